@@ -1,0 +1,53 @@
+# Each target sets up all that it needs, in .venv, from the package index that pip is configured for.
+PYTHON ?= python3.11
+BIN := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: demo test check lint types layers tests format lock perf clean
+
+demo: .venv/run.ok                  ## solve three problems with a real model on this machine
+	$(BIN)/cfr demo
+
+test: check                         ## everything that CI runs
+
+check: lint types layers tests
+
+lint: .venv/dev.ok
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: .venv/dev.ok
+	$(BIN)/basedpyright
+
+layers: .venv/dev.ok
+	$(BIN)/lint-imports
+
+tests: .venv/dev.ok
+	$(BIN)/python -m pytest
+
+format: .venv/dev.ok
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+perf: .venv/dev.ok                  ## the speed measurements, each beside a peer or a floor
+	for script in perf/*.py; do $(BIN)/python $$script || exit 1; done
+
+# Plain name==version lines with hashes and no index address, for every platform and Python >= 3.11.
+lock:
+	$(PYTHON) -m venv .venv/lock && .venv/lock/bin/pip install --quiet uv
+	.venv/lock/bin/uv pip compile pyproject.toml --extra local --group pyproject.toml:build \
+	  --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade -o lock/run.txt
+	.venv/lock/bin/uv pip compile pyproject.toml --extra local --group pyproject.toml:dev \
+	  --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade -c lock/run.txt -o lock/dev.txt
+
+.venv/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is not here; name another Python >= 3.11: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/%.ok: lock/%.txt pyproject.toml | .venv/bin/python
+	$(BIN)/pip install --quiet --require-hashes -r lock/$*.txt
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache

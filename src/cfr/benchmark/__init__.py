@@ -1,0 +1,1 @@
+"""Sets of problems: reading them from files."""

@@ -1,0 +1,67 @@
+"""The ``cfr`` command: one file for a command group, imported only when that command runs."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from cfr.error import CfrError
+
+__all__ = ["main"]
+
+# name: (module and attribute, one line of help). The help stands here so that `cfr --help` imports
+# no command; a test holds it equal to the command's own first line.
+COMMANDS: dict[str, tuple[str, str]] = {}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one only to run it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Name the commands in the order of the table above."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the command that is about to run."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        return getattr(importlib.import_module(module), attribute)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of commands from the table, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="constraint-first", prog_name="cfr")
+def root() -> None:
+    """Make language models respect what a problem demands of its answer."""
+
+
+def main() -> None:
+    """Run the command line; a known error is one line on standard error, never a traceback."""
+    try:
+        sys.exit(root.main(standalone_mode=False, prog_name="cfr") or 0)
+    except CfrError as error:
+        _fail(" ".join(str(error).split()), error.exit_code)
+    except click.UsageError as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        _fail(error.format_message(), error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        _fail("stopped", 130)
+    except BrokenPipeError:
+        # The reader of our output went away (`cfr … | head`); there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"cfr: {message}", err=True)
+    sys.exit(code)

@@ -1,0 +1,1 @@
+"""The paper's own subject: cues in a problem, constraints on its answer, and their prompts."""

@@ -1,0 +1,15 @@
+"""The errors that a person is meant to read."""
+
+from __future__ import annotations
+
+__all__ = ["CfrError"]
+
+
+class CfrError(Exception):
+    """Something that a person can put right.
+
+    The message is one line that names the input and the way out; the command line prints it as it
+    stands and exits with ``exit_code``. It never carries a key.
+    """
+
+    exit_code = 1

@@ -1,0 +1,1 @@
+"""Every way to answer a problem, each a generator of model calls."""
