@@ -52,7 +52,7 @@ class CFR:
 
 @dataclass(frozen=True)
 class Routed:
-    """Routed-CFR: the two-stage protocol where the text has restrictive cues, Direct CoT elsewhere."""
+    """Routed-CFR: two stages where the text has restrictive cues, Direct CoT elsewhere."""
 
     label: ClassVar[str] = "Routed-CFR"
     constrained: Method = CFR()
