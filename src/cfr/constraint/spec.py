@@ -206,16 +206,16 @@ def _object(**properties: Json) -> dict[str, Json]:
 # model that is held to a grammar repeats itself until its budget is spent.
 SCHEMA: Final = json.dumps(
     _object(
-        problem_summary=_line(160),
+        problem_summary=_line(200),
         raw_constraints=_list(
-            _object(id=_line(4), type={"enum": [*KINDS]}, description=_line(160)), 6
+            _object(id=_line(4), type={"enum": [*KINDS]}, description=_line(200)), 6
         ),
         propagated_constraints=_list(
-            _object(id=_line(4), derived_from=_list(_line(4), 4), description=_line(160)), 4
+            _object(id=_line(4), derived_from=_list(_line(4), 4), description=_line(200)), 3
         ),
-        likely_answer_range=_line(80),
+        likely_answer_range=_line(100),
         answer_format=_line(100),
         critical_constraints=_list(_line(4), 4),
-        danger_note=_line(160),
+        danger_note=_line(200),
     )
 )

@@ -83,6 +83,10 @@ class Model:
                 f"{self.path}: not the file that {self.name} should be (wrong size or SHA-256); "
                 f"run 'cfr models remove {self.name}' and pull it again"
             )
+        self.mark_verified()
+
+    def mark_verified(self) -> None:
+        """Remember that the file, as it is now, has been checked."""
         self._stamp().write_text(self._state())
 
     def verify_if_changed(self) -> None:

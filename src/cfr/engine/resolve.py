@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from cfr.engine.catalogue import DEFAULT_MODEL, catalogue, find_model
 from cfr.engine.engine import Decoding, Engine
-from cfr.engine.error import EngineError, ModelNotFound
+from cfr.engine.error import EngineError
 from cfr.engine.local import CONTEXT, Local
 from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.pull import Progress, pull
 from cfr.engine.retry import Retry
-from cfr.problem import Json
 
 __all__ = ["Wanted", "resolve"]
 
@@ -53,11 +51,11 @@ def resolve(
             key_name=wanted.key_name,
             context=wanted.context,
         )
-        return _Discovering(endpoint, decoding, retry)
+        return OpenAI(endpoint, decoding, retry)
     name = wanted.model or DEFAULT_MODEL
     if name not in catalogue():
         raise EngineError(
-            f"model {name!r}: neither in the catalogue ({', '.join(catalogue())}) nor a .gguf file; "
+            f"model {name!r}: no .gguf file and not in the catalogue ({', '.join(catalogue())}); "
             "name the endpoint that serves it with --base-url or OPENAI_BASE_URL"
         )
     model = find_model(name)
@@ -73,36 +71,3 @@ def _gguf(wanted: Wanted) -> Path | None:
 def _base_url_from_environment(wanted: Wanted) -> str | None:
     """Take OPENAI_BASE_URL, unless the model is one that runs here."""
     return None if wanted.model in catalogue() else os.environ.get("OPENAI_BASE_URL") or None
-
-
-class _Discovering(AbstractAsyncContextManager["Engine"]):
-    """An endpoint whose model name, where none was given, is asked of the endpoint itself."""
-
-    def __init__(self, endpoint: Endpoint, decoding: Decoding | None, retry: Retry | None) -> None:
-        self._make = lambda endpoint: OpenAI(endpoint, decoding, retry)
-        self._endpoint = endpoint
-        self._engine: OpenAI | None = None
-
-    async def __aenter__(self) -> OpenAI:
-        if not self._endpoint.model:
-            async with self._make(self._endpoint) as engine:
-                self._endpoint = _only_model(self._endpoint, await engine.models())
-        self._engine = await self._make(self._endpoint).__aenter__()
-        return self._engine
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._engine:
-            await self._engine.__aexit__(kind, error, traceback)
-
-
-def _only_model(endpoint: Endpoint, listed: list[dict[str, Json]]) -> Endpoint:
-    names = [name for entry in listed if isinstance(name := entry.get("id"), str)]
-    if len(names) != 1:
-        choice = f"it serves {', '.join(names[:8])}" if names else "it lists none"
-        raise ModelNotFound(f"{endpoint.shown}: name a model with --model; {choice}")
-    return replace(endpoint, model=names[0])
