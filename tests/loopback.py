@@ -41,11 +41,11 @@ def completion(
 
 
 def stream(*pieces: str, finish: str | None = "stop", done: bool = True) -> Reply:
-    events = [{"choices": [{"delta": {"content": piece}}]} for piece in pieces]
+    events: list[Any] = [{"choices": [{"delta": {"content": piece}}]} for piece in pieces]
     if finish:
-        events.append({"choices": [{"delta": {}, "finish_reason": finish}]})  # type: ignore[list-item]
-    counts = {"choices": [], "usage": {"prompt_tokens": 11, "completion_tokens": len(pieces)}}
-    lines = [f"data: {json.dumps(event)}\n\n" for event in [*events, counts]]
+        events.append({"choices": [{"delta": {}, "finish_reason": finish}]})
+    usage = {"prompt_tokens": 11, "completion_tokens": len(pieces)}
+    lines = _lines([*events, {"choices": [], "usage": usage}])
     return Reply(chunks=[": hello\n\n", *lines, *(["data: [DONE]\n\n"] if done else [])])
 
 
@@ -99,9 +99,9 @@ class Endpoint:
         app = web.Application(client_max_size=2**26)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._models)
-        self._runner = web.AppRunner(app)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0, shutdown_timeout=0.1)
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()
         self.port = self._runner.addresses[0][1]
 
@@ -146,9 +146,12 @@ def _as_stream(reply: Reply) -> Reply:
         choice = whole["choices"][0]
     except (ValueError, KeyError, IndexError, TypeError):
         return reply
-    events = [
+    events: list[Any] = [
         {"choices": [{"delta": choice["message"], "finish_reason": choice["finish_reason"]}]},
         {"choices": [], "usage": whole.get("usage")},
     ]
-    lines = [f"data: {json.dumps(event)}\n\n" for event in events]
-    return Reply(chunks=[*lines, "data: [DONE]\n\n"])
+    return Reply(chunks=[*_lines(events), "data: [DONE]\n\n"])
+
+
+def _lines(events: list[Any]) -> list[str]:
+    return [f"data: {json.dumps(event)}\n\n" for event in events]

