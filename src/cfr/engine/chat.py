@@ -34,7 +34,7 @@ def request_for(call: Call, model: str, decoding: Decoding, mode: JsonMode) -> d
         "top_p": decoding.top_p,
     }
     if decoding.seed is not None:
-        body["seed"] = decoding.seed
+        body["seed"] = decoding.seed + call.sample
     if call.json and mode == "schema" and call.schema:
         schema: Json = orjson.loads(call.schema)
         body["response_format"] = {
