@@ -1,1 +1,5 @@
-"""Sets of problems: reading them from files."""
+"""Sets of problems: public benchmarks by name, and files of one's own."""
+
+from cfr.benchmark.registry import Benchmark, load, names
+
+__all__ = ["Benchmark", "load", "names"]
