@@ -39,6 +39,21 @@ def test_everything_that_happens_is_shown(cfr: Run, served: Server) -> None:
     ]
 
 
+def test_samples_that_run_side_by_side_are_shown_one_after_the_other(
+    cfr: Run, endpoint: Server
+) -> None:
+    texts = [f"Reply {n} says \\boxed{{{n % 2}}}." for n in range(3)]
+    endpoint.script(*(completion(text) for text in texts))
+    method = "self-consistency(samples=3)"
+    ran = cfr("solve", "2+2", "--base-url", endpoint.url, "--method", method, "--seed", "5")
+    assert ran.code == 0, ran.err
+    lines = ran.out.splitlines()
+    assert lines.count("Solution") == 3
+    assert all(text in lines for text in texts)
+    assert "Answer  0" in lines
+    assert sorted(request["seed"] for request in endpoint.requests) == [5, 6, 7]
+
+
 def test_json_for_programs(cfr: Run, served: Server) -> None:
     ran = cfr("solve", CUED, "--base-url", served.url, "--json", "--seed", "4")
     report = json.loads(ran.out)

@@ -66,16 +66,13 @@ def _show_presets() -> None:
 
     from cfr.cli import show
 
-    columns = ("model", "in the paper", "endpoint", "key", "set", "context", "reasons")
-    table = Table(*columns, box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.columns[0].no_wrap = True
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for column in ("model", "key", "set", "endpoint"):
+        table.add_column(column, no_wrap=column != "endpoint", overflow="fold")
     for preset in presets().values():
         if preset.base_url:
-            key = {None: "not needed", True: "yes", False: "no"}[preset.has_key]
-            context = f"{preset.context:,}" if preset.context else "?"
-            reasons = "yes" if preset.reasons else "no"
-            where = (show.printable(preset.shown), preset.key_env)
-            table.add_row(preset.name, preset.label, *where, key, context, reasons)
+            key_set = {None: "not needed", True: "yes", False: "no"}[preset.has_key]
+            table.add_row(preset.name, preset.key_env, key_set, show.printable(preset.shown))
     console = show.stdout()
     console.print(table)
     own = user_file() or "a models.toml of your own (docs/models.md)"

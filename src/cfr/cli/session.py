@@ -123,25 +123,37 @@ def _conclude(console: Console, report: Report) -> None:
     console.print(f"{report.seconds:.0f} s", style="dim")
 
 
+_TITLES = {"stage2": "Stage 2: solution", "draft": "Draft", "continue": "Continued"} | {
+    stage: stage.capitalize() for stage in ("router", "format", "feedback")
+}
+
+
 class _Shown(Watcher):
-    """Writes replies as they come: Stage 1 as a table when it is whole, the rest word by word."""
+    """Writes replies as they come: Stage 1 as a table when it is whole, the rest word by word.
+
+    Of calls that run at the same time the first is followed; the others appear when they are whole.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._status: Status | None = None
+        self._followed: Call | None = None
+        self._waiting: list[tuple[Call, Completion]] = []
 
     def started(self, call: Call) -> None:
         """Say which stage begins."""
+        if self._followed is not None:
+            return
+        self._followed = call
         if call.stage == "stage1":
             self._status = self._console.status("Stage 1: what must the answer satisfy?")
             self._status.start()
         else:
-            title = "Stage 2: solution" if call.stage == "stage2" else "Solution"
-            self._console.print(title, style="bold")
+            self._console.print(_TITLES.get(call.stage, "Solution"), style="bold")
 
     def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
         """Write the next words, thinking in grey."""
-        if call.stage != "stage1":
+        if call is self._followed and call.stage != "stage1":
             style = "dim" if reasoning else ""
             self._console.print(Text(show.printable(piece), style=style), end="", soft_wrap=True)
 
@@ -150,14 +162,27 @@ class _Shown(Watcher):
         self._console.print(Text(f"\n{reason}: asking again in {seconds:.1f} s", style="yellow"))
 
     def finished(self, call: Call, completion: Completion) -> None:
-        """Close the stage."""
+        """Close the stage; what ended in the meantime follows."""
+        if self._followed is not None and call is not self._followed:
+            self._waiting.append((call, completion))
+            return
         if self._status:
             self._status.stop()
             self._status = None
+        self._close(call, completion, written=self._followed is not None)
+        self._followed = None
+        for other, whole in self._waiting:
+            self._close(other, whole, written=False)
+        self._waiting.clear()
+
+    def _close(self, call: Call, completion: Completion, *, written: bool) -> None:
         if call.stage == "stage1":
             recovered = read_spec(completion.text)
             self._console.print(f"[bold]Stage 1: constraints[/bold] [dim]({recovered.rung})[/dim]")
             self._console.print(show.constraints(recovered))
+        elif not written:
+            self._console.print(_TITLES.get(call.stage, "Solution"), style="bold")
+            self._console.print(Text(show.printable(completion.text)), soft_wrap=True)
         self._console.print()
 
 

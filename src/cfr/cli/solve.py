@@ -30,7 +30,7 @@ def model_options(function: Callable[..., None]) -> Callable[..., None]:
             click.option("--base-url", help="An OpenAI-compatible endpoint.  [OPENAI_BASE_URL]"),
             click.option(
                 "--key-env",
-                help="The variable that holds the endpoint's key.  [OPENAI_API_KEY or the preset's]",
+                help="The variable with the endpoint's key.  [OPENAI_API_KEY, or the preset's]",
             ),
             click.option(
                 "--context",

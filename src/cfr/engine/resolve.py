@@ -48,7 +48,7 @@ def resolve(
     name = wanted.model or DEFAULT_MODEL
     if name not in catalogue():
         raise EngineError(
-            f"model {name!r}: no .gguf file and neither in the catalogue nor a preset "
+            f"model {name!r}: no .gguf file and not in the catalogue or the presets "
             f"({', '.join({**catalogue(), **presets()})}); "
             "name the endpoint that serves it with --base-url or OPENAI_BASE_URL"
         )
