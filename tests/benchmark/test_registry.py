@@ -1,8 +1,10 @@
 """Benchmarks by name and by file. Hugging Face is played by a module in ``datasets``' place, since
 that library is an optional extra: what is asked of it, and what becomes of its rows, is real."""
 
+import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -134,6 +136,17 @@ def test_what_comes_from_afar_is_checked(
     hub["rows"] = rows
     with pytest.raises(InputError, match=message):
         load("brumo25")
+
+
+def test_the_library_itself_where_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("datasets", reason="the extra `datasets` is not installed")
+    rows = [{"problem_idx": n, "problem": f"P{n}", "answer": str(n)} for n in range(1, 31)]
+    write(tmp_path, "train.jsonl", "\n".join(map(json.dumps, rows)))
+    monkeypatch.setitem(entries(), "brumo25", replace(entries()["brumo25"], dataset=str(tmp_path)))
+    problems = load("brumo25").problems
+    assert (len(problems), problems[6]) == (30, Problem("P7", "brumo25-7", "7", "brumo25"))
 
 
 def test_without_the_library_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

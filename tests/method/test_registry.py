@@ -43,6 +43,7 @@ def test_methods_by_name(text: str, method: Method) -> None:
         ("xyzzy", "choose from direct, reminder, list-first, "),
         ("self-consistency(samples=0)", "'self-consistency': samples must be at least 1"),
         ("self-consistency(samples=-1)", "'-1' is not a whole number"),
+        ("self-refine(iterations=" + "9" * 5_000 + ")", "is not a whole number of at most nine"),
         ("self-consistency(base=nothing)", "method 'nothing': not known"),
         ("cfr(reply=xml)", "'xml' is not one of prose, json"),
         ("cfr(style=json)", "no option 'style'; choose from reply"),

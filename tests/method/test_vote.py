@@ -27,6 +27,7 @@ def vote(*answers: str | None) -> Solution:
         ((None, "5", "4", "4", "5"), "5"),
         ((None, None, "7"), "7"),
         ((None, None), None),
+        (("", "", "7"), "7"),
         (("4.0", "5", "$4$"), "4.0"),
     ],
 )
@@ -75,6 +76,12 @@ def test_any_method_can_be_the_base() -> None:
 )
 def test_notation_does_not_split_the_vote(one: str, other: str) -> None:
     assert ballot(one) == ballot(other)
+
+
+def test_a_hostile_answer_is_counted_in_no_time() -> None:
+    assert ballot("0" * 200_000 + "x").endswith("x")
+    assert ballot("\\text{" * 50_000)
+    assert ballot("1,000" * 50_000)
 
 
 @pytest.mark.parametrize(

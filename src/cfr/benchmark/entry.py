@@ -16,7 +16,7 @@ __all__ = ["AnswerRule", "Entry", "entries"]
 AnswerRule: TypeAlias = Literal["", "integer", "after-hashes"]
 """How a gold answer is cut out of its field."""
 
-_PADDED = re.compile(r"(-?)0*(\d+)(?:\.0+)?")
+_PADDED = re.compile(r"(-?)0*(0|[1-9]\d*)(?:\.0+)?")
 
 
 @dataclass(frozen=True, slots=True)

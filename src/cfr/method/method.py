@@ -48,7 +48,7 @@ def ask_once(prompt: str, stage: Stage, budget: int) -> Steps[Solution]:
 
 def last_answered(solutions: Sequence[Solution]) -> Solution:
     """Choose the latest of several attempts that has an answer; the last one where none has."""
-    return next((one for one in reversed(solutions) if one.answer is not None), solutions[-1])
+    return next((one for one in reversed(solutions) if one.answer), solutions[-1])
 
 
 def noting(solution: Solution, **noted: Json) -> Solution:

@@ -174,8 +174,8 @@ def _convert(where: str, kind: object, value: str) -> object:
             raise MethodError(f"{where}: {value!r} is not one of {', '.join(choices)}")
         return value
     if kind is int:
-        if not value.isdecimal():
-            raise MethodError(f"{where}: {value!r} is not a whole number")
+        if not value.isdecimal() or len(value) > 9:
+            raise MethodError(f"{where}: {value!r} is not a whole number of at most nine digits")
         return int(value)
     return value if kind is str else make(value)
 

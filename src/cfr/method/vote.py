@@ -41,14 +41,12 @@ class SelfConsistency:
         """Sample, then count."""
         samples = [altered(self.base.solve(problem), _as_sample(n)) for n in range(self.samples)]
         solutions = yield from together(samples)
-        votes = Counter(ballot(one.answer) for one in solutions if one.answer is not None)
+        votes = Counter(ballot(one.answer) for one in solutions if one.answer)
         chosen = solutions[0]
         if votes:
             # The tie rule: most_common has equal counts in the order in which they were first met.
             ((winner, _),) = votes.most_common(1)
-            chosen = next(
-                s for s in solutions if s.answer is not None and ballot(s.answer) == winner
-            )
+            chosen = next(s for s in solutions if s.answer and ballot(s.answer) == winner)
         answers = [one.answer for one in solutions]
         return replace(chosen, details={**chosen.details, "votes": dict(votes), "samples": answers})
 
@@ -62,7 +60,8 @@ _NOISE: Final = re.compile(r"\\(?:left|right)(?![a-zA-Z])|\\[,;:! ()\[\]]|[\s$]"
 _WRAPPED: Final = re.compile(r"\\(?:text|mathrm|mathbf|boxed)\{([^{}]*)\}")
 _FRACTION: Final = re.compile(r"\\[dt]frac(?![a-zA-Z])")
 _GROUPED: Final = re.compile(r"[+-]?\d{1,3}(?:(?:,|\{,\})\d{3})+(?:\.\d+)?")
-_WHOLE: Final = re.compile(r"([+-]?)0*(\d+)(?:\.0*)?")
+# Written so that no text makes it try a position twice: what votes comes from a model.
+_WHOLE: Final = re.compile(r"([+-]?)0*(0|[1-9]\d*)(?:\.0*)?")
 
 
 def ballot(answer: str) -> str:
