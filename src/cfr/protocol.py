@@ -58,6 +58,9 @@ class Call:
     """The reply should be one JSON object; engines ask for JSON mode where the endpoint has it."""
     schema: str = ""
     """The JSON Schema of that object as text, for engines that can enforce one."""
+    sample: int = 0
+    """Which of several samples of one and the same question this is. It shifts a fixed seed, which
+    would otherwise give every sample the same reply."""
 
     @classmethod
     def user(

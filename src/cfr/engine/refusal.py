@@ -70,5 +70,7 @@ def _bad_request(told: str, said: str) -> Rejected:
     if limit := _CONTEXT_LIMIT.search(said):
         return PromptTooLong(f"{told}; shorten the problem", int(limit[1]))
     if _TOO_LONG.search(said):
-        return PromptTooLong(f"{told}; shorten the problem or give the model more context (--context)")
+        return PromptTooLong(
+            f"{told}; shorten the problem or give the model more context (--context)"
+        )
     return Rejected(told)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cfr.engine.catalogue import DEFAULT_MODEL, catalogue, find_model
-from cfr.engine.engine import Decoding, Engine
+from cfr.engine.engine import Decoding, Served
 from cfr.engine.error import EngineError
 from cfr.engine.local import CONTEXT, Local
 from cfr.engine.openai import Endpoint, OpenAI
@@ -37,11 +37,13 @@ def resolve(
     decoding: Decoding | None = None,
     *,
     retry: Retry | None = None,
+    concurrency: int | None = None,
     progress: Progress = lambda _done, _total, _doing: None,
-) -> AbstractAsyncContextManager[Engine]:
+) -> AbstractAsyncContextManager[Served]:
     """Choose the engine; a model of the catalogue is fetched first if it is not here yet."""
+    slots, context = concurrency or 1, wanted.context or CONTEXT
     if path := _gguf(wanted):
-        return Local(path, decoding, context=wanted.context or CONTEXT)
+        return Local(path, decoding, context=context, slots=slots)
     base_url = wanted.base_url or _base_url_from_environment(wanted)
     if base_url:
         endpoint = Endpoint(
@@ -51,7 +53,7 @@ def resolve(
             key_name=wanted.key_name,
             context=wanted.context,
         )
-        return OpenAI(endpoint, decoding, retry)
+        return OpenAI(endpoint, decoding, retry, connections=concurrency or 256)
     name = wanted.model or DEFAULT_MODEL
     if name not in catalogue():
         raise EngineError(
@@ -59,7 +61,8 @@ def resolve(
             "name the endpoint that serves it with --base-url or OPENAI_BASE_URL"
         )
     model = find_model(name)
-    return Local(pull(model, progress), decoding, context=wanted.context or CONTEXT)
+    path = pull(model, progress)
+    return Local(path, decoding, name=name, context=context, slots=slots)
 
 
 def _gguf(wanted: Wanted) -> Path | None:
