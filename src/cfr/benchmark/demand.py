@@ -26,6 +26,7 @@ __all__ = [
     "in_unit",
     "integer",
     "least_residue",
+    "not_whole",
     "parity",
     "reduced",
     "root",
@@ -43,6 +44,11 @@ def _plain(value: Number) -> Json:
 def integer() -> Predicate:
     """Require a whole number."""
     return {"op": "integer"}
+
+
+def not_whole() -> Predicate:
+    """Require a value that is not a whole number."""
+    return {"op": "not_whole"}
 
 
 def between(low: Number | None, high: Number | None) -> Predicate:

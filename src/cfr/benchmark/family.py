@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
@@ -23,10 +23,23 @@ from cfr.benchmark.predicate import evaluate
 from cfr.benchmark.reading import read_answer, same, show
 from cfr.error import CfrError
 
-__all__ = ["Disagreement", "Draft", "Family", "FamilyError", "agree", "family", "gold"]
+__all__ = [
+    "DisagreementError",
+    "Draft",
+    "Family",
+    "FamilyError",
+    "Lures",
+    "agree",
+    "alike",
+    "family",
+    "gold",
+]
 
 T = TypeVar("T")
 Value: TypeAlias = "int | Fraction | str"
+"""An answer before it is written."""
+Lures: TypeAlias = "list[tuple[Value, ErrorType]]"
+"""Wrong answers and the errors they would show."""
 
 # A draw whose numbers happen to make a lure equal to the answer is thrown away and drawn again.
 # Families are built so that this is rare; one that needs this many tries is broken.
@@ -37,7 +50,7 @@ class FamilyError(CfrError):
     """A family that cannot give what it promises."""
 
 
-class Disagreement(CfrError):
+class DisagreementError(CfrError):
     """Two computations of one answer that came out different."""
 
 
@@ -48,7 +61,7 @@ class Draft:
     text: str
     answer: Value
     constraints: Sequence[GoldConstraint]
-    lures: Iterable[tuple[Value, ErrorType]]
+    lures: Lures
     form: Form = "integer"
 
 
@@ -76,8 +89,8 @@ class Family:
             for draft in drafts:
                 if draft is not None and (item := self._finish(draft, seed, level, index)):
                     return item
-        except Disagreement as error:
-            raise Disagreement(
+        except DisagreementError as error:
+            raise DisagreementError(
                 f"family {self.name}, seed {seed}, level {level}, index {index}: {error}"
             ) from None
         raise FamilyError(f"family {self.name}, level {level}: {_MOST_TRIES} draws gave no problem")
@@ -87,7 +100,7 @@ class Family:
         lures = _distinct(answer, draft.lures)
         for constraint in draft.constraints:
             if evaluate(constraint.predicate, answer) != "holds":
-                raise Disagreement(f"the answer {answer} breaks {constraint.description!r}")
+                raise DisagreementError(f"the answer {answer} breaks {constraint.description!r}")
             if all(evaluate(constraint.predicate, one.answer) != "violated" for one in lures):
                 return None
         return Item(
@@ -123,23 +136,24 @@ def gold(
 def agree(first: T, second: T) -> T:
     """Give the answer that two independent computations found; an error where they differ."""
     if first != second:
-        raise Disagreement(f"one computation gives {first}, the other {second}")
+        raise DisagreementError(f"one computation gives {first}, the other {second}")
     return first
 
 
-def _distinct(answer: str, lures: Iterable[tuple[Value, ErrorType]]) -> tuple[Tempting, ...]:
+def _distinct(answer: str, lures: Lures) -> tuple[Tempting, ...]:
     """Drop the lures that equal the answer in value and form, or an earlier lure."""
     kept: list[Tempting] = []
     for value, error in lures:
         text = show(value)
-        if not any(_alike(text, known) for known in (answer, *(one.answer for one in kept))):
+        if not any(alike(text, known) for known in (answer, *(one.answer for one in kept))):
             kept.append(Tempting(text, error))
     return tuple(kept)
 
 
-def _alike(first: str, second: str) -> bool:
+def alike(first: str, second: str) -> bool:
+    """Say whether two answers are one: the same value, and both or neither in lowest terms."""
     left, right = read_answer(first), read_answer(second)
     if left is None or right is None:
         return first == second
-    # An unreduced fraction is another answer than the reduced one: it is what "lowest terms" rejects.
+    # An unreduced fraction is another answer than the reduced one: "lowest terms" rejects it.
     return same(left, right) and left.reduced == right.reduced

@@ -107,7 +107,7 @@ class Item:
 
     @property
     def id(self) -> str:
-        """What the item is called: its family, level, seed and index, from which it can be drawn."""
+        """What the item is called: the family, level, seed and index that it is drawn from."""
         return f"{self.family}-{self.level}-{self.seed}-{self.index}"
 
     @property
@@ -183,10 +183,10 @@ def _whole(row: Mapping[str, Json], name: str) -> int:
 
 
 def _level(row: Mapping[str, Json]) -> Level:
-    value = row.get("level")
-    if value not in LEVELS or isinstance(value, bool):
+    value = _whole(row, "level")
+    if value not in LEVELS:
         raise ItemError(f"'level' must be 1, 2 or 3, not {value!r}")
-    return cast("Level", value)
+    return value
 
 
 def _word(row: Mapping[str, Json], name: str, known: tuple[W, ...]) -> W:

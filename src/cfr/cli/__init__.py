@@ -14,7 +14,9 @@ __all__ = ["main"]
 
 # name: (module and attribute, one line of help). The help stands here so that `cfr --help` imports
 # no command; a test holds it equal to the command's own first line.
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "bench": ("cfr.cli.bench:bench", "Draw, show and verify ConstraintBench problems."),
+}
 
 
 class LazyGroup(click.Group):

@@ -1,190 +1,23 @@
-"""Explicit tier, forms: m + n, surds, rounding, multiple choice. The text names the form."""
+"""Explicit tier, forms: rounding and multiple choice. The text names the form."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
-from math import comb, isqrt
 from random import Random
 
-from cfr.benchmark.demand import decimals, encoded, form, integer, rounded
+from cfr.benchmark.demand import decimals, form, rounded
 from cfr.benchmark.families.wording import NAMES, listed, tell
-from cfr.benchmark.family import Draft, agree, family, gold
-from cfr.benchmark.item import ErrorType, Level
+from cfr.benchmark.family import Draft, Lures, agree, family, gold
+from cfr.benchmark.item import Level
 from cfr.benchmark.reading import decimal
 
 __all__ = ["FAMILIES"]
 
-_ENCODE = (
-    r"«code:The probability can be written as $\frac{m}{n}$, where $m$ and $n$ are relatively prime "
-    r"positive integers. Find $m+n$.»",
-    r"«code:This probability is $\frac{m}{n}$ with $m$ and $n$ coprime positive integers. What is "
-    r"$m+n$?»",
-    r"«code:If the probability is expressed as a fraction $\frac{m}{n}$ in lowest terms, compute "
-    r"$m+n$.»",
-)
-_ONE_DRAW = (
-    r"A drawer contains $<a>$ black, $<b>$ white and $<c>$ grey socks, and one sock is pulled out at "
-    r"random. Consider the probability that it is black. ",
-    r"<name>'s playlist has $<a>$ jazz, $<b>$ folk and $<c>$ rock songs. The player picks a song "
-    r"uniformly at random; consider the probability of hearing jazz. ",
-    r"Of the tickets in a raffle, $<a>$ win a book, $<b>$ win a pen and $<c>$ win nothing. One ticket "
-    r"is drawn at random, and we look at the chance that it wins a book. ",
-)
-_DICE = (
-    r"Two fair dice, one with faces numbered $1$ to $<a>$ and one with faces numbered $1$ to $<b>$, "
-    r"are rolled. Consider the probability that the two numbers add up to $<c>$. ",
-    r"<name> chooses an integer from $1$ to $<a>$ and an integer from $1$ to $<b>$, independently and "
-    r"uniformly at random. We ask how likely it is that their sum is $<c>$. ",
-    r"A spinner shows each of $1, 2, \dots, <a>$ equally often, and a second one each of "
-    r"$1, 2, \dots, <b>$. Both are spun once, and the event of interest is that the total equals "
-    r"$<c>$. ",
-)
-_TWO_DRAWS = (
-    r"From a bag with $<a>$ red and $<b>$ blue counters, $<c>$ counters are drawn at random without "
-    r"replacement. Consider the probability that all of them are red. ",
-    r"A club has $<a>$ juniors and $<b>$ seniors. A committee of $<c>$ members is chosen at random, "
-    r"and we want the probability that it consists of juniors only. ",
-    r"There are $<a>$ ripe and $<b>$ unripe pears in a basket. <name> takes $<c>$ of them at random; "
-    r"the event of interest is that every one of these is ripe. ",
-)
-
-
-@family("explicit", ("domain", "format"), "m + n of a probability m/n in lowest terms")
-def coprime_sum(rng: Random, level: Level) -> Draft:
-    """Ask for m + n of a probability."""
-    if level == 1:
-        a, b, c = (rng.randrange(2, 19) for _ in range(3))
-        good, total, story = a, a + b + c, _ONE_DRAW
-        agree(good, total - b - c)
-    elif level == 2:
-        a, b = rng.randrange(4, 11), rng.randrange(4, 13)
-        c = rng.randrange(4, a + b - 1)
-        good = sum(i + j == c for i, j in product(range(1, a + 1), range(1, b + 1)))
-        agree(good, min(a, c - 1) - max(1, c - b) + 1)
-        total, story = a * b, _DICE
-    else:
-        a, b, c = rng.randrange(4, 11), rng.randrange(2, 9), rng.choice((2, 2, 3))
-        good, total, story = comb(a, c), comb(a + b, c), _TWO_DRAWS
-        stepwise = Fraction(1)
-        for k in range(c):
-            stepwise *= Fraction(a - k, a + b - k)
-        agree(Fraction(good, total), stepwise)
-    value = Fraction(good, total)
-    m, n = value.numerator, value.denominator
-    told = tell(
-        rng, [s + e for s in story for e in _ENCODE], a=a, b=b, c=c, name=rng.choice(NAMES)
-    )
-    span = told.span("code")
-    rules = [
-        gold("domain", "the answer is a positive integer", integer(), span),
-        gold("format", "the answer is m + n for the probability m/n in lowest terms",
-             encoded("m+n", (m, n)), span),
-    ]  # fmt: skip
-    other = 1 - value
-    lures: list[tuple[int | Fraction, ErrorType]] = [
-        (value, "encoded_form_not_applied"),
-        (good + total, "encoded_form_not_applied"),
-        (n - m, "encoded_form_not_applied"),
-        (other.numerator + other.denominator, "arithmetic"),
-        (m * n, "encoded_form_not_applied"),
-    ]
-    return Draft(told.text, m + n, rules, lures)
-
-
-_SURD_LENGTH = (
-    r"A square has area $<n>$. «code:Its side length can be written as $a\sqrt{b}$, where $a$ and $b$ "
-    r"are positive integers and $b$ is not divisible by the square of any prime. Find $a+b$.»",
-    r"«code:Write $\sqrt{<n>}$ in the form $a\sqrt{b}$ with positive integers $a$ and $b$, $b$ being "
-    r"square-free. What is $a+b$?»",
-    r"The positive solution of $x^2 = <n>$ is «code:$x = a\sqrt{b}$, where $a$ and $b$ are positive "
-    r"integers and $b$ has no square factor greater than $1$. Determine $a+b$.»",
-)
-_SURD_LEGS = (
-    r"The legs of a right triangle have lengths $<p>$ and $<q>$. «code:The hypotenuse has length "
-    r"$a\sqrt{b}$, where $a$ and $b$ are positive integers and $b$ is square-free. Find $a+b$.»",
-    r"A rectangle measures $<p>$ by $<q>$. «code:Its diagonal is $a\sqrt{b}$ with positive integers "
-    r"$a$ and $b$, where $b$ is not divisible by the square of any prime. Compute $a+b$.»",
-    r"Point $P$ has coordinates $(<p>, <q>)$. «code:Its distance from the origin is $a\sqrt{b}$ for "
-    r"positive integers $a$ and $b$ with $b$ square-free. What is $a+b$?»",
-)
-_SURD_ROOT = (
-    r"«code:The larger root of $x^2 - <s>x + <t> = 0$ can be written as $a+\sqrt{b}$ with positive "
-    r"integers $a$ and $b$. Find $a+b$.»",
-    r"Two real numbers have sum $<s>$ and product $<t>$. «code:The larger of them is $a+\sqrt{b}$, "
-    r"where $a$ and $b$ are positive integers. Determine $a+b$.»",
-    r"A rectangle has perimeter $<perimeter>$ and area $<t>$. «code:Its longer side has length "
-    r"$a+\sqrt{b}$ for positive integers $a$ and $b$. What is $a+b$?»",
-)
-
-
-@family("explicit", ("domain", "format"), "a + b of a surd in simplest form")
-def surd_form(rng: Random, level: Level) -> Draft | None:
-    """Ask for a + b where the value itself is a surd."""
-    if level == 3:
-        return _surd_root(rng)
-    if level == 1:
-        n, p, q = rng.randrange(2, 13) ** 2 * rng.choice((2, 3, 5, 6, 7, 10, 11, 13)), 0, 0
-    else:
-        p, q = rng.randrange(2, 40), rng.randrange(2, 40)
-        n = p * p + q * q
-    a = max(k for k in range(1, isqrt(n) + 1) if n % (k * k) == 0)
-    b = n // (a * a)
-    if a == 1 or b == 1:
-        return None
-    agree(b, _square_free_part(n))
-    told = tell(rng, _SURD_LENGTH if level == 1 else _SURD_LEGS, n=n, p=p, q=q)
-    small = min(k for k in range(2, a + 1) if a % k == 0)
-    return _encoded_surd(told.text, told.span("code"), a, b, [
-        (rf"{a}\sqrt{{{b}}}", "encoded_form_not_applied"),
-        (1 + n, "encoded_form_not_applied"),
-        (small + n // small**2, "encoded_form_not_applied"),
-        (a * b, "arithmetic"),
-        (n, "out_of_range"),
-    ])  # fmt: skip
-
-
-def _surd_root(rng: Random) -> Draft | None:
-    a, b = rng.randrange(3, 25), rng.randrange(2, 90)
-    if isqrt(b) ** 2 == b or a * a <= b:
-        return None
-    s, t = 2 * a, a * a - b
-    agree(s * s - 4 * t, 4 * b)  # the quadratic formula against the product of the two roots
-    told = tell(rng, _SURD_ROOT, s=s, t=t, perimeter=2 * s)
-    return _encoded_surd(told.text, told.span("code"), a, b, [
-        (decimal(Fraction(round((a + b**0.5) * 100), 100), 2), "encoded_form_not_applied"),
-        (s + 4 * b, "encoded_form_not_applied"),
-        (s + b, "arithmetic"),
-        (a - b, "arithmetic"),
-    ])  # fmt: skip
-
-
-def _encoded_surd(
-    text: str, span: str | None, a: int, b: int, lures: list[tuple[int | str, ErrorType]]
-) -> Draft:
-    rules = [
-        gold("domain", "the answer is an integer", integer(), span),
-        gold("format", "the answer is a + b for the surd in its simplest form",
-             encoded("a+b", (a, b)), span),
-    ]  # fmt: skip
-    return Draft(text, a + b, rules, lures)
-
-
-def _square_free_part(n: int) -> int:
-    part, prime = 1, 2
-    while n > 1:
-        odd_power = False
-        while n % prime == 0:
-            n, odd_power = n // prime, not odd_power
-        part, prime = part * (prime if odd_power else 1), prime + 1
-    return part
-
-
 _ROUND = (
     r"The daily catches of a fishing boat were <values> kilograms. Find the mean catch, "
     r"«round:rounded to the nearest <unit>».",
-    r"<name> timed <count> runs at <values> seconds. What is the average of these times in seconds, "
-    r"«round:to the nearest <unit>»?",
+    r"<name> timed <count> runs at <values> seconds. What is the average of these times in "
+    r"seconds, «round:to the nearest <unit>»?",
     r"Compute the arithmetic mean of <values>, «round:rounding your answer to the nearest <unit>».",
 )
 _ROUND_UNITS = (("integer", 0), ("tenth", 1), ("hundredth", 2))
@@ -205,14 +38,28 @@ def rounded_mean(rng: Random, level: Level) -> Draft | None:
         return None
     answer = decimal(nearest * unit, places)
     number_words = {3: "three", 4: "four", 6: "six", 7: "seven", 9: "nine"}
-    told = tell(rng, _ROUND, values=listed(values), unit=unit_name, count=number_words[count],
-                name=rng.choice(NAMES))  # fmt: skip
+    told = tell(
+        rng,
+        _ROUND,
+        values=listed(values),
+        unit=unit_name,
+        count=number_words[count],
+        name=rng.choice(NAMES),
+    )
     other = up - 1 if nearest == up else up
-    precise = gold("format", f"the answer is rounded to the nearest {unit_name}",
-                   rounded(mean, unit), told.span("round"))  # fmt: skip
-    rule = gold("format", f"the answer has no more than {places} decimals", decimals(places),
-                told.span("round"))  # fmt: skip
-    lures: list[tuple[int | Fraction | str, ErrorType]] = [
+    precise = gold(
+        "format",
+        f"the answer is rounded to the nearest {unit_name}",
+        rounded(mean, unit),
+        told.span("round"),
+    )
+    rule = gold(
+        "format",
+        f"the answer has no more than {places} decimals",
+        decimals(places),
+        told.span("round"),
+    )
+    lures: Lures = [
         (mean, "encoded_form_not_applied" if places else "not_an_integer"),
         (decimal(other * unit, places), "arithmetic"),
         (sum(values), "out_of_range"),
@@ -235,11 +82,17 @@ def option_letter(rng: Random, level: Level) -> Draft | None:
     a, b, c = (rng.randrange(6, 12 + 12 * level) for _ in range(3))
     what, value, near = {
         1: (rf"the value of ${a} + {b} \cdot {c}$", a + b * c, (a + b) * c),
-        2: (rf"the area of a rectangle with perimeter ${2 * (a + b)}$ and one side of length ${a}$",
-            a * b, a * (a + 2 * b)),
-        3: (rf"the sum of the integers from ${a}$ to ${a + 2 * b}$ inclusive",
-            (2 * b + 1) * (a + b), 2 * b * (a + b)),
-    }[level]  # fmt: skip
+        2: (
+            rf"the area of a rectangle with perimeter ${2 * (a + b)}$ and one side of length ${a}$",
+            a * b,
+            a * (a + 2 * b),
+        ),
+        3: (
+            rf"the sum of the integers from ${a}$ to ${a + 2 * b}$ inclusive",
+            (2 * b + 1) * (a + b),
+            2 * b * (a + b),
+        ),
+    }[level]
     agree(value, {1: sum([b] * c) + a, 2: sum([a] * b), 3: sum(range(a, a + 2 * b + 1))}[level])
     options = sorted({value, near, value + 10, value - rng.randrange(1, 9), value + a})
     if len(options) != len(_LETTERS):
@@ -249,11 +102,11 @@ def option_letter(rng: Random, level: Level) -> Draft | None:
         for letter, option in zip(_LETTERS, options, strict=True)
     )
     answer = _LETTERS[options.index(value)]
-    told = tell(rng, _CHOICE_ASK, what=what, options=f"${lettered}$",
-                name=rng.choice(NAMES))  # fmt: skip
-    rule = gold("format", "the answer is one of the letters A to E", form("choice"),
-                told.span("letter"))  # fmt: skip
-    lures: list[tuple[int | str, ErrorType]] = [
+    told = tell(rng, _CHOICE_ASK, what=what, options=f"${lettered}$", name=rng.choice(NAMES))
+    rule = gold(
+        "format", "the answer is one of the letters A to E", form("choice"), told.span("letter")
+    )
+    lures: Lures = [
         (value, "encoded_form_not_applied"),
         (_LETTERS[options.index(near)], "arithmetic"),
         (_LETTERS[options.index(value + 10)], "arithmetic"),
@@ -261,4 +114,4 @@ def option_letter(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, answer, [rule], lures, "choice")
 
 
-FAMILIES = (coprime_sum, surd_form, rounded_mean, option_letter)
+FAMILIES = (rounded_mean, option_letter)

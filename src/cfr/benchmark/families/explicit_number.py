@@ -17,7 +17,7 @@ from cfr.benchmark.demand import (
     parity,
 )
 from cfr.benchmark.families.wording import NAMES, tell
-from cfr.benchmark.family import Draft, agree, family, gold
+from cfr.benchmark.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.item import Level
 from cfr.benchmark.reading import decimal
 
@@ -58,7 +58,7 @@ def remainder_of_sum(rng: Random, level: Level) -> Draft:
         least_residue(m),
         told.span("mod"),
     )
-    lures = [
+    lures: Lures = [
         (total, "forgot_modular_reduction"),
         (sum(term % m for term in terms), "forgot_modular_reduction"),
         (answer - m, "out_of_range"),
@@ -69,13 +69,13 @@ def remainder_of_sum(rng: Random, level: Level) -> Draft:
 
 
 _NESTED = (
-    r"«inner:Let $r$ be the remainder when $<n>$ is divided by $<p>$.» Find «mod:the remainder when "
-    r"$<expr>$ is divided by $<q>$».",
-    r"«inner:Dividing $<n>$ by $<p>$ leaves the remainder $r$.» What is «mod:the remainder when $<expr>$ is "
-    r"divided by $<q>$»?",
-    r"«inner:<name> divides $<n>$ by $<p>$ and writes only the remainder, $r$, on the board.» <other> "
-    r"computes $<expr>$ and reports «mod:the remainder of that number modulo $<q>$». What number "
-    r"does <other> report?",
+    r"«inner:Let $r$ be the remainder when $<n>$ is divided by $<p>$.» Find «mod:the remainder "
+    r"when $<expr>$ is divided by $<q>$».",
+    r"«inner:Dividing $<n>$ by $<p>$ leaves the remainder $r$.» What is «mod:the remainder when "
+    r"$<expr>$ is divided by $<q>$»?",
+    r"«inner:<name> divides $<n>$ by $<p>$ and writes only the remainder, $r$, on the board.» "
+    r"<other> computes $<expr>$ and reports «mod:the remainder of that number modulo $<q>$». "
+    r"What number does <other> report?",
 )
 
 
@@ -110,7 +110,7 @@ def nested_remainder(rng: Random, level: Level) -> Draft | None:
             told.span("inner"),
         ),
     ]
-    lures = [
+    lures: Lures = [
         (value, "forgot_modular_reduction"),
         (r, "forgot_modular_reduction"),
         (skipped % q, "forgot_modular_reduction"),
@@ -139,7 +139,9 @@ def odd_multiples(rng: Random, level: Level) -> Draft:
     which = rng.choice(("odd", "even"))
     rest = k if which == "odd" else 0  # an odd multiple of odd k is k modulo 2k
     by_formula = (high - rest) // (2 * k) - (low - 1 - rest) // (2 * k)
-    by_listing = [n for n in range(low, high + 1) if n % k == 0 and (n % 2 == 1) == (which == "odd")]
+    by_listing = [
+        n for n in range(low, high + 1) if n % k == 0 and (n % 2 == 1) == (which == "odd")
+    ]
     answer = agree(by_formula, len(by_listing))
     multiples = high // k - (low - 1) // k
     told = tell(rng, _COUNT, which=which, k=k, low=low, high=high, name=rng.choice(NAMES))
@@ -152,7 +154,7 @@ def odd_multiples(rng: Random, level: Level) -> Draft:
         ),
         gold("domain", "the answer is a count, a non-negative integer", integer()),
     ]
-    lures = [
+    lures: Lures = [
         (multiples, "ignored_parity"),
         (multiples - answer, "ignored_parity"),
         (Fraction(high - low, 2 * k), "not_an_integer"),
@@ -162,43 +164,59 @@ def odd_multiples(rng: Random, level: Level) -> Draft:
     return Draft(told.text, answer, rules, lures)
 
 
-# Each row: the question's unit, the given unit, how many of the first make one of the second,
-# and the wordings.
+# Each row: the unit that is asked for, how many of it make one of the unit given, the wordings.
 _UNITS = (
-    ("centimetres", "metres", 100, (
-        r"A carpenter joins $<count>$ planks end to end, each $<each>$ metres long, and saws off "
-        r"$<off>$ metres. How long, «unit:in centimetres», is the piece that is left?",
-        r"A roll of ribbon holds $<count>$ lengths of $<each>$ metres each. After <name> uses "
-        r"$<off>$ metres, how many «unit:centimetres» of ribbon remain?",
-    )),
-    ("minutes", "hours", 60, (
-        r"A pump runs for $<each>$ hours on each of $<count>$ days, except that on the last day it "
-        r"stops $<off>$ hours early. For how many «unit:minutes» does it run in all?",
-        r"<name> practises the cello for $<each>$ hours on each of $<count>$ days and spends "
-        r"$<off>$ hours of the total tuning. Find the time left for playing, «unit:in minutes».",
-    )),
-    ("grams", "kilograms", 1000, (
-        r"A baker buys $<count>$ sacks of flour of $<each>$ kilograms each and uses $<off>$ "
-        r"kilograms. What is the mass of the remaining flour «unit:in grams»?",
-        r"Each of $<count>$ crates weighs $<each>$ kilograms, packing included, and the packing of "
-        r"all of them together weighs $<off>$ kilograms. Give the total mass of the contents "
-        r"«unit:in grams».",
-    )),
-    ("percent", "of the whole", 100, (
-        r"A tank is filled by $<count>$ identical buckets, each of which fills $<each>$ of the "
-        r"tank, and then $<off>$ of the tank is drained. «unit:What percent of the tank» is now "
-        r"full?",
-        r"Each of <name>'s $<count>$ chores earns $<each>$ of the price of a book, and <name> "
-        r"spends $<off>$ of that price on stamps. «unit:What percent of the price of the book» is "
-        r"left over?",
-    )),
-)  # fmt: skip
+    (
+        "centimetres",
+        100,
+        (
+            r"A carpenter joins $<count>$ planks end to end, each $<each>$ metres long, and saws "
+            r"off $<off>$ metres. How long, «unit:in centimetres», is the piece that is left?",
+            r"A roll of ribbon holds $<count>$ lengths of $<each>$ metres each. After <name> uses "
+            r"$<off>$ metres, how many «unit:centimetres» of ribbon remain?",
+        ),
+    ),
+    (
+        "minutes",
+        60,
+        (
+            r"A pump runs for $<each>$ hours on each of $<count>$ days, except that on the last "
+            r"day it stops $<off>$ hours early. For how many «unit:minutes» does it run in all?",
+            r"<name> practises the cello for $<each>$ hours on each of $<count>$ days and spends "
+            r"$<off>$ hours of the total tuning. Find the time left for playing, «unit:in "
+            r"minutes».",
+        ),
+    ),
+    (
+        "grams",
+        1000,
+        (
+            r"A baker buys $<count>$ sacks of flour of $<each>$ kilograms each and uses $<off>$ "
+            r"kilograms. What is the mass of the remaining flour «unit:in grams»?",
+            r"Each of $<count>$ crates weighs $<each>$ kilograms, packing included, and the "
+            r"packing of all of them together weighs $<off>$ kilograms. Give the total mass of "
+            r"the contents «unit:in grams».",
+        ),
+    ),
+    (
+        "percent",
+        100,
+        (
+            r"A tank is filled by $<count>$ identical buckets, each of which fills $<each>$ of the "
+            r"tank, and then $<off>$ of the tank is drained. «unit:What percent of the tank» is "
+            r"now full?",
+            r"Each of <name>'s $<count>$ chores earns $<each>$ of the price of a book, and <name> "
+            r"spends $<off>$ of that price on stamps. «unit:What percent of the price of the "
+            r"book» is left over?",
+        ),
+    ),
+)
 
 
 @family("explicit", ("dimension", "domain"), "a quantity in the unit that is asked for, or percent")
 def unit_conversion(rng: Random, level: Level) -> Draft | None:
     """Ask for a quantity in another unit than the one that the text works in."""
-    unit, given, factor, wordings = rng.choice(_UNITS)
+    unit, factor, wordings = rng.choice(_UNITS)
     count = rng.randrange(3, 5 + 2 * level)
     most = 100 // count if unit == "percent" else (40, 90, 300)[level - 1]
     tenths, off = rng.randrange(5, max(most, 6)), rng.randrange(2, 30)
@@ -214,11 +232,15 @@ def unit_conversion(rng: Random, level: Level) -> Draft | None:
         rng, wordings, count=count, name=rng.choice(NAMES), each=_short(each), off=_short(less)
     )
     rules = [
-        gold("dimension", f"the answer is told in {unit}", in_unit(whole, factor, unit),
-             told.span("unit")),
+        gold(
+            "dimension",
+            f"the answer is told in {unit}",
+            in_unit(whole, factor, unit),
+            told.span("unit"),
+        ),
         gold("domain", "the quantity is positive and comes out whole", all_of(integer(), above(0))),
-    ]  # fmt: skip
-    lures = [
+    ]
+    lures: Lures = [
         (_short(whole), "encoded_form_not_applied"),
         (count * each * factor, "arithmetic"),
         (_short(whole * 10), "encoded_form_not_applied"),

@@ -7,8 +7,8 @@ from random import Random
 
 from cfr.benchmark.demand import all_of, at_least, between, integer, least_residue
 from cfr.benchmark.families.wording import NAMES, plural, tell
-from cfr.benchmark.family import Draft, agree, family, gold
-from cfr.benchmark.item import ErrorType, Level
+from cfr.benchmark.family import Draft, Lures, agree, family, gold
+from cfr.benchmark.item import Level
 
 __all__ = ["FAMILIES"]
 
@@ -41,9 +41,12 @@ def last_digits(rng: Random, level: Level) -> Draft | None:
     word = "three" if places == 3 else "two"
     expr = r" \cdot ".join(map(str, factors))
     told = tell(rng, _LAST, word=word, expr=expr, name=rng.choice(NAMES))
-    rule = gold("modular", f"only the last {word} digits count: the number modulo {modulus}",
-                least_residue(modulus))  # fmt: skip
-    lures: list[tuple[int, ErrorType]] = [
+    rule = gold(
+        "modular",
+        f"only the last {word} digits count: the number modulo {modulus}",
+        least_residue(modulus),
+    )
+    lures: Lures = [
         (number, "forgot_modular_reduction"),
         (number % (modulus * 10), "forgot_modular_reduction"),
         (int(str(number)[:places]), "misled_by_cue"),
@@ -59,8 +62,8 @@ _VEHICLES = (
     r"that every jar is packed?",
     r"Tiles are sold in packs of $<c>$, and a floor takes $<n>$ of them. How many packs must be "
     r"bought?",
-    r"A ferry takes $<c>$ cars on each crossing. If $<n>$ cars are waiting, after how many crossings "
-    r"are all of them on the other side?",
+    r"A ferry takes $<c>$ cars on each crossing. If $<n>$ cars are waiting, after how many "
+    r"crossings are all of them on the other side?",
 )
 _TWO_GROUPS = (
     r"A camp has $<n>$ children and $<k>$ adults. They sleep in cabins of $<c>$ beds. How many "
@@ -68,8 +71,8 @@ _TWO_GROUPS = (
     r"For a concert, $<n>$ chairs are fetched from the hall and $<k>$ from the cellar, on trolleys "
     r"that carry $<c>$ chairs each. All the chairs are gathered first and then loaded. How many "
     r"trolley loads does that make?",
-    r"<name> has $<n>$ family photographs and $<k>$ holiday photographs to put into albums with room "
-    r"for $<c>$ photographs each, wasting no album. How many albums does <name> need?",
+    r"<name> has $<n>$ family photographs and $<k>$ holiday photographs to put into albums with "
+    r"room for $<c>$ photographs each, wasting no album. How many albums does <name> need?",
 )
 
 
@@ -91,7 +94,7 @@ def enough_vehicles(rng: Random, level: Level) -> Draft | None:
         gold("domain", "the answer is a count of things, a whole number", integer()),
         gold("bound", f"there must be room for all {total}", at_least(Fraction(total, c))),
     ]
-    lures: list[tuple[int | Fraction, ErrorType]] = [
+    lures: Lures = [
         (Fraction(total, c), "not_an_integer"),
         (total // c, "out_of_range"),
         (total % c, "misled_by_cue"),
@@ -123,9 +126,10 @@ def missing_digit(rng: Random, level: Level) -> Draft | None:
     rest = sum(digits) - digits[place]
     pattern = r"\,".join([*map(str, digits[:place]), "d", *map(str, digits[place + 1 :])])
     told = tell(rng, _DIGIT, pattern=rf"\overline{{{pattern}}}", m=m, name=rng.choice(NAMES))
-    rule = gold("domain", "the answer is a digit, an integer from 0 to 9",
-                all_of(integer(), between(0, 9)))  # fmt: skip
-    lures: list[tuple[int, ErrorType]] = [
+    rule = gold(
+        "domain", "the answer is a digit, an integer from 0 to 9", all_of(integer(), between(0, 9))
+    )
+    lures: Lures = [
         (_number(digits, place, answer), "encoded_form_not_applied"),
         (answer + m, "out_of_range"),
         (-rest % 3 if m == 9 else rest % 10, "arithmetic"),
@@ -148,8 +152,8 @@ def _digit_by_weights(digits: list[int], place: int, m: int) -> int:
 
 _CLOCK = (
     r"A twelve-hour wall clock shows exactly $<h>$ o'clock. What hour does it show <hours> later?",
-    r"It is $<h>$ o'clock by <name>'s wristwatch, which has the usual dial numbered $1$ to $12$. To "
-    r"which number will the hour hand point <hours> from now?",
+    r"It is $<h>$ o'clock by <name>'s wristwatch, which has the usual dial numbered $1$ to $12$. "
+    r"To which number will the hour hand point <hours> from now?",
     r"The hour hand of a clock with a dial marked $1$ to $12$ points at $<h>$. After <hours> have "
     r"passed, at which mark does it point?",
 )
@@ -172,9 +176,12 @@ def clock_hour(rng: Random, level: Level) -> Draft | None:
     waiting = plural(hours, "hour")
     waiting = f"{plural(days, 'day')} and {waiting}" if days else waiting
     told = tell(rng, _CLOCK, h=h, hours=waiting, name=rng.choice(NAMES))
-    rule = gold("modular", "the answer is a mark on the dial, an integer from 1 to 12",
-                all_of(integer(), between(1, 12)))  # fmt: skip
-    lures: list[tuple[int, ErrorType]] = [
+    rule = gold(
+        "modular",
+        "the answer is a mark on the dial, an integer from 1 to 12",
+        all_of(integer(), between(1, 12)),
+    )
+    lures: Lures = [
         (h + total, "forgot_modular_reduction"),
         ((h + total) % 24, "forgot_modular_reduction"),
         (total % 12, "arithmetic"),

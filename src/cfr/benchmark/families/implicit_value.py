@@ -8,21 +8,21 @@ from random import Random
 
 from cfr.benchmark.demand import above, all_of, at_least, below, between, integer, root
 from cfr.benchmark.families.wording import NAMES, tell
-from cfr.benchmark.family import Draft, agree, family, gold
-from cfr.benchmark.item import ErrorType, Level
+from cfr.benchmark.family import Draft, Lures, agree, family, gold
+from cfr.benchmark.item import Level
 
 __all__ = ["FAMILIES"]
 
 _UNION = (
-    r"Of the $<n>$ members of an orchestra, $<a>$ read the alto clef, $<b>$ read the tenor clef and "
-    r"$<both>$ read both. A member is chosen at random. What is the probability that this member "
-    r"reads <which> of the two clefs?",
+    r"Of the $<n>$ members of an orchestra, $<a>$ read the alto clef, $<b>$ read the tenor clef "
+    r"and $<both>$ read both. A member is chosen at random. What is the probability that this "
+    r"member reads <which> of the two clefs?",
     r"In a village of $<n>$ households, $<a>$ keep hens, $<b>$ keep bees and $<both>$ keep hens as "
-    r"well as bees. If one household is picked at random, how likely is it that it keeps <which> of "
-    r"the two? Give the exact value.",
+    r"well as bees. If one household is picked at random, how likely is it that it keeps <which> "
+    r"of the two? Give the exact value.",
     r"A library has $<n>$ atlases: $<a>$ of them are in colour, $<b>$ are bound in leather, and "
-    r"$<both>$ are both. <name> takes one at random. Find the chance that it has <which> of the two "
-    r"qualities.",
+    r"$<both>$ are both. <name> takes one at random. Find the chance that it has <which> of the "
+    r"two qualities.",
 )
 
 
@@ -44,7 +44,7 @@ def union_probability(rng: Random, level: Level) -> Draft | None:
     which = "exactly one" if exactly else "at least one"
     told = tell(rng, _UNION, n=n, a=a, b=b, both=both, which=which, name=rng.choice(NAMES))
     rule = gold("domain", "a probability lies between 0 and 1", between(0, 1))
-    lures: list[tuple[int | Fraction, ErrorType]] = [
+    lures: Lures = [
         (Fraction(a + b, n), "out_of_range"),
         (count, "encoded_form_not_applied"),
         (1 - value, "arithmetic"),
@@ -55,10 +55,10 @@ def union_probability(rng: Random, level: Level) -> Draft | None:
 
 _LENGTH = (
     r"A rectangle has area $<area>$, and its length exceeds its width by $<d>$. Find the width.",
-    r"The base of a parallelogram is $<d>$ centimetres longer than the corresponding height, and the "
-    r"area is $<area>$ square centimetres. How many centimetres long is the height?",
-    r"A rectangular garden of $<area>$ square metres is $<d>$ metres longer than it is wide. What is "
-    r"its width in metres?",
+    r"The base of a parallelogram is $<d>$ centimetres longer than the corresponding height, and "
+    r"the area is $<area>$ square centimetres. How many centimetres long is the height?",
+    r"A rectangular garden of $<area>$ square metres is $<d>$ metres longer than it is wide. "
+    r"What is its width in metres?",
     r"One leg of a right triangle is $<d>$ longer than the other, and the area of the triangle is "
     r"$<half>$. How long is the shorter leg?",
 )
@@ -77,7 +77,7 @@ def positive_length(rng: Random, level: Level) -> Draft:
         gold("domain", "a length is positive", above(0)),
         gold("structure", f"the width w satisfies w(w + {d}) = {area}", root(1, d, -area)),
     ]
-    lures: list[tuple[int | Fraction, ErrorType]] = [
+    lures: Lures = [
         (-(w + d), "out_of_range"),
         (w + d, "misled_by_cue"),
         (Fraction(area, d), "arithmetic"),
@@ -90,12 +90,16 @@ _RADICAL = (
     r"Find all real numbers $x$ such that $\sqrt{<inside>} = x - <b>$.",
     r"Solve the equation $\sqrt{<inside>} = x - <b>$ in real numbers.",
     r"A real number $x$ exceeds $\sqrt{<inside>}$ by exactly $<b>$. What is $x$?",
+    r"<name> squares both sides of $\sqrt{<inside>} = x - <b>$ and solves what comes out. Which "
+    r"real $x$ solves the equation that <name> began with?",
     r"The graphs of $y = \sqrt{<inside>}$ and $y = x - <b>$ meet in a single point. Find the "
     r"$x$-coordinate of that point.",
 )
 _LOGARITHM = (
     r"Find every real $x$ with $\log_{<base>} x + \log_{<base>}(x - <b>) = <k>$.",
     r"Solve $\log_{<base>}(x - <b>) = <k> - \log_{<base>} x$ over the real numbers.",
+    r"<name> rewrites $\log_{<base>} x + \log_{<base>}(x - <b>) = <k>$ as a quadratic equation. "
+    r"Which real $x$ solves the equation that <name> began with?",
     r"For which real number $x$ do $\log_{<base>} x$ and $\log_{<base>}(x - <b>)$ add up to $<k>$?",
 )
 
@@ -115,7 +119,7 @@ def spurious_root(rng: Random, level: Level) -> Draft | None:
     solutions = [x for x in range(b, good + 60) if slope * x + constant == (x - b) ** 2]
     agree(solutions, [max(good, other)])
     inside = f"{'' if slope == 1 else slope}x {'+' if constant > 0 else '-'} {abs(constant)}"
-    told = tell(rng, _RADICAL, inside=inside, b=b)
+    told = tell(rng, _RADICAL, inside=inside, b=b, name=rng.choice(NAMES))
     coefficients = (1, -2 * b - slope, b * b - constant)
     return _one_root(told.text, good, other, b, coefficients)
 
@@ -130,17 +134,22 @@ def _logarithm(rng: Random) -> Draft | None:
         return None
     solutions = [x for x in range(b + 1, target + 1) if x * (x - b) == target]
     agree(solutions, [(b + isqrt(b * b + 4 * target)) // 2])
-    told = tell(rng, _LOGARITHM, base=base, b=b, k=power)
+    told = tell(rng, _LOGARITHM, base=base, b=b, k=power, name=rng.choice(NAMES))
     return _one_root(told.text, good, b - good, b, (1, -b, -target))
 
 
-def _one_root(text: str, good: int, other: int, b: int, coefficients: tuple[int, int, int]) -> Draft:
+def _one_root(
+    text: str, good: int, other: int, b: int, coefficients: tuple[int, int, int]
+) -> Draft:
     rules = [
         gold("bound", f"both sides exist only for x of at least {b}", at_least(b)),
-        gold("structure", "x satisfies the equation after it is cleared of roots or logarithms",
-             root(*coefficients)),
-    ]  # fmt: skip
-    lures: list[tuple[int, ErrorType]] = [
+        gold(
+            "structure",
+            "x satisfies the equation after it is cleared of roots or logarithms",
+            root(*coefficients),
+        ),
+    ]
+    lures: Lures = [
         (other, "out_of_range"),
         (good + other, "other"),
         (good + b, "arithmetic"),
@@ -154,9 +163,9 @@ _TRIANGLE = (
     r"What is the <most> possible perimeter?",
     r"A triangle has integer side lengths, two of which are $<a>$ and $<b>$. Find the <most> value "
     r"that its perimeter can take.",
-    r"<name> bends a wire into a triangle whose sides are whole numbers of centimetres. Two of them "
-    r"measure $<a>$ and $<b>$ centimetres. How long, in centimetres, is the <most> wire that <name> "
-    r"may have used?",
+    r"<name> bends a wire into a triangle whose sides are whole numbers of centimetres. Two of "
+    r"them measure $<a>$ and $<b>$ centimetres. How long, in centimetres, is the <most> wire "
+    r"that <name> may have used?",
 )
 
 
@@ -177,7 +186,7 @@ def triangle_perimeter(rng: Random, level: Level) -> Draft:
         gold("bound", "the triangle is not degenerate", limit),
         gold("domain", "the perimeter is a positive integer", all_of(integer(), above(0))),
     ]
-    lures: list[tuple[int | str, ErrorType]] = [
+    lures: Lures = [
         (flat, "out_of_range"),
         (third, "encoded_form_not_applied"),
         (f"{flat - 1}.9" if largest else f"{flat}.1", "not_an_integer"),

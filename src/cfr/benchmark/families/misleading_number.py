@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import floor
 from random import Random
 
 from cfr.benchmark.demand import at_least, between, congruent, in_unit, parity
 from cfr.benchmark.families.wording import NAMES, plural, tell
-from cfr.benchmark.family import Draft, agree, family, gold
-from cfr.benchmark.item import ErrorType, Level
+from cfr.benchmark.family import Draft, Lures, agree, family, gold
+from cfr.benchmark.item import Level
 from cfr.benchmark.reading import decimal
 
 __all__ = ["FAMILIES"]
@@ -16,18 +17,19 @@ __all__ = ["FAMILIES"]
 _DIVIDEND = (
     r"When a positive integer is divided by $<d>$, the quotient is $<q>$ and «mod:the remainder is "
     r"$<r>$». Find the integer.",
-    r"<name> divides a number by $<d>$ and gets the quotient $<q>$, «mod:remainder $<r>$». What was "
-    r"the number?",
+    r"<name> divides a number by $<d>$ and gets the quotient $<q>$, «mod:remainder $<r>$». What "
+    r"was the number?",
     r"Sharing some stickers equally among $<d>$ children gives each child $<q>$ stickers, and "
-    r"«mod:a remainder of $<r>$ stickers stays in the box». How many stickers were there?",
+    r"«mod:a remainder of <stickers> stays in the box». How many stickers were there?",
 )
 _DIVIDEND_CHAIN = (
-    r"A number leaves the quotient $<q>$ and «mod:the remainder $<r>$ when it is divided by $<d>$». "
-    r"The number is then increased by $<d>$ a total of $<k>$ times. What is the final value?",
+    r"A number leaves the quotient $<q>$ and «mod:the remainder $<r>$ when it is divided by "
+    r"$<d>$». The number is then increased by $<d>$ a total of $<k>$ times. What is the final "
+    r"value?",
     r"Divided by $<d>$, the integer $N$ gives the quotient $<q>$ and «mod:the remainder $<r>$». "
     r"Compute $N + <k> \cdot <d>$.",
-    r"Packed in boxes of $<d>$, a harvest of apples fills $<q>$ boxes with «mod:a remainder of $<r>$ "
-    r"apples». Another $<k>$ full boxes arrive. How many apples are there now?",
+    r"Packed in boxes of $<d>$, a harvest of apples fills $<q>$ boxes with «mod:a remainder of "
+    r"<apples>». Another $<k>$ full boxes arrive. How many apples are there now?",
 )
 
 
@@ -41,13 +43,27 @@ def dividend_not_remainder(rng: Random, level: Level) -> Draft:
     for _ in range(q + k):
         by_counting += d
     answer = agree(by_formula, by_counting)
-    told = tell(rng, _DIVIDEND_CHAIN if k else _DIVIDEND, d=d, q=q, r=r, k=k, name=rng.choice(NAMES))
+    told = tell(
+        rng,
+        _DIVIDEND_CHAIN if k else _DIVIDEND,
+        d=d,
+        q=q,
+        r=r,
+        k=k,
+        name=rng.choice(NAMES),
+        stickers=plural(r, "sticker"),
+        apples=plural(r, "apple"),
+    )
     rules = [
-        gold("modular", f"the number leaves the remainder {r} on division by {d}",
-             congruent(r, d), told.span("mod")),
+        gold(
+            "modular",
+            f"the number leaves the remainder {r} on division by {d}",
+            congruent(r, d),
+            told.span("mod"),
+        ),
         gold("bound", f"the number is at least {d} times the quotient", at_least(d * (q + k))),
-    ]  # fmt: skip
-    lures: list[tuple[int, ErrorType]] = [
+    ]
+    lures: Lures = [
         (r, "misled_by_cue"),
         (answer - r, "arithmetic"),
         (answer % q, "misled_by_cue"),
@@ -59,8 +75,8 @@ def dividend_not_remainder(rng: Random, level: Level) -> Draft:
 _CONSECUTIVE = (
     r"The largest of <count> consecutive odd integers is $<last>$. Find the arithmetic mean of all "
     r"<count>.",
-    r"The smallest of <count> consecutive odd integers is $<first>$. What number lies exactly halfway "
-    r"between the smallest and the largest of them?",
+    r"The smallest of <count> consecutive odd integers is $<first>$. What number lies exactly "
+    r"halfway between the smallest and the largest of them?",
     r"The sum of <count> consecutive odd integers is $<sum>$. What is their average?",
     r"On one side of a street the houses bear consecutive odd numbers. <name> lives in a row of "
     r"<count> such houses that ends with number $<last>$, the highest of the row. Find the mean of "
@@ -76,14 +92,18 @@ def mean_of_odds(rng: Random, level: Level) -> Draft:
     run = [first + 2 * k for k in range(count)]
     last = run[-1]
     answer = agree(Fraction(sum(run), count), Fraction(first + last, 2))
-    told = tell(rng, _CONSECUTIVE, count=word, first=first, last=last, sum=sum(run),
-                name=rng.choice(NAMES))  # fmt: skip
+    told = tell(
+        rng, _CONSECUTIVE, count=word, first=first, last=last, sum=sum(run), name=rng.choice(NAMES)
+    )
     rules = [
-        gold("parity", "the mean of an even number of consecutive odd integers is even",
-             parity("even")),
+        gold(
+            "parity",
+            "the mean of an even number of consecutive odd integers is even",
+            parity("even"),
+        ),
         gold("bound", "the mean lies between the smallest and the largest", between(first, last)),
-    ]  # fmt: skip
-    lures: list[tuple[int | Fraction, ErrorType]] = [
+    ]
+    lures: Lures = [
         (answer + 1, "misled_by_cue"),
         (answer - 1, "ignored_parity"),
         (sum(run), "out_of_range"),
@@ -93,8 +113,8 @@ def mean_of_odds(rng: Random, level: Level) -> Draft:
 
 
 _LABEL = (
-    r"A pack of <packs> costs $<cost>$ dollars, which an advertisement rounds to the nearest dollar, "
-    r"$<shown>$. What is the exact price of one <thing>, «unit:in dollars»?",
+    r"A pack of <packs> costs $<cost>$ dollars, which an advertisement rounds to the nearest "
+    r"dollar, $<shown>$. What is the exact price of one <thing>, «unit:in dollars»?",
     r"<name> pays $<cost>$ dollars for <packs>. The till also prints the amount rounded to whole "
     r"dollars: $<shown>$. Find, «unit:in dollars», what a single <thing> cost exactly.",
     r"On a shop's price list, rounded to the nearest dollar, <packs> cost $<shown>$ dollars "
@@ -109,26 +129,39 @@ _MANY = {"brush": "brushes", "battery": "batteries"}
 def rounded_label(rng: Random, level: Level) -> Draft | None:
     """Ask for an exact price in a text that speaks of rounding."""
     count = rng.randrange(3, 6 + 3 * level)
-    each = Fraction(rng.randrange(12, 99) * 5 if level == 1 else rng.randrange(60, 400 * level), 100)
+    each = Fraction(
+        rng.randrange(12, 99) * 5 if level == 1 else rng.randrange(60, 400 * level), 100
+    )
     cost = count * each
-    shown = round(cost)
+    shown = floor(cost + Fraction(1, 2))
     cents = agree(int(each * 100), int(cost * 100) // count)
     if cost == shown or abs(cost - shown) == Fraction(1, 2):
         return None
     if each.denominator == 1 or Fraction(shown, count) == each:
         return None
     thing = rng.choice(_THINGS)
-    told = tell(rng, _LABEL, packs=plural(count, thing, _MANY.get(thing, "")), thing=thing,
-                cost=decimal(cost, 2), shown=shown, name=rng.choice(NAMES))  # fmt: skip
+    told = tell(
+        rng,
+        _LABEL,
+        packs=plural(count, thing, _MANY.get(thing, "")),
+        thing=thing,
+        cost=decimal(cost, 2),
+        shown=shown,
+        name=rng.choice(NAMES),
+    )
     rules = [
-        gold("dimension", "the answer is an amount in dollars",
-             in_unit(Fraction(cents, 100), 1, "dollars"), told.span("unit")),
+        gold(
+            "dimension",
+            "the answer is an amount in dollars",
+            in_unit(Fraction(cents, 100), 1, "dollars"),
+            told.span("unit"),
+        ),
         gold("bound", f"one of {count} costs less than all", between(0, cost)),
-    ]  # fmt: skip
+    ]
     near = Fraction(shown, count)
-    lures: list[tuple[int | Fraction | str, ErrorType]] = [
+    lures: Lures = [
         (near, "misled_by_cue"),
-        (round(each), "misled_by_cue"),
+        (floor(each + Fraction(1, 2)), "misled_by_cue"),
         (cents, "encoded_form_not_applied"),
         (count * cost, "out_of_range"),
     ]
@@ -136,8 +169,8 @@ def rounded_label(rng: Random, level: Level) -> Draft | None:
 
 
 _TICKETS = (
-    r"A hall sells $<n>$ tickets for a concert. On Monday $<a>$ percent of them are bought, and on "
-    r"Tuesday $<b>$ percent <of>. How many tickets are still unsold?",
+    r"A hall offers $<n>$ tickets for a concert. On Monday $<a>$ percent of them are bought, and "
+    r"on Tuesday $<b>$ percent <of>. How many tickets are still unsold?",
     r"Out of $<n>$ litres of oil in a tank, $<a>$ percent is used in January; in February $<b>$ "
     r"percent <of> is used. How many litres are left at the end of February?",
     r"<name> has $<n>$ stamps. First <name> gives away $<a>$ percent of them, then trades in $<b>$ "
@@ -157,15 +190,28 @@ def percent_story(rng: Random, level: Level) -> Draft | None:
     answer = agree(left * n, after_first - after_first * b / 100)
     if answer.denominator != 1 or after_first.denominator != 1:
         return None
-    told = tell(rng, _TICKETS, n=n, a=a, b=b, of="of those that remain" if level > 1 else
-                "of the rest", name=rng.choice(NAMES))  # fmt: skip
+    told = tell(
+        rng,
+        _TICKETS,
+        n=n,
+        a=a,
+        b=b,
+        of=rng.choice(("of the rest", "of what was left")),
+        name=rng.choice(NAMES),
+    )
     rules = [
-        gold("dimension", "the answer is a number of things, not a percentage",
-             in_unit(left, n, "things")),
-        gold("bound", f"not more can be left than after the first step, {after_first}",
-             between(0, after_first)),
-    ]  # fmt: skip
-    lures: list[tuple[int | Fraction, ErrorType]] = [
+        gold(
+            "dimension",
+            "the answer is a number of things, not a percentage",
+            in_unit(left, n, "things"),
+        ),
+        gold(
+            "bound",
+            f"not more can be left than after the first step, {after_first}",
+            between(0, after_first),
+        ),
+    ]
+    lures: Lures = [
         (100 * left, "misled_by_cue"),
         (n - Fraction(n * (a + b), 100), "misled_by_cue"),
         (n - answer, "out_of_range" if n - answer > after_first else "arithmetic"),

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
-from math import comb, gcd
+from math import comb, floor, gcd
 from random import Random
 
-from cfr.benchmark.demand import between, form, reduced
+from cfr.benchmark.demand import between, not_whole, reduced
 from cfr.benchmark.families.wording import NAMES, listed, tell
-from cfr.benchmark.family import Draft, agree, family, gold
-from cfr.benchmark.item import ErrorType, Level
+from cfr.benchmark.family import Draft, Lures, agree, family, gold
+from cfr.benchmark.item import Level
 
 __all__ = ["FAMILIES"]
 
 _MEAN = (
     r"Find the exact mean of the positive integers between $<low>$ and $<high>$ inclusive that are "
     r"divisible by $<k>$ or equal to $<low>$.",
-    r"<name> writes down $<low>$ together with all multiples of $<k>$ from $<low>$ to $<high>$. What "
-    r"is the exact arithmetic mean of the integers on the list?",
-    r"A set consists of the positive integer $<low>$ and of every multiple of $<k>$ that is greater "
-    r"than $<low>$ and at most $<high>$. Determine the exact average of its elements.",
+    r"<name> writes down $<low>$ together with all multiples of $<k>$ from $<low>$ to $<high>$. "
+    r"What is the exact arithmetic mean of the integers on the list?",
+    r"A set consists of the positive integer $<low>$ and of every multiple of $<k>$ that is "
+    r"greater than $<low>$ and at most $<high>$. Determine the exact average of its elements.",
 )
 
 
@@ -43,13 +43,15 @@ def mean_of_integers(rng: Random, level: Level) -> Draft | None:
         return None
     told = tell(rng, _MEAN, low=low, high=high, k=k, name=rng.choice(NAMES))
     rules = [
-        gold("bound", f"a mean lies between the least and the greatest element, {low} and {last}",
-             between(low, last)),
-        gold("format", "the exact mean is a fraction; nothing asks for an integer",
-             form("fraction")),
-    ]  # fmt: skip
-    lures: list[tuple[int | Fraction, ErrorType]] = [
-        (round(mean), "misled_by_cue"),
+        gold(
+            "bound",
+            f"a mean lies between the least and the greatest element, {low} and {last}",
+            between(low, last),
+        ),
+        gold("format", "the exact mean is no integer, and nothing asks for one", not_whole()),
+    ]
+    lures: Lures = [
+        (floor(mean + Fraction(1, 2)), "misled_by_cue"),
         (sum(elements), "out_of_range"),
         (Fraction(first + last, 2), "arithmetic"),
         (Fraction(low + last, 2), "arithmetic"),
@@ -60,26 +62,27 @@ def mean_of_integers(rng: Random, level: Level) -> Draft | None:
 
 _MARBLES = (
     r"A bag holds red and blue marbles only. The number of blue marbles is $<ratio>$ times the "
-    r"number of red marbles, and there are $<red>$ red ones. If <draws> drawn at random without "
-    r"replacement, what is the probability that <all> blue?",
-    r"In a jar the number of lemon sweets is $<red>$ and the number of cherry sweets, the only other "
-    r"kind, is $<ratio>$ times as large. <name> says: ``<Draws> picked blindly, without putting any "
-    r"back.'' How likely is it that <all> cherry?",
-    r"The number of left-handed players in a club is $<red>$, and there are $<ratio>$ times as many "
-    r"right-handed ones; nobody plays with both hands. <Draws> chosen at random, no player twice. "
+    r"number of red marbles, and there are $<red>$ red ones. If <draws>, what is the probability "
+    r"that <all> blue?",
+    r"In <name>'s jar the number of lemon sweets is $<red>$, and the number of cherry sweets, "
+    r"the only other kind, is $<ratio>$ times as large. Suppose that <draws>. How likely is it "
+    r"that <all> cherry?",
+    r"The number of left-handed players in <name>'s club is $<red>$, and there are $<ratio>$ "
+    r"times as many right-handed ones; nobody plays with both hands. For a photograph, <draws>. "
     r"Find the probability that <all> right-handed.",
 )
-_DRAWS = {
-    "marble": ("one marble is", "two marbles are", "three marbles are"),
-    "sweet": ("one sweet is", "two sweets are", "three sweets are"),
-    "player": ("one player is", "two players are", "three players are"),
-}
+_DRAWN = ("marble", "sweet", "player")
+_DRAWS = (
+    "one <thing> is chosen at random",
+    "two <thing>s are chosen at random, without replacement",
+    "three <thing>s are chosen at random, without replacement",
+)
 
 
 @family("misleading", ("domain",), "'the number of red marbles' where a probability is asked")
 def marble_probability(rng: Random, level: Level) -> Draft:
     """Ask for a probability in a text that talks of numbers (the paper's edge case E2)."""
-    red, ratio = rng.randrange(2, 20 if level == 1 else 9), rng.randrange(2, 9 - level)
+    red, ratio = rng.randrange(2, 40 - 9 * level), rng.randrange(2, 10 - level)
     blue, draws = red * ratio, level
     total = red + blue
     value = Fraction(comb(blue, draws), comb(total, draws))
@@ -88,12 +91,21 @@ def marble_probability(rng: Random, level: Level) -> Draft:
         stepwise *= Fraction(blue - k, total - k)
     agree(value, stepwise)
     which = rng.randrange(3)
-    phrase = list(_DRAWS.values())[which][draws - 1]
-    told = tell(rng, (_MARBLES[which],), ratio=ratio, red=red, name=rng.choice(NAMES), draws=phrase,
-                Draws=phrase.capitalize(), all="it is" if draws == 1 else "all of them are")  # fmt: skip
-    rule = gold("domain", "a probability lies between 0 and 1, and need not be an integer",
-                between(0, 1))  # fmt: skip
-    lures: list[tuple[int | Fraction, ErrorType]] = [
+    chosen = _DRAWS[draws - 1].replace("<thing>", _DRAWN[which])
+    whom = ("it is" if which < 2 else "this player is") if draws == 1 else "all of them are"
+    told = tell(
+        rng,
+        (_MARBLES[which],),
+        ratio=ratio,
+        red=red,
+        draws=chosen,
+        all=whom,
+        name=rng.choice(NAMES),
+    )
+    rule = gold(
+        "domain", "a probability lies between 0 and 1, and need not be an integer", between(0, 1)
+    )
+    lures: Lures = [
         (comb(blue, draws), "misled_by_cue"),
         (blue, "misled_by_cue"),
         (Fraction(ratio), "out_of_range"),
@@ -104,13 +116,13 @@ def marble_probability(rng: Random, level: Level) -> Draft:
 
 
 _CAPACITY = (
-    r"A cable car carries at most $<cap>$ passengers. On its first <count> trips of the day it took "
-    r"<values> passengers. What was the mean number of passengers on a trip?",
+    r"A cable car carries at most $<cap>$ passengers. On its first <count> trips of the day it "
+    r"took <values> passengers. What was the mean number of passengers on a trip?",
     r"No lesson at <name>'s music school may have more than $<cap>$ pupils, and each has at least "
-    r"one. This week's <count> lessons were attended by <values> pupils. Find the average number of "
-    r"pupils in a lesson.",
-    r"A shelf holds at most $<cap>$ books, and no shelf in the room is empty. The <count> shelves hold "
-    r"<values> books. How many books are there on a shelf on average?",
+    r"one. This week's <count> lessons were attended by <values> pupils. Find the average number "
+    r"of pupils in a lesson.",
+    r"A shelf holds at most $<cap>$ books, and no shelf in the room is empty. The <count> "
+    r"shelves hold <values> books. How many books are there on a shelf on average?",
 )
 _COUNT_WORDS = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 
@@ -127,17 +139,27 @@ def at_most_story(rng: Random, level: Level) -> Draft | None:
     )
     if mean.denominator == 1:
         return None
-    told = tell(rng, _CAPACITY, cap=cap, count=_COUNT_WORDS[count], values=listed(values),
-                name=rng.choice(NAMES))  # fmt: skip
+    told = tell(
+        rng,
+        _CAPACITY,
+        cap=cap,
+        count=_COUNT_WORDS[count],
+        values=listed(values),
+        name=rng.choice(NAMES),
+    )
     rules = [
-        gold("bound", f"a mean of numbers up to {max(values)} is at most {max(values)}",
-             between(min(values), max(values))),
-        gold("domain", "the mean is not a whole number, although people and books are",
-             form("fraction")),
-    ]  # fmt: skip
-    lures: list[tuple[int | Fraction, ErrorType]] = [
+        gold(
+            "bound",
+            f"a mean of numbers up to {max(values)} is at most {max(values)}",
+            between(min(values), max(values)),
+        ),
+        gold(
+            "domain", "the mean is not a whole number, although people and books are", not_whole()
+        ),
+    ]
+    lures: Lures = [
         (cap, "misled_by_cue"),
-        (round(mean), "misled_by_cue"),
+        (floor(mean + Fraction(1, 2)), "misled_by_cue"),
         (sum(values), "out_of_range"),
         (Fraction(sum(values), cap), "misled_by_cue"),
         (Fraction(min(values) + max(values), 2), "arithmetic"),
@@ -149,9 +171,9 @@ _FRACTION = (
     r"Two different integers are chosen at random from the integers from $1$ to $<n>$. The "
     r"probability that their <what> can be written as $\frac{p}{q}$, where $p$ and $q$ are "
     r"relatively prime positive integers. «form:What is $\frac{p}{q}$?»",
-    r"<name> picks two different numbers from the list $1, 2, \dots, <n>$, every pair being equally "
-    r"likely. Let $\frac{p}{q}$, with $p$ and $q$ coprime positive integers, be the probability that "
-    r"their <what>. «form:Give this fraction in lowest terms.»",
+    r"<name> picks two different numbers from the list $1, 2, \dots, <n>$, every pair being "
+    r"equally likely. Let $\frac{p}{q}$, with $p$ and $q$ coprime positive integers, be the "
+    r"probability that their <what>. «form:Give this fraction in lowest terms.»",
     r"A hat contains $<n>$ slips numbered from $1$ to $<n>$, and two slips are drawn together. The "
     r"chance that the <what> is a fraction $\frac{p}{q}$ in lowest terms. «form:Find "
     r"$\frac{p}{q}$», not the sum of its terms.",
@@ -161,7 +183,7 @@ _FRACTION = (
 @family("misleading", ("domain", "format"), "p/q is introduced, and p/q itself is asked")
 def fraction_itself(rng: Random, level: Level) -> Draft | None:
     """Ask for the fraction where competition habit would give p + q."""
-    n = rng.randrange(5, 9) + 3 * level
+    n = rng.randrange(6, 12 + 4 * level)
     goal = rng.randrange(n // 2, 3 * n // 2) if level < 3 else rng.randrange(2, n - 1)
     pairs = list(combinations(range(1, n + 1), 2))
     if level < 3:
@@ -171,7 +193,7 @@ def fraction_itself(rng: Random, level: Level) -> Draft | None:
         sums = range(goal, goal + 1) if level == 1 else range(3, top + 1)
         by_sums = sum(min(n, s - 1) - max(1, s - n) + 1 - (s % 2 == 0) for s in sums) // 2
     else:
-        what = f"difference is at least ${goal}$"
+        what = f"positive difference is at least ${goal}$"
         good = sum(j - i >= goal for i, j in pairs)
         by_sums = (n - goal) * (n - goal + 1) // 2
     agree(good, by_sums)
@@ -182,10 +204,14 @@ def fraction_itself(rng: Random, level: Level) -> Draft | None:
     told = tell(rng, _FRACTION, n=n, what=what, name=rng.choice(NAMES))
     rules = [
         gold("domain", "a probability lies between 0 and 1", between(0, 1)),
-        gold("format", "the answer is the fraction itself, in lowest terms", reduced(),
-             told.span("form")),
-    ]  # fmt: skip
-    lures: list[tuple[int | Fraction | str, ErrorType]] = [
+        gold(
+            "format",
+            "the answer is the fraction itself, in lowest terms",
+            reduced(),
+            told.span("form"),
+        ),
+    ]
+    lures: Lures = [
         (value.numerator + value.denominator, "misled_by_cue"),
         (f"{good}/{total}", "encoded_form_not_applied"),
         (1 - value, "arithmetic"),

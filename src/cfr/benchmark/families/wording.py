@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-
 __all__ = ["NAMES", "Told", "a_or_an", "listed", "plural", "tell"]
 
 _SLOT = re.compile(r"<([A-Za-z]\w*)>")
