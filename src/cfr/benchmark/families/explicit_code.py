@@ -94,7 +94,7 @@ def coprime_sum(rng: Random, level: Level) -> Draft:
     return Draft(told.text, m + n, rules, lures)
 
 
-_SQUARE_FREE = (2, 3, 5, 6, 7, 10, 11, 13, 14, 15, 17)
+_SQUARE_FREE = (2, 3, 5, 6, 7, 10, 11)
 _SURD_LENGTH = (
     r"A square has area $<n>$. «code:Its side length can be written as $a\sqrt{b}$, where $a$ "
     r"and $b$ are positive integers and $b$ is not divisible by the square of any prime. Find "
@@ -130,7 +130,7 @@ def surd_form(rng: Random, level: Level) -> Draft | None:
     if level == 3:
         return _surd_root(rng)
     if level == 1:
-        n, p, q = rng.randrange(2, 15) ** 2 * rng.choice(_SQUARE_FREE), 0, 0
+        n, p, q = rng.randrange(2, 11) ** 2 * rng.choice(_SQUARE_FREE), 0, 0
     else:
         p, q = rng.randrange(2, 40), rng.randrange(2, 40)
         n = p * p + q * q

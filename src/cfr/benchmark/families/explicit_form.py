@@ -94,8 +94,10 @@ def option_letter(rng: Random, level: Level) -> Draft | None:
         ),
     }[level]
     agree(value, {1: sum([b] * c) + a, 2: sum([a] * b), 3: sum(range(a, a + 2 * b + 1))}[level])
-    options = sorted({value, near, value + 10, value - rng.randrange(1, 9), value + a})
-    if len(options) != len(_LETTERS):
+    # Signs at random, so that no letter is likelier than the others to be right.
+    ten, few, more = (rng.choice((-1, 1)) * step for step in (10, rng.randrange(1, 9), a))
+    options = sorted({value, near, value + ten, value + few, value + more})
+    if len(options) != len(_LETTERS) or options[0] <= 0:
         return None
     lettered = r" \qquad ".join(
         rf"\textbf{{({letter})}}\ {option}"
@@ -109,7 +111,7 @@ def option_letter(rng: Random, level: Level) -> Draft | None:
     lures: Lures = [
         (value, "encoded_form_not_applied"),
         (_LETTERS[options.index(near)], "arithmetic"),
-        (_LETTERS[options.index(value + 10)], "arithmetic"),
+        (_LETTERS[options.index(value + ten)], "arithmetic"),
     ]
     return Draft(told.text, answer, [rule], lures, "choice")
 

@@ -92,7 +92,7 @@ def nested_remainder(rng: Random, level: Level) -> Draft | None:
         3: (f"r^2 + {k}r", r * r + k * r, n * n + k * n),
     }[level]
     answer = agree(value % q, value - q * (value // q))
-    if r < 2 or value < q:
+    if r < 2 or value < q or k % q == 0 or skipped % q == answer:
         return None
     name, other = rng.sample(NAMES, 2)
     told = tell(rng, _NESTED, n=n, p=p, q=q, expr=expr, name=name, other=other)
@@ -202,9 +202,9 @@ _UNITS = (
         "percent",
         100,
         (
-            r"A tank is filled by $<count>$ identical buckets, each of which fills $<each>$ of the "
-            r"tank, and then $<off>$ of the tank is drained. «unit:What percent of the tank» is "
-            r"now full?",
+            r"Into an empty tank go $<count>$ identical buckets of water, each filling $<each>$ "
+            r"of the tank. Then water amounting to $<off>$ of the tank is drained. «unit:What "
+            r"percent of the tank» is now full?",
             r"Each of <name>'s $<count>$ chores earns $<each>$ of the price of a book, and <name> "
             r"spends $<off>$ of that price on stamps. «unit:What percent of the price of the "
             r"book» is left over?",

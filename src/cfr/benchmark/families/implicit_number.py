@@ -62,15 +62,15 @@ _VEHICLES = (
     r"that every jar is packed?",
     r"Tiles are sold in packs of $<c>$, and a floor takes $<n>$ of them. How many packs must be "
     r"bought?",
-    r"A ferry takes $<c>$ cars on each crossing. If $<n>$ cars are waiting, after how many "
-    r"crossings are all of them on the other side?",
+    r"A ferry takes $<c>$ cars on each trip to an island, and $<n>$ cars are waiting to go "
+    r"there. How many trips to the island must it make?",
 )
 _TWO_GROUPS = (
     r"A camp has $<n>$ children and $<k>$ adults. They sleep in cabins of $<c>$ beds. How many "
     r"cabins are needed if children and adults may share a cabin?",
     r"For a concert, $<n>$ chairs are fetched from the hall and $<k>$ from the cellar, on trolleys "
-    r"that carry $<c>$ chairs each. All the chairs are gathered first and then loaded. How many "
-    r"trolley loads does that make?",
+    r"that carry $<c>$ chairs each. All the chairs are gathered first and then loaded. What is the "
+    r"least number of trolley loads?",
     r"<name> has $<n>$ family photographs and $<k>$ holiday photographs to put into albums with "
     r"room for $<c>$ photographs each, wasting no album. How many albums does <name> need?",
 )

@@ -81,7 +81,7 @@ _SQUARE = (
     r"«mod:congruent to $<r>$ modulo $<m>$»?",
     r"A square parade ground is paved with equal square slabs. «range:At least "
     r"$<low>$ and at most $<high>$ slabs» were used, and «mod:when they were delivered in "
-    r"pallets of $<m>$, the last pallet held only $<r>$». How many slabs were used?",
+    r"pallets of $<m>$, the last one was not full: it held $<r>$». How many slabs were used?",
 )
 
 

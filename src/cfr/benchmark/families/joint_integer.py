@@ -26,7 +26,7 @@ _TWO_REMAINDERS = (
     r"An integer «range:between $<low>$ and $<high>$» «one:leaves remainder $<a>$ when divided by "
     r"$<p>$» and «two:remainder $<b>$ when divided by $<q>$». Find the integer.",
     r"<name>'s herd has «range:at least $<low>$ and at most $<high>$ sheep». «one:Counted off in "
-    r"groups of $<p>$, $<a>$ are left over»; «two:in groups of $<q>$, $<b>$ are left over». How "
+    r"groups of $<p>$, <first> left over»; «two:in groups of $<q>$, <second> left over». How "
     r"many sheep are there?",
     r"Find the number $n$ with «range:$<low> \le n \le <high>$» such that «one:$n \equiv <a> "
     r"\pmod{<p>}$» and «two:$n \equiv <b> \pmod{<q>}$».",
@@ -49,7 +49,17 @@ def two_remainders(rng: Random, level: Level) -> Draft | None:
     if min(a, b) == 0 or answer in (low, high):  # the range may be read with or without its ends
         return None
     told = tell(
-        rng, _TWO_REMAINDERS, low=low, high=high, p=p, q=q, a=a, b=b, name=rng.choice(NAMES)
+        rng,
+        _TWO_REMAINDERS,
+        low=low,
+        high=high,
+        p=p,
+        q=q,
+        a=a,
+        b=b,
+        name=rng.choice(NAMES),
+        first=f"${a}$ {'is' if a == 1 else 'are'}",
+        second=f"${b}$ {'is' if b == 1 else 'are'}",
     )
     rules = [
         gold(

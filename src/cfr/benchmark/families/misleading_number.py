@@ -73,11 +73,11 @@ def dividend_not_remainder(rng: Random, level: Level) -> Draft:
 
 
 _CONSECUTIVE = (
-    r"The largest of <count> consecutive odd integers is $<last>$. Find the arithmetic mean of all "
-    r"<count>.",
-    r"The smallest of <count> consecutive odd integers is $<first>$. What number lies exactly "
-    r"halfway between the smallest and the largest of them?",
-    r"The sum of <count> consecutive odd integers is $<sum>$. What is their average?",
+    r"The largest of <count> consecutive odd positive integers is $<last>$. Find the arithmetic "
+    r"mean of all <count>.",
+    r"The smallest of <count> consecutive odd positive integers is $<first>$. What number lies "
+    r"exactly halfway between the smallest and the largest of them?",
+    r"The sum of <count> consecutive odd positive integers is $<sum>$. What is their average?",
     r"On one side of a street the houses bear consecutive odd numbers. <name> lives in a row of "
     r"<count> such houses that ends with number $<last>$, the highest of the row. Find the mean of "
     r"the <count> house numbers.",
@@ -98,7 +98,7 @@ def mean_of_odds(rng: Random, level: Level) -> Draft:
     rules = [
         gold(
             "parity",
-            "the mean of an even number of consecutive odd integers is even",
+            "the mean of an even number of consecutive odd positive integers is even",
             parity("even"),
         ),
         gold("bound", "the mean lies between the smallest and the largest", between(first, last)),

@@ -82,7 +82,7 @@ _DRAWS = (
 @family("misleading", ("domain",), "'the number of red marbles' where a probability is asked")
 def marble_probability(rng: Random, level: Level) -> Draft:
     """Ask for a probability in a text that talks of numbers (the paper's edge case E2)."""
-    red, ratio = rng.randrange(2, 40 - 9 * level), rng.randrange(2, 10 - level)
+    red, ratio = rng.randrange(2, (30, 14, 7)[level - 1]), rng.randrange(2, 10 - level)
     blue, draws = red * ratio, level
     total = red + blue
     value = Fraction(comb(blue, draws), comb(total, draws))
@@ -92,7 +92,7 @@ def marble_probability(rng: Random, level: Level) -> Draft:
     agree(value, stepwise)
     which = rng.randrange(3)
     chosen = _DRAWS[draws - 1].replace("<thing>", _DRAWN[which])
-    whom = ("it is" if which < 2 else "this player is") if draws == 1 else "all of them are"
+    whom = ("it is" if which < 2 else "this player is", "both are", "all three are")[draws - 1]
     told = tell(
         rng,
         (_MARBLES[which],),
@@ -121,6 +121,9 @@ _CAPACITY = (
     r"No lesson at <name>'s music school may have more than $<cap>$ pupils, and each has at least "
     r"one. This week's <count> lessons were attended by <values> pupils. Find the average number "
     r"of pupils in a lesson.",
+    r"<name> has a strategy for a card game that guarantees at least two points in a round; "
+    r"nobody can score more than $<cap>$. In the last <count> rounds <name> scored <values> "
+    r"points. What was the mean score in a round?",
     r"A shelf holds at most $<cap>$ books, and no shelf in the room is empty. The <count> "
     r"shelves hold <values> books. How many books are there on a shelf on average?",
 )
