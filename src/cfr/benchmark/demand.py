@@ -12,6 +12,7 @@ __all__ = [
     "above",
     "all_of",
     "at_least",
+    "at_most",
     "below",
     "between",
     "congruent",
@@ -26,6 +27,7 @@ __all__ = [
     "in_unit",
     "integer",
     "least_residue",
+    "measured",
     "not_whole",
     "parity",
     "reduced",
@@ -60,6 +62,11 @@ def between(low: Number | None, high: Number | None) -> Predicate:
 def at_least(low: Number) -> Predicate:
     """Require a value of low or more."""
     return between(low, None)
+
+
+def at_most(high: Number) -> Predicate:
+    """Require a value of high or less."""
+    return between(None, high)
 
 
 def above(value: Number) -> Predicate:
@@ -146,6 +153,11 @@ def rounded(value: Number, unit: Number = 1) -> Predicate:
 def in_unit(value: Number, factor: Number, unit: str) -> Predicate:
     """Require the value times the factor: the same quantity, told in the unit that is asked for."""
     return {"op": "in_unit", "value": _plain(value), "factor": _plain(factor), "unit": unit}
+
+
+def measured(unit: str, low: Number, high: Number) -> Predicate:
+    """Require a size that the quantity can only have in this unit."""
+    return {"op": "measured", "unit": unit, "low": _plain(low), "high": _plain(high)}
 
 
 def counts(low: int, high: int, *where: Predicate) -> Predicate:

@@ -168,6 +168,7 @@ OPS: Mapping[str, _Check] = {
     "integer": _of_integer(lambda _p, _value: True),
     "not_whole": _of_number(lambda _, value: value.denominator != 1),
     "between": _of_number(_between),
+    "measured": _of_number(_between),
     "above": _of_number(lambda p, value: value > to_fraction(p["value"])),
     "below": _of_number(lambda p, value: value < to_fraction(p["value"])),
     "least_residue": _of_integer(lambda p, value: 0 <= value < _whole(p["modulus"])),

@@ -11,11 +11,11 @@ from cfr.benchmark.demand import (
     above,
     all_of,
     below,
-    between,
     divides,
     encoded,
     integer,
     least_residue,
+    measured,
     rounded,
 )
 from cfr.benchmark.families.wording import NAMES, tell
@@ -206,7 +206,7 @@ def rounded_percent(rng: Random, level: Level) -> Draft | None:
         gold(
             "dimension",
             "the answer is told in percent, so from 1 to 100 here",
-            between(1, 100),
+            measured("percent", 1, 100),
             told.span("unit"),
         ),
         gold(
