@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -14,7 +14,7 @@ from cfr.benchmark.jsonl import InputError, read_rows
 from cfr.benchmark.reply import Reply
 from cfr.problem import Json
 
-__all__ = ["Agreement", "AuditReport", "Labelled", "agreement", "read_labelled", "report"]
+__all__ = ["Agreement", "AuditReport", "Labelled", "agreement", "kappa", "read_labelled", "report"]
 
 W = TypeVar("W", bound=str)
 
@@ -118,9 +118,15 @@ def agreement(labelled: Iterable[Labelled]) -> Mapping[str, Agreement]:
 
 
 def _agree(pairs: list[tuple[str, str]]) -> Agreement:
-    n, agree = len(pairs), sum(ours == theirs for ours, theirs in pairs)
-    if not n:
-        return Agreement(0, 0, None)
+    return Agreement(len(pairs), sum(ours == theirs for ours, theirs in pairs), kappa(pairs))
+
+
+def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
+    """Compute Cohen's kappa; None where one label would be right by chance alone."""
+    n = len(pairs)
     ours, theirs = Counter(one for one, _ in pairs), Counter(one for _, one in pairs)
-    by_chance = sum(ours[label] * theirs[label] for label in ours) / n**2
-    return Agreement(n, agree, (agree / n - by_chance) / (1 - by_chance) if by_chance < 1 else None)
+    by_chance = sum(ours[label] * theirs[label] for label in ours)
+    if by_chance == n * n:
+        return None
+    agree = sum(one == other for one, other in pairs)
+    return (agree * n - by_chance) / (n * n - by_chance)

@@ -9,6 +9,7 @@ from random import Random
 from typing import TypeAlias, TypeVar
 
 from cfr.benchmark.item import (
+    KINDS,
     ErrorType,
     Form,
     GoldConstraint,
@@ -119,9 +120,10 @@ class Family:
 
 def family(tier: Tier, kinds: tuple[Kind, ...], about: str) -> Callable[[Draw], Family]:
     """Make a family of a draw, named after it."""
+    in_order: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind in kinds)
 
     def make(draw: Draw) -> Family:
-        return Family(draw.__name__, tier, kinds, about, draw)
+        return Family(draw.__name__, tier, in_order, about, draw)
 
     return make
 

@@ -92,7 +92,7 @@ class Knowledge:
         op = predicate["op"]
         if op == "all":
             return all(self.implies(one) for one in parts(predicate))
-        if op == "integer":
+        if op == "integer" or (op == "decimals" and self.whole):
             return self.whole
         if op == "least_residue":
             top = to_fraction(predicate["modulus"]) - 1

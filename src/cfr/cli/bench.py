@@ -28,8 +28,19 @@ __all__ = ["bench"]
 # Fewer problems than this are drawn faster than a progress bar is read.
 _WORTH_A_BAR = 2000
 
-_by_family = click.option("--family", "names", multiple=True, metavar="NAME", help="Only this one.")
-_by_tier = click.option("--tier", "tiers", multiple=True, type=click.Choice(TIERS))
+_by_family = click.option(
+    "--family", "names", multiple=True, metavar="NAME", help="Only this family; may be repeated."
+)
+_by_tier = click.option(
+    "--tier", "tiers", multiple=True, type=click.Choice(TIERS), help="Only this tier; likewise."
+)
+_by_level = click.option(
+    "--level",
+    "levels",
+    multiple=True,
+    type=click.Choice([str(level) for level in LEVELS]),
+    help="Only this level; likewise.",
+)
 
 
 class CheckFailedError(CfrError):
@@ -49,7 +60,7 @@ def bench() -> None:
 )
 @_by_family
 @_by_tier
-@click.option("--level", "levels", multiple=True, type=click.Choice([str(n) for n in LEVELS]))
+@_by_level
 @click.option("--force", is_flag=True, help="Write over a file that exists.")
 def generate_command(
     seed: int,
@@ -73,14 +84,18 @@ def generate_command(
 @bench.command("show")
 @_by_family
 @_by_tier
-@click.option("--json", "as_json", is_flag=True, help="Print the families as JSON.")
-def show_command(names: tuple[str, ...], tiers: tuple[Tier, ...], as_json: bool) -> None:
+@click.option("--json", "style", flag_value="json", help="Print the families as JSON.")
+@click.option("--markdown", "style", flag_value="markdown", help="Print the data card's table.")
+def show_command(names: tuple[str, ...], tiers: tuple[Tier, ...], style: str | None) -> None:
     """Print the families, how often each stands in the public split, and examples."""
     families = choose(names, tiers)
     public = load("public")
-    if as_json:
+    if style == "json":
         rows = [_describe(family, public) for family in families]
         click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    if style == "markdown":
+        click.echo(_markdown(families, public))
         return
     console = Console()
     console.print(_overview(families, public))
@@ -113,6 +128,15 @@ def _describe(family: Family, public: Sequence[Item]) -> dict[str, Json]:
         "public": sum(item.family == family.name for item in public),
         "example": _example(family, public).to_json(),
     }
+
+
+def _markdown(families: Sequence[Family], public: Sequence[Item]) -> str:
+    lines = ["| tier | family | kinds | example | answer |", "| --- | --- | --- | --- | --- |"]
+    for family in families:
+        item = _example(family, public)
+        cells = (family.tier, f"`{family.name}`", ", ".join(family.kinds), item.text, item.answer)
+        lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
+    return "\n".join(lines)
 
 
 def _overview(families: Sequence[Family], public: Sequence[Item]) -> Table:
