@@ -73,7 +73,8 @@ def _mentions(head: str, names: frozenset[str]) -> bool:
 
 _WORD = re.compile(r"[a-z]+(?:\+[a-z])*")
 _ASKING = re.compile(
-    r"\b(?:find|determine|compute|give|what|which|how (?:many|long|old|likely)|solve)\b[^?.]*"
+    r"\b(?:find|determine|compute|give(?! (?:the exact|the number|them))|what|which|solve"
+    r"|how (?:many|long|old|likely))\b[^?.]*"
 )
 _STOP = re.compile(r"\b(?:of|that|when|if|such|with|on|to|between|for|do(?:es)?|can|from|at)\b|,")
 _IDLE = frozenset(
@@ -96,7 +97,7 @@ def names_of_answer(text: str) -> frozenset[str]:
     asked = _ASKING.findall(plain(text))
     if not asked:
         return frozenset()
-    if asked[-1].startswith("how many"):
+    if re.match(r"how many|find the number of", asked[-1]):
         # What is counted is not the answer: "the multiples are odd" does not speak of their number.
         return frozenset(("number of", "count", "total"))
     words = set(_WORD.findall(_STOP.split(asked[-1])[0])) - _IDLE

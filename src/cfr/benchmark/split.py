@@ -32,7 +32,7 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 PUBLIC_SEED = 2026
 PUBLIC_SIZE = 480
 MINI_SIZE = 24
-PUBLIC_SHA256 = "0a66bf7ba6eafa6391f06eeaf774571c994403025dcc45155ac2f8b35141e284"
+PUBLIC_SHA256 = "efeb021ab4024849dcc145f36236b28f0da700b9f58a88de63ecda2bc4bb60d9"
 
 
 class SplitError(CfrError):

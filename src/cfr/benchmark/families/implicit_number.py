@@ -72,7 +72,7 @@ _TWO_GROUPS = (
     r"that carry $<c>$ chairs each. All the chairs are gathered first and then loaded. What is the "
     r"least number of trolley loads?",
     r"<name> has $<n>$ family photographs and $<k>$ holiday photographs to put into albums with "
-    r"room for $<c>$ photographs each, wasting no album. How many albums does <name> need?",
+    r"room for $<c>$ photographs each. How many albums does <name> need at least?",
 )
 
 
