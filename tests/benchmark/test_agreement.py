@@ -11,6 +11,7 @@ from cfr.benchmark.jsonl import InputError
 from cfr.benchmark.reply import Reply
 from cfr.benchmark.split import load
 
+CARD = Path(__file__).parents[2] / "docs" / "constraintbench.md"
 ITEM = next(item for item in load("mini") if item.family == "remainder_of_sum")
 REPLY = {"raw_constraints": [{"type": "domain", "description": "the answer is an integer"}]}
 
@@ -81,3 +82,11 @@ def test_reads_labels(tmp_path: Path) -> None:
 def test_a_bad_row_names_its_line(tmp_path: Path, changes: dict[str, object]) -> None:
     with pytest.raises(InputError, match="line 1: needs"):
         list(read_labelled(write(tmp_path / "l.jsonl", **changes), load("public")))
+
+
+def test_the_example_of_the_data_card_can_be_read(tmp_path: Path) -> None:
+    example = CARD.read_text(encoding="utf-8").split("```json\n")[1].split("```")[0]
+    path = tmp_path / "card.jsonl"
+    path.write_text(example, encoding="utf-8")
+    found = agreement(read_labelled(path, load("public")))
+    assert (found["gold"].agree, found["stated"].agree) == (1, 2)

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cfr.benchmark.families import FAMILIES
+from cfr.benchmark.split import PUBLIC_SHA256
 from cfr.cli import COMMANDS, main
 from cfr.cli.bench import bench
 
@@ -126,6 +127,7 @@ def test_show_as_json() -> None:
 def test_the_data_card_holds_the_table_that_show_prints() -> None:
     card = (ROOT / "docs" / "constraintbench.md").read_text(encoding="utf-8")
     assert invoke("show", "--markdown").output.strip() in card
+    assert PUBLIC_SHA256[:16] in card
 
 
 def test_asking_for_help_does_not_draw_problems() -> None:

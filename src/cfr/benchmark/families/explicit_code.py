@@ -8,6 +8,7 @@ from math import comb, isqrt
 from random import Random
 
 from cfr.benchmark.demand import encoded, integer
+from cfr.benchmark.families.chance import all_good, lowest_terms
 from cfr.benchmark.families.wording import NAMES, tell
 from cfr.benchmark.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.item import Level
@@ -56,7 +57,6 @@ def coprime_sum(rng: Random, level: Level) -> Draft:
     if level == 1:
         a, b, c = (rng.randrange(2, 19) for _ in range(3))
         good, total, story = a, a + b + c, _ONE_DRAW
-        agree(good, total - b - c)
     elif level == 2:
         a, b = rng.randrange(4, 11), rng.randrange(4, 13)
         c = rng.randrange(4, a + b - 1)
@@ -66,12 +66,9 @@ def coprime_sum(rng: Random, level: Level) -> Draft:
     else:
         a, b, c = rng.randrange(4, 11), rng.randrange(2, 9), rng.choice((2, 2, 3))
         good, total, story = comb(a, c), comb(a + b, c), _TWO_DRAWS
-        stepwise = Fraction(1)
-        for k in range(c):
-            stepwise *= Fraction(a - k, a + b - k)
-        agree(Fraction(good, total), stepwise)
+        agree(Fraction(good, total), all_good(a, a + b, c))
     value = Fraction(good, total)
-    m, n = value.numerator, value.denominator
+    m, n = agree((value.numerator, value.denominator), lowest_terms(good, total))
     told = tell(rng, [s + e for s in story for e in _ENCODE], a=a, b=b, c=c, name=rng.choice(NAMES))
     span = told.span("code")
     rules = [
@@ -162,7 +159,10 @@ def _surd_root(rng: Random) -> Draft | None:
     if isqrt(b) ** 2 == b or a * a <= b:
         return None
     s, t = 2 * a, a * a - b
-    agree(s * s - 4 * t, 4 * b)  # the quadratic formula against the product of the two roots
+    by_formula = (s // 2, (s * s - 4 * t) // 4)
+    # Any root x + sqrt(y) has the other root x - sqrt(y), so that 2x = s and x^2 - y = t.
+    by_search = [(x, x * x - t) for x in range(1, s) if 2 * x == s and x * x > t]
+    agree([by_formula], by_search)
     told = tell(rng, _SURD_ROOT, s=s, t=t, perimeter=2 * s)
     return _encoded_surd(
         told.text,

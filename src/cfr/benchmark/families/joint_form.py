@@ -18,6 +18,7 @@ from cfr.benchmark.demand import (
     measured,
     rounded,
 )
+from cfr.benchmark.families.chance import all_good, lowest_terms
 from cfr.benchmark.families.wording import NAMES, tell
 from cfr.benchmark.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.item import Level
@@ -119,12 +120,8 @@ def encoded_remainder(rng: Random, level: Level) -> Draft | None:
     a, b, c = rng.randrange(4, 9 + 4 * level), rng.randrange(3, 9 + 2 * level), (1, 2, 2)[level - 1]
     if level == 3:
         c = rng.choice((2, 3))
-    value = Fraction(comb(a, c), comb(a + b, c))
-    stepwise = Fraction(1)
-    for i in range(c):
-        stepwise *= Fraction(a - i, a + b - i)
-    agree(value, stepwise)
-    m, n = value.numerator, value.denominator
+    value = all_good(a, a + b, c)
+    m, n = agree((value.numerator, value.denominator), lowest_terms(comb(a, c), comb(a + b, c)))
     k = rng.randrange(4, 12) if level == 1 else rng.randrange(5, 20)
     unreduced = comb(a, c) + comb(a + b, c)
     if m + n < k or (m + n) % k == unreduced % k:

@@ -8,6 +8,7 @@ from math import comb, floor, gcd
 from random import Random
 
 from cfr.benchmark.demand import between, not_whole, reduced
+from cfr.benchmark.families.chance import all_good
 from cfr.benchmark.families.wording import NAMES, listed, tell
 from cfr.benchmark.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.item import Level
@@ -85,11 +86,7 @@ def marble_probability(rng: Random, level: Level) -> Draft:
     red, ratio = rng.randrange(2, (30, 14, 7)[level - 1]), rng.randrange(2, 10 - level)
     blue, draws = red * ratio, level
     total = red + blue
-    value = Fraction(comb(blue, draws), comb(total, draws))
-    stepwise = Fraction(1)
-    for k in range(draws):
-        stepwise *= Fraction(blue - k, total - k)
-    agree(value, stepwise)
+    value = all_good(blue, total, draws)
     which = rng.randrange(3)
     chosen = _DRAWS[draws - 1].replace("<thing>", _DRAWN[which])
     whom = ("it is" if which < 2 else "this player is", "both are", "all three are")[draws - 1]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-__all__ = ["NAMES", "Told", "a_or_an", "listed", "plural", "tell"]
+__all__ = ["NAMES", "Told", "listed", "plural", "tell"]
 
 _SLOT = re.compile(r"<([A-Za-z]\w*)>")
 _SPAN = re.compile(r"«(\w+):([^«»]*)»")
@@ -51,9 +51,3 @@ def listed(values: Sequence[object]) -> str:
 def plural(count: int, one: str, many: str = "") -> str:
     """Write a count with its noun: ``$1$ pen``, ``$2$ pens``."""
     return f"${count}$ {one if count == 1 else many or one + 's'}"
-
-
-def a_or_an(count: int) -> str:
-    """Give the article that stands before a number word: ``an`` before 8, 11, 18, 80 to 89."""
-    text = str(count)
-    return "an" if text.startswith("8") or text in ("11", "18") else "a"
