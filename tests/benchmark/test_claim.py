@@ -20,6 +20,8 @@ from cfr.benchmark.claim import names_of_answer, read_claims
         ("0 < k < 5", (), "other"),
         ("the number of sheep is even", ("number of",), "answer"),
         ("each number is even", ("number of",), "other"),
+        ("each score is even", ("score",), "other"),
+        ("71d0 is even", ("d",), "other"),
     ],
 )
 def test_tells_the_answer_from_other_things(

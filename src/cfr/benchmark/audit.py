@@ -132,18 +132,20 @@ def _found(
         return "stated"
     if know(claim.predicate for claim in claims).implies(gold.predicate):
         return "undecided"  # stated, but perhaps of something else
-    unread = (
-        (statement.kind == gold.kind and status == "undecided")
-        or (_beyond_words(gold) and not said)
-        for statement, status, said in zip(statements, statuses, read, strict=True)
-    )
-    return "undecided" if any(unread) else "not_stated"
+    unread = {
+        statement.kind
+        for statement, status in zip(statements, statuses, strict=True)
+        if status == "undecided"
+    }
+    perhaps = gold.kind in unread or (_beyond_words(gold) and unread)
+    return "undecided" if perhaps else "not_stated"
 
 
 def _beyond_words(gold: GoldConstraint) -> bool:
     """Whether no claim of the grammar could state this constraint, however a reply puts it."""
     op, unit = gold.predicate["op"], gold.predicate.get("unit")
-    return op == "root" or unit == "things" or (gold.kind == "monotonic" and op == "all")
+    inner_step = gold.kind == "structure" and op in ("encoded", "root")
+    return inner_step or unit == "things" or (gold.kind == "monotonic" and op == "all")
 
 
 def _counted(predicate: Predicate, claims: list[Claim]) -> bool:

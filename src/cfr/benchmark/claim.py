@@ -33,7 +33,8 @@ _VERB = re.compile(
     r"\b|<=|>=|<|>|=|:"
 )
 _ANSWER = re.compile(r"\b(?:final|answer|answers|result|output|solution|response)\b")
-_LEADING = re.compile(r"^(?:the|a|an|this|that|it|all|every|each|any|they|value|values|of) |^\W+")
+_LEADING = re.compile(r"^(?:the|a|an|this|that|it|they|value|of) |^\W+")
+_EACH = re.compile(r"^\W*(?:each|every|all|any|both)\b")
 
 
 def read_claims(text: str, names: frozenset[str] = frozenset()) -> list[Claim]:
@@ -61,6 +62,8 @@ def _subject(sentence: str, names: frozenset[str]) -> Subject:
     head = inequality[1] if inequality else head
     while (shorter := _LEADING.sub("", head)) != head:
         head = shorter
+    if _EACH.match(sentence):  # the answer is one thing
+        return "other"
     return "answer" if not head.strip() or _mentions(head, names) else "other"
 
 
@@ -71,7 +74,7 @@ def _mentions(head: str, names: frozenset[str]) -> bool:
 
 # --- Who the answer is: the words with which the problem asks for it.
 
-_WORD = re.compile(r"[a-z]+(?:\+[a-z])*")
+_WORD = re.compile(r"\b[a-z]+(?:\+[a-z])*\b")
 _ASKING = re.compile(
     r"\b(?:find|determine|compute|give(?! (?:the exact|the number|them))|what|which|solve"
     r"|how (?:many|long|old|likely))\b[^?.]*"

@@ -36,7 +36,7 @@ _NUMBER = r"(-?\d{1,18}(?:\.\d{1,18}|/[1-9]\d{0,17})?)"
 _MODULUS = r"([1-9]\d{0,17})"
 NAME = r"(?:[a-z](?:\s*\+\s*[a-z])?|answer|result|remainder|probability)"
 _WORDS = {"one": 1, "single": 1, "two": 2, "three": 3, "four": 4}
-_UNITS = "percent|centimetres|centimeters|metres|meters|minutes|hours|grams|kilograms|dollars|cents"
+_UNITS = "centimetres|centimeters|metres|meters|minutes|hours|grams|kilograms|dollars|cents"
 _SPELLING = {"centimeters": "centimetres", "meters": "metres", "percentage": "percent"}
 _PRECISION = {
     "integer": "1", "whole number": "1", "whole": "1", "unit": "1", "one": "1", "percent": "1",
@@ -126,7 +126,7 @@ _GRAMMAR: tuple[tuple[str, _Build], ...] = (
     (r"\b(?:no|not|not an?) (?:integer|whole number)|\bnon-?integer", _always(not_whole())),
     (r"\b(?:(?:at most|no more than|to|with) )?(no|\d|one|two|three) decimals?\b(?: places?)?",
      lambda m: [decimals(0 if m[1] == "no" else _WORDS.get(m[1]) or int(m[1]))]),
-    (r"(?:remainder (?:of )?|leaves (?:a remainder of )?)(\d{1,18})[^.;]{0,30}?"
+    (r"(?:remainder (?:of )?|leaves (?:a remainder of )?|congruent to )(\d{1,18})[^.;]{0,30}?"
      rf"(?:divided by|division by|modulo|mod) {_MODULUS}",
      lambda m: [congruent(int(m[1]), int(m[2]))]),
     (rf"= ?(\d{{1,18}}) ?\(?mod(?:ulo)? ?{_MODULUS}\)?",
@@ -173,7 +173,8 @@ _GRAMMAR: tuple[tuple[str, _Build], ...] = (
     (r"\bfraction\b", _always(form("fraction"))),
     (r"\bmultiple[- ]choice\b|\bletter\b|\boptions?\b|\ba, ?b, ?c\b|\ba-e\b",
      _always(form("choice"))),
-    (rf"\b({_UNITS}|percentage)\b", _unit),
+    (r"(?<!\d )\b(percent(?:age)?)\b", _unit),
+    (rf"(?:\bin |^)({_UNITS})\b", _unit),
 )  # fmt: skip
 
 _COMPILED = tuple((re.compile(pattern), build) for pattern, build in _GRAMMAR)
