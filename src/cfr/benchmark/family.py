@@ -44,7 +44,7 @@ Lures: TypeAlias = "list[tuple[Value, ErrorType]]"
 
 # A draw whose numbers happen to make a lure equal to the answer is thrown away and drawn again.
 # Families are built so that this is rare; one that needs this many tries is broken.
-_MOST_TRIES = 400
+_MOST_TRIES = 1000
 
 
 class FamilyError(CfrError):

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from math import prod
+from random import Random
 
 import pytest
 
@@ -50,6 +51,15 @@ def test_the_answer_has_the_form_that_the_item_names(family: Family) -> None:
 def test_there_are_at_least_three_wordings(family: Family) -> None:
     skeletons = {_skeleton(item.text) for item in ITEMS[family.name]}
     assert len(skeletons) >= 3
+
+
+@each_family
+def test_draws_are_rarely_thrown_away(family: Family) -> None:
+    # At one in twenty, a thousand tries in a row fail less often than once in 10^22 problems.
+    for level in LEVELS:
+        rng = Random(f"{family.name}{level}")
+        kept = sum(family.draw(rng, level) is not None for _ in range(200))
+        assert kept >= 10
 
 
 @each_family

@@ -202,12 +202,12 @@ _UNITS = (
         "percent",
         100,
         (
-            r"Into an empty tank go $<count>$ identical buckets of water, each filling $<each>$ "
-            r"of the tank. Then water amounting to $<off>$ of the tank is drained. «unit:What "
-            r"percent of the tank» is now full?",
+            r"Into an empty tank go $<count>$ identical buckets of water, each filling $<each>$ of "
+            r"the tank. Then water amounting to $<off>$ of the tank is drained. «unit:The tank is "
+            r"now $p$ percent full.» Find $p$.",
             r"Each of <name>'s $<count>$ chores earns $<each>$ of the price of a book, and <name> "
-            r"spends $<off>$ of that price on stamps. «unit:What percent of the price of the "
-            r"book» is left over?",
+            r"spends $<off>$ of that price on stamps. «unit:What is left over is $p$ percent of "
+            r"the price of the book.» Determine $p$.",
         ),
     ),
 )

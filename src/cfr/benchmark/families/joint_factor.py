@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isqrt
 from random import Random
 
@@ -33,21 +32,22 @@ _DIVISOR = (
 @family("joint", ("parity", "bound", "structure"), "a divisor of one parity inside a window")
 def divisor_window(rng: Random, level: Level) -> Draft | None:
     """Ask for the one divisor that has a parity and lies in a window."""
-    n = rng.randrange(4, 30) * rng.choice(
-        ((6, 10, 12), (12, 18, 20, 30), (30, 36, 42, 60))[level - 1]
-    )
-    which = rng.choice(("odd", "even"))
-    all_divisors = [d for d in range(1, n + 1) if n % d == 0]
-    inner = all_divisors[1:-1]
-    if not inner:
+    factors = ((6, 10, 12), (12, 18, 20, 30), (30, 36, 42, 60))[level - 1]
+    n = rng.randrange(4, 30) * rng.choice(factors)
+    divisors = [d for d in range(1, n + 1) if n % d == 0]
+    place = rng.randrange(1, len(divisors) - 1)
+    answer, rival = divisors[place], divisors[place + rng.choice((-1, 1))]
+    odd = answer % 2 == 1
+    alike = [d for d in divisors if d % 2 == answer % 2]
+    below = max((d for d in alike if d < answer), default=1)
+    above = min((d for d in alike if d > answer), default=n)
+    if rival % 2 == answer % 2 or not below < rival < above:
         return None
-    answer = rng.choice(inner)
-    low, high = answer - rng.randrange(2, 8 * level), answer + rng.randrange(2, 8 * level)
-    wanted: Callable[[int], bool] = lambda d: (d % 2 == 1) == (which == "odd")  # noqa: E731
-    window = [d for d in all_divisors if low < d < high]
-    if low < 1 or [d for d in window if wanted(d)] != [answer] or len(window) < 2:
-        return None
-    agree(answer, _by_pairs(n, low, high, which == "odd"))
+    # Any window around answer and rival that stops short of the next divisors of the same parity.
+    low = rng.randrange(max(below, min(answer, rival) - 8 * level), min(answer, rival))
+    high = rng.randrange(max(answer, rival) + 1, min(above, max(answer, rival) + 8 * level) + 1)
+    which = "odd" if odd else "even"
+    agree(answer, _by_pairs(n, low, high, odd))
     told = tell(rng, _DIVISOR, which=which, n=n, low=low, high=high, name=rng.choice(NAMES))
     rules = [
         gold("structure", f"the answer divides {n}", divides(n)),
@@ -59,12 +59,14 @@ def divisor_window(rng: Random, level: Level) -> Draft | None:
             told.span("range"),
         ),
     ]
+    misses = [d for d in range(low + 1, high) if n % d and d % 2 == answer % 2]
     lures: Lures = [
-        *((d, "ignored_parity") for d in window if not wanted(d)),
-        *((d, "out_of_range") for d in all_divisors if wanted(d) and not low < d < high),
-        *((d, "arithmetic") for d in range(low + 1, high) if n % d and wanted(d)),
+        (rival, "ignored_parity"),
+        *((d, "out_of_range") for d in alike if not low < d < high and d in (below, above)),
+        *((d, "arithmetic") for d in misses[:2]),
+        (answer + n, "out_of_range"),
     ]
-    return Draft(told.text, answer, rules, lures[:2] + lures[-3:])
+    return Draft(told.text, answer, rules, lures)
 
 
 def _by_pairs(n: int, low: int, high: int, odd: bool) -> int:

@@ -160,12 +160,12 @@ def encoded_remainder(rng: Random, level: Level) -> Draft | None:
 
 
 _PERCENT = (
-    r"Of the $<n>$ <things> in <place>, $<a>$ <quality>. «unit:What percent is that», "
-    r"«round:rounded to the nearest integer»?",
-    r"<name> checks $<n>$ <things> in <place> and finds that $<a>$ <quality>. «unit:Express this "
-    r"share as a percentage», «round:to the nearest whole percent», and give the number alone.",
-    r"In <place> there are $<n>$ <things>, of which $<a>$ <quality>. Find «unit:the percentage of "
-    r"<things> that do not», «round:rounded to the nearest integer».",
+    r"Of the $<n>$ <things> in <place>, $<a>$ <quality>. «unit:That is $p$ percent of them.» "
+    r"«round:Find $p$, rounded to the nearest integer.»",
+    r"<name> checks $<n>$ <things> in <place> and finds that $<a>$ <quality>, «unit:which is $p$ "
+    r"percent of the total». «round:What is $p$ to the nearest integer?»",
+    r"In <place> there are $<n>$ <things>, of which $<a>$ <quality>. «unit:The other ones make up "
+    r"$p$ percent of all the <things>.» «round:Determine the integer nearest to $p$.»",
 )
 _SETTINGS = (
     ("lanterns", "a street", "burn all night"),
