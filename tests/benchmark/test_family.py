@@ -13,7 +13,7 @@ RULE = gold("domain", "an integer", demand.integer())
 
 def test_two_computations_that_differ_name_family_and_seed() -> None:
     @family("explicit", ("domain",), "wrong on purpose")
-    def quarrel(rng: Random, level: Level) -> Draft:  # noqa: ARG001
+    def quarrel(rng: Random, level: Level) -> Draft:
         return Draft("text", agree(3, 4), [RULE], [])
 
     with pytest.raises(DisagreementError, match=r"family quarrel, seed 5, level 2, .*3.*4"):
@@ -22,7 +22,7 @@ def test_two_computations_that_differ_name_family_and_seed() -> None:
 
 def test_a_gold_constraint_that_the_answer_breaks_is_an_error() -> None:
     @family("explicit", ("domain",), "wrong on purpose")
-    def careless(rng: Random, level: Level) -> Draft:  # noqa: ARG001
+    def careless(rng: Random, level: Level) -> Draft:
         return Draft("text", "1/2", [RULE], [("3/4", "not_an_integer")])
 
     with pytest.raises(DisagreementError, match="breaks 'an integer'"):
@@ -31,7 +31,7 @@ def test_a_gold_constraint_that_the_answer_breaks_is_an_error() -> None:
 
 def test_numbers_that_make_no_problem_are_drawn_again() -> None:
     @family("explicit", ("domain",), "degenerate half of the time")
-    def choosy(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
+    def choosy(rng: Random, level: Level) -> Draft | None:
         number = rng.randrange(2)
         # With number 0 the only lure equals the answer, so that nothing is rejected.
         lure = "1/2" if number else "0"
@@ -42,7 +42,7 @@ def test_numbers_that_make_no_problem_are_drawn_again() -> None:
 
 def test_a_family_that_never_makes_a_problem_gives_up() -> None:
     @family("explicit", ("domain",), "empty")
-    def barren(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
+    def barren(rng: Random, level: Level) -> Draft | None:
         return None
 
     with pytest.raises(FamilyError, match="barren, level 1"):
@@ -51,7 +51,7 @@ def test_a_family_that_never_makes_a_problem_gives_up() -> None:
 
 def test_lures_that_repeat_the_answer_or_each_other_are_dropped() -> None:
     @family("explicit", ("domain",), "many lures")
-    def repetitive(rng: Random, level: Level) -> Draft:  # noqa: ARG001
+    def repetitive(rng: Random, level: Level) -> Draft:
         lures = [(2, "other"), ("4/2", "other"), ("1/2", "not_an_integer"), ("0.5", "other")]
         return Draft("text", 2, [RULE], lures)  # pyright: ignore[reportArgumentType]
 

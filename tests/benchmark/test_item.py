@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from cfr.benchmark.item import SOURCE, Item, ItemError
+from cfr.benchmark.item import KINDS, SOURCE, Item, ItemError
 from cfr.benchmark.split import load
+from cfr.constraint import spec
 
 
 def row() -> dict[str, Any]:
@@ -53,3 +54,7 @@ def test_a_method_sees_the_text_alone() -> None:
 def test_a_bad_field_is_named(field: str, value: Any, says: str) -> None:
     with pytest.raises(ItemError, match=says):
         Item.from_json({**row(), field: value})
+
+
+def test_the_kinds_are_those_of_stage_1() -> None:
+    assert KINDS == spec.KINDS

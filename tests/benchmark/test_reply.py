@@ -1,24 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cfr.benchmark.reply import Reply, Statement
-
-
-@dataclass(frozen=True)
-class Constraint:
-    id: str
-    type: str
-    description: str
-
-
-@dataclass(frozen=True)
-class Spec:
-    raw_constraints: tuple[Constraint, ...]
-    propagated_constraints: tuple[Constraint, ...] = ()
-    likely_answer_range: str = ""
-    answer_format: str = ""
-
+from cfr.constraint.spec import Constraint, ConstraintSpec, Propagated
 
 EXPECTED = (
     Statement("the answer is even", "parity"),
@@ -28,8 +11,17 @@ EXPECTED = (
 
 
 def test_reads_a_specification() -> None:
-    spec = Spec((Constraint("C1", "parity", "the answer is even"),), (), "0 to 9", "integer")
+    spec = ConstraintSpec(
+        raw_constraints=(Constraint("C1", "parity", "the answer is even"),),
+        likely_answer_range="0 to 9",
+        answer_format="integer",
+    )
     assert Reply.of(spec).statements == EXPECTED
+
+
+def test_propagated_constraints_have_no_kind() -> None:
+    spec = ConstraintSpec(propagated_constraints=(Propagated("P1", ("C1",), "it is even"),))
+    assert Reply.of(spec).statements == (Statement("it is even"),)
 
 
 def test_reads_json_of_any_shape() -> None:

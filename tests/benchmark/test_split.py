@@ -11,6 +11,7 @@ from cfr.benchmark.file import encode
 from cfr.benchmark.generate import generate
 from cfr.benchmark.item import LEVELS, TIERS
 from cfr.benchmark.split import PUBLIC_SEED, PUBLIC_SIZE, Split, SplitError, load, public_bytes
+from cfr.constraint.router import route
 
 
 def test_the_generator_reproduces_the_shipped_file_byte_for_byte() -> None:
@@ -53,6 +54,14 @@ def test_a_lost_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     def elsewhere(_package: str) -> Path:
         return tmp_path
 
-    monkeypatch.setattr(split.resources, "files", elsewhere)
+    monkeypatch.setattr("cfr.benchmark.split.resources.files", elsewhere)
     with pytest.raises(SplitError, match="has lost its"):
         public_bytes()
+
+
+def test_misleading_problems_fire_cues_and_implicit_ones_slip_past() -> None:
+    fired = Counter(item.tier for item in load("public") if route(item.text))
+    assert fired["misleading"] >= 100
+    assert fired["implicit"] <= 70
+    card = (Path(__file__).parents[2] / "docs" / "constraintbench.md").read_text(encoding="utf-8")
+    assert f"| {' | '.join(str(fired[tier]) for tier in TIERS)} |" in card

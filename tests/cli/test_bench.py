@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,29 +8,15 @@ from click.testing import CliRunner, Result
 
 from cfr.benchmark.families import FAMILIES
 from cfr.benchmark.split import PUBLIC_SHA256
-from cfr.cli import COMMANDS, main
-from cfr.cli.bench import bench
+from cfr.cli.bench import command
+
+from .conftest import Run
 
 ROOT = Path(__file__).parents[2]
 
 
 def invoke(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(bench, [str(one) for one in arguments], catch_exceptions=True)
-
-
-def fails(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str | Path
-) -> tuple[str | int | None, str]:
-    """Run as a person does and give the exit code and what stands on standard error."""
-    monkeypatch.setattr(sys, "argv", ["cfr", "bench", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    return stop.value.code, capsys.readouterr().err
-
-
-def test_help_in_the_table_is_the_first_line_of_the_command() -> None:
-    assert bench.help is not None
-    assert COMMANDS["bench"][1] == bench.help.splitlines()[0]
+    return CliRunner().invoke(command, [str(one) for one in arguments], catch_exceptions=True)
 
 
 def test_generate_then_check(tmp_path: Path) -> None:
@@ -72,42 +56,31 @@ def test_generate_does_not_overwrite_unless_forced(tmp_path: Path) -> None:
     ],
 )
 def test_nonsense_is_one_line_and_nothing_is_written(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    says: str,
+    cfr: Run, tmp_path: Path, arguments: list[str], says: str
 ) -> None:
-    path = tmp_path / "out.jsonl"
-    code, error = fails(monkeypatch, capsys, "generate", "--seed", "1", "-o", path, *arguments)
-    assert code == 2
-    assert says in error.splitlines()[-1]
+    ran = cfr("bench", "generate", "--seed", "1", "-o", "out.jsonl", *arguments)
+    assert ran.code == 2
+    assert says in ran.err.splitlines()[-1]
+    assert "Traceback" not in ran.err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unwritable_path_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "nowhere" / "out.jsonl"
-    code, error = fails(monkeypatch, capsys, "generate", "--seed", "1", "--n", "3", "-o", path)
-    assert code == 2
-    assert error.count("\n") == 1
-    assert "there is no folder" in error
+def test_an_unwritable_path_is_one_line(cfr: Run) -> None:
+    ran = cfr("bench", "generate", "--seed", "1", "--n", "3", "-o", "nowhere/out.jsonl")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "there is no folder" in ran.err
 
 
-def test_a_tampered_file_names_line_and_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_tampered_file_names_line_and_fault(cfr: Run, tmp_path: Path) -> None:
     path = tmp_path / "fresh.jsonl"
     invoke("generate", "--seed", "7", "--n", "6", "-o", path)
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     rows[3]["answer"] = "123456"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    code, error = fails(monkeypatch, capsys, "check", path)
-    assert code == 1
-    assert error.count("\n") == 1
-    assert "line 4: the answer 123456 does not satisfy" in error
-    assert "more fault" in error
+    ran = cfr("bench", "check", "fresh.jsonl")
+    assert (ran.code, ran.err.count("\n")) == (1, 1)
+    assert "line 4: the answer 123456 does not satisfy" in ran.err
+    assert "more fault" in ran.err
 
 
 def test_show_prints_families_counts_and_examples() -> None:
@@ -128,8 +101,3 @@ def test_the_data_card_holds_the_table_that_show_prints() -> None:
     card = (ROOT / "docs" / "constraintbench.md").read_text(encoding="utf-8")
     assert invoke("show", "--markdown").output.strip() in card
     assert PUBLIC_SHA256[:16] in card
-
-
-def test_asking_for_help_does_not_draw_problems() -> None:
-    code = "import sys, cfr.cli; sys.exit('cfr.benchmark.families' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -15,7 +15,26 @@ __all__ = ["main"]
 # name: (module and attribute, one line of help). The help stands here so that `cfr --help` imports
 # no command; a test holds it equal to the command's own first line.
 COMMANDS: dict[str, tuple[str, str]] = {
-    "bench": ("cfr.cli.bench:bench", "Draw, show and verify ConstraintBench problems."),
+    "solve": (
+        "cfr.cli.solve:command",
+        "Solve a problem; show its cues, constraints, solution and cost.",
+    ),
+    "route": (
+        "cfr.cli.route:command",
+        "Show which restrictive cues a problem has; on a file, count them.",
+    ),
+    "models": (
+        "cfr.cli.models:command",
+        "List, pull, verify and remove the models that run on this machine.",
+    ),
+    "demo": (
+        "cfr.cli.demo:command",
+        "Solve three problems with and without constraints, and compare.",
+    ),
+    "bench": (
+        "cfr.cli.bench:command",
+        "Draw, show and verify ConstraintBench problems.",
+    ),
 }
 
 

@@ -20,10 +20,11 @@ from cfr.benchmark.file import encode, refuse_overwrite, write_whole
 from cfr.benchmark.generate import choose, generate
 from cfr.benchmark.item import LEVELS, TIERS, Item, Level, Tier
 from cfr.benchmark.split import load
+from cfr.cli.show import stdout
 from cfr.error import CfrError
 from cfr.problem import Json
 
-__all__ = ["bench"]
+__all__ = ["command"]
 
 # Fewer problems than this are drawn faster than a progress bar is read.
 _WORTH_A_BAR = 2000
@@ -47,12 +48,12 @@ class CheckFailedError(CfrError):
     """A file that `cfr bench check` has found at fault."""
 
 
-@click.group()
-def bench() -> None:
+@click.group("bench")
+def command() -> None:
     """Draw, show and verify ConstraintBench problems."""
 
 
-@bench.command("generate")
+@command.command("generate")
 @click.option("--seed", type=int, required=True, help="Where the dice start.")
 @click.option("--n", "count", type=int, required=True, help="How many problems.")
 @click.option(
@@ -81,7 +82,7 @@ def generate_command(
     click.echo(f"{output}: {count} problems (seed {seed})")
 
 
-@bench.command("show")
+@command.command("show")
 @_by_family
 @_by_tier
 @click.option("--json", "style", flag_value="json", help="Print the families as JSON.")
@@ -97,13 +98,13 @@ def show_command(names: tuple[str, ...], tiers: tuple[Tier, ...], style: str | N
     if style == "markdown":
         click.echo(_markdown(families, public))
         return
-    console = Console()
+    console = stdout()
     console.print(_overview(families, public))
     for family in families:
         _print_example(console, _example(family, public))
 
 
-@bench.command("check")
+@command.command("check")
 @click.argument("file", type=click.Path(path_type=Path))
 def check_command(file: Path) -> None:
     """Verify a file: schema, answers, constraints, spans, and that it can be drawn again."""

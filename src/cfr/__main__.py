@@ -1,0 +1,5 @@
+"""``python -m cfr`` is ``cfr``."""
+
+from cfr.cli import main
+
+main()

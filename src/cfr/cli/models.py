@@ -1,0 +1,98 @@
+"""``cfr models``: the models that can be had by name."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from cfr.engine.catalogue import DEFAULT_MODEL, Model, catalogue, find_model, model_folder
+
+__all__ = ["command"]
+
+_NAME = click.argument("name", default=DEFAULT_MODEL, metavar="[NAME]")
+
+
+@click.group("models", invoke_without_command=True)
+@click.pass_context
+def command(context: click.Context) -> None:
+    """List, pull, verify and remove the models that run on this machine.
+
+    \b
+    cfr models                                list the catalogue
+    cfr models pull smollm2-135m-instruct     fetch a model
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(list_models)
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
+def list_models(*, as_json: bool = False) -> None:
+    """List the catalogue and what of it is here."""
+    if as_json:
+        click.echo(json.dumps([_describe(model) for model in catalogue().values()]))
+        return
+    from rich.table import Table
+
+    from cfr.cli import show
+
+    columns = ("model", "size", "licence", "here", "")
+    table = Table(*columns, box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.columns[0].no_wrap = True
+    for model in catalogue().values():
+        size, here = f"{model.bytes / 1e6:,.0f} MB", "yes" if model.present else "no"
+        table.add_row(model.name, size, model.license, here, model.about)
+    console = show.stdout()
+    console.print(table)
+    console.print(f"\nkept in {model_folder()}; any GGUF file works too: --model FILE.gguf")
+
+
+@command.command("pull")
+@_NAME
+def pull_model(name: str) -> None:
+    """Fetch a model (the default one if none is named) and check it."""
+    from cfr.cli.progress import bytes_bar
+    from cfr.engine.pull import pull
+
+    model = find_model(name)
+    with bytes_bar(model.name) as report:
+        path = pull(model, report)
+    click.echo(path)
+
+
+@command.command("verify")
+@_NAME
+def verify_model(name: str) -> None:
+    """Check a model file against its size and SHA-256."""
+    from cfr.cli.progress import bytes_bar
+
+    model, done = find_model(name), 0
+    with bytes_bar(model.name) as report:
+
+        def hashed(count: int) -> None:
+            nonlocal done
+            done += count
+            report(done, model.bytes, "checking")
+
+        model.verify(hashed)
+    click.echo(f"{model.path}: as it should be")
+
+
+@command.command("remove")
+@_NAME
+def remove_model(name: str) -> None:
+    """Delete a model file."""
+    model = find_model(name)
+    click.echo(f"{model.path}: " + ("removed" if model.remove() else "was not there"))
+
+
+def _describe(model: Model) -> dict[str, str | int | bool]:
+    return {
+        "name": model.name,
+        "bytes": model.bytes,
+        "sha256": model.sha256,
+        "license": model.license,
+        "present": model.present,
+        "path": str(model.path),
+    }

@@ -1,0 +1,50 @@
+"""Progress bars on standard error: shown on a terminal, a few plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+from cfr.engine.pull import Progress as Report
+
+__all__ = ["bytes_bar"]
+
+
+@contextmanager
+def bytes_bar(name: str, *, quiet: bool = False) -> Generator[Report]:
+    """Show how a long file operation gets on."""
+    console = Console(stderr=True, quiet=quiet)
+    if not console.is_terminal:
+        yield _plain(console, name)
+        return
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(TextColumn("{task.description}"), *columns, console=console) as progress:
+        task = progress.add_task(name, total=None)
+
+        def report(done: int, total: int, doing: str) -> None:
+            progress.update(task, completed=done, total=total, description=f"{name}: {doing}")
+
+        yield report
+
+
+def _plain(console: Console, name: str) -> Report:
+    said = ("", -1)
+
+    def report(done: int, total: int, doing: str) -> None:
+        nonlocal said
+        step = (doing, done * 4 // total)
+        if step != said:
+            said = step
+            console.print(f"{name}: {doing}, {done / 1e6:,.0f} of {total / 1e6:,.0f} MB")
+
+    return report

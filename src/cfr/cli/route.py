@@ -1,0 +1,112 @@
+"""``cfr route``: what the router sees in a problem, or in a whole file of them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import cast
+
+import click
+
+from cfr.benchmark.problems import names_file, read_problems
+from cfr.constraint.router import FAMILIES, PROFILES, Cue, Profile, aime_convention, route
+from cfr.problem import Json, Problem
+
+__all__ = ["command"]
+
+
+@click.command("route")
+@click.argument("source", metavar="TEXT|FILE|-")
+@click.option(
+    "--profile",
+    type=click.Choice([*PROFILES]),
+    default="reconstructed",
+    show_default=True,
+    help="The patterns: those that give the paper's counts, or those of its pseudocode.",
+)
+@click.option(
+    "--convention",
+    type=click.Choice(["none", "aime"]),
+    default="none",
+    show_default=True,
+    help="Ablation: also route every problem of a file whose name begins with 'aime'.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
+def command(source: str, profile: str, convention: str, *, as_json: bool) -> None:
+    """Show which restrictive cues a problem has; on a file, count them.
+
+    \b
+    cfr route "Find the remainder when 7^100 is divided by 13."
+    cfr route problems.jsonl --json
+    """
+    problems = read_problems(source)
+    found = [route(problem.text, cast("Profile", profile)) for problem in problems]
+    if names_file(source) and source.lower().endswith(".jsonl"):
+        audit = _audit(problems, found, aime=convention == "aime")
+        click.echo(json.dumps(audit)) if as_json else _show_audit(source, audit)
+    elif as_json:
+        click.echo(json.dumps(_describe(problems[0].text, found[0]), ensure_ascii=False))
+    else:
+        _show(problems[0].text, found[0])
+
+
+def _audit(
+    problems: Sequence[Problem], found: Sequence[tuple[Cue, ...]], *, aime: bool
+) -> dict[str, Json]:
+    families = Counter(cue.family for cues in found for cue in cues)
+    cofire = Counter("4+" if len(cues) >= 4 else str(len(cues)) for cues in found)
+    routed = [
+        bool(cues) or (aime and aime_convention(problem.benchmark))
+        for problem, cues in zip(problems, found, strict=True)
+    ]
+    return {
+        "total": len(problems),
+        "routed": sum(routed),
+        "families": {family: families[family] for family in FAMILIES},
+        "cofire": {count: cofire[count] for count in ("0", "1", "2", "3", "4+")},
+    }
+
+
+def _describe(text: str, found: tuple[Cue, ...]) -> dict[str, Json]:
+    return {
+        "routed": bool(found),
+        "cues": [
+            {
+                "family": cue.family,
+                "spans": [[start, end] for start, end in cue.spans],
+                "phrases": [*cue.phrases(text)],
+            }
+            for cue in found
+        ],
+    }
+
+
+def _show(text: str, found: tuple[Cue, ...]) -> None:
+    from cfr.cli import show
+
+    console = show.stdout()
+    console.print(show.highlighted(text, found))
+    console.print()
+    if found:
+        console.print(show.cues(text, found))
+    console.print("routed to CFR" if found else "no restrictive cue: Direct CoT", style="bold")
+
+
+def _show_audit(source: str, audit: dict[str, Json]) -> None:
+    from rich.table import Table
+
+    from cfr.cli import show
+
+    total, routed = cast("int", audit["total"]), cast("int", audit["routed"])
+    console = show.stdout()
+    console.print(f"[bold]{routed:,} / {total:,}[/bold] routed ({routed / total:.2%})", end="  ")
+    console.print(source, style="dim", markup=False)
+    for title, counts in (("cue family", audit["families"]), ("families fired", audit["cofire"])):
+        table = Table(title, "problems", "", box=None, padding=(0, 2, 0, 0), header_style="dim")
+        table.columns[1].justify = "right"
+        for name, count in cast("dict[str, int]", counts).items():
+            bar = "█" * round(30 * count / total)
+            table.add_row(name, f"{count:,}", bar, style=show.style_of(name))
+        console.print()
+        console.print(table)

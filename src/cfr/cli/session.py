@@ -1,0 +1,172 @@
+"""An engine that stays open while problems are solved with it, and what it shows meanwhile."""
+
+from __future__ import annotations
+
+import time
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from types import TracebackType
+
+from rich.console import Console
+from rich.rule import Rule
+from rich.status import Status
+from rich.text import Text
+
+from cfr.cli import show
+from cfr.cli.progress import bytes_bar
+from cfr.constraint.recovery import read_spec
+from cfr.constraint.router import route
+from cfr.engine.drive import Outcome, drive
+from cfr.engine.engine import Decoding, Engine, Watcher
+from cfr.engine.resolve import Wanted, resolve
+from cfr.method import Method, Routed
+from cfr.problem import Json, Problem, Solution
+from cfr.protocol import Call, Completion, Usage
+
+__all__ = ["Report", "Session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A solved problem: what was asked, what came of it, how long it took."""
+
+    problem: Problem
+    method: Method
+    outcome: Outcome[Solution]
+    seconds: float
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all stages together."""
+        return sum((e.completion.usage for e in self.outcome.exchanges), Usage())
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the report for programs."""
+        solution = self.outcome.result
+        return {
+            "id": self.problem.id or None,
+            "method": self.method.label,
+            "answer": solution.answer,
+            "truncated": solution.truncated,
+            "details": dict(solution.details),
+            "stages": [
+                {
+                    "stage": exchange.call.stage,
+                    "text": exchange.completion.text,
+                    "reasoning": exchange.completion.reasoning,
+                    "finish": exchange.completion.finish,
+                    "tokens": _usage(exchange.completion.usage),
+                }
+                for exchange in self.outcome.exchanges
+            ],
+            "tokens": _usage(self.usage),
+            "seconds": round(self.seconds, 3),
+        }
+
+
+class Session(AbstractAsyncContextManager["Session"]):
+    """Loads the model once; then solves one problem after another with it."""
+
+    def __init__(self, wanted: Wanted, decoding: Decoding, *, quiet: bool = False) -> None:
+        with bytes_bar(wanted.model or "model", quiet=quiet) as report:
+            self._opening = resolve(wanted, decoding, progress=report)
+        self._engine: Engine | None = None
+        self.console = show.stdout()
+
+    async def __aenter__(self) -> Session:
+        self._engine = await self._opening.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._opening.__aexit__(kind, error, traceback)
+
+    async def solve(
+        self, method: Method, problem: Problem, watcher: Watcher | None = None
+    ) -> Report:
+        """Solve a problem; without a watcher of its own everything is shown on standard output."""
+        if self._engine is None:
+            raise RuntimeError("use the session inside `async with`")
+        started = time.monotonic()
+        watching = watcher or _begin(self.console, method, problem)
+        outcome = await drive(method.solve(problem), self._engine, watcher=watching)
+        report = Report(problem, method, outcome, time.monotonic() - started)
+        if watcher is None:
+            _conclude(self.console, report)
+        return report
+
+
+def _begin(console: Console, method: Method, problem: Problem) -> Watcher:
+    cues = route(problem.text, method.profile) if isinstance(method, Routed) else ()
+    console.print(Rule(f"[bold]{method.label}", align="left", style="dim"))
+    console.print(show.highlighted(problem.text, cues))
+    console.print()
+    if isinstance(method, Routed):
+        console.print("Cues" if cues else "No restrictive cue: Direct CoT", style="bold")
+        console.print(show.cues(problem.text, cues))
+        console.print()
+    return _Shown(console)
+
+
+def _conclude(console: Console, report: Report) -> None:
+    solution = report.outcome.result
+    answer = "none found" if solution.answer is None else show.printable(solution.answer)
+    if solution.truncated:
+        answer += "  (the reply was cut off by its budget)"
+    console.print(Text.assemble(("Answer  ", "bold"), (answer, "bold green")))
+    console.print()
+    console.print(show.tokens(report.outcome.exchanges))
+    console.print(f"{report.seconds:.0f} s", style="dim")
+
+
+class _Shown(Watcher):
+    """Writes replies as they come: Stage 1 as a table when it is whole, the rest word by word."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status: Status | None = None
+
+    def started(self, call: Call) -> None:
+        """Say which stage begins."""
+        if call.stage == "stage1":
+            self._status = self._console.status("Stage 1: what must the answer satisfy?")
+            self._status.start()
+        else:
+            title = "Stage 2: solution" if call.stage == "stage2" else "Solution"
+            self._console.print(title, style="bold")
+
+    def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
+        """Write the next words, thinking in grey."""
+        if call.stage != "stage1":
+            style = "dim" if reasoning else ""
+            self._console.print(Text(show.printable(piece), style=style), end="", soft_wrap=True)
+
+    def retrying(self, call: Call, reason: str, seconds: float) -> None:  # noqa: ARG002
+        """Say why a reply begins anew."""
+        self._console.print(Text(f"\n{reason}: asking again in {seconds:.1f} s", style="yellow"))
+
+    def finished(self, call: Call, completion: Completion) -> None:
+        """Close the stage."""
+        if self._status:
+            self._status.stop()
+            self._status = None
+        if call.stage == "stage1":
+            recovered = read_spec(completion.text)
+            self._console.print(f"[bold]Stage 1: constraints[/bold] [dim]({recovered.rung})[/dim]")
+            self._console.print(show.constraints(recovered))
+        self._console.print()
+
+
+def _usage(usage: Usage) -> dict[str, Json]:
+    return {
+        "input": usage.input,
+        "output": usage.output,
+        "reasoning": usage.reasoning,
+        "cached": usage.cached,
+        "total": usage.total,
+        "reported": usage.reported,
+    }

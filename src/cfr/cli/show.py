@@ -1,0 +1,100 @@
+"""What commands print for people: the same cues, constraints and token tables everywhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from cfr.constraint.recovery import Recovered
+from cfr.constraint.router import FAMILIES, Cue
+from cfr.protocol import Exchange, Usage
+
+__all__ = ["constraints", "cues", "highlighted", "printable", "stdout", "tokens"]
+
+_STYLES: Final = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_magenta")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def stdout() -> Console:
+    """Open standard output for people."""
+    return Console(highlight=False, soft_wrap=False)
+
+
+def printable(text: str) -> str:
+    """Make model text harmless to a terminal: control characters are shown, not obeyed."""
+    return _CONTROL.sub("�", text)
+
+
+def highlighted(text: str, found: tuple[Cue, ...]) -> Text:
+    """Show a problem with its cues coloured by family."""
+    shown = Text(printable(text))
+    for cue in found:
+        for start, end in cue.spans:
+            shown.stylize(f"bold {style_of(cue.family)}", start, end)
+    return shown
+
+
+def style_of(family: str) -> str:
+    """Return the colour of a cue family."""
+    return _STYLES[[*FAMILIES].index(family)] if family in FAMILIES else "white"
+
+
+def cues(text: str, found: tuple[Cue, ...]) -> Table:
+    """List the cues that fired and the words that did it."""
+    table = Table.grid(padding=(0, 2))
+    for cue in found:
+        phrases = ", ".join(dict.fromkeys(f"“{phrase}”" for phrase in cue.phrases(text)))
+        table.add_row(Text(cue.family, style=style_of(cue.family)), Text(printable(phrases)))
+    return table
+
+
+def constraints(recovered: Recovered) -> RenderableType:
+    """Show Stage 1's constraints as a table, with what it says of the answer below."""
+    spec = recovered.spec
+    table = Table("", "kind", "constraint", box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for raw in spec.raw_constraints:
+        table.add_row(*map(_cell, (raw.id, raw.type, raw.description)))
+    for derived in spec.propagated_constraints:
+        source = f"from {', '.join(derived.derived_from)}" if derived.derived_from else "derived"
+        table.add_row(*map(_cell, (derived.id, source, derived.description)))
+    notes = Table.grid(padding=(0, 2))
+    for name, value in (
+        ("range", spec.likely_answer_range),
+        ("format", spec.answer_format),
+        ("critical", ", ".join(spec.critical_constraints)),
+        ("danger", spec.danger_note),
+    ):
+        if value:
+            notes.add_row(Text(name, style="dim"), _cell(value))
+    return Group(table, notes) if table.row_count else notes
+
+
+def tokens(exchanges: Iterable[Exchange]) -> Table:
+    """Account for the tokens of each stage and of all together."""
+    columns = ("stage", "input", "output", "reasoning", "cached", "total")
+    table = Table(*columns, box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    by_stage: dict[str, Usage] = {}
+    for exchange in exchanges:
+        stage, usage = exchange.call.stage, exchange.completion.usage
+        by_stage[stage] = by_stage[stage] + usage if stage in by_stage else usage
+    for stage, usage in by_stage.items():
+        table.add_row(stage, *_counts(usage))
+    if len(by_stage) > 1:
+        table.add_row("all", *_counts(sum(by_stage.values(), Usage())), style="bold")
+    return table
+
+
+def _counts(usage: Usage) -> tuple[str, ...]:
+    counts = (usage.input, usage.output, usage.reasoning, usage.cached, usage.total)
+    return tuple(f"{count:,}" if usage.reported else "not reported" for count in counts)
+
+
+def _cell(text: str) -> Text:
+    return Text(printable(text))

@@ -1,0 +1,209 @@
+"""The text-only router: does a problem say anything that restricts its answer?
+
+Paper: Method, "Routed CFR"; appendices "Router Implementation" and "Complete Router Pattern
+Analysis". Seven families of lexical cues; any cue routes a problem to the two-stage protocol. The
+router sees the problem's text and nothing else.
+
+The patterns are ordinary regular expressions, and what ``route`` returns is exactly what running
+each of them over the whole text would find. It is found faster: nearly every position of a problem
+can start no cue, so an Aho-Corasick automaton finds, in one pass, the few literals that can, and a
+pattern is tried only there (perf/router.py has the measurement).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from ahocorasick_rs import AhoCorasick
+
+__all__ = ["FAMILIES", "PROFILES", "Cue", "Profile", "Span", "aime_convention", "route"]
+
+Family: TypeAlias = Literal[
+    "final_integer_or_count",
+    "modular_remainder",
+    "encoded_exact_form",
+    "bounds_or_extremal",
+    "floor_or_rounding",
+    "unit_or_dimension",
+    "adversarial_or_game",
+]
+
+Profile: TypeAlias = Literal["reconstructed", "printed"]
+"""``reconstructed`` gives the counts that the paper reports; ``printed`` is its pseudocode."""
+
+Span: TypeAlias = tuple[int, int]
+
+
+class Cue(NamedTuple):
+    """A cue family that fired, and where in the text it did."""
+
+    family: Family
+    spans: tuple[Span, ...]
+
+    def phrases(self, text: str) -> list[str]:
+        """Quote the words that fired."""
+        return [text[start:end] for start, end in self.spans]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """One family: its regular expression, and the literals that its matches begin with."""
+
+    family: Family
+    regex: re.Pattern[str]
+    openings: tuple[str, ...]
+    """Lower-case. Every match starts with one of these: the law that makes the short cut exact."""
+
+
+def _pattern(family: Family, regex: str, *openings: str) -> _Pattern:
+    return _Pattern(family, re.compile(regex, re.IGNORECASE), openings)
+
+
+_RECONSTRUCTED = (
+    _pattern(
+        "final_integer_or_count",
+        r"\b(?:find|determine)\s+(?:the\s+)?(?:number|sum of all|product of all)\b"
+        r"|\bhow many\b|\bnumber of ways\b|\bordered (?:pairs|triples)\b|\bpositive integers?\b",
+        *("find", "determine", "how many", "number of ways", "ordered ", "positive integer"),
+    ),
+    _pattern(
+        "modular_remainder",
+        r"\b(?:remainder|modulo|mod|residue|divisible by|multiple of|congruent)\b",
+        *("remainder", "mod", "residue", "divisible by", "multiple of", "congruent"),
+    ),
+    _pattern(
+        "encoded_exact_form",
+        r"can be (?:written|expressed) as|relatively prime|coprime|not divisible by the square"
+        r"|find\s+[a-z]\s*\+\s*[a-z]",
+        *("can be ", "relatively prime", "coprime", "not divisible by the square", "find"),
+    ),
+    _pattern(
+        "bounds_or_extremal",
+        r"\b(?:largest|smallest|greatest|least|maximum|minimum"
+        r"|at most|at least|between|less than)\b",
+        *("largest", "smallest", "greatest", "least", "maximum", "minimum"),
+        *("at most", "at least", "between", "less than"),
+    ),
+    _pattern(
+        "floor_or_rounding",
+        r"\b(?:greatest integer|nearest integer|floor|round(?:ed|ing)?)\b|\\lfloor",
+        *("greatest integer", "nearest integer", "floor", "round", "\\lfloor"),
+    ),
+    _pattern(
+        "unit_or_dimension",
+        r"\b(?:degrees?|probability|area|volume|percent(?:age)?s?|length|distance|units?"
+        r"|inch(?:es)?|dollars?)\b",
+        *("degree", "probability", "area", "volume", "percent"),
+        *("length", "distance", "unit", "inch", "dollar"),
+    ),
+    _pattern(
+        "adversarial_or_game",
+        r"\b(?:guarantee|strategy|for sure|optimal play|optimal(?:ly)?)\b",
+        *("guarantee", "strategy", "for sure", "optimal"),
+    ),
+)
+
+_PRINTED = (
+    _pattern(
+        "final_integer_or_count",
+        r"\b(?:how many|number of|positive integer)\b",
+        *("how many", "number of", "positive integer"),
+    ),
+    _pattern(
+        "modular_remainder",
+        r"\b(?:remainder|modulo|mod|divisible by)\b",
+        *("remainder", "mod", "divisible by"),
+    ),
+    _pattern(
+        "encoded_exact_form",
+        r"relatively prime|coprime|find [a-z] \+ [a-z]",
+        *("relatively prime", "coprime", "find "),
+    ),
+    _pattern(
+        "bounds_or_extremal",
+        r"\b(?:largest|smallest|at most|at least|between)\b",
+        *("largest", "smallest", "at most", "at least", "between"),
+    ),
+    _pattern(
+        "floor_or_rounding",
+        r"\b(?:greatest integer|floor|nearest integer)\b",
+        *("greatest integer", "floor", "nearest integer"),
+    ),
+    _pattern(
+        "unit_or_dimension",
+        r"\b(?:degrees|probability|area|volume|percent)\b",
+        *("degrees", "probability", "area", "volume", "percent"),
+    ),
+    _pattern(
+        "adversarial_or_game",
+        r"\b(?:guarantee|strategy|optimal play)\b",
+        *("guarantee", "strategy", "optimal play"),
+    ),
+)
+
+PROFILES: dict[Profile, tuple[_Pattern, ...]] = {
+    "reconstructed": _RECONSTRUCTED,
+    "printed": _PRINTED,
+}
+FAMILIES: tuple[Family, ...] = tuple(pattern.family for pattern in _RECONSTRUCTED)
+
+
+def route(text: str, profile: Profile = "reconstructed") -> tuple[Cue, ...]:
+    """Return the cue families that fire on a problem; an empty tuple means Direct CoT."""
+    automaton, tries = _SCANNERS[profile]
+    fired: dict[int, list[Span]] = {}
+    for opening, start, _ in automaton.find_matches_as_indexes(_lower(text), overlapping=True):
+        for rank, match in tries[opening]:
+            if found := match(text, start):
+                fired.setdefault(rank, []).append(found.span())
+    return tuple(Cue(FAMILIES[rank], _leftmost(fired[rank])) for rank in sorted(fired))
+
+
+def aime_convention(benchmark: str) -> bool:
+    """Say whether the paper's historical AIME override would route a whole benchmark.
+
+    It reads a benchmark's name where the router reads text, so it is an ablation and never a
+    default (paper: Router Behavior, "AIME router convention control").
+    """
+    return benchmark.lower().startswith("aime")
+
+
+_Try: TypeAlias = tuple[int, Callable[[str, int], re.Match[str] | None]]
+
+
+def _scanner(patterns: tuple[_Pattern, ...]) -> tuple[AhoCorasick, list[list[_Try]]]:
+    """Build the automaton of all openings and, for each, the families to try where it stands."""
+    openings = sorted({opening for pattern in patterns for opening in pattern.openings})
+    tries: list[list[_Try]] = [
+        [(rank, p.regex.match) for rank, p in enumerate(patterns) if opening in p.openings]
+        for opening in openings
+    ]
+    return AhoCorasick(openings), tries
+
+
+_SCANNERS = {profile: _scanner(patterns) for profile, patterns in PROFILES.items()}
+
+# The letters outside ASCII that re.IGNORECASE takes for ASCII ones and str.lower() does not: long
+# s, dotless i, and dotted capital I, whose lower case is two characters long.
+_ODD_LETTERS = str.maketrans("ſıİ", "sii")
+
+
+def _lower(text: str) -> str:
+    """Lower-case a text without moving any character."""
+    if text.isascii():
+        return text.lower()
+    # A lone surrogate cannot enter the automaton; a question mark holds its place.
+    characters = text.encode("utf-8", "replace").decode()
+    return characters.translate(_ODD_LETTERS).lower()
+
+
+def _leftmost(spans: list[Span]) -> tuple[Span, ...]:
+    """Keep the spans that a scan from the left would find: in order, none inside another."""
+    kept: list[Span] = []
+    for span in sorted(spans):
+        if not kept or span[0] >= kept[-1][1]:
+            kept.append(span)
+    return tuple(kept)

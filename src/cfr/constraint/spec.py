@@ -1,0 +1,221 @@
+"""What Stage 1 returns: the constraints that any valid answer must meet.
+
+Paper: Method, "Stage 1"; appendices "Complete Prompt Templates" and "Constraint Extraction
+Examples". A spec is read leniently, because models vary its keys and the paper's own examples do so
+too (``desc`` for ``description``, ``from`` for ``derived_from``); it is written in one way only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from cfr.problem import Json
+
+__all__ = ["KINDS", "SCHEMA", "Constraint", "ConstraintSpec", "Propagated"]
+
+KINDS: Final = (
+    "domain",
+    "modular",
+    "parity",
+    "bound",
+    "monotonic",
+    "structure",
+    "dimension",
+    "format",
+)
+"""The eight kinds of the paper's taxonomy. Others that a model names are kept as written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A constraint read from the problem itself."""
+
+    id: str
+    type: str
+    description: str
+
+    @property
+    def known(self) -> bool:
+        """Whether its type is one of the eight kinds."""
+        return self.type in KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Propagated:
+    """A consequence of other constraints, which it names."""
+
+    id: str
+    derived_from: tuple[str, ...]
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintSpec:
+    """All that Stage 1 says about the answer."""
+
+    problem_summary: str = ""
+    raw_constraints: tuple[Constraint, ...] = ()
+    propagated_constraints: tuple[Propagated, ...] = ()
+    likely_answer_range: str = ""
+    answer_format: str = ""
+    critical_constraints: tuple[str, ...] = ()
+    danger_note: str = ""
+
+    @classmethod
+    def from_mapping(cls, value: Mapping[str, object]) -> ConstraintSpec:
+        """Read a spec from a decoded JSON object, keeping whatever can be understood."""
+        raw = enumerate(_items(value.get("raw_constraints")), start=1)
+        propagated = enumerate(_items(value.get("propagated_constraints")), start=1)
+        return cls(
+            problem_summary=_text(value.get("problem_summary")),
+            raw_constraints=tuple(c for n, item in raw if (c := _constraint(item, f"C{n}"))),
+            propagated_constraints=tuple(
+                p for n, item in propagated if (p := _propagated(item, f"P{n}"))
+            ),
+            likely_answer_range=_text(value.get("likely_answer_range")),
+            answer_format=_text(value.get("answer_format")),
+            critical_constraints=_names(value.get("critical_constraints")),
+            danger_note=_text(value.get("danger_note")),
+        )
+
+    @property
+    def restricts(self) -> bool:
+        """Whether it says anything that could guide a solver; a summary alone does not."""
+        return bool(
+            self.raw_constraints
+            or self.propagated_constraints
+            or self.likely_answer_range
+            or self.answer_format
+            or self.critical_constraints
+            or self.danger_note
+        )
+
+    def to_json(self) -> dict[str, Json]:
+        """Write the spec with the paper's field names; fields that say nothing are left out."""
+        fields: dict[str, Json] = {
+            "problem_summary": self.problem_summary,
+            "raw_constraints": [
+                {"id": c.id, "type": c.type, "description": c.description}
+                for c in self.raw_constraints
+            ],
+            "propagated_constraints": [
+                {"id": p.id, "derived_from": [*p.derived_from], "description": p.description}
+                for p in self.propagated_constraints
+            ],
+            "likely_answer_range": self.likely_answer_range,
+            "answer_format": self.answer_format,
+            "critical_constraints": [*self.critical_constraints],
+            "danger_note": self.danger_note,
+        }
+        return {name: value for name, value in fields.items() if value}
+
+
+def _constraint(item: object, default_id: str) -> Constraint | None:
+    if not isinstance(item, Mapping):
+        description = _text(item)
+        return Constraint(default_id, "", description) if description else None
+    fields = cast("Mapping[str, object]", item)
+    description = _text(_first(fields, "description", "desc", "constraint", "text"))
+    if not description:
+        return None
+    kind = _text(_first(fields, "type", "kind")).lower()
+    return Constraint(_text(fields.get("id")) or default_id, kind, description)
+
+
+def _propagated(item: object, default_id: str) -> Propagated | None:
+    if not isinstance(item, Mapping):
+        description = _text(item)
+        return Propagated(default_id, (), description) if description else None
+    fields = cast("Mapping[str, object]", item)
+    description = _text(_first(fields, "description", "desc", "constraint", "text"))
+    if not description:
+        return None
+    sources = _names(_first(fields, "derived_from", "from"))
+    return Propagated(_text(fields.get("id")) or default_id, sources, description)
+
+
+def _first(fields: Mapping[str, object], *names: str) -> object:
+    return next((fields[name] for name in names if name in fields), None)
+
+
+def _items(value: object) -> list[object]:
+    """Read a list; a lone value is a list of one, an object of objects is its values."""
+    if isinstance(value, list):
+        return cast("list[object]", value)
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, object]", value)
+        alone = any(name in fields for name in ("description", "desc"))
+        return [fields] if alone else list(fields.values())
+    return [value] if isinstance(value, str) else []
+
+
+def _names(value: object) -> tuple[str, ...]:
+    """Read a list of constraint names; models also give the constraints themselves."""
+    names = (
+        _text(_first(cast("Mapping[str, object]", item), "id", "description", "desc"))
+        if isinstance(item, Mapping)
+        else _text(item)
+        for item in _items(value)
+    )
+    return tuple(name for name in names if name)
+
+
+def _text(value: object) -> str:
+    """Read a value as text: numbers, ranges given as lists and small objects are spelled out."""
+    if isinstance(value, str):
+        return _EATEN_BACKSLASH.sub(_restore_backslash, value).strip()
+    if value is None or value == [] or value == {}:
+        return ""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+# "\frac" written with one backslash is valid JSON that decodes to a form feed and "rac". A line of
+# mathematics has no other use for these control characters before a letter.
+_EATEN_BACKSLASH: Final = re.compile(
+    r"[\x08\x0c](?=[a-zA-Z])|[\t\r](?=[a-zA-Z]{2})|\n(?=(?:eq|mid|abla|otin)\b)"
+)
+_ESCAPES: Final = {"\b": r"\b", "\f": r"\f", "\t": r"\t", "\r": r"\r", "\n": r"\n"}
+
+
+def _restore_backslash(match: re.Match[str]) -> str:
+    return _ESCAPES[match[0]]
+
+
+def _line(limit: int) -> dict[str, Json]:
+    return {"type": "string", "maxLength": limit}
+
+
+def _list(item: dict[str, Json], limit: int) -> dict[str, Json]:
+    return {"type": "array", "items": item, "maxItems": limit}
+
+
+def _object(**properties: Json) -> dict[str, Json]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": [*properties],
+        "additionalProperties": False,
+    }
+
+
+# For engines that can enforce a schema. Every string and list is bounded: without bounds a small
+# model that is held to a grammar repeats itself until its budget is spent.
+SCHEMA: Final = json.dumps(
+    _object(
+        problem_summary=_line(200),
+        raw_constraints=_list(
+            _object(id=_line(4), type={"enum": [*KINDS]}, description=_line(200)), 6
+        ),
+        propagated_constraints=_list(
+            _object(id=_line(4), derived_from=_list(_line(4), 4), description=_line(200)), 3
+        ),
+        likely_answer_range=_line(100),
+        answer_format=_line(100),
+        critical_constraints=_list(_line(4), 4),
+        danger_note=_line(200),
+    )
+)

@@ -1,0 +1,65 @@
+"""Perform a method's calls with an engine until it returns."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from cfr.engine.engine import SILENT, Engine, Watcher
+from cfr.engine.journal import Journal
+from cfr.protocol import Call, Completion, Exchange, Run, Steps
+
+__all__ = ["Outcome", "drive"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """What a method returned and every exchange that led to it."""
+
+    result: T
+    exchanges: tuple[Exchange, ...]
+
+
+async def drive(
+    steps: Steps[T], engine: Engine, *, watcher: Watcher = SILENT, journal: Journal | None = None
+) -> Outcome[T]:
+    """Run a method to its end. Calls of one round are performed at the same time.
+
+    With a journal, completions it already has are not asked for again, and each new one is stored
+    before the method sees it.
+    """
+    run = Run(steps)
+    while not run.done:
+        first = len(run.exchanges)
+        # All calls of a round are waited for even if one fails: what is paid for is journalled.
+        results = await asyncio.gather(
+            *(
+                _perform(call, first + n, engine, watcher, journal)
+                for n, call in enumerate(run.calls)
+            ),
+            return_exceptions=True,
+        )
+        run.advance(tuple(map(_unless_failed, results)))
+    return Outcome(run.result, tuple(run.exchanges))
+
+
+def _unless_failed(result: Completion | BaseException) -> Completion:
+    if isinstance(result, BaseException):
+        raise result
+    return result
+
+
+async def _perform(
+    call: Call, ordinal: int, engine: Engine, watcher: Watcher, journal: Journal | None
+) -> Completion:
+    watcher.started(call)
+    completion = journal.recall(ordinal, call) if journal else None
+    if completion is None:
+        completion = await engine.complete(call, watcher)
+        if journal:
+            journal.record(ordinal, call, completion)
+    watcher.finished(call, completion)
+    return completion

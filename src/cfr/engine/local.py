@@ -1,0 +1,114 @@
+"""A GGUF model in this process: llama.cpp's own HTTP server, asked like any other endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from cfr.engine.engine import SILENT, Decoding, Watcher
+from cfr.engine.error import ModelFileError
+from cfr.engine.gguf import inspect
+from cfr.engine.openai import Endpoint, OpenAI
+from cfr.protocol import Call, Completion
+
+__all__ = ["CONTEXT", "Local"]
+
+CONTEXT: Final = 4_096
+"""Tokens of context for each call that runs at the same time, unless told otherwise."""
+
+
+class Local:
+    """An engine for a GGUF file: ``async with Local(path) as engine``.
+
+    A seed repeats a reply exactly only with one slot, that is, with calls one at a time.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        decoding: Decoding | None = None,
+        *,
+        context: int = CONTEXT,
+        slots: int = 1,
+        threads: int | None = None,
+    ) -> None:
+        self.path = path
+        self.context = context
+        self._decoding = decoding
+        self._slots = slots
+        self._threads = threads or _usable_cores()
+        self._server: Any = None
+        self._engine: OpenAI | None = None
+
+    async def __aenter__(self) -> Local:
+        inspect(self.path)
+        self._server = await asyncio.to_thread(self._start)
+        endpoint = Endpoint(
+            base_url=f"{self._server.listening_address}/v1",
+            model=self.path.stem,
+            context=self.context,
+            json_mode="schema",
+        )
+        self._engine = await OpenAI(endpoint, self._decoding).__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._engine:
+            await self._engine.__aexit__(kind, error, traceback)
+        # The server stops when it is collected, and waits for its threads as it does so.
+        server, self._server, self._engine = self._server, None, None
+        await asyncio.to_thread(_drop, [server])
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        """Perform a call on this machine."""
+        if self._engine is None:
+            raise RuntimeError("use the engine inside `async with`")
+        return await self._engine.complete(call, watcher)
+
+    def _start(self) -> object:
+        # With its default spinning, a contested core slows a small model down tenfold. OpenMP reads
+        # this once, when the library is loaded.
+        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+        try:
+            xllamacpp: Any = importlib.import_module("xllamacpp")
+        except ImportError:
+            raise ModelFileError(
+                "running a model here needs llama.cpp: pip install 'constraint-first[local]', "
+                "or name an endpoint with --base-url"
+            ) from None
+        parameters = xllamacpp.CommonParams()
+        parameters.model.path = str(self.path)
+        parameters.n_parallel = self._slots
+        parameters.n_ctx = self.context * self._slots  # llama.cpp divides it among the slots
+        parameters.cpuparams.n_threads = self._threads
+        parameters.hostnames = ["127.0.0.1"]
+        parameters.port = 0
+        parameters.cache_ram_mib = 256
+        parameters.ui = False
+        parameters.verbosity = 0
+        try:
+            return xllamacpp.Server(parameters)
+        except RuntimeError:
+            raise ModelFileError(
+                f"{self.path}: llama.cpp could not load it; its format may be too new, or memory "
+                f"too small for {self._slots} x {self.context} tokens of context"
+            ) from None
+
+
+def _usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _drop(held: list[object]) -> None:
+    held.clear()

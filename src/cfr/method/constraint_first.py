@@ -1,0 +1,77 @@
+"""Constraint-first reasoning, always on and routed (paper: Method, Algorithm 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, Literal, TypeAlias
+
+from cfr.constraint.recovery import read_spec
+from cfr.constraint.router import Cue, Profile, aime_convention, route
+from cfr.constraint.stage import ReplyStyle, extract_constraints, read_reply, solve_under
+from cfr.method.direct import Direct
+from cfr.method.method import BUDGET, Method, solution_from
+from cfr.problem import Json, Problem, Solution
+from cfr.protocol import Steps, ask
+
+__all__ = ["CFR", "EXTRACTION_BUDGET", "Convention", "Routed"]
+
+EXTRACTION_BUDGET: Final = 1_024
+"""Output tokens for Stage 1; Stage 2 has the rest of the 32,768 (paper: Implementation Details)."""
+
+Convention: TypeAlias = Literal["none", "aime"]
+"""``aime`` routes every problem of an AIME benchmark whatever its text: the paper's ablation."""
+
+
+@dataclass(frozen=True)
+class CFR:
+    """CFR (always-on): Stage 1 lists the constraints, Stage 2 solves under them.
+
+    Where Stage 1's reply cannot be used at all, the problem is solved by Direct CoT.
+    """
+
+    label: ClassVar[str] = "CFR (always-on)"
+    reply: ReplyStyle = "prose"
+    extraction_budget: int = EXTRACTION_BUDGET
+    solving_budget: int = BUDGET - EXTRACTION_BUDGET
+    fallback: Method = Direct()
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask for constraints, then for a solution under them."""
+        stage1 = yield from ask(extract_constraints(problem.text, self.extraction_budget))
+        rung, spec = (recovered := read_spec(stage1.text)).rung, recovered.spec
+        noted: dict[str, Json] = {"rung": rung, "stage1_truncated": stage1.truncated}
+        if rung == "fallback":
+            return _noting((yield from self.fallback.solve(problem)), noted)
+        call = solve_under(problem.text, spec, self.reply, self.solving_budget)
+        stage2 = yield from ask(call)
+        noted["constraints"] = spec.to_json()
+        if self.reply == "json":
+            noted["reply"] = read_reply(stage2.text)
+        return solution_from(stage2, **noted)
+
+
+@dataclass(frozen=True)
+class Routed:
+    """Routed-CFR: two stages where the text has restrictive cues, Direct CoT elsewhere."""
+
+    label: ClassVar[str] = "Routed-CFR"
+    constrained: Method = CFR()
+    otherwise: Method = Direct()
+    profile: Profile = "reconstructed"
+    convention: Convention = "none"
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Route by the problem's text alone, then solve."""
+        cues = route(problem.text, self.profile)
+        routed = bool(cues) or (self.convention == "aime" and aime_convention(problem.benchmark))
+        chosen = self.constrained if routed else self.otherwise
+        solution = yield from chosen.solve(problem)
+        return _noting(solution, {"routed": routed, "cues": _quote(cues, problem.text)})
+
+
+def _quote(cues: tuple[Cue, ...], text: str) -> dict[str, Json]:
+    return {cue.family: [*cue.phrases(text)] for cue in cues}
+
+
+def _noting(solution: Solution, noted: dict[str, Json]) -> Solution:
+    return replace(solution, details={**noted, **solution.details})

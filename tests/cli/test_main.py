@@ -1,0 +1,56 @@
+import ast
+import subprocess
+import sys
+
+import click
+import pytest
+
+from cfr.cli import COMMANDS, root
+
+from .conftest import Run
+
+HEAVY = {"aiohttp", "xllamacpp", "numpy", "matplotlib", "rich", "sympy", "orjson", "asyncio"}
+
+
+def modules_after(code: str) -> set[str]:
+    script = f"import sys\n{code}\nprint(sorted(m for m in sys.modules if '.' not in m))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    return set(ast.literal_eval(done.stdout.decode().splitlines()[-1]))
+
+
+def test_help_imports_nothing_heavy() -> None:
+    ask_for_help = (
+        "from cfr.cli import root\n"
+        "import sys\n"
+        "try: root.main(['--help'], standalone_mode=False)\n"
+        "except SystemExit: pass"
+    )
+    assert not HEAVY & modules_after(ask_for_help)
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    assert not HEAVY & modules_after("import cfr")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_of_commands_says_what_each_says_itself(name: str) -> None:
+    context = click.Context(root)
+    command = root.get_command(context, name)
+    assert command is not None
+    assert command.help is not None
+    assert command.help.splitlines()[0] == COMMANDS[name][1]
+    assert command.name == name
+
+
+def test_help_lists_every_command(cfr: Run) -> None:
+    ran = cfr("--help")
+    assert ran.code == 0
+    assert all(name in ran.out for name in COMMANDS)
+
+
+def test_an_unknown_command_or_option_is_one_clear_message(cfr: Run) -> None:
+    for arguments in (["sovle"], ["solve", "--modell", "x"]):
+        ran = cfr(*arguments)
+        assert ran.code == 2
+        assert "No such" in ran.err
+        assert "Traceback" not in ran.err

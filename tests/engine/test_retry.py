@@ -1,0 +1,89 @@
+import asyncio
+import time
+from email.utils import formatdate
+
+import pytest
+
+from cfr.engine.error import RateLimited, Rejected, ServerFault, Transient
+from cfr.engine.retry import Retry, parse_retry_after
+
+
+class Flaky:
+    def __init__(self, *faults: Exception) -> None:
+        self.faults = list(faults)
+        self.tries = 0
+
+    async def __call__(self) -> str:
+        self.tries += 1
+        if self.faults:
+            raise self.faults.pop(0)
+        return "done"
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    return slept
+
+
+async def test_a_passing_fault_is_asked_again(pauses: list[float]) -> None:
+    told: list[tuple[Transient, float]] = []
+    operation = Flaky(ServerFault("a"), ServerFault("b"))
+    result = await Retry().run(operation, lambda fault, pause: told.append((fault, pause)))
+    assert result == "done"
+    assert operation.tries == 3
+    assert [str(fault) for fault, _ in told] == ["a", "b"]
+    assert [pause for _, pause in told] == pauses
+    assert 0.25 <= pauses[0] <= 0.5 <= pauses[1] <= 1.0
+
+
+async def test_the_last_fault_is_raised(pauses: list[float]) -> None:
+    operation = Flaky(*(ServerFault(str(n)) for n in range(9)))
+    with pytest.raises(ServerFault, match="2"):
+        await Retry(attempts=3).run(operation, lambda _fault, _pause: None)
+    assert len(pauses) == 2
+
+
+async def test_a_refusal_is_final(pauses: list[float]) -> None:
+    operation = Flaky(Rejected("no"))
+    with pytest.raises(Rejected):
+        await Retry().run(operation, lambda _fault, _pause: None)
+    assert operation.tries == 1
+    assert pauses == []
+
+
+async def test_the_endpoint_says_how_long(pauses: list[float]) -> None:
+    await Retry().run(Flaky(RateLimited("slow", 7.5)), lambda _fault, _pause: None)
+    assert pauses == [7.5]
+
+
+async def test_an_endpoint_that_wants_an_hour_has_said_no(pauses: list[float]) -> None:
+    with pytest.raises(RateLimited):
+        await Retry().run(Flaky(RateLimited("slow", 3600)), lambda _fault, _pause: None)
+    assert pauses == []
+
+
+def test_pauses_grow_to_a_limit() -> None:
+    retry = Retry(first_pause=1, longest_pause=8)
+    fault = ServerFault("x")
+    assert all(2 <= retry.pause(3, fault) <= 4 for _ in range(50))
+    assert all(4 <= retry.pause(30, fault) <= 8 for _ in range(50))
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"), [("3", 3), ("0.5", 0.5), ("-1", 0), (None, None), ("", None), ("x", None)]
+)
+def test_retry_after_in_seconds(value: str | None, seconds: float | None) -> None:
+    assert parse_retry_after(value) == seconds
+
+
+def test_retry_after_as_a_date() -> None:
+    seconds = parse_retry_after(formatdate(time.time() + 90, usegmt=True))
+    assert seconds is not None
+    assert 80 <= seconds <= 90
+    assert parse_retry_after("Mon, 01 Jan 2001 00:00:00 GMT") == 0

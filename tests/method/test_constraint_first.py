@@ -1,0 +1,97 @@
+import json
+
+import pytest
+
+from cfr.method import CFR, Direct, Routed
+from cfr.problem import Problem, Solution
+from cfr.protocol import Call, Completion, Run
+
+SPEC = {"raw_constraints": [{"id": "C1", "type": "modular", "description": "mod 7"}]}
+CUED = Problem("Find the remainder when $3^5$ is divided by 7.", benchmark="aime24", answer="5")
+PLAIN = Problem("Compute $3^5$.", benchmark="aime24", answer="243")
+
+
+def play(method: CFR | Routed, problem: Problem, *replies: str | Completion) -> Run[Solution]:
+    run = Run(method.solve(problem))
+    for reply in replies:
+        run.advance((reply if isinstance(reply, Completion) else Completion(reply),))
+    assert run.done
+    return run
+
+
+def asked(run: Run[Solution]) -> list[Call]:
+    return [exchange.call for exchange in run.exchanges]
+
+
+def test_cfr_extracts_then_solves_within_the_papers_budgets() -> None:
+    run = play(CFR(), CUED, json.dumps(SPEC), r"So \boxed{5}.")
+    stages = [(call.stage, call.max_tokens) for call in asked(run)]
+    assert stages == [("stage1", 1_024), ("stage2", 31_744)]
+    assert run.result.answer == "5"
+    assert run.result.details["rung"] == "parsed"
+    assert run.result.details["constraints"] == SPEC
+
+
+def test_cfr_with_the_papers_reply_keeps_its_fields() -> None:
+    reply = {"certificate_type": "computation", "final_answer": "5", "solution": "…"}
+    run = play(CFR(reply="json"), CUED, json.dumps(SPEC), json.dumps(reply))
+    assert asked(run)[1].json
+    assert run.result.details["reply"] == reply
+
+
+def test_a_useless_stage_1_falls_back_to_direct() -> None:
+    run = play(CFR(), CUED, "I would rather not.", r"\boxed{5}")
+    assert [call.stage for call in asked(run)] == ["stage1", "direct"]
+    assert asked(run)[1] == Run(Direct().solve(CUED)).calls[0]
+    assert run.result.details["rung"] == "fallback"
+    assert run.result.answer == "5"
+
+
+def test_a_truncated_stage_1_is_used_as_far_as_it_goes() -> None:
+    cut = Completion(json.dumps(SPEC)[:-8], finish="length")
+    run = play(CFR(), CUED, cut, r"\boxed{5}")
+    assert run.result.details["rung"] == "repaired"
+    assert run.result.details["stage1_truncated"] is True
+    assert [call.stage for call in asked(run)] == ["stage1", "stage2"]
+
+
+def test_routed_takes_two_stages_where_there_is_a_cue() -> None:
+    run = play(Routed(), CUED, json.dumps(SPEC), r"\boxed{5}")
+    assert [call.stage for call in asked(run)] == ["stage1", "stage2"]
+    assert run.result.details["routed"] is True
+    assert run.result.details["cues"] == {"modular_remainder": ["remainder"]}
+
+
+def test_routed_is_direct_where_there_is_none() -> None:
+    run = play(Routed(), PLAIN, r"\boxed{243}")
+    assert asked(run) == list(Run(Direct().solve(PLAIN)).calls)
+    assert run.result.details["routed"] is False
+    assert run.result.details["cues"] == {}
+
+
+def test_the_aime_convention_routes_only_as_an_ablation() -> None:
+    ablation = Routed(convention="aime")
+    assert Run(ablation.solve(PLAIN)).calls[0].stage == "stage1"
+    assert Run(Routed().solve(PLAIN)).calls[0].stage == "direct"
+    elsewhere = Problem(PLAIN.text, benchmark="math500")
+    assert Run(ablation.solve(elsewhere)).calls[0].stage == "direct"
+
+
+@pytest.mark.parametrize("method", [Direct(), CFR(), CFR(reply="json"), Routed()])
+def test_neither_benchmark_nor_gold_answer_reaches_a_prompt(method: Direct | CFR | Routed) -> None:
+    known = Problem(CUED.text, id="secret-id", answer="secret-gold", benchmark="aime-secret")
+    unknown = Problem(CUED.text)
+    told, untold = Run(method.solve(known)), Run(method.solve(unknown))
+    while told.calls:
+        assert told.calls == untold.calls
+        reply = (Completion(json.dumps(SPEC)),) * len(told.calls)
+        told.advance(reply)
+        untold.advance(reply)
+
+
+def test_methods_are_named_as_the_paper_prints_them() -> None:
+    assert [m.label for m in (Direct, CFR, Routed)] == [
+        "Direct CoT",
+        "CFR (always-on)",
+        "Routed-CFR",
+    ]

@@ -1,0 +1,78 @@
+import pytest
+
+from cfr.protocol import Call, Completion, Exchange, Run, Steps, Usage, ask, together
+
+
+def call(name: str) -> Call:
+    return Call.user(name, stage="direct", max_tokens=10)
+
+
+def asking(*names: str) -> Steps[str]:
+    said = ""
+    for name in names:
+        said += (yield from ask(call(name))).text
+    return said
+
+
+def test_a_run_shows_its_calls_and_takes_their_completions() -> None:
+    run = Run(asking("a", "b"))
+    assert run.calls == (call("a"),)
+    run.advance((Completion("1"),))
+    assert run.calls == (call("b"),)
+    assert not run.done
+    run.advance((Completion("2"),))
+    assert run.done
+    assert run.result == "12"
+    assert run.exchanges == [
+        Exchange(call("a"), Completion("1")),
+        Exchange(call("b"), Completion("2")),
+    ]
+
+
+def test_together_asks_for_all_branches_in_one_round() -> None:
+    run = Run(together([asking("a", "b"), asking(), asking("c"), asking("d", "e", "f")]))
+    rounds: list[list[str]] = []
+    while not run.done:
+        rounds.append([c.messages[0].content for c in run.calls])
+        run.advance(tuple(Completion(name.upper()) for name in rounds[-1]))
+    assert rounds == [["a", "c", "d"], ["b", "e"], ["f"]]
+    assert run.result == ("AB", "", "C", "DEF")
+
+
+def test_together_of_nothing_asks_nothing() -> None:
+    assert Run(together(list[Steps[str]]())).result == ()
+
+
+def test_a_result_is_not_there_before_the_end() -> None:
+    with pytest.raises(RuntimeError, match="still waits for 1 completion"):
+        _ = Run(asking("a")).result
+
+
+def test_completions_must_match_the_round() -> None:
+    run = Run(asking("a"))
+    with pytest.raises(ValueError, match=r"1 call\(s\) but got 2"):
+        run.advance((Completion(""), Completion("")))
+    run.advance((Completion(""),))
+    with pytest.raises(RuntimeError, match="takes no more"):
+        run.advance(())
+
+
+def test_an_empty_round_is_a_mistake_in_the_method() -> None:
+    def idle() -> Steps[None]:
+        yield ()
+
+    with pytest.raises(ValueError, match="empty round"):
+        Run(idle())
+
+
+def test_usage_adds_up_and_remembers_what_was_not_reported() -> None:
+    both = Usage(10, 5, reasoning=3, cached=2) + Usage(1, 1)
+    assert both == Usage(11, 6, reasoning=3, cached=2)
+    assert both.total == 17
+    assert not (both + Usage(reported=False)).reported
+
+
+def test_only_a_spent_budget_is_a_truncation() -> None:
+    assert Completion("", finish="length").truncated
+    assert not Completion("", finish="stop").truncated
+    assert not Completion("", finish="other").truncated
