@@ -1,1 +1,1 @@
-"""Sets of problems: reading them from files."""
+"""Sets of problems: reading them from files, and ConstraintBench, which is drawn from families."""

@@ -31,6 +31,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.demo:command",
         "Solve three problems with and without constraints, and compare.",
     ),
+    "bench": (
+        "cfr.cli.bench:command",
+        "Draw, show and verify ConstraintBench problems.",
+    ),
 }
 
 
