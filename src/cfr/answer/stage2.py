@@ -1,0 +1,201 @@
+"""The final answer out of a Stage 2 reply: JSON in form, in practice often damaged.
+
+The value is read where its key stands, by a scanner that expects missing quotes, bare LaTeX
+backslashes and a reply that ends in the middle. A whole-document parser would have to repair all of
+the reply to read one field of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["Field", "find_field"]
+
+_KEYS = ("final_answer", "finalanswer", "final answer", "final-answer")
+_PLAIN_KEY = "answer"
+_QUOTES = {'"': '"', "'": "'", "“": "”", "”": "”", "‘": "’", "`": "`"}
+_NEXT_KEY = re.compile(r"\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
+_LINE_KEY = re.compile(r",?[ \t]*\n\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
+_AFTER_STRING = re.compile(r"\s*(?:[,}\]]|$|//|#|```|[\"'“]|\n)")
+_NEWLINE_COMMAND = re.compile(r"(?:eq?|u|abla|otin?|eg|mid|less|leq|geq|ewline|ot|cong)(?![a-z])")
+_TAB_COMMAND = re.compile(
+    r"(?:an|anh|ext[a-z]*|imes|heta|au|frac|o|op|riangle|herefore|binom|ilde)(?![a-z])"
+)
+_MAX_VALUE = 20_000
+MISSING = ("null", "none", "nil", "undefined")
+
+
+class Field:
+    """The value found for a key; None where the reply gives none or ends within it."""
+
+    __slots__ = ("value", "whole")
+
+    def __init__(self, value: str | None, *, whole: bool = True) -> None:
+        self.value = value
+        self.whole = whole
+        """False where the reply ends before the value does."""
+
+
+def find_field(text: str) -> Field | None:
+    """Find the last ``final_answer`` of a reply, or else the last ``answer`` of a JSON object."""
+    low = text.lower()
+    for key in (*_KEYS, _PLAIN_KEY):
+        end = len(low)
+        while (at := low.rfind(key, 0, end)) >= 0:
+            start = _value_start(text, at, key)
+            if start is not None:
+                return _value(text, start)
+            end = at
+            if len(low) - end > 200_000:
+                break
+    return None
+
+
+def _value_start(text: str, at: int, key: str) -> int | None:
+    """Step from a key to its value; None where this is no key but a word in a sentence."""
+    before = text[at - 1] if at else "\n"
+    after = at + len(key)
+    quoted = before in _QUOTES and after < len(text)
+    closing = re.compile(r"\\?[\"'”’`]?\s*").match(text, after)
+    position = closing.end() if closing else after
+    marked = text[position : position + 1] in (":", "=")
+    if quoted and (marked or (key != _PLAIN_KEY and text[position : position + 1] in _QUOTES)):
+        return position + marked
+    structured = key == "final_answer" or text[at : at + 6] == "finalA"
+    if structured and marked and not quoted:
+        return position + 1
+    return None
+
+
+def _value(text: str, start: int) -> Field:
+    while start < len(text) and text[start] in " \t\r\n":
+        start += 1
+    if start >= len(text):
+        return Field(None, whole=False)
+    escaped = text.startswith('\\"', start)
+    mark = text[start + escaped]
+    if mark in _QUOTES:
+        return _string(text, start + 1 + escaped, _QUOTES[mark], escaped=escaped)
+    if mark == "[":
+        return _listed(text, start)
+    if mark == "{" and (inner := _nested(text, start)):
+        return inner
+    return _unquoted(text, start)
+
+
+def _string(text: str, start: int, quote: str, *, escaped: bool) -> Field:
+    """Read a quoted value, up to a quote behind which the object goes on."""
+    at, limit = start, min(len(text), start + _MAX_VALUE)
+    while at < limit:
+        char = text[at]
+        if char == "\\" and not (escaped and text[at + 1 : at + 2] == quote):
+            at += 2
+            continue
+        closes = char == quote or (char in '"”' and quote in '"”')
+        if escaped and char == "\\":
+            return _closed(text[start:at])
+        if closes and _AFTER_STRING.match(text, at + 1):
+            return _closed(text[start:at])
+        if closes and (cut := _LINE_KEY.search(text, start, at + 40)):
+            return Field(_unescape(text[start : cut.start()]).rstrip(" ,"))
+        at += 1
+    if cut := _LINE_KEY.search(text, start, limit):
+        return Field(_unescape(text[start : cut.start()]).rstrip(" ,"))
+    return Field(None, whole=False)
+
+
+def _closed(raw: str) -> Field:
+    """Take a quoted value; where its closing quote was forgotten, the next key ends it."""
+    if cut := _LINE_KEY.search(raw + '":'):
+        raw = raw[: cut.start()]
+    elif raw.rstrip().endswith(",") and "\n" in raw:
+        raw = raw.rstrip().rstrip(",")
+    return Field(_unescape(raw))
+
+
+def _unescape(raw: str) -> str:
+    """Undo JSON escapes, but leave alone the backslashes that begin a LaTeX command."""
+    if "\\" not in raw:
+        return raw
+    parts: list[str] = []
+    at = 0
+    while at < len(raw):
+        if raw[at] != "\\" or at + 1 == len(raw):
+            parts.append(raw[at])
+            at += 1
+            continue
+        piece, step = _escape(raw, at)
+        parts.append(piece)
+        at += step
+    return re.sub(r"\\\\(?=[A-Za-z]{2})", r"\\", "".join(parts))
+
+
+def _escape(raw: str, at: int) -> tuple[str, int]:
+    mark, rest = raw[at + 1], raw[at + 2 : at + 14]
+    if mark == "\\":
+        # A row of a matrix ends in two backslashes, whether or not JSON doubled them.
+        row = raw[at + 2 : at + 3] in (" ", "\n") and raw[at + 2 : at + 4] != "\\\\"
+        return ("\\\\" if row else "\\"), 2
+    if mark in "\"'/`":
+        return mark, 2
+    if mark == "u" and re.match(r"[0-9a-fA-F]{4}", rest):
+        return chr(int(rest[:4], 16)), 6
+    if mark == "n" and not _NEWLINE_COMMAND.match(rest):
+        return "\n", 2
+    if mark == "t" and not _TAB_COMMAND.match(rest):
+        return "\t", 2
+    return "\\" + mark, 2
+
+
+def _listed(text: str, start: int) -> Field:
+    """Read [1, 2] as "1, 2"; what closes otherwise is an interval and stays as it is."""
+    depth = 0
+    for at in range(start, min(len(text), start + _MAX_VALUE)):
+        depth += {"[": 1, "]": -1}.get(text[at], 0)
+        if depth == 0:
+            items = _split(text[start + 1 : at])
+            return Field(", ".join(items))
+        if text[at] == "\n" and ":" in text[at : at + 40]:
+            break
+    return _unquoted(text, start)
+
+
+def _split(inner: str) -> list[str]:
+    items, depth, start = list[str](), 0, 0
+    for at, char in enumerate(inner + ","):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(char, 0)
+        if char == "," and depth <= 0:
+            item = inner[start:at].strip()
+            quoted = len(item) > 1 and item[0] in _QUOTES
+            items.append(_unescape(item[1:-1]) if quoted else item)
+            start = at + 1
+    return [item for item in items if item]
+
+
+def _nested(text: str, start: int) -> Field | None:
+    """Read the first value of an object that stands where a value should."""
+    key = _NEXT_KEY.match(text, start + 1)
+    return _value(text, key.end()) if key else None
+
+
+def _unquoted(text: str, start: int) -> Field:
+    """Read a value without quotes, up to the comma, brace or line that ends it."""
+    depth, at = 0, start
+    limit = min(len(text), start + _MAX_VALUE)
+    while at < limit:
+        char = text[at]
+        if char == "\\":
+            at += 2
+            continue
+        if char == "\n" or (char in ",;" and depth == 0 and char == ","):
+            break
+        if char in '"“' and _NEXT_KEY.match(text, at):
+            break
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(char, 0)
+        if depth < 0 and char == "}":
+            break
+        at += 1
+    ended = at < len(text) or "{" not in text[:start]
+    value = text[start:at].strip().rstrip(",").strip()
+    value = value.split("//")[0].strip()
+    return Field(value if ended else None, whole=ended)
