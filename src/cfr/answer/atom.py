@@ -32,26 +32,25 @@ class AtomParser(BracketParser):
 
     def factor(self) -> Node:
         """Read an atom with its powers, factorials, percent and degree signs."""
-        with self.deeper():
-            base = self.atom()
-            while True:
-                mark = self.peek()
-                if mark == "^" and self.peek(1) in ("circ", "{") and self.degree():
-                    base = Op("deg", (base,))
-                elif mark == "^":
+        base = self.atom()
+        while True:
+            mark = self.peek()
+            if mark == "^" and self.peek(1) in ("circ", "{") and self.degree():
+                base = Op("deg", (base,))
+            elif mark == "^":
+                self.next()
+                base = Op("^", (base, self.exponent()))
+            elif mark == "!":
+                self.next()
+                double = self.peek() == "!"
+                if double:
                     self.next()
-                    base = Op("^", (base, self.exponent()))
-                elif mark == "!":
-                    self.next()
-                    double = self.peek() == "!"
-                    if double:
-                        self.next()
-                    base = Op("!!" if double else "!", (base,))
-                elif mark == "%":
-                    self.next()
-                    base = Op("%", (base,))
-                else:
-                    return base
+                base = Op("!!" if double else "!", (base,))
+            elif mark == "%":
+                self.next()
+                base = Op("%", (base,))
+            else:
+                return base
 
     def degree(self) -> bool:
         """Step over ^\\circ or ^{\\circ}, if that is what comes."""
@@ -72,14 +71,21 @@ class AtomParser(BracketParser):
         power = self.group() if self.peek() == "{" else self.atom()
         if self.peek() == "^":
             self.next()
-            with self.deeper():
-                power = Op("^", (power, self.exponent()))
+            self.descend()
+            power = Op("^", (power, self.exponent()))
+            self.ascend()
         return Op("neg", (power,)) if negative else power
 
     # Atoms.
 
     def atom(self) -> Node:
-        """Read the smallest thing that has a meaning by itself."""
+        """Read the smallest thing that has a meaning by itself; all nesting passes through here."""
+        self.descend()
+        node = self._atom()
+        self.ascend()
+        return node
+
+    def _atom(self) -> Node:
         kind, text = self.kind(), self.peek()
         if kind == "num":
             return self.number()

@@ -56,17 +56,16 @@ class BracketParser(Cursor):
         if self.peek() in _CLOSERS:
             self.next()
             return Op("{}", ())
-        with self.deeper():
-            # In {x | x > 0} the bar is not an absolute value.
-            bars, self._bars = self._bars, int(opened in (r"\{", "{"))
-            inner = self.items()
-            if self.peek() in ("over", "choose"):
-                name = "/" if self.next() == "over" else "binom"
-                inner = Op(name, (inner, self.items()))
-            elif self.peek() in ("|", ":") and opened in (r"\{", "{"):
-                self.next()
-                inner = self.items()  # {x | condition}: the condition alone says which set
-            self._bars = bars
+        # In {x | x > 0} the bar is not an absolute value.
+        bars, self._bars = self._bars, int(opened in (r"\{", "{"))
+        inner = self.items()
+        if self.peek() in ("over", "choose"):
+            name = "/" if self.next() == "over" else "binom"
+            inner = Op(name, (inner, self.items()))
+        elif self.peek() in ("|", ":") and opened in (r"\{", "{"):
+            self.next()
+            inner = self.items()  # {x | condition}: the condition alone says which set
+        self._bars = bars
         closed = self.next()
         return _bracketed(opened, closed, inner, call=call)
 

@@ -17,6 +17,8 @@ _BASES = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eig
 
 def literal(text: str) -> Num:
     """Turn digits into a number, remembering how many of a decimal's digits are significant."""
+    if text.isdigit():
+        return Num(Fraction(int(text)))
     mantissa, _, power = text.lower().partition("e")
     whole, point, part = mantissa.partition(".")
     exponent = int(power) if power else 0

@@ -51,14 +51,13 @@ class Parser(AtomParser):
 
     def relation(self) -> Node:
         """Read one thing, or several joined by =, <, ∈ and their kin."""
-        with self.deeper():
-            parts, signs = [self.union()], list[str]()
-            while self.peek() in _RELATIONS:
-                signs.append(self.next())
-                parts.append(self.union())
-            if not signs:
-                return self.ratio(parts[0])
-            return Op("rel", (*parts, *(Sym(sign) for sign in signs)))
+        parts, signs = [self.union()], list[str]()
+        while self.peek() in _RELATIONS:
+            signs.append(self.next())
+            parts.append(self.union())
+        if not signs:
+            return self.ratio(parts[0])
+        return Op("rel", (*parts, *(Sym(sign) for sign in signs)))
 
     def ratio(self, first: Node) -> Node:
         """Read 3:2 and "3 to 2", and the congruence class behind "5 mod 7"."""
@@ -138,21 +137,20 @@ class Parser(AtomParser):
 
     def product(self) -> Node:
         """Read factors joined by *, / or nothing at all."""
-        with self.deeper():
-            left = self.factor()
-            while True:
-                mark = self.peek()
-                if mark in ("*", "/"):
-                    self.next()
-                    right = _signed(self.sign(), self.factor())
-                    left = Op(mark, (left, right))
-                elif mark in ("mod", "bmod", "pmod"):
-                    self.next()
-                    left = Op("mod", (left, self.factor()))
-                elif self.starts_factor():
-                    left = self.beside(left)
-                else:
-                    return left
+        left = self.factor()
+        while True:
+            mark = self.peek()
+            if mark in ("*", "/"):
+                self.next()
+                right = _signed(self.sign(), self.factor())
+                left = Op(mark, (left, right))
+            elif mark in ("mod", "bmod", "pmod"):
+                self.next()
+                left = Op("mod", (left, self.factor()))
+            elif self.starts_factor():
+                left = self.beside(left)
+            else:
+                return left
 
     def beside(self, left: Node) -> Node:
         """Multiply by what stands next to it; a proper fraction behind an integer is added."""

@@ -36,6 +36,7 @@ _MATHS = re.compile(
 _MORE_MATHS = re.compile(r"\s*(?:,|and|or)\s*(?:\$|\\\()")
 _DISPLAY = re.compile(r"(?:\\\[((?:(?!\\\[).)+?)\\\]|\$\$([^$]+)\$\$)\s*[.。]?\Z", re.DOTALL)
 _BOLD = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])")
+_PLAIN = re.compile(r"[-+0-9,]+|-?[0-9]*\.[0-9]+|-?[0-9]+/[0-9]+")
 _EQUALS = re.compile(r"(?<![<>!\\=])=(?!=)")
 _NUMBER = re.compile(r"[-−]?(?:[$€£]\s?)?\d[\d,]*(?:\.\d+)?(?:/\d+)?\s?%?")
 _PROSE = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}(?![A-Za-z]*\()")
@@ -53,6 +54,8 @@ def bare(text: str) -> str | None:
     """Return the text itself where it is an answer and nothing else."""
     if len(text) > _LONGEST_ANSWER:
         return text if text.lstrip("+-")[:32].isdigit() and text.lstrip("+-").isdigit() else None
+    if _PLAIN.fullmatch(text):
+        return text
     if _MARKER.search(text) or (" " in text and _BOLD.search(text, 1)):
         return None
     words = [word.lower() for word in _PROSE.findall(_TEXT.sub(r" \1 ", text))]

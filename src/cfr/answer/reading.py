@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 
 from cfr.answer.exact import rational
 from cfr.answer.lexer import Unreadable
 from cfr.answer.normal import clean
+from cfr.answer.number import literal
 from cfr.answer.parse import parse
 from cfr.answer.syntax import BRACKETS, Measure, Node, Num, Op, Sym, substitute, symbols, walk
 
 __all__ = ["readings"]
 
+_SIMPLE = re.compile(
+    r"([-−]?)(?:([0-9]{1,40})(?:\.([0-9]{1,40})|/([1-9][0-9]{0,40}))?"
+    r"|\\[dt]?frac\{([0-9]{1,40})\}\{([1-9][0-9]{0,40})\})"
+)
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
 _FLIPPED = {">": "<", "ge": "le", "<": "<", "le": "le"}
@@ -24,8 +30,11 @@ _MAX_SIGNS = 4
 INFINITE = (Sym("oo"), Op("neg", (Sym("oo"),)))
 
 
-def readings(text: str) -> list[Node]:
+@lru_cache(4096)  # a gold answer meets many predictions, and predictions repeat themselves
+def readings(text: str) -> tuple[Node, ...]:
     """Read an answer in every way that its commas allow; empty where it is not mathematics."""
+    if simple := _SIMPLE.fullmatch(text):
+        return (_simple(simple),)
     cleaned = clean(text)
     spellings = [cleaned]
     if "," in cleaned:
@@ -33,7 +42,17 @@ def readings(text: str) -> list[Node]:
             spellings.insert(0, _THOUSANDS.sub(lambda m: m[0].replace(",", ""), cleaned))
         if _DECIMAL_COMMA.fullmatch(cleaned):
             spellings.append(cleaned.replace(",", "."))
-    return [tree for spelling in spellings if (tree := _read(spelling)) is not None]
+    return tuple(tree for spelling in spellings if (tree := _read(spelling)) is not None)
+
+
+def _simple(match: re.Match[str]) -> Num:
+    """Read the commonest answers of all without a parser."""
+    sign, whole, part, below, over, under = match.groups()
+    if part is not None:
+        number = literal(f"{whole}.{part}")
+    else:
+        number = Num(Fraction(int(whole or over), int(below or under or 1)))
+    return Num(-number.value, number.digits) if sign else number
 
 
 def _read(text: str) -> Node | None:

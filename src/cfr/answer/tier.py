@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cfr.answer import exact
@@ -69,9 +70,14 @@ def _decide_content(pred: str, gold: str, *, percent: bool) -> Ruling:
     return Ruling(None, "the gold answer cannot be read as mathematics", readable=False)
 
 
-def decide_readings(left: list[Node], right: list[Node], comparison: Comparison) -> bool | None:
+def decide_readings(
+    left: Sequence[Node], right: Sequence[Node], comparison: Comparison
+) -> bool | None:
     """Compare every way to read one answer with every way to read the other; any match counts."""
-    verdicts = [comparison.same(a, b) for b in right for a in left]
+    try:
+        verdicts = [comparison.same(a, b) for b in right for a in left]
+    except RecursionError:  # a product of a thousand factors
+        return None
     return True if True in verdicts else None if None in verdicts else False
 
 

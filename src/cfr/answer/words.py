@@ -9,6 +9,7 @@ from cfr.answer.normal import clean
 __all__ = ["choice_verdict", "plain_words", "truth_verdict", "words_verdict"]
 
 _STYLE = re.compile(r"\\(?:text[a-z]*|mbox|math[a-z]+|operatorname|bf|rm)\s*|[{}$*`\\]")
+_CAPITAL = re.compile("[A-J]")
 _GOLD_CHOICE = re.compile(r"\(?([A-J])\)?[.:]?|\(([A-J])\)\s.+", re.DOTALL)
 _CHOICE = re.compile(
     r"(?:(?:option|choice|answer)\s*:?\s*)?(?:\(([A-Ja-j])\)|([A-Ja-j])(?=$|[.:)]))[.:)]*(?:\s.*)?",
@@ -18,6 +19,7 @@ _LETTERS = re.compile(r"\(?[A-J]\)?(?:(?:\s*(?:,|;|and|&)\s*|\s*)\(?[A-J]\)?)+")
 _WORD = re.compile(r"[^\W\d_]+")
 _ARTICLES = frozenset({"a", "an", "the", "is", "it", "its"})
 _TRUTH = {"yes": "yes", "true": "yes", "no": "no", "false": "no", "是": "yes", "否": "no"}
+_TRUE_OR_NOT = re.compile(r"\W*(?:text\s*\{)?\s*(yes|true|no|false|是|否)\W*", re.IGNORECASE)
 _NUMERALS: dict[str, str] = dict(
     zip(
         "zero one two three four five six seven eight nine ten eleven twelve".split(),
@@ -36,6 +38,8 @@ def plain_words(text: str) -> str:
 
 def choice_verdict(pred: str, gold: str) -> bool | None:
     """Compare with a choice letter; None where the gold answer is not one."""
+    if not _CAPITAL.search(gold):
+        return None
     letters = _STYLE.sub(" ", gold).strip()
     said = _STYLE.sub(" ", pred).strip().rstrip(".")
     if match := _GOLD_CHOICE.fullmatch(letters):
@@ -50,9 +54,10 @@ def choice_verdict(pred: str, gold: str) -> bool | None:
 
 def truth_verdict(pred: str, gold: str) -> bool | None:
     """Compare with yes or no, true or false; None where the gold answer is neither."""
-    if len(gold) > 20 or (wanted := plain_words(gold)) not in _TRUTH:
+    wanted = _TRUE_OR_NOT.fullmatch(gold)
+    if wanted is None:
         return None
-    return _TRUTH.get(plain_words(pred)) == _TRUTH[wanted]
+    return _TRUTH.get(plain_words(pred)) == _TRUTH[wanted[1].lower()]
 
 
 def words_verdict(pred: str, gold: str) -> bool | None:
