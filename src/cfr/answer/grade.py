@@ -111,7 +111,8 @@ class _Pending:
     answer: str
     gold: str
     percent: bool
-    started: float
+    spent: float
+    """Seconds in the exact tier. Waiting for a worker is nobody's time."""
 
 
 def _grade(case: Case, workers: Workers | None) -> Verdict:
@@ -127,8 +128,8 @@ def _first_tier(case: Case) -> Verdict | _Pending:
     percent = asks_percent(case.problem)
     ruling = decide(answer, gold, percent=percent)
     if ruling.same is None and ruling.readable:
-        return _Pending(answer, gold, percent, started)
-    return _verdict(ruling, "exact", answer, started)
+        return _Pending(answer, gold, percent, time.perf_counter() - started)
+    return _verdict(ruling, "exact", answer, time.perf_counter() - started)
 
 
 def _shared() -> Workers:
@@ -140,18 +141,20 @@ def _shared() -> Workers:
 def _second_tier(pending: _Pending, workers: Workers) -> Verdict:
     from cfr.answer.workers import Undecided
 
+    started = time.perf_counter()
     try:
         ruling = workers.judge(pending.answer, pending.gold, percent=pending.percent)
     except Undecided as reason:
         ruling = Ruling(None, str(reason))
-    return _verdict(ruling, "symbolic", pending.answer, pending.started)
+    seconds = pending.spent + time.perf_counter() - started
+    return _verdict(ruling, "symbolic", pending.answer, seconds)
 
 
 def _verdict(
-    ruling: Ruling, tier: Literal["exact", "symbolic"], answer: str, started: float
+    ruling: Ruling, tier: Literal["exact", "symbolic"], answer: str, seconds: float
 ) -> Verdict:
     word = "undecided" if ruling.same is None else "correct" if ruling.same else "incorrect"
-    return Verdict(word, tier, answer, ruling.why, time.perf_counter() - started)
+    return Verdict(word, tier, answer, ruling.why, seconds)
 
 
 def _gold(gold: str) -> str:

@@ -14,7 +14,10 @@ __all__ = ["main"]
 
 # name: (module and attribute, one line of help). The help stands here so that `cfr --help` imports
 # no command; a test holds it equal to the command's own first line.
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "grade": ("cfr.cli.grade:command", "Judge answers against gold answers."),
+    "extract": ("cfr.cli.extract:command", "Read the final answer out of each reply of a file."),
+}
 
 
 class LazyGroup(click.Group):
