@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeAlias
 
 from cfr.answer.evaluate import CONTEXTS, DIGITS, FAILURES, MORE_DIGITS, Evaluator, Undefined, Value
 from cfr.answer.exact import digits_of, equal_numbers, rational
@@ -15,6 +16,9 @@ from cfr.answer.exact import leaf as exact_leaf
 from cfr.answer.syntax import Node, Num, Op, Sym, substitute, symbols, walk
 
 __all__ = ["leaf", "relate"]
+
+Point: TypeAlias = dict[str, Value]
+"""A value for each variable."""
 
 AGREE = 30
 """Digits that must agree."""
@@ -46,7 +50,7 @@ class Pair:
             for node in walk(side)
         )
 
-    def points(self) -> list[dict[str, Value]]:
+    def points(self) -> list[Point]:
         """Return the points at which to evaluate; one empty point for constants."""
         mp = CONTEXTS[DIGITS]
         if not self.names:
@@ -67,7 +71,7 @@ class Pair:
             for at, (start, sign) in enumerate(_SCALES)
         ]
 
-    def values(self, point: dict[str, Value], digits: int = DIGITS) -> tuple[Value, Value] | None:
+    def values(self, point: Point, digits: int = DIGITS) -> tuple[Value, Value] | None:
         """Evaluate both sides at a point; None where one of them has no value there."""
         evaluate = Evaluator(digits, point)
         try:
@@ -137,20 +141,19 @@ def _fraction(value: Value) -> Fraction:
     return -magnitude if sign else magnitude
 
 
-def _agree(pair: Pair, point: dict[str, Value], values: tuple[Value, Value]) -> bool | None:
-    """Compare two values relative to their size; nearly zero is looked at again, more closely."""
-    left, right = values
-    tiny = 10.0 ** -(AGREE + 5)
-    if abs(left) < tiny and abs(right) < tiny:
-        closer = pair.values(point, MORE_DIGITS)
-        if closer is None:
-            return None
-        left, right = closer
-        none = abs(left) * 0 + 10
-        floor = none ** -(MORE_DIGITS - 60)
-        if abs(left) < floor and abs(right) < floor:
-            return True
-    return bool(abs(left - right) <= max(abs(left), abs(right)) * (abs(left) * 0 + 10) ** -AGREE)
+def _agree(pair: Pair, point: Point, values: tuple[Value, Value]) -> bool | None:
+    """Compare two values to thirty digits and, where they agree, to ten times as many."""
+    if not _close(*values, AGREE):
+        return False
+    closer = pair.values(point, MORE_DIGITS)
+    return None if closer is None else _close(*closer, MORE_DIGITS - DIGITS)
+
+
+def _close(left: Value, right: Value, digits: int) -> bool:
+    """Compare relative to size; two values with nothing before so many digits are both zero."""
+    size = max(abs(left), abs(right))
+    ten = size * 0 + 10
+    return bool(size < ten ** -(digits + 5) or abs(left - right) <= size * ten**-digits)
 
 
 def _identical(pair: Pair) -> bool | None:
@@ -159,7 +162,8 @@ def _identical(pair: Pair) -> bool | None:
         values = pair.values(point)
         if values is None or _only_one_is_real(*values):
             continue
-        verdict = _agree(pair, point, values)
+        # One point is looked at closely; at the others thirty digits will do.
+        verdict = _close(*values, AGREE) if agreed else _agree(pair, point, values)
         if verdict is False:
             return False
         agreed += verdict is True
@@ -188,8 +192,7 @@ def relate(pred: Node, gold: Node) -> bool | None:
         return None if len(ratios) < ENOUGH_POINTS else False
     if pred.name in ("<", "<=") and ratios[0] < 0:
         return False
-    tolerance = abs(ratios[0]) * (abs(ratios[0]) * 0 + 10) ** -AGREE
-    if all(abs(ratio - ratios[0]) <= tolerance for ratio in ratios):
+    if all(_close(ratio, ratios[0], AGREE) for ratio in ratios):
         return True
     return _solved(pred, gold) if pred.name == "=" else False
 
