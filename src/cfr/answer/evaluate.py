@@ -84,7 +84,7 @@ class Evaluator:
         if name in constants:
             return +constants[name]
         if name in self._point:
-            return self._point[name]
+            return self.mp.convert(self._point[name])
         raise OutOfReach(f"{name} has no value")
 
     def _checked(self, value: Value) -> Value:
