@@ -47,6 +47,7 @@ _SENTENCE_WORDS = frozenset(
     "is are was so thus hence therefore we get she he it there they have has must can could "
     "follows i you not would choose".split()
 )
+_SPEAKER = re.compile(r"I\s[a-z']{2,}")
 _WRAPPERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ('"', '"'))
 
 
@@ -59,7 +60,7 @@ def bare(text: str) -> str | None:
     if _MARKER.search(text) or (" " in text and _BOLD.search(text, 1)):
         return None
     words = [word.lower() for word in _PROSE.findall(_TEXT.sub(r" \1 ", text))]
-    if len(words) > 4 or _SENTENCE_WORDS.intersection(words):
+    if len(words) > 4 or _SENTENCE_WORDS.intersection(words) or _SPEAKER.match(text):
         return None
     if words and "\n" in text and "\\begin" not in text:
         return None

@@ -8,25 +8,43 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+from typing import TYPE_CHECKING, Protocol
 
-__all__ = ["main"]
+if TYPE_CHECKING:
+    from cfr.answer.tier import Ruling
+
+__all__ = ["main", "serve"]
 
 CPU_SECONDS = 2.0
 MEMORY_BYTES = 1 << 30
 
 
+class Judge(Protocol):
+    """Compares two answers."""
+
+    def __call__(self, pred: str, gold: str, *, percent: bool) -> Ruling:
+        """Return a ruling."""
+        ...
+
+
 def main() -> None:
-    """Serve cases until standard input ends."""
+    """Serve the symbolic tier."""
+    from cfr.answer.symbolic import judge
+
+    serve(judge)
+
+
+def serve(judge: Judge, cpu_seconds: float = CPU_SECONDS) -> None:
+    """Judge cases until standard input ends, or until one takes too much time or memory."""
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever a library prints must not be taken for a verdict
     _limit_memory()
-    from cfr.answer.symbolic import judge
-
     print("ready", file=replies, flush=True)
     for line in sys.stdin:
         pred, gold, percent = json.loads(line)
-        _start_clock(CPU_SECONDS)
+        _start_clock(cpu_seconds)
         ruling = judge(pred, gold, percent=percent)
         _start_clock(0)
         print(json.dumps([ruling.same, ruling.why]), file=replies, flush=True)
@@ -43,8 +61,6 @@ def _limit_memory() -> None:
 
 def _start_clock(seconds: float) -> None:
     """Have the system end this process after so much processor time; zero stops the clock."""
-    import signal
-
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
 

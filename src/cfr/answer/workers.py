@@ -22,6 +22,7 @@ from cfr.answer.tier import Ruling
 
 __all__ = ["Undecided", "Workers", "shared"]
 
+PROGRAM = ("-m", "cfr.answer.worker")
 PATIENCE = 10.0
 """Wall-clock seconds after which a worker that uses no processor time is given up."""
 START_PATIENCE = 60.0
@@ -34,9 +35,9 @@ class Undecided(Exception):  # noqa: N818 — an outcome of grading, not a fault
 class Worker:
     """One process and the pipe to it."""
 
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "cfr.answer.worker"],
+    def __init__(self, program: tuple[str, ...]) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 — our own interpreter
+            [sys.executable, "-P", *program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -93,8 +94,9 @@ class Worker:
 class Workers:
     """A fixed number of workers, started when first needed and replaced when they die."""
 
-    def __init__(self, count: int | None = None) -> None:
+    def __init__(self, count: int | None = None, program: tuple[str, ...] = PROGRAM) -> None:
         self.count = count or os.cpu_count() or 1
+        self._program = program
         self._free = threading.Semaphore(self.count)
         self._lock = threading.Lock()
         self._idle: list[Worker] = []
@@ -118,13 +120,13 @@ class Workers:
         with self._free:
             with self._lock:
                 worker = self._idle.pop() if self._idle else None
-            worker = worker or Worker()
+            worker = worker or Worker(self._program)
             try:
                 yield worker
             except BaseException:
                 # Its pipe may hold half a reply. The next one starts while the caller goes on.
                 worker.close()
-                worker = Worker()
+                worker = Worker(self._program)
                 raise
             finally:
                 self._give_back(worker)
