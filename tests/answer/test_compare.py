@@ -29,6 +29,8 @@ from cfr.answer.tier import decide
         ("g(x)=2", "f(x)=2", False),
         ("52_8", "52", False),
         ("3:2", "6:4", True),
+        ("12:00", "1:00", False),
+        ("12:05 pm", "12:05", True),
         ("x>2 and x<5", "(2,5)", True),
         ("x<2 or x>5", r"(-\infty,2)\cup(5,\infty)", True),
         ("-2x < 4", "x > -2", True),

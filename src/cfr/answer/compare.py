@@ -77,6 +77,8 @@ class Comparison:
     def _scalars(self, pred: Node, gold: Node) -> bool | None:
         if _is(pred, "base") or _is(gold, "base"):
             return False
+        if _is(pred, "time") or _is(gold, "time"):
+            return self._pairwise(_args(pred), _args(gold))
         if _is(pred, ":") and _is(gold, ":"):
             return self._ratios(pred, gold)
         pred, gold = _quotient(pred), _quotient(gold)

@@ -202,7 +202,8 @@ _METHODS = {
 }  # fmt: skip
 _ELEMENTARY = {
     "sin": "sin", "cos": "cos", "tan": "tan", "cot": "cot", "sec": "sec", "csc": "csc",
-    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "coth": "coth", "exp": "exp",
+    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "coth": "coth",
+    "sech": "sech", "csch": "csch", "exp": "exp",
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arccot": "acot",
     "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
 }  # fmt: skip

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from cfr.answer.syntax import Measure, Node, Num, Op, Sym
 
-__all__ = ["equal_numbers", "leaf", "rational"]
+__all__ = ["ENOUGH_DIGITS", "digits_of", "equal_numbers", "leaf", "rational"]
 
 ENOUGH_DIGITS = 6
 """A decimal with this many significant digits equals the exact value that it rounds."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cfr.answer.extract import boxes, extract
 from cfr.answer.tier import Ruling, asks_percent, decide
+from cfr.answer.words import plain_words
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -124,7 +125,10 @@ def _first_tier(case: Case) -> Verdict | _Pending:
     started = time.perf_counter()
     answer, gold = _answer(case), _gold(case.gold)
     if answer is None:
-        return Verdict("incorrect", "exact", None, "no answer", time.perf_counter() - started)
+        # "None" is no answer, except to a question whose answer is "none".
+        same = case.pred is not None and plain_words(gold) == plain_words(case.pred) != ""
+        ruling = Ruling(same, "the same words" if same else "no answer")
+        return _verdict(ruling, "exact", None, time.perf_counter() - started)
     percent = asks_percent(case.problem)
     ruling = decide(answer, gold, percent=percent)
     if ruling.same is None and ruling.readable:
@@ -151,7 +155,7 @@ def _second_tier(pending: _Pending, workers: Workers) -> Verdict:
 
 
 def _verdict(
-    ruling: Ruling, tier: Literal["exact", "symbolic"], answer: str, seconds: float
+    ruling: Ruling, tier: Literal["exact", "symbolic"], answer: str | None, seconds: float
 ) -> Verdict:
     word = "undecided" if ruling.same is None else "correct" if ruling.same else "incorrect"
     return Verdict(word, tier, answer, ruling.why, seconds)

@@ -6,7 +6,15 @@ import re
 from typing import NamedTuple
 
 from cfr.answer.unit import is_unit
-from cfr.answer.vocabulary import ALIASES, COMMANDS, CONSTANTS, DECORATIONS, FUNCTIONS, GREEK
+from cfr.answer.vocabulary import (
+    ALIASES,
+    ATTACHED,
+    COMMANDS,
+    CONSTANTS,
+    DECORATIONS,
+    FUNCTIONS,
+    GREEK,
+)
 
 __all__ = ["Token", "Unreadable", "tokenize"]
 
@@ -120,19 +128,7 @@ def _from_name(name: str, spaced: bool, after: str) -> list[Token]:
 
 def _split(name: str) -> tuple[str, str] | None:
     """Split ``sinx`` or ``xsin`` or ``pir`` where a known name touches one or two letters."""
-    for known in (
-        "arcsin",
-        "arccos",
-        "arctan",
-        "sqrt",
-        "sin",
-        "cos",
-        "tan",
-        "log",
-        "exp",
-        "ln",
-        "pi",
-    ):
+    for known in ATTACHED:
         if name.startswith(known) and 0 < len(name) - len(known) <= (2 if len(known) > 2 else 1):
             return known, name[len(known) :]
         if name.endswith(known) and 0 < len(name) - len(known) <= 1:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from cfr.answer.evaluate import CONTEXTS, DIGITS, FAILURES, MORE_DIGITS, Evaluator, Undefined, Value
-from cfr.answer.exact import digits_of, equal_numbers, rational
+from cfr.answer.exact import ENOUGH_DIGITS, digits_of, equal_numbers, rational
 from cfr.answer.exact import leaf as exact_leaf
 from cfr.answer.syntax import Node, Num, Op, Sym, substitute, symbols, walk
 
@@ -23,6 +23,7 @@ Point: TypeAlias = dict[str, Value]
 AGREE = 30
 """Digits that must agree."""
 ENOUGH_POINTS = 3
+_BIG = 10**100
 
 _WHOLE = frozenset({"floor", "ceil", "!", "!!", "binom", "mod"})
 # Generic points: no value, sum or ratio of theirs is special. Signs and sizes vary, so that |x| and
@@ -142,32 +143,54 @@ def _fraction(value: Value) -> Fraction:
 
 
 def _agree(pair: Pair, point: Point, values: tuple[Value, Value]) -> bool | None:
-    """Compare two values to thirty digits and, where they agree, to ten times as many."""
-    if not _close(*values, AGREE):
+    """Compare two values to thirty digits and, where they agree, to far more."""
+    if not (_close(*values, AGREE) or _tiny(*values)):
         return False
     closer = pair.values(point, MORE_DIGITS)
-    return None if closer is None else _close(*closer, MORE_DIGITS - DIGITS)
+    if closer is None:
+        return None
+    if _close(*closer, MORE_DIGITS - DIGITS):
+        return True
+    # Rounding noise shrinks as the digits grow; a value that is only small stays what it is.
+    return all(abs(fine) * _BIG <= abs(coarse) for fine, coarse in zip(closer, values, strict=True))
 
 
 def _close(left: Value, right: Value, digits: int) -> bool:
-    """Compare relative to size; two values with nothing before so many digits are both zero."""
+    """Compare relative to size."""
     size = max(abs(left), abs(right))
-    ten = size * 0 + 10
-    return bool(size < ten ** -(digits + 5) or abs(left - right) <= size * ten**-digits)
+    return bool(abs(left - right) * 10**digits <= size)
+
+
+def _tiny(left: Value, right: Value) -> bool:
+    return bool(max(abs(left), abs(right)) * 10 ** (AGREE + 5) < 1)
 
 
 def _identical(pair: Pair) -> bool | None:
+    rounded = _one_is_rounded(pair)
     agreed = 0
     for point in pair.points():
         values = pair.values(point)
         if values is None or _only_one_is_real(*values):
             continue
-        # One point is looked at closely; at the others thirty digits will do.
-        verdict = _close(*values, AGREE) if agreed else _agree(pair, point, values)
+        if rounded:
+            verdict = _close(*values, ENOUGH_DIGITS - 1)
+        else:
+            # One point is looked at closely; at the others thirty digits will do.
+            near = _close(*values, AGREE) or _tiny(*values)
+            verdict = near if agreed else _agree(pair, point, values)
         if verdict is False:
             return False
         agreed += verdict is True
     return True if agreed >= ENOUGH_POINTS else None
+
+
+def _one_is_rounded(pair: Pair) -> bool:
+    """Tell whether one side alone is written in decimals, each of six digits or more."""
+    digits = [
+        [n.digits for n in walk(side) if isinstance(n, Num) and n.digits is not None]
+        for side in (pair.left, pair.right)
+    ]
+    return bool(digits[0]) != bool(digits[1]) and min(digits[0] + digits[1]) >= ENOUGH_DIGITS
 
 
 def _only_one_is_real(left: Value, right: Value) -> bool:

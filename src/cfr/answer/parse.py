@@ -62,10 +62,13 @@ class Parser(AtomParser):
     def ratio(self, first: Node) -> Node:
         """Read 3:2 and "3 to 2", and the congruence class behind "5 mod 7"."""
         parts = [first]
+        name = ":"
         while self.peek() in (":", "to"):
             self.next()
+            if self.peek()[:1] == "0" and len(self.peek()) == 2:
+                name = "time"  # 12:05 is never a ratio
             parts.append(self.measured())
-        return Op(":", tuple(parts)) if len(parts) > 1 else first
+        return Op(name, tuple(parts)) if len(parts) > 1 else first
 
     def union(self) -> Node:
         """Read ∪, ∩ and set difference."""

@@ -11,6 +11,7 @@ __all__ = ["bald", "bare", "from_choice", "from_end", "from_marker", "unmarked"]
 Found: TypeAlias = "tuple[str, str] | None"
 
 _LONGEST_ANSWER = 5000
+_SHORT = 200
 _MARKER = re.compile(
     r"(?:answer|result|solution)s?\b\**\s*(?:\([^()\n]{0,40}\)\s*)?"
     r"(?:(?:is|are|was|be|equals|comes\s+to|would\s+be|should\s+be|must\s+be)\b(?!\s+not\b)\s*:?"
@@ -38,7 +39,7 @@ _DISPLAY = re.compile(r"(?:\\\[((?:(?!\\\[).)+?)\\\]|\$\$([^$]+)\$\$)\s*[.。]?\
 _BOLD = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])")
 _PLAIN = re.compile(r"[-+0-9,]+|-?[0-9]*\.[0-9]+|-?[0-9]+/[0-9]+")
 _EQUALS = re.compile(r"(?<![<>!\\=])=(?!=)")
-_NUMBER = re.compile(r"[-−]?(?:[$€£]\s?)?\d[\d,]*(?:\.\d+)?(?:/\d+)?\s?%?")
+_NUMBER = re.compile(r"[-−]?(?:[$€£]\s?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+)?\s?%?")
 _PROSE = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}(?![A-Za-z]*\()")
 _TEXT = re.compile(r"\\text\s*\{([^}]*)\}")
 _IS_VALUE = re.compile(r"\bis\s+(?=[-$\\(]*\d|\$|\\\()")
@@ -47,6 +48,7 @@ _SENTENCE_WORDS = frozenset(
     "is are was so thus hence therefore we get she he it there they have has must can could "
     "follows i you not would choose".split()
 )
+_PHRASE_BEFORE_NUMBER = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)+ [-−$€£]*\.?\d")
 _SPEAKER = re.compile(r"I\s[a-z']{2,}")
 _WRAPPERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ('"', '"'))
 
@@ -63,6 +65,8 @@ def bare(text: str) -> str | None:
     if len(words) > 4 or _SENTENCE_WORDS.intersection(words) or _SPEAKER.match(text):
         return None
     if words and "\n" in text and "\\begin" not in text:
+        return None
+    if _PHRASE_BEFORE_NUMBER.match(text):
         return None
     if letter := re.fullmatch(r"\(?([A-J])\)?[.:]?", text):
         return letter[1]
@@ -102,8 +106,12 @@ def from_end(text: str) -> Found:
     """Read display mathematics, emphasis or a number at the very end; never further back."""
     if display := _DISPLAY.search(text):
         return _after_equals((display[1] or display[2]).strip()), "display"
-    sentence = _last_sentence(text)
-    finished = sentence[-1:] in tuple(".。!$*)") or sentence.endswith("\\)")
+    line = text.rstrip().rpartition("\n")[2].strip()
+    if line != text.strip() and not _PROSE.search(line) and (answer := bare(line)):
+        return answer, "last line"
+    sentence = re.split(r"(?<=[.!?])\s+(?=[A-Z])", line)[-1]
+    # A short reply may do without its full stop; a long one without it has been cut off.
+    finished = sentence.endswith((*".。!$*)", "\\)")) or len(text) < _SHORT
     maths = _last(_MATHS.finditer(sentence))
     if maths and finished:
         return _after_equals(_inside(maths)), "bold" if maths[5] else "inline"
@@ -157,11 +165,6 @@ def _last_value(phrase: str) -> str:
         return _inside(maths)
     numbers = _NUMBER.findall(phrase)
     return numbers[-1].strip().rstrip(",") if numbers else ""
-
-
-def _last_sentence(text: str) -> str:
-    line = text.rstrip().rpartition("\n")[2].strip()
-    return re.split(r"(?<=[.!?])\s+(?=[A-Z])", line)[-1]
 
 
 def _after_equals(maths: str) -> str:

@@ -81,7 +81,7 @@ def canonical(node: Node) -> Node:
         return Measure(canonical(node.args[0]), "degree")
     if node.name == "union":
         return Op("union", tuple(_parts("union", node)))
-    if node.name == ":":
+    if node.name in (":", "time"):
         return _ratio(node)
     return _spread([node])
 
@@ -95,7 +95,9 @@ def _parts(name: str, node: Node) -> list[Node]:
 
 def _ratio(node: Op) -> Node:
     unit = next((arg.unit for arg in node.args if isinstance(arg, Measure)), "")
-    plain = Op(":", tuple(arg.value if isinstance(arg, Measure) else arg for arg in node.args))
+    plain = Op(
+        node.name, tuple(arg.value if isinstance(arg, Measure) else arg for arg in node.args)
+    )
     return Measure(plain, unit) if unit else plain
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["ALIASES", "COMMANDS", "CONSTANTS", "DECORATIONS", "FUNCTIONS", "GREEK"]
+__all__ = ["ALIASES", "ATTACHED", "COMMANDS", "CONSTANTS", "DECORATIONS", "FUNCTIONS", "GREEK"]
 
 FUNCTIONS = frozenset(
-    "sin cos tan cot sec csc arcsin arccos arctan arccot asin acos atan sinh cosh tanh coth ln log "
-    "lg exp sqrt cbrt abs floor ceil ceiling max min gcd lcm factorial binomial binom".split()
+    "sin cos tan cot sec csc arcsin arccos arctan arccot asin acos atan sinh cosh tanh coth sech "
+    "csch ln log lg exp sqrt cbrt abs floor ceil ceiling max min gcd lcm factorial binomial "
+    "binom".split()
 )
 ALIASES = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "ceiling": "ceil", "tg": "tan",
@@ -34,3 +35,7 @@ DECORATIONS = frozenset(
     "vec hat widehat tilde overrightarrow mathring underline displaylines".split()
 )
 """Commands whose argument means the same without them."""
+ATTACHED = (
+    "arcsin arccos arctan sqrt sinh cosh tanh sin cos tan log exp ln pi".split()
+)  # longest first
+"""Names that are recognised where they touch a letter, as in ``sinx`` and ``2pir``."""

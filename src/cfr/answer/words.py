@@ -8,6 +8,7 @@ from cfr.answer.normal import clean
 
 __all__ = ["choice_verdict", "plain_words", "truth_verdict", "words_verdict"]
 
+_LONGEST_PHRASE = 3000
 _STYLE = re.compile(r"\\(?:text[a-z]*|mbox|math[a-z]+|operatorname|bf|rm)\s*|[{}$*`\\]")
 _CAPITAL = re.compile("[A-J]")
 _GOLD_CHOICE = re.compile(r"\(?([A-J])\)?[.:]?|\(([A-J])\)\s.+", re.DOTALL)
@@ -19,6 +20,7 @@ _LETTERS = re.compile(r"\(?[A-J]\)?(?:(?:\s*(?:,|;|and|&)\s*|\s*)\(?[A-J]\)?)+")
 _WORD = re.compile(r"[^\W\d_]+")
 _ARTICLES = frozenset({"a", "an", "the", "is", "it", "its"})
 _TRUTH = {"yes": "yes", "true": "yes", "no": "no", "false": "no", "是": "yes", "否": "no"}
+_TRUTH_LETTERS = {"Y": "yes", "N": "no", "T": "yes", "F": "no"}
 _TRUE_OR_NOT = re.compile(r"\W*(?:text\s*\{)?\s*(yes|true|no|false|是|否)\W*", re.IGNORECASE)
 _NUMERALS: dict[str, str] = dict(
     zip(
@@ -31,6 +33,8 @@ _NUMERALS: dict[str, str] = dict(
 
 def plain_words(text: str) -> str:
     """Strip an answer of its typesetting, case and articles."""
+    if len(text) > _LONGEST_PHRASE:
+        return ""
     low = _STYLE.sub(" ", clean(text)).lower()
     kept = [word for word in low.split() if word not in _ARTICLES]
     return " ".join(kept).strip(" .,;:!?\"'()")
@@ -54,6 +58,9 @@ def choice_verdict(pred: str, gold: str) -> bool | None:
 
 def truth_verdict(pred: str, gold: str) -> bool | None:
     """Compare with yes or no, true or false; None where the gold answer is neither."""
+    if gold in _TRUTH_LETTERS:  # these are variables too, unless the answer is yes or no
+        said = _TRUTH.get(plain_words(pred))
+        return None if said is None else said == _TRUTH_LETTERS[gold]
     wanted = _TRUE_OR_NOT.fullmatch(gold)
     if wanted is None:
         return None
