@@ -41,6 +41,20 @@ def test_latex_survives_damaged_json(latex: str, form: str) -> None:
     assert extract(reply).answer == latex
 
 
+@pytest.mark.parametrize("latex", LATEX)
+def test_latex_that_a_json_decoder_has_eaten_is_given_back(latex: str) -> None:
+    decoded = latex.replace(r"\f", "\f").replace(r"\b", "\b").replace(r"\r", "\r")
+    decoded = decoded.replace(r"\tan", "\tan").replace(r"\the", "\the").replace(r"\nu", "\nu")
+    assert extract(f'{{"final_answer": "{decoded}", "confidence": 1}}').answer == latex
+    assert extract(f"So \\boxed{{{decoded}}}.").answer == latex
+
+
+def test_a_matrix_row_ends_in_two_backslashes_however_json_had_them() -> None:
+    matrix = r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}"
+    assert extract(json.dumps({"final_answer": matrix})).answer == matrix
+    assert extract(f'{{"final_answer": "{matrix}"}}').answer == matrix
+
+
 @pytest.mark.parametrize("cut", range(1, 40))
 def test_json_cut_anywhere_gives_its_answer_or_none(cut: int) -> None:
     reply = '{"certificate_type": "x", "final_answer": "1234", "confidence": 0.5}'

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from cfr.answer.prose import bare, from_choice, from_end, from_marker, unmarked
-from cfr.answer.stage2 import find_field
+from cfr.answer.stage2 import find_field, restore
 
 __all__ = ["Extracted", "boxes", "extract"]
 
@@ -58,7 +58,7 @@ def extract(text: str, *, truncated: bool = False) -> Extracted:
 
 
 def _found(answer: str, how: str) -> Extracted:
-    answer = answer.strip()
+    answer = restore(answer).strip()
     if len(answer) < 60 and _TYPESETTING.sub("", answer).strip().lower() in _NOTHING:
         return Extracted(None, "no answer")
     return Extracted(answer, how)
@@ -86,7 +86,7 @@ def _from_json(text: str) -> Extracted | None:
         return Extracted(None, "no final_answer") if started else None
     if field.value is None:
         return Extracted(None, "json, unfinished" if not field.whole else "json, no value")
-    return _finish(field.value, "json")
+    return _finish(restore(field.value), "json")
 
 
 def _finish(value: str, how: str) -> Extracted:

@@ -152,7 +152,8 @@ def _agree(pair: Pair, point: Point, values: tuple[Value, Value]) -> bool | None
     if _close(*closer, MORE_DIGITS - DIGITS):
         return True
     # Rounding noise shrinks as the digits grow; a value that is only small stays what it is.
-    return all(abs(fine) * _BIG <= abs(coarse) for fine, coarse in zip(closer, values, strict=True))
+    shrunk = all(abs(f) * _BIG <= abs(c) for f, c in zip(closer, values, strict=True))
+    return shrunk and bool(max(abs(closer[0]), abs(closer[1])) * 10 ** (MORE_DIGITS - DIGITS) < 1)
 
 
 def _close(left: Value, right: Value, digits: int) -> bool:

@@ -9,18 +9,32 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Field", "find_field"]
+__all__ = ["Field", "find_field", "restore"]
 
 _KEYS = ("final_answer", "finalanswer", "final answer", "final-answer")
 _PLAIN_KEY = "answer"
 _QUOTES = {'"': '"', "'": "'", "“": "”", "”": "”", "‘": "’", "`": "`"}
 _NEXT_KEY = re.compile(r"\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
 _LINE_KEY = re.compile(r",?[ \t]*\n\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
+_AFTER_KEY = re.compile(r"\\?[\"'”’`]?\**\s*")
 _AFTER_STRING = re.compile(r"\s*(?:[,}\]]|$|//|#|```|[\"'“]|\n)")
-_NEWLINE_COMMAND = re.compile(r"(?:eq?|u|abla|otin?|eg|mid|less|leq|geq|ewline|ot|cong)(?![a-z])")
-_TAB_COMMAND = re.compile(
-    r"(?:an|anh|ext[a-z]*|imes|heta|au|frac|o|op|riangle|herefore|binom|ilde)(?![a-z])"
+# How the names of LaTeX commands go on behind \n and \t, which JSON takes for layout.
+_N = r"(?:eq?|u|abla|otin?|eg|mid|less|leq|geq|ewline|ot|cong)(?![a-z])"
+_T = r"(?:an|anh|ext[a-z]*|imes|heta|au|frac|o|op|riangle|herefore|binom|ilde)(?![a-z])"
+_NEWLINE_COMMAND = re.compile(_N)
+_TAB_COMMAND = re.compile(_T)
+_LAYOUT = re.compile(rf"(?<!\\)\\(?:n(?!{_N})|t(?!{_T}))")
+_BACKSLASHES = re.compile(r"\\+")
+_HEX = re.compile(r"[0-9a-fA-F]{4}")
+_UNICODE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_DOUBLED = re.compile(r"\\\\(?=[A-Za-z]{2}|[%${}])")
+# What is left of \frac, \theta and their kin once a JSON decoder has had them.
+_DECODED = {"\x0c": r"\f", "\x08": r"\b", "\x07": r"\a", "\x0b": r"\v", "\r": r"\r", "\t": r"\t"}
+_DECODED_COMMAND = re.compile(
+    r"[\x0c\x08\x07\x0b](?=[a-z])|\r(?=ho|ight|angle|floor|ceil)"
+    r"|\t(?=an|ext|imes|heta|au|frac|riangle)"
 )
+_DECODED_NEWLINE = re.compile(r"\n(?=(?:eq|u|abla|otin)(?![a-z]))")
 _MAX_VALUE = 20_000
 MISSING = ("null", "none", "nil", "undefined")
 
@@ -51,12 +65,20 @@ def find_field(text: str) -> Field | None:
     return None
 
 
+def restore(answer: str) -> str:
+    """Give back the LaTeX that was decoded into control characters: a form feed was ``\\f``."""
+    if answer.isprintable():
+        return answer
+    answer = _DECODED_COMMAND.sub(lambda m: _DECODED[m[0]], answer)
+    return _DECODED_NEWLINE.sub(r"\\n", answer)
+
+
 def _value_start(text: str, at: int, key: str) -> int | None:
     """Step from a key to its value; None where this is no key but a word in a sentence."""
     before = text[at - 1] if at else "\n"
     after = at + len(key)
     quoted = before in _QUOTES and after < len(text)
-    closing = re.compile(r"\\?[\"'”’`]?\s*").match(text, after)
+    closing = _AFTER_KEY.match(text, after)
     position = closing.end() if closing else after
     marked = text[position : position + 1] in (":", "=")
     if quoted and (marked or (key != _PLAIN_KEY and text[position : position + 1] in _QUOTES)):
@@ -69,6 +91,8 @@ def _value_start(text: str, at: int, key: str) -> int | None:
 
 def _value(text: str, start: int) -> Field:
     while start < len(text) and text[start] in " \t\r\n":
+        if _DECODED_COMMAND.match(text, start):
+            break
         start += 1
     if start >= len(text):
         return Field(None, whole=False)
@@ -114,37 +138,43 @@ def _closed(raw: str) -> Field:
 
 
 def _unescape(raw: str) -> str:
-    """Undo JSON escapes, but leave alone the backslashes that begin a LaTeX command."""
+    """Undo JSON escapes, but leave alone the backslashes that begin a LaTeX command.
+
+    Whether the model doubled its backslashes shows in those that it did not: one single backslash
+    before a command, and a double one can only be the end of a matrix row.
+    """
     if "\\" not in raw:
         return raw
-    parts: list[str] = []
-    at = 0
-    while at < len(raw):
-        if raw[at] != "\\" or at + 1 == len(raw):
-            parts.append(raw[at])
-            at += 1
-            continue
-        piece, step = _escape(raw, at)
-        parts.append(piece)
-        at += step
-    return re.sub(r"\\\\(?=[A-Za-z]{2})", r"\\", "".join(parts))
+    bare = any(_is_latex(raw, m) for m in _BACKSLASHES.finditer(raw))
+    plain = _BACKSLASHES.sub(lambda m: _escape(raw, m, bare=bare), raw)
+    plain = _UNICODE.sub(lambda m: chr(int(m[1], 16)), plain)
+    plain = _LAYOUT.sub(" ", plain)
+    return _DOUBLED.sub(r"\\", plain) if "\\begin" not in plain else plain
 
 
-def _escape(raw: str, at: int) -> tuple[str, int]:
-    mark, rest = raw[at + 1], raw[at + 2 : at + 14]
-    if mark == "\\":
-        # A row of a matrix ends in two backslashes, whether or not JSON doubled them.
-        row = raw[at + 2 : at + 3] in (" ", "\n") and raw[at + 2 : at + 4] != "\\\\"
-        return ("\\\\" if row else "\\"), 2
-    if mark in "\"'/`":
-        return mark, 2
-    if mark == "u" and re.match(r"[0-9a-fA-F]{4}", rest):
-        return chr(int(rest[:4], 16)), 6
-    if mark == "n" and not _NEWLINE_COMMAND.match(rest):
-        return "\n", 2
-    if mark == "t" and not _TAB_COMMAND.match(rest):
-        return "\t", 2
-    return "\\" + mark, 2
+def _is_latex(raw: str, run: re.Match[str]) -> bool:
+    """Tell a backslash that begins a command from one that escapes a character."""
+    mark, rest = raw[run.end() : run.end() + 1], raw[run.end() + 1 : run.end() + 13]
+    if len(run[0]) % 2 == 0 or not mark or mark in "\"'/`":
+        return False
+    if mark == "n":
+        return bool(_NEWLINE_COMMAND.match(rest))
+    if mark == "t":
+        return bool(_TAB_COMMAND.match(rest))
+    return not (mark == "u" and _HEX.match(rest))
+
+
+def _escape(raw: str, run: re.Match[str], *, bare: bool) -> str:
+    """Write out one run of backslashes; what an escape stands for follows in its place."""
+    if bare and len(run[0]) % 2 == 0:
+        return run[0]
+    half = "\\" * (len(run[0]) // 2)
+    if len(run[0]) % 2 == 0:
+        return half
+    mark = raw[run.end() : run.end() + 1]
+    if _is_latex(raw, run) or mark in "nut":
+        return half + "\\"
+    return half
 
 
 def _listed(text: str, start: int) -> Field:
@@ -181,13 +211,14 @@ def _nested(text: str, start: int) -> Field | None:
 def _unquoted(text: str, start: int) -> Field:
     """Read a value without quotes, up to the comma, brace or line that ends it."""
     depth, at = 0, start
+    inside_object = "{" in text[:start]
     limit = min(len(text), start + _MAX_VALUE)
     while at < limit:
         char = text[at]
         if char == "\\":
             at += 2
             continue
-        if char == "\n" or (char in ",;" and depth == 0 and char == ","):
+        if char == "\n" or (char == "," and depth == 0 and inside_object):
             break
         if char in '"“' and _NEXT_KEY.match(text, at):
             break
@@ -195,7 +226,6 @@ def _unquoted(text: str, start: int) -> Field:
         if depth < 0 and char == "}":
             break
         at += 1
-    ended = at < len(text) or "{" not in text[:start]
-    value = text[start:at].strip().rstrip(",").strip()
-    value = value.split("//")[0].strip()
+    ended = at < len(text) or not inside_object
+    value = restore(text[start:at]).split("//")[0].strip().rstrip(",").strip()
     return Field(value if ended else None, whole=ended)
