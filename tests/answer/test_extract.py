@@ -21,6 +21,26 @@ def test_an_unterminated_last_box_is_no_answer() -> None:
     assert (found.answer, found.how) == (None, "unterminated box")
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        r"<think>maybe \boxed{3}</think>It is \boxed{4}.",
+        r"maybe \boxed{3}</think>It is \boxed{4}.",
+        r"[THINK]maybe \boxed{3}[/THINK]It is \boxed{4}.",
+        r"<|channel|>analysis<|message|>\boxed{3}<|end|><|channel|>final<|message|>\boxed{4}<|end|>",
+        json.dumps({"reasoning_content": r"maybe \boxed{3}", "content": r"It is \boxed{4}."}),
+        json.dumps({"content": "It is 4.", "reasoning_content": r"maybe \boxed{3}"}, indent=1),
+    ],
+)
+def test_thinking_is_not_the_reply(reply: str) -> None:
+    assert extract(reply).answer == "4"
+
+
+def test_thinking_alone_is_no_answer() -> None:
+    assert extract(r"<think>it must be \boxed{3}").answer is None
+    assert extract(json.dumps({"reasoning_content": r"\boxed{3}", "content": None})).answer is None
+
+
 def test_a_truncated_reply_gives_no_intermediate_value() -> None:
     text = "We add 5 and 6, so x = 11."
     assert extract(text).answer == "11"

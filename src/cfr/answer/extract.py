@@ -30,7 +30,13 @@ _TAIL = 3000
 _LONGEST_BOX = 20_000
 _MOST_BOXES = 20
 
-_THINKING = ("think", "thinking", "reasoning", "thought", "reasoning_content")
+_TAGS = ("think", "thinking", "reasoning", "thought", "reasoning_content")
+_THINKING = (
+    *((f"<{tag}>", f"</{tag}>") for tag in _TAGS),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+)
+_FINAL_CHANNEL = "<|channel|>final<|message|>"
 _TURN_ENDS = ("<|im_end|>", "<|im_start|>", "<|endoftext|>", "<|eot_id|>", "</s>", "<|end|>")
 _NOTHING = frozenset(
     {"", "n/a", "na", "none", "null", "nil", "no answer", "unknown", "not found", "?", "...", "-"}
@@ -66,17 +72,26 @@ def _found(answer: str, how: str) -> Extracted:
 
 def _reply(text: str) -> str:
     """Drop the thinking before the reply and the turns after it."""
-    if "<" in text:
-        for tag in _THINKING:
-            closed = text.rfind(f"</{tag}>")
-            if closed >= 0:
-                text = text[closed + len(tag) + 3 :]
-            if (opened := text.find(f"<{tag}>")) >= 0:
-                text = text[:opened]  # thinking that never ends
+    if "<" in text or "THINK]" in text or "◁" in text:
+        text = _without_thinking(text)
+    if "<|" in text or "</s>" in text:
+        text = text.rpartition(_FINAL_CHANNEL)[2]
         for mark in _TURN_ENDS:
             if (end := text.find(mark)) > 0:
                 text = text[:end]
+    if text[:1] == "{" and '"reasoning_content"' in text:
+        content = find_field(text, ("content",))  # an endpoint's message, whole
+        text = (content.value or "") if content else ""
     return text.strip()
+
+
+def _without_thinking(text: str) -> str:
+    for opening, closing in _THINKING:
+        if (closed := text.rfind(closing)) >= 0:
+            text = text[closed + len(closing) :]
+        if (opened := text.find(opening)) >= 0:
+            text = text[:opened]  # thinking that never ends
+    return text
 
 
 def _from_json(text: str) -> Extracted | None:

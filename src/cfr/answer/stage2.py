@@ -11,8 +11,7 @@ import re
 
 __all__ = ["Field", "find_field", "restore"]
 
-_KEYS = ("final_answer", "finalanswer", "final answer", "final-answer")
-_PLAIN_KEY = "answer"
+KEYS = ("final_answer", "finalanswer", "final answer", "final-answer", "answer")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "”": "”", "‘": "’", "`": "`"}
 _NEXT_KEY = re.compile(r"\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
 _LINE_KEY = re.compile(r",?[ \t]*\n\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
@@ -50,10 +49,10 @@ class Field:
         """False where the reply ends before the value does."""
 
 
-def find_field(text: str) -> Field | None:
+def find_field(text: str, keys: tuple[str, ...] = KEYS) -> Field | None:
     """Find the last ``final_answer`` of a reply, or else the last ``answer`` of a JSON object."""
     low = text.lower()
-    for key in (*_KEYS, _PLAIN_KEY):
+    for key in keys:
         end = len(low)
         while (at := low.rfind(key, 0, end)) >= 0:
             start = _value_start(text, at, key)
@@ -81,7 +80,7 @@ def _value_start(text: str, at: int, key: str) -> int | None:
     closing = _AFTER_KEY.match(text, after)
     position = closing.end() if closing else after
     marked = text[position : position + 1] in (":", "=")
-    if quoted and (marked or (key != _PLAIN_KEY and text[position : position + 1] in _QUOTES)):
+    if quoted and (marked or (key in KEYS[:-1] and text[position : position + 1] in _QUOTES)):
         return position + marked
     structured = key == "final_answer" or text[at : at + 6] == "finalA"
     if structured and marked and not quoted:
