@@ -8,10 +8,12 @@ the reply to read one field of it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-__all__ = ["Field", "find_field", "restore"]
+__all__ = ["Field", "find_content", "find_field", "restore"]
 
-KEYS = ("final_answer", "finalanswer", "final answer", "final-answer", "answer")
+_PLAIN = "answer"
+_FINAL = re.compile(r"final[_ -]?\Z", re.IGNORECASE)
 _QUOTES = {'"': '"', "'": "'", "“": "”", "”": "”", "‘": "’", "`": "`"}
 _NEXT_KEY = re.compile(r"\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
 _LINE_KEY = re.compile(r",?[ \t]*\n\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
@@ -49,19 +51,32 @@ class Field:
         """False where the reply ends before the value does."""
 
 
-def find_field(text: str, keys: tuple[str, ...] = KEYS) -> Field | None:
+def find_field(text: str) -> Field | None:
     """Find the last ``final_answer`` of a reply, or else the last ``answer`` of a JSON object."""
-    low = text.lower()
-    for key in keys:
-        end = len(low)
-        while (at := low.rfind(key, 0, end)) >= 0:
-            start = _value_start(text, at, key)
-            if start is not None:
-                return _value(text, start)
-            end = at
-            if len(low) - end > 200_000:
-                break
-    return None
+    plain = None
+    for at, key in _keys(text):
+        start = _value_start(text, at, key)
+        if start is not None and key != _PLAIN:
+            return _value(text, start)
+        plain = start if plain is None else plain
+    return None if plain is None else _value(text, plain)
+
+
+def find_content(text: str) -> Field | None:
+    """Find the content of an endpoint's message."""
+    at = text.rfind('"content"') + 1
+    start = _value_start(text, at, "content") if at else None
+    return None if start is None else _value(text, start)
+
+
+def _keys(text: str) -> Iterator[tuple[int, str]]:
+    """Yield every place where a key might stand, the last first: one pass over a long text."""
+    for stem in ("nswer", "NSWER"):
+        end = len(text)
+        while (end := text.rfind(stem, 0, end)) > 0:
+            before = _FINAL.search(text, max(0, end - 8), end - 1)
+            at = before.start() if before else end - 1
+            yield at, text[at : end + 5].lower()
 
 
 def restore(answer: str) -> str:
@@ -80,7 +95,7 @@ def _value_start(text: str, at: int, key: str) -> int | None:
     closing = _AFTER_KEY.match(text, after)
     position = closing.end() if closing else after
     marked = text[position : position + 1] in (":", "=")
-    if quoted and (marked or (key in KEYS[:-1] and text[position : position + 1] in _QUOTES)):
+    if quoted and (marked or (key != _PLAIN and text[position : position + 1] in _QUOTES)):
         return position + marked
     structured = key == "final_answer" or text[at : at + 6] == "finalA"
     if structured and marked and not quoted:
