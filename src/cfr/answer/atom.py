@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from cfr.answer.bracket import FENCES, OPENERS, BracketParser
@@ -99,15 +100,10 @@ class AtomParser(BracketParser):
             return self.fence(*FENCES[text])
         if text == "|":
             return self.bars()
-        reader = {
-            "frac": self.fraction, "sqrt": self.root, "binom": self.binomial, "begin": self.matrix,
-            "emptyset": self.empty, "angle": self.angle, "overline": self.overlined,
-            "mathbb": self.numbers,
-        }.get(text)  # fmt: skip
-        if reader is None:
+        if text not in _READERS:
             raise Unreadable(f"{text!r} does not begin anything")
         self.next()
-        return reader()
+        return _READERS[text](self)
 
     def number(self) -> Node:
         """Read digits, with a repeating part, a base or dots behind them."""
@@ -236,3 +232,15 @@ class AtomParser(BracketParser):
     def overlined(self) -> Node:
         """Read a segment's name under its bar."""
         return Sym(f"segment {self.script()}")
+
+
+_READERS: dict[str, Callable[[AtomParser], Node]] = {
+    "frac": AtomParser.fraction,
+    "sqrt": AtomParser.root,
+    "binom": AtomParser.binomial,
+    "begin": AtomParser.matrix,
+    "emptyset": AtomParser.empty,
+    "angle": AtomParser.angle,
+    "overline": AtomParser.overlined,
+    "mathbb": AtomParser.numbers,
+}

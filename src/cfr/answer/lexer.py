@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from cfr.answer.unit import is_unit
+from cfr.answer.unit import UNIT_LETTERS, is_unit
 from cfr.answer.vocabulary import (
     ALIASES,
     ATTACHED,
@@ -41,6 +41,9 @@ _TOKEN = re.compile(
     r"|(?P<cmd>\\[A-Za-z]+|\\.)|(?P<name>[A-Za-z]+)"
     r"|(?P<op>\*\*|<=|>=|!=|<>|==|\.\.\.|[^\s\\A-Za-z\d]))"
 )
+_OPERATORS = {
+    "**": "^", "==": "=", "...": "ldots", "<>": "ne", "!=": "ne", "<=": "le", ">=": "ge",
+}  # fmt: skip
 _SYMBOLIC = re.compile(r"[^A-Za-z]*(?:[A-Za-z](?:_\w)?[^A-Za-z]*)?")
 
 
@@ -53,31 +56,31 @@ def tokenize(text: str) -> list[Token]:
         match = _TOKEN.match(text, position)
         if match is None or len(tokens) > MAX_TOKENS:
             raise Unreadable("too long" if match else "a character with no meaning here")
-        spaced = match.start(match.lastgroup or 0) > position if match.lastgroup else False
-        _add(tokens, match, spaced or text[position] in " \t\n")
+        _add(tokens, match, spaced=text[position].isspace())
         position = match.end()
     return tokens
 
 
-def _add(tokens: list[Token], match: re.Match[str], spaced: bool) -> None:
-    if number := match["num"]:
-        tokens.append(Token("num", number, spaced))
-    elif match["text"]:
-        tokens.extend(_from_text(match["inner"], spaced))
-    elif command := match["cmd"]:
-        if command[1:] not in DECORATIONS:
-            tokens.append(_from_command(command[1:], spaced))
-    elif name := match["name"]:
-        tokens.extend(_from_name(name, spaced, after=tokens[-1].text if tokens else ""))
-    else:
-        op = {"**": "^", "==": "=", "...": "ldots", "<>": "ne", "!=": "ne", "<=": "le", ">=": "ge"}
-        text = op.get(match["op"], match["op"])
+def _add(tokens: list[Token], match: re.Match[str], *, spaced: bool) -> None:
+    kind = match.lastgroup
+    if kind == "num":
+        tokens.append(Token("num", match["num"], spaced))
+    elif kind == "op":
+        text = _OPERATORS.get(match["op"], match["op"])
         tokens.append(Token("cmd" if text.isalpha() else "op", text, spaced))
+    elif kind == "name":
+        tokens.extend(_from_name(match["name"], spaced, tokens[-1].text if tokens else ""))
+    elif kind == "text":
+        tokens.extend(_from_text(match["inner"], spaced, tokens[-1] if tokens else None))
+    elif match["cmd"][1:] not in DECORATIONS:
+        tokens.append(_from_command(match["cmd"][1:], spaced))
 
 
-def _from_text(inner: str, spaced: bool) -> list[Token]:
+def _from_text(inner: str, spaced: bool, after: Token | None) -> list[Token]:
     words = inner.strip()
-    if words in ("min", "sec"):  # units here, functions outside of text
+    behind_value = after is not None and (after.kind in ("num", "sym") or after.text in ")}")
+    # Units here; elsewhere these are functions and variables.
+    if words in ("min", "sec") or (words in UNIT_LETTERS and behind_value):
         return [Token("text", words, spaced)]
     if words in FUNCTIONS or words in CONSTANTS or words in ALIASES:
         return [_from_command(words, spaced)]

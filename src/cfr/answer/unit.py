@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_unit", "unit_name"]
+__all__ = ["UNIT_LETTERS", "is_unit", "unit_name"]
 
 # One line for each unit: the name it is known by, then its other spellings.
 _SPELLINGS = """
@@ -65,7 +65,7 @@ for _line in _SPELLINGS.split("\n"):
 
 _SIGNS = {"€": "euro", "£": "gbp", "¥": "yen"}
 # Single letters are units only inside \text{…} or a quotient such as m/s; bare, they are variables.
-_LETTERS = {"m": "metre", "g": "gram", "s": "second", "h": "hour", "l": "liter", "L": "liter"}
+UNIT_LETTERS = {"m": "metre", "g": "gram", "s": "second", "h": "hour", "l": "liter", "L": "liter"}
 _POWERS = {"square": "^2", "sq": "^2", "squared": "^2", "cubic": "^3", "cu": "^3", "cubed": "^3"}
 _FILLERS = frozenset("of the a an in total each".split())
 _PER = re.compile(r"\bper\b")
@@ -102,7 +102,7 @@ def unit_name(text: str) -> str:
 
 
 def _one(word: str) -> str:
-    known = _SIGNS.get(word) or _LETTERS.get(word) or _lookup(word)
+    known = _SIGNS.get(word) or UNIT_LETTERS.get(word) or _lookup(word)
     return known or (word.lower().removesuffix("s") if len(word) > 3 else word.lower())
 
 
