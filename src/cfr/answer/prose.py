@@ -26,6 +26,7 @@ _CHOICE = re.compile(
     r"(?:option|choice|choose|select|answer\s+is|correct)\s*(?:is|:)?\s*(?:option\s*)?"
     r"\**\(?([A-J])\)?\**(?![\w'])",
 )
+_LONE_LETTER = re.compile(r"\(?([A-J])\)?[.:]?")
 _LETTER = re.compile(r"\(?([A-J])\)?[.:]?|\(([A-J])\)[ :.].{0,200}", re.DOTALL)
 _STOP = re.compile(
     r"\.(?=\s|$)|。|\n|;\s|\s(?:because|since|which|where|so that)\s|,\s(?:so|since|as|because)\s"
@@ -37,7 +38,8 @@ _MATHS = re.compile(
 _MORE_MATHS = re.compile(r"\s*(?:,|and|or)\s*(?:\$|\\\()")
 _DISPLAY = re.compile(r"(?:\\\[((?:(?!\\\[).)+?)\\\]|\$\$([^$]+)\$\$)\s*[.。]?\Z", re.DOTALL)
 _BOLD = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])")
-_PLAIN = re.compile(r"[-+0-9,]+|-?[0-9]*\.[0-9]+|-?[0-9]+/[0-9]+")
+# One piece of ASCII without the signs that marks, emphasis and equations are made of.
+_PLAIN = re.compile(r"[!\"$-)+-9;<>-~]+")
 _EQUALS = re.compile(r"(?<![<>!\\=])=(?!=)")
 _NUMBER = re.compile(r"[-−]?(?:[$€£]\s?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+)?\s?%?")
 _PROSE = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}(?![A-Za-z]*\()")
@@ -58,7 +60,7 @@ def bare(text: str) -> str | None:
     if len(text) > _LONGEST_ANSWER:
         return text if text.lstrip("+-")[:32].isdigit() and text.lstrip("+-").isdigit() else None
     if _PLAIN.fullmatch(text):
-        return text
+        return _letter(text) or bald(text)
     if _MARKER.search(text) or (" " in text and _BOLD.search(text, 1)):
         return None
     words = [word.lower() for word in _PROSE.findall(_TEXT.sub(r" \1 ", text))]
@@ -68,11 +70,17 @@ def bare(text: str) -> str | None:
         return None
     if _PHRASE_BEFORE_NUMBER.match(text):
         return None
-    if letter := re.fullmatch(r"\(?([A-J])\)?[.:]?", text):
-        return letter[1]
+    if letter := _letter(text):
+        return letter
     parts = _EQUALS.split(text)
     sums = len(parts) > 1 and not re.search(r"[A-Za-z]", "".join(parts[:-1]))
     return parts[-1] if sums and parts[-1].strip() else bald(text)
+
+
+def _letter(text: str) -> str:
+    """Return a choice letter without its brackets."""
+    letter = _LONE_LETTER.fullmatch(text)
+    return letter[1] if letter else ""
 
 
 def from_marker(text: str) -> Found:
