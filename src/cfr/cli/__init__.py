@@ -35,6 +35,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.bench:command",
         "Draw, show and verify ConstraintBench problems.",
     ),
+    "grade": ("cfr.cli.grade:command", "Judge answers against gold answers."),
+    "extract": ("cfr.cli.extract:command", "Read the final answer out of each reply of a file."),
 }
 
 
