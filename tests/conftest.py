@@ -31,9 +31,11 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 @pytest.fixture(autouse=True)
-def _no_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep a developer's own keys and endpoints out of the tests."""
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HF_ENDPOINT"):
+def _no_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep a developer's own keys, endpoints and presets out of the tests."""
+    keys = ("OPENAI_API_KEY", "DEEPSEEK_API_KEY", "DASHSCOPE_API_KEY")
+    for name in (*keys, "OPENAI_BASE_URL", "HF_ENDPOINT", "CFR_MODELS"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     # Rich folds tables to the terminal's width; tests look for whole words.
     monkeypatch.setenv("COLUMNS", "200")

@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from cfr.protocol import Call, Completion, Exchange, Run, Steps, Usage, ask, together
+from cfr.protocol import Call, Completion, Exchange, Run, Steps, Usage, altered, ask, together
 
 
 def call(name: str) -> Call:
@@ -27,6 +29,15 @@ def test_a_run_shows_its_calls_and_takes_their_completions() -> None:
         Exchange(call("a"), Completion("1")),
         Exchange(call("b"), Completion("2")),
     ]
+
+
+def test_calls_can_be_altered_on_their_way_out() -> None:
+    run = Run(altered(asking("a", "b"), lambda asked: replace(asked, sample=7)))
+    assert run.calls == (replace(call("a"), sample=7),)
+    run.advance((Completion("1"),))
+    run.advance((Completion("2"),))
+    assert run.result == "12"
+    assert Run(altered(asking(), lambda asked: asked)).result == ""
 
 
 def test_together_asks_for_all_branches_in_one_round() -> None:

@@ -8,7 +8,7 @@ same completions gives the same calls and the same result. To resume a run is to
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeAlias, TypeVar
 
@@ -22,6 +22,7 @@ __all__ = [
     "Stage",
     "Steps",
     "Usage",
+    "altered",
     "ask",
     "together",
 ]
@@ -59,8 +60,8 @@ class Call:
     schema: str = ""
     """The JSON Schema of that object as text, for engines that can enforce one."""
     sample: int = 0
-    """Which of several samples of one and the same question this is. It shifts a fixed seed, which
-    would otherwise give every sample the same reply."""
+    """Which of several equal calls this is. An engine adds it to its seed, where it has one, so
+    that the samples of a vote differ and still repeat."""
 
     @classmethod
     def user(
@@ -135,6 +136,14 @@ def ask(call: Call) -> Steps[Completion]:
     """Ask one call by itself: ``completion = yield from ask(call)``."""
     (completion,) = yield (call,)
     return completion
+
+
+def altered(steps: Steps[T], change: Callable[[Call], Call]) -> Steps[T]:
+    """Run a generator with each of its calls changed on the way out."""
+    run = Run(steps)
+    while run.calls:
+        run.advance((yield tuple(map(change, run.calls))))
+    return run.result
 
 
 def together(branches: Iterable[Steps[T]]) -> Steps[tuple[T, ...]]:

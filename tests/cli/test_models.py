@@ -32,3 +32,31 @@ def test_a_model_with_the_wrong_hash(cfr: Run, tmp_path: Path) -> None:
         assert "cfr models remove smollm2-135m-instruct" in ran.err
     assert "removed" in cfr("models", "remove", "smollm2-135m-instruct").out
     assert not path.exists()
+
+
+def test_presets_are_listed_without_their_keys(cfr: Run, tmp_path: Path) -> None:
+    own = tmp_path / "mine.toml"
+    own.write_text('[mine]\nbase_url = "http://user:hidden@h/v1?token=hidden"\nkey_env = "MINE"\n')
+    environment = {"CFR_MODELS": str(own), "MINE": "hidden", "DASHSCOPE_API_KEY": ""}
+    for arguments in ((), ("presets",)):
+        ran = cfr("models", *arguments, **environment)
+        lines = {line.split()[0]: line for line in ran.out.splitlines() if line.strip()}
+        assert "http://h/v1" in lines["mine"]
+        assert " yes " in lines["mine"]
+        assert " no " in lines["qwen3.5-9b-instruct"]
+        assert "not needed" in lines["justrl-1.5b"]
+        assert str(own) in ran.out
+        assert "hidden" not in ran.out + ran.err
+    ran = cfr("models", "presets", "--json", **environment)
+    assert "hidden" not in ran.out
+    listed = {entry["name"]: entry for entry in json.loads(ran.out)}
+    assert listed["mine"]["key_set"] is True
+    assert listed["qwen3.5-9b-instruct"]["key_set"] is False
+    assert listed["justrl-1.5b"]["key_set"] is None
+
+
+def test_a_preset_without_its_key_is_refused_in_one_line(cfr: Run) -> None:
+    ran = cfr("solve", "2+2", "--model", "deepseek-chat")
+    assert ran.code == 3
+    assert len(ran.err.strip().splitlines()) == 1
+    assert "DEEPSEEK_API_KEY is not set" in ran.err

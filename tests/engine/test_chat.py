@@ -44,6 +44,11 @@ def test_decoding_is_the_papers_unless_told_otherwise() -> None:
     assert "response_format" not in request
 
 
+def test_samples_of_one_call_have_seeds_of_their_own() -> None:
+    second = request_for(replace(CALL, sample=1), "m", Decoding(seed=5), "object")
+    assert second["seed"] == 6
+
+
 def test_a_schema_is_sent_where_it_can_be_enforced() -> None:
     wanted = request_for(CALL, "m", Decoding(), "schema")["response_format"]
     assert wanted == {

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,27 +24,41 @@ from cfr.protocol import Call, Completion, Steps, Usage, ask, together
 
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.")
 SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "modular", "desc": "mod 7"}]})
-VARIANTS = [*METHODS, "cfr(reply=json)", "routed-cfr(reply=json)"]
+VARIANTS = [
+    *METHODS,
+    "cfr(reply=json)",
+    "routed-cfr(reply=json)",
+    "self-consistency(base=self-consistency(base=routed-cfr,samples=2),samples=3)",
+]
+USAGE = Usage(11, 7)
+# What a stage is answered with, whatever the engine; one reply is cut off, most have thinking.
+REPLIES = {
+    "stage1": Completion(SPEC, "length", usage=USAGE),
+    "router": Completion('{"restrictive": "yes"}', usage=USAGE),
+    "format": Completion("A remainder: an integer from 0 to 6.", usage=USAGE),
+    "feedback": Completion("Nothing is wrong.", "stop", "243 - 238 = 5", USAGE),
+}
 
 
 def reply_to(stage: str) -> Completion:
-    """The same reply for a stage whatever the engine; one thinks, one is cut off."""
-    usage = Usage(11, 7)
-    if stage == "stage1":
-        return Completion(SPEC, "length", usage=usage)
-    return Completion(r"So it is \boxed{5}.", "stop", "3^5 = 243", usage)
+    solved = Completion(r"So it is \boxed{5}.", "stop", "3^5 = 243", USAGE)
+    return REPLIES.get(stage, solved)
 
 
-def over_http(body: dict[str, Any]) -> Reply:
-    stage = "stage1" if "Do not solve" in body["messages"][0]["content"] else "stage2"
-    reply = reply_to(stage)
-    return http_completion(reply.text, reply.finish, reasoning_content=reply.reasoning)
+def over_http(calls: Iterable[Call]) -> Callable[[dict[str, Any]], Reply]:
+    """Answer requests by the stage of the calls that they come from."""
+    stages = {_spoken(call): call.stage for call in calls}
+
+    def respond(body: dict[str, Any]) -> Reply:
+        asked = tuple((message["role"], message["content"]) for message in body["messages"])
+        reply = reply_to(stages[asked])
+        return http_completion(reply.text, reply.finish, reasoning_content=reply.reasoning)
+
+    return respond
 
 
-@pytest.fixture
-def served(endpoint: Server) -> Server:
-    endpoint.respond = over_http
-    return endpoint
+def _spoken(call: Call) -> tuple[tuple[str, str], ...]:
+    return tuple((message.role, message.content) for message in call.messages)
 
 
 async def solve(method: str, engine: Engine, watcher: Watcher = SILENT) -> Outcome[Solution]:
@@ -50,9 +66,10 @@ async def solve(method: str, engine: Engine, watcher: Watcher = SILENT) -> Outco
 
 
 @pytest.mark.parametrize("method", VARIANTS)
-async def test_every_engine_one_transcript(method: str, served: Server) -> None:
+async def test_every_engine_one_transcript(method: str, endpoint: Server) -> None:
     scripted = await solve(method, Scripted(lambda call: reply_to(call.stage)))
-    async with OpenAI(Endpoint(served.url, "m")) as engine:
+    endpoint.respond = over_http(exchange.call for exchange in scripted.exchanges)
+    async with OpenAI(Endpoint(endpoint.url, "m")) as engine:
         whole = await solve(method, engine)
         streamed = await solve(method, engine, Watcher())
     assert scripted == whole == streamed
@@ -145,6 +162,7 @@ def test_a_digest_depends_on_everything_that_is_asked() -> None:
         Call.user("x", stage="direct", max_tokens=2),
         Call.user("x", stage="direct", max_tokens=1, json=True),
         Call.user("x", stage="direct", max_tokens=1, schema="{}"),
+        replace(call, sample=1),
     ]
-    assert len({digest(c) for c in [call, *others]}) == 6
+    assert len({digest(c) for c in [call, *others]}) == 7
     assert digest(call) == digest(Call.user("x", stage="direct", max_tokens=1))

@@ -4,7 +4,7 @@ import pytest
 
 from cfr.engine import resolve as resolving
 from cfr.engine.catalogue import DEFAULT_MODEL, Model
-from cfr.engine.error import EngineError
+from cfr.engine.error import EngineError, Unauthorized
 from cfr.engine.local import Local
 from cfr.engine.openai import OpenAI
 from cfr.engine.resolve import Wanted, resolve
@@ -56,5 +56,48 @@ def test_the_address_may_come_from_the_environment(
 
 
 def test_a_name_that_leads_nowhere() -> None:
-    with pytest.raises(EngineError, match=r"'deepseek-chat': no \.gguf file .* --base-url"):
+    with pytest.raises(EngineError, match=r"'gpt-7': no \.gguf file .*deepseek-chat.*--base-url"):
+        resolve(Wanted(model="gpt-7"))
+
+
+def test_a_preset_names_endpoint_key_and_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEEPSEEK_API_KEY", "k")
+    monkeypatch.setenv("OPENAI_API_KEY", "other")
+    engine = resolve(Wanted(model="deepseek-chat"))
+    assert isinstance(engine, OpenAI)
+    assert engine.endpoint.base_url == "https://api.deepseek.com/v1"
+    assert (engine.endpoint.model, engine.endpoint.key) == ("deepseek-chat", "k")
+    assert (engine.endpoint.key_name, engine.endpoint.context) == ("DEEPSEEK_API_KEY", 1_000_000)
+
+
+def test_what_is_said_wins_over_a_preset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINE", "k")
+    engine = resolve(Wanted(model="deepseek-chat", key_name="MINE", context=9_000))
+    assert isinstance(engine, OpenAI)
+    assert (engine.endpoint.key, engine.endpoint.context) == ("k", 9_000)
+    assert "deepseek.com" in engine.endpoint.base_url
+
+
+@pytest.mark.parametrize("by", ["option", "environment"])
+def test_the_key_of_a_preset_goes_to_no_other_address(
+    by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEEPSEEK_API_KEY", "k")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://h/v1" if by == "environment" else "")
+    engine = resolve(Wanted("deepseek-chat", "http://h/v1" if by == "option" else None))
+    assert isinstance(engine, OpenAI)
+    assert (engine.endpoint.base_url, engine.endpoint.key) == ("http://h/v1", "")
+
+
+def test_a_missing_key_is_named_before_anything_is_sent() -> None:
+    with pytest.raises(Unauthorized, match=r"'deepseek-chat': .* DEEPSEEK_API_KEY is not set"):
         resolve(Wanted(model="deepseek-chat"))
+    with pytest.raises(Unauthorized, match="MINE is not set"):
+        resolve(Wanted(model="deepseek-chat", key_name="MINE"))
+
+
+def test_a_preset_without_a_key_sends_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    engine = resolve(Wanted(model="justrl-1.5b"))
+    assert isinstance(engine, OpenAI)
+    assert (engine.endpoint.model, engine.endpoint.key) == ("hbx/JustRL-DeepSeek-1.5B", "")

@@ -1,7 +1,5 @@
 import json
 
-import pytest
-
 from cfr.method import CFR, Direct, Routed
 from cfr.problem import Problem, Solution
 from cfr.protocol import Call, Completion, Run
@@ -75,23 +73,3 @@ def test_the_aime_convention_routes_only_as_an_ablation() -> None:
     assert Run(Routed().solve(PLAIN)).calls[0].stage == "direct"
     elsewhere = Problem(PLAIN.text, benchmark="math500")
     assert Run(ablation.solve(elsewhere)).calls[0].stage == "direct"
-
-
-@pytest.mark.parametrize("method", [Direct(), CFR(), CFR(reply="json"), Routed()])
-def test_neither_benchmark_nor_gold_answer_reaches_a_prompt(method: Direct | CFR | Routed) -> None:
-    known = Problem(CUED.text, id="secret-id", answer="secret-gold", benchmark="aime-secret")
-    unknown = Problem(CUED.text)
-    told, untold = Run(method.solve(known)), Run(method.solve(unknown))
-    while told.calls:
-        assert told.calls == untold.calls
-        reply = (Completion(json.dumps(SPEC)),) * len(told.calls)
-        told.advance(reply)
-        untold.advance(reply)
-
-
-def test_methods_are_named_as_the_paper_prints_them() -> None:
-    assert [m.label for m in (Direct, CFR, Routed)] == [
-        "Direct CoT",
-        "CFR (always-on)",
-        "Routed-CFR",
-    ]

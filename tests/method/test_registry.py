@@ -1,7 +1,11 @@
 import pytest
 
-from cfr.method import CFR, Direct, Method, Routed, make
+from cfr.method import CFR, Direct, Method, Routed, make, names
+from cfr.method.extended import ExtendedCoT
+from cfr.method.llm_router import LLMRouted
+from cfr.method.refine import SelfRefine
 from cfr.method.registry import METHODS, MethodError
+from cfr.method.vote import SelfConsistency
 
 
 @pytest.mark.parametrize(
@@ -16,6 +20,15 @@ from cfr.method.registry import METHODS, MethodError
             "routed-cfr(reply=json,router=printed,convention=aime)",
             Routed(CFR(reply="json"), profile="printed", convention="aime"),
         ),
+        ("extended(tokens=9000,rounds=0)", ExtendedCoT(9_000, 0)),
+        ("self-refine(iterations=2)", SelfRefine(2)),
+        ("llm-router(reply=json)", LLMRouted(CFR(reply="json"))),
+        ("self-consistency", SelfConsistency(Direct(), 8)),
+        ("self-consistency(base=routed-cfr,samples=8)", SelfConsistency(Routed(), 8)),
+        (
+            "self-consistency(samples=3, base=self-consistency(base=cfr(reply=json),samples=2))",
+            SelfConsistency(SelfConsistency(CFR(reply="json"), 2), 3),
+        ),
     ],
 )
 def test_methods_by_name(text: str, method: Method) -> None:
@@ -27,7 +40,10 @@ def test_methods_by_name(text: str, method: Method) -> None:
     ("text", "message"),
     [
         ("routed-cf", r"'routed-cf': not known; did you mean 'routed-cfr'\?"),
-        ("xyzzy", "choose from direct, cfr, routed-cfr"),
+        ("xyzzy", "choose from direct, reminder, list-first, "),
+        ("self-consistency(samples=0)", "'self-consistency': samples must be at least 1"),
+        ("self-consistency(samples=-1)", "'-1' is not a whole number"),
+        ("self-consistency(base=nothing)", "method 'nothing': not known"),
         ("cfr(reply=xml)", "'xml' is not one of prose, json"),
         ("cfr(style=json)", "no option 'style'; choose from reply"),
         ("direct(x=1)", "no option 'x'; it takes none"),
@@ -46,3 +62,7 @@ def test_every_method_describes_itself() -> None:
     for name, factory in METHODS.items():
         assert factory.__doc__, name
         assert repr(factory()) == repr(make(name))
+
+
+def test_all_methods_are_listed() -> None:
+    assert names() == tuple(METHODS)

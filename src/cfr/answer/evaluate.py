@@ -34,7 +34,7 @@ def _context(digits: int) -> Any:
 CONTEXTS = {digits: _context(digits) for digits in (DIGITS, MORE_DIGITS)}
 
 
-class OutOfReach(Exception):  # noqa: N818 — an outcome of evaluation, not a fault
+class OutOfReach(Exception):
     """A value too large, undefined here, or of an operation that is not known."""
 
 

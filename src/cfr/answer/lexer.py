@@ -21,7 +21,7 @@ __all__ = ["Token", "Unreadable", "tokenize"]
 MAX_TOKENS = 1500
 
 
-class Unreadable(Exception):  # noqa: N818 — an outcome of reading, not a fault
+class Unreadable(Exception):
     """The text is not mathematics that this grammar knows."""
 
 

@@ -28,7 +28,7 @@ PATIENCE = 10.0
 START_PATIENCE = 60.0
 
 
-class Undecided(Exception):  # noqa: N818 — an outcome of grading, not a fault
+class Undecided(Exception):
     """The worker ran out of time or memory; the case has no verdict."""
 
 

@@ -1,1 +1,5 @@
-"""Sets of problems: reading them from files, and ConstraintBench, which is drawn from families."""
+"""Sets of problems: ConstraintBench, public benchmarks by name, and files of one's own."""
+
+from cfr.benchmark.registry import Benchmark, load, names
+
+__all__ = ["Benchmark", "load", "names"]

@@ -43,7 +43,7 @@ PROBLEMS: Final = (
 def command(
     model: str | None,
     base_url: str | None,
-    key_env: str,
+    key_env: str | None,
     context: int | None,
     temperature: float,
     top_p: float,

@@ -7,6 +7,8 @@ import json
 import click
 
 from cfr.engine.catalogue import DEFAULT_MODEL, Model, catalogue, find_model, model_folder
+from cfr.engine.presets import Preset, presets, user_file
+from cfr.problem import Json
 
 __all__ = ["command"]
 
@@ -19,7 +21,7 @@ def command(context: click.Context) -> None:
     """List, pull, verify and remove the models that run on this machine.
 
     \b
-    cfr models                                list the catalogue
+    cfr models                                list the catalogue and the presets
     cfr models pull smollm2-135m-instruct     fetch a model
     """
     if context.invoked_subcommand is None:
@@ -45,7 +47,39 @@ def list_models(*, as_json: bool = False) -> None:
         table.add_row(model.name, size, model.license, here, model.about)
     console = show.stdout()
     console.print(table)
-    console.print(f"\nkept in {model_folder()}; any GGUF file works too: --model FILE.gguf")
+    console.print(f"\nkept in {model_folder()}; any GGUF file works too: --model FILE.gguf\n")
+    _show_presets()
+
+
+@command.command("presets")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
+def list_presets(*, as_json: bool = False) -> None:
+    """List the models behind endpoints that can be named, and whether their keys are set."""
+    if as_json:
+        click.echo(json.dumps([_describe_preset(preset) for preset in presets().values()]))
+    else:
+        _show_presets()
+
+
+def _show_presets() -> None:
+    from rich.table import Table
+
+    from cfr.cli import show
+
+    columns = ("model", "in the paper", "endpoint", "key", "set", "context", "reasons")
+    table = Table(*columns, box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.columns[0].no_wrap = True
+    for preset in presets().values():
+        if preset.base_url:
+            key = {None: "not needed", True: "yes", False: "no"}[preset.has_key]
+            context = f"{preset.context:,}" if preset.context else "?"
+            reasons = "yes" if preset.reasons else "no"
+            where = (show.printable(preset.shown), preset.key_env)
+            table.add_row(preset.name, preset.label, *where, key, context, reasons)
+    console = show.stdout()
+    console.print(table)
+    own = user_file() or "a models.toml of your own (docs/models.md)"
+    console.print(f"\nadd or change them in {own}")
 
 
 @command.command("pull")
@@ -95,4 +129,18 @@ def _describe(model: Model) -> dict[str, str | int | bool]:
         "license": model.license,
         "present": model.present,
         "path": str(model.path),
+    }
+
+
+def _describe_preset(preset: Preset) -> dict[str, Json]:
+    price = preset.price
+    return {
+        "name": preset.name,
+        "label": preset.label,
+        "base_url": preset.shown,
+        "key_env": preset.key_env,
+        "key_set": preset.has_key,
+        "context": preset.context,
+        "reasons": preset.reasons,
+        "price": price and {"input": price.input, "cached": price.cached, "output": price.output},
     }

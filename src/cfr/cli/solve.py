@@ -23,13 +23,14 @@ def model_options(function: Callable[..., None]) -> Callable[..., None]:
     """Add the options that choose a model and how it is sampled."""
     for option in reversed(
         (
-            click.option("--model", help="A catalogue name, a .gguf file, or the endpoint's name."),
+            click.option(
+                "--model",
+                help="A name that 'cfr models' lists, a .gguf file, or the endpoint's name.",
+            ),
             click.option("--base-url", help="An OpenAI-compatible endpoint.  [OPENAI_BASE_URL]"),
             click.option(
                 "--key-env",
-                default="OPENAI_API_KEY",
-                show_default=True,
-                help="The environment variable that holds the endpoint's key.",
+                help="The variable that holds the endpoint's key.  [OPENAI_API_KEY or the preset's]",
             ),
             click.option(
                 "--context",
@@ -53,7 +54,7 @@ def model_options(function: Callable[..., None]) -> Callable[..., None]:
     "--method",
     default="routed-cfr",
     show_default=True,
-    help="direct, cfr or routed-cfr; options in brackets: 'cfr(reply=json)'.",
+    help="direct, cfr, list-first, self-refine, …; options in brackets: 'cfr(reply=json)'.",
 )
 @model_options
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object a problem.")
@@ -63,7 +64,7 @@ def command(
     method: str,
     model: str | None,
     base_url: str | None,
-    key_env: str,
+    key_env: str | None,
     context: int | None,
     temperature: float,
     top_p: float,

@@ -10,11 +10,11 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from urllib.parse import urlsplit, urlunsplit
 
 import aiohttp
 import orjson
 
+from cfr.engine.address import without_secrets
 from cfr.engine.chat import Draft, JsonMode, completion_from, request_for
 from cfr.engine.engine import SILENT, Decoding, Watcher
 from cfr.engine.error import (
@@ -52,8 +52,7 @@ class Endpoint:
     @property
     def shown(self) -> str:
         """The address without anything that could be a secret."""
-        parts = urlsplit(self.base_url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+        return without_secrets(self.base_url)
 
 
 class OpenAI:

@@ -50,7 +50,9 @@ def refusal(
     said = error_message(body)
     told = f"{where}: HTTP {status}" + (f" ({said})" if said else "")
     if status in (401, 403):
-        return Unauthorized(f"{told}; put a valid key into {key_name}")
+        return Unauthorized(
+            f"{told}; put a valid key into {key_name or 'a variable and name it with --key-env'}"
+        )
     if status == 404:
         return ModelNotFound(f"{told}; check the model name {model!r} and the address")
     if 300 <= status < 400:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from cfr.engine.catalogue import DEFAULT_MODEL, catalogue, find_model
 from cfr.engine.engine import Decoding, Served
-from cfr.engine.error import EngineError
+from cfr.engine.error import EngineError, Unauthorized
 from cfr.engine.local import CONTEXT, Local
 from cfr.engine.openai import Endpoint, OpenAI
+from cfr.engine.presets import Preset, find_preset, presets
 from cfr.engine.pull import Progress, pull
 from cfr.engine.retry import Retry
 
@@ -23,11 +24,11 @@ class Wanted:
     """The model that somebody asked for, in their words."""
 
     model: str | None = None
-    """A name in the catalogue, a GGUF file, or a name that the endpoint knows."""
+    """A preset, a name in the catalogue, a GGUF file, or a name that the endpoint knows."""
     base_url: str | None = None
-    """An endpoint's address; OPENAI_BASE_URL stands in for it."""
-    key_name: str = "OPENAI_API_KEY"
-    """The environment variable that holds the endpoint's key."""
+    """An endpoint's address; OPENAI_BASE_URL stands in for it, else the model's preset."""
+    key_name: str | None = None
+    """The environment variable that holds the endpoint's key: OPENAI_API_KEY, or the preset's."""
     context: int | None = None
     """Tokens of context to serve a local model with, or to assume of an endpoint."""
 
@@ -44,20 +45,13 @@ def resolve(
     slots, context = concurrency or 1, wanted.context or CONTEXT
     if path := _gguf(wanted):
         return Local(path, decoding, context=context, slots=slots)
-    base_url = wanted.base_url or _base_url_from_environment(wanted)
-    if base_url:
-        endpoint = Endpoint(
-            base_url=base_url,
-            model=wanted.model or "",
-            key=os.environ.get(wanted.key_name, ""),
-            key_name=wanted.key_name,
-            context=wanted.context,
-        )
+    if endpoint := _endpoint(wanted):
         return OpenAI(endpoint, decoding, retry, connections=concurrency or 256)
     name = wanted.model or DEFAULT_MODEL
     if name not in catalogue():
         raise EngineError(
-            f"model {name!r}: no .gguf file and not in the catalogue ({', '.join(catalogue())}); "
+            f"model {name!r}: no .gguf file and neither in the catalogue nor a preset "
+            f"({', '.join({**catalogue(), **presets()})}); "
             "name the endpoint that serves it with --base-url or OPENAI_BASE_URL"
         )
     model = find_model(name)
@@ -69,6 +63,29 @@ def _gguf(wanted: Wanted) -> Path | None:
     if wanted.model and wanted.model.lower().endswith(".gguf") and not wanted.base_url:
         return Path(wanted.model).expanduser()
     return None
+
+
+def _endpoint(wanted: Wanted) -> Endpoint | None:
+    """Name the endpoint to ask; None for a model that runs here."""
+    if base_url := wanted.base_url or _base_url_from_environment(wanted):
+        # An address that somebody gives gets the key that goes with it, never that of a preset.
+        key_name = wanted.key_name or "OPENAI_API_KEY"
+        key = os.environ.get(key_name, "")
+        return Endpoint(base_url, wanted.model or "", key, key_name, wanted.context)
+    preset = find_preset(wanted.model)
+    return _preset_endpoint(preset, wanted) if preset and preset.base_url else None
+
+
+def _preset_endpoint(preset: Preset, wanted: Wanted) -> Endpoint:
+    key_name = wanted.key_name or preset.key_env
+    key = os.environ.get(key_name, "") if key_name else ""
+    if key_name and not key:
+        raise Unauthorized(
+            f"model {preset.name!r}: {preset.shown} takes a key, and {key_name} is not set; "
+            f"export {key_name}=…, or name another variable with --key-env"
+        )
+    context = wanted.context or preset.context
+    return Endpoint(preset.base_url, preset.served_as, key, key_name, context)
 
 
 def _base_url_from_environment(wanted: Wanted) -> str | None:

@@ -3,6 +3,6 @@
 from cfr.method.constraint_first import CFR, Routed
 from cfr.method.direct import Direct
 from cfr.method.method import Method
-from cfr.method.registry import make
+from cfr.method.registry import make, names
 
-__all__ = ["CFR", "Direct", "Method", "Routed", "make"]
+__all__ = ["CFR", "Direct", "Method", "Routed", "make", "names"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, TypeAlias
 
 from cfr.constraint.recovery import read_spec
 from cfr.constraint.router import Cue, Profile, aime_convention, route
 from cfr.constraint.stage import ReplyStyle, extract_constraints, read_reply, solve_under
 from cfr.method.direct import Direct
-from cfr.method.method import BUDGET, Method, solution_from
+from cfr.method.method import BUDGET, Method, noting, solution_from
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Steps, ask
 
@@ -41,7 +41,7 @@ class CFR:
         rung, spec = (recovered := read_spec(stage1.text)).rung, recovered.spec
         noted: dict[str, Json] = {"rung": rung, "stage1_truncated": stage1.truncated}
         if rung == "fallback":
-            return _noting((yield from self.fallback.solve(problem)), noted)
+            return noting((yield from self.fallback.solve(problem)), **noted)
         call = solve_under(problem.text, spec, self.reply, self.solving_budget)
         stage2 = yield from ask(call)
         noted["constraints"] = spec.to_json()
@@ -66,12 +66,8 @@ class Routed:
         routed = bool(cues) or (self.convention == "aime" and aime_convention(problem.benchmark))
         chosen = self.constrained if routed else self.otherwise
         solution = yield from chosen.solve(problem)
-        return _noting(solution, {"routed": routed, "cues": _quote(cues, problem.text)})
+        return noting(solution, routed=routed, cues=_quote(cues, problem.text))
 
 
 def _quote(cues: tuple[Cue, ...], text: str) -> dict[str, Json]:
     return {cue.family: [*cue.phrases(text)] for cue in cues}
-
-
-def _noting(solution: Solution, noted: dict[str, Json]) -> Solution:
-    return replace(solution, details={**noted, **solution.details})

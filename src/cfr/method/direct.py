@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from cfr.method.method import BUDGET, solution_from
+from cfr.method.method import BUDGET, ask_once
 from cfr.problem import Problem, Solution
 from cfr.prompt import load
-from cfr.protocol import Call, Steps, ask
+from cfr.protocol import Steps
 
 __all__ = ["Direct"]
 
@@ -24,6 +24,4 @@ class Direct:
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask once and read the answer."""
-        prompt = _PROMPT.fill(problem=problem.text)
-        call = Call.user(prompt, stage="direct", max_tokens=self.budget)
-        return solution_from((yield from ask(call)))
+        return ask_once(_PROMPT.fill(problem=problem.text), "direct", self.budget)

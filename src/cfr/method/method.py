@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar, Final, Protocol, runtime_checkable
 
 from cfr.answer.extract import extract
 from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Completion, Steps
+from cfr.protocol import Call, Completion, Stage, Steps, ask
 
-__all__ = ["BUDGET", "Method", "solution_from"]
+__all__ = ["BUDGET", "Method", "ask_once", "last_answered", "noting", "solution_from"]
 
 BUDGET: Final = 32_768
 """Output tokens for a whole solution (paper: Implementation Details). Engines lower it where the
@@ -36,3 +38,19 @@ def solution_from(completion: Completion, **details: Json) -> Solution:
     return Solution(
         found.answer, completion.text, completion.truncated, {"how": found.how} | details
     )
+
+
+def ask_once(prompt: str, stage: Stage, budget: int) -> Steps[Solution]:
+    """Ask for a whole solution in one call and read its answer."""
+    call = Call.user(prompt, stage=stage, max_tokens=budget)
+    return solution_from((yield from ask(call)))
+
+
+def last_answered(solutions: Sequence[Solution]) -> Solution:
+    """Choose the latest of several attempts that has an answer; the last one where none has."""
+    return next((one for one in reversed(solutions) if one.answer is not None), solutions[-1])
+
+
+def noting(solution: Solution, **noted: Json) -> Solution:
+    """Add what a method wants remembered; what the solution itself noted stays."""
+    return replace(solution, details={**noted, **solution.details})

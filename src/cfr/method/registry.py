@@ -1,7 +1,8 @@
-"""Methods by name: ``direct``, ``routed-cfr``, ``cfr(reply=json)``.
+"""Methods by name: ``direct``, ``cfr(reply=json)``, ``self-consistency(base=routed-cfr)``.
 
 A name may carry options in brackets. What an option takes is what the method's factory declares: a
-whole number, one of a few words, or another method, which is written the same way.
+whole number, a text, one of a few words, or another method, which is written the same way. Methods
+that other packages bring are looked for only when a name is not among those below.
 """
 
 from __future__ import annotations
@@ -9,28 +10,64 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, cast, get_args, get_origin, get_type_hints
 
 from cfr.constraint.router import Profile
 from cfr.constraint.stage import ReplyStyle
-from cfr.error import CfrError
+from cfr.method import plugin
 from cfr.method.constraint_first import CFR, Convention, Routed
 from cfr.method.direct import Direct
+from cfr.method.extended import CFR_OUTPUT, ExtendedCoT
+from cfr.method.format_only import FormatOnly
+from cfr.method.llm_router import LLMRouted
 from cfr.method.method import Method
+from cfr.method.plugin import MethodError
+from cfr.method.refine import SelfRefine
+from cfr.method.vote import SelfConsistency
+from cfr.method.wording import CheckAnswer, ListFirst, PlanAndSolve, Reminder
 
-__all__ = ["METHODS", "MethodError", "make"]
-
-
-class MethodError(CfrError):
-    """A method name, or an option of one, that does not exist."""
-
-    exit_code = 2
+__all__ = ["METHODS", "MethodError", "make", "names"]
 
 
 def direct() -> Direct:
     """Ask once for a step-by-step solution."""
     return Direct()
+
+
+def reminder() -> Reminder:
+    """Ask once, with a reminder that the problem restricts its final answer."""
+    return Reminder()
+
+
+def list_first() -> ListFirst:
+    """Ask once for a list of the constraints and then a solution."""
+    return ListFirst()
+
+
+def check() -> CheckAnswer:
+    """Ask once, and have the answer checked before it is given."""
+    return CheckAnswer()
+
+
+def extended(tokens: int = CFR_OUTPUT, rounds: int = 3) -> ExtendedCoT:
+    """Reason on until the output matches a measured CFR budget."""
+    return ExtendedCoT(tokens, rounds)
+
+
+def plan_and_solve() -> PlanAndSolve:
+    """Ask once for a plan and its execution."""
+    return PlanAndSolve()
+
+
+def format_only() -> FormatOnly:
+    """Ask for the form of the answer, then for a solution in that form."""
+    return FormatOnly()
+
+
+def self_refine(iterations: int = 1) -> SelfRefine:
+    """Draft, criticise and revise, a fixed number of times."""
+    return SelfRefine(iterations)
 
 
 def cfr(reply: ReplyStyle = "prose") -> CFR:
@@ -45,12 +82,36 @@ def routed_cfr(
     return Routed(CFR(reply=reply), profile=router, convention=convention)
 
 
+def self_consistency(base: Method = Direct(), samples: int = 8) -> SelfConsistency:
+    """Let several samples of another method vote."""
+    return SelfConsistency(base, samples)
+
+
+def llm_router(reply: ReplyStyle = "prose") -> LLMRouted:
+    """Routed-CFR with a short call to the model in place of the regular expressions."""
+    return LLMRouted(CFR(reply=reply))
+
+
 METHODS: Final[dict[str, Callable[..., Method]]] = {
     "direct": direct,
+    "reminder": reminder,
+    "list-first": list_first,
+    "check": check,
+    "extended": extended,
+    "plan-and-solve": plan_and_solve,
+    "format-only": format_only,
+    "self-refine": self_refine,
     "cfr": cfr,
     "routed-cfr": routed_cfr,
+    "self-consistency": self_consistency,
+    "llm-router": llm_router,
 }
-"""Every method's factory by its name on the command line."""
+"""The factory of every method that is built in, by its name on the command line."""
+
+
+def names() -> tuple[str, ...]:
+    """List all methods that can be named: the built-in ones, then those of plugins."""
+    return (*METHODS, *(name for name in plugin.names() if name not in METHODS))
 
 
 def make(text: str) -> Method:
@@ -59,17 +120,27 @@ def make(text: str) -> Method:
     if not shape:
         raise MethodError(f"method {text!r}: write it as NAME or NAME(OPTION=VALUE,…)")
     name, options = shape["name"], shape["options"] or ""
-    if name not in METHODS:
-        raise MethodError(f"method {name!r}: not known; {_suggest(name, METHODS)}")
-    factory = METHODS[name]
-    return factory(**dict(_read_options(name, factory, options)))
+    factory: Callable[..., object] | None = METHODS.get(name) or plugin.load(name)
+    if not factory:
+        raise MethodError(f"method {name!r}: not known; {_suggest(name, names())}")
+    chosen = dict(_read_options(name, factory, options))
+    try:
+        method = factory(**chosen)
+    except ValueError as error:
+        raise MethodError(f"method {name!r}: {error}") from None
+    if not isinstance(method, Method):
+        raise MethodError(
+            f"method {name!r}: its plugin made a {type(method).__name__}, which has no label or no "
+            "solve(problem); tell its author"
+        )
+    return method
 
 
 _SHAPE: Final = re.compile(r"(?P<name>[\w-]+)(?:\((?P<options>.*)\))?", re.DOTALL)
 
 
 def _read_options(
-    name: str, factory: Callable[..., Method], options: str
+    name: str, factory: Callable[..., object], options: str
 ) -> Iterator[tuple[str, object]]:
     kinds = get_type_hints(factory)
     known = list(inspect.signature(factory).parameters)
@@ -103,14 +174,14 @@ def _convert(where: str, kind: object, value: str) -> object:
             raise MethodError(f"{where}: {value!r} is not one of {', '.join(choices)}")
         return value
     if kind is int:
-        if not value.isdecimal() or int(value) < 1:
-            raise MethodError(f"{where}: {value!r} is not a whole number above zero")
+        if not value.isdecimal():
+            raise MethodError(f"{where}: {value!r} is not a whole number")
         return int(value)
-    return make(value)
+    return value if kind is str else make(value)
 
 
-def _suggest(name: str, known: dict[str, Callable[..., Method]] | list[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1)
+def _suggest(name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
     if close:
         return f"did you mean {close[0]!r}?"
     return f"choose from {', '.join(known)}" if known else "it takes none"

@@ -1,0 +1,50 @@
+"""Benchmarks from Hugging Face, with the library ``datasets`` (an optional extra)."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from cfr.benchmark.entry import Entry
+from cfr.benchmark.jsonl import InputError, Row
+from cfr.problem import Problem
+
+__all__ = ["fetch"]
+
+
+def fetch(entry: Entry, hint: str) -> list[tuple[int, Problem]]:
+    """Load a benchmark's problems, each with the number of its row; ``hint`` ends an error."""
+    rows = _rows(entry, hint)
+    for row in rows:
+        if missing := {entry.problem, entry.answer} - row.value.keys():
+            raise InputError(
+                f"benchmark {entry.name!r}: row {row.number} of {entry.dataset} has no field "
+                f"{', '.join(sorted(missing))} (it has {', '.join(row.value)}); {hint}"
+            )
+    ids = entry.make_ids([row.value.get(entry.id) for row in rows])
+    return [(row.number, _problem(entry, row, name)) for row, name in zip(rows, ids, strict=True)]
+
+
+def _rows(entry: Entry, hint: str) -> list[Row]:
+    try:
+        library: Any = importlib.import_module("datasets")
+    except ImportError:
+        raise InputError(
+            f"benchmark {entry.name!r}: the library to fetch it with is not installed; "
+            f"pip install 'constraint-first[datasets]', or {hint}"
+        ) from None
+    try:
+        rows = library.load_dataset(entry.dataset, entry.config or None, split=entry.split)
+        return [Row(number, dict(row)) for number, row in enumerate(rows, start=1)]
+    except Exception as error:  # the library raises whatever its own transports raise
+        said = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        raise InputError(
+            f"benchmark {entry.name!r}: {entry.dataset} could not be fetched from Hugging Face "
+            f"({said}); check the network, or {hint}"
+        ) from error
+
+
+def _problem(entry: Entry, row: Row, name: str) -> Problem:
+    answer = entry.read_answer(row.value[entry.answer])
+    text = str(row.value[entry.problem] or "").strip()
+    return Problem(text, name, answer, entry.name)

@@ -1,0 +1,103 @@
+"""Benchmarks by name or by file: ``load("aime24")``, ``load("mine.jsonl")``."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from cfr.benchmark.entry import Entry, entries
+from cfr.benchmark.hugging_face import fetch
+from cfr.benchmark.integrity import Origin, check
+from cfr.benchmark.jsonl import InputError, read_rows
+from cfr.benchmark.problems import problem_from
+from cfr.benchmark.table import read_csv
+from cfr.problem import Problem
+
+__all__ = ["BUILT_IN", "Benchmark", "load", "names"]
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A set of problems with gold answers. Only the problems' texts ever reach a prompt."""
+
+    name: str
+    label: str
+    """As the paper prints it; the name of a file where it is the user's own."""
+    problems: tuple[Problem, ...]
+    answer_format: str = ""
+    strength: str = ""
+    """How tightly the answers are constrained, where the paper says so."""
+    system_prompt: str = ""
+    """Sent ahead of every call by whoever runs the benchmark; empty unless somebody sets it."""
+
+
+BUILT_IN: Final[dict[str, Callable[[], Benchmark]]] = {}
+"""Benchmarks that come with the package, by name: each a function that loads one. ConstraintBench
+registers its splits here (``constraintbench``, ``constraintbench-mini``)."""
+
+_FILES: Final = {".jsonl": read_rows, ".csv": read_csv}
+
+
+def names() -> tuple[str, ...]:
+    """List the benchmarks that can be named."""
+    return (*BUILT_IN, *entries())
+
+
+def load(source: str, *, system_prompt: str | None = None) -> Benchmark:
+    """Load the benchmark that a name or a file stands for, and check that it is whole.
+
+    A file (.jsonl, .csv) is the user's own. A public benchmark comes from the folder CFR_DATA where
+    that has it, otherwise from Hugging Face.
+    """
+    path = Path(source).expanduser()
+    if path.suffix.lower() in _FILES:
+        benchmark = Benchmark(path.stem, path.stem, _read(path, Entry(path.stem, "", "", "")))
+    elif source in BUILT_IN:
+        benchmark = BUILT_IN[source]()
+    else:
+        benchmark = _public(_find(source))
+    return benchmark if system_prompt is None else replace(benchmark, system_prompt=system_prompt)
+
+
+def _find(name: str) -> Entry:
+    wanted = name.casefold()
+    for entry in entries().values():
+        if wanted in (entry.name.casefold(), entry.label.casefold()):
+            return entry
+    close = difflib.get_close_matches(wanted, names(), n=1)
+    hint = f"did you mean {close[0]!r}? Known are" if close else "choose from"
+    raise InputError(
+        f"benchmark {name!r}: not known; {hint} {', '.join(names())}, or name a .jsonl or .csv file"
+    )
+
+
+def _public(entry: Entry) -> Benchmark:
+    folder = os.environ.get("CFR_DATA")
+    path = Path(folder or "").expanduser() / entry.file
+    if folder and path.is_file():
+        problems = _read(path, entry)
+    else:
+        place = f"{path} is not there" if folder else "it is not set"
+        hint = f"put {entry.file} into a folder and name that in CFR_DATA ({place})"
+        placed = fetch(entry, hint)
+        check(Origin(f"{entry.dataset} on Hugging Face", "row"), placed, entry.counts)
+        problems = tuple(problem for _, problem in placed)
+    about = (entry.answer_format, entry.strength, entry.system_prompt)
+    return Benchmark(entry.name, entry.label, problems, *about)
+
+
+def _read(path: Path, entry: Entry) -> tuple[Problem, ...]:
+    placed = [
+        (row.number, _belonging(problem_from(row, path), entry))
+        for row in _FILES[path.suffix.lower()](path)
+    ]
+    check(Origin(str(path)), placed, entry.counts)
+    return tuple(problem for _, problem in placed)
+
+
+def _belonging(problem: Problem, entry: Entry) -> Problem:
+    return replace(problem, benchmark=entry.name, answer=entry.read_answer(problem.answer))

@@ -1,0 +1,48 @@
+"""Format-only extraction + solve: two stages, but the first one looks at the answer's form alone.
+
+Paper: Matched Prompting Baselines. It separates what CFR gains by knowing the form from what it
+gains by the other constraints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from cfr.method.constraint_first import EXTRACTION_BUDGET
+from cfr.method.direct import Direct
+from cfr.method.method import BUDGET, Method, ask_once, noting
+from cfr.problem import Json, Problem, Solution
+from cfr.prompt import load
+from cfr.protocol import Call, Steps, ask
+from cfr.thinking import without_thinking
+
+__all__ = ["FormatOnly"]
+
+_EXTRACT: Final = load("cfr.method", "format")
+_SOLVE: Final = load("cfr.method", "format-solve")
+
+
+@dataclass(frozen=True)
+class FormatOnly:
+    """Asks for the answer's form, then for a solution in that form, within CFR's two budgets.
+
+    Where the first reply says nothing, the problem is solved by Direct CoT, as CFR does it.
+    """
+
+    label: ClassVar[str] = "Format-only extraction + solve"
+    extraction_budget: int = EXTRACTION_BUDGET
+    solving_budget: int = BUDGET - EXTRACTION_BUDGET
+    fallback: Method = Direct()
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask for the form, then for a solution."""
+        prompt = _EXTRACT.fill(problem=problem.text)
+        call = Call.user(prompt, stage="format", max_tokens=self.extraction_budget)
+        reply = yield from ask(call)
+        form = without_thinking(reply.text).strip()
+        noted: dict[str, Json] = {"format": form, "format_truncated": reply.truncated}
+        if not form:
+            return noting((yield from self.fallback.solve(problem)), **noted)
+        prompt = _SOLVE.fill(problem=problem.text, format=form)
+        return noting((yield from ask_once(prompt, "solve", self.solving_budget)), **noted)

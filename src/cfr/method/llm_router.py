@@ -1,0 +1,59 @@
+"""LLM router: a short call decides, in place of the regular expressions.
+
+Paper: appendix "Router Ablation: Regex vs. LLM Router".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from cfr.constraint.recovery import read_object
+from cfr.method.constraint_first import CFR
+from cfr.method.direct import Direct
+from cfr.method.method import Method, noting
+from cfr.problem import Json, Problem, Solution
+from cfr.prompt import load
+from cfr.protocol import Call, Steps, ask
+from cfr.thinking import without_thinking
+
+__all__ = ["LLMRouted", "read_decision"]
+
+_PROMPT: Final = load("cfr.method", "router")
+_SCHEMA: Final = (
+    '{"type": "object", "properties": {"restrictive": {"type": "string", "enum": ["yes", "no"]}}, '
+    '"required": ["restrictive"], "additionalProperties": false}'
+)
+_MEANING: Final[dict[str, bool]] = {"yes": True, "true": True, "no": False, "false": False}
+
+
+@dataclass(frozen=True)
+class LLMRouted:
+    """Routed-CFR with the model itself as the router.
+
+    A reply that says neither yes nor no counts as no: like the regular expressions, the router
+    sends a problem to two stages only on evidence.
+    """
+
+    label: ClassVar[str] = "LLM router"
+    constrained: Method = CFR()
+    otherwise: Method = Direct()
+    budget: int = 1_024
+    """For the decision; a few tokens do unless the model thinks first."""
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask whether the text is restrictive, then solve."""
+        prompt = _PROMPT.fill(problem=problem.text)
+        reply = yield from ask(
+            Call.user(prompt, stage="router", max_tokens=self.budget, json=True, schema=_SCHEMA)
+        )
+        decision = read_decision(reply.text)
+        chosen = self.constrained if decision else self.otherwise
+        solution = yield from chosen.solve(problem)
+        return noting(solution, routed=bool(decision), router_readable=decision is not None)
+
+
+def read_decision(reply: str) -> bool | None:
+    """Read the router's yes or no; None where it says neither."""
+    said: Json = (read_object(reply) or {}).get("restrictive", without_thinking(reply))
+    return _MEANING.get(str(said).strip(' \n\t".').casefold())

@@ -1,0 +1,70 @@
+"""One call, worded otherwise: the baselines that differ from Direct CoT in their prompt alone.
+
+Paper: Matched Prompting Baselines; appendix "Comparison with Alternative Prompting Strategies".
+Each has the whole output budget of Direct CoT.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from cfr.method.method import BUDGET, ask_once
+from cfr.problem import Problem, Solution
+from cfr.prompt import load
+from cfr.protocol import Steps
+
+__all__ = ["CheckAnswer", "ListFirst", "PlanAndSolve", "Reminder"]
+
+_REMINDER: Final = load("cfr.method", "reminder")
+_LIST_FIRST: Final = load("cfr.method", "list-first")
+_CHECK: Final = load("cfr.method", "check")
+_PLAN: Final = load("cfr.method", "plan")
+
+
+@dataclass(frozen=True)
+class Reminder:
+    """Reminds the model, before it answers, that the problem restricts the final answer."""
+
+    label: ClassVar[str] = "CoT + final-answer constraint reminder"
+    budget: int = BUDGET
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask once, with the reminder."""
+        return ask_once(_REMINDER.fill(problem=problem.text), "solve", self.budget)
+
+
+@dataclass(frozen=True)
+class ListFirst:
+    """Lists the constraints and solves in the same reply: CFR without its two stages."""
+
+    label: ClassVar[str] = "List-constraints-first"
+    budget: int = BUDGET
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask once for a list and a solution."""
+        return ask_once(_LIST_FIRST.fill(problem=problem.text), "solve", self.budget)
+
+
+@dataclass(frozen=True)
+class CheckAnswer:
+    """Tells the model to check its answer before it gives it."""
+
+    label: ClassVar[str] = "Check your answer"
+    budget: int = BUDGET
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask once, with the request to check."""
+        return ask_once(_CHECK.fill(problem=problem.text), "solve", self.budget)
+
+
+@dataclass(frozen=True)
+class PlanAndSolve:
+    """Plans the work, then carries the plan out, in one reply (after Wang et al., 2023)."""
+
+    label: ClassVar[str] = "Plan-and-Solve"
+    budget: int = BUDGET
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask once for a plan and its execution."""
+        return ask_once(_PLAN.fill(problem=problem.text), "plan", self.budget)

@@ -1,0 +1,250 @@
+"""Benchmarks by name and by file. Hugging Face is played by a module in ``datasets``' place, since
+that library is an optional extra: what is asked of it, and what becomes of its rows, is real."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cfr.benchmark import Benchmark, load, names
+from cfr.benchmark.entry import Entry, entries
+from cfr.benchmark.jsonl import InputError
+from cfr.benchmark.registry import BUILT_IN
+from cfr.method import make
+from cfr.problem import Problem
+from cfr.protocol import Run
+
+LOCAL = {
+    "aime24": 30,
+    "aime25": 30,
+    "aime26": 30,
+    "cmimc25": 40,
+    "brumo25": 30,
+    "aimo_amc": 43,
+    "olympiadbench": 674,
+    "math500": 500,
+    "gsm8k": 1319,
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_data(monkeypatch: pytest.MonkeyPatch, benchmark_file: Callable[[str], Path]) -> None:
+    """Where the files are is remembered; the tests themselves say when CFR_DATA is set."""
+    monkeypatch.delenv("CFR_DATA", raising=False)
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Stand in for the library: answers with ``rows``, or raises ``error``."""
+    played: dict[str, Any] = {"rows": [], "error": None, "asked": []}
+
+    def load_dataset(path: str, name: str | None, *, split: str) -> list[dict[str, Any]]:
+        played["asked"].append((path, name, split))
+        if played["error"]:
+            raise played["error"]
+        return played["rows"]
+
+    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=load_dataset))
+    return played
+
+
+@pytest.mark.parametrize(("name", "count"), LOCAL.items())
+def test_local_files_are_whole(
+    name: str, count: int, benchmark_file: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CFR_DATA", str(benchmark_file(name).parent))
+    benchmark = load(name)
+    assert len(benchmark.problems) == count
+    assert benchmark.label == entries()[name].label
+    assert {problem.benchmark for problem in benchmark.problems} == {name}
+    assert benchmark.system_prompt == ""
+
+
+def test_the_papers_characteristics() -> None:
+    known = entries()
+    assert known["aime26"].strength == "Tight"
+    assert known["olympiadbench"].strength == "Weak"
+    assert known["gsm8k"].strength == ""
+    assert {entry.name for entry in known.values()} == {*LOCAL, "hmmt25", "amc23"}
+
+
+@pytest.mark.parametrize("source", ["aime24", "AIME24", "Aime24"])
+def test_a_name_or_a_label_will_do(source: str, tmp_path: Path, hub: dict[str, Any]) -> None:
+    url = "https://a.org/2024_AIME_{}_Problems/Problem_{}"
+    hub["rows"] = [
+        {"problem": f" P{n}{part} ", "answer": "025", "url": url.format(part, n)}
+        for part in ("I", "II")
+        for n in range(1, 16)
+    ]
+    benchmark = load(source)
+    assert hub["asked"] == [("HuggingFaceH4/aime_2024", None, "train")]
+    assert benchmark.problems[0] == Problem("P1I", "aime24-I-1", "25", "aime24")
+    assert benchmark.problems[-1].id == "aime24-II-15"
+
+
+def test_config_field_names_and_answers_in_a_list(hub: dict[str, Any]) -> None:
+    hub["rows"] = [
+        {"id": n, "question": f"Q{n}", "final_answer": ["$1$", "$2$"]} for n in range(674)
+    ]
+    benchmark = load("olympiadbench")
+    assert hub["asked"] == [("Hothan/OlympiadBench", "OE_TO_maths_en_COMP", "train")]
+    assert benchmark.problems[3] == Problem("Q3", "olympiadbench-3", "$1$, $2$", "olympiadbench")
+
+
+def test_gsm8k_answers_stand_after_hashes(hub: dict[str, Any]) -> None:
+    hub["rows"] = [{"question": f"Q{n}", "answer": "so\n#### 1,234"} for n in range(1319)]
+    first = load("gsm8k").problems[0]
+    assert (first.id, first.answer) == ("gsm8k-test-0", "1234")
+
+
+def test_ids_that_repeat_upstream_lose_no_problem(hub: dict[str, Any]) -> None:
+    hub["rows"] = [{"id": n % 49, "problem": f"P{n}", "answer": float(n)} for n in range(83)]
+    problems = load("aimo_amc").problems
+    assert len({problem.id for problem in problems}) == 83
+    assert (problems[50].id, problems[50].answer) == ("aimo_amc-train-50", "50")
+    url = "https://a.org/2022_AMC_12A_Problems/Problem_{}"
+    for n, row in enumerate(hub["rows"]):
+        row["url"] = url.format(n)
+    assert load("aimo_amc").problems[7].id == "aimo_amc-2022-12A-7"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"problem": "P", "answer": "1"}], "has 1 problems where a complete copy has 30"),
+        ([{"question": "P", "answer": "1"}], r"row 1 of .* has no field problem \(it has question"),
+        (
+            [{"problem": "P", "answer": None}] * 30,
+            "no gold answer in row 1, 2, 3, 4, 5 and 25 more",
+        ),
+        ([{"problem": None, "answer": "1"}], "no text in row 1"),
+        (
+            [{"problem": "P  Q", "answer": "1"}] * 30,
+            r"the same problem text \('P Q'\) in rows 1, 2",
+        ),
+        ([], "has no problems"),
+    ],
+)
+def test_what_comes_from_afar_is_checked(
+    rows: list[dict[str, Any]], message: str, hub: dict[str, Any]
+) -> None:
+    hub["rows"] = rows
+    with pytest.raises(InputError, match=message):
+        load("brumo25")
+
+
+def test_without_the_library_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(InputError, match=r"constraint-first\[datasets\].*hmmt25\.jsonl.*CFR_DATA"):
+        load("hmmt25")
+
+
+def test_offline_the_way_out_is_named(
+    hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CFR_DATA", str(tmp_path))
+    hub["error"] = ConnectionError("no route\nto host")
+    with pytest.raises(InputError, match=r"hmmt25.*ConnectionError: no route.*CFR_DATA") as caught:
+        load("hmmt25")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_name_nobody_knows() -> None:
+    with pytest.raises(InputError, match=r"'aime2': not known; did you mean 'aime2\d'\? Known are"):
+        load("aime2")
+    with pytest.raises(InputError, match=r"choose from .*gsm8k, or name a .jsonl or .csv file"):
+        load("zzzzzz")
+
+
+def write(tmp_path: Path, name: str, text: str) -> str:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_a_users_json_lines(tmp_path: Path) -> None:
+    source = write(
+        tmp_path, "mine.jsonl", '{"problem": "P", "answer": 7}\n{"text": "Q", "answer": "8"}'
+    )
+    problems = (Problem("P", "1", "7", "mine"), Problem("Q", "2", "8", "mine"))
+    assert load(source) == Benchmark("mine", "mine", problems)
+    assert load(source, system_prompt="Be brief.").system_prompt == "Be brief."
+
+
+def test_a_users_table(tmp_path: Path) -> None:
+    text = '\ufeffID,Question,Answer\na,"What, exactly,\nis 2+2?",4\n\nb,Is it?,yes\n'
+    problems = load(write(tmp_path, "mine.csv", text)).problems
+    assert problems == (
+        Problem("What, exactly,\nis 2+2?", "a", "4", "mine"),
+        Problem("Is it?", "b", "yes", "mine"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("m.jsonl", '{"problem": "P"}', r"m\.jsonl: no gold answer in line 1"),
+        (
+            "m.jsonl",
+            '{"problem": "P", "answer": "1"}\n' * 2,
+            r"the same problem text \('P'\) in lines 1, 2",
+        ),
+        (
+            "m.jsonl",
+            '{"id": 1, "problem": "P", "answer": "1"}\n{"id": 1, "problem": "Q", "answer": "1"}',
+            r"the same id \('1'\) in lines 1, 2",
+        ),
+        ("m.csv", "", "names no column 'problem'"),
+        ("m.csv", "a,b\n1,2", "names no column 'problem'"),
+        ("m.csv", "problem,answer\n", "has no problems"),
+        ("m.csv", "problem,answer\nP,1,2\n", r"m\.csv, line 2: has 3 cells where the header has 2"),
+        ("m.csv", 'problem,answer\n"P,1\n', r"m\.csv, line \d: not CSV"),
+        ("m.csv", "problem,answer\nP,\n", "no gold answer in line 2"),
+        ("m.csv", "problem,answer\n ,1\n", "line 2: is empty"),
+    ],
+)
+def test_what_is_wrong_with_a_users_file(
+    name: str, text: str, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=message):
+        load(write(tmp_path, name, text))
+
+
+def test_an_incomplete_copy_in_the_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "aime24.jsonl", '{"problem": "P", "answer": "7"}')
+    monkeypatch.setenv("CFR_DATA", str(tmp_path))
+    with pytest.raises(InputError, match=r"aime24\.jsonl: has 1 problems where .* has 30"):
+        load("aime24")
+    assert len(load(str(tmp_path / "aime24.jsonl")).problems) == 1
+
+
+def test_a_benchmark_of_the_package_is_registered_by_a_function(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    built_in = Benchmark("built-in", "Built in", (Problem("P", "1", "2", "built-in"),))
+    monkeypatch.setitem(BUILT_IN, "built-in", lambda: built_in)
+    assert load("built-in") == built_in
+    assert "built-in" in names()
+
+
+def test_nothing_about_a_benchmark_reaches_a_prompt(
+    benchmark_file: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CFR_DATA", str(benchmark_file("aime24").parent))
+    for problem in load("aime24").problems:
+        (call,) = Run(make("direct").solve(problem)).calls
+        assert "AIME" not in call.messages[0].content.replace(problem.text, "")
+        assert "999" not in call.messages[0].content.replace(problem.text, "")
+
+
+def test_answers_as_text() -> None:
+    plain = Entry("x", "X", "d", "s")
+    whole = Entry("x", "X", "d", "s", answer_rule="integer")
+    assert [plain.read_answer(v) for v in ("025", 7, None)] == ["025", "7", ""]
+    assert plain.read_answer([1, 2]) == "1, 2"
+    assert [whole.read_answer(v) for v in ("025", "000", -3.0, "1/2")] == ["25", "0", "-3", "1/2"]

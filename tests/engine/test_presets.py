@@ -1,0 +1,97 @@
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from cfr.engine.catalogue import DEFAULT_MODEL, catalogue
+from cfr.engine.presets import Preset, PresetError, Price, find_preset, presets, user_file
+from cfr.protocol import Usage
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "mine.toml"
+    monkeypatch.setenv("CFR_MODELS", str(path))
+    return path
+
+
+def test_the_models_of_the_paper_have_presets() -> None:
+    labels = {name: preset.label for name, preset in presets().items()}
+    assert labels["deepseek-chat"] == "DeepSeek-V4-Pro"
+    assert labels["qwen3.5-9b-instruct"] == "Qwen3.5-9B"
+    assert labels["qwen3.5-35b-a3b-instruct"] == "Qwen3.5-35B-A3B"
+    assert labels["justrl-1.5b"] == "JustRL-1.5B"
+
+
+def test_the_embedded_model_runs_here() -> None:
+    preset = presets()[DEFAULT_MODEL]
+    assert preset.base_url == ""
+    assert preset.context == catalogue()[DEFAULT_MODEL].context
+
+
+def test_a_users_file_adds_and_overrides_key_by_key(own: Path) -> None:
+    own.write_text(
+        '["deepseek-chat"]\nprice = { input = 2, cached = 0.5, output = 4 }\n'
+        '["my model"]\nbase_url = "http://h/v1"\n'
+    )
+    deepseek = presets()["deepseek-chat"]
+    assert deepseek.price == Price(2, 4, 0.5)
+    assert deepseek.key_env == "DEEPSEEK_API_KEY"
+    assert find_preset("my model") == Preset("my model", base_url="http://h/v1")
+    assert find_preset("nothing") is None
+    assert find_preset(None) is None
+
+
+def test_the_users_folder_is_looked_into(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def config(_name: str) -> Path:
+        return tmp_path
+
+    monkeypatch.setattr(platformdirs, "user_config_path", config)
+    assert user_file() is None
+    (tmp_path / "models.toml").write_text('[mine]\nlabel = "Mine"\n')
+    assert presets()["mine"].label == "Mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("label = 3", r"mine\.toml, label: must be a table"),
+        ("[m]\nlabel", r"mine\.toml: not TOML"),
+        ("[m]\nkey = 'x'", r"mine\.toml, \[\"m\"\] key: no such key; did you mean 'key_env'\?"),
+        ("[m]\nzzz = 'x'", "zzz: no such key; choose from label, base_url"),
+        ("[m]\nlabel = 3", "label: must be a text"),
+        ("[m]\nbase_url = 'h/v1'", "base_url: must be an address"),
+        ("[m]\ncontext = true", "context: must be a whole number"),
+        ("[m]\ncontext = 0", "context: must be a whole number"),
+        ("[m]\nreasons = 'yes'", "reasons: must be true or false"),
+        ("[m]\nprice = 3", "price: must be {"),
+        ("[m]\nprice = { input = 3 }", "price: lacks output"),
+        ("[m]\nprice = { input = -1, output = 1 }", "price input: must be dollars"),
+        ("[m]\nprice = { inputs = 1, output = 1 }", "price inputs: no such key"),
+    ],
+)
+def test_a_mistake_is_named_with_file_and_key(own: Path, text: str, message: str) -> None:
+    own.write_text(text)
+    with pytest.raises(PresetError, match=message):
+        presets()
+
+
+def test_a_file_that_is_named_must_be_there(own: Path) -> None:
+    with pytest.raises(PresetError, match=r"mine\.toml: cannot be read \(No such file"):
+        presets()
+    own.write_bytes(b"\xff")
+    with pytest.raises(PresetError, match="not UTF-8"):
+        presets()
+
+
+def test_what_tokens_cost() -> None:
+    usage = Usage(input=1_000_000, output=500_000, cached=400_000)
+    assert Price(2, 4).cost(usage) == pytest.approx(4.0)
+    assert Price(2, 4, 0.5).cost(usage) == pytest.approx(3.4)
+
+
+def test_whether_a_key_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Preset("m").has_key is None
+    assert Preset("m", key_env="MINE").has_key is False
+    monkeypatch.setenv("MINE", "k")
+    assert Preset("m", key_env="MINE").has_key is True

@@ -1,0 +1,113 @@
+"""What holds for every method that is built in."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from snapshot import assert_unchanged
+
+from cfr.method import make
+from cfr.method.method import last_answered
+from cfr.method.registry import METHODS
+from cfr.problem import Problem, Solution
+from cfr.protocol import Completion, Run, Usage
+
+PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7. {x} [[problem]]")
+SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "modular", "description": "mod 7"}]})
+REPLIES = {"stage1": SPEC, "router": '{"restrictive": "yes"}', "format": "An integer."}
+VARIANTS = [*METHODS, "cfr(reply=json)", "llm-router(reply=json)"]
+LABELS = {
+    "direct": "Direct CoT",
+    "reminder": "CoT + final-answer constraint reminder",
+    "list-first": "List-constraints-first",
+    "check": "Check your answer",
+    "extended": "Extended CoT (token-matched)",
+    "plan-and-solve": "Plan-and-Solve",
+    "format-only": "Format-only extraction + solve",
+    "self-refine": "Self-Refine",
+    "cfr": "CFR (always-on)",
+    "routed-cfr": "Routed-CFR",
+    "self-consistency": "Self-Consistency",
+    "llm-router": "LLM router",
+}
+
+
+def reply_to(stage: str) -> Completion:
+    return Completion(REPLIES.get(stage, r"So it is \boxed{5}."), usage=Usage(100, 200))
+
+
+def play(method: str, problem: Problem = PROBLEM) -> Run[Solution]:
+    run = Run(make(method).solve(problem))
+    while run.calls:
+        run.advance(tuple(reply_to(call.stage) for call in run.calls))
+    return run
+
+
+def test_methods_are_named_as_the_paper_prints_them() -> None:
+    assert {name: make(name).label for name in METHODS} == LABELS
+
+
+@pytest.mark.parametrize("method", VARIANTS)
+def test_neither_benchmark_nor_gold_answer_reaches_a_prompt(method: str) -> None:
+    known = Problem(PROBLEM.text, id="secret-id", answer="secret-gold", benchmark="aime-secret")
+    told, untold = play(method, known), play(method)
+    assert told.exchanges == untold.exchanges
+    assert "secret" not in repr(told.exchanges)
+
+
+# These ask nothing that the snapshots of the direct, stage1 and stage2 prompts do not show.
+SHOWN_ELSEWHERE = {"direct", "cfr", "routed-cfr", "self-consistency"}
+
+
+@pytest.mark.parametrize("method", sorted(METHODS.keys() - SHOWN_ELSEWHERE))
+def test_every_prompt_is_known_word_for_word(method: str) -> None:
+    run = play(method)
+    turns = [
+        f"--- {exchange.call.stage}, {exchange.call.max_tokens} tokens, {message.role}\n"
+        + message.content
+        for exchange in run.exchanges
+        if not exchange.call.stage.startswith("stage")
+        for message in exchange.call.messages
+    ]
+    assert_unchanged(f"method-{method}.txt", "\n\n".join(turns) + "\n")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_problem_is_filled_in_as_it_was_written(method: str) -> None:
+    assert PROBLEM.text in play(method).exchanges[0].call.messages[0].content
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_replies_without_an_answer_are_no_answer(method: str) -> None:
+    run = Run(make(method).solve(PROBLEM))
+    while run.calls:
+        run.advance((Completion("First we", "length", usage=Usage(1, 2)),) * len(run.calls))
+    assert run.result.answer is None
+    assert run.result.truncated
+
+
+def test_the_latest_answer_counts() -> None:
+    first, second, none = (
+        Solution("1", "a"),
+        Solution("2", "b"),
+        Solution(None, "c", truncated=True),
+    )
+    assert last_answered([first, second, none]) is second
+    assert last_answered([none]) is none
+
+
+TABLE = Path(__file__).parent.parent.parent / "docs" / "methods.md"
+ROW = re.compile(r"^\| `([\w-]+)` \| ([^|]+?) \| ([^|]+?) \| ([^|]+?) \| ([^|]+?) \|$", re.M)
+
+
+def test_the_documentation_has_every_method() -> None:
+    rows = {row[0]: row[1:] for row in ROW.findall(TABLE.read_text(encoding="utf-8"))}
+    assert {name: row[0] for name, row in rows.items()} == LABELS
+    folder = TABLE.parent.parent / "src" / "cfr"
+    for name, (_, calls, prompts, _section) in rows.items():
+        stages = set(re.findall(r"`([\w-]+)`", calls))
+        asked = {exchange.call.stage for exchange in play(name).exchanges}
+        assert asked <= stages, name
+        for prompt in re.findall(r"`([\w-]+)`", prompts):
+            assert list(folder.glob(f"*/prompts/{prompt}.txt")), prompt

@@ -1,0 +1,84 @@
+from collections.abc import Sequence
+
+import pytest
+
+from cfr.method import Routed
+from cfr.method.vote import SelfConsistency, ballot
+from cfr.problem import Problem, Solution
+from cfr.protocol import Completion, Run
+
+PROBLEM = Problem("What is $2+2$?")
+
+
+def vote(*answers: str | None) -> Solution:
+    run = Run(SelfConsistency(samples=len(answers)).solve(PROBLEM))
+    replies = ["no idea" if a is None else f"\\boxed{{{a}}}" for a in answers]
+    run.advance(tuple(map(Completion, replies)))
+    return run.result
+
+
+@pytest.mark.parametrize(
+    ("answers", "winner"),
+    [
+        (("4", "5", "4"), "4"),
+        (("5", "4", "4"), "4"),
+        (("5", "4"), "5"),
+        (("4", "5", "5", "4"), "4"),
+        ((None, "5", "4", "4", "5"), "5"),
+        ((None, None, "7"), "7"),
+        ((None, None), None),
+        (("4.0", "5", "$4$"), "4.0"),
+    ],
+)
+def test_the_majority_wins_and_a_tie_goes_to_the_earliest(
+    answers: Sequence[str | None], winner: str | None
+) -> None:
+    assert vote(*answers).answer == winner
+
+
+def test_the_count_is_remembered() -> None:
+    details = vote("1,000", "7", "1000", None).details
+    assert details["votes"] == {"1000": 2, "7": 1}
+    assert details["samples"] == ["1,000", "7", "1000", None]
+
+
+def test_all_samples_are_asked_at_once_and_can_be_told_apart() -> None:
+    run = Run(SelfConsistency(samples=3).solve(PROBLEM))
+    assert [call.sample for call in run.calls] == [0, 1, 2]
+    nested = Run(SelfConsistency(SelfConsistency(samples=2), 3).solve(PROBLEM))
+    assert len({call.sample for call in nested.calls}) == 6
+
+
+def test_any_method_can_be_the_base() -> None:
+    run = Run(SelfConsistency(Routed(), 2).solve(Problem("Find the remainder of 9 modulo 7.")))
+    assert [call.stage for call in run.calls] == ["stage1", "stage1"]
+    run.advance((Completion('{"raw_constraints": [{"description": "mod 7"}]}'), Completion("?")))
+    assert [call.stage for call in run.calls] == ["stage2", "direct"]
+    run.advance((Completion(r"\boxed{3}"), Completion(r"\boxed{2}")))
+    assert run.result.answer == "3"
+    assert run.result.details["routed"] is True
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("025", "25"),
+        ("25.0", "25"),
+        ("25.", "25"),
+        ("-0", "0"),
+        ("1{,}234", "1234"),
+        (r"\dfrac{1}{2}", r"\frac12".replace("12", "{1}{2}")),
+        (r"\left( 3, \frac{\pi}{2} \right)", r"(3,\frac{\pi}{2})"),
+        (r"\text{Monday}", "Monday"),
+        (r"\(x+1\)", "$x + 1$"),
+    ],
+)
+def test_notation_does_not_split_the_vote(one: str, other: str) -> None:
+    assert ballot(one) == ballot(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("1,2", "12"), ("-3", "3"), (r"a\rightarrow b", "aarrow b"), ("0.5", "5")]
+)
+def test_different_answers_stay_different(one: str, other: str) -> None:
+    assert ballot(one) != ballot(other)
