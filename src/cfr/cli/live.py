@@ -13,9 +13,10 @@ from rich.table import Table
 
 from cfr.engine.limit import Limiter
 from cfr.evaluation.runner import Job
-from cfr.evaluation.summary import wilson
+from cfr.evaluation.summary import Summary, wilson
+from cfr.protocol import Usage
 
-__all__ = ["results", "watched"]
+__all__ = ["results", "summary_table", "watched"]
 
 _PLAIN_EVERY = 15.0
 
@@ -73,27 +74,53 @@ class _Display:
 
 
 def results(jobs: list[Job]) -> Table:
-    """Tabulate how every series stands."""
+    """Tabulate how every series of a run stands."""
+    table = _table()
+    for job in jobs:
+        tally, series = job.tally, job.series
+        done = f"{tally.scored:,}/{tally.total:,}"
+        counts = (tally.correct, tally.scored, tally.truncated, tally.unparsed)
+        name = (series.benchmark, series.method, series.model)
+        _add_row(table, name, done, tally.failed, counts, tally.usage)
+    return table
+
+
+def summary_table(found: list[Summary]) -> Table:
+    """Tabulate every series of a store."""
+    table = _table()
+    for s in found:
+        counts = (s.correct, s.graded, s.truncated, s.unparsed)
+        name = (s.benchmark, s.method, s.model)
+        _add_row(table, name, f"{s.attempts - s.failed:,}", s.failed, counts, s.usage)
+    return table
+
+
+def _table() -> Table:
     columns = ("benchmark", "method", "model", "done", "accuracy", "95 %", "no answer", "tokens")
     table = Table(*columns, box=None, padding=(0, 2, 0, 0), header_style="dim")
     for column in table.columns[3:]:
         column.justify = "right"
-    for job in jobs:
-        tally, series = job.tally, job.series
-        low, high = wilson(tally.correct, tally.scored)
-        missing = f"{tally.truncated} cut, {tally.unparsed} unread"
-        table.add_row(
-            series.benchmark,
-            series.method,
-            series.model,
-            f"{tally.scored:,}/{tally.total:,}"
-            + (f" ({tally.failed} failed)" if tally.failed else ""),
-            f"{tally.correct / tally.scored:.1%}" if tally.scored else "–",
-            f"{low:.1%} – {high:.1%}" if tally.scored else "–",
-            missing if tally.truncated or tally.unparsed else "0",
-            f"{tally.usage.total:,}" + ("" if tally.usage.reported else "+"),
-        )
     return table
+
+
+def _add_row(
+    table: Table,
+    name: tuple[str, str, str],
+    done: str,
+    failed: int,
+    counts: tuple[int, int, int, int],
+    usage: Usage,
+) -> None:
+    correct, scored, truncated, unparsed = counts
+    low, high = wilson(correct, scored)
+    table.add_row(
+        *name,
+        done + (f" ({failed} failed)" if failed else ""),
+        f"{correct / scored:.1%}" if scored else "–",
+        f"{low:.1%} – {high:.1%}" if scored else "–",
+        f"{truncated} cut, {unparsed} unread" if truncated or unparsed else "0",
+        f"{usage.total:,}" + ("" if usage.reported else "+"),
+    )
 
 
 def _duration(seconds: float) -> str:

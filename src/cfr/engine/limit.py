@@ -20,10 +20,19 @@ _PUSHBACK = (RateLimited, ServerFault, TimedOut)
 
 
 class Limiter:
-    """A semaphore whose size adapts: ``async with limiter: …``."""
+    """What one endpoint bears: a semaphore whose size adapts, and a pace."""
 
-    def __init__(self, most: int, start: int | None = None) -> None:
+    def __init__(
+        self,
+        most: int,
+        start: int | None = None,
+        *,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+    ) -> None:
         self.most = most
+        self.requests = Pace(requests_per_minute)
+        self.tokens = Pace(tokens_per_minute)
         self.size = float(min(start or most, most))
         self.in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -96,24 +105,15 @@ class Pace:
 class Limited:
     """An engine whose calls pass a limiter and keep a pace."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        limiter: Limiter,
-        *,
-        requests_per_minute: float | None = None,
-        tokens_per_minute: float | None = None,
-    ) -> None:
+    def __init__(self, engine: Engine, limiter: Limiter) -> None:
         self._engine = engine
         self.limiter = limiter
-        self._requests = Pace(requests_per_minute)
-        self._tokens = Pace(tokens_per_minute)
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform a call when its turn has come."""
         async with self.limiter:
-            await self._requests.wait()
-            await self._tokens.wait(_tokens_guessed(call))
+            await self.limiter.requests.wait()
+            await self.limiter.tokens.wait(_tokens_guessed(call))
             completion = await self._engine.complete(call, _Feeling(watcher, self.limiter))
         self.limiter.succeeded()
         return completion

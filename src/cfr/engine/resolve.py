@@ -16,7 +16,7 @@ from cfr.engine.presets import Preset, find_preset, presets
 from cfr.engine.pull import Progress, pull
 from cfr.engine.retry import Retry
 
-__all__ = ["Wanted", "resolve"]
+__all__ = ["Wanted", "resolve", "runs_here"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,11 @@ def resolve(
     model = find_model(name)
     path = pull(model, progress)
     return Local(path, decoding, name=name, context=context, slots=slots)
+
+
+def runs_here(wanted: Wanted) -> bool:
+    """Say whether a model would run on this machine."""
+    return _gguf(wanted) is not None or _endpoint(wanted) is None
 
 
 def _gguf(wanted: Wanted) -> Path | None:

@@ -37,10 +37,10 @@ class Experiment:
         for temperature, seed in product(self.temperatures, self.seeds):
             yield Decoding(temperature, self.top_p, seed)
 
-    def series(self, benchmark: str, model: str) -> Iterator[Series]:
+    def series(self, benchmark: str, model: str, system: str = "") -> Iterator[Series]:
         """List the series of one benchmark on one model."""
         for decoding, method in product(self.decodings(), self.methods):
-            yield Series(benchmark, method, model, decoding)
+            yield Series(benchmark, method, model, decoding, system)
 
     def check(self) -> Experiment:
         """Refuse a grid that cannot be run, before anything is fetched or asked."""

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 from cfr.engine.engine import SILENT, Engine, Watcher
+from cfr.engine.presets import Price
 from cfr.error import CfrError
 from cfr.protocol import Call, Completion, Usage
 
-__all__ = ["BudgetSpent", "Frugal", "Prices", "Purse"]
+__all__ = ["BudgetSpent", "Frugal", "Purse"]
 
 
 class BudgetSpent(CfrError):
     """The next call could cost more than is left."""
 
     exit_code = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """Money for a million tokens."""
-
-    input: float
-    output: float
-    cached: float | None = None
-    """For input that the endpoint had in its cache; as for other input where it is not told."""
-
-    def cost(self, usage: Usage) -> float:
-        """Return what these tokens cost."""
-        cached = self.input if self.cached is None else self.cached
-        fresh = usage.input - usage.cached
-        return (fresh * self.input + usage.cached * cached + usage.output * self.output) / 1e6
 
 
 class Purse:
@@ -77,22 +61,22 @@ class Purse:
 class Frugal:
     """An engine that pays for each call out of a purse."""
 
-    def __init__(self, engine: Engine, purse: Purse, prices: Prices | None) -> None:
+    def __init__(self, engine: Engine, purse: Purse, price: Price | None) -> None:
         self._engine = engine
         self._purse = purse
-        self._prices = prices or Prices(0.0, 0.0)
+        self._price = price or Price(0.0, 0.0)
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform a call if even its dearest reply can be paid."""
         most = Usage(_longest_prompt(call), call.max_tokens)
-        reserved = self._prices.cost(most)
+        reserved = self._price.cost(most)
         await self._purse.reserve(most, reserved)
         used = Usage()
         try:
             completion = await self._engine.complete(call, watcher)
             used = completion.usage
         finally:
-            await self._purse.settle(most, reserved, used, self._prices.cost(used))
+            await self._purse.settle(most, reserved, used, self._price.cost(used))
         return completion
 
 

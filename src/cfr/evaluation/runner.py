@@ -6,10 +6,11 @@ import asyncio
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import orjson
 
+from cfr.answer import Case, grade_all
 from cfr.engine.drive import Outcome, drive
 from cfr.engine.engine import SILENT, Engine, Watcher
 from cfr.engine.error import EngineError, JournalMismatch
@@ -20,9 +21,9 @@ from cfr.evaluation.store import AttemptKey, Registered, Store, StoredCall, usag
 from cfr.evaluation.writer import Row
 from cfr.method import Method
 from cfr.problem import Problem, Solution
-from cfr.protocol import Call, Completion, Usage
+from cfr.protocol import Call, Completion, Message, Usage
 
-__all__ = ["Grader", "Job", "Judgement", "Status", "Tally", "prepare", "run"]
+__all__ = ["Job", "Status", "Tally", "prepare", "run"]
 
 Status: TypeAlias = Literal["ok", "truncated", "unparsed", "failed"]
 """How an attempt ended: with an answer; without one because its budget ran out; without one all
@@ -30,22 +31,6 @@ the same; or not at all, because a call never succeeded. Only the last is made a
 
 # Runs of one problem, and samples within a run, get seeds of their own where a seed is fixed.
 _SEEDS_A_RUN: Final = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What the grader said."""
-
-    verdict: str
-    tier: str
-
-
-class Grader(Protocol):
-    """Judges answers."""
-
-    async def judge(self, answer: str, gold: str, problem: str) -> Judgement:
-        """Compare an answer with the gold answer."""
-        ...
 
 
 @dataclass(slots=True)
@@ -118,7 +103,7 @@ def prepare(
     return Job(series, problems, runs, engine, registered, method, tally, finished, begun)
 
 
-async def run(store: Store, jobs: Iterable[Job], grader: Grader, width: int) -> None:
+async def run(store: Store, jobs: Iterable[Job], width: int) -> None:
     """Make all missing attempts, at most ``width`` at the same time.
 
     A failed call fails its attempt and nothing else. A spent budget, a store that cannot be written
@@ -128,7 +113,7 @@ async def run(store: Store, jobs: Iterable[Job], grader: Grader, width: int) -> 
 
     async def work() -> None:
         for job, problem, run_index in missing:
-            await _attempt(store, job, problem, run_index, grader)
+            await _attempt(store, job, problem, run_index)
 
     workers = [asyncio.create_task(work()) for _ in range(width)]
     try:
@@ -146,13 +131,11 @@ async def _first_failure(workers: list[asyncio.Task[None]]) -> None:
         worker.result()
 
 
-async def _attempt(
-    store: Store, job: Job, problem: Problem, run_index: int, grader: Grader
-) -> None:
+async def _attempt(store: Store, job: Job, problem: Problem, run_index: int) -> None:
     number = job.registered.problems[problem.id]
     key = {"series": job.registered.series, "problem": number, "run": run_index}
     journal = _Journal(store, key, job.begun.pop((number, run_index), {}))
-    engine = _Sampled(job.engine, run_index)
+    engine = _ForRun(job.engine, run_index, job.series.system)
     started = time.monotonic()
     try:
         outcome = await drive(job.method.solve(problem), engine, journal=journal)
@@ -161,7 +144,7 @@ async def _attempt(
     except EngineError as error:
         ending = _failed(str(error), journal.usage)
     else:
-        ending = await _ended(outcome, problem, grader)
+        ending = await _ended(outcome, problem)
     job.tally.add(ending.status, ending.verdict, ending.usage)
     seconds = time.monotonic() - started
     store.write_attempt(key | ending.columns() | {"seconds": seconds, "finished_at": time.time()})
@@ -194,7 +177,7 @@ def _failed(reason: str, usage: Usage) -> _Ending:
     return _Ending("failed", usage, error=reason)
 
 
-async def _ended(outcome: Outcome[Solution], problem: Problem, grader: Grader) -> _Ending:
+async def _ended(outcome: Outcome[Solution], problem: Problem) -> _Ending:
     solution = outcome.result
     ending = _Ending(
         status=_status(solution),
@@ -205,10 +188,8 @@ async def _ended(outcome: Outcome[Solution], problem: Problem, grader: Grader) -
     )
     if problem.answer is None:
         return ending
-    if solution.answer is None:
-        return replace(ending, verdict="incorrect", tier="none")
-    judgement = await grader.judge(solution.answer, problem.answer, problem.text)
-    return replace(ending, verdict=judgement.verdict, tier=judgement.tier)
+    (verdict,) = await grade_all([Case(solution.answer, problem.answer, problem.text)])
+    return replace(ending, verdict=verdict.verdict, tier=verdict.tier)
 
 
 def _status(solution: Solution) -> Status:
@@ -257,14 +238,15 @@ class _Journal:
         )
 
 
-class _Sampled:
-    """An engine for one run of a problem: where a seed is fixed, each run has its own."""
+class _ForRun:
+    """An engine for one run of a series: with its system prompt, and seeds of its own."""
 
-    def __init__(self, engine: Engine, run_index: int) -> None:
+    def __init__(self, engine: Engine, run_index: int, system: str) -> None:
         self._engine = engine
         self._offset = run_index * _SEEDS_A_RUN
+        self._ahead = (Message("system", system),) if system else ()
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        return await self._engine.complete(
-            replace(call, sample=call.sample + self._offset), watcher
-        )
+        messages = self._ahead + call.messages
+        sample = call.sample + self._offset
+        return await self._engine.complete(replace(call, messages=messages, sample=sample), watcher)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Final
 
 from cfr.engine.engine import Decoding
 from cfr.engine.journal import digest
 from cfr.method import Method, make
-from cfr.problem import Problem
+from cfr.problem import Json, Problem
 from cfr.protocol import Completion, Run, Usage
 
 __all__ = ["Series", "fingerprint"]
@@ -24,6 +24,13 @@ class Series:
     """As written on the command line: ``routed-cfr(reply=json)``."""
     model: str
     decoding: Decoding = field(default_factory=Decoding)
+    system: str = ""
+    """A system prompt that goes ahead of every call; the paper's main runs have none."""
+
+    @property
+    def settings(self) -> dict[str, Json]:
+        """How it is decoded, in a form that can be stored and compared."""
+        return asdict(self.decoding) | ({"system": self.system} if self.system else {})
 
     def build(self) -> Method:
         """Make the method."""

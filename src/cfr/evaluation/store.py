@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, cast
@@ -183,7 +183,7 @@ class Store:
             "benchmark": series.benchmark,
             "method": series.method,
             "model": series.model,
-            "decoding": orjson.dumps(asdict(series.decoding)).decode(),
+            "decoding": orjson.dumps(series.settings).decode(),
         }
         now = fingerprint(method)
         where = [table.c[name] == value for name, value in identity.items()]
