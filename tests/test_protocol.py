@@ -6,13 +6,11 @@ from cfr.protocol import (
     Call,
     Completion,
     Exchange,
-    Message,
     Run,
     Steps,
     Usage,
     altered,
     ask,
-    instructed,
     together,
 )
 
@@ -50,16 +48,6 @@ def test_calls_can_be_altered_on_their_way_out() -> None:
     run.advance((Completion("2"),))
     assert run.result == "12"
     assert Run(altered(asking(), lambda asked: asked)).result == ""
-
-
-def test_a_system_message_goes_ahead_of_every_call() -> None:
-    run = Run(instructed(asking("a", "b"), "Be brief."))
-    run.advance((Completion("1"),))
-    run.advance((Completion("2"),))
-    said = [exchange.call.messages for exchange in run.exchanges]
-    assert [messages[0] for messages in said] == [Message("system", "Be brief.")] * 2
-    assert [messages[1:] for messages in said] == [call("a").messages, call("b").messages]
-    assert Run(instructed(asking("a"), "")).calls == (call("a"),)
 
 
 def test_together_asks_for_all_branches_in_one_round() -> None:

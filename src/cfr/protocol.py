@@ -9,7 +9,7 @@ same completions gives the same calls and the same result. To resume a run is to
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "Usage",
     "altered",
     "ask",
-    "instructed",
     "together",
 ]
 
@@ -145,14 +144,6 @@ def altered(steps: Steps[T], change: Callable[[Call], Call]) -> Steps[T]:
     while run.calls:
         run.advance((yield tuple(map(change, run.calls))))
     return run.result
-
-
-def instructed(steps: Steps[T], system: str) -> Steps[T]:
-    """Send a system message ahead of each of a generator's calls; an empty one changes nothing."""
-    if not system:
-        return steps
-    said = Message("system", system)
-    return altered(steps, lambda call: replace(call, messages=(said, *call.messages)))
 
 
 def together(branches: Iterable[Steps[T]]) -> Steps[tuple[T, ...]]:

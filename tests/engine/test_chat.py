@@ -30,6 +30,13 @@ def test_a_request_carries_call_and_decoding() -> None:
     }
 
 
+def test_samples_of_one_question_have_seeds_of_their_own() -> None:
+    seeds = [
+        request_for(replace(CALL, sample=n), "m", Decoding(seed=5), "off")["seed"] for n in (0, 1)
+    ]
+    assert seeds == [5, 6]
+
+
 def test_decoding_is_the_papers_unless_told_otherwise() -> None:
     request = request_for(CALL, "m", Decoding(), "off")
     assert (request["temperature"], request["top_p"]) == (0.7, 0.95)
@@ -67,6 +74,10 @@ def test_a_schema_is_sent_where_it_can_be_enforced() -> None:
 def test_text_and_reasoning(message: dict[str, Any], text: str, reasoning: str) -> None:
     completion = completion_from(body(message))
     assert (completion.text, completion.reasoning) == (text, reasoning)
+
+
+def test_text_that_no_database_takes_is_replaced_before_a_method_sees_it() -> None:
+    assert completion_from(body({"content": "a\0b\ud800c"})).text == "a�b?c"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from cfr.engine.error import (
     ServerFault,
     StreamCut,
     TimedOut,
+    Transient,
     Unauthorized,
     Unreachable,
 )
@@ -37,8 +38,8 @@ class Watching(Watcher):
         else:
             self.text += piece
 
-    def retrying(self, call: Call, reason: str, seconds: float) -> None:
-        self.retries.append(reason)
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+        self.retries.append(str(fault))
         self.text = ""
 
 

@@ -30,6 +30,6 @@ def test_each_iteration_works_on_the_latest_answer() -> None:
 
 
 def test_a_revision_without_an_answer_changes_nothing() -> None:
-    run = play(SelfRefine(), r"\boxed{4}", "Fine.", "Indeed.")
+    run = play(SelfRefine(), r"\boxed{4}", "Fine.", "")
     assert run.result.answer == "4"
     assert run.result.text == r"\boxed{4}"

@@ -12,7 +12,7 @@ PROBLEM = Problem("What is $2+2$?")
 
 def vote(*answers: str | None) -> Solution:
     run = Run(SelfConsistency(samples=len(answers)).solve(PROBLEM))
-    replies = ["no idea" if a is None else f"\\boxed{{{a}}}" for a in answers]
+    replies = ["" if a is None else f"\\boxed{{{a}}}" for a in answers]
     run.advance(tuple(map(Completion, replies)))
     return run.result
 

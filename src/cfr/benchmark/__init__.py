@@ -1,4 +1,4 @@
-"""Sets of problems: public benchmarks by name, and files of one's own."""
+"""Sets of problems: ConstraintBench, public benchmarks by name, and files of one's own."""
 
 from cfr.benchmark.registry import Benchmark, load, names
 

@@ -14,6 +14,8 @@ from cfr.benchmark.hugging_face import fetch
 from cfr.benchmark.integrity import Origin, check
 from cfr.benchmark.jsonl import InputError, read_rows
 from cfr.benchmark.problems import problem_from
+from cfr.benchmark.split import Split
+from cfr.benchmark.split import load as load_split
 from cfr.benchmark.table import read_csv
 from cfr.problem import Problem
 
@@ -35,9 +37,17 @@ class Benchmark:
     """Sent ahead of every call by whoever runs the benchmark; empty unless somebody sets it."""
 
 
-BUILT_IN: Final[dict[str, Callable[[], Benchmark]]] = {}
-"""Benchmarks that come with the package, by name: each a function that loads one. ConstraintBench
-registers its splits here (``constraintbench``, ``constraintbench-mini``)."""
+def _constraintbench(split: Split) -> Benchmark:
+    name = "constraintbench" if split == "public" else f"constraintbench-{split}"
+    problems = tuple(replace(item.problem(), benchmark=name) for item in load_split(split))
+    return Benchmark(name, "ConstraintBench", problems, "Stated by each problem", "Tight")
+
+
+BUILT_IN: Final[dict[str, Callable[[], Benchmark]]] = {
+    "constraintbench": lambda: _constraintbench("public"),
+    "constraintbench-mini": lambda: _constraintbench("mini"),
+}
+"""Benchmarks that come with the package, by name: each a function that loads one."""
 
 _FILES: Final = {".jsonl": read_rows, ".csv": read_csv}
 

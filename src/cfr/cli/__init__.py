@@ -19,6 +19,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.solve:command",
         "Solve a problem; show its cues, constraints, solution and cost.",
     ),
+    "eval": (
+        "cfr.cli.eval:command",
+        "Run methods on benchmarks, and lose nothing: the same command goes on where it stopped.",
+    ),
+    "runs": (
+        "cfr.cli.runs:command",
+        "List what a store holds: each method on each benchmark, with its score and its cost.",
+    ),
+    "export": (
+        "cfr.cli.export:command",
+        "Write every attempt of a store to a JSON Lines, CSV or Parquet file.",
+    ),
     "route": (
         "cfr.cli.route:command",
         "Show which restrictive cues a problem has; on a file, count them.",
@@ -31,6 +43,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.demo:command",
         "Solve three problems with and without constraints, and compare.",
     ),
+    "bench": (
+        "cfr.cli.bench:command",
+        "Draw, show and verify ConstraintBench problems.",
+    ),
+    "grade": ("cfr.cli.grade:command", "Judge answers against gold answers."),
+    "extract": ("cfr.cli.extract:command", "Read the final answer out of each reply of a file."),
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from cfr.cli.solve import model_options
+from cfr.cli.solve import decoding_options, model_options
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,6 +40,7 @@ PROBLEMS: Final = (
 
 @click.command("demo")
 @model_options
+@decoding_options
 def command(
     model: str | None,
     base_url: str | None,

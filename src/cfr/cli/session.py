@@ -18,6 +18,7 @@ from cfr.constraint.recovery import read_spec
 from cfr.constraint.router import route
 from cfr.engine.drive import Outcome, drive
 from cfr.engine.engine import Decoding, Engine, Watcher
+from cfr.engine.error import Transient
 from cfr.engine.resolve import Wanted, resolve
 from cfr.method import Method, Routed
 from cfr.problem import Json, Problem, Solution
@@ -157,9 +158,9 @@ class _Shown(Watcher):
             style = "dim" if reasoning else ""
             self._console.print(Text(show.printable(piece), style=style), end="", soft_wrap=True)
 
-    def retrying(self, call: Call, reason: str, seconds: float) -> None:  # noqa: ARG002
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:  # noqa: ARG002
         """Say why a reply begins anew."""
-        self._console.print(Text(f"\n{reason}: asking again in {seconds:.1f} s", style="yellow"))
+        self._console.print(Text(f"\n{fault}: asking again in {seconds:.1f} s", style="yellow"))
 
     def finished(self, call: Call, completion: Completion) -> None:
         """Close the stage; what ended in the meantime follows."""

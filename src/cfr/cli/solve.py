@@ -10,7 +10,7 @@ import click
 
 from cfr.error import CfrError
 
-__all__ = ["NoAnswer", "command", "model_options"]
+__all__ = ["NoAnswer", "command", "decoding_options", "model_options"]
 
 
 class NoAnswer(CfrError):
@@ -19,33 +19,37 @@ class NoAnswer(CfrError):
     exit_code = 4
 
 
-def model_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that choose a model and how it is sampled."""
-    for option in reversed(
-        (
-            click.option(
-                "--model",
-                help="A name that 'cfr models' lists, a .gguf file, or the endpoint's name.",
-            ),
-            click.option("--base-url", help="An OpenAI-compatible endpoint.  [OPENAI_BASE_URL]"),
-            click.option(
-                "--key-env",
-                help="The variable with the endpoint's key.  [OPENAI_API_KEY, or the preset's]",
-            ),
-            click.option(
-                "--context",
-                type=click.IntRange(min=256),
-                help="Tokens of context: to serve a local model with, or that an endpoint has.",
-            ),
-            click.option(
-                "--temperature", type=click.FloatRange(0, 2), default=0.7, show_default=True
-            ),
-            click.option("--top-p", type=click.FloatRange(0, 1), default=0.95, show_default=True),
-            click.option("--seed", type=int, help="Sample repeatably, as far as the endpoint can."),
-        )
-    ):
-        function = option(function)
-    return function
+def _add(
+    *options: Callable[[Callable[..., None]], Callable[..., None]],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+model_options = _add(
+    click.option("--model", help="A preset, a catalogue name, a .gguf file, or an endpoint's."),
+    click.option("--base-url", help="An OpenAI-compatible endpoint.  [OPENAI_BASE_URL]"),
+    click.option(
+        "--key-env", help="The variable that holds the key.  [OPENAI_API_KEY or the preset's]"
+    ),
+    click.option(
+        "--context",
+        type=click.IntRange(min=256),
+        help="Tokens of context: to serve a local model with, or that an endpoint has.",
+    ),
+)
+"""The options that choose a model."""
+
+decoding_options = _add(
+    click.option("--temperature", type=click.FloatRange(0, 2), default=0.7, show_default=True),
+    click.option("--top-p", type=click.FloatRange(0, 1), default=0.95, show_default=True),
+    click.option("--seed", type=int, help="Sample repeatably, as far as the endpoint can."),
+)
+"""The options that say how replies are sampled."""
 
 
 @click.command("solve")
@@ -57,6 +61,7 @@ def model_options(function: Callable[..., None]) -> Callable[..., None]:
     help="direct, cfr, list-first, self-refine, …; options in brackets: 'cfr(reply=json)'.",
 )
 @model_options
+@decoding_options
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object a problem.")
 @click.option("--quiet", is_flag=True, help="Write the final answer alone.")
 def command(

@@ -6,6 +6,7 @@ places are looked at here and nowhere else.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, cast
 
@@ -113,6 +114,10 @@ def _decode(data: bytes) -> Json:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
+        pass
+    try:  # orjson refuses half a surrogate pair, which a model can well produce
+        return json.loads(data)
+    except (ValueError, RecursionError):
         shown = data[:80].decode("utf-8", "replace")
         raise BadReply(f"the endpoint's reply is not JSON: {_one_line(shown)!r}") from None
 
@@ -127,7 +132,14 @@ def _text(content: Json) -> str:
     """Read message content, which is a string, null, or a list of parts."""
     if isinstance(content, list):
         return "".join(_text(part.get("text")) for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""
+    return _storable(content) if isinstance(content, str) else ""
+
+
+def _storable(text: str) -> str:
+    """Replace what no database takes, so that a stored reply equals the one a method saw."""
+    if text.isascii():
+        return text.replace("\0", "�")
+    return text.replace("\0", "�").encode("utf-8", "replace").decode()
 
 
 def _usage(event: dict[str, Json]) -> Usage | None:

@@ -60,6 +60,6 @@ async def _perform(
     if completion is None:
         completion = await engine.complete(call, watcher)
         if journal:
-            journal.record(ordinal, call, completion)
+            await journal.record(ordinal, call, completion)
     watcher.finished(call, completion)
     return completion

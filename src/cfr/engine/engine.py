@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from cfr.engine.error import Transient
 from cfr.protocol import Call, Completion
 
-__all__ = ["SILENT", "Decoding", "Engine", "Watcher"]
+__all__ = ["SILENT", "Decoded", "Decoding", "Engine", "Served", "Watcher"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +28,27 @@ class Decoding:
 class Watcher:
     """Is told what happens while calls are performed. Override what is of interest."""
 
+    streams: bool = True
+    """Whether pieces of replies are wanted; nothing is streamed for a watcher that ignores them."""
+
     def started(self, call: Call) -> None:
         """Note that a call is about to be performed."""
 
     def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
         """Take the next piece of a reply as it is written."""
 
-    def retrying(self, call: Call, reason: str, seconds: float) -> None:
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
         """Note that a call failed and starts anew after a pause; pieces seen so far are void."""
 
     def finished(self, call: Call, completion: Completion) -> None:
         """Note a completion."""
 
 
-SILENT = Watcher()
+class _Silent(Watcher):
+    streams = False
+
+
+SILENT = _Silent()
 
 
 class Engine(Protocol):
@@ -49,3 +57,30 @@ class Engine(Protocol):
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform one call, or raise an EngineError."""
         ...
+
+
+class Served(Protocol):
+    """A model that is being served, here or elsewhere; it can sample each call differently."""
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        ...
+
+    async def complete(
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+    ) -> Completion:
+        """Perform one call, with another decoding than the engine's own if one is given."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A served model as seen by one comparison: always sampled in the same way."""
+
+    served: Served
+    decoding: Decoding
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        """Perform a call with this decoding."""
+        return await self.served.complete(call, watcher, self.decoding)

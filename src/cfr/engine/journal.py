@@ -8,7 +8,7 @@ from typing import Protocol
 from cfr.engine.error import JournalMismatch
 from cfr.protocol import Call, Completion
 
-__all__ = ["Journal", "MemoryJournal", "digest"]
+__all__ = ["Journal", "MemoryJournal", "digest", "require_same"]
 
 
 class Journal(Protocol):
@@ -18,8 +18,8 @@ class Journal(Protocol):
         """Return the stored completion of the attempt's nth call, or None if it was not made."""
         ...
 
-    def record(self, ordinal: int, call: Call, completion: Completion) -> None:
-        """Store a completion before the attempt goes on."""
+    async def record(self, ordinal: int, call: Call, completion: Completion) -> None:
+        """Store a completion; the attempt goes on when it is safe."""
         ...
 
 
@@ -34,16 +34,21 @@ class MemoryJournal:
         if ordinal not in self._entries:
             return None
         asked, completion = self._entries[ordinal]
-        if asked != digest(call):
-            raise JournalMismatch(
-                f"call {ordinal} ({call.stage}) differs from the stored one: a prompt, budget or "
-                "method has changed since; start a new run for the changed method"
-            )
+        require_same(ordinal, call, asked)
         return completion
 
-    def record(self, ordinal: int, call: Call, completion: Completion) -> None:
+    async def record(self, ordinal: int, call: Call, completion: Completion) -> None:
         """Keep the completion."""
         self._entries[ordinal] = (digest(call), completion)
+
+
+def require_same(ordinal: int, call: Call, stored: str) -> None:
+    """Refuse a call whose digest is not the stored one."""
+    if digest(call) != stored:
+        raise JournalMismatch(
+            f"call {ordinal} ({call.stage}) differs from the stored one: a prompt, budget or "
+            "method has changed since; start a new run for the changed method"
+        )
 
 
 def digest(call: Call) -> str:

@@ -32,11 +32,13 @@ class Local:
         path: Path,
         decoding: Decoding | None = None,
         *,
+        name: str = "",
         context: int = CONTEXT,
         slots: int = 1,
         threads: int | None = None,
     ) -> None:
         self.path = path
+        self._name = name or path.stem
         self.context = context
         self._decoding = decoding
         self._slots = slots
@@ -49,7 +51,7 @@ class Local:
         self._server = await asyncio.to_thread(self._start)
         endpoint = Endpoint(
             base_url=f"{self._server.listening_address}/v1",
-            model=self.path.stem,
+            model=self._name,
             context=self.context,
             json_mode="schema",
         )
@@ -68,11 +70,18 @@ class Local:
         server, self._server, self._engine = self._server, None, None
         await asyncio.to_thread(_drop, [server])
 
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+    @property
+    def model(self) -> str:
+        """The name of the model that is asked."""
+        return self._name
+
+    async def complete(
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+    ) -> Completion:
         """Perform a call on this machine."""
         if self._engine is None:
             raise RuntimeError("use the engine inside `async with`")
-        return await self._engine.complete(call, watcher)
+        return await self._engine.complete(call, watcher, decoding)
 
     def _start(self) -> object:
         # With its default spinning, a contested core slows a small model down tenfold. OpenMP reads

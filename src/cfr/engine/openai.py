@@ -103,11 +103,18 @@ class OpenAI:
             await self._session.close()
             self._session = None
 
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        """Perform a call; it is streamed when somebody watches."""
+    @property
+    def model(self) -> str:
+        """The name of the model that is asked."""
+        return self.endpoint.model
+
+    async def complete(
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+    ) -> Completion:
+        """Perform a call, with another decoding than the engine's own if one is given."""
         return await self._retry.run(
-            lambda: self._attempt(call, watcher),
-            lambda fault, pause: watcher.retrying(call, str(fault), pause),
+            lambda: self._attempt(call, watcher, decoding or self.decoding),
+            lambda fault, pause: watcher.retrying(call, fault, pause),
         )
 
     async def models(self) -> list[dict[str, Json]]:
@@ -130,14 +137,13 @@ class OpenAI:
             raise ModelNotFound(f"{self.endpoint.shown}: name a model with --model; {choice}")
         return names[0]
 
-    async def _attempt(self, call: Call, watcher: Watcher) -> Completion:
+    async def _attempt(self, call: Call, watcher: Watcher, decoding: Decoding) -> Completion:
         """Ask once; where the endpoint refuses something we can do without, ask without it."""
         while True:
             context, refused = self._context, len(self._refused)
             try:
-                return await self._post(
-                    self._body(call, stream=watcher is not SILENT), call, watcher
-                )
+                body = self._body(call, decoding, stream=watcher.streams)
+                return await self._post(body, call, watcher)
             except ParameterRefused as refusal:
                 self._refused.add(refusal.parameter)
                 if len(self._refused) == refused:
@@ -147,9 +153,8 @@ class OpenAI:
                 if self._context == context:
                     raise
 
-    def _body(self, call: Call, *, stream: bool) -> dict[str, Json]:
-        endpoint = self.endpoint
-        body = request_for(call, endpoint.model, self.decoding, endpoint.json_mode)
+    def _body(self, call: Call, decoding: Decoding, *, stream: bool) -> dict[str, Json]:
+        body = request_for(call, self.endpoint.model, decoding, self.endpoint.json_mode)
         body["max_tokens"] = self._budget(call)
         if stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
@@ -173,7 +178,7 @@ class OpenAI:
         except TypeError as error:  # a lone surrogate
             raise Rejected(f"the problem cannot be sent: {error}; save it as UTF-8") from None
         async with self._ask("POST", "chat/completions", data) as response:
-            if watcher is SILENT:
+            if not watcher.streams:
                 return completion_from(await response.read())
             draft = Draft()
             async for line in response.content:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cfr.engine.catalogue import DEFAULT_MODEL, catalogue, find_model
-from cfr.engine.engine import Decoding, Engine
+from cfr.engine.engine import Decoding, Served
 from cfr.engine.error import EngineError, Unauthorized
 from cfr.engine.local import CONTEXT, Local
 from cfr.engine.openai import Endpoint, OpenAI
@@ -16,7 +16,7 @@ from cfr.engine.presets import Preset, find_preset, presets
 from cfr.engine.pull import Progress, pull
 from cfr.engine.retry import Retry
 
-__all__ = ["Wanted", "resolve"]
+__all__ = ["Wanted", "resolve", "runs_here"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,15 @@ def resolve(
     decoding: Decoding | None = None,
     *,
     retry: Retry | None = None,
+    concurrency: int | None = None,
     progress: Progress = lambda _done, _total, _doing: None,
-) -> AbstractAsyncContextManager[Engine]:
+) -> AbstractAsyncContextManager[Served]:
     """Choose the engine; a model of the catalogue is fetched first if it is not here yet."""
+    slots, context = concurrency or 1, wanted.context or CONTEXT
     if path := _gguf(wanted):
-        return Local(path, decoding, context=wanted.context or CONTEXT)
+        return Local(path, decoding, context=context, slots=slots)
     if endpoint := _endpoint(wanted):
-        return OpenAI(endpoint, decoding, retry)
+        return OpenAI(endpoint, decoding, retry, connections=concurrency or 256)
     name = wanted.model or DEFAULT_MODEL
     if name not in catalogue():
         raise EngineError(
@@ -53,7 +55,13 @@ def resolve(
             "name the endpoint that serves it with --base-url or OPENAI_BASE_URL"
         )
     model = find_model(name)
-    return Local(pull(model, progress), decoding, context=wanted.context or CONTEXT)
+    path = pull(model, progress)
+    return Local(path, decoding, name=name, context=context, slots=slots)
+
+
+def runs_here(wanted: Wanted) -> bool:
+    """Say whether a model would run on this machine."""
+    return _gguf(wanted) is not None or _endpoint(wanted) is None
 
 
 def _gguf(wanted: Wanted) -> Path | None:

@@ -34,7 +34,7 @@ class Method(Protocol):
 
 def solution_from(completion: Completion, **details: Json) -> Solution:
     """Make the solution that a solving call's completion amounts to."""
-    found = extract(completion.text)
+    found = extract(completion.text, truncated=completion.truncated)
     return Solution(
         found.answer, completion.text, completion.truncated, {"how": found.how} | details
     )

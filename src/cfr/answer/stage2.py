@@ -1,0 +1,245 @@
+"""The final answer out of a Stage 2 reply: JSON in form, in practice often damaged.
+
+The value is read where its key stands, by a scanner that expects missing quotes, bare LaTeX
+backslashes and a reply that ends in the middle. A whole-document parser would have to repair all of
+the reply to read one field of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+__all__ = ["Field", "find_content", "find_field", "restore"]
+
+_PLAIN = "answer"
+_FINAL = re.compile(r"final[_ -]?\Z", re.IGNORECASE)
+_QUOTES = {'"': '"', "'": "'", "“": "”", "”": "”", "‘": "’", "`": "`"}
+_NEXT_KEY = re.compile(r"\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
+_LINE_KEY = re.compile(r",?[ \t]*\n\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
+_AFTER_KEY = re.compile(r"\\?[\"'”’`]?\**\s*")
+_AFTER_STRING = re.compile(r"\s*(?:[,}\]]|$|//|#|```|[\"'“]|\n)")
+# How the names of LaTeX commands go on behind \n and \t, which JSON takes for layout.
+_N = r"(?:eq?|u|abla|otin?|eg|mid|less|leq|geq|ewline|ot|cong)(?![a-z])"
+_T = r"(?:an|anh|ext[a-z]*|imes|heta|au|frac|o|op|riangle|herefore|binom|ilde)(?![a-z])"
+_NEWLINE_COMMAND = re.compile(_N)
+_TAB_COMMAND = re.compile(_T)
+_LAYOUT = re.compile(rf"(?<!\\)\\(?:n(?!{_N})|t(?!{_T}))")
+_BACKSLASHES = re.compile(r"\\+")
+_HEX = re.compile(r"[0-9a-fA-F]{4}")
+_UNICODE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_DOUBLED = re.compile(r"\\\\(?=[A-Za-z]{2}|[%${}])")
+# What is left of \frac, \theta and their kin once a JSON decoder has had them.
+_DECODED = {"\x0c": r"\f", "\x08": r"\b", "\x07": r"\a", "\x0b": r"\v", "\r": r"\r", "\t": r"\t"}
+_DECODED_COMMAND = re.compile(
+    r"[\x0c\x08\x07\x0b](?=[a-z])|\r(?=ho|ight|angle|floor|ceil)"
+    r"|\t(?=an|ext|imes|heta|au|frac|riangle)"
+)
+_DECODED_NEWLINE = re.compile(r"\n(?=(?:eq|u|abla|otin)(?![a-z]))")
+_MAX_VALUE = 20_000
+MISSING = ("null", "none", "nil", "undefined")
+
+
+class Field:
+    """The value found for a key; None where the reply gives none or ends within it."""
+
+    __slots__ = ("value", "whole")
+
+    def __init__(self, value: str | None, *, whole: bool = True) -> None:
+        self.value = value
+        self.whole = whole
+        """False where the reply ends before the value does."""
+
+
+def find_field(text: str) -> Field | None:
+    """Find the last ``final_answer`` of a reply, or else the last ``answer`` of a JSON object."""
+    plain = None
+    for at, key in _keys(text):
+        start = _value_start(text, at, key)
+        if start is not None and key != _PLAIN:
+            return _value(text, start)
+        plain = start if plain is None else plain
+    return None if plain is None else _value(text, plain)
+
+
+def find_content(text: str) -> Field | None:
+    """Find the content of an endpoint's message."""
+    at = text.rfind('"content"') + 1
+    start = _value_start(text, at, "content") if at else None
+    return None if start is None else _value(text, start)
+
+
+def _keys(text: str) -> Iterator[tuple[int, str]]:
+    """Yield every place where a key might stand, the last first: one pass over a long text."""
+    for stem in ("nswer", "NSWER"):
+        end = len(text)
+        while (end := text.rfind(stem, 0, end)) > 0:
+            before = _FINAL.search(text, max(0, end - 8), end - 1)
+            at = before.start() if before else end - 1
+            yield at, text[at : end + 5].lower()
+
+
+def restore(answer: str) -> str:
+    """Give back the LaTeX that was decoded into control characters: a form feed was ``\\f``."""
+    if answer.isprintable():
+        return answer
+    answer = _DECODED_COMMAND.sub(lambda m: _DECODED[m[0]], answer)
+    return _DECODED_NEWLINE.sub(r"\\n", answer)
+
+
+def _value_start(text: str, at: int, key: str) -> int | None:
+    """Step from a key to its value; None where this is no key but a word in a sentence."""
+    before = text[at - 1] if at else "\n"
+    after = at + len(key)
+    quoted = before in _QUOTES and after < len(text)
+    closing = _AFTER_KEY.match(text, after)
+    position = closing.end() if closing else after
+    marked = text[position : position + 1] in (":", "=")
+    if quoted and (marked or (key != _PLAIN and text[position : position + 1] in _QUOTES)):
+        return position + marked
+    structured = key == "final_answer" or text[at : at + 6] == "finalA"
+    if structured and marked and not quoted:
+        return position + 1
+    return None
+
+
+def _value(text: str, start: int) -> Field:
+    while start < len(text) and text[start] in " \t\r\n":
+        if _DECODED_COMMAND.match(text, start):
+            break
+        start += 1
+    if start >= len(text):
+        return Field(None, whole=False)
+    escaped = text.startswith('\\"', start)
+    mark = text[start + escaped]
+    if mark in _QUOTES:
+        return _string(text, start + 1 + escaped, _QUOTES[mark], escaped=escaped)
+    if mark == "[":
+        return _listed(text, start)
+    if mark == "{" and (inner := _nested(text, start)):
+        return inner
+    return _unquoted(text, start)
+
+
+def _string(text: str, start: int, quote: str, *, escaped: bool) -> Field:
+    """Read a quoted value, up to a quote behind which the object goes on."""
+    at, limit = start, min(len(text), start + _MAX_VALUE)
+    while at < limit:
+        char = text[at]
+        if char == "\\" and not (escaped and text[at + 1 : at + 2] == quote):
+            at += 2
+            continue
+        closes = char == quote or (char in '"”' and quote in '"”')
+        if escaped and char == "\\":
+            return _closed(text[start:at])
+        if closes and _AFTER_STRING.match(text, at + 1):
+            return _closed(text[start:at])
+        if closes and (cut := _LINE_KEY.search(text, start, at + 40)):
+            return Field(_unescape(text[start : cut.start()]).rstrip(" ,"))
+        at += 1
+    if cut := _LINE_KEY.search(text, start, limit):
+        return Field(_unescape(text[start : cut.start()]).rstrip(" ,"))
+    return Field(None, whole=False)
+
+
+def _closed(raw: str) -> Field:
+    """Take a quoted value; where its closing quote was forgotten, the next key ends it."""
+    if cut := _LINE_KEY.search(raw + '":'):
+        raw = raw[: cut.start()]
+    elif raw.rstrip().endswith(",") and "\n" in raw:
+        raw = raw.rstrip().rstrip(",")
+    return Field(_unescape(raw))
+
+
+def _unescape(raw: str) -> str:
+    """Undo JSON escapes, but leave alone the backslashes that begin a LaTeX command.
+
+    Whether the model doubled its backslashes shows in those that it did not: one single backslash
+    before a command, and a double one can only be the end of a matrix row.
+    """
+    if "\\" not in raw:
+        return raw
+    bare = any(_is_latex(raw, m) for m in _BACKSLASHES.finditer(raw))
+    plain = _BACKSLASHES.sub(lambda m: _escape(raw, m, bare=bare), raw)
+    plain = _UNICODE.sub(lambda m: chr(int(m[1], 16)), plain)
+    plain = _LAYOUT.sub(" ", plain)
+    return _DOUBLED.sub(r"\\", plain) if "\\begin" not in plain else plain
+
+
+def _is_latex(raw: str, run: re.Match[str]) -> bool:
+    """Tell a backslash that begins a command from one that escapes a character."""
+    mark, rest = raw[run.end() : run.end() + 1], raw[run.end() + 1 : run.end() + 13]
+    if len(run[0]) % 2 == 0 or not mark or mark in "\"'/`":
+        return False
+    if mark == "n":
+        return bool(_NEWLINE_COMMAND.match(rest))
+    if mark == "t":
+        return bool(_TAB_COMMAND.match(rest))
+    return not (mark == "u" and _HEX.match(rest))
+
+
+def _escape(raw: str, run: re.Match[str], *, bare: bool) -> str:
+    """Write out one run of backslashes; what an escape stands for follows in its place."""
+    if bare and len(run[0]) % 2 == 0:
+        return run[0]
+    half = "\\" * (len(run[0]) // 2)
+    if len(run[0]) % 2 == 0:
+        return half
+    mark = raw[run.end() : run.end() + 1]
+    if _is_latex(raw, run) or mark in "nut":
+        return half + "\\"
+    return half
+
+
+def _listed(text: str, start: int) -> Field:
+    """Read [1, 2] as "1, 2"; what closes otherwise is an interval and stays as it is."""
+    depth = 0
+    for at in range(start, min(len(text), start + _MAX_VALUE)):
+        depth += {"[": 1, "]": -1}.get(text[at], 0)
+        if depth == 0:
+            items = _split(text[start + 1 : at])
+            return Field(", ".join(items))
+        if text[at] == "\n" and ":" in text[at : at + 40]:
+            break
+    return _unquoted(text, start)
+
+
+def _split(inner: str) -> list[str]:
+    items, depth, start = list[str](), 0, 0
+    for at, char in enumerate(inner + ","):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(char, 0)
+        if char == "," and depth <= 0:
+            item = inner[start:at].strip()
+            quoted = len(item) > 1 and item[0] in _QUOTES
+            items.append(_unescape(item[1:-1]) if quoted else item)
+            start = at + 1
+    return [item for item in items if item]
+
+
+def _nested(text: str, start: int) -> Field | None:
+    """Read the first value of an object that stands where a value should."""
+    key = _NEXT_KEY.match(text, start + 1)
+    return _value(text, key.end()) if key else None
+
+
+def _unquoted(text: str, start: int) -> Field:
+    """Read a value without quotes, up to the comma, brace or line that ends it."""
+    depth, at = 0, start
+    inside_object = "{" in text[:start]
+    limit = min(len(text), start + _MAX_VALUE)
+    while at < limit:
+        char = text[at]
+        if char == "\\":
+            at += 2
+            continue
+        if char == "\n" or (char == "," and depth == 0 and inside_object):
+            break
+        if char in '"“' and _NEXT_KEY.match(text, at):
+            break
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(char, 0)
+        if depth < 0 and char == "}":
+            break
+        at += 1
+    ended = at < len(text) or not inside_object
+    value = restore(text[start:at]).split("//")[0].strip().rstrip(",").strip()
+    return Field(value if ended else None, whole=ended)

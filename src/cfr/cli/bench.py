@@ -1,0 +1,161 @@
+"""``cfr bench``: draw, show and verify ConstraintBench problems."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import click
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+from rich.text import Text
+
+from cfr.benchmark.check import check_file
+from cfr.benchmark.family import Family
+from cfr.benchmark.file import encode, refuse_overwrite, write_whole
+from cfr.benchmark.generate import choose, generate
+from cfr.benchmark.item import LEVELS, TIERS, Item, Level, Tier
+from cfr.benchmark.split import load
+from cfr.cli.show import stdout
+from cfr.error import CfrError
+from cfr.problem import Json
+
+__all__ = ["command"]
+
+# Fewer problems than this are drawn faster than a progress bar is read.
+_WORTH_A_BAR = 2000
+
+_by_family = click.option(
+    "--family", "names", multiple=True, metavar="NAME", help="Only this family; may be repeated."
+)
+_by_tier = click.option(
+    "--tier", "tiers", multiple=True, type=click.Choice(TIERS), help="Only this tier; likewise."
+)
+_by_level = click.option(
+    "--level",
+    "levels",
+    multiple=True,
+    type=click.Choice([str(level) for level in LEVELS]),
+    help="Only this level; likewise.",
+)
+
+
+class CheckFailedError(CfrError):
+    """A file that `cfr bench check` has found at fault."""
+
+
+@click.group("bench")
+def command() -> None:
+    """Draw, show and verify ConstraintBench problems."""
+
+
+@command.command("generate")
+@click.option("--seed", type=int, required=True, help="Where the dice start.")
+@click.option("--n", "count", type=int, required=True, help="How many problems.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.jsonl"
+)
+@_by_family
+@_by_tier
+@_by_level
+@click.option("--force", is_flag=True, help="Write over a file that exists.")
+def generate_command(
+    seed: int,
+    count: int,
+    output: Path,
+    names: tuple[str, ...],
+    tiers: tuple[Tier, ...],
+    levels: tuple[str, ...],
+    force: bool,
+) -> None:
+    """Draw fresh problems into a JSON Lines file."""
+    refuse_overwrite(output, force=force)
+    chosen = cast("list[Level]", sorted({int(level) for level in levels})) or LEVELS
+    drawn = generate(seed, count, families=choose(names, tiers), levels=chosen)
+    err = Console(stderr=True)
+    bar = track(drawn, "drawing", total=count, console=err, disable=count < _WORTH_A_BAR)
+    write_whole(output, encode(bar))
+    click.echo(f"{output}: {count} problems (seed {seed})")
+
+
+@command.command("show")
+@_by_family
+@_by_tier
+@click.option("--json", "style", flag_value="json", help="Print the families as JSON.")
+@click.option("--markdown", "style", flag_value="markdown", help="Print the data card's table.")
+def show_command(names: tuple[str, ...], tiers: tuple[Tier, ...], style: str | None) -> None:
+    """Print the families, how often each stands in the public split, and examples."""
+    families = choose(names, tiers)
+    public = load("public")
+    if style == "json":
+        rows = [_describe(family, public) for family in families]
+        click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    if style == "markdown":
+        click.echo(_markdown(families, public))
+        return
+    console = stdout()
+    console.print(_overview(families, public))
+    for family in families:
+        _print_example(console, _example(family, public))
+
+
+@command.command("check")
+@click.argument("file", type=click.Path(path_type=Path))
+def check_command(file: Path) -> None:
+    """Verify a file: schema, answers, constraints, spans, and that it can be drawn again."""
+    report = check_file(file)
+    if report.faults:
+        first, more = report.faults[0], len(report.faults) - 1
+        rest = f" (and {more} more fault{'s' if more > 1 else ''})" if more else ""
+        raise CheckFailedError(f"{file}, line {first.line}: {first.message}{rest}")
+    click.echo(f"{file}: {report.count} problems, all as they should be")
+
+
+def _example(family: Family, public: Sequence[Item]) -> Item:
+    return next(item for item in public if item.family == family.name)
+
+
+def _describe(family: Family, public: Sequence[Item]) -> dict[str, Json]:
+    return {
+        "family": family.name,
+        "tier": family.tier,
+        "kinds": list(family.kinds),
+        "about": family.about,
+        "public": sum(item.family == family.name for item in public),
+        "example": _example(family, public).to_json(),
+    }
+
+
+def _markdown(families: Sequence[Family], public: Sequence[Item]) -> str:
+    lines = ["| tier | family | kinds | example | answer |", "| --- | --- | --- | --- | --- |"]
+    for family in families:
+        item = _example(family, public)
+        cells = (family.tier, f"`{family.name}`", ", ".join(family.kinds), item.text, item.answer)
+        lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
+    return "\n".join(lines)
+
+
+def _overview(families: Sequence[Family], public: Sequence[Item]) -> Table:
+    counts = Counter(item.family for item in public)
+    title = f"ConstraintBench: {len(families)} families, {len(public)} public problems"
+    table = Table("tier", "family", "kinds", "public", "about", title=title)
+    for family in families:
+        kinds = ", ".join(family.kinds)
+        table.add_row(family.tier, family.name, kinds, str(counts[family.name]), family.about)
+    return table
+
+
+def _print_example(console: Console, item: Item) -> None:
+    # Problem texts hold brackets and dollar signs: they are printed as text, never as markup.
+    console.print(Text(f"\n{item.family} ({item.tier}, level {item.level})", style="bold"))
+    console.print(Text(item.text))
+    console.print(Text(f"answer {item.answer}", style="green"))
+    for gold in item.constraints:
+        console.print(Text(f"  {gold.kind}: {gold.description}"))
+    for lure in item.tempting:
+        console.print(Text(f"  tempting {lure.answer}: {lure.error}", style="dim"))

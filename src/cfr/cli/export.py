@@ -1,0 +1,119 @@
+"""``cfr export``: the attempts of a store as a file for other programs."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Final
+
+import click
+
+from cfr.cli.runs import store_option
+from cfr.error import CfrError
+
+__all__ = ["ExportError", "command"]
+
+
+_ROWS_AT_ONCE: Final = 10_000
+
+
+class ExportError(CfrError):
+    """A file that cannot be written."""
+
+    exit_code = 2
+
+
+@click.command("export")
+@click.argument("path", metavar="FILE.jsonl|.csv|.parquet", type=click.Path(path_type=Path))
+@store_option
+def command(path: Path, store: str) -> None:
+    """Write every attempt of a store to a JSON Lines, CSV or Parquet file.
+
+    \b
+    cfr export attempts.jsonl
+    cfr export attempts.parquet --store results.db
+    """
+    from cfr.cli.opening import open_existing
+    from cfr.evaluation.summary import attempt_rows
+
+    writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
+    if path.suffix.lower() not in writers:
+        raise ExportError(f"{path}: end the name in .jsonl, .csv or .parquet")
+    with open_existing(store) as opened:
+        count = _atomically(path, writers[path.suffix.lower()], attempt_rows(opened))
+    click.echo(f"{count:,} attempts written to {path}", err=True)
+
+
+def _atomically(path: Path, write: Any, rows: Iterable[dict[str, Any]]) -> int:
+    """Write beside the file and rename, so that nobody ever sees half of it."""
+    counted = _Counted(rows)
+    try:
+        handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+        os.close(handle)
+    except OSError as error:
+        raise ExportError(f"{path}: cannot be written ({error.strerror})") from None
+    partial = Path(name)
+    try:
+        write(partial, counted)
+        partial.replace(path)
+    except OSError as error:
+        raise ExportError(f"{path}: cannot be written ({error.strerror})") from None
+    finally:
+        partial.unlink(missing_ok=True)
+    return counted.count
+
+
+class _Counted:
+    def __init__(self, rows: Iterable[dict[str, Any]]) -> None:
+        self._rows = rows
+        self.count = 0
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for row in self._rows:
+            self.count += 1
+            yield row
+
+
+def _write_jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for row in rows:
+            parsed = {name: json.loads(row[name]) for name in ("decoding", "details")}
+            file.write(json.dumps(row | parsed, ensure_ascii=False) + "\n")
+
+
+def _write_csv(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        _write_table(file, rows)
+
+
+def _write_table(file: IO[str], rows: Iterable[dict[str, Any]]) -> None:
+    writer = None
+    for row in rows:
+        if writer is None:
+            writer = csv.DictWriter(file, list(row))
+            writer.writeheader()
+        writer.writerow(row)
+
+
+def _write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    try:
+        pa: Any = importlib.import_module("pyarrow")
+        pq: Any = importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise ExportError(
+            "Parquet needs: pip install 'constraint-first[parquet]'; .jsonl and .csv need nothing"
+        ) from None
+    source = iter(rows)
+    writer = None
+    while batch := list(islice(source, _ROWS_AT_ONCE)):
+        table = pa.Table.from_pylist(batch, **({"schema": writer.schema} if writer else {}))
+        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer.write_table(table)
+    if writer:
+        writer.close()

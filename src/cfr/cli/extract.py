@@ -1,0 +1,38 @@
+"""``cfr extract``: the final answers out of a file of replies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cfr.answer.extract import extract
+from cfr.cli.rows import good_rows, text_field, with_progress, writing
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the rows here.")
+def command(file: Path, output: Path | None) -> None:
+    """Read the final answer out of each reply of a file.
+
+    FILE is JSON Lines with the fields "id" and "text". Each line of the output has "id", "answer"
+    (null where the reply gives none) and "how", the rule that found it. A line that cannot be read
+    is reported on standard error and does not stop the rest.
+
+    \b
+    Examples:
+      cfr extract replies.jsonl -o answers.jsonl
+      cfr extract replies.jsonl | head
+    """
+    rows, bad = good_rows(file, ("id", "text"))
+    found = 0
+    with writing(output) as write:
+        for row in with_progress(rows, len(rows), "Reading"):
+            result = extract(text_field(row, "text") or "")
+            found += result.answer is not None
+            write({"id": row.value["id"], "answer": result.answer, "how": result.how})
+    skipped = f", {bad} skipped" if bad else ""
+    click.echo(f"{len(rows)} replies: {found} with an answer{skipped}", err=True)

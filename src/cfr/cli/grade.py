@@ -1,0 +1,78 @@
+"""``cfr grade``: verdicts for one answer, or for a file of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from cfr.answer import Case, grade, grade_each
+from cfr.benchmark.jsonl import Row
+from cfr.cli.rows import good_rows, text_field, with_progress, writing
+
+__all__ = ["command"]
+
+
+# Unknown options are arguments, so that `cfr grade -3 3` needs no `--`.
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("first", metavar="FILE | PRED")
+@click.argument("second", metavar="[GOLD]", required=False)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the rows here.")
+@click.option("--problem", default="", help="The problem's text, for PRED and GOLD.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes (default: one a core).")
+def command(
+    first: str, second: str | None, output: Path | None, problem: str, workers: int | None
+) -> None:
+    """Judge answers against gold answers.
+
+    With PRED and GOLD, print one verdict and why. With FILE, judge each line: JSON with the fields
+    "id", "pred" (a bare answer or a whole completion) and "gold", and perhaps "problem" (its text
+    tells whether a percentage is asked for) and "truncated". Each line of the output has "id",
+    "verdict" (correct, incorrect or undecided), "tier", "answer" and "seconds", in the order of
+    the input. A line that cannot be read is reported on standard error and does not stop the rest.
+
+    \b
+    Examples:
+      cfr grade predictions.jsonl -o verdicts.jsonl
+      cfr grade '\\frac{1}{2}' 0.5
+      cfr grade -- '-oo' '-\\infty'
+    """
+    if second is None:
+        _grade_file(Path(first), output, workers)
+    elif output is not None:
+        raise click.UsageError("-o goes with a file, not with PRED and GOLD")
+    else:
+        verdict = grade(first, second, problem)
+        click.echo(f"{verdict.verdict} ({verdict.tier} tier): {verdict.why}")
+
+
+def _grade_file(path: Path, output: Path | None, count: int | None) -> None:
+    from cfr.answer.workers import Workers
+
+    rows, bad = good_rows(path, ("id", "pred", "gold"))
+    counts: Counter[str] = Counter()
+    with writing(output) as write, Workers(count) as workers:
+        verdicts = grade_each(map(_case, rows), workers=workers)
+        for row, verdict in zip(rows, with_progress(verdicts, len(rows), "Grading"), strict=True):
+            counts[verdict.verdict] += 1
+            write(
+                {
+                    "id": row.value["id"],
+                    "verdict": verdict.verdict,
+                    "tier": verdict.tier,
+                    "answer": verdict.answer,
+                    "seconds": round(verdict.seconds, 6),
+                }
+            )
+    words = [f"{counts[word]} {word}" for word in ("correct", "incorrect", "undecided")]
+    click.echo(", ".join(words) + (f", {bad} skipped" if bad else ""), err=True)
+
+
+def _case(row: Row) -> Case:
+    return Case(
+        text_field(row, "pred"),
+        text_field(row, "gold") or "",
+        text_field(row, "problem") or "",
+        row.value.get("truncated") is True,
+    )

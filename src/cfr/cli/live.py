@@ -1,0 +1,129 @@
+"""A running evaluation as a person sees it: a table that moves on a terminal, lines elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from cfr.engine.limit import Limiter
+from cfr.evaluation.runner import Job
+from cfr.evaluation.summary import Summary, wilson
+from cfr.protocol import Usage
+
+__all__ = ["results", "summary_table", "watched"]
+
+_PLAIN_EVERY = 15.0
+
+
+@asynccontextmanager
+async def watched(
+    jobs: list[Job], limiters: list[Limiter], console: Console
+) -> AsyncGenerator[None]:
+    """Show how jobs get on while the body runs."""
+    display = _Display(jobs, limiters, console)
+    watcher = asyncio.create_task(display.animate() if console.is_terminal else display.report())
+    try:
+        yield
+    finally:
+        watcher.cancel()
+        await asyncio.gather(watcher, return_exceptions=True)
+
+
+class _Display:
+    def __init__(self, jobs: list[Job], limiters: list[Limiter], console: Console) -> None:
+        self._jobs = jobs
+        self._limiters = limiters
+        self._console = console
+        self._started = time.monotonic()
+
+    async def animate(self) -> None:
+        """Redraw the table a few times a second."""
+        with Live(self._table(), console=self._console, transient=True) as live:
+            while True:
+                live.update(self._table())
+                await asyncio.sleep(0.25)
+
+    async def report(self) -> None:
+        """Write a line now and then."""
+        while True:
+            await asyncio.sleep(_PLAIN_EVERY)
+            self._console.print(self._status())
+
+    def _table(self) -> Table:
+        table = results(self._jobs)
+        table.caption = self._status()
+        return table
+
+    def _status(self) -> str:
+        done = sum(job.tally.scored + job.tally.failed for job in self._jobs)
+        total = sum(job.tally.total for job in self._jobs)
+        resumed = sum(job.tally.resumed for job in self._jobs)
+        failed = sum(job.tally.failed for job in self._jobs)
+        in_flight = sum(limiter.in_flight for limiter in self._limiters)
+        elapsed = time.monotonic() - self._started
+        left = (total - done) * elapsed / (done - resumed) if done > resumed else None
+        return f"{done:,} of {total:,} attempts, {in_flight} calls in flight, {failed} failed, " + (
+            f"about {_duration(left)} left" if left is not None else "waiting for replies"
+        )
+
+
+def results(jobs: list[Job]) -> Table:
+    """Tabulate how every series of a run stands."""
+    table = _table()
+    for job in jobs:
+        tally, series = job.tally, job.series
+        done = f"{tally.scored:,}/{tally.total:,}"
+        counts = (tally.correct, tally.scored, tally.truncated, tally.unparsed)
+        name = (series.benchmark, series.method, series.model)
+        _add_row(table, name, done, tally.failed, counts, tally.usage)
+    return table
+
+
+def summary_table(found: list[Summary]) -> Table:
+    """Tabulate every series of a store."""
+    table = _table()
+    for s in found:
+        counts = (s.correct, s.graded, s.truncated, s.unparsed)
+        name = (s.benchmark, s.method, s.model)
+        _add_row(table, name, f"{s.attempts - s.failed:,}", s.failed, counts, s.usage)
+    return table
+
+
+def _table() -> Table:
+    columns = ("benchmark", "method", "model", "done", "accuracy", "95 %", "no answer", "tokens")
+    table = Table(*columns, box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for column in table.columns[3:]:
+        column.justify = "right"
+    return table
+
+
+def _add_row(
+    table: Table,
+    name: tuple[str, str, str],
+    done: str,
+    failed: int,
+    counts: tuple[int, int, int, int],
+    usage: Usage,
+) -> None:
+    correct, scored, truncated, unparsed = counts
+    low, high = wilson(correct, scored)
+    table.add_row(
+        *name,
+        done + (f" ({failed} failed)" if failed else ""),
+        f"{correct / scored:.1%}" if scored else "–",
+        f"{low:.1%} – {high:.1%}" if scored else "–",
+        f"{truncated} cut, {unparsed} unread" if truncated or unparsed else "0",
+        f"{usage.total:,}" + ("" if usage.reported else "+"),
+    )
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"

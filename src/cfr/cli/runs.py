@@ -1,0 +1,44 @@
+"""``cfr runs``: what is in a store."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+__all__ = ["command", "store_option"]
+
+store_option = click.option(
+    "--store", default="runs.db", show_default=True, help="A file, or postgresql://…."
+)
+
+
+@click.command("runs")
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
+@click.option("--regrade", is_flag=True, help="Grade every stored answer anew; asks no model.")
+def command(store: str, *, as_json: bool, regrade: bool) -> None:
+    """List what a store holds: each method on each benchmark, with its score and its cost.
+
+    \b
+    cfr runs
+    cfr runs --store results.db --json
+    cfr runs --regrade
+    """
+    from cfr.cli.opening import open_existing
+    from cfr.evaluation.summary import summaries
+
+    with open_existing(store) as opened:
+        if regrade:
+            from cfr.evaluation.regrade import regrade as grade_anew
+
+            changed = grade_anew(opened)
+            click.echo(f"{changed} verdict(s) changed", err=True)
+        found = summaries(opened)
+    if as_json:
+        click.echo(json.dumps([summary.to_json() for summary in found]))
+    else:
+        from cfr.cli import show
+        from cfr.cli.live import summary_table
+
+        show.stdout().print(summary_table(found) if found else f"{store}: nothing has been run yet")

@@ -1,0 +1,85 @@
+"""A grid of benchmarks, methods, models and decodings, from the command line or a TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any, Final, cast
+
+from cfr.benchmark.jsonl import InputError, read_text
+from cfr.engine.engine import Decoding
+from cfr.evaluation.series import Series
+from cfr.method import make
+
+__all__ = ["Experiment", "read_experiment"]
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """What is to be compared. The defaults are the paper's protocol: four runs, one decoding."""
+
+    title: str = ""
+    about: str = ""
+    benchmarks: tuple[str, ...] = ("constraintbench",)
+    methods: tuple[str, ...] = ("direct", "routed-cfr")
+    models: tuple[str, ...] = ("",)
+    """Empty for the embedded model, or the only one of an endpoint."""
+    runs: int = 4
+    temperatures: tuple[float, ...] = (0.7,)
+    top_p: float = 0.95
+    seeds: tuple[int | None, ...] = (None,)
+
+    def decodings(self) -> Iterator[Decoding]:
+        """List the ways in which replies are sampled."""
+        for temperature, seed in product(self.temperatures, self.seeds):
+            yield Decoding(temperature, self.top_p, seed)
+
+    def series(self, benchmark: str, model: str, system: str = "") -> Iterator[Series]:
+        """List the series of one benchmark on one model."""
+        for decoding, method in product(self.decodings(), self.methods):
+            yield Series(benchmark, method, model, decoding, system)
+
+    def check(self) -> Experiment:
+        """Refuse a grid that cannot be run, before anything is fetched or asked."""
+        if self.runs < 1:
+            raise InputError("an experiment needs at least one run")
+        for method in self.methods:
+            make(method)
+        return self
+
+
+_SINGLE: Final = {"title": str, "about": str, "runs": int, "top_p": (int, float)}
+_SEVERAL: Final = {
+    "benchmarks": str,
+    "methods": str,
+    "models": str,
+    "temperatures": (int, float),
+    "seeds": int,
+}
+
+
+def read_experiment(path: Path, **changes: Any) -> Experiment:
+    """Read an experiment's file; what the command line says beside it wins."""
+    try:
+        table = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML ({error})") from None
+    settings = {name: _setting(path, name, value) for name, value in table.items()}
+    return replace(Experiment(), **(settings | changes)).check()
+
+
+def _setting(path: Path, name: str, value: Any) -> Any:
+    if name in _SINGLE and isinstance(value, _SINGLE[name]):
+        return value
+    if name in _SEVERAL and isinstance(value, list):
+        values = tuple(cast("list[Any]", value))
+        if values and all(isinstance(item, _SEVERAL[name]) for item in values):
+            return values
+    known = ", ".join([*_SINGLE, *_SEVERAL])
+    if name not in _SINGLE and name not in _SEVERAL:
+        raise InputError(f"{path}: there is no setting {name!r}; choose from {known}")
+    shape = "a list of values" if name in _SEVERAL else "a single value"
+    raise InputError(f"{path}: {name!r} must be {shape} of the right kind, not {value!r}")

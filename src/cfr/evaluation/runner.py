@@ -1,0 +1,252 @@
+"""Make the attempts that are missing, many at a time, and lose nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, TypeAlias
+
+import orjson
+
+from cfr.answer import Case, grade_all
+from cfr.engine.drive import Outcome, drive
+from cfr.engine.engine import SILENT, Engine, Watcher
+from cfr.engine.error import EngineError, JournalMismatch
+from cfr.engine.journal import digest, require_same
+from cfr.evaluation.purse import BudgetSpent
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import AttemptKey, Registered, Store, StoredCall, usage_columns
+from cfr.evaluation.writer import Row
+from cfr.method import Method
+from cfr.problem import Problem, Solution
+from cfr.protocol import Call, Completion, Message, Usage
+
+__all__ = ["Job", "Status", "Tally", "prepare", "run"]
+
+Status: TypeAlias = Literal["ok", "truncated", "unparsed", "failed"]
+"""How an attempt ended: with an answer; without one because its budget ran out; without one all
+the same; or not at all, because a call never succeeded. Only the last is made again."""
+
+# Runs of one problem, and samples within a run, get seeds of their own where a seed is fixed.
+_SEEDS_A_RUN: Final = 1_000
+
+
+@dataclass(slots=True)
+class Tally:
+    """How a series stands."""
+
+    total: int
+    ok: int = 0
+    truncated: int = 0
+    unparsed: int = 0
+    failed: int = 0
+    correct: int = 0
+    undecided: int = 0
+    usage: Usage = field(default_factory=Usage)
+    resumed: int = 0
+    """Attempts that were there before this run."""
+
+    @property
+    def scored(self) -> int:
+        """Attempts that count for the score; failed ones do not."""
+        return self.ok + self.truncated + self.unparsed
+
+    @property
+    def complete(self) -> bool:
+        """Whether every attempt is there and none failed."""
+        return self.scored == self.total
+
+    def add(self, status: Status, verdict: str | None, usage: Usage) -> None:
+        """Count an attempt."""
+        setattr(self, status, getattr(self, status) + 1)
+        self.correct += verdict == "correct"
+        self.undecided += verdict == "undecided"
+        self.usage += usage
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A series to be completed, and what it needs for that."""
+
+    series: Series
+    problems: tuple[Problem, ...]
+    runs: int
+    engine: Engine
+    registered: Registered
+    method: Method
+    tally: Tally
+    finished: set[AttemptKey]
+    begun: dict[AttemptKey, dict[int, StoredCall]]
+
+    def missing(self) -> Iterator[tuple[Job, Problem, int]]:
+        """List the attempts that are to be made, run by run."""
+        for run_index in range(self.runs):
+            for problem in self.problems:
+                if (self.registered.problems[problem.id], run_index) not in self.finished:
+                    yield self, problem, run_index
+
+
+def prepare(
+    store: Store, series: Series, problems: tuple[Problem, ...], runs: int, engine: Engine
+) -> Job:
+    """Enter a series into the store and find out what is missing of it."""
+    registered = store.register(series, problems)
+    wanted = {(registered.problems[p.id], run_index) for p in problems for run_index in range(runs)}
+    finished = store.finished(registered.series) & wanted
+    tally = Tally(total=len(wanted), resumed=len(finished))
+    for status, verdict, usage in store.outcomes(registered.series, finished):
+        tally.add(status, verdict, usage)
+    begun = store.begun(registered.series)
+    method = series.build()
+    return Job(series, problems, runs, engine, registered, method, tally, finished, begun)
+
+
+async def run(store: Store, jobs: Iterable[Job], width: int) -> None:
+    """Make all missing attempts, at most ``width`` at the same time.
+
+    A failed call fails its attempt and nothing else. A spent budget, a store that cannot be written
+    and a stored call that no longer fits end the run.
+    """
+    missing = (attempt for job in jobs for attempt in job.missing())
+
+    async def work() -> None:
+        for job, problem, run_index in missing:
+            await _attempt(store, job, problem, run_index)
+
+    workers = [asyncio.create_task(work()) for _ in range(width)]
+    try:
+        await _first_failure(workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+        await asyncio.to_thread(store.flush)
+
+
+async def _first_failure(workers: list[asyncio.Task[None]]) -> None:
+    done, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
+    for worker in done:
+        worker.result()
+
+
+async def _attempt(store: Store, job: Job, problem: Problem, run_index: int) -> None:
+    number = job.registered.problems[problem.id]
+    key = {"series": job.registered.series, "problem": number, "run": run_index}
+    journal = _Journal(store, key, job.begun.pop((number, run_index), {}))
+    engine = _ForRun(job.engine, run_index, job.series.system)
+    started = time.monotonic()
+    try:
+        outcome = await drive(job.method.solve(problem), engine, journal=journal)
+    except (BudgetSpent, JournalMismatch):
+        raise
+    except EngineError as error:
+        ending = _failed(str(error), journal.usage)
+    else:
+        ending = await _ended(outcome, problem)
+    job.tally.add(ending.status, ending.verdict, ending.usage)
+    seconds = time.monotonic() - started
+    store.write_attempt(key | ending.columns() | {"seconds": seconds, "finished_at": time.time()})
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    status: Status
+    usage: Usage
+    answer: str | None = None
+    text: str = ""
+    error: str | None = None
+    verdict: str | None = None
+    tier: str | None = None
+    details: str = "{}"
+
+    def columns(self) -> Row:
+        return {
+            "status": self.status,
+            "answer": self.answer,
+            "text": self.text,
+            "error": self.error,
+            "verdict": self.verdict,
+            "tier": self.tier,
+            "details": self.details,
+        } | usage_columns(self.usage)
+
+
+def _failed(reason: str, usage: Usage) -> _Ending:
+    return _Ending("failed", usage, error=reason)
+
+
+async def _ended(outcome: Outcome[Solution], problem: Problem) -> _Ending:
+    solution = outcome.result
+    ending = _Ending(
+        status=_status(solution),
+        usage=sum((e.completion.usage for e in outcome.exchanges), Usage()),
+        answer=solution.answer,
+        text=solution.text,
+        details=orjson.dumps(solution.details).decode(),
+    )
+    if problem.answer is None:
+        return ending
+    (verdict,) = await grade_all([Case(solution.answer, problem.answer, problem.text)])
+    return replace(ending, verdict=verdict.verdict, tier=verdict.tier)
+
+
+def _status(solution: Solution) -> Status:
+    if solution.answer is not None:
+        return "ok"
+    return "truncated" if solution.truncated else "unparsed"
+
+
+class _Journal:
+    """The calls of one attempt, in the store."""
+
+    def __init__(self, store: Store, key: dict[str, int], known: dict[int, StoredCall]) -> None:
+        self._store = store
+        self._key = key
+        self._known = known
+        self._began = time.monotonic()
+        self.usage = Usage()
+
+    def recall(self, ordinal: int, call: Call) -> Completion | None:
+        if ordinal not in self._known:
+            self._began = time.monotonic()
+            return None
+        stored = self._known[ordinal]
+        require_same(ordinal, call, stored.digest)
+        self.usage += stored.completion.usage
+        return stored.completion
+
+    async def record(self, ordinal: int, call: Call, completion: Completion) -> None:
+        self.usage += completion.usage
+        messages = [{"role": m.role, "content": m.content} for m in call.messages]
+        await self._store.write_call(
+            self._key
+            | {
+                "ordinal": ordinal,
+                "stage": call.stage,
+                "digest": digest(call),
+                "messages": orjson.dumps(messages).decode(),
+                "max_tokens": call.max_tokens,
+                "text": completion.text,
+                "reasoning": completion.reasoning,
+                "finish": completion.finish,
+                "reported": completion.usage.reported,
+                "seconds": time.monotonic() - self._began,
+            }
+            | usage_columns(completion.usage)
+        )
+
+
+class _ForRun:
+    """An engine for one run of a series: with its system prompt, and seeds of its own."""
+
+    def __init__(self, engine: Engine, run_index: int, system: str) -> None:
+        self._engine = engine
+        self._offset = run_index * _SEEDS_A_RUN
+        self._ahead = (Message("system", system),) if system else ()
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        messages = self._ahead + call.messages
+        sample = call.sample + self._offset
+        return await self._engine.complete(replace(call, messages=messages, sample=sample), watcher)

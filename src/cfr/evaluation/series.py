@@ -1,0 +1,67 @@
+"""A series: one method on one benchmark with one model and one decoding, over several runs."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+from cfr.engine.engine import Decoding
+from cfr.engine.journal import digest
+from cfr.method import Method, make
+from cfr.problem import Json, Problem
+from cfr.protocol import Completion, Run, Usage
+
+__all__ = ["Series", "fingerprint"]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What all attempts of one row in a table have in common."""
+
+    benchmark: str
+    method: str
+    """As written on the command line: ``routed-cfr(reply=json)``."""
+    model: str
+    decoding: Decoding = field(default_factory=Decoding)
+    system: str = ""
+    """A system prompt that goes ahead of every call; the paper's main runs have none."""
+
+    @property
+    def settings(self) -> dict[str, Json]:
+        """How it is decoded, in a form that can be stored and compared."""
+        return asdict(self.decoding) | ({"system": self.system} if self.system else {})
+
+    def build(self) -> Method:
+        """Make the method."""
+        return make(self.method)
+
+
+# One problem with cues and one without, so that both branches of a router are seen.
+_PROBES: Final = (
+    Problem("Find the remainder when $2^{10}$ is divided by 7.", benchmark="probe"),
+    Problem("Compute $1 + 1$.", benchmark="probe"),
+)
+_PROBE_REPLY: Final = Completion(
+    '{"raw_constraints": [{"id": "C1", "type": "domain", "description": "an integer"}],'
+    ' "answer_format": "integer", "final_answer": "2"}\n\\boxed{2}',
+    usage=Usage(10, 10),
+)
+_MOST_ROUNDS: Final = 64
+
+
+def fingerprint(method: Method) -> str:
+    """Name a method by its configuration and by all that it asks: prompts, budgets, formats.
+
+    Two versions of the code that would ask anything different have different fingerprints.
+    """
+    seen = hashlib.sha256(repr(method).encode())
+    for problem in _PROBES:
+        run = Run(method.solve(problem))
+        for _ in range(_MOST_ROUNDS):
+            if run.done:
+                break
+            for call in run.calls:
+                seen.update(digest(call).encode())
+            run.advance((_PROBE_REPLY,) * len(run.calls))
+    return seen.hexdigest()[:16]

@@ -1,0 +1,297 @@
+"""Everything that was asked and answered, in SQLite or PostgreSQL.
+
+Calls are written before their attempt goes on, so that whatever was paid for is there after a
+crash. Attempts that are complete are never made again; a failed one leaves its reason and is made
+again by the next run.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, cast
+
+import orjson
+import sqlalchemy as sa
+from filelock import FileLock, Timeout
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.event import listens_for
+from sqlalchemy.exc import ArgumentError, DBAPIError
+
+from cfr.error import CfrError
+from cfr.evaluation import schema
+from cfr.evaluation.series import Series, fingerprint
+from cfr.evaluation.writer import Row, Writer
+from cfr.problem import Problem
+from cfr.protocol import Completion, Finish, Usage
+
+__all__ = ["AttemptKey", "Registered", "Store", "StoreError", "StoredCall", "usage_columns"]
+
+AttemptKey = tuple[int, int]
+"""A problem's number in the store and a run's index: an attempt within its series."""
+
+_LOCK_NUMBER: Final = 0x63_66_72  # "cfr", for PostgreSQL's advisory lock
+
+
+class StoreError(CfrError):
+    """A store that cannot be opened, is in use, or holds something else than what is run now."""
+
+    exit_code = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A series and its problems under the numbers that the store gave them."""
+
+    series: int
+    problems: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCall:
+    """A call that was completed in an earlier run of an attempt that was not."""
+
+    digest: str
+    completion: Completion
+
+
+class Store:
+    """An open store: ``with Store("runs.db") as store``."""
+
+    def __init__(self, url: str) -> None:
+        self.url = _without_password(url)
+        self.database, self._lock_path = _connect(url)
+        self._prepare()
+        dialect = cast("Any", postgresql if self.database.name == "postgresql" else sqlite)
+        self._upserts = {t: _upsert(dialect, t) for t in (schema.attempts, schema.calls)}
+        self._writer = Writer(self.database, self._upserts.__getitem__)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._writer.close()
+        self.database.dispose()
+
+    @contextmanager
+    def exclusively(self) -> Generator[None]:
+        """Hold the store for one run: two that write the same attempts would pay for them twice."""
+        in_use = StoreError(f"{self.url}: another run is using this store; wait, or name another")
+        if self._lock_path:
+            try:
+                with FileLock(self._lock_path, timeout=0):
+                    yield
+            except Timeout:
+                raise in_use from None
+            return
+        with self.database.connect() as connection:
+            if not connection.scalar(sa.select(sa.func.pg_try_advisory_lock(_LOCK_NUMBER))):
+                raise in_use
+            yield
+
+    def register(self, series: Series, problems: Sequence[Problem]) -> Registered:
+        """Enter a series and its problems, or find them; what has changed since is refused."""
+        with self.database.begin() as connection:
+            return Registered(
+                self._series(connection, series),
+                self._problems(connection, series.benchmark, problems),
+            )
+
+    def finished(self, series: int) -> set[AttemptKey]:
+        """Return the attempts that need not be made again."""
+        table = schema.attempts
+        query = sa.select(table.c.problem, table.c.run).where(
+            table.c.series == series, table.c.status != "failed"
+        )
+        with self.database.connect() as connection:
+            return {(problem, run) for problem, run in connection.execute(query)}
+
+    def begun(self, series: int) -> dict[AttemptKey, dict[int, StoredCall]]:
+        """Return the calls of attempts that were begun and not finished."""
+        calls, attempts = schema.calls, schema.attempts
+        same = sa.and_(
+            *(attempts.c[name] == calls.c[name] for name in ("series", "problem", "run")),
+            attempts.c.status != "failed",
+        )
+        query = (
+            sa.select(calls)
+            .outerjoin(attempts, same)
+            .where(calls.c.series == series, attempts.c.series.is_(None))
+        )
+        found: dict[AttemptKey, dict[int, StoredCall]] = defaultdict(dict)
+        with self.database.connect() as connection:
+            for row in connection.execute(query).mappings():
+                stored = StoredCall(row["digest"], _completion(row))
+                found[row["problem"], row["run"]][row["ordinal"]] = stored
+        return dict(found)
+
+    def outcomes(
+        self, series: int, wanted: set[AttemptKey]
+    ) -> Iterator[tuple[Any, str | None, Usage]]:
+        """Return status, verdict and tokens of some finished attempts."""
+        table = schema.attempts
+        columns = [table.c[name] for name in ("problem", "run", "status", "verdict")]
+        counts = [table.c[name] for name in usage_columns(Usage())]
+        query = sa.select(*columns, *counts).where(
+            table.c.series == series, table.c.status != "failed"
+        )
+        with self.database.connect() as connection:
+            for row in connection.execute(query):
+                problem, run, status, verdict, *tokens = cast("tuple[Any, ...]", row)
+                if (problem, run) in wanted:
+                    yield status, verdict, Usage(*tokens)
+
+    async def write_call(self, row: Row) -> None:
+        """Write a completed call and wait until it is safe."""
+        await self._writer.write(schema.calls, row)
+
+    def write_attempt(self, row: Row) -> None:
+        """Write how an attempt ended. If this is lost, its calls are not: it is replayed."""
+        self._writer.write_later(schema.attempts, row)
+
+    def flush(self) -> None:
+        """Wait until all that was written is safe."""
+        self._writer.flush()
+
+    def _prepare(self) -> None:
+        try:
+            schema.METADATA.create_all(self.database)
+            with self.database.begin() as connection:
+                version = connection.scalar(sa.select(schema.store.c.version))
+                if version is None:
+                    connection.execute(schema.store.insert(), {"version": schema.VERSION})
+                    version = schema.VERSION
+        except DBAPIError as error:
+            raise StoreError(
+                f"{self.url}: cannot be opened as a store ({_reason(error)}); check the address"
+            ) from None
+        if version != schema.VERSION:
+            raise StoreError(f"{self.url}: written by another version of cfr ({version})")
+
+    def _series(self, connection: sa.Connection, series: Series) -> int:
+        table, method = schema.series, series.build()
+        identity = {
+            "benchmark": series.benchmark,
+            "method": series.method,
+            "model": series.model,
+            "decoding": orjson.dumps(series.settings).decode(),
+        }
+        now = fingerprint(method)
+        where = [table.c[name] == value for name, value in identity.items()]
+        known = connection.execute(sa.select(table).where(*where)).mappings().first()
+        if known is None:
+            values = identity | {"label": method.label, "fingerprint": now}
+            entered = connection.execute(table.insert().values(values))
+            return cast("int", cast("Any", entered.inserted_primary_key)[0])
+        if known["fingerprint"] != now:
+            raise StoreError(
+                f"{self.url}: {series.method} on {series.benchmark} was run with other prompts or "
+                "settings than it has now; name a new store, so that the two are not mixed"
+            )
+        return known["id"]
+
+    def _problems(
+        self, connection: sa.Connection, benchmark: str, problems: Sequence[Problem]
+    ) -> dict[str, int]:
+        table = schema.problems
+        query = sa.select(table).where(table.c.benchmark == benchmark)
+        known = {row["name"]: row for row in connection.execute(query).mappings()}
+        for problem in problems:
+            if problem.id in known and known[problem.id]["text"] != problem.text:
+                raise StoreError(
+                    f"{self.url}: problem {problem.id} of {benchmark} has another text there; "
+                    "name a new store for the changed file"
+                )
+        new = [
+            {"benchmark": benchmark, "name": p.id, "text": p.text, "answer": p.answer}
+            for p in problems
+            if p.id not in known
+        ]
+        if new:
+            connection.execute(table.insert(), new)
+        names = sa.select(table.c.name, table.c.id).where(table.c.benchmark == benchmark)
+        return {row.name: row.id for row in connection.execute(names)}
+
+
+def usage_columns(usage: Usage) -> Row:
+    """Spread token counts over their columns."""
+    return {
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "reasoning_tokens": usage.reasoning,
+        "cached_tokens": usage.cached,
+    }
+
+
+def _completion(row: sa.RowMapping) -> Completion:
+    usage = Usage(
+        row["input_tokens"],
+        row["output_tokens"],
+        row["reasoning_tokens"],
+        row["cached_tokens"],
+        row["reported"],
+    )
+    return Completion(row["text"], cast("Finish", row["finish"]), row["reasoning"], usage)
+
+
+def _connect(url: str) -> tuple[sa.Engine, Path | None]:
+    """Open a database by its address; a plain path is a SQLite file."""
+    try:
+        if "://" not in url:
+            path = Path(url).expanduser()
+            if not path.absolute().parent.is_dir():
+                raise StoreError(f"{url}: there is no folder {path.parent}; make it first")
+            return _sqlite(f"sqlite:///{path}"), path.with_name(path.name + ".lock")
+        if url.startswith("sqlite"):
+            path = Path(sa.make_url(url).database or "runs.db")
+            return _sqlite(url), path.with_name(path.name + ".lock")
+        parsed = sa.make_url(url)
+        if parsed.get_backend_name() != "postgresql":
+            raise StoreError(f"{parsed.render_as_string()}: a store is SQLite or PostgreSQL")
+        return sa.create_engine(parsed.set(drivername="postgresql+psycopg")), None
+    except ArgumentError:
+        raise StoreError(f"{url}: not a store's address; give a file or postgresql://…") from None
+    except ModuleNotFoundError:
+        raise StoreError("PostgreSQL needs: pip install 'constraint-first[postgres]'") from None
+
+
+def _without_password(url: str) -> str:
+    try:
+        return sa.make_url(url).render_as_string() if "://" in url else url
+    except ArgumentError:
+        return url
+
+
+def _sqlite(url: str) -> sa.Engine:
+    engine = sa.create_engine(url, connect_args={"timeout": 30})
+
+    @listens_for(engine, "connect")
+    def _pragmas(connection: Any, _record: object) -> None:
+        cursor = connection.cursor()
+        # Readers do not wait for the writer; a commit is on the disk when it returns.
+        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA synchronous=FULL")
+        cursor.close()
+
+    return engine
+
+
+def _upsert(dialect: Any, table: sa.Table) -> sa.Insert:
+    """Insert a row, or replace the one with its key: a failed attempt that was made again."""
+    insert = dialect.insert(table)
+    keys = [column.name for column in table.primary_key]
+    rest = {c.name: insert.excluded[c.name] for c in table.columns if c.name not in keys}
+    return insert.on_conflict_do_update(index_elements=keys, set_=rest)
+
+
+def _reason(error: DBAPIError) -> str:
+    return " ".join(str(error.orig).split())[:160]

@@ -1,0 +1,131 @@
+"""How the series in a store stand, and their attempts as plain rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import sqlalchemy as sa
+
+from cfr.evaluation import schema
+from cfr.evaluation.store import Store, usage_columns
+from cfr.evaluation.writer import Row
+from cfr.problem import Json
+from cfr.protocol import Usage
+
+__all__ = ["Summary", "attempt_rows", "summaries", "wilson"]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A series in numbers."""
+
+    series: int
+    benchmark: str
+    method: str
+    label: str
+    model: str
+    decoding: dict[str, Json]
+    attempts: int
+    ok: int
+    truncated: int
+    unparsed: int
+    failed: int
+    correct: int
+    undecided: int
+    graded: int
+    usage: Usage
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of correct answers among graded attempts; None where there are none."""
+        return self.correct / self.graded if self.graded else None
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the series for programs."""
+        return {
+            "benchmark": self.benchmark,
+            "method": self.method,
+            "label": self.label,
+            "model": self.model,
+            "decoding": self.decoding,
+            "attempts": self.attempts,
+            "ok": self.ok,
+            "truncated": self.truncated,
+            "unparsed": self.unparsed,
+            "failed": self.failed,
+            "undecided": self.undecided,
+            "accuracy": self.accuracy,
+            "tokens": self.usage.total,
+            "input_tokens": self.usage.input,
+            "output_tokens": self.usage.output,
+        }
+
+
+def summaries(store: Store) -> list[Summary]:
+    """Summarise every series of a store, in one query."""
+    s, a = schema.series, schema.attempts
+
+    def count(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+        return sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
+
+    statuses = [count(a.c.status == status) for status in ("ok", "truncated", "unparsed", "failed")]
+    verdicts = [count(a.c.verdict == verdict) for verdict in ("correct", "undecided")]
+    tokens = [sa.func.coalesce(sa.func.sum(a.c[name]), 0) for name in usage_columns(Usage())]
+    query = (
+        sa.select(
+            *(s.c[name] for name in ("id", "benchmark", "method", "label", "model", "decoding")),
+            sa.func.count(a.c.series),
+            *statuses,
+            *verdicts,
+            count(a.c.verdict.is_not(None)),
+            *tokens,
+        )
+        .outerjoin(a, a.c.series == s.c.id)
+        .group_by(*s.c)
+        .order_by(s.c.id)
+    )
+    with store.database.connect() as connection:
+        return [_summary(tuple(row)) for row in connection.execute(query)]
+
+
+def _summary(row: tuple[Any, ...]) -> Summary:
+    number, benchmark, method, label, model, decoding, *counts = row
+    *numbers, a, b, c, d = counts
+    usage = Usage(a, b, c, d)
+    return Summary(
+        number, benchmark, method, label, model, orjson.loads(decoding), *numbers, usage=usage
+    )
+
+
+def attempt_rows(store: Store) -> Iterator[Row]:
+    """List every attempt with its problem and series, without loading them all at once."""
+    s, p, a = schema.series, schema.problems, schema.attempts
+    names = ("benchmark", "method", "label", "model", "decoding")
+    query = (
+        sa.select(
+            *(s.c[name] for name in names),
+            p.c.name.label("problem"),
+            p.c.answer.label("gold"),
+            *(column for column in a.c if column.name not in ("series", "problem")),
+        )
+        .join(s, a.c.series == s.c.id)
+        .join(p, a.c.problem == p.c.id)
+        .order_by(a.c.series, a.c.problem, a.c.run)
+    )
+    with store.database.connect().execution_options(yield_per=1_000) as connection:
+        for row in connection.execute(query).mappings():
+            yield dict(row)
+
+
+def wilson(successes: int, trials: int, z: float = 1.959964) -> tuple[float, float]:
+    """Return the 95 % Wilson interval of a share."""
+    if not trials:
+        return 0.0, 1.0
+    share, spread = successes / trials, z * z / trials
+    centre = (share + spread / 2) / (1 + spread)
+    half = z * math.sqrt(share * (1 - share) / trials + spread / trials / 4) / (1 + spread)
+    return max(0.0, centre - half), min(1.0, centre + half)

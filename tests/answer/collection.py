@@ -1,0 +1,50 @@
+"""The project's own collection of answers to grade and replies to read."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["GradeCase", "ReadCase", "benchmark_answers", "grade_cases", "read_cases"]
+
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("CFR_DATA", HERE.parents[2] / "shared" / "data"))
+
+
+@dataclass(frozen=True)
+class GradeCase:
+    pred: str
+    gold: str
+    verdict: str
+    tag: str
+    split: str
+
+
+@dataclass(frozen=True)
+class ReadCase:
+    text: str
+    answer: str | None
+    tag: str
+    split: str
+
+
+def grade_cases() -> list[GradeCase]:
+    lines = (HERE / "cases.jsonl").read_text(encoding="utf-8").splitlines()
+    return [GradeCase(**json.loads(line)) for line in lines]
+
+
+def read_cases() -> list[ReadCase]:
+    lines = (HERE / "replies.jsonl").read_text(encoding="utf-8").splitlines()
+    return [ReadCase(**json.loads(line)) for line in lines]
+
+
+def benchmark_answers() -> list[str]:
+    """The gold answers of the benchmark files, where they are there; they stay outside."""
+    lines = (
+        line
+        for path in sorted(DATA.glob("*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    )
+    return sorted({json.loads(line)["answer"] for line in lines})

@@ -1,0 +1,50 @@
+"""Wrong answers that look right are never called correct."""
+
+import re
+from collections.abc import Iterable
+
+import pytest
+
+from cfr.answer import Case, grade_each
+
+from .collection import benchmark_answers, grade_cases
+from .near_miss import near_misses
+
+
+def called_correct(golds: Iterable[str]) -> tuple[int, list[tuple[str | None, str]]]:
+    cases = [Case(miss, gold) for gold in sorted(set(golds)) for miss in near_misses(gold)]
+    verdicts = list(grade_each(cases))
+    correct = [
+        (case.pred, case.gold)
+        for case, verdict in zip(cases, verdicts, strict=True)
+        if verdict.correct
+    ]
+    return len(cases), correct
+
+
+def test_no_near_miss_of_the_collection_is_correct() -> None:
+    count, correct = called_correct(case.gold for case in grade_cases() if case.tag != "completion")
+    assert correct == []
+    assert count > 800
+
+
+@pytest.mark.slow
+def test_no_near_miss_of_a_benchmark_answer_is_correct() -> None:
+    golds = benchmark_answers()
+    if not golds:
+        pytest.skip("no benchmark files; set CFR_DATA to a folder that has them")
+    count, correct = called_correct(golds)
+    assert correct == []
+    assert count > 3000
+
+
+def test_every_benchmark_answer_is_itself() -> None:
+    golds = benchmark_answers()
+    if not golds:
+        pytest.skip("no benchmark files; set CFR_DATA to a folder that has them")
+    boxed = [re.sub(r"(?<!\\)\$", "", gold) for gold in golds]
+    replies = [rf"So the answer is $\boxed{{{answer}}}$." for answer in boxed]
+    cases = [Case(reply, gold) for reply, gold in zip(replies, golds, strict=True)]
+    verdicts = grade_each(cases)
+    wrong = [case for case, verdict in zip(cases, verdicts, strict=True) if not verdict.correct]
+    assert wrong == []

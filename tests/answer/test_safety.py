@@ -1,0 +1,84 @@
+"""No model text ever reaches what could run it as code."""
+
+import ast
+import builtins
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cfr.answer
+from cfr.answer import extract
+from cfr.answer.reading import readings
+from cfr.answer.symbolic import judge
+from cfr.answer.tier import decide
+
+from .collection import grade_cases, read_cases
+
+SOURCES = sorted(Path(cfr.answer.__file__).parent.glob("*.py"))
+FORBIDDEN = {
+    "eval",
+    "exec",
+    "compile",
+    "__import__",
+    "sympify",
+    "parse_expr",
+    "lambdify",
+    "literal_eval",
+}
+
+
+def refuse(name: str) -> Callable[..., Any]:
+    def call(*_: object, **__: object) -> Any:
+        raise AssertionError(f"{name} was called")
+
+    return call
+
+
+def test_the_collection_is_graded_with_every_evaluator_refusing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sympy = pytest.importorskip("sympy")
+    parser = pytest.importorskip("sympy.parsing.sympy_parser")
+    readings.cache_clear()
+    cases = [case for case in grade_cases() if case.tag != "completion"]
+    replies = read_cases()
+    judge("x", "2x")  # imports are done before the doors close
+    for name in ("eval", "exec", "compile"):
+        monkeypatch.setattr(builtins, name, refuse(name))
+    for module, name in ((sympy, "sympify"), (sympy, "parse_expr"), (parser, "parse_expr")):
+        monkeypatch.setattr(module, name, refuse(name))
+    wrong: list[str] = []
+    for case in cases:
+        ruling = decide(case.pred, case.gold)
+        if ruling.same is None:
+            ruling = judge(case.pred, case.gold)
+        if ruling.same is not (case.verdict == "correct"):
+            wrong.append(case.pred)
+    read = [reply for reply in replies if extract(reply.text).answer != reply.answer]
+    monkeypatch.undo()
+    assert (wrong, read) == ([], [])
+
+
+def test_a_worker_imports_no_library_that_could_run_text() -> None:
+    script = (
+        "import sys\nfrom cfr.answer.symbolic import judge\nassert judge('2x', 'x+x').same\n"
+        "print(sorted({'sympy', 'latex2sympy2_extended', 'math_verify'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert done.stdout.decode().strip() == "[]"
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
+def test_the_source_calls_none_of_them(source: Path) -> None:
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    called = {
+        node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
+    }
+    # re.compile is not the builtin.
+    assert called & (FORBIDDEN - {"compile"}) == set()

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cfr.benchmark.families import FAMILIES
+from cfr.benchmark.split import PUBLIC_SHA256
+from cfr.cli.bench import command
+
+from .conftest import Run
+
+ROOT = Path(__file__).parents[2]
+
+
+def invoke(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(command, [str(one) for one in arguments], catch_exceptions=True)
+
+
+def test_generate_then_check(tmp_path: Path) -> None:
+    path = tmp_path / "fresh.jsonl"
+    assert invoke("generate", "--seed", "7", "--n", "50", "-o", path).exit_code == 0
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 50
+    result = invoke("check", path)
+    assert result.exit_code == 0
+    assert "50 problems, all as they should be" in result.output
+
+
+def test_generate_takes_families_tiers_and_levels(tmp_path: Path) -> None:
+    path = tmp_path / "few.jsonl"
+    wish = ("--tier", "joint", "--level", "3", "--level", "1")
+    assert invoke("generate", "--seed", "1", "--n", "16", "-o", path, *wish).exit_code == 0
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert {row["tier"] for row in rows} == {"joint"}
+    assert {row["level"] for row in rows} == {1, 3}
+
+
+def test_generate_does_not_overwrite_unless_forced(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    path.write_text("mine", encoding="utf-8")
+    assert invoke("generate", "--seed", "7", "--n", "5", "-o", path).exit_code != 0
+    assert path.read_text(encoding="utf-8") == "mine"
+    assert invoke("generate", "--seed", "7", "--n", "5", "-o", path, "--force").exit_code == 0
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--n", "0"], "cannot generate 0 problems; ask for at least 1"),
+        (["--n", "5", "--family", "coprime_sun"], "did you mean coprime_sum"),
+        (["--n", "9999", "--family", "positive_length", "--level", "1"], "has only about"),
+        (["--n", "5", "--family", "clock_hour", "--tier", "joint"], "is in tier joint"),
+    ],
+)
+def test_nonsense_is_one_line_and_nothing_is_written(
+    cfr: Run, tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    ran = cfr("bench", "generate", "--seed", "1", "-o", "out.jsonl", *arguments)
+    assert ran.code == 2
+    assert says in ran.err.splitlines()[-1]
+    assert "Traceback" not in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unwritable_path_is_one_line(cfr: Run) -> None:
+    ran = cfr("bench", "generate", "--seed", "1", "--n", "3", "-o", "nowhere/out.jsonl")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "there is no folder" in ran.err
+
+
+def test_a_tampered_file_names_line_and_fault(cfr: Run, tmp_path: Path) -> None:
+    path = tmp_path / "fresh.jsonl"
+    invoke("generate", "--seed", "7", "--n", "6", "-o", path)
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows[3]["answer"] = "123456"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    ran = cfr("bench", "check", "fresh.jsonl")
+    assert (ran.code, ran.err.count("\n")) == (1, 1)
+    assert "line 4: the answer 123456 does not satisfy" in ran.err
+    assert "more fault" in ran.err
+
+
+def test_show_prints_families_counts_and_examples() -> None:
+    result = invoke("show")
+    assert result.exit_code == 0
+    assert all(name in result.output.replace("\n", "") for name in FAMILIES)
+    assert "32 families, 480 public problems" in " ".join(result.output.split())
+
+
+def test_show_as_json() -> None:
+    rows = json.loads(invoke("show", "--tier", "implicit", "--json").output)
+    assert len(rows) == 8
+    assert {row["public"] for row in rows} == {15}
+    assert all(row["example"]["family"] == row["family"] for row in rows)
+
+
+def test_the_data_card_holds_the_table_that_show_prints() -> None:
+    card = (ROOT / "docs" / "constraintbench.md").read_text(encoding="utf-8")
+    assert invoke("show", "--markdown").output.strip() in card
+    assert PUBLIC_SHA256[:16] in card

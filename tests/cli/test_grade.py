@@ -1,0 +1,131 @@
+"""The two commands that judge and read answers, as a person runs them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROWS = [
+    {"id": "a", "pred": r"so \boxed{\frac12}", "gold": "0.5"},
+    {"id": "b", "pred": "x+1", "gold": "1+x"},
+    {"id": 3, "pred": None, "gold": "7"},
+    {"id": "d", "pred": 8, "gold": "9"},
+    {"id": "e", "pred": "10%", "gold": "10", "problem": "What percent is red?"},
+]
+
+
+def cfr(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from cfr.cli import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        timeout=120,
+        check=False,
+    )
+
+
+def write(path: Path, lines: list[str]) -> str:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path.name
+
+
+def read(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_file_is_graded_in_order(tmp_path: Path) -> None:
+    name = write(tmp_path / "in.jsonl", [json.dumps(row) for row in ROWS])
+    done = cfr("grade", name, "-o", "out.jsonl", "--workers", "1", folder=tmp_path)
+    rows = read(tmp_path / "out.jsonl")
+    assert done.returncode == 0
+    assert [row["id"] for row in rows] == ["a", "b", 3, "d", "e"]
+    assert [row["verdict"] for row in rows] == [
+        "correct", "correct", "incorrect", "incorrect", "correct",
+    ]  # fmt: skip
+    assert [row["tier"] for row in rows] == ["exact", "symbolic", "exact", "exact", "exact"]
+    assert set(rows[0]) == {"id", "verdict", "tier", "answer", "seconds"}
+    assert rows[0]["answer"] == r"\frac12"
+    assert done.stderr == "3 correct, 2 incorrect, 0 undecided\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
+
+
+def test_a_malformed_line_is_named_and_skipped(tmp_path: Path) -> None:
+    lines = [json.dumps(ROWS[0]), "{oops", '{"id": 1, "pred": "5"}', "[1]", json.dumps(ROWS[3])]
+    name = write(tmp_path / "in.jsonl", lines)
+    done = cfr("grade", name, folder=tmp_path)
+    assert done.returncode == 0
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == ["a", "d"]
+    errors = done.stderr.splitlines()
+    assert [f"line {number}:" in errors[at] for at, number in enumerate((2, 3, 4))] == [True] * 3
+    assert errors[-1] == "1 correct, 1 incorrect, 0 undecided, 3 skipped"
+
+
+@pytest.mark.parametrize(
+    ("pred", "gold", "start"),
+    [
+        (r"\frac{1}{2}", "0.5", "correct (exact tier): "),
+        ("-3", "3", "incorrect (exact tier): "),
+        ("2x", "x+x", "correct (symbolic tier): "),
+    ],
+)
+def test_one_pair_prints_its_verdict_and_why(
+    tmp_path: Path, pred: str, gold: str, start: str
+) -> None:
+    done = cfr("grade", pred, gold, folder=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith(start)
+    assert len(done.stdout) > len(start) + 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("grade", "absent.jsonl"),
+        ("extract", "absent.jsonl"),
+        ("grade", "in.jsonl", "-o", "no/such/folder/out.jsonl"),
+        ("grade", "in.jsonl", "-o", "."),
+        ("extract", "latin.jsonl"),
+    ],
+)
+def test_what_cannot_work_is_one_clear_line(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    write(tmp_path / "in.jsonl", [json.dumps(ROWS[0])])
+    (tmp_path / "latin.jsonl").write_bytes('{"id": 1, "text": "é"}'.encode("latin-1"))
+    done = cfr(*arguments, folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("cfr: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_output_stays_as_it_was_when_grading_cannot_start(tmp_path: Path) -> None:
+    write(tmp_path / "out.jsonl", ["earlier"])
+    cfr("grade", "absent.jsonl", "-o", "out.jsonl", folder=tmp_path)
+    assert (tmp_path / "out.jsonl").read_text() == "earlier\n"
+
+
+def test_answers_are_extracted(tmp_path: Path) -> None:
+    replies = [
+        {"id": 1, "text": r"Thus \boxed{7}."},
+        {"id": 2, "text": "I give up."},
+        {"id": 3, "text": '{"final_answer": "\\frac{1}{2}", "confidence": 1'},
+        {"id": 4, "text": "\ud800 so the answer is 5"},
+        {"id": 5},
+    ]
+    name = write(tmp_path / "in.jsonl", [json.dumps(row) for row in replies])
+    done = cfr("extract", name, "-o", "out.jsonl", folder=tmp_path)
+    assert [(row["id"], row["answer"]) for row in read(tmp_path / "out.jsonl")] == [
+        (1, "7"),
+        (2, None),
+        (3, r"\frac{1}{2}"),
+        (4, "5"),
+    ]
+    assert "line 5: no field 'text'" in done.stderr
+    assert done.stderr.endswith("4 replies: 3 with an answer, 1 skipped\n")
+
+
+@pytest.mark.parametrize("command", ["grade", "extract"])
+def test_help_has_examples(tmp_path: Path, command: str) -> None:
+    assert f"cfr {command} " in cfr(command, "--help", folder=tmp_path).stdout.split("Examples:")[1]

@@ -1,0 +1,108 @@
+import asyncio
+
+import pytest
+
+from cfr.engine.engine import SILENT, Watcher
+from cfr.engine.error import RateLimited, StreamCut, Transient
+from cfr.engine.limit import Limited, Limiter, Pace
+from cfr.protocol import Call, Completion
+
+CALL = Call.user("x", stage="direct", max_tokens=8)
+
+
+class Counting:
+    """An engine that sees how many calls are under way, and pushes back when told to."""
+
+    def __init__(self) -> None:
+        self.now = self.most = self.asked = 0
+        self.faults: list[Transient] = []
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        self.asked += 1
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0.001)
+        self.now -= 1
+        while self.faults:
+            watcher.retrying(call, self.faults.pop(), 0)
+        return Completion("done")
+
+
+async def ask(limited: Limited, times: int) -> None:
+    await asyncio.gather(*(limited.complete(CALL) for _ in range(times)))
+
+
+async def test_never_more_at_once_than_allowed() -> None:
+    engine = Counting()
+    await ask(Limited(engine, Limiter(7)), 100)
+    assert engine.most == 7
+    assert engine.asked == 100
+
+
+async def test_the_window_opens_while_replies_come() -> None:
+    engine, limiter = Counting(), Limiter(64, start=2)
+    await ask(Limited(engine, limiter), 300)
+    assert limiter.size == 64
+    assert engine.most == 64
+
+
+async def test_a_push_back_halves_the_window_once_for_a_round() -> None:
+    engine, limiter = Counting(), Limiter(64)
+    engine.faults = [RateLimited("slow"), RateLimited("slow"), RateLimited("slow")]
+    await ask(Limited(engine, limiter), 1)
+    assert 32 <= limiter.size <= 33
+    before = limiter.size
+    await ask(Limited(engine, limiter), 30)
+    assert before < limiter.size < before + 1.5
+
+
+async def test_a_cut_stream_is_no_push_back() -> None:
+    engine, limiter = Counting(), Limiter(64)
+    engine.faults = [StreamCut("cut")]
+    await ask(Limited(engine, limiter), 1)
+    assert limiter.size == 64
+
+
+async def test_whoever_gives_up_waiting_takes_no_turn_along() -> None:
+    limiter = Limiter(1)
+    async with limiter:
+        waiting = asyncio.create_task(limiter.__aenter__())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+    async with asyncio.timeout(1), limiter:
+        assert limiter.in_flight == 1
+    assert limiter.in_flight == 0
+
+
+async def test_a_pace_spaces_calls_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    pace = Pace(per_minute=60)
+    for _ in range(3):
+        await pace.wait()
+    await pace.wait(10)
+    await pace.wait()
+    assert [round(s) for s in slept] == [0, 1, 2, 3, 13]
+    slept.clear()
+    await Pace(None).wait(10**9)
+    assert slept == []
+
+
+async def test_watchers_see_through() -> None:
+    seen: list[str] = []
+
+    class Seeing(Watcher):
+        streams = False
+
+        def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+            seen.append(str(fault))
+
+    engine = Counting()
+    engine.faults = [RateLimited("slow")]
+    await Limited(engine, Limiter(1)).complete(CALL, Seeing())
+    assert seen == ["slow"]

@@ -1,0 +1,165 @@
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cfr.engine.engine import Decoding
+from cfr.engine.scripted import Scripted
+from cfr.evaluation.runner import prepare, run
+from cfr.evaluation.series import Series, fingerprint
+from cfr.evaluation.store import Store, StoreError
+from cfr.evaluation.summary import attempt_rows, summaries, wilson
+from cfr.method import make
+from cfr.problem import Problem
+
+PROBLEMS = tuple(Problem(f"What is {n} + 1?", id=f"p{n}", answer=str(n + 1)) for n in range(5))
+SERIES = Series("sums", "direct", "model-a")
+
+
+def right(call: object) -> str:
+    number = int(str(call).split("What is ")[1].split(" ")[0])
+    return f"It is \\boxed{{{number + 1}}}."
+
+
+async def evaluate(store: Store, series: Series = SERIES, runs: int = 2) -> Scripted:
+    engine = Scripted(right)
+    await run(store, [prepare(store, series, PROBLEMS, runs, engine)], width=4)
+    return engine
+
+
+async def test_attempts_are_there_once_and_not_made_again(url: str) -> None:
+    with Store(url) as store:
+        assert len((await evaluate(store)).asked) == 10
+        assert len((await evaluate(store)).asked) == 0
+        assert len((await evaluate(store, runs=3)).asked) == 5
+    with Store(url) as store:
+        rows = list(attempt_rows(store))
+    assert len(rows) == 15
+    assert {(row["problem"], row["run"]) for row in rows} == {
+        (p.id, r) for p in PROBLEMS for r in range(3)
+    }
+    assert {row["verdict"] for row in rows} == {"correct"}
+
+
+async def test_a_summary_counts_what_is_there(url: str) -> None:
+    with Store(url) as store:
+        await evaluate(store)
+        await evaluate(store, replace(SERIES, model="model-b"), runs=1)
+        store.register(replace(SERIES, model="model-c"), PROBLEMS)
+        found = summaries(store)
+    assert [(s.model, s.attempts, s.ok, s.accuracy) for s in found] == [
+        ("model-a", 10, 10, 1.0),
+        ("model-b", 5, 5, 1.0),
+        ("model-c", 0, 0, None),
+    ]
+    described = found[0].to_json()
+    for name in ("benchmark", "method", "truncated", "unparsed", "failed", "tokens"):
+        assert name in described
+
+
+async def test_another_decoding_is_another_series(url: str) -> None:
+    with Store(url) as store:
+        await evaluate(store)
+        hot = replace(SERIES, decoding=Decoding(temperature=1.0))
+        assert len((await evaluate(store, hot)).asked) == 10
+
+
+def _another(_method: object) -> str:
+    return "another"
+
+
+async def test_a_changed_prompt_is_refused_and_not_mixed_in(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(url) as store:
+        await evaluate(store)
+        monkeypatch.setattr("cfr.evaluation.store.fingerprint", _another)
+        with pytest.raises(StoreError, match="other prompts or settings"):
+            await evaluate(store)
+
+
+async def test_a_changed_problem_is_refused(url: str) -> None:
+    with Store(url) as store:
+        await evaluate(store)
+        changed = (replace(PROBLEMS[0], text="Another question?"), *PROBLEMS[1:])
+        with pytest.raises(StoreError, match="problem p0 of sums has another text"):
+            store.register(SERIES, changed)
+
+
+def test_two_runs_do_not_share_a_store_at_once(url: str) -> None:
+    with (
+        Store(url) as one,
+        Store(url) as two,
+        one.exclusively(),
+        pytest.raises(StoreError, match="another run is using this store"),
+        two.exclusively(),
+    ):
+        pass
+    with Store(url) as store, store.exclusively():
+        pass
+
+
+async def test_text_of_any_kind_is_stored(url: str) -> None:
+    odd = Problem("“ſ” \u2028 \U0001f600 {x} \\frac", id="odd", answer="1")
+    with Store(url) as store:
+        engine = Scripted(["\x01 \ufffd \U0001f600 \\boxed{1}"])
+        await run(store, [prepare(store, SERIES, (odd,), 1, engine)], width=1)
+        (row,) = attempt_rows(store)
+    assert row["text"].startswith("\x01 \ufffd \U0001f600")
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("none/such/runs.db", "there is no folder"),
+        ("mysql://h/db", "SQLite or PostgreSQL"),
+        ("nonsense://", "SQLite or PostgreSQL|not a store"),
+        ("postgresql://me:hush@127.0.0.1:1/x", "cannot be opened"),
+    ],
+)
+def test_an_address_that_is_no_store(
+    url: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StoreError, match=message) as caught:
+        Store(url)
+    assert "hush" not in str(caught.value)
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    path.write_text("this is not a database, but it is long enough to be looked at " * 20)
+    with pytest.raises(StoreError, match="cannot be opened as a store"):
+        Store(str(path))
+
+
+def test_a_fingerprint_depends_on_configuration_and_prompts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = ["direct", "cfr", "cfr(reply=json)", "routed-cfr", "routed-cfr(router=printed)"]
+    prints = {fingerprint(make(name)) for name in names}
+    assert len(prints) == len(names)
+    assert fingerprint(make("cfr")) == fingerprint(make("cfr"))
+    before = fingerprint(make("direct"))
+    from cfr.method import direct
+    from cfr.prompt import Prompt
+
+    monkeypatch.setattr(direct, "_PROMPT", Prompt("direct", "Please solve [[problem]]"))
+    assert fingerprint(make("direct")) != before
+
+
+def test_wilson_intervals() -> None:
+    low, high = wilson(50, 100)
+    assert (round(low, 4), round(high, 4)) == (0.4038, 0.5962)
+    assert wilson(0, 10)[0] == 0.0
+    assert round(wilson(10, 10)[1], 9) == 1.0
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def test_a_store_closes_with_everything_written(tmp_path: Path) -> None:
+    url = str(tmp_path / "runs.db")
+    with Store(url) as store:
+        asyncio.run(evaluate(store))
+    with Store(url) as store:
+        assert len(list(attempt_rows(store))) == 10
