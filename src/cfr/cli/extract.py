@@ -12,7 +12,7 @@ from cfr.cli.rows import good_rows, text_field, with_progress, writing
 __all__ = ["command"]
 
 
-@click.command()
+@click.command("extract")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the rows here.")
 def command(file: Path, output: Path | None) -> None:

@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 
 # Unknown options are arguments, so that `cfr grade -3 3` needs no `--`.
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command("grade", context_settings={"ignore_unknown_options": True})
 @click.argument("first", metavar="FILE | PRED")
 @click.argument("second", metavar="[GOLD]", required=False)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the rows here.")
