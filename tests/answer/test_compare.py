@@ -34,6 +34,9 @@ from cfr.answer.tier import decide
         ("x>2 and x<5", "(2,5)", True),
         ("x<2 or x>5", r"(-\infty,2)\cup(5,\infty)", True),
         ("-2x < 4", "x > -2", True),
+        (r"\mathbb{R}\setminus\{2\}", r"x \neq 2", True),
+        (r"\mathbb{R}\setminus\{2, -1\}", r"(-\infty,-1)\cup(-1,2)\cup(2,\infty)", True),
+        (r"\mathbb{R}\setminus\{2\}", r"x \neq 3", False),
         (r"(\pm 1, 2)", "(1,2),(-1,2)", True),
         (r"\begin{pmatrix}1\\2\end{pmatrix}", "(1,2)", True),
         (r"\begin{pmatrix}1\\2\end{pmatrix}", r"\begin{pmatrix}1&2\end{pmatrix}", False),
@@ -77,6 +80,9 @@ def test_percentages(pred: str, gold: str, problem_asks: bool, same: bool) -> No
         ("$5", "5 euros", False),
         ("20 m/s", "20 km/h", False),
         ("7 apples", "7 oranges", False),
+        ("5 million", "5", False),
+        ("2.5 million dollars", "2500000", True),
+        ("a rectangle", "A", False),
     ],
 )
 def test_units_may_be_missing_never_wrong(pred: str, gold: str, same: bool) -> None:

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cfr.answer.reading import INFINITE
-from cfr.answer.syntax import BRACKETS, Measure, Node, Op, Sym, substitute, symbols
+from cfr.answer.syntax import BRACKETS, INFINITE, Measure, Node, Op, Sym, substitute, symbols
 
 __all__ = ["Comparison", "Leaf"]
 
