@@ -31,6 +31,7 @@ from cfr.answer.tier import decide
         ("3:2", "6:4", True),
         ("12:00", "1:00", False),
         ("12:05 pm", "12:05", True),
+        ("12+5", "12:05", False),
         ("x>2 and x<5", "(2,5)", True),
         ("x<2 or x>5", r"(-\infty,2)\cup(5,\infty)", True),
         ("-2x < 4", "x > -2", True),

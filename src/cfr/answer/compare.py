@@ -77,7 +77,8 @@ class Comparison:
         if _is(pred, "base") or _is(gold, "base"):
             return False
         if _is(pred, "time") or _is(gold, "time"):
-            return self._pairwise(_args(pred), _args(gold))
+            clocks = _clock(pred) and _clock(gold)
+            return self._pairwise(_args(pred), _args(gold)) if clocks else False
         if _is(pred, ":") and _is(gold, ":"):
             return self._ratios(pred, gold)
         pred, gold = _quotient(pred), _quotient(gold)
@@ -226,6 +227,11 @@ def _shape(node: Node) -> str:
     return low + high
 
 
+def _clock(node: Node) -> bool:
+    """Whether 12:05, or 12:30 beside it, can be a time of day."""
+    return _is(node, "time") or _is(node, ":")
+
+
 def _quotient(node: Node) -> Node:
     """Read the ratio 3:2 as the fraction where the other side is a number."""
     if isinstance(node, Op) and node.name == ":" and len(node.args) == 2:
@@ -250,9 +256,8 @@ def _undefined(node: Node) -> Node | None:
 def _bound(left: str, right: str) -> tuple[str, str] | None:
     """Tell whether two names mean one function, and which variable to rename: f(x), f(t), y."""
     (f, _, x), (g, _, t) = (name.rstrip(")").partition("(") for name in (left, right))
-    if f != g and "y" not in (f, g):
-        return None
-    if not x and not t:
+    same = f == g and (x or t)
+    if not (same or (f == "y" and t) or (g == "y" and x)):
         return None
     return (x or t, t or x)
 

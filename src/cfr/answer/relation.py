@@ -15,7 +15,8 @@ __all__ = ["relation"]
 Canonical: TypeAlias = Callable[[Node], Node]
 """Brings what stands on one side of a relation to canonical form."""
 
-_FLIPPED = {">": "<", "ge": "le", "<": "<", "le": "le"}
+_RISING = frozenset({"<", "le"})
+_FALLING = frozenset({">", "ge"})
 
 
 def relation(node: Op, canonical: Canonical) -> Node:
@@ -31,9 +32,10 @@ def relation(node: Op, canonical: Canonical) -> Node:
         return _equation(parts, canonical)
     if signs[-1] == "in":
         return _define(parts[-2], canonical(parts[-1]))
-    if len(signs) == 2 and len({_FLIPPED.get(s) and s in (">", "ge") for s in signs}) == 1:
+    one_way = set(signs) <= _RISING or set(signs) <= _FALLING
+    if len(signs) == 2 and one_way:
         return _between(parts, signs)
-    if len(signs) == 1 and signs[0] in _FLIPPED:
+    if len(signs) == 1 and one_way:
         return _inequality(parts, signs[0])
     if signs == ["ne"]:
         return _unequal(*parts)
@@ -89,7 +91,7 @@ def _define(left: Node, value: Node) -> Node:
 
 
 def _inequality(parts: list[Node], sign: str) -> Node:
-    small, big = parts if sign in ("<", "le") else parts[::-1]
+    small, big = parts if sign in _RISING else parts[::-1]
     closed = sign in ("le", "ge")
     if name_of(small) and not symbols(big):
         return _define(small, Op("(]" if closed else "()", (INFINITE[1], big)))
@@ -121,7 +123,7 @@ def _solve(small: Node, big: Node) -> tuple[str, Fraction, bool] | None:
 
 
 def _between(parts: list[Node], signs: list[str]) -> Node:
-    if signs[0] in (">", "ge"):
+    if signs[0] in _FALLING:
         parts, signs = parts[::-1], signs[::-1]
     low, middle, high = parts
     kind = ("[" if signs[0] in ("le", "ge") else "(") + ("]" if signs[1] in ("le", "ge") else ")")
