@@ -122,7 +122,8 @@ class Comparison:
 
     def _mixed(self, pred: Node, gold: Node, ordered: Node) -> bool | None:
         """Compare a tuple with a list: in order, and x = 1, y = 2 in the order of the names."""
-        if _is(pred, "union") or _is(gold, "union"):
+        half_open = _is(ordered, "[)") or _is(ordered, "(]")
+        if half_open or not (_is(pred, "list") or _is(gold, "list")):
             return False
         left, right = (_by_name(n) for n in (pred, gold))
         if _is(ordered, "[]") and len(left) > 2:

@@ -107,9 +107,8 @@ def _punctured(whole: Node, holes: Node) -> Node:
 
 def _ratio(node: Op) -> Node:
     unit = next((arg.unit for arg in node.args if isinstance(arg, Measure)), "")
-    plain = Op(
-        node.name, tuple(arg.value if isinstance(arg, Measure) else arg for arg in node.args)
-    )
+    parts = tuple(arg.value if isinstance(arg, Measure) else arg for arg in node.args)
+    plain = Op("time" if unit in ("am", "pm") else node.name, parts)
     return Measure(plain, unit) if unit else plain
 
 
