@@ -16,6 +16,24 @@ def test_the_last_complete_box_wins() -> None:
     assert extract(r"First \boxed{3}, then \boxed{\frac{a}{b}}.").answer == r"\frac{a}{b}"
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "**Answer: 42**",
+        "The answer is therefore $42$.",
+        "The final answer is 42 (forty-two).",
+        "Answer $42$",
+        "So the final answer is:\n\n42",
+    ],
+)
+def test_what_stands_around_an_answer_is_left_out(reply: str) -> None:
+    assert extract(reply).answer == "42"
+
+
+def test_a_pleasantry_is_not_the_last_sentence() -> None:
+    assert extract("So there are 12 such sequences in all. I hope it is correct.").answer == "12"
+
+
 def test_an_unterminated_last_box_is_no_answer() -> None:
     found = extract(r"First \boxed{3}, then \boxed{\frac{a}{b")
     assert (found.answer, found.how) == (None, "unterminated box")

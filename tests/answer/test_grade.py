@@ -43,6 +43,7 @@ def test_a_dead_worker_makes_undecided() -> None:
 def test_the_problem_tells_whether_a_percentage_is_asked_for() -> None:
     assert not grade("10%", "10").correct
     assert grade("10%", "10", "What percent of the children like tea?").correct
+    assert grade("10%", r"So the share is $\boxed{10}$ percent.").correct
 
 
 def test_a_truncated_completion_has_no_implicit_answer() -> None:

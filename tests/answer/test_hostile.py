@@ -42,6 +42,7 @@ HOSTILE = {
     "thoughts": "<think>" * 20_000,
     "backslashes": '{"final_answer": "' + "\\" * 100_000,
     "quotes": '{"final_answer": "' + '" ' * 50_000,
+    "more quotes": '{"final_answer": "' + 'x"y' * 50_000,
     "open objects": '{"final_answer": ' * 5_000,
     "open lists": '{"final_answer": ' + "[" * 100_000,
     "bars": "|x" * 700,

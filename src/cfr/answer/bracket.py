@@ -126,7 +126,10 @@ def _bracketed(opened: str, closed: str, inner: Node, *, call: bool) -> Node:
     several = inner.args if isinstance(inner, Op) and inner.name in ("list", "and", "or") else None
     kind = {"(": "(", "[": "["}.get(opened, "{") + {")": ")", "]": "]"}.get(closed, "}")
     if kind == "{}" and opened != "langle":
-        return Op("{}", several or (inner,)) if opened == r"\{" or several else inner
+        if opened == r"\{":
+            return Op("{}", several or (inner,))
+        # Bare braces only group in LaTeX; what they were meant for, a set or a tuple, is open.
+        return Op("list", several) if several else inner
     if opened == "langle":
         kind = "()"
     if several is None:

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cfr.answer.reading import INFINITE
-from cfr.answer.syntax import BRACKETS, Measure, Node, Op, Sym, substitute, symbols
+from cfr.answer.syntax import BRACKETS, INFINITE, Measure, Node, Op, Sym, substitute, symbols
 
 __all__ = ["Comparison", "Leaf"]
 
@@ -78,7 +77,8 @@ class Comparison:
         if _is(pred, "base") or _is(gold, "base"):
             return False
         if _is(pred, "time") or _is(gold, "time"):
-            return self._pairwise(_args(pred), _args(gold))
+            clocks = _clock(pred) and _clock(gold)
+            return self._pairwise(_args(pred), _args(gold)) if clocks else False
         if _is(pred, ":") and _is(gold, ":"):
             return self._ratios(pred, gold)
         pred, gold = _quotient(pred), _quotient(gold)
@@ -122,7 +122,8 @@ class Comparison:
 
     def _mixed(self, pred: Node, gold: Node, ordered: Node) -> bool | None:
         """Compare a tuple with a list: in order, and x = 1, y = 2 in the order of the names."""
-        if _is(pred, "union") or _is(gold, "union"):
+        half_open = _is(ordered, "[)") or _is(ordered, "(]")
+        if half_open or not (_is(pred, "list") or _is(gold, "list")):
             return False
         left, right = (_by_name(n) for n in (pred, gold))
         if _is(ordered, "[]") and len(left) > 2:
@@ -227,6 +228,11 @@ def _shape(node: Node) -> str:
     return low + high
 
 
+def _clock(node: Node) -> bool:
+    """Whether 12:05, or 12:30 beside it, can be a time of day."""
+    return _is(node, "time") or _is(node, ":")
+
+
 def _quotient(node: Node) -> Node:
     """Read the ratio 3:2 as the fraction where the other side is a number."""
     if isinstance(node, Op) and node.name == ":" and len(node.args) == 2:
@@ -251,9 +257,8 @@ def _undefined(node: Node) -> Node | None:
 def _bound(left: str, right: str) -> tuple[str, str] | None:
     """Tell whether two names mean one function, and which variable to rename: f(x), f(t), y."""
     (f, _, x), (g, _, t) = (name.rstrip(")").partition("(") for name in (left, right))
-    if f != g and "y" not in (f, g):
-        return None
-    if not x and not t:
+    same = f == g and (x or t)
+    if not (same or (f == "y" and t) or (g == "y" and x)):
         return None
     return (x or t, t or x)
 

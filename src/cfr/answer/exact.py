@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from cfr.answer.syntax import Measure, Node, Num, Op, Sym
+from cfr.answer.syntax import INFINITE, Measure, Node, Num, Op, Sym
 
 __all__ = ["ENOUGH_DIGITS", "digits_of", "equal_numbers", "leaf", "rational"]
 
@@ -21,6 +21,8 @@ def leaf(pred: Node, gold: Node) -> bool | None:
     """Compare two scalars; None where rational arithmetic cannot tell."""
     if pred == gold:
         return True
+    if pred in INFINITE or gold in INFINITE:
+        return False
     left = rational(pred)
     if left is None:
         return None

@@ -81,8 +81,7 @@ def _reply(text: str) -> str:
             if (end := text.find(mark)) > 0:
                 text = text[:end]
     if text[:1] == "{" and '"reasoning_content"' in text:
-        content = find_content(text)  # an endpoint's message, whole
-        text = (content.value or "") if content else ""
+        text = find_content(text)  # an endpoint's message, whole
     return text.strip()
 
 

@@ -129,7 +129,8 @@ def _first_tier(case: Case) -> Verdict | _Pending:
         same = case.pred is not None and plain_words(gold) == plain_words(case.pred) != ""
         ruling = Ruling(same, "the same words" if same else "no answer")
         return _verdict(ruling, "exact", None, time.perf_counter() - started)
-    percent = asks_percent(case.problem)
+    # A gold that is a whole solution speaks of the problem too.
+    percent = asks_percent(case.problem) or (gold != case.gold and asks_percent(case.gold))
     ruling = decide(answer, gold, percent=percent)
     if ruling.same is None and ruling.readable:
         return _Pending(answer, gold, percent, time.perf_counter() - started)

@@ -93,23 +93,8 @@ def leaf(pred: Node, gold: Node) -> bool | None:
     """Compare two scalars; None where they cannot be evaluated."""
     if (verdict := exact_leaf(pred, gold)) is not None:
         return verdict
-    if (verdict := _infinite(pred, gold)) is not None:
-        return verdict
     pair = Pair(pred, gold)
     return _identical(pair) if pair.names else _constants(pair)
-
-
-def _infinite(pred: Node, gold: Node) -> bool | None:
-    signs = [_infinity(node) for node in (pred, gold)]
-    if signs == [0, 0]:
-        return None
-    return signs[0] == signs[1]
-
-
-def _infinity(node: Node) -> int:
-    if node == Sym("oo"):
-        return 1
-    return -1 if node == Op("neg", (Sym("oo"),)) else 0
 
 
 def _constants(pair: Pair) -> bool | None:

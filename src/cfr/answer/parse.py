@@ -10,7 +10,7 @@ from fractions import Fraction
 from cfr.answer.atom import AtomParser
 from cfr.answer.lexer import Unreadable, tokenize
 from cfr.answer.syntax import Measure, Node, Num, Op, Sym
-from cfr.answer.unit import unit_name
+from cfr.answer.unit import MULTIPLES, unit_name
 
 __all__ = ["parse"]
 
@@ -87,7 +87,12 @@ class Parser(AtomParser):
             self.next()
             before = code
         value = self.sum()
+        while (word := self.peek().lower()) in MULTIPLES:
+            self.next()
+            value = Op("*", (value, Num(Fraction(MULTIPLES[word]))))
         unit = self.unit()
+        if unit and isinstance(value, Sym):
+            raise Unreadable("words behind a letter")  # "a circle" is no multiple of a
         if unit == "percent":
             return Op("%", (value,))
         return Measure(value, before or unit) if before or unit else value

@@ -37,6 +37,12 @@ _MATHS = re.compile(
 )
 _MORE_MATHS = re.compile(r"\s*(?:,|and|or)\s*(?:\$|\\\()")
 _DISPLAY = re.compile(r"(?:\\\[((?:(?!\\\[).)+?)\\\]|\$\$([^$]+)\$\$)\s*[.。]?\Z", re.DOTALL)
+_PLEASANTRY = re.compile(r"\s*(?:I hope|Hope|Let me know)[^.!\n]{0,80}[.!]?\s*\Z")
+_ADVERB = re.compile(
+    r"(?:therefore|thus|hence|then|simply|just|exactly|approximately|about|roughly),?\s+",
+    re.IGNORECASE,
+)
+_GLOSS = re.compile(r"(?<=\d)\s*\([A-Za-z][A-Za-z -]+\)\Z")  # 5 (five)
 _BOLD = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])")
 # One piece of ASCII without the signs that marks, emphasis and equations are made of.
 _PLAIN = re.compile(r"[!\"$-)+-9;<>-~]+")
@@ -112,6 +118,7 @@ def from_choice(text: str) -> Found:
 
 def from_end(text: str) -> Found:
     """Read display mathematics, emphasis or a number at the very end; never further back."""
+    text = _PLEASANTRY.sub("", text)
     if display := _DISPLAY.search(text):
         return _after_equals((display[1] or display[2]).strip()), "display"
     line = text.rstrip().rpartition("\n")[2].strip()
@@ -134,6 +141,8 @@ def bald(answer: str) -> str:
     answer = answer.strip().strip("`").strip()
     if answer[:2] == "**" and answer[-2:] == "**" and len(answer) > 4:
         answer = answer[2:-2].strip()
+    elif answer.endswith("**") and answer.count("**") == 1:
+        answer = answer[:-2].strip()  # the emphasis began before the answer
     for left, right in _WRAPPERS:
         inner = answer[len(left) : -len(right)]
         if inner and answer.startswith(left) and answer.endswith(right) and left not in inner:
@@ -155,7 +164,7 @@ def _inside(maths: re.Match[str]) -> str:
 
 def _phrase(rest: str) -> str:
     """Take what a marker introduces: its mathematics, or its words up to the end of the clause."""
-    rest = rest.lstrip(" \t:：\n")
+    rest = _ADVERB.sub("", rest.lstrip(" \t:：\n}"))
     if (maths := _MATHS.match(rest)) and not _MORE_MATHS.match(rest, maths.end()):
         return _inside(maths)
     stop = _STOP.search(rest)
@@ -164,7 +173,7 @@ def _phrase(rest: str) -> str:
         phrase = phrase[inner.end() :]
     if len(_PROSE.findall(phrase)) > 4:
         phrase = _last_value(phrase) or phrase
-    return phrase.strip()
+    return _GLOSS.sub("", phrase.strip())
 
 
 def _last_value(phrase: str) -> str:

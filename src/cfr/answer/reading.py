@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
 
 from cfr.answer.exact import rational
 from cfr.answer.lexer import Unreadable
 from cfr.answer.normal import clean
 from cfr.answer.number import literal
 from cfr.answer.parse import parse
-from cfr.answer.syntax import BRACKETS, Measure, Node, Num, Op, Sym, substitute, symbols, walk
+from cfr.answer.relation import relation
+from cfr.answer.syntax import BRACKETS, INFINITE, Measure, Node, Num, Op, walk
 
 __all__ = ["readings"]
 
@@ -25,9 +26,7 @@ _SIMPLE = re.compile(
 )
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
-_FLIPPED = {">": "<", "ge": "le", "<": "<", "le": "le"}
 _MAX_SIGNS = 4
-INFINITE = (Sym("oo"), Op("neg", (Sym("oo"),)))
 
 
 @lru_cache(4096)  # a gold answer meets many predictions, and predictions repeat themselves
@@ -74,13 +73,15 @@ def canonical(node: Node) -> Node:
     if not isinstance(node, Op):
         return node
     if node.name == "rel":
-        return _relation(node)
+        return relation(node, canonical)
     if node.name in BRACKETS or node.name in ("and", "or"):
         return _several(node)
     if node.name == "deg":
         return Measure(canonical(node.args[0]), "degree")
     if node.name == "union":
         return Op("union", tuple(_parts("union", node)))
+    if node.name == "minus":
+        return _punctured(*(canonical(arg) for arg in node.args))
     if node.name in (":", "time"):
         return _ratio(node)
     return _spread([node])
@@ -93,11 +94,21 @@ def _parts(name: str, node: Node) -> list[Node]:
     return [inner.args[1]] if _is_definition(inner) and isinstance(inner, Op) else [inner]
 
 
+def _punctured(whole: Node, holes: Node) -> Node:
+    """Read the line without some points as the intervals between them."""
+    if not (isinstance(holes, Op) and holes.name == "{}"):
+        raise Unreadable("a difference of sets")
+    points = {value: hole for hole in holes.args if (value := rational(hole)) is not None}
+    if whole != Op("()", (INFINITE[1], INFINITE[0])) or len(points) != len(holes.args):
+        raise Unreadable("a difference of sets")
+    ends = [INFINITE[1], *(points[value] for value in sorted(points)), INFINITE[0]]
+    return Op("union", tuple(Op("()", pair) for pair in pairwise(ends)))
+
+
 def _ratio(node: Op) -> Node:
     unit = next((arg.unit for arg in node.args if isinstance(arg, Measure)), "")
-    plain = Op(
-        node.name, tuple(arg.value if isinstance(arg, Measure) else arg for arg in node.args)
-    )
+    parts = tuple(arg.value if isinstance(arg, Measure) else arg for arg in node.args)
+    plain = Op("time" if unit in ("am", "pm") else node.name, parts)
     return Measure(plain, unit) if unit else plain
 
 
@@ -194,115 +205,3 @@ def _resolve(node: Node, *, up: bool) -> Node:
             return inner
         return Num(-inner.value, inner.digits) if isinstance(inner, Num) else Op("neg", (inner,))
     return Op(node.name, tuple(_resolve(arg, up=up) for arg in node.args))
-
-
-# Relations.
-
-
-def _relation(node: Op) -> Node:
-    count = len(node.args) // 2 + 1
-    parts = list(node.args[:count])
-    signs = [sign.name for sign in node.args[count:] if isinstance(sign, Sym)]
-    if "approx" in signs:
-        at = signs.index("approx")
-        # x = 1/3 ≈ 0.33 says 1/3; x ≈ 5 says 5.
-        parts, signs = (parts[:2], ["="]) if at == 0 else (parts[: at + 1], signs[:at])
-    if set(signs) <= {"=", "equiv"}:
-        return _equation(parts)
-    if signs[-1] == "in":
-        return _define(parts[-2], canonical(parts[-1]))
-    if len(signs) == 2 and len({_FLIPPED.get(s) and s in (">", "ge") for s in signs}) == 1:
-        return _between(parts, signs)
-    if len(signs) == 1 and signs[0] in _FLIPPED:
-        return _inequality(parts, signs[0])
-    if signs == ["ne"]:
-        return _unequal(*parts)
-    raise Unreadable("a chain of relations")
-
-
-def _unequal(left: Node, right: Node) -> Node:
-    """Read x ≠ 2 as everything on either side of 2."""
-    if name_of(left) and not symbols(right):
-        rays = Op("()", (INFINITE[1], right)), Op("()", (right, INFINITE[0]))
-        return _define(left, Op("union", rays))
-    return Op("ne", (left, right))
-
-
-def _equation(parts: list[Node]) -> Node:
-    first, last = parts[0], parts[-1]
-    if name_of(first) is not None:
-        return _define(first, canonical(last))
-    if not symbols(first) and isinstance(last, Sym):
-        return _define(last, canonical(first))
-    if len(parts) > 2 or (not symbols(last) and not symbols(first)):
-        return canonical(last)
-    return Op("=", (first, last))
-
-
-def name_of(node: Node) -> str | None:
-    """Name what stands left of an equals sign, where it is a name and not an expression."""
-    match node:
-        case Sym(name=name) if name not in ("pi", "e", "i", "oo"):
-            return name
-        case Op("call", (Sym(name=name), Sym(name=variable))):
-            return f"{name}({variable})"
-        case Op("()", args) if all(isinstance(arg, Sym) for arg in args):
-            return ""
-        case Op("abs", (inner,)):
-            return name_of(inner)
-        case Op("*", args):
-            names = [arg.name for arg in args if isinstance(arg, Sym)]
-            deep = names if len(names) == len(args) else [name_of(arg) or "?" for arg in args]
-            joined = "".join(deep)
-            return joined if joined.isupper() and joined.isalpha() else None
-        case _:
-            return None
-
-
-def _define(left: Node, value: Node) -> Node:
-    name = name_of(left)
-    if name is None:
-        raise Unreadable("a value for something that is not a name")
-    if isinstance(value, Op) and value.name == "def":
-        value = value.args[1]
-    return Op("def", (Sym(name), value)) if name else value
-
-
-def _inequality(parts: list[Node], sign: str) -> Node:
-    small, big = parts if sign in ("<", "le") else parts[::-1]
-    closed = sign in ("le", "ge")
-    if name_of(small) and not symbols(big):
-        return _define(small, Op("(]" if closed else "()", (INFINITE[1], big)))
-    if name_of(big) and not symbols(small):
-        return _define(big, Op("[)" if closed else "()", (small, INFINITE[0])))
-    if (bound := _solve(small, big)) is not None:
-        name, value, rising = bound
-        ends = (Num(value), INFINITE[0]) if rising else (INFINITE[1], Num(value))
-        kind = ("[)" if rising else "(]") if closed else "()"
-        return _define(Sym(name), Op(kind, ends))
-    return Op("<=" if closed else "<", (small, big))
-
-
-def _solve(small: Node, big: Node) -> tuple[str, Fraction, bool] | None:
-    """Solve a linear inequality in one variable: its bound, and whether the variable exceeds it."""
-    names = symbols(small) | symbols(big)
-    if len(names) != 1:
-        return None
-    (name,) = names
-    gap = Op("+", (big, Op("neg", (small,))))
-    values = [rational(substitute(gap, name, Num(Fraction(at)))) for at in range(4)]
-    if any(value is None for value in values):
-        return None
-    start, *rest = (value for value in values if value is not None)
-    slope = rest[0] - start
-    if not slope or any(value != start + slope * (at + 1) for at, value in enumerate(rest)):
-        return None
-    return name, -start / slope, slope > 0
-
-
-def _between(parts: list[Node], signs: list[str]) -> Node:
-    if signs[0] in (">", "ge"):
-        parts, signs = parts[::-1], signs[::-1]
-    low, middle, high = parts
-    kind = ("[" if signs[0] in ("le", "ge") else "(") + ("]" if signs[1] in ("le", "ge") else ")")
-    return _define(middle, Op(kind, (low, high)))

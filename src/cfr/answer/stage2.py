@@ -7,8 +7,11 @@ the reply to read one field of it.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 
 __all__ = ["Field", "find_content", "find_field", "restore"]
 
@@ -37,18 +40,16 @@ _DECODED_COMMAND = re.compile(
 )
 _DECODED_NEWLINE = re.compile(r"\n(?=(?:eq|u|abla|otin)(?![a-z]))")
 _MAX_VALUE = 20_000
-MISSING = ("null", "none", "nil", "undefined")
 
 
+@dataclass(frozen=True, slots=True)
 class Field:
-    """The value found for a key; None where the reply gives none or ends within it."""
+    """The value found for a key."""
 
-    __slots__ = ("value", "whole")
-
-    def __init__(self, value: str | None, *, whole: bool = True) -> None:
-        self.value = value
-        self.whole = whole
-        """False where the reply ends before the value does."""
+    value: str | None
+    """None where the reply ends within it."""
+    whole: bool = True
+    """False where the reply ends before the value does."""
 
 
 def find_field(text: str) -> Field | None:
@@ -62,11 +63,14 @@ def find_field(text: str) -> Field | None:
     return None if plain is None else _value(text, plain)
 
 
-def find_content(text: str) -> Field | None:
-    """Find the content of an endpoint's message."""
+def find_content(text: str) -> str:
+    """Find the content of an endpoint's message; empty where it has none."""
+    with suppress(ValueError, RecursionError):
+        content: object = json.loads(text).get("content")
+        return content if isinstance(content, str) else ""
     at = text.rfind('"content"') + 1
     start = _value_start(text, at, "content") if at else None
-    return None if start is None else _value(text, start)
+    return (_value(text, start).value or "") if start is not None else ""
 
 
 def _keys(text: str) -> Iterator[tuple[int, str]]:
@@ -124,6 +128,7 @@ def _value(text: str, start: int) -> Field:
 def _string(text: str, start: int, quote: str, *, escaped: bool) -> Field:
     """Read a quoted value, up to a quote behind which the object goes on."""
     at, limit = start, min(len(text), start + _MAX_VALUE)
+    next_key = _LINE_KEY.search(text, start, limit)
     while at < limit:
         char = text[at]
         if char == "\\" and not (escaped and text[at + 1 : at + 2] == quote):
@@ -134,12 +139,12 @@ def _string(text: str, start: int, quote: str, *, escaped: bool) -> Field:
             return _closed(text[start:at])
         if closes and _AFTER_STRING.match(text, at + 1):
             return _closed(text[start:at])
-        if closes and (cut := _LINE_KEY.search(text, start, at + 40)):
-            return Field(_unescape(text[start : cut.start()]).rstrip(" ,"))
+        if closes and next_key and next_key.end() <= at + 40:
+            break
         at += 1
-    if cut := _LINE_KEY.search(text, start, limit):
-        return Field(_unescape(text[start : cut.start()]).rstrip(" ,"))
-    return Field(None, whole=False)
+    if next_key is None:
+        return Field(None, whole=False)
+    return Field(_unescape(text[start : next_key.start()]).rstrip(" ,"))
 
 
 def _closed(raw: str) -> Field:

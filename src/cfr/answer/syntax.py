@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-__all__ = ["BRACKETS", "Measure", "Node", "Num", "Op", "Sym", "substitute", "symbols", "walk"]
+__all__ = [
+    "BRACKETS",
+    "INFINITE",
+    "Measure",
+    "Node",
+    "Num",
+    "Op",
+    "Sym",
+    "substitute",
+    "symbols",
+    "walk",
+]
 
 BRACKETS = frozenset({"()", "[]", "[)", "(]", "{}", "list"})
 """Operators that hold several things side by side; all but the last two can be intervals."""
@@ -48,6 +59,10 @@ class Measure:
 
 
 Node: TypeAlias = Num | Sym | Op | Measure
+
+
+INFINITE = (Sym("oo"), Op("neg", (Sym("oo"),)))
+"""The two ends of the line, the upper one first."""
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["UNIT_LETTERS", "is_unit", "unit_name"]
+__all__ = ["MULTIPLES", "UNIT_LETTERS", "is_unit", "unit_name"]
 
 # One line for each unit: the name it is known by, then its other spellings.
 _SPELLINGS = """
@@ -63,6 +63,11 @@ for _line in _SPELLINGS.split("\n"):
     for _spelling in _line.split():
         _NAMES[_spelling] = _line.split()[0]
 
+MULTIPLES = {
+    "dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9,
+    "trillion": 10**12,
+}  # fmt: skip
+"""Words behind a number that are part of it."""
 _SIGNS = {"€": "euro", "£": "gbp", "¥": "yen"}
 # Single letters are units only inside \text{…} or a quotient such as m/s; bare, they are variables.
 UNIT_LETTERS = {"m": "metre", "g": "gram", "s": "second", "h": "hour", "l": "liter", "L": "liter"}

@@ -23,7 +23,7 @@ from cfr.answer.tier import Ruling
 __all__ = ["Undecided", "Workers", "shared"]
 
 PROGRAM = ("-m", "cfr.answer.worker")
-PATIENCE = 10.0
+PATIENCE = 30.0
 """Wall-clock seconds after which a worker that uses no processor time is given up."""
 START_PATIENCE = 60.0
 
