@@ -154,7 +154,8 @@ def ordered_digits(rng: Random, level: Level) -> Draft | None:
     rising = rng.choice((True, False))
     digits = sorted(rng.sample(range(1, 10), size), reverse=not rising)
     number = int("".join(map(str, digits)))
-    m, s = rng.randrange(4, 14), sum(digits)
+    # At the first level the remainder all but tells the last digit.
+    m, s = rng.choice((5, 10)) if level == 1 else rng.randrange(4, 14), sum(digits)
     r = number % m
     meets_order = [n for n in range(low, high + 1) if _in_order(n, rising)]
     fits = [n for n in meets_order if sum(map(int, str(n))) == s and n % m == r]
