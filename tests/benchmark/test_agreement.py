@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from cfr.benchmark.agreement import Labelled, agreement, kappa, read_labelled, report
-from cfr.benchmark.audit import Audit, audit
+from cfr.benchmark.audit import STATEMENTS, Audit, audit
 from cfr.benchmark.jsonl import InputError
 from cfr.benchmark.reply import Reply
 from cfr.benchmark.split import load
 
 CARD = Path(__file__).parents[2] / "docs" / "constraintbench.md"
+LABELS = CARD.parent / "results" / "stage1-labels.jsonl"
 ITEM = next(item for item in load("mini") if item.family == "remainder_of_sum")
 REPLY = {"raw_constraints": [{"type": "domain", "description": "the answer is an integer"}]}
 
@@ -90,3 +93,55 @@ def test_the_example_of_the_data_card_can_be_read(tmp_path: Path) -> None:
     path.write_text(example, encoding="utf-8")
     found = agreement(read_labelled(path, load("public")))
     assert (found["gold"].agree, found["stated"].agree) == (1, 2)
+
+
+MEASURED = list(read_labelled(LABELS, load("public")))
+HALVES = {"all 64": MEASURED, "tune 32": MEASURED[::2], "held 32": MEASURED[1::2]}
+
+
+def statement_pairs(replies: Sequence[Labelled]) -> list[tuple[str, str]]:
+    """Give the annotator's and the audit's word on each statement."""
+    return [
+        pair
+        for one in replies
+        for pair in zip(one.labels.statements, audit(one.item, one.reply).statements, strict=True)
+    ]
+
+
+def test_the_labels_are_two_replies_of_each_family() -> None:
+    assert len({one.item.id for one in MEASURED}) == 64
+    families = [one.item.family for one in MEASURED]
+    assert families[::2] == families[1::2] == sorted(set(families))
+    assert len(set(families)) == 32
+
+
+@pytest.mark.parametrize("name", HALVES)
+def test_the_data_card_tells_the_agreement(name: str) -> None:
+    rows = CARD.read_text(encoding="utf-8").splitlines()
+    for what, found in agreement(HALVES[name]).items():
+        assert found.kappa is not None
+        (row,) = (row for row in rows if row.startswith(f"| {name} | {what} | {found.n} |"))
+        assert row.endswith(f"| {found.agree} | {found.kappa:.2f} |")
+
+
+def test_the_data_card_tells_the_confusion() -> None:
+    card, counted = CARD.read_text(encoding="utf-8"), Counter(statement_pairs(MEASURED))
+    for label in STATEMENTS:
+        cells = " | ".join(str(counted[label, status]) for status in STATEMENTS)
+        assert f"\n| {label} | {cells} |\n" in card
+    for replies, words in ((MEASURED, "{} of {} statements"), (HALVES["held 32"], "{} of {}")):
+        decided = [pair for pair in statement_pairs(replies) if "undecided" not in pair]
+        agreed = words.format(sum(one == other for one, other in decided), len(decided))
+        assert f"on {agreed} (kappa {kappa(decided):.2f})" in card
+
+
+@pytest.mark.parametrize("name", ["all 64", "held 32"])
+def test_the_data_card_tells_the_rates(name: str) -> None:
+    replies = HALVES[name]
+    for who, found in (
+        ("annotator", report(one.labels for one in replies)),
+        ("audit", report(audit(one.item, one.reply) for one in replies)),
+    ):
+        rates = (found.completeness, found.validity, found.hallucination, found.undecided)
+        cells = " | ".join(f"{rate:.1%}" for rate in rates if rate is not None)
+        assert f"| {who}, {name} | {cells} |" in CARD.read_text(encoding="utf-8")

@@ -78,6 +78,10 @@ def one(problem: Item, text: str, kind: str = "") -> str:
         (RANGE, "n is congruent: n ≡ 3 (mod 5)", "valid"),
         (RANGE, "k ≡ 2 (mod 5)", "undecided"),
         (RANGE, "the integer lies between 50 and 60", "unsupported"),
+        (RANGE, "the integer is 54", "hallucinated"),
+        (RANGE, "the digit sum of the integer is 8", "undecided"),
+        (RANGE, "the integer is above 40 (since 54 > 53)", "valid"),
+        (COUNT, "the number of cards is at most 2", "undecided"),
         (PERCENT, "the answer is in percent", "valid"),
         (PERCENT, "the answer is in grams", "hallucinated"),
     ],
@@ -99,6 +103,7 @@ def test_a_statement_is_judged(problem: Item, text: str, status: str) -> None:
         (COUNT, [("n is odd", "domain")], ["not_stated"]),
         (ROOT, [("x must solve the equation", "domain")], ["undecided"]),
         (ROOT, [("the answer is positive", "domain")], ["not_stated"]),
+        (RANGE, [("the integer is 53", "")], ["stated", "stated"]),
     ],
 )
 def test_gold_constraints_are_found(

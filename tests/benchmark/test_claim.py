@@ -39,7 +39,7 @@ def test_tells_the_answer_from_other_things(
         ("How likely is it that it is red?", "probability"),
         ("How old is Uma?", "age"),
         ("Find the width.", "width"),
-        ("How many sheep are there?", "number of"),
+        ("How many sheep are there?", "number of sheep"),
     ],
 )
 def test_finds_the_words_for_the_answer(text: str, name: str) -> None:

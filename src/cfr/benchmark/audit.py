@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, get_args
 
+from cfr.benchmark.candidates import follows
 from cfr.benchmark.claim import Claim, names_of_answer, read_claims
 from cfr.benchmark.implication import Knowledge, know
 from cfr.benchmark.item import GoldConstraint, Item, Predicate
@@ -85,7 +86,7 @@ def _judge(item: Item, gold: Knowledge, claims: list[Claim]) -> StatementStatus:
         return "undecided"
     if None in verdicts:
         return "undecided"
-    return "valid" if all(map(gold.implies, about_answer)) else "unsupported"
+    return "valid" if all(follows(gold, one) for one in about_answer) else "unsupported"
 
 
 def _true_of_answer(item: Item, gold: Knowledge, predicate: Predicate) -> bool | None:
@@ -128,7 +129,7 @@ def _found(
     sound = [one for one, status in zip(read, statuses, strict=True) if status != "hallucinated"]
     claims = [claim for one in sound for claim in one]
     on_answer = know(claim.predicate for claim in claims if claim.subject == "answer")
-    if on_answer.implies(gold.predicate) or _counted(gold.predicate, claims):
+    if follows(on_answer, gold.predicate) or _counted(gold.predicate, claims):
         return "stated"
     if know(claim.predicate for claim in claims).implies(gold.predicate):
         return "undecided"  # stated, but perhaps of something else

@@ -34,6 +34,7 @@ _VERB = re.compile(
 )
 _ANSWER = re.compile(r"\b(?:final|answer|answers|result|output|solution|response)\b")
 _LEADING = re.compile(r"^(?:the|a|an|this|that|it|they|value|of) |^\W+")
+_REASON = re.compile(r"\((?:since|because|as|when|if)\b[^()]*\)")
 _EACH = re.compile(r"^\W*(?:each|every|all|any|both)\b")
 
 
@@ -41,7 +42,7 @@ def read_claims(text: str, names: frozenset[str] = frozenset()) -> list[Claim]:
     """Read the claims of a text; ``names`` are words that mean the answer of this problem."""
     return [
         Claim(predicate, subject)
-        for sentence in _SENTENCE.split(plain(text))
+        for sentence in _SENTENCE.split(_REASON.sub("", plain(text)))
         for subject in (_subject(sentence, names),)
         for predicate in read_predicates(sentence)
     ]
@@ -68,7 +69,8 @@ def _subject(sentence: str, names: frozenset[str]) -> Subject:
 
 
 def _mentions(head: str, names: frozenset[str]) -> bool:
-    words = set(_WORD.findall(head))
+    # "The digit sum of the number" is not the number.
+    words = set(_WORD.findall(re.split(r" (?:of|when) ", head)[0]))
     return bool(words & names) or any(" " in name and name in head for name in names)
 
 
@@ -80,6 +82,7 @@ _ASKING = re.compile(
     r"|how (?:many|long|old|likely))\b[^?.]*"
 )
 _STOP = re.compile(r"\b(?:of|that|when|if|such|with|on|to|between|for|do(?:es)?|can|from|at)\b|,")
+_COUNT = re.compile(r"^(?:how many|find the number of) ")
 _IDLE = frozenset(
     word
     for words in (
@@ -100,8 +103,11 @@ def names_of_answer(text: str) -> frozenset[str]:
     asked = _ASKING.findall(plain(text))
     if not asked:
         return frozenset()
-    if re.match(r"how many|find the number of", asked[-1]):
+    words = set(_WORD.findall(_STOP.split(_COUNT.sub("", asked[-1]))[0])) - _IDLE
+    if _COUNT.match(asked[-1]):
         # What is counted is not the answer: "the multiples are odd" does not speak of their number.
-        return frozenset(("number of", "count", "total"))
-    words = set(_WORD.findall(_STOP.split(asked[-1])[0])) - _IDLE
+        left = (
+            {"remaining"} if re.search(r"\b(?:left|remains?|unsold)\b", asked[-1]) else set[str]()
+        )
+        return frozenset({"count"} | left | {f"number of {word}" for word in words})
     return frozenset(words | {_ALSO[word] for word in words if word in _ALSO})

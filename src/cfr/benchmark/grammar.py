@@ -109,6 +109,17 @@ def _unit(match: re.Match[str]) -> list[Predicate]:
     return [{"op": "in_unit", "unit": _SPELLING.get(match[1], match[1])}]
 
 
+def _value(match: re.Match[str]) -> list[Predicate]:
+    return [between(Fraction(match[1]), Fraction(match[1]))]
+
+
+def _list(match: re.Match[str]) -> list[Predicate]:
+    """Read a range that is spelled out: 7, 8, 9. Any other list says less than its ends."""
+    values = [int(one) for one in re.findall(r"\d{1,18}", match[0])]
+    low, high = values[0], values[-1]
+    return [between(low, high)] if values == list(range(low, low + len(values))) else []
+
+
 def _always(*predicates: Predicate) -> _Build:
     return lambda _match: list(predicates)
 
@@ -134,10 +145,14 @@ _GRAMMAR: tuple[tuple[str, _Build], ...] = (
     (r"\b(?:remainder|mod|modulo|reduced)\b[^.;]{0,60}?(?:divided by|division by|modulo|mod) "
      rf"{_MODULUS}|\b(?:mod|modulo) {_MODULUS}",
      lambda m: [least_residue(int(m[1] or m[2]))]),
+    (rf"\bform {_MODULUS}[a-z]\+(\d{{1,18}})(?![\da-z])",
+     lambda m: [congruent(int(m[2]), int(m[1]))]),
     (r"\b(?:last|final) (one|two|three|four|\d) digits?", _last),
     (r"\b(single|one|two|three|four|\d)[- ]digit\b", _digits),
     (r"\b(?:not |in)divisible by\b[^,.;]*|\bnot (?:a )?multiple of\b[^,.;]*", _always()),
     (rf"\b(?:divisible by|(?:a )?multiples? of) {_MODULUS}", lambda m: [divisible(int(m[1]))]),
+    (rf"\b{_MODULUS} (?:is|must be) (?:evenly )?divisible by (?![\d\x00])",
+     lambda m: [divides(int(m[1]))]),
     (rf"\b(?:divides|divisors? of|factors? of) {_MODULUS}", lambda m: [divides(int(m[1]))]),
     (r"\bdigits?\b[^.;]{0,40}\b(increas|decreas|ascend|descend)",
      lambda m: [digits_ordered("increasing" if m[1] in ("increas", "ascend") else "decreasing")]),
@@ -175,6 +190,11 @@ _GRAMMAR: tuple[tuple[str, _Build], ...] = (
      _always(form("choice"))),
     (r"(?<!\d )\b(percent(?:age)?)\b", _unit),
     (rf"(?:\bin |^)({_UNITS})\b", _unit),
+    # One value, or a list of them. In another unit it would be another number.
+    (r"^ ?\d{1,18}(?:, ?\d{1,18})+(?:,? and \d{1,18})? ?$", _list),
+    (rf"(?:^|\b(?:is|are|be|equals?|written as|(?<![^ ]){NAME} ?=) ?){_NUMBER}"
+     rf"(?! (?:{_UNITS})\b)(?= ?(?:$|,|\(| [a-z]+ ?$))",
+     _value),
 )  # fmt: skip
 
 _COMPILED = tuple((re.compile(pattern), build) for pattern, build in _GRAMMAR)
