@@ -126,6 +126,8 @@ class Comparison:
         if half_open or not (_is(pred, "list") or _is(gold, "list")):
             return False
         left, right = (_by_name(n) for n in (pred, gold))
+        if _is(gold, "[]") and len(right) == 2:
+            return False  # a closed interval, of which a list gives only the ends
         if _is(ordered, "[]") and len(left) > 2:
             return self._matching(left, right)
         return self._pairwise(left, right)

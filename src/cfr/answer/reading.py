@@ -17,6 +17,7 @@ from cfr.answer.number import literal
 from cfr.answer.parse import parse
 from cfr.answer.relation import relation
 from cfr.answer.syntax import BRACKETS, INFINITE, Measure, Node, Num, Op, walk
+from cfr.answer.words import NUMERALS, plain_words
 
 __all__ = ["readings"]
 
@@ -26,6 +27,14 @@ _SIMPLE = re.compile(
 )
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
+# "m + n = 17" where m + n is what was asked for, besides being an equation.
+_NAMED_SUM = re.compile(r"[A-Za-z](?:\s*\+\s*[A-Za-z])+\s*=\s*(?=[-+]?\d)")
+_IN_WORDS = {
+    **NUMERALS,
+    **dict.fromkeys(("no solution", "no solutions", "no real solution"), r"\emptyset"),
+    **dict.fromkeys(("no real solutions", "empty set"), r"\emptyset"),
+    **dict.fromkeys(("all real numbers", "all reals", "any real number"), r"\mathbb{R}"),
+}
 _MAX_SIGNS = 4
 
 
@@ -35,7 +44,10 @@ def readings(text: str) -> tuple[Node, ...]:
     if simple := _SIMPLE.fullmatch(text):
         return (_simple(simple),)
     cleaned = clean(text)
+    cleaned = _IN_WORDS.get(plain_words(cleaned), cleaned)
     spellings = [cleaned]
+    if asked := _NAMED_SUM.match(cleaned):
+        spellings.append(cleaned[asked.end() :])
     if "," in cleaned:
         if _THOUSANDS.search(cleaned) and not _inside_brackets(cleaned):
             spellings.insert(0, _THOUSANDS.sub(lambda m: m[0].replace(",", ""), cleaned))

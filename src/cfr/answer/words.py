@@ -6,7 +6,7 @@ import re
 
 from cfr.answer.normal import clean
 
-__all__ = ["choice_verdict", "plain_words", "truth_verdict", "words_verdict"]
+__all__ = ["NUMERALS", "choice_verdict", "plain_words", "truth_verdict", "words_verdict"]
 
 _LONGEST_PHRASE = 3000
 _STYLE = re.compile(r"\\(?:text[a-z]*|mbox|math[a-z]+|operatorname|bf|rm)\s*|[{}$*`\\]")
@@ -22,7 +22,7 @@ _ARTICLES = frozenset({"a", "an", "the", "is", "it", "its"})
 _TRUTH = {"yes": "yes", "true": "yes", "no": "no", "false": "no", "是": "yes", "否": "no"}
 _TRUTH_LETTERS = {"Y": "yes", "N": "no", "T": "yes", "F": "no"}
 _TRUE_OR_NOT = re.compile(r"\W*(?:text\s*\{)?\s*(yes|true|no|false|是|否)\W*", re.IGNORECASE)
-_NUMERALS: dict[str, str] = dict(
+NUMERALS: dict[str, str] = dict(
     zip(
         "zero one two three four five six seven eight nine ten eleven twelve".split(),
         map(str, range(13)),
@@ -70,8 +70,8 @@ def truth_verdict(pred: str, gold: str) -> bool | None:
 def words_verdict(pred: str, gold: str) -> bool | None:
     """Compare with a gold answer that is words; None where it is not."""
     wanted, said = plain_words(gold), plain_words(pred)
-    if said in _NUMERALS or wanted in _NUMERALS:
-        return _NUMERALS.get(said, said) == _NUMERALS.get(wanted, wanted)
+    if said in NUMERALS or wanted in NUMERALS:
+        return NUMERALS.get(said, said) == NUMERALS.get(wanted, wanted)
     if not _is_prose(wanted):
         return None
     return wanted == said

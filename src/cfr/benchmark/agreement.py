@@ -1,4 +1,4 @@
-"""Audits over many replies: the rates that the paper reports, and agreement with a person."""
+"""Audits over many replies: the rates that the paper reports, and agreement with an annotator."""
 
 from __future__ import annotations
 
