@@ -2,7 +2,7 @@ import cfr
 
 PUBLIC = (
     "Call Completion ConstraintSpec Decoding Method Problem Run Scripted Solution Steps "
-    "ask drive extract make route solve together"
+    "ask drive extract grade make route solve together"
 )
 
 

@@ -8,7 +8,9 @@ from cfr.thinking import without_thinking
     [
         ("4", "4"),
         ("<think>maybe 5</think>4", "4"),
-        ("<THINK>a</THINK>b<thinking>c</thinking>d", "bd"),
+        ("<THINK>a</THINK>b<thinking>c</thinking>d", "d"),
+        ("◁think▷5◁/think▷4", "4"),
+        ("[THINK]5[/THINK]4", "4"),
         ("maybe 5</think>4", "4"),
         ("<think>cut off", ""),
         ("said<think>cut off", "said"),

@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cfr.answer.extract import extract
+    from cfr.answer import extract, grade
     from cfr.constraint.router import route
     from cfr.constraint.spec import ConstraintSpec
     from cfr.engine.drive import drive
@@ -35,6 +35,7 @@ __all__ = [
     "ask",
     "drive",
     "extract",
+    "grade",
     "make",
     "route",
     "solve",
@@ -42,7 +43,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "cfr.answer.extract": ("extract",),
+    "cfr.answer": ("extract", "grade"),
     "cfr.constraint.router": ("route",),
     "cfr.constraint.spec": ("ConstraintSpec",),
     "cfr.engine.drive": ("drive",),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from cfr.answer.prose import bare, from_choice, from_end, from_marker, unmarked
 from cfr.answer.stage2 import find_content, find_field, restore
+from cfr.thinking import without_thinking
 
 __all__ = ["Extracted", "boxes", "extract"]
 
@@ -30,12 +31,6 @@ _TAIL = 3000
 _LONGEST_BOX = 20_000
 _MOST_BOXES = 20
 
-_TAGS = ("think", "thinking", "reasoning", "thought", "reasoning_content")
-_THINKING = (
-    *((f"<{tag}>", f"</{tag}>") for tag in _TAGS),
-    ("[THINK]", "[/THINK]"),
-    ("◁think▷", "◁/think▷"),
-)
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
 _TURN_ENDS = ("<|im_end|>", "<|im_start|>", "<|endoftext|>", "<|eot_id|>", "</s>", "<|end|>")
 _NOTHING = frozenset(
@@ -72,9 +67,7 @@ def _found(answer: str, how: str) -> Extracted:
 
 def _reply(text: str) -> str:
     """Drop the thinking before the reply and the turns after it."""
-    # One character is found far faster than several, and most replies have none of these.
-    if "<" in text or "◁" in text or ("[" in text and "THINK]" in text):
-        text = _without_thinking(text)
+    text = without_thinking(text)
     if "<" in text and ("<|" in text or "</s>" in text):
         text = text.rpartition(_FINAL_CHANNEL)[2]
         for mark in _TURN_ENDS:
@@ -83,15 +76,6 @@ def _reply(text: str) -> str:
     if text[:1] == "{" and '"reasoning_content"' in text:
         text = find_content(text)  # an endpoint's message, whole
     return text.strip()
-
-
-def _without_thinking(text: str) -> str:
-    for opening, closing in _THINKING:
-        if (closed := text.rfind(closing)) >= 0:
-            text = text[closed + len(closing) :]
-        if (opened := text.find(opening)) >= 0:
-            text = text[:opened]  # thinking that never ends
-    return text
 
 
 def _from_json(text: str) -> Extracted | None:

@@ -92,9 +92,11 @@ def _side_by_side(pairs: list[tuple[Report, Report]]) -> Table:
 def _verdict(report: Report) -> Text:
     from rich.text import Text
 
+    from cfr.answer import grade
+
     answer = report.outcome.result.answer
-    right = answer is not None and answer.strip("$ ") == report.problem.answer
-    mark = ("✓ ", "green") if right else ("✗ ", "red")
+    verdict = grade(answer, report.problem.answer or "", report.problem.text)
+    mark = ("✓ ", "green") if verdict.correct else ("✗ ", "red")
     return Text.assemble(
         mark, f"{answer or 'no answer'}\n", (f"{report.usage.total:,} tokens", "dim")
     )
