@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cfr.benchmark.file import OutputError, refuse_overwrite, write_whole
+from cfr.benchmark.file import refuse_overwrite, write_whole
+from cfr.benchmark.whole import OutputError
 
 
 def test_writes_and_leaves_nothing_beside_it(tmp_path: Path) -> None:

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from cfr.benchmark.item import Item
-from cfr.error import CfrError
+from cfr.benchmark.whole import OutputError, whole_file
 
-__all__ = ["OutputError", "encode", "refuse_overwrite", "write_whole"]
-
-
-class OutputError(CfrError):
-    """A file that cannot, or should not, be written."""
-
-    exit_code = 2
+__all__ = ["encode", "refuse_overwrite", "write_whole"]
 
 
 def encode(items: Iterable[Item]) -> bytes:
@@ -37,17 +29,6 @@ def refuse_overwrite(path: Path, *, force: bool) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write beside the file and move into place, so that nobody ever sees half of it."""
-    temporary = None
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)  # mkstemp makes files that only their owner can read
-        Path(temporary).replace(path)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
+    """Write a file whole or not at all."""
+    with whole_file(path) as temporary:
+        temporary.write_bytes(content)

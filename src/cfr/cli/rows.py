@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 import click
 
 from cfr.benchmark.jsonl import BadLine, Row, scan
-from cfr.error import CfrError
+from cfr.benchmark.whole import whole_file
 from cfr.problem import Json
 
-__all__ = ["OutputError", "Write", "good_rows", "text_field", "with_progress", "writing"]
+__all__ = ["Write", "good_rows", "text_field", "with_progress", "writing"]
 
 T = TypeVar("T")
 Write: TypeAlias = Callable[[dict[str, Json]], None]
 """Writes one row."""
-
-
-class OutputError(CfrError):
-    """A file that cannot be written."""
-
-    exit_code = 2
 
 
 def good_rows(path: Path, fields: tuple[str, ...]) -> tuple[list[Row], int]:
@@ -68,22 +60,8 @@ def writing(path: Path | None) -> Generator[Write]:
     if path is None:
         yield _row_writer(sys.stdout.write)
         return
-    if path.is_dir():
-        raise OutputError(f"{path}: a folder, not a file; name a file in it")
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise OutputError(
-            f"{path}: cannot be written ({error.strerror}); name a file in a folder that exists"
-            " and that you may write to"
-        ) from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            yield _row_writer(file.write)
-        _put_in_place(Path(temporary), path)
-    finally:
-        with suppress(FileNotFoundError):
-            Path(temporary).unlink()
+    with whole_file(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        yield _row_writer(file.write)
 
 
 def _row_writer(write: Callable[[str], object]) -> Write:
@@ -101,16 +79,6 @@ def _encodes(line: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _put_in_place(temporary: Path, path: Path) -> None:
-    mask = os.umask(0)
-    os.umask(mask)
-    temporary.chmod(0o666 & ~mask)  # mkstemp keeps its files private
-    try:
-        temporary.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
 
 
 def with_progress(items: Iterable[T], total: int, label: str) -> Iterator[T]:
