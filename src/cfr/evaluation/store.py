@@ -22,8 +22,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.event import listens_for
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from cfr.error import CfrError
 from cfr.evaluation import schema
+from cfr.evaluation.error import StoreError, reason
 from cfr.evaluation.series import Series, fingerprint
 from cfr.evaluation.writer import Row, Writer
 from cfr.problem import Problem
@@ -35,12 +35,6 @@ AttemptKey = tuple[int, int]
 """A problem's number in the store and a run's index: an attempt within its series."""
 
 _LOCK_NUMBER: Final = 0x63_66_72  # "cfr", for PostgreSQL's advisory lock
-
-
-class StoreError(CfrError):
-    """A store that cannot be opened, is in use, or holds something else than what is run now."""
-
-    exit_code = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +62,7 @@ class Store:
         self._prepare()
         dialect = cast("Any", postgresql if self.database.name == "postgresql" else sqlite)
         self._upserts = {t: _upsert(dialect, t) for t in (schema.attempts, schema.calls)}
-        self._writer = Writer(self.database, self._upserts.__getitem__)
+        self._writer = Writer(self.url, self.database, self._upserts.__getitem__)
 
     def __enter__(self) -> Store:
         return self
@@ -172,7 +166,7 @@ class Store:
                     version = schema.VERSION
         except DBAPIError as error:
             raise StoreError(
-                f"{self.url}: cannot be opened as a store ({_reason(error)}); check the address"
+                f"{self.url}: cannot be opened as a store ({reason(error)}); check the address"
             ) from None
         if version != schema.VERSION:
             raise StoreError(f"{self.url}: written by another version of cfr ({version})")
@@ -291,7 +285,3 @@ def _upsert(dialect: Any, table: sa.Table) -> sa.Insert:
     keys = [column.name for column in table.primary_key]
     rest = {c.name: insert.excluded[c.name] for c in table.columns if c.name not in keys}
     return insert.on_conflict_do_update(index_elements=keys, set_=rest)
-
-
-def _reason(error: DBAPIError) -> str:
-    return " ".join(str(error.orig).split())[:160]
