@@ -2,8 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from cfr.benchmark import names
 from cfr.benchmark.jsonl import InputError
 from cfr.engine.engine import Decoding
+from cfr.engine.presets import presets
 from cfr.evaluation.experiment import Experiment, read_experiment
 
 EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
@@ -77,3 +79,22 @@ def test_a_mistake_is_named_with_its_file_and_key(text: str, message: str, tmp_p
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.toml: cannot be read"):
         read_experiment(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
+def test_every_experiment_of_the_paper_can_be_run(path: Path) -> None:
+    experiment = read_experiment(path)  # which checks the methods
+    assert experiment.title
+    assert "Table " in experiment.about
+    assert set(experiment.benchmarks) <= set(names())
+    assert set(experiment.models) <= set(presets())
+    assert experiment.runs == 4
+    for method in experiment.methods:
+        assert "reply=json" in method or "cfr" not in method, f"{method} is not the paper's"
+
+
+def test_every_experiment_is_listed() -> None:
+    listed = (EXPERIMENTS[0].parent / "README.md").read_text()
+    assert len(EXPERIMENTS) == 10
+    for path in EXPERIMENTS:
+        assert f"({path.name})" in listed
