@@ -9,13 +9,14 @@ memory are those of the client alone.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import multiprocessing
 import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -112,21 +113,27 @@ async def ours(url: str, calls: int, concurrency: int) -> None:
         assert job.tally.ok == calls
 
 
-def measured(work: Callable[[], Any], told: Connection) -> None:
-    """Do some work and tell its seconds, CPU seconds and peak memory in MB."""
-    began = time.perf_counter()
-    result = work()
-    seconds = time.perf_counter() - began
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    told.send((seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, result))
+MODULES = ("aiohttp", "orjson", "cfr.engine.openai", "cfr.evaluation.runner", "cfr.benchmark")
 
 
-def in_process(work: Callable[[], Any]) -> tuple[float, float, float, Any]:
-    ours_, theirs = PROCESSES.Pipe()
-    process = PROCESSES.Process(target=measured, args=(work, theirs))
+def measured(work: Callable[[], None], modules: Sequence[str], told: Connection) -> None:
+    """Do some work and tell its seconds, CPU seconds and peak memory in MB, less start-up."""
+    for module in modules:
+        importlib.import_module(module)
+    began, cpu = time.perf_counter(), time.process_time()
+    work()
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    told.send((seconds, cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+
+
+def in_process(
+    work: Callable[[], None], modules: Sequence[str] = MODULES
+) -> tuple[float, float, float]:
+    receiving, sending = PROCESSES.Pipe()
+    process = PROCESSES.Process(target=measured, args=(work, modules, sending))
     process.start()
-    theirs.close()
-    told = ours_.recv()
+    sending.close()
+    told = receiving.recv()
     process.join()
     return told
 
@@ -145,8 +152,9 @@ def compare(calls: int, concurrency: int, delay: float) -> None:
     print(f"{'':28}{'calls/s':>10}{'CPU s/1000':>12}{'peak MB':>9}{'of floor':>10}")
     rates: list[float] = []
     for name, client in (("bare aiohttp (floor)", floor), ("cfr, journal on disk", ours)):
-        found = in_process(partial(loop, client, url, calls, concurrency))
-        seconds, cpu, peak, _ = found
+        modules = MODULES[:2] if client is floor else MODULES
+        work = partial(loop, client, url, calls, concurrency)
+        seconds, cpu, peak = in_process(work, modules)
         rates.append(calls / seconds)
         share = f"{rates[-1] / rates[0]:.0%}"
         print(f"{name:28}{rates[-1]:10,.0f}{cpu / calls * 1000:12.2f}{peak:9.0f}{share:>10}")
@@ -191,43 +199,37 @@ def _problems() -> tuple[Any, ...]:
     return tuple(Problem(f"What is {n} + 1?", f"p{n}", str(n + 1)) for n in range(PROBLEMS))
 
 
-def resume(path: str) -> float:
-    """Find out what is missing, which is nothing; return the seconds without start-up."""
+def resume(path: str) -> None:
+    """Find out what is missing, which is nothing."""
     from cfr.engine.scripted import Scripted
     from cfr.evaluation.runner import prepare
     from cfr.evaluation.series import Series
     from cfr.evaluation.store import Store
 
     problems = _problems()
-    began = time.perf_counter()
     with Store(path) as store:
         for method in METHODS:
             job = prepare(store, Series("sums", method, "m"), problems, RUNS, Scripted([]))
             assert job.tally.complete
             assert not list(job.missing())
-    return time.perf_counter() - began
 
 
-def summarise(path: str) -> float:
-    """Summarise every series; return the seconds without start-up."""
+def summarise(path: str) -> None:
+    """Summarise every series."""
     from cfr.evaluation.store import Store
     from cfr.evaluation.summary import summaries
 
-    began = time.perf_counter()
     with Store(path) as store:
         assert sum(s.attempts for s in summaries(store)) == len(METHODS) * PROBLEMS * RUNS
-    return time.perf_counter() - began
 
 
-def count_rows(path: str) -> float:
+def count_rows(path: str) -> None:
     """The floor: let SQLite read every attempt's verdict."""
     import sqlite3
 
-    began = time.perf_counter()
     database = sqlite3.connect(path)
     database.execute("SELECT verdict, count(*) FROM attempts GROUP BY verdict").fetchall()
     database.close()
-    return time.perf_counter() - began
 
 
 def scale() -> None:
@@ -242,7 +244,7 @@ def scale() -> None:
             ("resume check", resume),
             ("summary", summarise),
         ):
-            *_, peak, seconds = in_process(partial(work, path))
+            seconds, _, peak = in_process(partial(work, path))
             print(f"{name:28}{seconds:10.2f}{peak:9.0f}")
 
 

@@ -169,6 +169,17 @@ async def test_a_spent_budget_stops_the_run_and_a_larger_one_goes_on(url: str) -
         assert len(list(attempt_rows(store))) == 30
 
 
+async def test_a_smaller_run_counts_only_what_belongs_to_it(url: str) -> None:
+    with Store(url) as store:
+        engine = Scripted(lambda call: Completion(right(call), usage=Usage(3, 4)))
+        await run(store, [prepare(store, SERIES, sums(6), 3, engine)], width=4)
+        job = prepare(store, SERIES, sums(2), 2, engine)
+    assert not list(job.missing())
+    tally = job.tally
+    assert (tally.total, tally.ok, tally.correct, tally.resumed) == (4, 4, 4, 4)
+    assert tally.usage == Usage(12, 16)
+
+
 class PowerCut(Exception):
     pass
 

@@ -58,11 +58,11 @@ class Tally:
         """Whether every attempt is there and none failed."""
         return self.scored == self.total
 
-    def add(self, status: Status, verdict: str | None, usage: Usage) -> None:
-        """Count an attempt."""
-        setattr(self, status, getattr(self, status) + 1)
-        self.correct += verdict == "correct"
-        self.undecided += verdict == "undecided"
+    def add(self, status: Status, verdict: str | None, usage: Usage, count: int = 1) -> None:
+        """Count an attempt, or several that ended alike."""
+        setattr(self, status, getattr(self, status) + count)
+        self.correct += count * (verdict == "correct")
+        self.undecided += count * (verdict == "undecided")
         self.usage += usage
 
 
@@ -93,11 +93,12 @@ def prepare(
 ) -> Job:
     """Enter a series into the store and find out what is missing of it."""
     registered = store.register(series, problems)
-    wanted = {(registered.problems[p.id], run_index) for p in problems for run_index in range(runs)}
-    finished = store.finished(registered.series) & wanted
-    tally = Tally(total=len(wanted), resumed=len(finished))
-    for status, verdict, usage in store.outcomes(registered.series, finished):
-        tally.add(status, verdict, usage)
+    numbers = [registered.problems[problem.id] for problem in problems]
+    finished = store.finished(registered.series)
+    tally = Tally(total=len(numbers) * runs)
+    for status, verdict, count, usage in store.outcomes(registered, numbers, runs):
+        tally.add(status, verdict, usage, count)
+    tally.resumed = tally.scored
     begun = store.begun(registered.series)
     method = series.build()
     return Job(series, problems, runs, engine, registered, method, tally, finished, begun)
