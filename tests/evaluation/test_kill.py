@@ -30,7 +30,7 @@ def after_a_while(body: dict[str, Any]) -> Reply:
     return reply
 
 
-def start(endpoint: Endpoint, folder: Path) -> subprocess.Popen[bytes]:
+def start(endpoint: Endpoint, folder: Path, *, listened: bool = False) -> subprocess.Popen[bytes]:
     options = f"--runs {RUNS} --seed {SEED} --concurrency {CONCURRENCY} --model m --quiet"
     return subprocess.Popen(
         [
@@ -39,7 +39,7 @@ def start(endpoint: Endpoint, folder: Path) -> subprocess.Popen[bytes]:
         ],
         cwd=folder,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE if listened else subprocess.DEVNULL,
     )
 
 
@@ -110,3 +110,21 @@ def _every_attempt_once(path: Path) -> None:
     assert len(attempts) == len({row[:3] for row in attempts}) == ATTEMPTS
     assert {status for *_, status in attempts} == {"ok"}
     assert calls == (CALLS,)
+
+
+def test_an_interrupt_stops_cleanly_and_the_same_command_goes_on(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.respond = after_a_while
+    write_sums(tmp_path / "sums.jsonl", 20)
+    process = start(endpoint, tmp_path, listened=True)
+    wait_for_requests(endpoint, 30, process)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert said.decode().strip() == "cfr: stopped"
+    kept, before = stored(tmp_path), len(endpoint.requests)
+    assert kept
+    assert start(endpoint, tmp_path).wait(60) == 0
+    assert not kept & {asked(body) for body in endpoint.requests[before:]}
+    assert len(stored(tmp_path)) == 20 * RUNS * 3
