@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parent.parent
-PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])
+PAGES = sorted(
+    [
+        REPOSITORY / "README.md",
+        REPOSITORY / "experiments" / "README.md",
+        *(REPOSITORY / "docs").rglob("*.md"),
+    ]
+)
 SNIPPETS = [
     (page, number, code)
     for page in PAGES

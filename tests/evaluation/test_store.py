@@ -3,6 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sums import right, sums
 
 from cfr.engine.engine import Decoding
 from cfr.engine.scripted import Scripted
@@ -13,13 +14,8 @@ from cfr.evaluation.summary import attempt_rows, summaries, wilson
 from cfr.method import make
 from cfr.problem import Problem
 
-PROBLEMS = tuple(Problem(f"What is {n} + 1?", id=f"p{n}", answer=str(n + 1)) for n in range(5))
+PROBLEMS = sums(5)
 SERIES = Series("sums", "direct", "model-a")
-
-
-def right(call: object) -> str:
-    number = int(str(call).split("What is ")[1].split(" ")[0])
-    return f"It is \\boxed{{{number + 1}}}."
 
 
 async def evaluate(store: Store, series: Series = SERIES, runs: int = 2) -> Scripted:

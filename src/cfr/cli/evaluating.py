@@ -62,7 +62,7 @@ class Evaluation:
 
     async def run(self) -> str:
         """Make all missing attempts; return why some are still missing, or nothing."""
-        benchmarks = [self._load(name) for name in self._experiment.benchmarks]
+        benchmarks = _told_apart([self._load(name) for name in self._experiment.benchmarks])
         with Store(self._options.store) as store, store.exclusively():
             async with AsyncExitStack() as engines:
                 jobs = [
@@ -138,6 +138,13 @@ class Evaluation:
         except BudgetSpent as spent:
             return str(spent)
         return ""
+
+
+def _told_apart(benchmarks: list[Benchmark]) -> list[Benchmark]:
+    names = [benchmark.name for benchmark in benchmarks]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"benchmark {twice}: two have this name; rename one, or name it once")
+    return benchmarks
 
 
 def _missing(jobs: list[Job]) -> str:

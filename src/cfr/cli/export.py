@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -89,16 +89,11 @@ def _write_jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 def _write_csv(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        _write_table(file, rows)
+        from cfr.evaluation.summary import attempt_columns
 
-
-def _write_table(file: IO[str], rows: Iterable[dict[str, Any]]) -> None:
-    writer = None
-    for row in rows:
-        if writer is None:
-            writer = csv.DictWriter(file, list(row))
-            writer.writeheader()
-        writer.writerow(row)
+        writer = csv.DictWriter(file, list(attempt_columns()))
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def _write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> None:
@@ -109,11 +104,12 @@ def _write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> None:
         raise ExportError(
             "Parquet needs: pip install 'constraint-first[parquet]'; .jsonl and .csv need nothing"
         ) from None
+    from cfr.evaluation.summary import attempt_columns
+
+    # Not guessed from the rows: a column may be empty in the first thousands of them, or in all.
+    kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+    schema = pa.schema([(name, kinds[kind]) for name, kind in attempt_columns().items()])
     source = iter(rows)
-    writer = None
-    while batch := list(islice(source, _ROWS_AT_ONCE)):
-        table = pa.Table.from_pylist(batch, **({"schema": writer.schema} if writer else {}))
-        writer = writer or pq.ParquetWriter(path, table.schema)
-        writer.write_table(table)
-    if writer:
-        writer.close()
+    with pq.ParquetWriter(path, schema) as writer:
+        while batch := list(islice(source, _ROWS_AT_ONCE)):
+            writer.write_table(pa.Table.from_pylist(batch, schema=schema))

@@ -168,4 +168,4 @@ def _brief(value: Json) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())[:200]
+    return _storable(" ".join(text.split())[:200])

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 
 from cfr.benchmark.jsonl import InputError, read_text
 from cfr.engine.engine import Decoding
+from cfr.error import CfrError
 from cfr.evaluation.series import Series
 from cfr.method import make
 
@@ -43,12 +44,24 @@ class Experiment:
             yield Series(benchmark, method, model, decoding, system)
 
     def check(self) -> Experiment:
-        """Refuse a grid that cannot be run, before anything is fetched or asked."""
+        """Refuse a grid that cannot be run, before anything is fetched or asked.
+
+        What is named twice is run once: it would otherwise be asked, and paid for, twice.
+        """
         if self.runs < 1:
-            raise InputError("an experiment needs at least one run")
+            raise InputError(f"runs: {self.runs}; an experiment needs at least one")
+        if not 0 < self.top_p <= 1:
+            raise InputError(f"top_p: {self.top_p} is not above 0 and at most 1")
+        for temperature in self.temperatures:
+            if not 0 <= temperature <= 2:
+                raise InputError(f"temperatures: {temperature} is not between 0 and 2")
         for method in self.methods:
             make(method)
-        return self
+        return replace(self, **{name: _once(getattr(self, name)) for name in _SEVERAL})
+
+
+def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(values))
 
 
 _SINGLE: Final = {"title": str, "about": str, "runs": int, "top_p": (int, float)}
@@ -68,18 +81,26 @@ def read_experiment(path: Path, **changes: Any) -> Experiment:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not TOML ({error})") from None
     settings = {name: _setting(path, name, value) for name, value in table.items()}
-    return replace(Experiment(), **(settings | changes)).check()
+    try:
+        return replace(Experiment(), **(settings | changes)).check()
+    except CfrError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 def _setting(path: Path, name: str, value: Any) -> Any:
-    if name in _SINGLE and isinstance(value, _SINGLE[name]):
+    if name in _SINGLE and _is(value, _SINGLE[name]):
         return value
     if name in _SEVERAL and isinstance(value, list):
         values = tuple(cast("list[Any]", value))
-        if values and all(isinstance(item, _SEVERAL[name]) for item in values):
+        if values and all(_is(item, _SEVERAL[name]) for item in values):
             return values
     known = ", ".join([*_SINGLE, *_SEVERAL])
     if name not in _SINGLE and name not in _SEVERAL:
         raise InputError(f"{path}: there is no setting {name!r}; choose from {known}")
     shape = "a list of values" if name in _SEVERAL else "a single value"
     raise InputError(f"{path}: {name!r} must be {shape} of the right kind, not {value!r}")
+
+
+def _is(value: object, kind: type | tuple[type, ...]) -> bool:
+    # In Python true is a whole number; nobody who writes it means one.
+    return isinstance(value, kind) and not isinstance(value, bool)

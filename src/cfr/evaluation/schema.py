@@ -62,15 +62,16 @@ attempts = sa.Table(
     METADATA,
     *_key(),
     sa.Column("status", sa.Text, nullable=False),
-    sa.Column("answer", sa.Text),
-    sa.Column("text", sa.Text, nullable=False),
-    sa.Column("error", sa.Text),
     sa.Column("verdict", sa.Text),
     sa.Column("tier", sa.Text),
-    sa.Column("details", sa.Text, nullable=False),
     *_tokens(),
     sa.Column("seconds", sa.Float, nullable=False),
     sa.Column("finished_at", sa.Float, nullable=False),
+    # What may be long stands last: SQLite reads a row only as far as it has to.
+    sa.Column("answer", sa.Text),
+    sa.Column("error", sa.Text),
+    sa.Column("details", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
     sa.PrimaryKeyConstraint(*_KEY),
 )
 

@@ -22,8 +22,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.event import listens_for
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from cfr.error import CfrError
 from cfr.evaluation import schema
+from cfr.evaluation.error import StoreError, reason
 from cfr.evaluation.series import Series, fingerprint
 from cfr.evaluation.writer import Row, Writer
 from cfr.problem import Problem
@@ -35,12 +35,6 @@ AttemptKey = tuple[int, int]
 """A problem's number in the store and a run's index: an attempt within its series."""
 
 _LOCK_NUMBER: Final = 0x63_66_72  # "cfr", for PostgreSQL's advisory lock
-
-
-class StoreError(CfrError):
-    """A store that cannot be opened, is in use, or holds something else than what is run now."""
-
-    exit_code = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +62,7 @@ class Store:
         self._prepare()
         dialect = cast("Any", postgresql if self.database.name == "postgresql" else sqlite)
         self._upserts = {t: _upsert(dialect, t) for t in (schema.attempts, schema.calls)}
-        self._writer = Writer(self.database, self._upserts.__getitem__)
+        self._writer = Writer(self.url, self.database, self._upserts.__getitem__)
 
     def __enter__(self) -> Store:
         return self
@@ -113,7 +107,7 @@ class Store:
             table.c.series == series, table.c.status != "failed"
         )
         with self.database.connect() as connection:
-            return {(problem, run) for problem, run in connection.execute(query)}
+            return {(problem, run) for problem, run in connection.execute(query).all()}
 
     def begun(self, series: int) -> dict[AttemptKey, dict[int, StoredCall]]:
         """Return the calls of attempts that were begun and not finished."""
@@ -135,20 +129,28 @@ class Store:
         return dict(found)
 
     def outcomes(
-        self, series: int, wanted: set[AttemptKey]
-    ) -> Iterator[tuple[Any, str | None, Usage]]:
-        """Return status, verdict and tokens of some finished attempts."""
+        self, registered: Registered, problems: Sequence[int], runs: int
+    ) -> Iterator[tuple[Any, str | None, int, Usage]]:
+        """Count finished attempts by status and verdict, each with the tokens they took together.
+
+        The database adds up: a row for each attempt would take longer than all the rest.
+        """
         table = schema.attempts
-        columns = [table.c[name] for name in ("problem", "run", "status", "verdict")]
-        counts = [table.c[name] for name in usage_columns(Usage())]
-        query = sa.select(*columns, *counts).where(
-            table.c.series == series, table.c.status != "failed"
-        )
+        where = [table.c.series == registered.series, table.c.status != "failed"]
+        where.append(table.c.run < runs)
+        if len(problems) < len(registered.problems):
+            # Written into the statement: databases take only so many parameters.
+            ids: sa.BindParameter[int] = sa.bindparam(
+                "ids", problems, type_=sa.Integer, expanding=True, literal_execute=True
+            )
+            where.append(table.c.problem.in_(ids))
+        by = (table.c.status, table.c.verdict)
+        tokens = [sa.func.sum(table.c[name]) for name in usage_columns(Usage())]
+        query = sa.select(*by, sa.func.count(), *tokens).where(*where).group_by(*by)
         with self.database.connect() as connection:
-            for row in connection.execute(query):
-                problem, run, status, verdict, *tokens = cast("tuple[Any, ...]", row)
-                if (problem, run) in wanted:
-                    yield status, verdict, Usage(*tokens)
+            for row in connection.execute(query).all():
+                status, verdict, count, *used = cast("tuple[Any, ...]", row)
+                yield status, verdict, count, Usage(*used)
 
     async def write_call(self, row: Row) -> None:
         """Write a completed call and wait until it is safe."""
@@ -172,7 +174,7 @@ class Store:
                     version = schema.VERSION
         except DBAPIError as error:
             raise StoreError(
-                f"{self.url}: cannot be opened as a store ({_reason(error)}); check the address"
+                f"{self.url}: cannot be opened as a store ({reason(error)}); check the address"
             ) from None
         if version != schema.VERSION:
             raise StoreError(f"{self.url}: written by another version of cfr ({version})")
@@ -203,10 +205,11 @@ class Store:
         self, connection: sa.Connection, benchmark: str, problems: Sequence[Problem]
     ) -> dict[str, int]:
         table = schema.problems
-        query = sa.select(table).where(table.c.benchmark == benchmark)
-        known = {row["name"]: row for row in connection.execute(query).mappings()}
+        columns = (table.c.name, table.c.id, table.c.text)
+        query = sa.select(*columns).where(table.c.benchmark == benchmark)
+        known = {name: (number, text) for name, number, text in connection.execute(query).all()}
         for problem in problems:
-            if problem.id in known and known[problem.id]["text"] != problem.text:
+            if problem.id in known and known[problem.id][1] != problem.text:
                 raise StoreError(
                     f"{self.url}: problem {problem.id} of {benchmark} has another text there; "
                     "name a new store for the changed file"
@@ -216,8 +219,9 @@ class Store:
             for p in problems
             if p.id not in known
         ]
-        if new:
-            connection.execute(table.insert(), new)
+        if not new:
+            return {name: number for name, (number, _) in known.items()}
+        connection.execute(table.insert(), new)
         names = sa.select(table.c.name, table.c.id).where(table.c.benchmark == benchmark)
         return {row.name: row.id for row in connection.execute(names)}
 
@@ -291,7 +295,3 @@ def _upsert(dialect: Any, table: sa.Table) -> sa.Insert:
     keys = [column.name for column in table.primary_key]
     rest = {c.name: insert.excluded[c.name] for c in table.columns if c.name not in keys}
     return insert.on_conflict_do_update(index_elements=keys, set_=rest)
-
-
-def _reason(error: DBAPIError) -> str:
-    return " ".join(str(error.orig).split())[:160]

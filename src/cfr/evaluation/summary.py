@@ -16,7 +16,7 @@ from cfr.evaluation.writer import Row
 from cfr.problem import Json
 from cfr.protocol import Usage
 
-__all__ = ["Summary", "attempt_rows", "summaries", "wilson"]
+__all__ = ["Summary", "attempt_columns", "attempt_rows", "summaries", "wilson"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +101,10 @@ def _summary(row: tuple[Any, ...]) -> Summary:
     )
 
 
-def attempt_rows(store: Store) -> Iterator[Row]:
-    """List every attempt with its problem and series, without loading them all at once."""
+def _attempts_described() -> sa.Select[Any]:
     s, p, a = schema.series, schema.problems, schema.attempts
     names = ("benchmark", "method", "label", "model", "decoding")
-    query = (
+    return (
         sa.select(
             *(s.c[name] for name in names),
             p.c.name.label("problem"),
@@ -116,6 +115,18 @@ def attempt_rows(store: Store) -> Iterator[Row]:
         .join(p, a.c.problem == p.c.id)
         .order_by(a.c.series, a.c.problem, a.c.run)
     )
+
+
+def attempt_columns() -> dict[str, type]:
+    """Name what each row of an attempt has, with its type."""
+    return {
+        column.name: column.type.python_type for column in _attempts_described().selected_columns
+    }
+
+
+def attempt_rows(store: Store) -> Iterator[Row]:
+    """List every attempt with its problem and series, without loading them all at once."""
+    query = _attempts_described()
     with store.database.connect().execution_options(yield_per=1_000) as connection:
         for row in connection.execute(query).mappings():
             yield dict(row)

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 import sqlalchemy as sa
-from sqlalchemy.exc import SQLAlchemyError
+
+from cfr.evaluation.error import StoreError, reason
 
 __all__ = ["Row", "Writer"]
 
@@ -28,14 +29,17 @@ _Pending: TypeAlias = tuple[sa.Table, Row, asyncio.Future[None] | None]
 class Writer:
     """Writes rows in a thread of its own, in the order in which they came."""
 
-    def __init__(self, database: sa.Engine, upsert: Callable[[sa.Table], sa.Insert]) -> None:
+    def __init__(
+        self, url: str, database: sa.Engine, upsert: Callable[[sa.Table], sa.Insert]
+    ) -> None:
+        self._url = url
         self._database = database
         self._upsert = upsert
         self._pending: list[_Pending] = []
         self._changed = threading.Condition()
         self._busy = False
         self._closing = False
-        self._failure: Exception | None = None
+        self._failure: StoreError | None = None
         self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -84,26 +88,28 @@ class Writer:
                 self._failure = self._failure or failure
                 self._changed.notify_all()
 
-    def _commit(
-        self, batch: list[tuple[sa.Table, Row, asyncio.Future[None] | None]]
-    ) -> Exception | None:
+    def _commit(self, batch: list[_Pending]) -> StoreError | None:
         rows: dict[str, tuple[sa.Table, list[Row]]] = {}
         for table, row, _ in batch:
             rows.setdefault(table.name, (table, []))[1].append(row)
-        failure: Exception | None = None
+        failure: StoreError | None = None
         try:
             with self._database.begin() as connection:
                 for table, several in rows.values():
                     connection.execute(self._upsert(table), several)
-        except SQLAlchemyError as error:
-            failure = error
+        # Whatever it is: a thread that dies here would leave everybody waiting for ever.
+        except Exception as error:
+            failure = StoreError(
+                f"{self._url}: cannot be written ({reason(error)}); put that right and run the "
+                "same command again"
+            )
         waiting = [done for _, _, done in batch if done is not None]
         if waiting:
             waiting[0].get_loop().call_soon_threadsafe(_settle, waiting, failure)
         return failure
 
 
-def _settle(waiting: list[asyncio.Future[None]], failure: Exception | None) -> None:
+def _settle(waiting: list[asyncio.Future[None]], failure: StoreError | None) -> None:
     for done in waiting:
         if done.done():  # whoever waited was cancelled; the row is safe all the same
             continue

@@ -1,0 +1,136 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback import Endpoint as Server
+from loopback import Reply, completion, failure
+from sums import number_in, reply_right, write_sums
+
+from .conftest import Ran, Run
+
+
+@pytest.fixture
+def served(endpoint: Server, tmp_path: Path) -> Server:
+    """An endpoint that adds correctly, and a file of six sums."""
+    endpoint.respond = reply_right
+    write_sums(tmp_path / "sums.jsonl", 6)
+    return endpoint
+
+
+def evaluate(cfr: Run, server: Server, *options: str) -> Ran:
+    given = ("--method", "direct", "--runs", "2", "--base-url", server.url, "--model", "m")
+    return cfr("eval", "sums.jsonl", *given, *options)
+
+
+def listed(cfr: Run) -> list[dict[str, Any]]:
+    return json.loads(cfr("runs", "--json").out)
+
+
+def test_a_file_of_ones_own_is_evaluated_and_not_asked_again(cfr: Run, served: Server) -> None:
+    ran = evaluate(cfr, served)
+    assert ran.code == 0, ran.err
+    assert "12/12" in ran.out
+    assert "100.0%" in ran.out
+    assert len(served.requests) == 12
+    assert {body["temperature"] for body in served.requests} == {0.7}
+    again = evaluate(cfr, served)
+    assert (again.code, again.out) == (0, ran.out)
+    assert len(served.requests) == 12
+
+
+def test_failed_attempts_are_said_not_scored_and_made_again(cfr: Run, served: Server) -> None:
+    faults = {
+        1: failure(429, "slow down", Retry_After="0"),
+        2: failure(500, "out of order", Retry_After="0"),
+        3: failure(400, "no such thing"),
+        4: completion("Let us think", "length"),
+    }
+
+    def faulty(body: dict[str, Any]) -> Reply:
+        return faults.get(number_in(body)) or reply_right(body)
+
+    served.respond = faulty
+    ran = evaluate(cfr, served)
+    assert ran.code == 7
+    assert "6 of 12 attempts failed and are not scored; run the same command again" in ran.err
+    assert "Traceback" not in ran.err
+    (row,) = listed(cfr)
+    assert [row[s] for s in ("attempts", "ok", "truncated", "failed")] == [12, 4, 2, 6]
+    assert row["accuracy"] == pytest.approx(4 / 6)  # pyright: ignore
+    served.respond = reply_right
+    served.requests.clear()
+    assert evaluate(cfr, served).code == 0
+    assert sorted(map(number_in, served.requests)) == [1, 1, 2, 2, 3, 3]
+
+
+def test_a_budget_of_tokens_stops_the_run(cfr: Run, served: Server) -> None:
+    ran = evaluate(cfr, served, "--max-tokens-total", "33000", "--concurrency", "4")
+    assert ran.code == 7
+    assert "the budget is spent" in ran.err
+    assert 0 < len(served.requests) < 12
+    paid = len(served.requests)
+    assert evaluate(cfr, served).code == 0
+    assert len(served.requests) == 12, f"{paid} were paid for before"
+
+
+def test_money_cannot_be_counted_without_a_price(cfr: Run, served: Server) -> None:
+    ran = evaluate(cfr, served, "--max-cost", "1")
+    assert ran.code == 2
+    assert "--max-cost needs its price" in ran.err
+    assert not served.requests
+
+
+def test_seeds_and_temperatures_sweep(cfr: Run, served: Server) -> None:
+    sweep = ("--temperature", "0", "--temperature", "1", "--seed", "1", "--seed", "2")
+    assert evaluate(cfr, served, *sweep, "--limit", "1").code == 0
+    assert len(listed(cfr)) == 4
+    told = {(body["temperature"], body["seed"]) for body in served.requests}
+    assert told == {(t, s + r) for t in (0, 1) for s in (1, 2) for r in (0, 1000)}
+
+
+def test_an_experiment_is_a_file_and_options_beside_it_win(
+    cfr: Run, served: Server, tmp_path: Path
+) -> None:
+    grid = 'benchmarks = ["sums.jsonl"]\nmethods = ["direct", "check"]\nmodels = ["m"]\nruns = 3\n'
+    (tmp_path / "grid.toml").write_text(grid)
+    ran = cfr("eval", "grid.toml", "--runs", "1", "--base-url", served.url)
+    assert ran.code == 0, ran.err
+    assert [(row["method"], row["attempts"]) for row in listed(cfr)] == [
+        ("direct", 6),
+        ("check", 6),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["grid.toml"], "grid.toml: cannot be read"),
+        (["grid.toml", "aime24"], "an experiment's file names its benchmarks itself"),
+        (["sums.jsonl", "./sums.jsonl"], "benchmark sums: two have this name"),
+        (["none.jsonl"], "none.jsonl: cannot be read"),
+        (["aime2024x"], "benchmark 'aime2024x': not known"),
+        (["sums.jsonl", "--method", "direkt"], "did you mean 'direct'"),
+        (["sums.jsonl", "--runs", "0"], "--runs"),
+    ],
+)
+def test_a_mistake_costs_nothing(
+    arguments: list[str], message: str, cfr: Run, served: Server
+) -> None:
+    ran = cfr("eval", *arguments, "--base-url", served.url, "--model", "m")
+    assert ran.code == 2
+    assert message in ran.err
+    assert "Traceback" not in ran.err
+    assert not served.requests
+
+
+def test_a_store_that_another_run_holds_is_left_alone(
+    cfr: Run, served: Server, tmp_path: Path
+) -> None:
+    from cfr.evaluation.store import Store
+
+    with Store(str(tmp_path / "runs.db")) as store, store.exclusively():
+        ran = evaluate(cfr, served)
+    assert ran.code == 5
+    assert "another run is using this store" in ran.err
+    assert not served.requests

@@ -1,0 +1,59 @@
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from sums import right, sums
+
+from cfr.engine.scripted import Scripted
+from cfr.evaluation import schema
+from cfr.evaluation.runner import prepare, run
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store
+
+from .conftest import Run
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    """A store with six attempts, three of them under a verdict that they do not deserve."""
+    path = tmp_path / "runs.db"
+    with Store(str(path)) as store:
+        engine = Scripted(lambda call: right(call))
+        job = prepare(store, Series("sums", "direct", "m"), sums(3), 2, engine)
+        asyncio.run(run(store, [job], 2))
+        with store.database.begin() as connection:
+            spoiled = schema.attempts.update().where(schema.attempts.c.run == 1)
+            connection.execute(spoiled.values(verdict="incorrect"))
+    return path
+
+
+def test_series_are_listed_for_people_and_for_programs(cfr: Run, filled: Path) -> None:
+    shown = cfr("runs")
+    assert shown.code == 0, shown.err
+    assert shown.out.splitlines()[1].split()[:5] == ["sums", "direct", "m", "6", "50.0%"]
+    (row,) = json.loads(cfr("runs", "--json", "--store", str(filled)).out)
+    named = "benchmark method model attempts ok truncated unparsed failed accuracy tokens"
+    assert [row[name] for name in named.split()] == ["sums", "direct", "m", 6, 6, 0, 0, 0, 0.5, 0]
+
+
+def test_regrading_asks_no_model(cfr: Run, filled: Path) -> None:
+    ran = cfr("runs", "--regrade", "--json")
+    assert ran.code == 0, ran.err
+    assert "3 verdict(s) changed" in ran.err
+    assert json.loads(ran.out)[0]["accuracy"] == 1.0
+
+
+@pytest.mark.parametrize("command", [["runs"], ["export", "out.csv"]])
+def test_a_mistyped_store_is_not_made(command: list[str], cfr: Run, tmp_path: Path) -> None:
+    ran = cfr(*command, "--store", "rnus.db")
+    assert ran.code == 5
+    assert "rnus.db: there is no such store; run 'cfr eval' first" in ran.err
+    assert not (tmp_path / "rnus.db").exists()
+
+
+def test_an_empty_store_says_so(cfr: Run, tmp_path: Path) -> None:
+    with Store(str(tmp_path / "runs.db")):
+        pass
+    assert "nothing has been run yet" in cfr("runs").out
+    assert cfr("runs", "--json").out.strip() == "[]"

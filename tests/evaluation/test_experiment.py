@@ -1,0 +1,100 @@
+from pathlib import Path
+
+import pytest
+
+from cfr.benchmark import names
+from cfr.benchmark.jsonl import InputError
+from cfr.engine.engine import Decoding
+from cfr.engine.presets import presets
+from cfr.evaluation.experiment import Experiment, read_experiment
+
+EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "grid.toml"
+    path.write_text(text)
+    return path
+
+
+def test_the_defaults_are_the_papers_protocol(tmp_path: Path) -> None:
+    experiment = read_experiment(written(tmp_path, ""))
+    assert experiment == Experiment()
+    assert experiment.runs == 4
+    assert list(experiment.decodings()) == [Decoding(0.7, 0.95, None)]
+
+
+def test_a_grid_has_a_series_for_each_combination(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        'methods = ["direct", "cfr(reply=json)"]\ntemperatures = [0, 0.7]\nseeds = [1, 2, 3]\n',
+    )
+    series = list(read_experiment(path).series("sums", "m", "Be brief."))
+    assert len(series) == len(set(series)) == 12
+    assert {s.decoding.seed for s in series} == {1, 2, 3}
+    assert {s.system for s in series} == {"Be brief."}
+
+
+def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path, 'runs = 4\nmodels = ["deepseek-chat"]\n')
+    experiment = read_experiment(path, runs=1, methods=("check",))
+    assert (experiment.runs, experiment.methods) == (1, ("check",))
+    assert experiment.models == ("deepseek-chat",)
+
+
+def test_what_is_named_twice_is_run_once(tmp_path: Path) -> None:
+    path = written(tmp_path, 'methods = ["cfr", "direct", "cfr"]\nseeds = [1, 1]\n')
+    experiment = read_experiment(path)
+    assert experiment.methods == ("cfr", "direct")
+    assert len(list(experiment.series("sums", "m"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("runs = ", "not TOML"),
+        ("runs = 0", "runs: 0"),
+        ("runs = true", "'runs' must be a single value"),
+        ('runs = "four"', "'runs' must be a single value"),
+        ("runs = [4]", "'runs' must be a single value"),
+        ('methods = "direct"', "'methods' must be a list"),
+        ("methods = []", "'methods' must be a list"),
+        ('methods = ["direkt"]', "method 'direkt': not known; did you mean 'direct'"),
+        ('methods = ["cfr(reply=xml)"]', "option 'reply': 'xml' is not one of"),
+        ("temperatures = [0.7, 9]", "temperatures: 9 is not between 0 and 2"),
+        ("temperatures = [true]", "'temperatures' must be a list"),
+        ("top_p = 0", "top_p: 0 is not above 0"),
+        ("metods = []", "there is no setting 'metods'; choose from title"),
+        ("[methods]\na = 1", "'methods' must be a list"),
+    ],
+)
+def test_a_mistake_is_named_with_its_file_and_key(text: str, message: str, tmp_path: Path) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(InputError) as caught:
+        read_experiment(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.toml: cannot be read"):
+        read_experiment(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
+def test_every_experiment_of_the_paper_can_be_run(path: Path) -> None:
+    experiment = read_experiment(path)  # which checks the methods
+    assert experiment.title
+    assert "Table " in experiment.about
+    assert set(experiment.benchmarks) <= set(names())
+    assert set(experiment.models) <= set(presets())
+    assert experiment.runs == 4
+    for method in experiment.methods:
+        assert "reply=json" in method or "cfr" not in method, f"{method} is not the paper's"
+
+
+def test_every_experiment_is_listed() -> None:
+    listed = (EXPERIMENTS[0].parent / "README.md").read_text()
+    assert len(EXPERIMENTS) == 10
+    for path in EXPERIMENTS:
+        assert f"({path.name})" in listed

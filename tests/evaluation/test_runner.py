@@ -1,0 +1,272 @@
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from loopback import Endpoint as Server
+from loopback import Reply, completion, failure
+from sums import number_in, reply_right, right, sums
+
+from cfr.engine.engine import SILENT, Decoded, Decoding, Engine, Watcher
+from cfr.engine.error import JournalMismatch
+from cfr.engine.limit import Limited, Limiter
+from cfr.engine.openai import Endpoint, OpenAI
+from cfr.engine.retry import Retry
+from cfr.engine.scripted import Scripted
+from cfr.evaluation import schema
+from cfr.evaluation.purse import BudgetSpent, Frugal, Purse
+from cfr.evaluation.runner import Job, prepare, run
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store, StoreError
+from cfr.evaluation.summary import attempt_rows, summaries
+from cfr.method.registry import METHODS
+from cfr.protocol import Call, Completion, Usage
+
+SERIES = Series("sums", "direct", "model-a")
+HASTY = Retry(attempts=2, first_pause=0.0)
+
+# What the endpoint does to the nth problem, how the attempt must end, and what its reason must say.
+FAULTS: dict[int, tuple[Reply, str, str]] = {
+    0: (failure(429, "slow down", Retry_After="0"), "failed", "HTTP 429"),
+    1: (failure(500, "out of order"), "failed", "HTTP 500"),
+    2: (Reply(body="{}", delay=30), "failed", "nothing came for too long"),
+    3: (completion(""), "unparsed", ""),
+    4: (completion("First, we note that", "length"), "truncated", ""),
+    5: (Reply(body='{"choices": [{"mess'), "failed", "not JSON"),
+    6: (Reply(chunks=['{"choices": [{"message": '], cut=True), "failed", "cut in the middle"),
+    7: (failure(400, "a \0 in what it says"), "failed", "HTTP 400"),
+    8: (completion(None), "unparsed", ""),
+}
+
+
+def faulty(body: dict[str, Any]) -> Reply:
+    n = number_in(body)
+    return FAULTS[n][0] if n in FAULTS else reply_right(body)
+
+
+async def over_http(
+    store: Store, server: Server, count: int, respond: Callable[[dict[str, Any]], Reply]
+) -> Job:
+    """Run the series of sums against the server, at most eight calls at a time."""
+    server.respond = respond
+    server.requests.clear()
+    async with OpenAI(Endpoint(server.url, "model-a"), retry=HASTY, silence=0.5) as served:
+        engine = Limited(Decoded(served, Decoding()), Limiter(8))
+        job = prepare(store, SERIES, sums(count), 1, engine)
+        await run(store, [job], width=16)
+    return job
+
+
+async def test_every_fault_ends_under_its_own_status_and_touches_no_other(
+    url: str, endpoint: Server
+) -> None:
+    with Store(url) as store:
+        job = await over_http(store, endpoint, 40, faulty)
+        rows = {int(row["problem"][1:]): row for row in attempt_rows(store)}
+        (summary,) = summaries(store)
+    assert len(rows) == 40
+    for n, (_, status, reason) in FAULTS.items():
+        assert rows[n]["status"] == status, n
+        assert reason in (rows[n]["error"] or ""), n
+        failed = status == "failed"
+        assert (rows[n]["verdict"] is None) == failed, n
+        assert bool(rows[n]["error"]) == failed, n
+    healthy = [rows[n] for n in rows if n not in FAULTS]
+    assert {(row["status"], row["verdict"]) for row in healthy} == {("ok", "correct")}
+    assert (summary.failed, summary.graded) == (6, 34)
+    assert not job.tally.complete
+    assert (job.tally.failed, job.tally.scored) == (6, 34)
+
+
+async def test_failed_attempts_are_made_again_and_no_others(url: str, endpoint: Server) -> None:
+    with Store(url) as store:
+        await over_http(store, endpoint, 12, faulty)
+        job = await over_http(store, endpoint, 12, reply_right)
+        again = sorted(map(number_in, endpoint.requests))
+        (summary,) = summaries(store)
+    assert again == [n for n, (_, status, _) in FAULTS.items() if status == "failed"]
+    assert job.tally.complete
+    assert (summary.attempts, summary.failed) == (12, 0)
+
+
+async def test_a_fault_that_passes_leaves_no_trace(url: str, endpoint: Server) -> None:
+    seen: Counter[int] = Counter()
+
+    def at_first(body: dict[str, Any]) -> Reply:
+        n = number_in(body)
+        seen[n] += 1
+        passing = n in (0, 1, 5, 6) and seen[n] == 1
+        return FAULTS[n][0] if passing else reply_right(body)
+
+    with Store(url) as store:
+        job = await over_http(store, endpoint, 8, at_first)
+        rows = list(attempt_rows(store))
+    assert job.tally.complete
+    assert {(row["status"], row["verdict"], row["error"]) for row in rows} == {
+        ("ok", "correct", None)
+    }
+    assert sum(seen.values()) == 12
+
+
+async def test_runs_and_samples_have_seeds_of_their_own(url: str, endpoint: Server) -> None:
+    endpoint.respond = reply_right
+    seeded = Decoding(seed=7)
+    series = Series("sums", "self-consistency(samples=3)", "model-a", seeded)
+    with Store(url) as store:
+        async with OpenAI(Endpoint(endpoint.url, "model-a")) as served:
+            job = prepare(store, series, sums(1), 2, Decoded(served, seeded))
+            await run(store, [job], width=1)
+    seeds = [body["seed"] for body in endpoint.requests]
+    assert len(set(seeds)) == 6
+    assert min(seeds) == 7
+
+
+async def test_a_system_prompt_goes_ahead_of_every_call_and_makes_another_series(url: str) -> None:
+    engine = Scripted(lambda call: right(call))
+    told = replace(SERIES, method="cfr", system="Answer in English.")
+    with Store(url) as store:
+        for series in (replace(told, system=""), told):
+            await run(store, [prepare(store, series, sums(1), 1, engine)], width=1)
+    first = [call.messages[0] for call in engine.asked]
+    assert [message.role for message in first] == ["user", "user", "system", "system"]
+    assert {message.content for message in first[2:]} == {"Answer in English."}
+
+
+class Metered:
+    """An engine that charges for each call what a short reply costs."""
+
+    def __init__(self) -> None:
+        self.asked: list[Call] = []
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        self.asked.append(call)
+        await asyncio.sleep(0)
+        return Completion(right(call), usage=Usage(500, 500))
+
+
+async def test_a_spent_budget_stops_the_run_and_a_larger_one_goes_on(url: str) -> None:
+    async def spend(purse: Purse) -> int:
+        metered = Metered()
+        engine = Frugal(metered, purse, None)
+        stops = pytest.raises(BudgetSpent) if purse is small else nullcontext()
+        with stops:
+            await run(store, [prepare(store, SERIES, sums(30), 1, engine)], width=8)
+        return len(metered.asked)
+
+    with Store(url) as store:
+        small, large = Purse(45_000), Purse(1_000_000)
+        paid = await spend(small)
+        assert 0 < paid < 30
+        assert small.tokens == 1_000 * paid
+        assert len(calls_stored(store)) == paid  # nothing that was paid for is lost
+        assert await spend(large) == 30 - paid
+        assert {row["status"] for row in attempt_rows(store)} == {"ok"}
+        assert len(list(attempt_rows(store))) == 30
+
+
+async def test_a_smaller_run_counts_only_what_belongs_to_it(url: str) -> None:
+    with Store(url) as store:
+        engine = Scripted(lambda call: Completion(right(call), usage=Usage(3, 4)))
+        await run(store, [prepare(store, SERIES, sums(6), 3, engine)], width=4)
+        job = prepare(store, SERIES, sums(2), 2, engine)
+    assert not list(job.missing())
+    tally = job.tally
+    assert (tally.total, tally.ok, tally.correct, tally.resumed) == (4, 4, 4, 4)
+    assert tally.usage == Usage(12, 16)
+
+
+class PowerCut(Exception):
+    pass
+
+
+class Dies:
+    """An engine that takes the whole run with it after so many calls."""
+
+    def __init__(self, after: int) -> None:
+        self.left = after
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        if self.left == 0:
+            raise PowerCut
+        self.left -= 1
+        return Completion(right(call), usage=Usage(3, 4))
+
+
+def calls_stored(store: Store) -> list[tuple[Any, ...]]:
+    """Read the transcript: all that was asked and answered, without timings."""
+    columns = [column for column in schema.calls.c if column.name != "seconds"]
+    order = [schema.calls.c[name] for name in ("series", "problem", "run", "ordinal")]
+    with store.database.connect() as connection:
+        return [tuple(row) for row in connection.execute(sa.select(*columns).order_by(*order))]
+
+
+async def complete(store: Store, method: str, engine: Engine) -> None:
+    job = prepare(store, replace(SERIES, method=method), sums(2), 2, engine)
+    await run(store, [job], width=1)
+
+
+@pytest.mark.parametrize("method", ["cfr", "self-refine", "self-consistency(base=cfr,samples=2)"])
+async def test_a_crash_between_two_calls_loses_neither(method: str, url: str) -> None:
+    with Store(url) as store:
+        for after in (1, 2):
+            with pytest.raises(PowerCut):
+                await complete(store, method, Dies(after))
+            stored = calls_stored(store)
+        rest = Scripted(lambda call: Completion(right(call), usage=Usage(3, 4)))
+        await complete(store, method, rest)
+        whole = calls_stored(store)
+        rows = list(attempt_rows(store))
+    assert 0 < len(stored) < len(whole)
+    assert set(stored) < set(whole)
+    assert len(rest.asked) == len(whole) - len(stored)
+    # What was replayed is paid for all the same, and counts.
+    assert sum(row["input_tokens"] for row in rows) == 3 * len(whole)
+    assert len(rows) == 4
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_every_method_leaves_one_transcript_on_every_store(
+    method: str, postgres: str, tmp_path: Path
+) -> None:
+    transcripts: list[list[tuple[Any, ...]]] = []
+    endings: list[list[tuple[Any, ...]]] = []
+    for address in (str(tmp_path / "runs.db"), postgres):
+        with Store(address) as store:
+            await complete(store, method, Scripted(lambda call: right(call)))
+            # PostgreSQL numbers go on from one test to the next.
+            transcripts.append([row[2:] for row in calls_stored(store)])
+            endings.append(
+                [
+                    (row["problem"], row["run"], row["status"], row["answer"], row["details"])
+                    for row in attempt_rows(store)
+                ]
+            )
+            schema.METADATA.drop_all(store.database)
+    assert transcripts[0] == transcripts[1]
+    assert endings[0] == endings[1]
+    assert len(endings[0]) == 4
+
+
+async def test_a_stored_call_that_no_longer_fits_ends_the_run(url: str) -> None:
+    with Store(url) as store:
+        with pytest.raises(PowerCut):
+            await complete(store, "cfr", Dies(1))
+        with store.database.begin() as connection:
+            connection.execute(schema.calls.update().values(digest="of another prompt"))
+        with pytest.raises(JournalMismatch, match="start a new run"):
+            await complete(store, "cfr", Dies(9))
+
+
+async def test_a_store_that_cannot_be_written_ends_the_run_in_words(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "runs.db")) as store:
+        job = prepare(store, SERIES, sums(3), 1, Scripted(lambda call: right(call)))
+        with store.database.begin() as connection:
+            refuse = "BEGIN SELECT RAISE(FAIL, 'the disk is full'); END"
+            connection.execute(sa.text(f"CREATE TRIGGER full BEFORE INSERT ON calls {refuse}"))
+        with pytest.raises(StoreError, match=r"cannot be written.*the disk is full"):
+            await run(store, [job], width=2)
