@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import importlib
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -14,19 +12,12 @@ from typing import Any, Final
 
 import click
 
+from cfr.benchmark.whole import OutputError, whole_file
 from cfr.cli.runs import store_option
-from cfr.error import CfrError
 
-__all__ = ["ExportError", "command"]
-
+__all__ = ["command"]
 
 _ROWS_AT_ONCE: Final = 10_000
-
-
-class ExportError(CfrError):
-    """A file that cannot be written."""
-
-    exit_code = 2
 
 
 @click.command("export")
@@ -44,29 +35,11 @@ def command(path: Path, store: str) -> None:
 
     writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
     if path.suffix.lower() not in writers:
-        raise ExportError(f"{path}: end the name in .jsonl, .csv or .parquet")
-    with open_existing(store) as opened:
-        count = _atomically(path, writers[path.suffix.lower()], attempt_rows(opened))
-    click.echo(f"{count:,} attempts written to {path}", err=True)
-
-
-def _atomically(path: Path, write: Any, rows: Iterable[dict[str, Any]]) -> int:
-    """Write beside the file and rename, so that nobody ever sees half of it."""
-    counted = _Counted(rows)
-    try:
-        handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
-        os.close(handle)
-    except OSError as error:
-        raise ExportError(f"{path}: cannot be written ({error.strerror})") from None
-    partial = Path(name)
-    try:
-        write(partial, counted)
-        partial.replace(path)
-    except OSError as error:
-        raise ExportError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        partial.unlink(missing_ok=True)
-    return counted.count
+        raise OutputError(f"{path}: end the name in .jsonl, .csv or .parquet")
+    with open_existing(store) as opened, whole_file(path) as temporary:
+        rows = _Counted(attempt_rows(opened))
+        writers[path.suffix.lower()](temporary, rows)
+    click.echo(f"{rows.count:,} attempts written to {path}", err=True)
 
 
 class _Counted:
@@ -101,7 +74,7 @@ def _write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> None:
         pa: Any = importlib.import_module("pyarrow")
         pq: Any = importlib.import_module("pyarrow.parquet")
     except ImportError:
-        raise ExportError(
+        raise OutputError(
             "Parquet needs: pip install 'constraint-first[parquet]'; .jsonl and .csv need nothing"
         ) from None
     from cfr.evaluation.summary import attempt_columns
