@@ -90,7 +90,7 @@ def test_a_store_without_attempts_still_has_its_columns(cfr: Run, tmp_path: Path
         ("out", "end the name in .jsonl, .csv or .parquet"),
         ("none/such/out.csv", "cannot be written (No such file or directory)"),
         ("runs.db/out.csv", "cannot be written (Not a directory)"),
-        ("folder.csv", "cannot be written (Is a directory)"),
+        ("folder.csv", "a folder, not a file"),
     ],
 )
 def test_a_file_that_cannot_be_written(path: str, message: str, cfr: Run, filled: Path) -> None:
