@@ -28,13 +28,17 @@ def bytes_bar(name: str, *, quiet: bool = False) -> Generator[Report]:
         yield _plain(console, name)
         return
     columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(TextColumn("{task.description}"), *columns, console=console) as progress:
-        task = progress.add_task(name, total=None)
+    progress = Progress(TextColumn("{task.description}"), *columns, console=console)
+    task = progress.add_task(name, total=None)
 
-        def report(done: int, total: int, doing: str) -> None:
-            progress.update(task, completed=done, total=total, description=f"{name}: {doing}")
+    def report(done: int, total: int, doing: str) -> None:
+        progress.start()  # only now: where nothing is fetched there is no bar
+        progress.update(task, completed=done, total=total, description=f"{name}: {doing}")
 
+    try:
         yield report
+    finally:
+        progress.stop()
 
 
 def _plain(console: Console, name: str) -> Report:
