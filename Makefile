@@ -7,6 +7,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 demo: .venv/run.ok                  ## solve three problems with a real model on this machine
 	$(BIN)/cfr demo
+	@rm -f .venv/demo.db*
+	$(BIN)/cfr eval constraintbench-mini --limit 3 --runs 1 --method direct --method list-first --store .venv/demo.db
 
 test: check                         ## everything that CI runs
 

@@ -29,6 +29,7 @@ _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
 # "m + n = 17" where m + n is what was asked for, besides being an equation.
 _NAMED_SUM = re.compile(r"[A-Za-z](?:\s*\+\s*[A-Za-z])+\s*=\s*(?=[-+]?\d)")
+_WORDED = re.compile(r"(?:\\text\s*\{)?[A-Za-z]{3}[A-Za-z ]*\}?")
 _IN_WORDS = {
     **NUMERALS,
     **dict.fromkeys(("no solution", "no solutions", "no real solution"), r"\emptyset"),
@@ -44,9 +45,10 @@ def readings(text: str) -> tuple[Node, ...]:
     if simple := _SIMPLE.fullmatch(text):
         return (_simple(simple),)
     cleaned = clean(text)
-    cleaned = _IN_WORDS.get(plain_words(cleaned), cleaned)
+    if _WORDED.fullmatch(cleaned):
+        cleaned = _IN_WORDS.get(plain_words(cleaned), cleaned)
     spellings = [cleaned]
-    if asked := _NAMED_SUM.match(cleaned):
+    if "=" in cleaned and (asked := _NAMED_SUM.match(cleaned)):
         spellings.append(cleaned[asked.end() :])
     if "," in cleaned:
         if _THOUSANDS.search(cleaned) and not _inside_brackets(cleaned):
