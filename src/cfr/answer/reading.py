@@ -29,7 +29,7 @@ _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
 # "m + n = 17" where m + n is what was asked for, besides being an equation.
 _NAMED_SUM = re.compile(r"[A-Za-z](?:\s*\+\s*[A-Za-z])+\s*=\s*(?=[-+]?\d)")
-_WORDED = re.compile(r"(?:\\text\s*\{)?[A-Za-z]{3}[A-Za-z ]*\}?")
+_WORDED = re.compile(r"(?:\\text\s*\{)?[A-Za-z]{2}[A-Za-z ]+\}?")
 _IN_WORDS = {
     **NUMERALS,
     **dict.fromkeys(("no solution", "no solutions", "no real solution"), r"\emptyset"),
