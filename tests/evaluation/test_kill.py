@@ -21,6 +21,11 @@ CALLS = PROBLEMS * RUNS * (1 + 2)  # Direct CoT asks once, CFR twice
 IN_FLIGHT = 2 * CONCURRENCY
 SEED = 5
 SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "domain", "desc": "an integer"}]})
+# A shell that runs the tests in the background has its children ignore interrupts.
+LAUNCH = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from cfr.cli import main; main()"
+)
 
 
 def after_a_while(body: dict[str, Any]) -> Reply:
@@ -34,7 +39,7 @@ def start(endpoint: Endpoint, folder: Path, *, listened: bool = False) -> subpro
     options = f"--runs {RUNS} --seed {SEED} --concurrency {CONCURRENCY} --model m --quiet"
     return subprocess.Popen(
         [
-            *(sys.executable, "-m", "cfr", "eval", "sums.jsonl", "--method", "direct"),
+            *(sys.executable, "-c", LAUNCH, "eval", "sums.jsonl", "--method", "direct"),
             *("--method", "cfr", "--base-url", endpoint.url, *options.split()),
         ],
         cwd=folder,
