@@ -1,0 +1,1 @@
+"""From runs to claims: statistics, audits, tables, figures and the report."""
