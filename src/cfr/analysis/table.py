@@ -1,4 +1,4 @@
-"""A table as a value: what it says is decided once, and written as text, Markdown, LaTeX or HTML."""
+"""A table as a value: decided once, then written as text, Markdown, LaTeX or HTML."""
 
 from __future__ import annotations
 
