@@ -4,11 +4,12 @@ from sums import right, sums
 
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import schema
+from cfr.evaluation.record import attempt_rows
 from cfr.evaluation.regrade import regrade
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
-from cfr.evaluation.summary import attempt_rows, summaries
+from cfr.evaluation.summary import summaries
 
 SERIES = Series("sums", "direct", "model-a")
 

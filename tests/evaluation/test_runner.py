@@ -20,10 +20,11 @@ from cfr.engine.retry import Retry
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import schema
 from cfr.evaluation.purse import BudgetSpent, Frugal, Purse
+from cfr.evaluation.record import attempt_rows
 from cfr.evaluation.runner import Job, prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store, StoreError
-from cfr.evaluation.summary import attempt_rows, summaries
+from cfr.evaluation.summary import summaries
 from cfr.method.registry import METHODS
 from cfr.protocol import Call, Completion, Usage
 

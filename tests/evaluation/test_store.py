@@ -7,10 +7,11 @@ from sums import right, sums
 
 from cfr.engine.engine import Decoding
 from cfr.engine.scripted import Scripted
+from cfr.evaluation.record import attempt_rows
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series, fingerprint
 from cfr.evaluation.store import Store, StoreError
-from cfr.evaluation.summary import attempt_rows, summaries, wilson
+from cfr.evaluation.summary import summaries, wilson
 from cfr.method import make
 from cfr.problem import Problem
 

@@ -31,7 +31,7 @@ def command(path: Path, store: str) -> None:
     cfr export attempts.parquet --store results.db
     """
     from cfr.cli.opening import open_existing
-    from cfr.evaluation.summary import attempt_rows
+    from cfr.evaluation.record import attempt_rows
 
     writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
     if path.suffix.lower() not in writers:
@@ -56,13 +56,13 @@ class _Counted:
 def _write_jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8") as file:
         for row in rows:
-            parsed = {name: json.loads(row[name]) for name in ("decoding", "details")}
+            parsed = {name: json.loads(row[name]) for name in ("decoding", "details", "stages")}
             file.write(json.dumps(row | parsed, ensure_ascii=False) + "\n")
 
 
 def _write_csv(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        from cfr.evaluation.summary import attempt_columns
+        from cfr.evaluation.record import attempt_columns
 
         writer = csv.DictWriter(file, list(attempt_columns()))
         writer.writeheader()
@@ -77,7 +77,7 @@ def _write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> None:
         raise OutputError(
             "Parquet needs: pip install 'constraint-first[parquet]'; .jsonl and .csv need nothing"
         ) from None
-    from cfr.evaluation.summary import attempt_columns
+    from cfr.evaluation.record import attempt_columns
 
     # Not guessed from the rows: a column may be empty in the first thousands of them, or in all.
     kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}

@@ -1,9 +1,8 @@
-"""How the series in a store stand, and their attempts as plain rows."""
+"""How the series in a store stand."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +11,10 @@ import sqlalchemy as sa
 
 from cfr.evaluation import schema
 from cfr.evaluation.store import Store, usage_columns
-from cfr.evaluation.writer import Row
 from cfr.problem import Json
 from cfr.protocol import Usage
 
-__all__ = ["Summary", "attempt_columns", "attempt_rows", "summaries", "wilson"]
+__all__ = ["Summary", "summaries", "wilson"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,37 +97,6 @@ def _summary(row: tuple[Any, ...]) -> Summary:
     return Summary(
         number, benchmark, method, label, model, orjson.loads(decoding), *numbers, usage=usage
     )
-
-
-def _attempts_described() -> sa.Select[Any]:
-    s, p, a = schema.series, schema.problems, schema.attempts
-    names = ("benchmark", "method", "label", "model", "decoding")
-    return (
-        sa.select(
-            *(s.c[name] for name in names),
-            p.c.name.label("problem"),
-            p.c.answer.label("gold"),
-            *(column for column in a.c if column.name not in ("series", "problem")),
-        )
-        .join(s, a.c.series == s.c.id)
-        .join(p, a.c.problem == p.c.id)
-        .order_by(a.c.series, a.c.problem, a.c.run)
-    )
-
-
-def attempt_columns() -> dict[str, type]:
-    """Name what each row of an attempt has, with its type."""
-    return {
-        column.name: column.type.python_type for column in _attempts_described().selected_columns
-    }
-
-
-def attempt_rows(store: Store) -> Iterator[Row]:
-    """List every attempt with its problem and series, without loading them all at once."""
-    query = _attempts_described()
-    with store.database.connect().execution_options(yield_per=1_000) as connection:
-        for row in connection.execute(query).mappings():
-            yield dict(row)
 
 
 def wilson(successes: int, trials: int, z: float = 1.959964) -> tuple[float, float]:

@@ -1,0 +1,209 @@
+"""What was measured, as statistics see it: arms, their problems, and the attempts at each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from cfr.benchmark.entry import entries
+from cfr.constraint.spec import ConstraintSpec
+from cfr.engine.presets import presets
+from cfr.evaluation.record import RecordKey
+from cfr.problem import Json
+
+__all__ = ["Arm", "Asked", "Attempt", "Extraction", "Spent", "Study", "Transcript"]
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What Stage 1 of an attempt came to: its rung on the recovery ladder and what it listed."""
+
+    rung: str
+    kinds: tuple[str, ...] = ()
+    """The kind of each raw constraint, in order."""
+    propagated: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One method on one problem in one run."""
+
+    run: int
+    status: str = "ok"
+    correct: bool | None = None
+    """None where there is nothing to judge: the call itself failed."""
+    answer: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    routed: bool | None = None
+    """What the method's router decided; None where it has none."""
+    extraction: Extraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Calls and tokens of one stage."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+        )
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One method on one benchmark with one model and one decoding: a row of a table."""
+
+    benchmark: str
+    method: str
+    label: str
+    model: str
+    decoding: str = "{}"
+    """As stored: a JSON object."""
+    attempts: dict[str, list[Attempt]] = field(default_factory=dict[str, list[Attempt]])
+    """By problem; the runs of each in order."""
+    stages: dict[str, Spent] = field(default_factory=dict[str, Spent])
+
+    @property
+    def name(self) -> str:
+        """The method as a table prints it: its label, with its options where it has any."""
+        options = self.method.partition("(")[2].removesuffix(")")
+        return f"{self.label} [{options}]" if options else self.label
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What tells arms apart."""
+        return self.benchmark, self.method, self.model, self.decoding
+
+    @cached_property
+    def scores(self) -> dict[str, tuple[int, int]]:
+        """By problem: how many runs were right, and how many were judged (at least one)."""
+        judged = {
+            problem: [a.correct for a in attempts if a.correct is not None]
+            for problem, attempts in self.attempts.items()
+        }
+        return {problem: (sum(runs), len(runs)) for problem, runs in judged.items() if runs}
+
+    @cached_property
+    def accuracy(self) -> float | None:
+        """The mean over problems of the share of right runs, from 0 to 1; None without any."""
+        shares = [right / runs for right, runs in self.scores.values()]
+        return sum(shares) / len(shares) if shares else None
+
+    @cached_property
+    def statuses(self) -> dict[str, int]:
+        """How many attempts ended in each way."""
+        counts: dict[str, int] = {}
+        for attempt in self.all_attempts():
+            counts[attempt.status] = counts.get(attempt.status, 0) + 1
+        return counts
+
+    @property
+    def runs(self) -> int:
+        """The most runs that any problem has."""
+        return max((runs for _, runs in self.scores.values()), default=0)
+
+    def all_attempts(self) -> Iterator[Attempt]:
+        """Go through every attempt at every problem."""
+        for attempts in self.attempts.values():
+            yield from attempts
+
+    def rate(self, status: str) -> float:
+        """Return the share of attempts that ended in a way."""
+        total = sum(self.statuses.values())
+        return self.statuses.get(status, 0) / total if total else 0.0
+
+    def mean_tokens(self) -> tuple[float, float] | None:
+        """Return mean input and output tokens of an attempt; None where none were counted."""
+        made = [a for a in self.all_attempts() if a.correct is not None]
+        used_in, used_out = sum(a.input_tokens for a in made), sum(a.output_tokens for a in made)
+        return (used_in / len(made), used_out / len(made)) if used_in + used_out else None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A problem's text and gold answer."""
+
+    text: str
+    gold: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """All that one attempt said."""
+
+    text: str
+    answer: str | None
+    correct: bool | None
+    tokens: int
+    constraints: ConstraintSpec | None = None
+    details: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+Transcripts = Callable[[Collection[RecordKey]], dict[RecordKey, Transcript]]
+
+
+@dataclass(frozen=True)
+class Study:
+    """Everything that one report or comparison is about."""
+
+    source: str
+    """Where it was read from, for people."""
+    arms: tuple[Arm, ...]
+    problems: Mapping[tuple[str, str], Asked]
+    """By benchmark and problem."""
+    transcripts: Transcripts
+
+    def select(
+        self,
+        *,
+        benchmark: str | None = None,
+        method: str | None = None,
+        model: str | None = None,
+        decoding: str | None = None,
+    ) -> list[Arm]:
+        """Find arms; what is not given may be anything."""
+        wanted = (benchmark, method, model, decoding)
+        return [
+            arm
+            for arm in self.arms
+            if all(w is None or w == own for w, own in zip(wanted, arm.key, strict=True))
+        ]
+
+    def names(self, what: str) -> list[str]:
+        """List the values of ``benchmark``, ``method``, ``model`` or ``decoding``, in order."""
+        return list(dict.fromkeys(getattr(arm, what) for arm in self.arms))
+
+    @cached_property
+    def primary(self) -> dict[tuple[str, str], str]:
+        """The decoding that tables show for a benchmark and a model: that of most attempts."""
+        weight: dict[tuple[str, str], dict[str, int]] = {}
+        for arm in self.arms:
+            counts = weight.setdefault((arm.benchmark, arm.model), {})
+            counts[arm.decoding] = counts.get(arm.decoding, 0) + sum(arm.statuses.values())
+        return {key: max(counts, key=counts.__getitem__) for key, counts in weight.items()}
+
+    def main_arms(self) -> list[Arm]:
+        """Return the arms in their primary decoding."""
+        return [a for a in self.arms if self.primary[a.benchmark, a.model] == a.decoding]
+
+
+def benchmark_label(name: str) -> str:
+    """Return a benchmark's name as the paper prints it, or its own."""
+    if name.startswith("constraintbench"):
+        return name.replace("constraintbench", "ConstraintBench")
+    return entries()[name].label if name in entries() else name
+
+
+def model_label(name: str) -> str:
+    """Return a model's name as the paper prints it, or its own."""
+    preset = presets().get(name)
+    return (preset.label if preset else "") or name

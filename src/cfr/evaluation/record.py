@@ -1,0 +1,129 @@
+"""The attempts of a store as plain rows: for export, for statistics, for the cases of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import groupby
+from typing import Any, Final, TypeAlias
+
+import orjson
+import sqlalchemy as sa
+
+from cfr.evaluation import schema
+from cfr.evaluation.store import Store
+from cfr.evaluation.writer import Row
+
+__all__ = [
+    "RecordKey",
+    "attempt_columns",
+    "attempt_rows",
+    "outcome_rows",
+    "problem_rows",
+    "stage_rows",
+    "transcript_rows",
+]
+
+RecordKey: TypeAlias = tuple[str, str, str, str, str, int]
+"""Benchmark, method, model and decoding as stored, problem, run: an attempt in any store."""
+
+_KEY: Final = ("series", "problem", "run")
+_SERIES: Final = ("benchmark", "method", "label", "model", "decoding")
+_AT_ONCE: Final = 1_000
+_NO_MORE: Final[tuple[None, dict[str, Row]]] = (None, {})
+
+
+def _attempts(*left_out: str) -> sa.Select[Any]:
+    s, p, a = schema.series, schema.problems, schema.attempts
+    columns = (
+        *(s.c[name] for name in _SERIES),
+        p.c.name.label("problem"),
+        p.c.text.label("problem_text"),
+        p.c.answer.label("gold"),
+        *(column for column in a.c if column.name not in ("series", "problem")),
+    )
+    return (
+        sa.select(*(column for column in columns if column.name not in left_out))
+        .join(s, a.c.series == s.c.id)
+        .join(p, a.c.problem == p.c.id)
+        .order_by(*(a.c[name] for name in _KEY))
+    )
+
+
+def attempt_columns() -> dict[str, type]:
+    """Name what each row of an attempt has, with its type."""
+    columns = _attempts().selected_columns
+    return {column.name: column.type.python_type for column in columns} | {"stages": str}
+
+
+def attempt_rows(store: Store) -> Iterator[Row]:
+    """List every attempt with its problem and series, without loading them all at once.
+
+    ``stages`` says as JSON how many calls and tokens each stage took.
+    """
+    key = (schema.attempts.c[name].label(f"key_{name}") for name in _KEY)
+    stages = _stages_by_attempt(store)
+    at, found = next(stages, _NO_MORE)
+    for row in _stream(store, _attempts().add_columns(*key)):
+        here = tuple(row.pop(f"key_{name}") for name in _KEY)
+        while at is not None and at < here:  # an attempt that was begun and not finished
+            at, found = next(stages, _NO_MORE)
+        yield row | {"stages": orjson.dumps(found if at == here else {}).decode()}
+
+
+def outcome_rows(store: Store) -> Iterator[Row]:
+    """List every attempt without its long texts."""
+    return _stream(store, _attempts("problem_text", "text", "error"))
+
+
+def problem_rows(store: Store) -> Iterator[Row]:
+    """List the problems: benchmark, name, text, answer."""
+    return _stream(store, sa.select(schema.problems).order_by(schema.problems.c.id))
+
+
+def stage_rows(store: Store) -> Iterator[Row]:
+    """Add up calls and tokens for each stage of each series."""
+    s, c = schema.series, schema.calls
+    names = [s.c[name] for name in _SERIES]
+    query = (
+        sa.select(*names, c.c.stage, *_spent())
+        .join(s, c.c.series == s.c.id)
+        .group_by(*names, c.c.stage)
+    )
+    return _stream(store, query)
+
+
+def transcript_rows(store: Store, wanted: Collection[RecordKey]) -> Iterator[tuple[RecordKey, Row]]:
+    """Find single attempts with all that they have."""
+    s, p, a = schema.series, schema.problems, schema.attempts
+    with store.database.connect() as connection:
+        for key in wanted:
+            benchmark, method, model, decoding, problem, run = key
+            series = (s.c.benchmark == benchmark, s.c.method == method, s.c.model == model)
+            attempt = (s.c.decoding == decoding, p.c.name == problem, a.c.run == run)
+            found = connection.execute(_attempts().where(*series, *attempt)).mappings().first()
+            if found is not None:
+                yield key, dict(found)
+
+
+def _stages_by_attempt(store: Store) -> Iterator[tuple[tuple[Any, ...], dict[str, Row]]]:
+    c = schema.calls
+    key = [c.c[name] for name in _KEY]
+    query = sa.select(*key, c.c.stage, *_spent()).group_by(*key, c.c.stage).order_by(*key)
+    rows = _stream(store, query)
+    for at, group in groupby(rows, key=lambda row: tuple(row.pop(name) for name in _KEY)):
+        yield at, {row.pop("stage"): row for row in group}
+
+
+def _spent() -> list[sa.Label[Any]]:
+    c = schema.calls.c
+    names = ("input_tokens", "output_tokens")
+    return [
+        sa.func.count().label("calls"),
+        *(sa.func.sum(c[name]).label(name) for name in names),
+    ]
+
+
+def _stream(store: Store, query: sa.Select[Any]) -> Iterator[Row]:
+    with store.database.connect().execution_options(yield_per=_AT_ONCE) as connection:
+        for row in connection.execute(query).mappings():
+            yield dict(row)
