@@ -65,7 +65,7 @@ class Differences:
         return exact, "exact McNemar" if self.runs == 1 else "exact sign-flip"
 
     def resampled(self, seed: int, resamples: int) -> Bootstrap:
-        """Bootstrap the mean gain: exactly, unless resamples are asked for or that is impossible."""
+        """Bootstrap the mean gain: exactly, unless resamples are asked for or needed."""
         whole = self.whole()
         if whole is None or resamples:
             return drawn(self.points, seed, resamples or 10_000)
