@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 
 from cfr.benchmark.entry import entries
 from cfr.constraint.spec import ConstraintSpec
 from cfr.engine.presets import presets
+from cfr.error import CfrError
 from cfr.evaluation.record import RecordKey
 from cfr.problem import Json
 
-__all__ = ["Arm", "Asked", "Attempt", "Extraction", "Spent", "Study", "Transcript"]
+__all__ = [
+    "Arm",
+    "Asked",
+    "Attempt",
+    "Extraction",
+    "Spent",
+    "Study",
+    "StudyError",
+    "Transcript",
+    "Transcripts",
+    "benchmark_label",
+    "model_label",
+]
+
+
+class StudyError(CfrError):
+    """A study that lacks what was asked of it."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +197,17 @@ class Study:
             if all(w is None or w == own for w, own in zip(wanted, arm.key, strict=True))
         ]
 
+    def only(self, **wanted: Sequence[str]) -> Study:
+        """Narrow the study down to some benchmarks or models; nothing named is no limit."""
+        arms = self.arms
+        for what, names in wanted.items():
+            for name in names:
+                if name not in self.names(what):
+                    known = ", ".join(self.names(what)) or "none"
+                    raise StudyError(f"{self.source}: has no {what} {name!r}; it has {known}")
+            arms = tuple(arm for arm in arms if not names or getattr(arm, what) in names)
+        return replace(self, arms=arms)
+
     def names(self, what: str) -> list[str]:
         """List the values of ``benchmark``, ``method``, ``model`` or ``decoding``, in order."""
         return list(dict.fromkeys(getattr(arm, what) for arm in self.arms))
@@ -205,5 +235,9 @@ def benchmark_label(name: str) -> str:
 
 def model_label(name: str) -> str:
     """Return a model's name as the paper prints it, or its own."""
-    preset = presets().get(name)
-    return (preset.label if preset else "") or name
+    return _model_labels().get(name) or name
+
+
+@cache
+def _model_labels() -> dict[str, str]:
+    return {name: preset.label for name, preset in presets().items()}

@@ -27,6 +27,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.runs:command",
         "List what a store holds: each method on each benchmark, with its score and its cost.",
     ),
+    "compare": (
+        "cfr.cli.compare:command",
+        "Compare methods problem by problem: gain, interval, exact test, correction.",
+    ),
     "export": (
         "cfr.cli.export:command",
         "Write every attempt of a store to a JSON Lines, CSV or Parquet file.",

@@ -1,16 +1,52 @@
-"""Opening a store that must be there already."""
+"""Opening a store that must be there already, or a study made of several."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from cfr.evaluation.store import Store, StoreError
+import click
 
-__all__ = ["open_existing"]
+if TYPE_CHECKING:
+    from cfr.analysis.study import Study
+    from cfr.evaluation.store import Store
+
+__all__ = ["open_existing", "open_study", "study_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def open_existing(url: str) -> Store:
     """Open a store for reading; a mistyped name must not make a new one."""
+    from cfr.evaluation.store import Store, StoreError
+
     if "://" not in url and not Path(url).expanduser().is_file():
         raise StoreError(f"{url}: there is no such store; run 'cfr eval' first, or name one")
     return Store(url)
+
+
+def study_options(command: F) -> F:
+    """Add the options that narrow a study down."""
+    model = click.option("--model", "models", multiple=True, help="Only this model; repeatable.")
+    benchmark = click.option(
+        "--benchmark", "benchmarks", multiple=True, help="Only this benchmark; repeatable."
+    )
+    return benchmark(model(command))
+
+
+@contextmanager
+def open_study(runs: Sequence[str], options: dict[str, Any]) -> Generator[Study]:
+    """Read stores and files (``runs.db`` where none is named) as one study."""
+    from cfr.analysis.reading import read_study
+
+    with ExitStack() as stack:
+        sources = [
+            Path(name)
+            if name.lower().endswith(".jsonl")
+            else stack.enter_context(open_existing(name))
+            for name in runs or ("runs.db",)
+        ]
+        study = read_study(sources)
+        yield study.only(benchmark=options["benchmarks"], model=options["models"])

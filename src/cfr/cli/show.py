@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from cfr.analysis.table import Cell, Row
+from cfr.analysis.table import Table as Value
 from cfr.constraint.recovery import Recovered
 from cfr.constraint.router import FAMILIES, Cue
 from cfr.protocol import Exchange, Usage
 
-__all__ = ["constraints", "cues", "highlighted", "printable", "stdout", "tokens"]
+__all__ = ["constraints", "cues", "highlighted", "print_table", "printable", "stdout", "tokens"]
 
 _STYLES: Final = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_magenta")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -89,6 +91,45 @@ def tokens(exchanges: Iterable[Exchange]) -> Table:
     if len(by_stage) > 1:
         table.add_row("all", *_counts(sum(by_stage.values(), Usage())), style="bold")
     return table
+
+
+def print_table(table: Value) -> None:
+    """Print a table for people, with the sentences that belong under it."""
+    console = stdout()
+    console.print(Text(printable(table.title), style="bold"))
+    for heading, rows in _sections(table):
+        shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for column in table.columns:
+            title = f"{column.group} {column.title}".strip()
+            shown.add_column(Text(printable(title)), justify=column.align, no_wrap=True)
+        for line in rows:
+            shown.add_row(*map(_toned, line.cells))
+        if heading:
+            console.print()
+            console.print(Text(printable(heading), style="bold"))
+        # A number cut short is a wrong number: rather a line that the terminal has to break.
+        needed = console.measure(shown, options=console.options.update_width(1_000)).maximum
+        wide = Console(highlight=False, width=max(console.width, needed))
+        wide.print(shown)
+    for note in table.notes:
+        console.print(Text(printable(note), style="dim"))
+
+
+def _sections(table: Value) -> Iterator[tuple[str, list[Row]]]:
+    heading, rows = "", list[Row]()
+    for line in table.rows:
+        if line.kind == "heading":
+            if rows:
+                yield heading, rows
+            heading, rows = line.cells[0].text, []
+        else:
+            rows.append(line)
+    yield heading, rows
+
+
+def _toned(cell: Cell) -> Text:
+    tones = {"plain": "", "gain": "green", "loss": "red", "muted": "dim"}
+    return Text(printable(cell.text), style=("bold " if cell.bold else "") + tones[cell.tone])
 
 
 def _counts(usage: Usage) -> tuple[str, ...]:

@@ -1,0 +1,100 @@
+"""Paired comparisons as a table and as sentences (paper: the two paired tables)."""
+
+from __future__ import annotations
+
+from cfr.analysis.comparison import POOLED, Comparison, Pair
+from cfr.analysis.notation import delta, interval, p_value, percent, points
+from cfr.analysis.study import benchmark_label, model_label
+from cfr.analysis.table import Cell, Column, Row, Table, row
+
+__all__ = ["paired_table", "sentence"]
+
+
+def paired_table(comparison: Comparison) -> Table:
+    """Tabulate a family of paired tests, a heading for each method and model."""
+    rows: list[Row] = []
+    heading = None
+    for pair in comparison.pairs:
+        if heading != (heading := _heading(pair)):
+            rows.append(row(heading, kind="heading"))
+        rows.append(_row(pair))
+    return Table(
+        "paired",
+        "Paired comparison, problem by problem",
+        (
+            Column("Benchmark", "left"),
+            Column("n"),
+            Column("Runs"),
+            Column("Baseline"),
+            Column("Method"),
+            Column("Gain [95 %]"),
+            Column("Impr. / tied / degr."),
+            Column("p"),
+            Column("Holm p"),
+            Column("Test", "left"),
+            Column("MDD"),
+        ),
+        tuple(rows),
+        tuple(_notes(comparison)),
+        ("tab:paired-ds", "tab:paired-qwen"),
+    )
+
+
+def _heading(pair: Pair) -> str:
+    baseline, method = pair.labels
+    with_model = f", {model_label(pair.model)}" if pair.model else ""
+    return f"{method} against {baseline}{with_model}"
+
+
+def _row(pair: Pair) -> Row:
+    p = Cell(p_value(pair.p_holm), bold=pair.significant)
+    benchmark = benchmark_label(pair.benchmark)
+    return row(
+        Cell(benchmark or "all", bold=pair.benchmark == POOLED),
+        str(pair.n),
+        str(pair.runs),
+        percent(pair.before),
+        percent(pair.after),
+        delta(pair.gain, pair.ci),
+        f"{pair.improved} / {pair.tied} / {pair.degraded}",
+        p_value(pair.p),
+        p,
+        pair.test,
+        "–" if pair.detectable is None else f"{pair.detectable:.1f}",
+    )
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    notes = [
+        f"Holm's correction is for a family of {comparison.family} test(s); bold is below 0.05.",
+        "Gain and MDD, the smallest gain that such a set shows four times in five, are in points.",
+    ]
+    if any(pair.test.startswith("exact") for pair in comparison.pairs):
+        notes.append("Exact: every sign flip was counted, none was sampled.")
+    by_note: dict[str, list[str]] = {}
+    for pair in comparison.pairs:
+        for note in pair.notes:
+            by_note.setdefault(note, []).append(pair.labels[1])
+    everywhere = len({pair.labels[1] for pair in comparison.pairs})
+    for note, methods in by_note.items():
+        distinct = list(dict.fromkeys(methods))
+        where = "" if len(distinct) == everywhere else f" ({', '.join(distinct)})"
+        notes.append(note + where)
+    return [*notes, *comparison.notes]
+
+
+def sentence(pair: Pair) -> str:
+    """Say what a comparison shows, and no more."""
+    baseline, method = pair.labels
+    where = benchmark_label(pair.benchmark) or "this set"
+    size = f"{pair.n} problem(s), {pair.runs} run(s)"
+    bounds = f"95 % {interval(pair.ci)}"
+    if not pair.improved + pair.degraded:
+        return f"{method} and {baseline} do not differ on any problem of {where} ({size})."
+    said = f"{method} against {baseline} on {where}: {points(pair.gain)} points ({bounds}; {size})"
+    verdict = f"p = {p_value(pair.p)}, {p_value(pair.p_holm)} after correction"
+    if pair.significant:
+        return f"{said}; {verdict}."
+    low, high = pair.ci
+    doubt = "the interval includes zero" if low <= 0 <= high else "not significant after correction"
+    return f"{said}; {verdict}: {doubt}, so no difference is claimed."

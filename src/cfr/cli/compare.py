@@ -1,0 +1,68 @@
+"""``cfr compare``: is one method better than another, or was it chance?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from cfr.cli.opening import study_options
+
+__all__ = ["command"]
+
+
+@click.command("compare")
+@click.argument("runs", metavar="RUNS|FILE.jsonl...", nargs=-1)
+@click.option("--baseline", default="direct", show_default=True, help="What to compare with.")
+@click.option(
+    "--method", "methods", multiple=True, help="What to compare; all others unless named."
+)
+@study_options
+@click.option(
+    "--interval",
+    type=click.Choice(["bca", "percentile"]),
+    default="bca",
+    show_default=True,
+    help="The bootstrap interval: corrected for bias and skewness, or not.",
+)
+@click.option(
+    "--also-p",
+    "also_tested",
+    type=click.FloatRange(0, 1),
+    multiple=True,
+    help="A p-value of the same family that was found elsewhere; counts in Holm's correction.",
+)
+@click.option("--pool/--no-pool", default=True, help="Add a row of all benchmarks together.  [yes]")
+@click.option(
+    "--resamples",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Draw this many bootstrap resamples; without it the intervals are exact.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="For whatever is drawn.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
+def command(runs: tuple[str, ...], baseline: str, methods: tuple[str, ...], **options: Any) -> None:
+    """Compare methods problem by problem: gain, interval, exact test, correction.
+
+    RUNS is a store (runs.db unless named) or a .jsonl file: one that 'cfr export' wrote, or
+    anyone's outcomes as {"problem", "method", "run", "correct"} lines.
+
+    \b
+    cfr compare --baseline direct --method routed-cfr
+    cfr compare outcomes.jsonl --baseline A --method B --json
+    """
+    from cfr.analysis.comparison import Plan, compare
+    from cfr.cli.opening import open_study
+
+    names = ("interval", "seed", "resamples", "pool", "also_tested")
+    plan = Plan(**{name: options[name] for name in names})
+    with open_study(runs, options) as study:
+        comparison = compare(study, baseline, methods, plan)
+    if options["as_json"]:
+        click.echo(json.dumps(comparison.to_json()))
+        return
+    from cfr.analysis.claim import paired_table
+    from cfr.cli import show
+
+    show.print_table(paired_table(comparison))
