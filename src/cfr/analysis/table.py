@@ -90,7 +90,8 @@ def _markdown_cell(cell: Cell) -> str:
 def _plain(text: str) -> str:
     """Keep text from being read as Markdown or HTML: it may be a model's, or a file's."""
     text = _one_line(text)
-    return re.sub(r"([\\`*_|\[\]])", r"\\\1", text).replace("&", "&amp;").replace("<", "&lt;")
+    text = re.sub(r"([\\`*_|]|\](?=[(\[:]))", r"\\\1", text)
+    return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _pipes(cells: Iterable[str]) -> str:

@@ -1,0 +1,151 @@
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from cfr.analysis.claim import paired_table, sentence
+from cfr.analysis.comparison import ComparisonError, Pair, Plan, compare
+from cfr.analysis.reading import read_file
+from cfr.analysis.study import Study
+from cfr.analysis.table import to_markdown
+
+Runs = Sequence[object]
+
+
+def study(path: Path, outcomes: Mapping[tuple[str, str], Sequence[Runs]]) -> Study:
+    """Make a study of methods on benchmarks: for each problem the outcomes of its runs."""
+    lines = [
+        {"benchmark": benchmark, "method": method, "problem": n, "run": run, "correct": correct}
+        for (benchmark, method), problems in outcomes.items()
+        for n, runs in enumerate(problems)
+        for run, correct in enumerate(runs)
+    ]
+    file = path / "outcomes.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return read_file(file)
+
+
+def only_pair(found: Study, plan: Plan | None = None) -> Pair:
+    (pair,) = compare(found, "direct", ["cfr"], plan or Plan()).pairs
+    return pair
+
+
+def test_runs_are_averaged_before_problems_are_compared(tmp_path: Path) -> None:
+    direct = [[1, 0], [0, 0], [1, 1], [0, 1]]
+    cfr = [[1, 1], [0, 0], [1, 0], [1, 1]]
+    pair = only_pair(study(tmp_path, {("b", "direct"): direct, ("b", "cfr"): cfr}))
+    assert (pair.n, pair.runs, pair.before, pair.after, pair.gain) == (4, 2, 50.0, 62.5, 12.5)
+    assert (pair.improved, pair.tied, pair.degraded) == (2, 1, 1)
+    assert pair.test == "exact sign-flip"
+    assert pair.p == 1.0  # eight flips of three halves; every sum is at least as far out as one
+    assert "interval includes zero" in sentence(pair)
+
+
+def test_one_run_is_mcnemars_test_and_says_so(tmp_path: Path) -> None:
+    direct, cfr = [[0]] * 8 + [[1]] * 12, [[1]] * 20
+    pair = only_pair(study(tmp_path, {("b", "direct"): direct, ("b", "cfr"): cfr}))
+    assert (pair.test, pair.p) == ("exact McNemar", 2 / 2**8)
+    assert any("One run" in note for note in pair.notes)
+    assert pair.significant
+    assert "no difference is claimed" not in sentence(pair)
+
+
+def test_unequal_sets_are_compared_on_what_they_share(tmp_path: Path) -> None:
+    found = study(tmp_path, {("b", "direct"): [[1]] * 5, ("b", "cfr"): [[0]] * 3})
+    pair = only_pair(found)
+    assert pair.n == 3
+    assert any(note.startswith("2 problem(s) were judged for one") for note in pair.notes)
+
+
+def test_failed_attempts_are_not_wrong_answers(tmp_path: Path) -> None:
+    found = study(tmp_path, {("b", "direct"): [[1, None]] * 3, ("b", "cfr"): [[1, 1]] * 3})
+    pair = only_pair(found)
+    assert (pair.before, pair.after) == (100.0, 100.0)
+    assert any(note.startswith("3 attempt(s) failed") for note in pair.notes)
+    assert any("differ in how many runs" in note for note in pair.notes)
+
+
+def test_ties_everywhere_are_a_sentence(tmp_path: Path) -> None:
+    pair = only_pair(study(tmp_path, {("b", "direct"): [[1], [0]], ("b", "cfr"): [[1], [0]]}))
+    assert (pair.gain, pair.ci, pair.p, pair.detectable) == (0.0, (0.0, 0.0), 1.0, None)
+    assert "do not differ on any problem" in sentence(pair)
+    assert any("Every problem is tied" in note for note in pair.notes)
+
+
+def test_pooling_takes_problems_not_averages(tmp_path: Path) -> None:
+    outcomes: dict[tuple[str, str], list[Runs]] = {
+        ("a", "direct"): [[0]] * 1,
+        ("a", "cfr"): [[1]] * 1,
+        ("b", "direct"): [[0]] * 3,
+        ("b", "cfr"): [[0]] * 3,
+    }
+    found = compare(study(tmp_path, outcomes), "direct", ["cfr"])
+    assert [(pair.benchmark, pair.n, pair.gain) for pair in found.pairs] == [
+        ("a", 1, 100.0),
+        ("b", 3, 0.0),
+        ("pooled", 4, 25.0),
+    ]
+    assert found.family == 3
+    alone = compare(study(tmp_path, outcomes), "direct", ["cfr"], Plan(pool=False))
+    assert [pair.benchmark for pair in alone.pairs] == ["a", "b"]
+
+
+def test_a_family_can_have_members_from_elsewhere(tmp_path: Path) -> None:
+    outcomes: dict[tuple[str, str], list[Runs]] = {
+        ("b", "direct"): [[0]] * 8,
+        ("b", "cfr"): [[1]] * 8,
+    }
+    found = compare(study(tmp_path, outcomes), "direct", ["cfr"], Plan(also_tested=(0.5, 0.9)))
+    assert (found.family, found.pairs[0].p_holm) == (3, 3 * 2 / 2**8)
+
+
+def test_runs_without_a_common_unit_are_sampled_and_say_so(tmp_path: Path) -> None:
+    lengths = (7, 11, 13, 17)
+    direct: list[Runs] = [[0] * n for n in lengths]
+    cfr: list[Runs] = [[1] * n for n in (2, 3, 4, 5)]
+    pair = only_pair(study(tmp_path, {("b", "direct"): direct, ("b", "cfr"): cfr}))
+    assert pair.test == "Monte Carlo sign-flip"
+    assert pair.p == pytest.approx(2 / 16, abs=0.01)
+    assert pair.ci == (100.0, 100.0)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "baseline", "methods", "said"),
+    [
+        ({}, "direct", (), "no attempts yet"),
+        ({("b", "cfr"): [[1]]}, "direct", (), "has no method 'direct'; it has cfr"),
+        ({("b", "direct"): [[1]]}, "direct", (), "has direct alone"),
+        ({("b", "direct"): [[1]]}, "direct", ("direct",), "compared with itself"),
+        (
+            {("a", "direct"): [[1]], ("b", "cfr"): [[1]]},
+            "direct",
+            ("cfr",),
+            "no judged problem in common",
+        ),
+        ({("b", "direct"): [[1]], ("b", "cfr"): [[None]]}, "direct", (), "no judged problem"),
+    ],
+)
+def test_what_cannot_be_compared_is_a_sentence(
+    tmp_path: Path,
+    outcomes: dict[tuple[str, str], list[Runs]],
+    baseline: str,
+    methods: tuple[str, ...],
+    said: str,
+) -> None:
+    with pytest.raises(ComparisonError, match=said):
+        compare(study(tmp_path, outcomes), baseline, methods)
+
+
+def test_the_table_has_every_pair_and_its_notes(tmp_path: Path) -> None:
+    outcomes: dict[tuple[str, str], list[Runs]] = {
+        ("aime24", "direct"): [[0]] * 8,
+        ("aime24", "cfr"): [[1]] * 8,
+        ("aime24", "<i>x</i>"): [[0]] * 8,
+    }
+    found = compare(study(tmp_path, outcomes), "Direct CoT")
+    text = to_markdown(paired_table(found))
+    assert "| AIME24 | 8 | 1 | 0.0 | 100.0 | +100.0 [100.0, 100.0] | 8 / 0 / 0 | 0.0078 |" in text
+    assert "**0.0156**" in text
+    assert "family of 2 test(s)" in text
+    assert "<i>" not in text

@@ -1,0 +1,109 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sums import right, sums
+
+from cfr.analysis.reading import read_file, read_store, read_study
+from cfr.analysis.study import StudyError
+from cfr.benchmark.jsonl import InputError
+from cfr.engine.scripted import Scripted
+from cfr.evaluation.runner import prepare, run
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store
+
+
+def write(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def outcome(problem: str, method: str, correct: object, run: int = 0) -> dict[str, Any]:
+    return {"problem": problem, "method": method, "run": run, "correct": correct}
+
+
+def test_anyones_outcomes(tmp_path: Path) -> None:
+    rows = [outcome("1", "direct", True), outcome("1", "direct", 0, 1), outcome("2", "mine", None)]
+    study = read_file(write(tmp_path / "o.jsonl", *rows))
+    direct, mine = study.arms
+    assert (direct.label, mine.label) == ("Direct CoT", "mine")
+    assert direct.scores == {"1": (1, 2)}
+    assert direct.accuracy == 0.5
+    assert (mine.scores, mine.accuracy, mine.statuses) == ({}, None, {"failed": 1})
+
+
+def test_runs_are_numbered_where_they_are_not_named(tmp_path: Path) -> None:
+    rows = [{"problem": 1, "method": "a", "correct": value} for value in (True, True, False)]
+    (arm,) = read_file(write(tmp_path / "o.jsonl", *rows)).arms
+    assert [attempt.run for attempt in arm.attempts["1"]] == [0, 1, 2]
+    assert arm.scores == {"1": (2, 3)}
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"method": "a", "correct": True}, "needs 'problem'"),
+        ({"problem": "1", "correct": True}, "needs 'method'"),
+        ({"problem": "1", "method": "a"}, "needs 'correct'"),
+        ({"problem": "1", "method": "a", "correct": "yes"}, "'correct' must be true or false"),
+        ({"problem": "1", "method": "a", "correct": 1, "run": "x"}, "'run' must be a whole"),
+        ({"problem": "1", "method": "a", "correct": 1, "status": "odd"}, "'status' is 'odd'"),
+        ({"problem": True, "method": "a", "correct": 1}, "needs 'problem'"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, row: dict[str, Any], said: str) -> None:
+    path = write(tmp_path / "o.jsonl", outcome("0", "a", True), row)
+    with pytest.raises(InputError, match=f"line 2: .*{said}"):
+        read_file(path)
+
+
+def test_an_attempt_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "o.jsonl", outcome("1", "a", True), outcome("1", "a", False))
+    with pytest.raises(InputError, match=r"line 2: run 0 of problem 1 by a is there twice"):
+        read_file(path)
+
+
+async def stored(path: Path, model: str = "model-a", runs: int = 2) -> Store:
+    store, series = Store(str(path)), Series("sums", "cfr", model)
+    await run(store, [prepare(store, series, sums(5), runs, Scripted(right))], width=4)
+    return store
+
+
+async def test_a_store_and_its_export_are_the_same_study(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from cfr.cli.export import command
+
+    with await stored(tmp_path / "r.db") as store:
+        one = read_store(store)
+        key = (*one.arms[0].key, sums(5)[0].id, 0)
+        said = one.transcripts([key])[key]
+    exported = str(tmp_path / "r.jsonl")
+    result = CliRunner().invoke(command, [exported, "--store", str(tmp_path / "r.db")])
+    assert result.exit_code == 0
+    other = read_file(Path(exported))
+    assert other.arms == one.arms
+    assert other.problems == one.problems
+    assert other.transcripts([key])[key] == said
+    assert said.text
+    (arm,) = one.arms
+    assert arm.stages
+    assert sum(spent.calls for spent in arm.stages.values()) >= 10
+
+
+async def test_several_sources_are_one_study_unless_they_overlap(tmp_path: Path) -> None:
+    with (
+        await stored(tmp_path / "a.db") as a,
+        await stored(tmp_path / "b.db", "model-b") as b,
+        await stored(tmp_path / "c.db") as c,
+    ):
+        both = read_study([a, b])
+        assert both.names("model") == ["model-a", "model-b"]
+        keys = [(*arm.key, sums(5)[0].id, 1) for arm in both.arms]
+        assert len(both.transcripts(keys)) == 2
+        with pytest.raises(InputError, match=r"cfr on sums with model-a is in .*a\.db too"):
+            read_study([a, c])
+        assert [arm.model for arm in both.only(model=["model-b"]).arms] == ["model-b"]
+        with pytest.raises(StudyError, match="has no model 'x'; it has model-a, model-b"):
+            both.only(model=["x"])
