@@ -212,6 +212,10 @@ class Study:
         """List the values of ``benchmark``, ``method``, ``model`` or ``decoding``, in order."""
         return list(dict.fromkeys(getattr(arm, what) for arm in self.arms))
 
+    def method_name(self, method: str) -> str:
+        """Name a method as tables print it."""
+        return next((arm.name for arm in self.arms if arm.method == method), method)
+
     @cached_property
     def primary(self) -> dict[tuple[str, str], str]:
         """The decoding that tables show for a benchmark and a model: that of most attempts."""

@@ -1,0 +1,73 @@
+"""A study sorted for tables: one block for each model, with its methods and benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from cfr.analysis.notation import share
+from cfr.analysis.study import Arm, Study, model_label
+
+__all__ = ["Block", "benchmarks_of", "blocks", "health", "relative"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """One model's arms in their primary decoding: by method, then by benchmark."""
+
+    model: str
+    methods: dict[str, dict[str, Arm]]
+
+    @property
+    def title(self) -> str:
+        """The model as the paper prints it."""
+        return model_label(self.model) or "All attempts"
+
+    def name(self, method: str) -> str:
+        """Name a method as tables print it."""
+        return next(iter(self.methods[method].values())).name
+
+    def arms(self) -> list[Arm]:
+        """List the arms."""
+        return [arm for arms in self.methods.values() for arm in arms.values()]
+
+    def keep(self, methods: Iterable[str]) -> Block:
+        """Leave out all other methods."""
+        return Block(self.model, {m: self.methods[m] for m in methods if m in self.methods})
+
+
+def blocks(study: Study) -> list[Block]:
+    """Sort a study by model."""
+    found: dict[str, dict[str, dict[str, Arm]]] = {}
+    for arm in study.main_arms():
+        if arm.scores:
+            methods = found.setdefault(arm.model, {})
+            methods.setdefault(arm.method, {})[arm.benchmark] = arm
+    return [Block(model, methods) for model, methods in found.items()]
+
+
+def benchmarks_of(parts: Sequence[Block]) -> list[str]:
+    """List the benchmarks of several blocks, in order."""
+    return list(dict.fromkeys(arm.benchmark for part in parts for arm in part.arms()))
+
+
+def health(arms: Iterable[Arm]) -> str:
+    """Say how many attempts gave no answer or failed, for all rows of a table together."""
+    counts: dict[str, int] = {}
+    for arm in arms:
+        for status, count in arm.statuses.items():
+            counts[status] = counts.get(status, 0) + count
+    total = sum(counts.values())
+    if not total:
+        return "No attempts."
+    rates = ", ".join(
+        f"{counts.get(status, 0):,} {status} ({share(counts.get(status, 0) / total)})"
+        for status in ("truncated", "unparsed", "failed")
+    )
+    return f"Of {total:,} attempts: {rates}; failed ones are not scored."
+
+
+def relative(arm: Arm | None, base: Arm | None) -> float | None:
+    """Divide the mean tokens of one arm by another's."""
+    one, other = (a.mean_tokens() if a else None for a in (arm, base))
+    return sum(one) / sum(other) if one and other else None

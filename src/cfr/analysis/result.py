@@ -1,0 +1,176 @@
+"""The tables of accuracy (paper: Main Results, Ablation Results, Extended Results)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cfr.analysis.block import Block, benchmarks_of, blocks, health, relative
+from cfr.analysis.comparison import pair_arms
+from cfr.analysis.notation import NONE, delta, number, percent, scored, share, times
+from cfr.analysis.published import paper_accuracy
+from cfr.analysis.score import majority_at, pass_at, score
+from cfr.analysis.study import Arm, Study, benchmark_label, model_label
+from cfr.analysis.table import Cell, Column, Row, Table, row
+
+__all__ = ["main_table", "routing_table", "scores_table"]
+
+
+def scores_table(study: Study) -> Table:
+    """List every arm with all that is known of its score."""
+    rows = [_score_row(arm) for arm in study.arms]
+    titles = ("n", "Runs", "Accuracy [95 %]", "pass@k", "maj@k")
+    titles = (*titles, "Truncated", "Unparsed", "Failed", "Tokens")
+    return Table(
+        "scores",
+        "Every row of the study",
+        (
+            Column("Benchmark", "left"),
+            Column("Method", "left"),
+            Column("Model", "left"),
+            *(Column(title) for title in titles),
+        ),
+        tuple(rows),
+        (
+            "Accuracy in per cent: the runs of a problem are averaged, then the problems. The "
+            "interval is Wilson's for one run of each problem, a bootstrap over problems for more.",
+            "pass@k: one of k runs is right, estimated without bias; maj@k: the answer that most "
+            "of the first k runs give is right. k is the number of runs. Tokens are means.",
+        ),
+    )
+
+
+def _score_row(arm: Arm) -> Row:
+    found = score(arm)
+    tokens = arm.mean_tokens()
+    return row(
+        benchmark_label(arm.benchmark) or NONE,
+        arm.name,
+        model_label(arm.model) or NONE,
+        str(found.problems) if found else "0",
+        str(arm.runs),
+        scored(found.accuracy, found.interval) if found else NONE,
+        percent(pass_at(arm, arm.runs) if found else None),
+        percent(majority_at(arm, arm.runs) if found else None),
+        share(arm.rate("truncated")),
+        share(arm.rate("unparsed")),
+        str(arm.statuses.get("failed", 0)),
+        number(sum(tokens) if tokens else None),
+    )
+
+
+def main_table(study: Study, baseline: str, method: str) -> Table:
+    """Tabulate accuracy by model and benchmark, with Δ rows and, where it is, the paper's rows."""
+    parts = [b.keep((baseline, method)) for b in blocks(study)]
+    parts = [part for part in parts if part.methods]
+    benchmarks = benchmarks_of(parts)
+    rows: list[Row] = []
+    for part in parts:
+        rows.append(row(part.title, kind="heading"))
+        rows += [_accuracies(part, name, benchmarks) for name in part.methods]
+        if len(part.methods) == 2:
+            rows.append(_deltas(part, baseline, method, benchmarks))
+        rows += _paper_rows(part, benchmarks)
+    columns = (Column("Method", "left"), *map(_benchmark_column, benchmarks), Column("Avg."))
+    return Table(
+        "main",
+        "Accuracy by model and benchmark",
+        columns,
+        tuple(rows),
+        (
+            "Accuracy in per cent with its 95 % interval, problems and runs; Δ in points with its "
+            "paired 95 % interval. Avg. is the plain mean of the benchmarks, as in the paper.",
+            health(arm for part in parts for arm in part.arms()),
+        ),
+        ("tab:model-performance-main", "tab:model-performance-additional"),
+    )
+
+
+def _benchmark_column(benchmark: str) -> Column:
+    return Column(benchmark_label(benchmark) or "Accuracy")
+
+
+def _accuracies(part: Block, method: str, benchmarks: Sequence[str]) -> Row:
+    cells = [_accuracy(part, method, name) for name in benchmarks]
+    average = _average(part.methods[method], benchmarks)
+    return row(part.name(method), *cells, percent(average))
+
+
+def _accuracy(part: Block, method: str, benchmark: str) -> Cell:
+    arm = part.methods[method].get(benchmark)
+    found = score(arm) if arm else None
+    if arm is None or found is None:
+        return Cell(NONE)
+    rivals = [
+        other[benchmark].accuracy or 0.0
+        for name, other in part.methods.items()
+        if name != method and benchmark in other
+    ]
+    best = bool(rivals) and all((arm.accuracy or 0.0) > rival for rival in rivals)
+    size = f"n = {found.problems} × {found.runs}"
+    return Cell(f"{scored(found.accuracy, found.interval)} ({size})", bold=best)
+
+
+def _average(arms: Mapping[str, Arm], benchmarks: Sequence[str]) -> float | None:
+    """Average over benchmarks; None where one is missing."""
+    known = [a for name in benchmarks if name in arms and (a := arms[name].accuracy) is not None]
+    return 100 * sum(known) / len(known) if known and len(known) == len(benchmarks) else None
+
+
+def _deltas(part: Block, baseline: str, method: str, benchmarks: Sequence[str]) -> Row:
+    cells: list[Cell] = []
+    before, after = part.methods[baseline], part.methods[method]
+    for name in benchmarks:
+        both = name in before and name in after
+        pair = pair_arms([before[name]], [after[name]], name) if both else None
+        cells.append(delta(pair.gain, pair.ci) if pair else Cell(NONE))
+    one, other = _average(before, benchmarks), _average(after, benchmarks)
+    gain = None if one is None or other is None else other - one
+    return row(f"Δ vs. {part.name(baseline)}", *cells, delta(gain), kind="delta")
+
+
+def _paper_rows(part: Block, benchmarks: Sequence[str]) -> list[Row]:
+    """Print what the paper has for the same model, method and benchmarks."""
+    rows: list[Row] = []
+    for method in part.methods:
+        label = next(iter(part.methods[method].values())).label
+        found = [paper_accuracy(part.title, label, benchmark_label(b)) for b in benchmarks]
+        if any(value is not None for value in found):
+            cells = (Cell(percent(value), tone="muted") for value in found)
+            rows.append(row(Cell(f"{label}, paper", tone="muted"), *cells, NONE))
+    return rows
+
+
+def routing_table(study: Study, baseline: str, routed: str, always: str) -> Table:
+    """Tabulate what routing saves: accuracy and tokens, always on and routed."""
+    parts = [part.keep((baseline, routed, always)) for part in blocks(study)]
+    parts = [part for part in parts if baseline in part.methods and len(part.methods) > 1]
+    benchmarks = benchmarks_of(parts)
+    rows: list[Row] = []
+    for part in parts:
+        rows.append(row(part.title, kind="heading"))
+        for name in part.methods:
+            cells = [c for b in benchmarks for c in _accuracy_and_cost(part, name, baseline, b)]
+            rows.append(row(part.name(name), *cells))
+    columns = [
+        Column(title, group=benchmark_label(name) or "all")
+        for name in benchmarks
+        for title in ("Acc. [95 %]", "Tokens")
+    ]
+    return Table(
+        "routing-ablation",
+        "Routed and always on",
+        (Column("Method", "left"), *columns),
+        tuple(rows),
+        (
+            f"Tokens (input and output) are relative to {study.method_name(baseline)} on the same set.",
+            health(arm for part in parts for arm in part.arms()),
+        ),
+        ("tab:model-performance-sub",),
+    )
+
+
+def _accuracy_and_cost(part: Block, method: str, baseline: str, benchmark: str) -> list[Cell]:
+    arm, base = part.methods[method].get(benchmark), part.methods[baseline].get(benchmark)
+    found = score(arm) if arm else None
+    accuracy = Cell(scored(found.accuracy, found.interval) if found else NONE)
+    return [accuracy, Cell(times(relative(arm, base)))]
