@@ -162,7 +162,7 @@ def routing_table(study: Study, baseline: str, routed: str, always: str) -> Tabl
         (Column("Method", "left"), *columns),
         tuple(rows),
         (
-            f"Tokens (input and output) are relative to {study.method_name(baseline)} on the same set.",
+            f"Tokens, in and out, are relative to {study.method_name(baseline)} on the same set.",
             health(arm for part in parts for arm in part.arms()),
         ),
         ("tab:model-performance-sub",),

@@ -64,7 +64,7 @@ def exploratory_table(study: Study, baseline: str) -> Table:
         tuple(rows),
         (
             "Descriptive: the plain mean of pass@k over the benchmarks that all methods have, and "
-            f"of tokens relative to {study.method_name(baseline)}. Claims rest on the paired table.",
+            f"of tokens relative to {study.method_name(baseline)}. No claim rests on it.",
         ),
         ("tab:prompting-comparison",),
     )

@@ -1,0 +1,39 @@
+"""A report as one HTML page that needs nothing else: no script, no network, light and dark."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from cfr.analysis.extra import needs
+from cfr.analysis.table import group_spans
+
+if TYPE_CHECKING:
+    from cfr.analysis.figure import Figure
+    from cfr.analysis.report import Report
+
+__all__ = ["to_html"]
+
+
+def to_html(report: Report) -> str:
+    """Write a report as a page; whatever comes from a model or a file is escaped."""
+    with needs("jinja2", "markupsafe", "latex2mathml"):
+        import jinja2
+        from markupsafe import Markup
+
+        from cfr.analysis.mathematics import to_html as maths
+
+    def inline(figure: Figure) -> Markup:
+        return Markup(figure.svg)  # noqa: S704 - drawn by matplotlib, which escapes what it writes
+
+    folder = files("cfr.analysis.page")
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    template = environment.from_string(folder.joinpath("report.html").read_text(encoding="utf-8"))
+    values: dict[str, Any] = {
+        "report": report,
+        "style": Markup(folder.joinpath("style.css").read_text(encoding="utf-8")),  # noqa: S704
+        "groups": group_spans,
+        "maths": maths,
+        "inline": inline,
+    }
+    return template.render(values)
