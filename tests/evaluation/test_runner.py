@@ -95,6 +95,19 @@ async def test_failed_attempts_are_made_again_and_no_others(url: str, endpoint: 
     assert (summary.attempts, summary.failed) == (12, 0)
 
 
+async def test_a_key_that_is_refused_is_not_tried_on_every_attempt(
+    url: str, endpoint: Server
+) -> None:
+    with Store(url) as store:
+        job = await over_http(store, endpoint, 100, lambda _: failure(401, "bad key"))
+        asked = len(endpoint.requests)
+        again = await over_http(store, endpoint, 100, reply_right)
+    assert asked <= 16  # those that were under way at once
+    assert (job.tally.failed, job.tally.scored) == (100, 0)
+    assert "HTTP 401" in job.tally.refused
+    assert again.tally.complete
+
+
 async def test_a_fault_that_passes_leaves_no_trace(url: str, endpoint: Server) -> None:
     seen: Counter[int] = Counter()
 

@@ -152,4 +152,6 @@ def _missing(jobs: list[Job]) -> str:
     if not failed:
         return ""
     total = sum(job.tally.total for job in jobs)
-    return f"{failed} of {total} attempts failed and are not scored; run the same command again"
+    refused = next((f" ({job.tally.refused})" for job in jobs if job.tally.refused), "")
+    said = f"{failed} of {total} attempts failed and are not scored{refused}"
+    return f"{said}; run the same command again"

@@ -15,7 +15,7 @@ import orjson
 from cfr.answer import Case, grade_all
 from cfr.engine.drive import Outcome, drive
 from cfr.engine.engine import SILENT, Engine, Watcher
-from cfr.engine.error import EngineError, JournalMismatch
+from cfr.engine.error import EngineError, JournalMismatch, ModelNotFound, Unauthorized
 from cfr.engine.journal import digest, require_same
 from cfr.evaluation.purse import BudgetSpent
 from cfr.evaluation.series import Series
@@ -34,6 +34,8 @@ the same; or not at all, because a call never succeeded. Only the last is made a
 # Runs of one problem, and samples within a run, get seeds of their own where a seed is fixed.
 _SEEDS_A_RUN: Final = 1_000
 _OBJECTS_A_COLLECTION: Final = 20_000
+# No other attempt will fare better: after the first of these none is asked for.
+_HOPELESS: Final = (Unauthorized, ModelNotFound)
 
 
 @dataclass(slots=True)
@@ -50,6 +52,8 @@ class Tally:
     usage: Usage = field(default_factory=Usage)
     resumed: int = 0
     """Attempts that were there before this run."""
+    refused: str = ""
+    """Why the endpoint will have nothing to do with us, where it said so before any success."""
 
     @property
     def scored(self) -> int:
@@ -110,7 +114,8 @@ def prepare(
 async def run(store: Store, jobs: Iterable[Job], width: int) -> None:
     """Make all missing attempts, at most ``width`` at the same time.
 
-    A failed call fails its attempt and nothing else. A spent budget, a store that cannot be written
+    A failed call fails its attempt and nothing else; only a key or a model that is refused before
+    anything succeeded fails the rest of its series unasked. A spent budget, a store that cannot be written
     and a stored call that no longer fits end the run.
     """
     missing = (attempt for job in jobs for attempt in job.missing())
@@ -158,11 +163,15 @@ async def _attempt(store: Store, job: Job, problem: Problem, run_index: int) -> 
     engine = _ForRun(job.engine, run_index, job.series.system)
     started = time.monotonic()
     try:
+        if job.tally.refused:
+            raise Unauthorized(job.tally.refused)
         outcome = await drive(job.method.solve(problem), engine, journal=journal)
     except (BudgetSpent, JournalMismatch):
         raise
     except EngineError as error:
         ending = _failed(str(error), journal.usage)
+        if isinstance(error, _HOPELESS) and job.tally.scored == job.tally.resumed:
+            job.tally.refused = str(error)
     else:
         ending = await _ended(outcome, problem)
     job.tally.add(ending.status, ending.verdict, ending.usage)
