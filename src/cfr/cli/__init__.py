@@ -31,6 +31,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.compare:command",
         "Compare methods problem by problem: gain, interval, exact test, correction.",
     ),
+    "audit": (
+        "cfr.cli.audit:command",
+        "Audit a run: judge Stage 1's constraints by hand, and report the rates.",
+    ),
     "export": (
         "cfr.cli.export:command",
         "Write every attempt of a store to a JSON Lines, CSV or Parquet file.",

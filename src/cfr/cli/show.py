@@ -19,7 +19,9 @@ from cfr.protocol import Exchange, Usage
 __all__ = ["constraints", "cues", "highlighted", "print_table", "printable", "stdout", "tokens"]
 
 _STYLES: Final = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_magenta")
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL: Final = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 def stdout() -> Console:

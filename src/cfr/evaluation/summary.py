@@ -99,7 +99,7 @@ def _summary(row: tuple[Any, ...]) -> Summary:
     )
 
 
-def wilson(successes: int, trials: int, z: float = 1.959964) -> tuple[float, float]:
+def wilson(successes: float, trials: float, z: float = 1.959964) -> tuple[float, float]:
     """Return the 95 % Wilson interval of a share."""
     if not trials:
         return 0.0, 1.0

@@ -1,0 +1,253 @@
+"""A person judging constraints: what is shown, and what each key does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Final, cast
+
+import click
+from rich.rule import Rule
+from rich.text import Text
+
+from cfr.analysis.label import Label, Mark, append_label
+from cfr.analysis.study import Asked
+from cfr.cli import show
+from cfr.constraint.router import route
+from cfr.constraint.spec import ConstraintSpec
+
+__all__ = ["Hand", "Keys", "Marking"]
+
+_MARKS: Final[dict[str, Mark]] = {"e": "entailed", "n": "not_entailed", "v": "vague"}
+_HELP: Final = """\
+e  entailed: the problem's text says it, or it follows from the text
+n  not entailed: it does not follow, or it is wrong
+v  vague: it says too little to be true or false
+b  back to the constraint before
+s  skip this attempt for now
+m  add a constraint that the problem entails and the list lacks
+t  write a note on this attempt
+g  show the gold answer
+q  save and quit
+Enter keeps a mark, and saves an attempt when all is marked."""
+
+
+class Keys:
+    """Keys as they are pressed on a terminal; from anything else, a line for each."""
+
+    def __init__(self) -> None:
+        self._ahead: list[str] = []
+        if sys.stdin:
+            cast("TextIOWrapper", sys.stdin).reconfigure(errors="replace")
+
+    def press(self) -> str:
+        """Wait for a key, in lower case; an empty text is Enter."""
+        if not _from_terminal():
+            return self.line("").lower()
+        if not self._ahead:
+            got = click.getchar()
+            # Keys that are typed faster than they are read come together; an arrow is one key.
+            self._ahead = [got] if got.startswith("\x1b") else list(got)
+        if not self._ahead or self._ahead[0] == "\x04":
+            raise EOFError
+        if self._ahead[0] == "\x03":
+            raise KeyboardInterrupt
+        return self._ahead.pop(0).strip().lower()
+
+    def line(self, prompt: str) -> str:
+        """Wait for a line of text."""
+        self._ahead.clear()
+        if not sys.stdin:
+            raise EOFError
+        return input(prompt).strip()
+
+
+def _from_terminal() -> bool:
+    return bool(sys.stdin) and sys.stdin.isatty()
+
+
+class _Quit(Exception):
+    """The annotator has had enough."""
+
+
+@dataclass
+class Hand:
+    """An attempt that is being judged. Which model it is by is not shown."""
+
+    number: int
+    """Its place in the sample."""
+    asked: Asked
+    spec: ConstraintSpec
+    label: Label
+    saved: Label
+    """What is on the disk, or the label without a mark."""
+    at: int = 0
+
+    def mark(self, mark: Mark) -> None:
+        """Mark the constraint in turn."""
+        marked = list(self.label.constraints)
+        marked[self.at] = replace(marked[self.at], mark=mark)
+        self.label = replace(self.label, constraints=tuple(marked))
+        self.at += 1
+
+    @property
+    def current(self) -> Mark | None:
+        """The mark that the constraint in turn has already."""
+        return None if self.finished else self.label.constraints[self.at].mark
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is no constraint left in turn."""
+        return self.at == len(self.label.constraints)
+
+    def constraint(self) -> tuple[str, str, str]:
+        """Return the constraint in turn: its name, its kind or its origin, what it says."""
+        raw, derived = self.spec.raw_constraints, self.spec.propagated_constraints
+        if self.at < len(raw):
+            one = raw[self.at]
+            return one.id, one.type, one.description
+        other = derived[self.at - len(raw)]
+        source = f"from {', '.join(other.derived_from)}" if other.derived_from else "derived"
+        return other.id, source, other.description
+
+
+class Marking:
+    """Goes through attempts with a person."""
+
+    def __init__(self, hands: Sequence[Hand], size: int, path: Path) -> None:
+        self.console = show.stdout()
+        self._hands = hands
+        self._size = size
+        self._path = path
+        self._keys = Keys()
+
+    def run(self) -> None:
+        """Judge until all is judged, or the annotator quits; either way nothing is lost."""
+        at, interrupted = 0, False
+        try:
+            while at < len(self._hands):
+                at += self._judge(self._hands[at], first=at == 0)
+        except (_Quit, EOFError):
+            self.console.print()
+        except KeyboardInterrupt:
+            self.console.print()
+            interrupted = True
+        finally:
+            for hand in self._hands:
+                self._save(hand)
+        self._conclude()
+        if interrupted:
+            raise click.Abort
+
+    def _judge(self, hand: Hand, *, first: bool) -> int:
+        """Judge an attempt; return where to go from it: one on, or one back."""
+        self._show_problem(hand)
+        while True:
+            self._show_turn(hand)
+            key = self._keys.press()
+            if key == "q":
+                raise _Quit
+            if key == "s":
+                self._say("skipped for now")
+                return 1
+            if key == "" and hand.finished:
+                self._save(hand)
+                self._say("saved")
+                return 1
+            if key == "b" and hand.at == 0 and not first:
+                self._say("back to the attempt before")
+                return -1
+            self._do(hand, key)
+
+    def _do(self, hand: Hand, key: str) -> None:
+        if key in _MARKS and not hand.finished:
+            hand.mark(_MARKS[key])
+            self._say(_words(_MARKS[key]))
+        elif key == "" and hand.current:
+            self._say(f"still {_words(hand.current)}")
+            hand.at += 1
+        elif key == "b" and hand.at:
+            self._say("back")
+            hand.at -= 1
+        elif key in _ASIDE:
+            self._aside(hand, key)
+        elif key == "b":
+            self._say("this is the first one")
+        else:
+            named = repr(show.printable(key)[:20]) if key else "Enter"
+            self._say(f"{named} does nothing here; ? shows the keys")
+
+    def _aside(self, hand: Hand, key: str) -> None:
+        if key == "m":
+            self._say("missing")
+            self._add_missing(hand, self._keys.line("  what is missing (- takes the last back): "))
+        elif key == "t":
+            self._say("note")
+            hand.label = replace(hand.label, note=self._keys.line("  note: "))
+        elif key == "g":
+            gold = hand.asked.gold
+            self._say("no gold answer is known" if gold is None else f"gold answer {gold}")
+        else:
+            self._say("help")
+            self.console.print(Text(_HELP, style="dim"))
+
+    def _add_missing(self, hand: Hand, text: str) -> None:
+        missing = hand.label.missing
+        if text:
+            missing = missing[:-1] if text == "-" else (*missing, text)
+        hand.label = replace(hand.label, missing=missing)
+        for one in missing:
+            self.console.print(Text(f"  missing: {show.printable(one)}", style="dim"))
+
+    def _save(self, hand: Hand) -> None:
+        if hand.label != hand.saved:
+            append_label(self._path, hand.label)
+            hand.saved = hand.label
+
+    def _show_problem(self, hand: Hand) -> None:
+        benchmark, *_, problem, _ = hand.label.key
+        name = show.printable(f"{benchmark} {problem}".strip())
+        title = Text.assemble((f"{hand.number} of {self._size}", "bold"), f"  {name}")
+        self.console.print()
+        self.console.print(Rule(title, align="left", style="dim"))
+        text = hand.asked.text
+        self.console.print(show.highlighted(text, route(text)))
+        self.console.print()
+
+    def _show_turn(self, hand: Hand) -> None:
+        for line in _turn(hand):
+            self.console.print(line)
+        self.console.print("> ", end="")
+
+    def _say(self, what: str) -> None:
+        self.console.print(Text(show.printable(what), style="dim"))
+
+    def _conclude(self) -> None:
+        left = sum(not hand.saved.complete for hand in self._hands)
+        drafts = sum(hand.saved.begun and not hand.saved.complete for hand in self._hands)
+        begun = f", {drafts} begun" if drafts else ""
+        said = f"{self._size - left} of {self._size} judged{begun}; kept in {self._path}."
+        report = f"'cfr audit report {self._path}' adds up what was found."
+        way = "The same command goes on here." if left else report
+        self.console.print(Text(f"{said} {way}"), soft_wrap=True)
+
+
+_ASIDE: Final = ("m", "t", "g", "?")
+
+
+def _turn(hand: Hand) -> Iterator[Text]:
+    if hand.finished:
+        yield Text("All marked. m: something is missing; b: back; Enter: save and go on.")
+        return
+    name, kind, description = map(show.printable, hand.constraint())
+    count = f"{hand.at + 1}/{len(hand.label.constraints)}"
+    yield Text.assemble((f"{count}  ", "dim"), (name, "bold"), (f" {kind}  ", "dim"), description)
+    now = f", Enter: still {_words(hand.current)}" if hand.current else ""
+    yield Text(f"e entailed, n not entailed, v vague, ? more keys{now}", style="dim")
+
+
+def _words(mark: Mark) -> str:
+    return mark.replace("_", " ")
