@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from cfr.analysis.study import Arm, Attempt, Study, Transcript, benchmark_label, model_label
 
-__all__ = ["Case", "Turn", "cases"]
+__all__ = ["Case", "Side", "Turn", "cases"]
 
 Turn: TypeAlias = Literal["fixed", "broken"]
 """Whether the method is right where the baseline is wrong, or the other way round."""

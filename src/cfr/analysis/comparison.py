@@ -13,7 +13,7 @@ from cfr.analysis.study import Arm, Study, benchmark_label
 from cfr.error import CfrError
 from cfr.problem import Json
 
-__all__ = ["POOLED", "Comparison", "ComparisonError", "Pair", "Plan", "compare", "pair_arms"]
+__all__ = ["POOLED", "Comparison", "ComparisonError", "Pair", "Plan", "compare", "find_method", "pair_arms"]
 
 POOLED: Final = "pooled"
 """The benchmark of a row that takes the problems of several together."""
@@ -129,8 +129,8 @@ def compare(
     known = study.names("method")
     if not known:
         raise ComparisonError(f"{study.source}: no attempts yet; run 'cfr eval' first")
-    base = _find(study, baseline)
-    others = [_find(study, name) for name in methods] or [name for name in known if name != base]
+    base = find_method(study, baseline)
+    others = [find_method(study, name) for name in methods] or [name for name in known if name != base]
     if base in others:
         raise ComparisonError(f"{base}: compared with itself; name another --method")
     if not others:
@@ -178,7 +178,7 @@ def pair_arms(
     )
 
 
-def _find(study: Study, name: str) -> str:
+def find_method(study: Study, name: str) -> str:
     """Find a method by the name it was run under, or by its label."""
     known = study.names("method")
     if name in known:

@@ -214,7 +214,8 @@ def _attempt(row: _Raw, details: Mapping[str, Json]) -> Attempt:
         answer=row["answer"],
         input_tokens=_count(row, "input_tokens"),
         output_tokens=_count(row, "output_tokens"),
-        seconds=float(row.get("seconds") or 0.0),
+        seconds=_number(row, "seconds"),
+        finished_at=_number(row, "finished_at"),
         routed=routed if isinstance(routed, bool) else None,
         extraction=_extraction(details),
     )
@@ -223,6 +224,11 @@ def _attempt(row: _Raw, details: Mapping[str, Json]) -> Attempt:
 def _count(row: _Raw, name: str) -> int:
     value = row.get(name)
     return value if isinstance(value, int) else 0
+
+
+def _number(row: _Raw, name: str) -> float:
+    value = row.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _extraction(details: Mapping[str, Json]) -> Extraction | None:

@@ -26,11 +26,12 @@ class Score:
     """How the interval was found: Wilson for one run of each problem, bootstrap for several."""
 
 
-def score(arm: Arm) -> Score | None:
-    """Score an arm; None where nothing was judged."""
-    counts = list(arm.scores.values())
-    if not counts or arm.accuracy is None:
+def score(*arms: Arm) -> Score | None:
+    """Score an arm, or the problems of several together; None where nothing was judged."""
+    counts = [found for arm in arms for found in arm.scores.values()]
+    if not counts:
         return None
+    mean = 100 * sum(right / runs for right, runs in counts) / len(counts)
     unit = math.lcm(*(runs for _, runs in counts))
     if unit == 1:
         low, high = wilson(sum(right for right, _ in counts), len(counts))
@@ -42,7 +43,7 @@ def score(arm: Arm) -> Score | None:
             # Resampling problems that all agree says nothing; Wilson, by problems, still does.
             low, high = wilson(len(counts) if values[0] else 0, len(counts))
             interval, how = (100 * low, 100 * high), "Wilson"
-    return Score(100 * arm.accuracy, interval, len(counts), arm.runs, how)
+    return Score(mean, interval, len(counts), max(arm.runs for arm in arms), how)
 
 
 def pass_at(arm: Arm, k: int) -> float | None:

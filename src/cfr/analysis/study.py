@@ -56,6 +56,8 @@ class Attempt:
     input_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
+    finished_at: float = 0.0
+    """In seconds since 1970; zero where it is not known."""
     routed: bool | None = None
     """What the method's router decided; None where it has none."""
     extraction: Extraction | None = None

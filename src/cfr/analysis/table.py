@@ -69,25 +69,25 @@ def row(*cells: Cell | str, kind: Literal["row", "heading", "delta"] = "row") ->
 
 def to_markdown(table: Table) -> str:
     """Write a table in GitHub's Markdown, its caption ahead and its notes behind."""
-    lines = [f"**{_plain(table.title)}**", ""]
+    lines = [f"**{plain(table.title)}**", ""]
     lines.append(_pipes(_heading(column) for column in table.columns))
     lines.append(_pipes("--:" if c.align == "right" else ":--" for c in table.columns))
     for line in table.rows:
         texts = [_markdown_cell(cell) for cell in line.cells]
         lines.append(_pipes(texts + [""] * (len(table.columns) - len(texts))))
-    return "\n".join([*lines, "", *(f"{_plain(note)}\n" for note in table.notes)]).rstrip() + "\n"
+    return "\n".join([*lines, "", *(f"{plain(note)}\n" for note in table.notes)]).rstrip() + "\n"
 
 
 def _heading(column: Column) -> str:
-    return _plain(f"{column.group}: {column.title}" if column.group else column.title)
+    return plain(f"{column.group}: {column.title}" if column.group else column.title)
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = _plain(cell.text)
+    text = plain(cell.text)
     return f"**{text}**" if cell.bold and text else text
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Keep text from being read as Markdown or HTML: it may be a model's, or a file's."""
     text = _one_line(text)
     text = re.sub(r"([\\`*_|]|\](?=[(\[:]))", r"\\\1", text)
@@ -186,7 +186,7 @@ def _tex(text: str) -> str:
 
 def _one_line(text: str) -> str:
     """Join lines; spaces that must not break stay what they are."""
-    return re.sub(r"[ \t\r\n]+", " ", text).strip()
+    return re.sub(r"[^\S\xa0\u202f]+", " ", text).strip(" ")
 
 
 def _sentence(text: str) -> str:

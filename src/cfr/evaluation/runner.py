@@ -115,8 +115,8 @@ async def run(store: Store, jobs: Iterable[Job], width: int) -> None:
     """Make all missing attempts, at most ``width`` at the same time.
 
     A failed call fails its attempt and nothing else; only a key or a model that is refused before
-    anything succeeded fails the rest of its series unasked. A spent budget, a store that cannot be written
-    and a stored call that no longer fits end the run.
+    anything succeeded fails the rest of its series unasked. A spent budget, a store that cannot be
+    written and a stored call that no longer fits end the run.
     """
     missing = (attempt for job in jobs for attempt in job.missing())
 

@@ -1,0 +1,301 @@
+"""One report of a study: every table and figure of the paper, with the study's own rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version
+
+from cfr.analysis import illustration
+from cfr.analysis.audit.categories import categories_table
+from cfr.analysis.audit.extraction import extraction_table, parsing_table
+from cfr.analysis.audit.flips import Judging, errors_table
+from cfr.analysis.audit.gold import Quality, gold_quality
+from cfr.analysis.audit.outcomes import outcomes_table
+from cfr.analysis.audit.per_problem import per_problem
+from cfr.analysis.audit.robustness import robustness_table, settings_table
+from cfr.analysis.audit.routers import compare_routers, routers_table
+from cfr.analysis.audit.routing import (
+    RouterAudit,
+    audit_router,
+    cofire_table,
+    convention_table,
+    patterns_table,
+    rates_table,
+)
+from cfr.analysis.case import Case, cases
+from cfr.analysis.claim import paired_table, sentence
+from cfr.analysis.comparison import Comparison, ComparisonError, Plan, compare
+from cfr.analysis.cost import prompting_table, stages_table, tokens_table
+from cfr.analysis.figure import Figure
+from cfr.analysis.published import published
+from cfr.analysis.result import main_table, routing_table, scores_table
+from cfr.analysis.scope import benchmarks_table, exploratory_table, generalization_table
+from cfr.analysis.study import Study, StudyError
+from cfr.analysis.table import Table
+
+__all__ = ["Choice", "Report", "Section", "assemble"]
+
+_CONSTRAINED = ("routed-cfr", "cfr")
+"""What a report looks at closely, where nothing is named: the first of these that is there."""
+_MOST_PER_PROBLEM = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a report is to look at."""
+
+    baseline: str = "direct"
+    method: str = ""
+    """The method whose gains, errors and cases are shown; found by itself where it is empty."""
+    cases: int = 12
+    figures: bool = True
+    plan: Plan = field(default_factory=Plan)
+    quality: Mapping[tuple[str, str], Quality] = field(default_factory=dict[tuple[str, str], Quality])
+    """Validity and hallucination of Stage 1 as people marked them, by model and method."""
+    judging: Judging = field(default_factory=Judging)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a report."""
+
+    name: str
+    title: str
+    claims: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    published: tuple[Table, ...] = ()
+    """What the paper printed in the place of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A study in sections, and its cases."""
+
+    title: str
+    about: str
+    sections: tuple[Section, ...]
+    cases: tuple[Case, ...]
+    cases_note: str
+
+    @property
+    def tables(self) -> Iterator[Table]:
+        """All tables that come from the study."""
+        return (table for section in self.sections for table in section.tables)
+
+    @property
+    def figures(self) -> Iterator[Figure]:
+        """All figures."""
+        return (figure for section in self.sections for figure in section.figures)
+
+
+def assemble(
+    study: Study, choice: Choice, progress: Callable[[str], None] = lambda _: None
+) -> Report:
+    """Make a report; ``progress`` hears the title of each part before it is made."""
+    if not any(arm.scores for arm in study.arms):
+        raise StudyError(f"{study.source}: no judged attempts yet; run 'cfr eval' first")
+    desk = _Desk(study, choice)
+    sections: list[Section] = []
+    for title, build in _SECTIONS.items():
+        progress(title)
+        section = build(desk, title)
+        if section.tables or section.figures or section.claims:
+            sections.append(section)
+    progress("Cases")
+    chosen = cases(study, choice.baseline, desk.method, choice.cases)
+    return Report(_title(study), _about(study), tuple(sections), tuple(chosen), _cases_note(desk))
+
+
+class _Desk:
+    """What several sections need, made once."""
+
+    def __init__(self, study: Study, choice: Choice) -> None:
+        self.study = study
+        self.choice = choice
+        self.baseline = choice.baseline
+        self.method = choice.method or self._constrained()
+
+    def _constrained(self) -> str:
+        present = self.study.names("method")
+        others = [name for name in present if name != self.baseline]
+        known = [name for name in _CONSTRAINED if name in others]
+        return (known or others or present)[0]
+
+    @cached_property
+    def compared(self) -> tuple[Comparison | None, str]:
+        """The paired comparison of all methods, or why there is none."""
+        try:
+            return compare(self.study, self.baseline, (), self.choice.plan), ""
+        except ComparisonError as error:
+            return None, str(error)
+
+    @cached_property
+    def router(self) -> RouterAudit:
+        """What the router sees in the study's problems."""
+        return audit_router(self.study)
+
+    def draw(self, *figures: Callable[[], Figure | None]) -> tuple[Figure, ...]:
+        """Draw figures; those that have nothing to show are left out."""
+        if not self.choice.figures:
+            return ()
+        return tuple(figure for make in figures if (figure := make()))
+
+    def draw_all(self, figures: Callable[[], Iterator[Figure]]) -> tuple[Figure, ...]:
+        """Draw several figures of a kind."""
+        return tuple(figures()) if self.choice.figures else ()
+
+
+def _overview(desk: _Desk, title: str) -> Section:
+    comparison, why = desk.compared
+    said = [sentence(pair) for pair in comparison.pairs] if comparison else [why]
+    tables = (scores_table(desk.study), benchmarks_table(desk.study), settings_table(desk.study))
+    paper = _paper("benchmarks", "api-settings")
+    return Section("overview", title, tuple(said), tables, published=paper)
+
+
+def _main(desk: _Desk, title: str) -> Section:
+    study, baseline, method = desk.study, desk.baseline, desk.method
+    comparison, _ = desk.compared
+    figures = (
+        desk.draw(
+            lambda: illustration.gains_figure(comparison, method),
+            lambda: illustration.applicability_figure(comparison, method),
+        )
+        if comparison
+        else ()
+    )
+    tables = (main_table(study, baseline, method), generalization_table(study, baseline, method))
+    names = ("main", "additional", "olympiadbench", "gains-by-model", "applicability")
+    return Section("main", title, (), _filled(*tables), figures, _paper(*names))
+
+
+def _prompting(desk: _Desk, title: str) -> Section:
+    study, baseline = desk.study, desk.baseline
+    tables = (
+        prompting_table(study, baseline, ("cfr", "routed-cfr")),
+        exploratory_table(study, baseline),
+        stages_table(study),
+        tokens_table(study, baseline, desk.method),
+    )
+    figures = desk.draw_all(lambda: illustration.frontier_figures(study))
+    names = ("prompting", "prompting-comparison", "tokens-by-model")
+    return Section("prompting", title, (), _filled(*tables), figures, _paper(*names))
+
+
+def _paired(desk: _Desk, title: str) -> Section:
+    comparison, why = desk.compared
+    if comparison is None:
+        return Section("paired", title, (why,))
+    figures = desk.draw(lambda: illustration.forest_figure(comparison))
+    paper = _paper("paired-deepseek", "paired-qwen")
+    return Section("paired", title, (), (paired_table(comparison),), figures, paper)
+
+
+def _routing(desk: _Desk, title: str) -> Section:
+    study, audit, baseline = desk.study, desk.router, desk.baseline
+    tables = (
+        routing_table(study, baseline, "routed-cfr", "cfr"),
+        rates_table(audit),
+        patterns_table(audit),
+        convention_table(audit),
+        cofire_table(study, audit, desk.method, baseline),
+        routers_table(compare_routers(study, audit)),
+    )
+    figures = desk.draw(
+        lambda: illustration.flow_figure(study, audit, desk.method),
+        lambda: illustration.cloud_figure(audit),
+    )
+    names = ("routing-ablation", "router-rates", "router-patterns", "router-convention")
+    paper = _paper(*names, "cofire", "router-ablation")
+    return Section("routing", title, (), _filled(*tables), figures, paper)
+
+
+def _stage1(desk: _Desk, title: str) -> Section:
+    study = desk.study
+    quality = {**gold_quality(study), **desk.choice.quality}
+    tables = (
+        extraction_table(study, quality),
+        parsing_table(study),
+        categories_table(study, desk.method, desk.baseline),
+    )
+    figures = desk.draw_all(
+        lambda: illustration.category_figures(study, desk.method, desk.baseline)
+    )
+    paper = _paper("extraction-reliability", "parsing", "categories")
+    return Section("stage-1", title, (), _filled(*tables), figures, paper)
+
+
+def _errors(desk: _Desk, title: str) -> Section:
+    study, method, baseline = desk.study, desk.method, desk.baseline
+    judging = desk.choice.judging
+    tables = [
+        outcomes_table(study, method, baseline),
+        errors_table(study, method, baseline, judging),
+    ]
+    arms = [arm for arm in study.main_arms() if arm.method == baseline and arm.scores]
+    for arm in arms[:_MOST_PER_PROBLEM]:
+        one = per_problem(study, arm.benchmark, arm.model, method, baseline, judging=judging)
+        tables.append(one)
+    figures = desk.draw_all(lambda: illustration.grid_figures(study))
+    problems = ("aime24-qwen", "aime25-deepseek", "aime25-qwen", "aime26-deepseek", "aime26-qwen")
+    paper = _paper("outcomes", "errors", *(f"problems-{name}" for name in problems))
+    return Section("errors", title, (), _filled(*tables), figures, paper)
+
+
+def _robustness(desk: _Desk, title: str) -> Section:
+    table = robustness_table(desk.study, (desk.method,), desk.baseline)
+    return Section("robustness", title, (), (table,), published=_paper("robustness"))
+
+
+_SECTIONS: dict[str, Callable[[_Desk, str], Section]] = {
+    "What the data show": _overview,
+    "Main results": _main,
+    "All methods, and what they cost": _prompting,
+    "Paired statistics": _paired,
+    "Routing": _routing,
+    "Stage 1": _stage1,
+    "Errors and outcomes": _errors,
+    "Robustness": _robustness,
+}
+
+
+def _paper(*names: str) -> tuple[Table, ...]:
+    return tuple(published(name).to_table() for name in names)
+
+
+def _filled(*tables: Table) -> tuple[Table, ...]:
+    """Keep the tables that have rows; an empty one is kept for the sentence that says why."""
+    return tuple(table for table in tables if table.rows or table.notes)
+
+
+def _title(study: Study) -> str:
+    models = [name for name in study.names("model") if name]
+    named = models[0] if len(models) == 1 else f"{len(models)} models" if models else study.source
+    methods = len(study.names("method"))
+    return f"{methods} method(s), {named}"
+
+
+def _about(study: Study) -> str:
+    attempts = [attempt for arm in study.arms for attempt in arm.all_attempts()]
+    problems = {(arm.benchmark, name) for arm in study.arms for name in arm.attempts}
+    times = [attempt.finished_at for attempt in attempts if attempt.finished_at]
+    made = ""
+    if times:
+        first, last = (time.strftime("%Y-%m-%d", time.gmtime(t)) for t in (min(times), max(times)))
+        made = f"; attempts made {first if first == last else f'{first} to {last}'}"
+    return (
+        f"{study.source}: {len(study.arms)} row(s), {len(problems):,} problem(s), "
+        f"{len(attempts):,} attempt(s){made}; constraint-first {version('constraint-first')}"
+    )
+
+
+def _cases_note(desk: _Desk) -> str:
+    base, method = (desk.study.method_name(name) for name in (desk.baseline, desk.method))
+    return (
+        f"Problems on which {method} parts from {base}: those that changed most, as many fixed as "
+        "broken where there are as many. Chosen by rule, not by hand."
+    )
