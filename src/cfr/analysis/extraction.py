@@ -181,12 +181,15 @@ def _mean(totals: Mapping[Key, int], runs: Mapping[Key, int]) -> Mean:
     return Mean(mean, drawn(shares, seed=0, resamples=1_000).interval())
 
 
-def extraction_table(study: Study, quality: Mapping[tuple[str, str], Quality]) -> Table:
+def extraction_table(
+    study: Study, quality: Mapping[tuple[str, str], Quality] | None = None
+) -> Table:
     """Show how much Stage 1 lists and, where it was audited, how much of that is sound.
 
-    ``quality`` is by model and method; an empty method stands for all methods of a model.
+    ``quality`` is by model and method; an empty method stands for all methods of a model, and goes
+    before the others.
     """
-    found = counts(study)
+    found, quality = counts(study), quality or {}
     columns = (
         *(Column("Model", "left"), Column("Method", "left"), Column("Problems")),
         *(Column("Raw [95% interval]"), Column("Propagated [95% interval]")),

@@ -89,6 +89,19 @@ _COUNTS: Final = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 
 def _moduli(text: str) -> Iterator[int]:
+    lower = text.lower()  # most texts have none of these words, and need no pattern
+    if "remainder" in lower:
+        yield from _remainders(text)
+    for found in _MODULO.finditer(text) if "mod" in lower else ():
+        number = _whole(text, found.end())
+        if number and not _CONGRUENCE.search(text, max(0, found.start() - 80), found.start()):
+            yield number[0]
+    for found in _LAST_DIGITS.finditer(text) if "digit" in lower else ():
+        count = (found[1] or "1").lower()
+        yield 10 ** (_COUNTS.get(count) or int(count))
+
+
+def _remainders(text: str) -> Iterator[int]:
     for found in _REMAINDER.finditer(text):
         if number := _whole(text, found.end()):
             yield number[0]
@@ -96,13 +109,6 @@ def _moduli(text: str) -> Iterator[int]:
         number = _whole(text, found.end())
         if number and _THEN_REMAINDER.match(text, number[1]):
             yield number[0]
-    for found in _MODULO.finditer(text):
-        number = _whole(text, found.end())
-        if number and not _CONGRUENCE.search(text, max(0, found.start() - 80), found.start()):
-            yield number[0]
-    for found in _LAST_DIGITS.finditer(text):
-        count = (found[1] or "1").lower()
-        yield 10 ** (_COUNTS.get(count) or int(count))
 
 
 _CODE: Final = re.compile(

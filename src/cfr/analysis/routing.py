@@ -62,11 +62,6 @@ class RouterAudit:
     milliseconds: float | None
     """Mean time for one problem, measured here and now; None without problems."""
 
-    @property
-    def benchmarks(self) -> tuple[str, ...]:
-        """The benchmarks of the study, in order."""
-        return tuple(dict.fromkeys([*(name for name, _ in self.families), *self.untold]))
-
     def silent(self, benchmarks: Sequence[str] | None = None) -> tuple[str, ...]:
         """Say in words which problems could not be routed for want of their text."""
         return tuple(
