@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -98,8 +99,7 @@ def read_store(store: Store) -> Study:
     for row in record.outcome_rows(store):
         builder.add(row, _attempt(row, orjson.loads(row["details"])))
     for row in record.stage_rows(store):
-        spent = Spent(row["calls"], row["input_tokens"], row["output_tokens"])
-        builder.arm(row).stages[row["stage"]] = spent
+        builder.arm(row).stages[row["stage"]] = _spent(row)
 
     def transcripts(wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
         rows = record.transcript_rows(store, wanted)
@@ -262,5 +262,14 @@ def _transcript(row: _Raw, details: Mapping[str, Json]) -> Transcript:
 def _add_stages(arm: Arm, stages: Mapping[str, Json]) -> None:
     for stage, spent in stages.items():
         if isinstance(spent, dict):
-            counts = (_count(spent, name) for name in ("calls", "input_tokens", "output_tokens"))
-            arm.stages[stage] = arm.stages.get(stage, Spent()) + Spent(*counts)
+            arm.stages[stage] = arm.stages.get(stage, Spent()) + _spent(spent)
+
+
+def _spent(row: _Raw) -> Spent:
+    seconds = row.get("seconds")
+    return Spent(
+        calls=_count(row, "calls"),
+        input_tokens=_count(row, "input_tokens"),
+        output_tokens=_count(row, "output_tokens"),
+        seconds=float(seconds) if isinstance(seconds, int | float) and isfinite(seconds) else 0.0,
+    )

@@ -65,17 +65,19 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Calls and tokens of one stage."""
+    """Calls and tokens of one stage, and the time from each call to its reply, all together."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    seconds: float = 0.0
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
             self.calls + other.calls,
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
+            self.seconds + other.seconds,
         )
 
 

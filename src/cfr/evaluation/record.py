@@ -58,7 +58,7 @@ def attempt_columns() -> dict[str, type]:
 def attempt_rows(store: Store) -> Iterator[Row]:
     """List every attempt with its problem and series, without loading them all at once.
 
-    ``stages`` says as JSON how many calls and tokens each stage took.
+    ``stages`` says as JSON how many calls, tokens and seconds each stage took.
     """
     key = (schema.attempts.c[name].label(f"key_{name}") for name in _KEY)
     stages = _stages_by_attempt(store)
@@ -81,7 +81,7 @@ def problem_rows(store: Store) -> Iterator[Row]:
 
 
 def stage_rows(store: Store) -> Iterator[Row]:
-    """Add up calls and tokens for each stage of each series."""
+    """Add up calls, tokens and seconds for each stage of each series."""
     s, c = schema.series, schema.calls
     names = [s.c[name] for name in _SERIES]
     query = (
@@ -116,7 +116,7 @@ def _stages_by_attempt(store: Store) -> Iterator[tuple[tuple[Any, ...], dict[str
 
 def _spent() -> list[sa.Label[Any]]:
     c = schema.calls.c
-    names = ("input_tokens", "output_tokens")
+    names = ("input_tokens", "output_tokens", "seconds")
     return [
         sa.func.count().label("calls"),
         *(sa.func.sum(c[name]).label(name) for name in names),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
@@ -10,9 +11,9 @@ from cfr.engine.engine import Decoding
 from cfr.engine.journal import digest
 from cfr.method import Method, make
 from cfr.problem import Json, Problem
-from cfr.protocol import Completion, Run, Usage
+from cfr.protocol import Call, Completion, Run, Usage
 
-__all__ = ["Series", "fingerprint"]
+__all__ = ["Series", "fingerprint", "probe_calls"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +57,17 @@ def fingerprint(method: Method) -> str:
     Two versions of the code that would ask anything different have different fingerprints.
     """
     seen = hashlib.sha256(repr(method).encode())
+    for call in probe_calls(method):
+        seen.update(digest(call).encode())
+    return seen.hexdigest()[:16]
+
+
+def probe_calls(method: Method) -> Iterator[Call]:
+    """List what a method asks about two small problems, where every reply is the same."""
     for problem in _PROBES:
         run = Run(method.solve(problem))
         for _ in range(_MOST_ROUNDS):
             if run.done:
                 break
-            for call in run.calls:
-                seen.update(digest(call).encode())
+            yield from run.calls
             run.advance((_PROBE_REPLY,) * len(run.calls))
-    return seen.hexdigest()[:16]

@@ -1,0 +1,201 @@
+"""Problems that a method wins or loses against the baseline, and the errors behind them.
+
+Paper: Error Analysis; appendix Error Taxonomy.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from cfr.analysis.gold import gold_item
+from cfr.analysis.labels import read_label_lines
+from cfr.analysis.mistake import MISTAKE_LABELS, MISTAKES, Mistake, mistake, mistake_on_item
+from cfr.analysis.number import UNKNOWN, percent
+from cfr.analysis.outcomes import RULES, Rule, both_outcomes, unequal_runs
+from cfr.analysis.study import Arm, Asked, Attempt, Study, model_label
+from cfr.analysis.subset import BASELINE, Key, absent, sides
+from cfr.analysis.table import Column, Row, Table, row
+from cfr.benchmark.jsonl import InputError
+
+__all__ = ["Classes", "Flip", "Judging", "errors_table", "flips", "flips_between", "read_classes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """How a person classed errors: by problem, and by method where a line names one."""
+
+    said: Mapping[tuple[Key, str], tuple[Mistake, str]] = field(
+        default_factory=dict[tuple[Key, str], tuple[Mistake, str]]
+    )
+    """The class and the note of each; an empty method stands for all."""
+    unknown: int = 0
+    """Lines about problems that the study does not have."""
+
+    def find(self, key: Key, method: str) -> tuple[Mistake, str] | None:
+        """Look up what was said about a problem under a method."""
+        return self.said.get((key, method)) or self.said.get((key, ""))
+
+
+def read_classes(path: Path, study: Study) -> Classes:
+    """Read lines of ``problem`` and ``class``, perhaps ``benchmark``, ``method`` and ``note``."""
+    said: dict[tuple[Key, str], tuple[Mistake, str]] = {}
+    unknown = 0
+    for line in read_label_lines(path, study):
+        given = line.value.get("class")
+        wanted = str(given).strip().lower().replace(" ", "_").replace("-", "_")
+        known: Mistake | None = next((name for name in MISTAKES if name == wanted), None)
+        if known is None:
+            choices = ", ".join(MISTAKES)
+            raise InputError(f"{line.where}: 'class' is {given!r}; it must be one of {choices}")
+        if line.key is None:
+            unknown += 1
+        else:
+            method = str(line.value.get("method") or "")
+            said[line.key, method] = (known, str(line.value.get("note") or ""))
+    return Classes(said, unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """When a problem counts as right, and what a person said about errors."""
+
+    rule: Rule = "any"
+    classes: Classes = field(default_factory=Classes)
+
+
+_JUDGING: Final = Judging()
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A problem that one side has right and the other wrong, and the error of the wrong side."""
+
+    model: str
+    benchmark: str
+    problem: str
+    fixed: bool
+    """True where the method is right and the baseline wrong."""
+    mistake: Mistake
+    answer: str | None
+    """A wrong answer that shows the error; None where none was given, or none kept."""
+    kept: bool = True
+    """False where no wrong answer is on record although there was one."""
+    by_person: bool = False
+    note: str = ""
+
+
+def flips(
+    study: Study, method: str, baseline: str = BASELINE, judging: Judging = _JUDGING
+) -> tuple[Flip, ...]:
+    """Find every problem that changes sides, and class the error of the side that has it wrong."""
+    return tuple(
+        flip
+        for side in sides(study, method, baseline)
+        for base, arm in side.pairs
+        for flip in flips_between(study, base, arm, judging)
+    )
+
+
+def flips_between(study: Study, base: Arm, arm: Arm, judging: Judging = _JUDGING) -> Iterator[Flip]:
+    """Do the same for one pair of arms.
+
+    Where any run may make a problem right, all runs of the wrong side are wrong. The class is then
+    that of most of them and, where several have as many, the one that the taxonomy names first.
+    """
+    for problem, (before, after) in both_outcomes(base, arm, judging.rule):
+        if before != after:
+            wrong = [a for a in (base if after else arm).attempts[problem] if a.correct is not None]
+            shown = wrong if judging.rule == "any" else wrong[:1]
+            found = _class_of(study, arm.benchmark, problem, shown)
+            flip = Flip(arm.model, arm.benchmark, problem, after, *found)
+            said = judging.classes.find((arm.benchmark, problem), arm.method)
+            yield replace(flip, mistake=said[0], note=said[1], by_person=True) if said else flip
+
+
+def _class_of(
+    study: Study, benchmark: str, problem: str, wrong: Sequence[Attempt]
+) -> tuple[Mistake, str | None, bool]:
+    """Class wrong attempts: the error, an answer that shows it, whether answers are on record."""
+    kinds = [_mistake(study, (benchmark, problem), attempt) for attempt in wrong]
+    counts = Counter(kinds)
+    kind = max(MISTAKES, key=lambda one: counts[one])  # the first of several that are equal
+    answer = wrong[kinds.index(kind)].answer
+    return kind, answer, any(attempt.answer or attempt.status != "ok" for attempt in wrong)
+
+
+def _mistake(study: Study, key: Key, attempt: Attempt) -> Mistake:
+    if attempt.answer is None and attempt.status == "ok":
+        return "other"  # there was an answer; it was not kept
+    if item := gold_item(study, *key):
+        return mistake_on_item(item, attempt.answer)
+    asked = study.problems.get(key, _UNKNOWN)
+    return mistake(asked.text, asked.gold, attempt.answer, key[0])
+
+
+_UNKNOWN: Final = Asked("")
+
+_ALWAYS: Final[tuple[Mistake, ...]] = (
+    *("forgot_modular_reduction", "not_an_integer", "encoded_form_not_applied", "out_of_range"),
+    *("no_answer", "other"),
+)
+
+
+def errors_table(
+    study: Study, method: str, baseline: str = BASELINE, judging: Judging = _JUDGING
+) -> Table:
+    """Show the errors that a method removes and those that it brings in."""
+    both = sides(study, method, baseline)
+    found = flips(study, method, baseline, judging)
+    names = both[0].names if both else (baseline, method)
+    columns = (
+        *(Column("Model", "left"), Column("Error", "left")),
+        *(Column("Problems", group="Fixed"), Column("Share", group="Fixed")),
+        *(Column("Problems", group="Introduced"), Column("Share", group="Introduced")),
+    )
+    rows = (line for side in both for line in _rows(side.model, found))
+    notes = (*_notes(found, judging), *unequal_runs(both, judging.rule))
+    return Table(
+        "errors",
+        f"Errors of {names[0]} that {names[1]} fixes, and those that it introduces",
+        columns,
+        tuple(rows),
+        notes=notes if both else (absent(method, baseline),),
+        paper=("tab:error-analysis",),
+    )
+
+
+def _rows(model: str, found: Sequence[Flip]) -> Iterator[Row]:
+    own = [flip for flip in found if flip.model == model]
+    counts = Counter((flip.mistake, flip.fixed) for flip in own)
+    totals = [sum(flip.fixed is way for flip in own) for way in (True, False)]
+    label = model_label(model)
+    for kind in MISTAKES:
+        numbers = [counts[kind, way] for way in (True, False)]
+        if any(numbers) or kind in _ALWAYS:
+            yield row(label, MISTAKE_LABELS[kind], *_pairs(numbers, totals))
+            label = ""
+    yield row("", "All", *_pairs(totals, totals), kind="delta")
+
+
+def _pairs(numbers: Sequence[int], totals: Sequence[int]) -> Iterator[str]:
+    for number, total in zip(numbers, totals, strict=True):
+        yield f"{number:,}"
+        yield percent(number / total) if total else UNKNOWN
+
+
+def _notes(found: Sequence[Flip], judging: Judging) -> Iterator[str]:
+    yield RULES[judging.rule]
+    yield (
+        "Classes are read from the wrong answers, against the right one and what the problem says "
+        "of its answer; other is all that these leave open, wrong reasoning among it."
+    )
+    if by_person := sum(flip.by_person for flip in found):
+        yield f"{by_person:,} of {len(found):,} were classed by a person."
+    if lost := sum(not flip.kept and not flip.by_person for flip in found):
+        yield f"The wrong answers to {lost:,} problem(s) are not on record: counted as other."
+    if judging.classes.unknown:
+        yield f"{judging.classes.unknown:,} line(s) of classes name problems not in this study."

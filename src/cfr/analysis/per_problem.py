@@ -1,0 +1,133 @@
+"""One benchmark problem by problem (paper: the appendices Per-Problem Analysis)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from cfr.analysis.categories import kinds_named
+from cfr.analysis.flips import Flip, Judging, flips_between
+from cfr.analysis.mistake import MISTAKE_LABELS
+from cfr.analysis.number import UNKNOWN
+from cfr.analysis.outcomes import RULES, both_outcomes
+from cfr.analysis.routing import FAMILY_LABELS
+from cfr.analysis.study import Arm, Study, benchmark_label, model_label
+from cfr.analysis.subset import BASELINE, absent, sides
+from cfr.analysis.table import Cell, Column, Row, Table, row
+from cfr.constraint.router import route
+
+__all__ = ["per_problem"]
+
+_MOST_ROWS: Final = 60
+_JUDGING: Final = Judging()
+_PAPER: Final[Mapping[tuple[str, str], str]] = {
+    ("aime24", "Qwen3.5-9B"): "tab:aime24-perproblem",
+    ("aime25", "DeepSeek-V4-Pro"): "tab:aime25-ds",
+    ("aime25", "Qwen3.5-9B"): "tab:aime25-qwen9b",
+    ("aime26", "DeepSeek-V4-Pro"): "tab:aime26-ds",
+    ("aime26", "Qwen3.5-9B"): "tab:aime26-qwen9b",
+}
+
+
+def per_problem(
+    study: Study,
+    benchmark: str,
+    model: str,
+    method: str,
+    baseline: str = BASELINE,
+    *,
+    judging: Judging = _JUDGING,
+    limit: int = _MOST_ROWS,
+) -> Table:
+    """Show each problem of a benchmark: what restricts it, who has it right, what was fixed."""
+    pairs = [
+        (base, arm)
+        for side in sides(study, method, baseline)
+        for base, arm in side.pairs
+        if (base.benchmark, base.model) == (benchmark, model)
+    ]
+    title = f"{benchmark_label(benchmark)} problem by problem, {model_label(model)}"
+    columns = (
+        *(Column("Problem", "left"), Column("Constraint", "left"), Column("Base", "left")),
+        *(Column("Method", "left"), Column("Fix type", "left")),
+    )
+    rows, notes = (
+        _body(study, *pairs[0], judging, limit) if pairs else ((), (absent(method, baseline),))
+    )
+    paper = _PAPER.get((benchmark, model_label(model)))
+    name = re.sub(r"[^a-z0-9]+", "-", f"per-problem-{benchmark}-{model}".lower()).strip("-")
+    return Table(name, title, columns, rows, notes=notes, paper=(paper,) if paper else ())
+
+
+def _body(
+    study: Study, base: Arm, arm: Arm, judging: Judging, limit: int
+) -> tuple[tuple[Row, ...], tuple[str, ...]]:
+    ends = dict(both_outcomes(base, arm, judging.rule))
+    flipped = {flip.problem: flip for flip in flips_between(study, base, arm, judging)}
+    # Where not all can be shown, those that changed come first.
+    shown = sorted(ends, key=lambda p: p not in flipped) if len(ends) > limit else [*ends]
+    restrictions = _Restrictions(study, arm)
+    rows = [
+        row(
+            problem,
+            restrictions.of(problem),
+            _mark(base, problem, right=ends[problem][0]),
+            _mark(arm, problem, right=ends[problem][1]),
+            _fix(flipped.get(problem)),
+        )
+        for problem in shown[:limit]
+    ]
+    before, after = (sum(side) for side in zip(*ends.values(), strict=True))
+    fixed = sum(flip.fixed for flip in flipped.values())
+    change = f"{fixed:,} fixed, {len(flipped) - fixed:,} introduced"
+    rows.append(
+        row("Correct", f"of {len(ends):,}", f"{before:,}", f"{after:,}", change, kind="delta")
+    )
+    notes = [
+        f"Base is {base.name}, method is {arm.name}; in brackets, right runs of judged runs.",
+        RULES[judging.rule],
+        f"Constraint: {restrictions.source}.",
+    ]
+    if len(ends) > limit:
+        notes.append(
+            f"{len(ends) - limit:,} of {len(ends):,} problems are left out; those that changed "
+            "come first."
+        )
+    return tuple(rows), tuple(notes)
+
+
+class _Restrictions:
+    """What restricts a problem: the kinds that Stage 1 named, or else the cues in its text."""
+
+    def __init__(self, study: Study, arm: Arm) -> None:
+        self._study, self._arm = study, arm
+        self._kinds = kinds_named([arm])
+
+    @property
+    def source(self) -> str:
+        """Where it was read, in words."""
+        cues = "the router's cues in the text"
+        return f"kinds that Stage 1 named, or where it has none {cues}" if self._kinds else cues
+
+    def of(self, problem: str) -> str:
+        """Name the restrictions of a problem."""
+        key = (self._arm.benchmark, problem)
+        if kinds := self._kinds.get(key):
+            return ", ".join(kinds)
+        asked = self._study.problems.get(key)
+        cues = route(asked.text) if asked else ()
+        names = [FAMILY_LABELS[cue.family].partition(": ")[2] for cue in cues]
+        return ", ".join(names) or UNKNOWN
+
+
+def _mark(arm: Arm, problem: str, *, right: bool) -> str:
+    good, runs = arm.scores[problem]
+    return f"{'✓' if right else '✗'} ({good}/{runs})"
+
+
+def _fix(flip: Flip | None) -> Cell:
+    if flip is None:
+        return Cell(UNKNOWN)
+    label = MISTAKE_LABELS[flip.mistake]
+    return Cell(label, tone="gain") if flip.fixed else Cell(f"introduced: {label}", tone="loss")

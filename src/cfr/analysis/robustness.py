@@ -1,0 +1,245 @@
+"""The same methods under other decodings, and the settings of every row.
+
+Paper: appendix Implementation Details, "Robustness Across Decoding Settings" and "API
+Configuration".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, cast
+
+import orjson
+
+from cfr.analysis.number import UNKNOWN, decimal, gain_cell, interval
+from cfr.analysis.score import Score, score
+from cfr.analysis.study import Arm, Study, benchmark_label, model_label
+from cfr.analysis.subset import BASELINE, Gain, Sides
+from cfr.analysis.table import Cell, Column, Row, Table, row
+from cfr.evaluation.series import probe_calls
+from cfr.method.registry import MethodError, make
+
+__all__ = ["Setting", "robustness", "robustness_table", "settings_table"]
+
+_LABELS: Final[Mapping[str, str]] = {
+    "temperature": "Temperature",
+    "top_p": "Top-p",
+    "seed": "Seed",
+    "system": "System prompt",
+}
+_LONGEST_PROMPT: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A model under one decoding: what each method scores, and what they gain."""
+
+    model: str
+    label: str
+    """What tells this decoding from the model's others: ``Temperature 0.2``."""
+    scores: Mapping[tuple[str, str], Score]
+    """By method and benchmark."""
+    gains: Mapping[tuple[str, str], Gain]
+    """The same for all methods but the baseline."""
+
+
+def robustness(
+    study: Study, methods: Sequence[str], baseline: str = BASELINE
+) -> tuple[Setting, ...]:
+    """Score methods under every decoding of the models that have several."""
+    found: list[Setting] = []
+    for model in study.names("model"):
+        arms = [
+            arm
+            for arm in study.select(model=model)
+            if arm.scores and arm.method in (baseline, *methods)
+        ]
+        decodings = list(dict.fromkeys(arm.decoding for arm in arms))
+        if len(decodings) > 1:
+            labels = _tell_apart(decodings)
+            found += [
+                _setting(model, label, [arm for arm in arms if arm.decoding == decoding], baseline)
+                for decoding, label in zip(decodings, labels, strict=True)
+            ]
+    return tuple(found)
+
+
+def _setting(model: str, label: str, arms: Sequence[Arm], baseline: str) -> Setting:
+    scores = {(a.method, a.benchmark): found for a in arms if (found := score(a))}
+    bases = {arm.benchmark: arm for arm in arms if arm.method == baseline}
+    gains = {
+        (arm.method, arm.benchmark): gain
+        for arm in arms
+        if arm.method != baseline
+        and (base := bases.get(arm.benchmark))
+        and (gain := Sides(model, ((base, arm),)).gain())
+    }
+    return Setting(model, label, scores, gains)
+
+
+def _tell_apart(decodings: Sequence[str]) -> list[str]:
+    """Name each decoding by the settings in which they differ."""
+    read = [_read(decoding) for decoding in decodings]
+    names = dict.fromkeys(name for one in read for name in one)
+    differing = [n for n in names if len({orjson.dumps(one.get(n)) for one in read}) > 1]
+    return [
+        ", ".join(_named(n, one[n]) for n in differing if one.get(n) is not None) or "Nothing set"
+        for one in read
+    ]
+
+
+def _read(decoding: str) -> dict[str, Any]:
+    found: object = orjson.loads(decoding)
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _named(name: str, value: object) -> str:
+    return f"{_LABELS.get(name, name)} {_short(value)}"
+
+
+def _short(value: object) -> str:
+    text = " ".join(str(value).split())
+    if not isinstance(value, str):
+        return text
+    return f"“{text[:_LONGEST_PROMPT]}…”" if len(text) > _LONGEST_PROMPT else f"“{text}”"
+
+
+def robustness_table(study: Study, methods: Sequence[str], baseline: str = BASELINE) -> Table:
+    """Show accuracy under every decoding, with a row for the gain below each method."""
+    found = robustness(study, methods, baseline)
+    benchmarks = [
+        name
+        for name in study.names("benchmark")
+        if any(name == own for one in found for _, own in one.scores)
+    ]
+    names = {arm.method: arm.name for arm in study.arms}
+    columns = (
+        *(Column("Model", "left"), Column("Setting", "left"), Column("Method", "left")),
+        *(Column(benchmark_label(name), group="Accuracy, % [95% interval]") for name in benchmarks),
+    )
+    rows = (line for one in found for line in _rows(one, benchmarks, names, baseline))
+    alone = "No model of this study was run under more than one decoding."
+    return Table(
+        "robustness",
+        "Accuracy under other decodings",
+        columns,
+        tuple(rows),
+        notes=tuple(_notes(study, found, benchmarks)) if found else (alone,),
+        paper=("tab:robustness",),
+    )
+
+
+def _rows(
+    one: Setting, benchmarks: Sequence[str], names: Mapping[str, str], baseline: str
+) -> Iterator[Row]:
+    methods = list(dict.fromkeys(method for method, _ in one.scores))
+    methods.sort(key=lambda method: method != baseline)
+    best = {
+        b: max(s.accuracy for (_, own), s in one.scores.items() if own == b)
+        for b in {own for _, own in one.scores}
+    }
+    for method in methods:
+        ahead = (model_label(one.model), one.label)
+        cells = (_score_cell(one.scores.get((method, b)), best.get(b)) for b in benchmarks)
+        yield row(*ahead, names[method], *cells)
+        if method != baseline:
+            gains = (gain_cell(one.gains.get((method, b))) for b in benchmarks)
+            yield row(*ahead, f"Δ {names[method]}", *gains, kind="delta")
+
+
+def _score_cell(found: Score | None, best: float | None) -> Cell:
+    if found is None:
+        return Cell(UNKNOWN)
+    return Cell(decimal(found.accuracy) + interval(found.interval), bold=found.accuracy == best)
+
+
+def _notes(study: Study, found: Sequence[Setting], benchmarks: Sequence[str]) -> Iterator[str]:
+    yield "Bold: the best of a setting. Δ: points over the baseline in the same setting."
+    for name in benchmarks:
+        sizes = {
+            (s.problems, s.runs)
+            for one in found
+            for (_, own), s in one.scores.items()
+            if own == name
+        }
+        texts = [f"{problems:,} problem(s), {runs} run(s)" for problems, runs in sorted(sizes)]
+        yield f"{benchmark_label(name)}: {'; elsewhere '.join(texts)}."
+    for model in dict.fromkeys(one.model for one in found):
+        main = {study.primary[b, model] for b in benchmarks if (b, model) in study.primary}
+        shown = " and ".join(_settings_of(decoding) for decoding in sorted(main))
+        yield f"{model_label(model)}: other tables show {shown}."
+
+
+def _settings_of(decoding: str) -> str:
+    known = {name: value for name, value in _read(decoding).items() if value is not None}
+    words = (f"{_LABELS.get(n, n).lower()} {_short(value)}" for n, value in known.items())
+    return ", ".join(words) or "what has no settings on record"
+
+
+def settings_table(study: Study) -> Table:
+    """Show how each row of the other tables was decoded, and what its method may spend."""
+    groups: dict[tuple[str, str, str], list[Arm]] = {}
+    for arm in study.arms:
+        if arm.attempts:
+            groups.setdefault((arm.model, arm.method, arm.decoding), []).append(arm)
+    columns = (
+        *(Column("Model", "left"), Column("Method", "left"), Column("Benchmarks", "left")),
+        *(Column("Temperature"), Column("Top-p"), Column("Seed"), Column("System prompt", "left")),
+        *(Column("Runs"), Column("Output budget, tokens", "left"), Column("JSON mode", "left")),
+    )
+    rows = [_settings_row(arms) for arms in groups.values()]
+    notes = (
+        "Budgets are those that a method asks for now; an engine lowers them where the context of "
+        "the model is smaller. No stop sequences are set.",
+        f"{UNKNOWN}: not on record.",
+    )
+    return Table(
+        "settings",
+        "Settings of every row",
+        columns,
+        tuple(rows),
+        notes=notes if rows else ("This study has no attempts.",),
+        paper=("tab:api-settings",),
+    )
+
+
+def _settings_row(arms: Sequence[Arm]) -> Row:
+    first, known = arms[0], _read(arms[0].decoding)
+    sampling = (_setting_cell(known, name) for name in ("temperature", "top_p", "seed"))
+    system = _short(known["system"]) if known.get("system") else "none" if known else UNKNOWN
+    runs = sorted({arm.runs for arm in arms})
+    return row(
+        model_label(first.model),
+        first.name,
+        ", ".join(benchmark_label(arm.benchmark) for arm in arms) or UNKNOWN,
+        *sampling,
+        system,
+        "–".join(map(str, dict.fromkeys((runs[0], runs[-1])))),
+        *_asked(first.method),
+    )
+
+
+def _setting_cell(known: Mapping[str, Any], name: str) -> str:
+    if name not in known:
+        return UNKNOWN
+    return "none" if known[name] is None else str(known[name])
+
+
+@cache
+def _asked(method: str) -> tuple[str, str]:
+    """Say how much a method asks for in each stage, and in which stages it asks for JSON."""
+    try:
+        calls = list(probe_calls(make(method)))
+    except MethodError:
+        return UNKNOWN, UNKNOWN  # a method of somebody else's
+    budgets: dict[str, set[int]] = {}
+    for call in calls:
+        budgets.setdefault(call.stage, set()).add(call.max_tokens)
+    shown = (
+        f"{stage} {' or '.join(f'{n:,}' for n in sorted(tokens))}"
+        for stage, tokens in budgets.items()
+    )
+    json_stages = dict.fromkeys(call.stage for call in calls if call.json)
+    return "; ".join(shown), ", ".join(json_stages) or "none"

@@ -1,0 +1,85 @@
+import pytest
+
+from cfr.analysis.extraction import counts, extraction_table, parsing_table, rungs
+from cfr.analysis.gold import Quality, by_hand
+from cfr.analysis.table import to_markdown
+
+from .hand_made import arm, attempt, study
+
+# p1: 3 and 1 constraints, 2 and 0 derived; p2: 4 and a fallback, which has none; p3 has one run.
+CFR = arm(
+    "cfr",
+    {
+        "p1": [
+            attempt("+", 0, kinds=["domain", "domain", "parity"], propagated=2),
+            attempt("-", 1, kinds=["domain"], rung="repaired"),
+        ],
+        "p2": [
+            attempt("+", 0, kinds=["bound"] * 4, propagated=1, rung="fields"),
+            attempt("+", 1, kinds=[], rung="fallback"),
+        ],
+        "p3": [attempt("+", 0, kinds=["modular"] * 5, propagated=1), attempt("?", 1)],
+    },
+)
+STUDY = study(arm("direct", {"p1": "++"}), CFR)
+
+
+def test_the_ladder_by_hand() -> None:
+    (found,) = rungs(STUDY)
+    assert found.by_rung == {"parsed": 2, "repaired": 1, "fields": 1, "fallback": 1}
+    assert (found.total, found.malformed) == (5, 3)
+    expected = "| 5 | 2 (40.0%) | 1 (20.0%) | 1 (20.0%) | 1 (20.0%) | 60.0% "
+    assert expected in to_markdown(parsing_table(STUDY))
+
+
+def test_a_rung_of_another_name_is_counted_and_named() -> None:
+    odd = study(arm("cfr", {"p": [attempt("+", kinds=[], rung="guessed")]}))
+    table = parsing_table(odd)
+    assert rungs(odd)[0].malformed == 1
+    assert "1 reply(ies) have a rung of another name" in table.notes[1]
+
+
+def test_means_are_over_replies_and_then_over_problems() -> None:
+    (found,) = counts(STUDY)
+    assert (found.problems, found.replies) == (3, 5)
+    assert found.raw.value == pytest.approx((2 + 2 + 5) / 3)
+    assert found.propagated.value == pytest.approx((1 + 0.5 + 1) / 3)
+    assert found.raw.interval
+    assert found.raw.interval[0] < 3 < found.raw.interval[1]
+
+
+def test_an_interval_needs_problems_that_differ() -> None:
+    alike = {name: [attempt("+", kinds=["domain"])] for name in ("p1", "p2")}
+    (found,) = counts(study(arm("cfr", alike)))
+    assert (found.raw.value, found.raw.interval) == (1.0, None)
+
+
+def test_counts_beyond_all_measure_still_have_an_interval() -> None:
+    wild = {f"p{n}": [attempt("+", kinds=["domain"] * (20_000 if n else 1))] for n in range(300)}
+    (found,) = counts(study(arm("cfr", wild)))
+    assert found.raw.value == pytest.approx((299 * 20_000 + 1) / 300)
+    assert found.raw.interval
+    assert found.raw.interval[0] <= found.raw.value <= found.raw.interval[1]
+
+
+def test_soundness_comes_from_a_person_before_it_comes_from_gold() -> None:
+    gold = {("model", "cfr"): Quality(0.5, 0.25, "by gold: 8 of 9 statements", ("Of gold.",))}
+    table = to_markdown(extraction_table(STUDY, gold))
+    assert "| 50.0% | 25.0% | by gold: 8 of 9 statements |" in table
+    assert "Of gold." in table
+    table = to_markdown(extraction_table(STUDY, gold | by_hand({"model": (0.9, 0.1, 50)})))
+    assert "| 90.0% | 10.0% | by hand: 50 |" in table
+    assert "Of gold." not in table
+
+
+def test_what_was_not_audited_is_not_a_number() -> None:
+    table = to_markdown(extraction_table(STUDY))
+    assert "| – | – | – |" in table
+    assert "–: not audited" in table
+
+
+def test_a_study_without_stage_1_says_so() -> None:
+    bare = study(arm("direct", {"p": "+"}))
+    for table in (parsing_table(bare), extraction_table(bare)):
+        assert table.rows == ()
+        assert table.notes == ("No attempt of this study has a Stage 1 reply on record.",)

@@ -1,0 +1,133 @@
+from pathlib import Path
+
+import pytest
+
+from cfr.analysis.flips import Classes, Judging, errors_table, flips, read_classes
+from cfr.analysis.study import Asked
+from cfr.analysis.table import to_markdown
+from cfr.benchmark.jsonl import InputError
+from cfr.benchmark.split import load
+
+from .hand_made import arm, attempt, study, texts
+
+PROBLEMS = texts(
+    {
+        "mod": "Find the remainder when N is divided by 7.",
+        "code": "It is m/n. Find $m+n$.",
+        "plain": "Find x.",
+        "same": "Find y.",
+    },
+    gold={"mod": "3", "code": "10", "plain": "5", "same": "1"},
+)
+STUDY = study(
+    arm(
+        "direct",
+        {
+            # Twice unreduced, once merely wrong.
+            "mod": [attempt("-", n, answer) for n, answer in enumerate(["10", "4", "17"])],
+            "code": [attempt("-", 0, "3/7"), attempt("?", 1)],
+            "plain": [attempt("+", 0, "5")],
+            "same": [attempt("+", 0, "1")],
+        },
+    ),
+    arm(
+        "cfr",
+        {
+            "mod": [attempt("+", 0, "3")],
+            "code": [attempt("+", 0, "10")],
+            # A tie goes to the class that comes first in the taxonomy.
+            "plain": [attempt("0", 0), attempt("-", 1, "5.5")],
+            "same": [attempt("+", 0, "1")],
+        },
+    ),
+    problems=PROBLEMS,
+)
+
+
+def found(judging: Judging | None = None) -> dict[str, tuple[bool, str, str | None]]:
+    made = flips(STUDY, "cfr", judging=judging or Judging())
+    return {flip.problem: (flip.fixed, flip.mistake, flip.answer) for flip in made}
+
+
+def test_every_flip_has_the_class_of_most_of_its_wrong_answers() -> None:
+    assert found() == {
+        "mod": (True, "forgot_modular_reduction", "10"),
+        "code": (True, "encoded_form_not_applied", "3/7"),
+        "plain": (False, "not_an_integer", "5.5"),
+    }
+
+
+def test_by_the_first_run_only_that_answer_counts() -> None:
+    assert found(Judging("first"))["plain"] == (False, "no_answer", None)
+
+
+def test_errors_in_both_directions_with_their_shares() -> None:
+    table = to_markdown(errors_table(STUDY, "cfr"))
+    assert "| model | Forgot modular reduction | 1 | 50.0% | 0 | 0.0% |" in table
+    assert "|  | Non-integer answer | 0 | 0.0% | 1 | 100.0% |" in table
+    assert "|  | All | 2 | 100.0% | 1 | 100.0% |" in table
+    assert "Ignored parity" not in table  # nobody did
+
+
+def test_no_flips_make_no_shares() -> None:
+    calm = study(arm("direct", {"p": "+"}), arm("cfr", {"p": "+"}))
+    table = to_markdown(errors_table(calm, "cfr"))
+    assert "|  | All | 0 | – | 0 | – |" in table
+    assert errors_table(calm, "reminder").rows == ()
+
+
+def test_answers_that_were_not_kept_are_not_said_to_be_missing() -> None:
+    outcomes_only = study(arm("direct", {"p": "--"}), arm("cfr", {"p": "++"}))
+    (flip,) = flips(outcomes_only, "cfr")
+    assert (flip.mistake, flip.kept) == ("other", False)
+    notes = " ".join(errors_table(outcomes_only, "cfr").notes)
+    assert "The wrong answers to 1 problem(s) are not on record" in notes
+
+
+def test_constraintbench_uses_its_own_gold() -> None:
+    item = next(one for one in load("public") if one.tempting)
+    lure = item.tempting[0]
+    made = study(
+        arm("direct", {item.id: [attempt("-", 0, lure.answer)]}, benchmark="constraintbench"),
+        arm("cfr", {item.id: "+"}, benchmark="constraintbench"),
+        problems={("constraintbench", item.id): Asked(item.text, item.answer)},
+    )
+    (flip,) = flips(made, "cfr")
+    assert flip.mistake == lure.error
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("".join(line + "\n" for line in lines))
+    return path
+
+
+def test_a_person_overrides_the_class(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "classes.jsonl",
+        '{"problem": "mod", "class": "Arithmetic", "note": "slipped"}',
+        '{"problem": "mod", "method": "routed-cfr", "class": "other"}',
+        '{"problem": "plain", "method": "cfr", "class": "misled-by-cue"}',
+        '{"problem": "elsewhere", "class": "other"}',
+    )
+    classes = read_classes(path, STUDY)
+    made = {flip.problem: flip for flip in flips(STUDY, "cfr", judging=Judging(classes=classes))}
+    assert (made["mod"].mistake, made["mod"].note) == ("arithmetic", "slipped")
+    assert made["plain"].mistake == "misled_by_cue"
+    assert not made["code"].by_person
+    notes = " ".join(errors_table(STUDY, "cfr", judging=Judging(classes=classes)).notes)
+    assert "2 of 3 were classed by a person." in notes
+    assert "1 line(s) of classes name problems not in this study." in notes
+
+
+def test_the_method_of_a_class_comes_before_the_class_of_all() -> None:
+    key = ("set", "p")
+    classes = Classes({(key, ""): ("other", ""), (key, "cfr"): ("arithmetic", "")})
+    assert classes.find(key, "cfr") == ("arithmetic", "")
+    assert classes.find(key, "routed-cfr") == ("other", "")
+
+
+@pytest.mark.parametrize("line", ['{"problem": "mod", "class": "lazy"}', '{"problem": "mod"}'])
+def test_an_unknown_class_is_refused_with_its_line(line: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "classes.jsonl", '{"problem": "mod", "class": "other"}', line)
+    with pytest.raises(InputError, match=r"line 2: 'class' is .*; it must be one of forgot_"):
+        read_classes(path, STUDY)

@@ -1,0 +1,56 @@
+from cfr.analysis.per_problem import per_problem
+from cfr.analysis.study import Study
+from cfr.analysis.table import to_markdown
+
+from .hand_made import arm, attempt, study, texts
+
+PROBLEMS = texts(
+    {"1": "How many?", "2": "Compute it.", "3": "How many?", "4": "Compute it."},
+    benchmark="aime25",
+    gold={"1": "7", "2": "8", "3": "9", "4": "10"},
+)
+
+
+def made() -> Study:
+    base = {
+        "1": [attempt("-", 0, "7.5"), attempt("-", 1, "7.5")],
+        "2": [attempt("+", 0, "8")] * 2,
+        "3": [attempt("+", 0, "9")] * 2,
+        "4": [attempt("-", 0, "1")] * 2,
+    }
+    ours = {
+        "1": [attempt("+", 0, "7", kinds=["domain", "format"]), attempt("-", 1, "1")],
+        "2": [attempt("+", 0, "8")] * 2,
+        "3": [attempt("-", 0, "1009")] * 2,
+        "4": [attempt("-", 0, "1")] * 2,
+    }
+    model = "qwen3.5-9b-instruct"
+    return study(
+        arm("direct", base, benchmark="aime25", model=model),
+        arm("cfr", ours, benchmark="aime25", model=model),
+        problems=PROBLEMS,
+    )
+
+
+def test_each_problem_with_its_cues_marks_and_fix() -> None:
+    table = per_problem(made(), "aime25", "qwen3.5-9b-instruct", "cfr")
+    text = to_markdown(table)
+    assert "| 1 | domain, format | ✗ (0/2) | ✓ (1/2) | Non-integer answer |" in text
+    assert "| 2 | – | ✓ (2/2) | ✓ (2/2) | – |" in text
+    assert "| 3 | Integer/Count | ✓ (2/2) | ✗ (0/2) | introduced: Range violation |" in text
+    assert "| Correct | of 4 | 2 | 2 | 1 fixed, 1 introduced |" in text
+    assert table.paper == ("tab:aime25-qwen9b",)
+    assert table.name == "per-problem-aime25-qwen3-5-9b-instruct"
+
+
+def test_where_rows_are_few_those_that_changed_come_first() -> None:
+    table = per_problem(made(), "aime25", "qwen3.5-9b-instruct", "cfr", limit=2)
+    assert [line.cells[0].text for line in table.rows] == ["1", "3", "Correct"]
+    assert table.notes[-1].startswith("2 of 4 problems are left out")
+    assert table.rows[-1].cells[2].text == "2"  # the totals are still those of all
+
+
+def test_nothing_to_show_is_said_in_words() -> None:
+    table = per_problem(made(), "aime25", "another model", "cfr")
+    assert table.rows == ()
+    assert "cfr and direct share no judged problem" in table.notes[0]

@@ -1,0 +1,93 @@
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cfr.analysis.requirement import Range, read_requirement
+
+
+@pytest.mark.parametrize(
+    ("text", "moduli"),
+    [
+        ("Find the remainder when $2^{100}$ is divided by 7.", (7,)),
+        ("Find the remainder when $100!$ is divided by $1{,}000$.", (1000,)),
+        ("What is the remainder when you divide 5 by 10,000?", (10_000,)),
+        ("When 5 is divided by 12, what is the remainder?", (12,)),
+        ("Compute $3^{40} \\bmod 333$.", (333,)),
+        ("Compute $997^{-1}$ modulo $1000$.", (1000,)),
+        ("Determine the remainder of 54 (mod 6).", (6,)),
+        ("Find the last three digits of $7^{99}$.", (1000,)),
+        ("What is the units digit of $18^6$?", (10,)),
+        ("Find the remainder when $N$ is divided by $10^9$.", (10**9,)),
+        ("Find the remainder when $N$ is divided by $2^{10}$.", (1024,)),
+        # A larger number begins like this one.
+        ("Find the remainder when $N$ is divided by $10^9 + 7$.", ()),
+        ("Find the remainder when $N$ is divided by $5!$.", ()),
+        ("Find the remainder when $N$ is divided by $7k$.", ()),
+        # Conditions inside the problem.
+        ("How many n leave a remainder of 3 when divided by 7?", ()),
+        ("Find n if its remainder when divided by 7 is 3. What is n?", ()),
+        ("Find the number of n with $n \\equiv 3 \\pmod{7}$.", ()),
+        ("Find the sum of the last two digits of $7^9$.", ()),
+        ("Let R be the remainder when N is divided by 1000. Find Q+R.", ()),
+        ("Find the remainder when N is divided by 1.", ()),
+        ("", ()),
+    ],
+)
+def test_moduli(text: str, moduli: tuple[int, ...]) -> None:
+    assert read_requirement(text).moduli == moduli
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("where m and n are relatively prime. Find $m+n$.", ((1, 1),)),
+        ("Find $m + n.$ Here $i=\\sqrt{-1}.$", ((1, 1),)),
+        ("Find \\(p+q\\).", ((1, 1),)),
+        ("Find $100m+n$.", ((100, 1),)),
+        ("Find $a + b + c + d$.", ((1, 1, 1, 1),)),
+        ("What is m+n?", ((1, 1),)),
+        # A form, an equation, a sum of one thing.
+        ("It is $\\frac{a+b\\sqrt{c}}{d}$.", ()),
+        ("Suppose that $x+y=10$.", ()),
+        ("Find $n+n$.", ()),
+    ],
+)
+def test_codes(text: str, codes: tuple[tuple[int, ...], ...]) -> None:
+    assert read_requirement(text).codes == codes
+
+
+@pytest.mark.parametrize(
+    ("text", "ranges"),
+    [
+        ("Find the largest prime less than 100.", (Range(None, 100, strict=True),)),
+        ("What is the smallest multiple of 9 greater than $1,000$?", (Range(1000, strict=True),)),
+        ("Find the largest integer $n$ that is at most 50.", (Range(None, 50),)),
+        ("Find the integer between $0$ and $22$ that ends it.", (Range(0, 22),)),
+        ("Give your answer as an integer from $0$ to $999$.", (Range(0, 999),)),
+        ("Find the largest two-digit number with it.", (Range(10, 99),)),
+        ("What is the probability that it rains?", (Range(0, 1),)),
+        ("Compute $3 \\bmod 5$.", (Range(0, 4),)),
+        # Bounds on something else.
+        ("Find the number of integers less than 100.", ()),
+        ("Find the smallest integer n such that n has at least 5 divisors.", ()),
+    ],
+)
+def test_ranges(text: str, ranges: tuple[Range, ...]) -> None:
+    assert read_requirement(text).ranges == ranges
+
+
+def test_the_ends_of_a_range() -> None:
+    assert Fraction(10) in Range(10, 99)
+    assert Fraction(10) not in Range(10, 99, strict=True)
+    assert Fraction(21, 2) in Range(10, strict=True)
+    assert Fraction(-1) not in Range(0, 999)
+    assert Fraction(10**40) in Range()
+
+
+@given(st.text() | st.text("remaindvbylst 0123456789+$^{}.?modfi"))
+def test_any_text_can_be_read(text: str) -> None:
+    required = read_requirement(text)
+    assert all(modulus > 1 for modulus in required.moduli)
+    assert all(len(code) > 1 for code in required.codes)

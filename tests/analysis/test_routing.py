@@ -1,0 +1,99 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cfr.analysis.routing import (
+    activations,
+    audit_router,
+    cofire,
+    cofire_table,
+    convention_table,
+    patterns_table,
+    rates_table,
+)
+from cfr.analysis.table import to_latex, to_markdown
+
+from .hand_made import arm, study, texts
+
+PROBLEMS = texts(
+    {
+        "none": "Compute $1 + 1$.",
+        "one": "How many are there? HOW MANY?",
+        "two": "Find the remainder when the area is halved.",
+        "four": "Find p + q if the probability is at least the largest remainder.",
+    },
+    benchmark="aime24",
+)
+MARKS = {"none": "++", "one": "--", "two": "--", "four": "+-", "untold": "++"}
+OURS = {"none": "+-", "one": "++", "two": "+-", "four": "++", "untold": "--"}
+STUDY = study(
+    arm("direct", MARKS, benchmark="aime24"),
+    arm("routed-cfr", OURS, benchmark="aime24"),
+    problems=PROBLEMS,
+)
+AUDIT = audit_router(STUDY)
+
+
+def test_what_is_routed_and_what_the_convention_would_add() -> None:
+    (found,) = activations(AUDIT)
+    assert (found.benchmark, found.routed, found.total) == ("aime24", 3, 4)
+    assert found.rate == 0.75
+    assert found.with_convention == 4
+    assert "| AIME24 | 3 / 4 | 75.00% |" in to_markdown(rates_table(AUDIT))
+    control = to_markdown(convention_table(AUDIT))
+    assert "| Text-only router | 3 / 4 |" in control
+    assert "| + AIME convention | 4 / 4 |" in control
+
+
+def test_a_problem_without_a_text_is_left_out_and_said_to_be() -> None:
+    assert AUDIT.untold == {"aime24": 1}
+    for table in (rates_table(AUDIT), convention_table(AUDIT), patterns_table(AUDIT)):
+        assert "AIME24: 1 problem(s) have no text on record and are left out." in table.notes
+
+
+def test_phrases_count_once_for_each_problem_however_they_are_written() -> None:
+    assert AUDIT.phrases["final_integer_or_count"] == {"how many": 1}
+    assert AUDIT.phrases["encoded_exact_form"] == {"find p+q": 1}
+    table = to_markdown(patterns_table(AUDIT))
+    assert "| P2: Modular | “remainder” 2 | 2 | 50.0% |" in table
+    assert "| P7: Game/Adversarial | – | 0 | 0.0% |" in table
+
+
+def test_gains_by_the_number_of_families() -> None:
+    gains = {one.families: one.gain for one in cofire(STUDY, AUDIT, "routed-cfr")}
+    points = {name: (gain.points, gain.n) if gain else None for name, gain in gains.items()}
+    assert points == {"0": (-50, 1), "1": (100, 1), "2": (50, 1), "3": None, "4+": (50, 1)}
+    table = to_markdown(cofire_table(STUDY, AUDIT, "routed-cfr"))
+    assert "| model | 0 (not routed) | 1 | −50.0 |" in table
+    assert "|  | 3 | 0 | – |" in table
+
+
+def test_what_is_not_there_is_said_in_words() -> None:
+    nothing = audit_router(study(arm("direct", {"p": "+"})))
+    assert nothing.milliseconds is None
+    assert rates_table(nothing).notes[0] == "No problem of this study has a text on record."
+    assert convention_table(nothing).rows == ()
+    missing = cofire_table(STUDY, AUDIT, "cfr")
+    assert missing.rows == ()
+    assert "cfr and direct share no judged problem" in missing.notes[0]
+    for table in (rates_table(nothing), patterns_table(nothing), missing):
+        assert "nan" not in to_latex(table).lower()
+
+
+@pytest.mark.parametrize(
+    ("name", "routed", "total"),
+    [
+        *(("aime24", 28, 30), ("aime25", 28, 30), ("aime26", 27, 30), ("gsm8k", 834, 1319)),
+        *(("math500", 281, 500), ("olympiadbench", 417, 674)),
+    ],
+)
+def test_the_counts_of_the_paper(
+    name: str, routed: int, total: int, benchmark_file: Callable[[str], Path]
+) -> None:
+    lines = benchmark_file(name).read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    posed = texts({row["id"]: row["problem"] for row in rows}, benchmark=name)
+    (found,) = activations(audit_router(study(problems=posed)))
+    assert (found.routed, found.total) == (routed, total)
