@@ -1,8 +1,7 @@
 import pytest
+from hand_made import arm, study
 
 from cfr.analysis.subset import Gain, sides
-
-from .hand_made import arm, study
 
 BASE = arm("direct", {"p1": "+-", "p2": "--", "p3": "++", "p4": "++"})
 OURS = arm("cfr", {"p1": "++", "p2": "+-", "p3": "++", "p5": "--"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cfr.analysis.notation import share
+from cfr.analysis.notation import percent
 from cfr.analysis.study import Arm, Study, model_label
 
 __all__ = ["Block", "benchmarks_of", "blocks", "health", "relative"]
@@ -61,7 +61,7 @@ def health(arms: Iterable[Arm]) -> str:
     if not total:
         return "No attempts."
     rates = ", ".join(
-        f"{counts.get(status, 0):,} {status} ({share(counts.get(status, 0) / total)})"
+        f"{counts.get(status, 0):,} {status} ({percent(counts.get(status, 0) / total)})"
         for status in ("truncated", "unparsed", "failed")
     )
     return f"Of {total:,} attempts: {rates}; failed ones are not scored."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cfr.analysis.comparison import POOLED, Comparison, Pair
-from cfr.analysis.notation import delta, interval, p_value, percent, points
+from cfr.analysis.notation import decimal, delta, interval, p_value, points
 from cfr.analysis.study import benchmark_label, model_label
 from cfr.analysis.table import Cell, Column, Row, Table, row
 
@@ -53,14 +53,14 @@ def _row(pair: Pair) -> Row:
         Cell(benchmark or "all", bold=pair.benchmark == POOLED),
         str(pair.n),
         str(pair.runs),
-        percent(pair.before),
-        percent(pair.after),
+        decimal(pair.before),
+        decimal(pair.after),
         delta(pair.gain, pair.ci),
         f"{pair.improved} / {pair.tied} / {pair.degraded}",
         p_value(pair.p),
         p,
         pair.test,
-        "–" if pair.detectable is None else f"{pair.detectable:.1f}",
+        decimal(pair.detectable),
     )
 
 
@@ -88,7 +88,7 @@ def sentence(pair: Pair) -> str:
     baseline, method = pair.labels
     where = benchmark_label(pair.benchmark) or "this set"
     size = f"{pair.n} problem(s), {pair.runs} run(s)"
-    bounds = f"95 % {interval(pair.ci)}"
+    bounds = f"95 %{interval(pair.ci)}"
     if not pair.improved + pair.degraded:
         return f"{method} and {baseline} do not differ on any problem of {where} ({size})."
     said = f"{method} against {baseline} on {where}: {points(pair.gain)} points ({bounds}; {size})"

@@ -13,7 +13,16 @@ from cfr.analysis.study import Arm, Study, benchmark_label
 from cfr.error import CfrError
 from cfr.problem import Json
 
-__all__ = ["POOLED", "Comparison", "ComparisonError", "Pair", "Plan", "compare", "find_method", "pair_arms"]
+__all__ = [
+    "POOLED",
+    "Comparison",
+    "ComparisonError",
+    "Pair",
+    "Plan",
+    "compare",
+    "find_method",
+    "pair_arms",
+]
 
 POOLED: Final = "pooled"
 """The benchmark of a row that takes the problems of several together."""
@@ -130,7 +139,9 @@ def compare(
     if not known:
         raise ComparisonError(f"{study.source}: no attempts yet; run 'cfr eval' first")
     base = find_method(study, baseline)
-    others = [find_method(study, name) for name in methods] or [name for name in known if name != base]
+    others = [find_method(study, name) for name in methods] or [
+        name for name in known if name != base
+    ]
     if base in others:
         raise ComparisonError(f"{base}: compared with itself; name another --method")
     if not others:

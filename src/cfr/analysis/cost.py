@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from cfr.analysis.block import Block, benchmarks_of, blocks, health
-from cfr.analysis.notation import NONE, number, scored, share, times
+from cfr.analysis.notation import NONE, percent, scored, times, whole
 from cfr.analysis.score import score
 from cfr.analysis.study import Arm, Spent, Study, benchmark_label
 from cfr.analysis.table import Cell, Column, Row, Table, row
@@ -66,7 +66,7 @@ def _method_row(
     tokens = mean_cost(arms.values())
     counts = (*tokens, sum(tokens)) if tokens else (None, None, None)
     ratios = (_ratio(part, method, name) for name in references)
-    return row(part.name(method), *cells, *map(number, counts), *map(times, ratios))
+    return row(part.name(method), *cells, *map(whole, counts), *map(times, ratios))
 
 
 def _best(part: Block, method: str, benchmark: str) -> Cell:
@@ -120,7 +120,7 @@ def _output(arm: Arm | None, base: Arm | None) -> str:
     used, other = (a.mean_tokens() if a else None for a in (arm, base))
     if used is None:
         return NONE
-    return number(used[1]) + (f" ({times(used[1] / other[1])})" if other and other[1] else "")
+    return whole(used[1]) + (f" ({times(used[1] / other[1])})" if other and other[1] else "")
 
 
 def stages_table(study: Study) -> Table:
@@ -155,9 +155,9 @@ def _stage_rows(name: str, arms: Sequence[Arm]) -> list[Row]:
             name if at == 0 else "",
             stage,
             f"{spent.calls / attempts:.2f}",
-            number(spent.input_tokens / attempts),
-            number(spent.output_tokens / attempts),
-            share((spent.input_tokens + spent.output_tokens) / everything),
+            whole(spent.input_tokens / attempts),
+            whole(spent.output_tokens / attempts),
+            percent((spent.input_tokens + spent.output_tokens) / everything),
         )
         for at, (stage, spent) in enumerate(stages.items())
     ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from cfr.analysis.audit.categories import categories
+from cfr.analysis.audit.routing import RouterAudit
 from cfr.analysis.block import Block, blocks
-from cfr.analysis.categories import categories
 from cfr.analysis.comparison import POOLED, Comparison, Pair
 from cfr.analysis.cost import mean_cost
 from cfr.analysis.drawing import categories as category_drawing
@@ -17,7 +18,6 @@ from cfr.analysis.drawing.frontier import FRONTIER, FrontierPoint, frontier, par
 from cfr.analysis.drawing.gains import APPLICABILITY, BY_MODEL, GainBar, gains
 from cfr.analysis.drawing.grid import grid
 from cfr.analysis.figure import Caption, Figure, file_stem
-from cfr.analysis.routing import RouterAudit
 from cfr.analysis.score import score
 from cfr.analysis.study import Arm, Study, benchmark_label, model_label
 
@@ -100,9 +100,7 @@ def _point(part: Block, method: str, benchmarks: Sequence[str]) -> FrontierPoint
     if cost is None or found is None:
         return None
     low, high = found.interval
-    return FrontierPoint(
-        part.name(method), sum(cost), found.accuracy / 100, low / 100, high / 100
-    )
+    return FrontierPoint(part.name(method), sum(cost), found.accuracy / 100, low / 100, high / 100)
 
 
 def grid_figures(study: Study, most: int = _MOST_GRIDS) -> Iterator[Figure]:

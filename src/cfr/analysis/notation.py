@@ -2,54 +2,76 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from cfr.analysis.resample import Interval
 from cfr.analysis.table import Cell
 
 __all__ = [
     "NONE",
+    "counted",
+    "decimal",
     "delta",
     "interval",
-    "number",
     "p_value",
     "percent",
     "points",
     "scored",
     "share",
     "times",
+    "whole",
 ]
 
-NONE = "–"
-"""What stands where there is nothing to say."""
+NONE: Final = "–"
+"""Stands where there is no number."""
 
 
-def percent(value: float | None, digits: int = 1) -> str:
-    """Write a value that is in per cent already, without the sign."""
-    return NONE if value is None else f"{value:.{digits}f}"
-
-
-def share(value: float | None) -> str:
-    """Write a share from 0 to 1 as a percentage with its sign."""
-    return NONE if value is None else f"{100 * value:.1f} %"
-
-
-def points(value: float | None) -> str:
-    """Write a difference in points, with its sign."""
+def decimal(value: float | None, places: int = 1) -> str:
+    """Write a number with a true minus sign."""
     if value is None:
         return NONE
-    return f"{value:+.1f}".replace("-", "−") if abs(value) >= 0.05 else "0.0"
+    text = f"{value:,.{places}f}"
+    # A hair below zero is zero.
+    return text.replace("-", "−") if float(text.replace(",", "")) else text.lstrip("-")
 
 
-def interval(bounds: Interval | None) -> str:
-    """Write an interval in brackets."""
-    if bounds is None:
-        return NONE
-    low, high = (f"{bound:.1f}".replace("-", "−") for bound in bounds)
-    return f"[{low}, {high}]"
+def whole(value: float | None) -> str:
+    """Write a count or a mean of counts, without decimals."""
+    return decimal(value, 0)
 
 
-def scored(value: float | None, bounds: Interval | None) -> str:
+def percent(value: float | None, places: int = 1) -> str:
+    """Write a share of one in per cent."""
+    return NONE if value is None else decimal(100 * value, places) + " %"
+
+
+def share(part: int, whole: int) -> str:
+    """Write a count and what share of the whole it is."""
+    return f"{part:,} ({percent(part / whole)})" if whole else NONE
+
+
+def counted(part: int, whole: int) -> str:
+    """Write how many of how many."""
+    return f"{part:,} / {whole:,}"
+
+
+def points(value: float) -> str:
+    """Write a difference in points, with its sign."""
+    text = decimal(value)
+    return text if text.startswith("−") or not float(text.replace(",", "")) else f"+{text}"
+
+
+def interval(ends: Interval | None, places: int = 1) -> str:
+    """Write both ends in brackets, with a space ahead; nothing where there is no interval."""
+    if ends is None:
+        return ""
+    low, high = (decimal(end, places) for end in ends)
+    return f" [{low}, {high}]"
+
+
+def scored(value: float, ends: Interval | None) -> str:
     """Write a value with its interval."""
-    return NONE if value is None else f"{percent(value)} {interval(bounds)}"
+    return decimal(value) + interval(ends)
 
 
 def p_value(value: float) -> str:
@@ -59,20 +81,16 @@ def p_value(value: float) -> str:
     return f"{value:.2g}" if value > 0 else "< 1e-300"
 
 
-def number(value: float | None) -> str:
-    """Write a count or a mean of counts."""
-    return NONE if value is None else f"{value:,.0f}"
-
-
 def times(value: float | None) -> str:
     """Write a ratio."""
-    return NONE if value is None else f"{value:.2f}×"
+    return NONE if value is None else decimal(value, 2) + "×"
 
 
-def delta(value: float | None, bounds: Interval | None = None) -> Cell:
-    """Make a cell of a difference, toned by its direction where the interval is clear of zero."""
+def delta(value: float | None, ends: Interval | None = None) -> Cell:
+    """Write a difference; it is coloured only where an interval leaves zero out."""
     if value is None:
         return Cell(NONE)
-    text = points(value) if bounds is None else f"{points(value)} {interval(bounds)}"
-    low, high = bounds or (value, value)
-    return Cell(text, tone="gain" if low > 0 else "loss" if high < 0 else "plain")
+    text = points(value) + interval(ends)
+    if ends is None or ends[0] <= 0 <= ends[1]:
+        return Cell(text)
+    return Cell(text, tone="gain" if value > 0 else "loss")

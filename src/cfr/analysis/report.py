@@ -53,7 +53,9 @@ class Choice:
     cases: int = 12
     figures: bool = True
     plan: Plan = field(default_factory=Plan)
-    quality: Mapping[tuple[str, str], Quality] = field(default_factory=dict[tuple[str, str], Quality])
+    quality: Mapping[tuple[str, str], Quality] = field(
+        default_factory=dict[tuple[str, str], Quality]
+    )
     """Validity and hallucination of Stage 1 as people marked them, by model and method."""
     judging: Judging = field(default_factory=Judging)
 
@@ -216,7 +218,7 @@ def _routing(desk: _Desk, title: str) -> Section:
 
 def _stage1(desk: _Desk, title: str) -> Section:
     study = desk.study
-    quality = {**gold_quality(study), **desk.choice.quality}
+    quality = gold_quality(study) | dict(desk.choice.quality or {})
     tables = (
         extraction_table(study, quality),
         parsing_table(study),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from cfr.analysis.block import Block, benchmarks_of, blocks, health, relative
 from cfr.analysis.comparison import pair_arms
-from cfr.analysis.notation import NONE, delta, number, percent, scored, share, times
+from cfr.analysis.notation import NONE, decimal, delta, percent, scored, times, whole
 from cfr.analysis.published import paper_accuracy
 from cfr.analysis.score import majority_at, pass_at, score
 from cfr.analysis.study import Arm, Study, benchmark_label, model_label
@@ -49,12 +49,12 @@ def _score_row(arm: Arm) -> Row:
         str(found.problems) if found else "0",
         str(arm.runs),
         scored(found.accuracy, found.interval) if found else NONE,
-        percent(pass_at(arm, arm.runs) if found else None),
-        percent(majority_at(arm, arm.runs) if found else None),
-        share(arm.rate("truncated")),
-        share(arm.rate("unparsed")),
+        decimal(pass_at(arm, arm.runs) if found else None),
+        decimal(majority_at(arm, arm.runs) if found else None),
+        percent(arm.rate("truncated")),
+        percent(arm.rate("unparsed")),
         str(arm.statuses.get("failed", 0)),
-        number(sum(tokens) if tokens else None),
+        whole(sum(tokens) if tokens else None),
     )
 
 
@@ -92,7 +92,7 @@ def _benchmark_column(benchmark: str) -> Column:
 def _accuracies(part: Block, method: str, benchmarks: Sequence[str]) -> Row:
     cells = [_accuracy(part, method, name) for name in benchmarks]
     average = _average(part.methods[method], benchmarks)
-    return row(part.name(method), *cells, percent(average))
+    return row(part.name(method), *cells, decimal(average))
 
 
 def _accuracy(part: Block, method: str, benchmark: str) -> Cell:
@@ -135,7 +135,7 @@ def _paper_rows(part: Block, benchmarks: Sequence[str]) -> list[Row]:
         label = next(iter(part.methods[method].values())).label
         found = [paper_accuracy(part.title, label, benchmark_label(b)) for b in benchmarks]
         if any(value is not None for value in found):
-            cells = (Cell(percent(value), tone="muted") for value in found)
+            cells = (Cell(decimal(value), tone="muted") for value in found)
             rows.append(row(Cell(f"{label}, paper", tone="muted"), *cells, NONE))
     return rows
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cfr.analysis.block import Block, blocks, relative
 from cfr.analysis.comparison import pair_arms
-from cfr.analysis.notation import NONE, delta, percent, share, times
+from cfr.analysis.notation import NONE, decimal, delta, percent, times
 from cfr.analysis.score import pass_at
 from cfr.analysis.study import Arm, Study, benchmark_label
 from cfr.analysis.table import Column, Row, Table, row
@@ -22,7 +22,7 @@ def generalization_table(study: Study, baseline: str, method: str) -> Table:
             pair = pair_arms([before[name]], [after[name]], name)
             if pair:
                 gain = delta(pair.gain, pair.ci)
-                cells = (benchmark_label(name), percent(pair.before, 2), percent(pair.after, 2))
+                cells = (benchmark_label(name), decimal(pair.before, 2), decimal(pair.after, 2))
                 rows.append(row(part.title, *cells, gain, str(pair.n), _routed(after[name])))
     titles = ("Baseline", "Method", "Gain [95 %]", "n", "Routed")
     return Table(
@@ -38,7 +38,7 @@ def generalization_table(study: Study, baseline: str, method: str) -> Table:
 def _routed(arm: Arm) -> str:
     decided = [a[0].routed for a in arm.attempts.values() if a and a[0].routed is not None]
     return (
-        f"{sum(decided)} / {len(decided)} ({share(sum(decided) / len(decided))})"
+        f"{sum(decided)} / {len(decided)} ({percent(sum(decided) / len(decided))})"
         if decided
         else NONE
     )
@@ -79,7 +79,7 @@ def _exploratory_row(part: Block, baseline: str, method: str, benchmarks: list[s
     return row(
         part.name(method),
         f"pass@{runs}",
-        percent(sum(passed) / len(passed) if passed else None),
+        decimal(sum(passed) / len(passed) if passed else None),
         str(sum(len(arm.scores) for arm in arms)),
         times(sum(costs) / len(costs) if len(costs) == len(arms) else None),
     )

@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import Final, TypeAlias
 
 from cfr.analysis.difference import Differences
+from cfr.analysis.notation import NONE, delta
 from cfr.analysis.resample import Interval
 from cfr.analysis.study import Arm, Study, benchmark_label
+from cfr.analysis.table import Cell
 
-__all__ = ["BASELINE", "Gain", "Key", "Sides", "absent", "sides"]
+__all__ = ["BASELINE", "Gain", "Key", "Sides", "absent", "gain_cell", "sides"]
 
 Key: TypeAlias = tuple[str, str]
 """A benchmark and the name of a problem in it."""
@@ -30,6 +32,11 @@ class Gain:
     interval: Interval | None
     """95%, by BCa bootstrap over problems; None where all gain alike and say nothing of spread."""
     n: int
+
+
+def gain_cell(gain: Gain | None) -> Cell:
+    """Write a gain with its interval."""
+    return delta(gain.points, gain.interval) if gain else Cell(NONE)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,9 @@ def write(report: Report, folder: Path) -> list[Path]:
         (folder / "tables").mkdir(parents=True, exist_ok=True)
         (folder / "figures").mkdir(exist_ok=True)
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be a folder ({error.strerror}); name another") from None
+        raise OutputError(
+            f"{folder}: cannot be a folder ({error.strerror}); name another"
+        ) from None
     for figure in report.figures:
         save(figure, folder / "figures")
     for table in report.tables:

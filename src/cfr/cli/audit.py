@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from cfr.analysis.sample import Sample
+    from cfr.analysis.audit.sample import Sample
     from cfr.analysis.study import Study
     from cfr.cli.marking import Hand
 
@@ -54,8 +54,8 @@ def mark_command(
     cfr audit mark runs.db --labels labels.jsonl --annotator ada
     cfr audit mark attempts.jsonl --labels labels.jsonl --annotator ben --size 20 --model m
     """
-    from cfr.analysis.label import check_annotator
-    from cfr.analysis.sample import draw
+    from cfr.analysis.audit.label import check_annotator
+    from cfr.analysis.audit.sample import draw
     from cfr.cli.marking import Marking
     from cfr.cli.opening import open_study
 
@@ -79,8 +79,8 @@ def mark_command(
 
 def _hands(study: Study, sample: Sample, path: Path, annotator: str) -> list[Hand]:
     """Lay out what is left to judge, with all the text that it needs."""
-    from cfr.analysis.label import begin_labels, unmarked
-    from cfr.analysis.sample import refuse_mismatch, resume
+    from cfr.analysis.audit.label import begin_labels, unmarked
+    from cfr.analysis.audit.sample import refuse_mismatch, resume
     from cfr.analysis.study import Asked
     from cfr.cli.marking import Hand
     from cfr.constraint.spec import ConstraintSpec
@@ -114,8 +114,8 @@ def report_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
     cfr audit report labels.jsonl
     cfr audit report ada.jsonl ben.jsonl --json
     """
-    from cfr.analysis.annotation import accords, rates
-    from cfr.analysis.label import read_labels
+    from cfr.analysis.audit.annotation import accords, rates
+    from cfr.analysis.audit.label import read_labels
     from cfr.benchmark.jsonl import InputError
 
     labels = read_labels(paths)
@@ -128,7 +128,7 @@ def report_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
         models = [one.to_json() for one in found]
         click.echo(json.dumps({"models": models, "annotators": pairs, "drafts": drafts}))
         return
-    from cfr.analysis.reliability import annotator_table, extraction_table
+    from cfr.analysis.audit.reliability import annotator_table, extraction_table
     from cfr.cli import show
 
     show.print_table(extraction_table(labels))

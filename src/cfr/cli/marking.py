@@ -13,7 +13,7 @@ import click
 from rich.rule import Rule
 from rich.text import Text
 
-from cfr.analysis.label import Label, Mark, append_label
+from cfr.analysis.audit.label import Label, Mark, append_label
 from cfr.analysis.study import Asked
 from cfr.cli import show
 from cfr.constraint.router import route

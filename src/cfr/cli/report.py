@@ -71,13 +71,14 @@ def command(runs: tuple[str, ...], output: Path, **options: Any) -> None:
 
 
 def _choice(study: Any, options: dict[str, Any]) -> Any:
-    from cfr.analysis.audit.annotation import rates_by_model, read_labels
+    from cfr.analysis.audit.annotation import rates_by_model
     from cfr.analysis.audit.flips import Judging, read_classes
     from cfr.analysis.audit.gold import by_hand
+    from cfr.analysis.audit.label import read_labels
     from cfr.analysis.comparison import find_method
     from cfr.analysis.report import Choice
 
-    labels = [label for path in options["labels"] for label in read_labels(path)]
+    labels = read_labels(options["labels"])
     classes = options["classes"]
     method = options["method"]
     return Choice(
@@ -85,6 +86,6 @@ def _choice(study: Any, options: dict[str, Any]) -> Any:
         method=find_method(study, method) if method else "",
         cases=options["cases"],
         figures=options["figures"],
-        quality=by_hand(rates_by_model(labels)) if labels else {},
+        quality=by_hand(rates_by_model(labels)),
         judging=Judging(classes=read_classes(classes, study)) if classes else Judging(),
     )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.label import (
+from cfr.analysis.audit.label import (
     MARKS,
     Judged,
     Label,

@@ -1,14 +1,13 @@
 from pathlib import Path
 
 import pytest
+from hand_made import arm, attempt, study, texts
 
-from cfr.analysis.flips import Classes, Judging, errors_table, flips, read_classes
+from cfr.analysis.audit.flips import Classes, Judging, errors_table, flips, read_classes
 from cfr.analysis.study import Asked
 from cfr.analysis.table import to_markdown
 from cfr.benchmark.jsonl import InputError
 from cfr.benchmark.split import load
-
-from .hand_made import arm, attempt, study, texts
 
 PROBLEMS = texts(
     {

@@ -1,12 +1,12 @@
-from cfr.analysis.gold import gold_item, gold_quality
+from hand_made import arm, attempt, study
+
+from cfr.analysis.audit.gold import gold_item, gold_quality
 from cfr.analysis.study import Asked, Study, Transcript
 from cfr.benchmark.agreement import report
 from cfr.benchmark.audit import audit
 from cfr.benchmark.reply import Reply
 from cfr.benchmark.split import load
 from cfr.constraint.spec import Constraint, ConstraintSpec
-
-from .hand_made import arm, attempt, study
 
 ITEMS = load("mini")
 SPEC = ConstraintSpec(

@@ -2,12 +2,12 @@ import json
 from pathlib import Path
 
 import pytest
+from hand_made import arm, attempt, study, texts
 from hypothesis import given
 from hypothesis import strategies as st
 from sums import right, sums
 
-from cfr.analysis.reading import read_file, read_store
-from cfr.analysis.routers import (
+from cfr.analysis.audit.routers import (
     RouterAgreement,
     agreement_between,
     compare_routers,
@@ -15,7 +15,8 @@ from cfr.analysis.routers import (
     routers_table,
     stored_decisions,
 )
-from cfr.analysis.routing import audit_router
+from cfr.analysis.audit.routing import audit_router
+from cfr.analysis.reading import read_file, read_store
 from cfr.analysis.study import Spent
 from cfr.analysis.table import to_markdown
 from cfr.benchmark.jsonl import InputError
@@ -24,8 +25,6 @@ from cfr.evaluation.record import attempt_rows
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
-
-from .hand_made import arm, attempt, study, texts
 
 PROBLEMS = texts({"a": "How many?", "b": "Compute it.", "c": "How many?", "d": "Compute it."})
 SAID = {"a": (True, True), "b": (True, True, False), "c": (True, False), "d": (False, False)}

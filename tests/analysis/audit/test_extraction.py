@@ -1,10 +1,9 @@
 import pytest
+from hand_made import arm, attempt, study
 
-from cfr.analysis.extraction import counts, extraction_table, parsing_table, rungs
-from cfr.analysis.gold import Quality, by_hand
+from cfr.analysis.audit.extraction import counts, extraction_table, parsing_table, rungs
+from cfr.analysis.audit.gold import Quality, by_hand
 from cfr.analysis.table import to_markdown
-
-from .hand_made import arm, attempt, study
 
 # p1: 3 and 1 constraints, 2 and 0 derived; p2: 4 and a fallback, which has none; p3 has one run.
 CFR = arm(

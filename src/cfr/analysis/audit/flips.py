@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from cfr.analysis.gold import gold_item
-from cfr.analysis.labels import read_label_lines
-from cfr.analysis.mistake import MISTAKE_LABELS, MISTAKES, Mistake, mistake, mistake_on_item
-from cfr.analysis.number import UNKNOWN, percent
-from cfr.analysis.outcomes import RULES, Rule, both_outcomes, unequal_runs
+from cfr.analysis.audit.gold import gold_item
+from cfr.analysis.audit.mistake import MISTAKE_LABELS, MISTAKES, Mistake, mistake, mistake_on_item
+from cfr.analysis.audit.outcomes import RULES, Rule, both_outcomes, unequal_runs
+from cfr.analysis.audit.said import read_said
+from cfr.analysis.notation import NONE, percent
 from cfr.analysis.study import Arm, Asked, Attempt, Study, model_label
 from cfr.analysis.subset import BASELINE, Key, absent, sides
 from cfr.analysis.table import Column, Row, Table, row
@@ -44,7 +44,7 @@ def read_classes(path: Path, study: Study) -> Classes:
     """Read lines of ``problem`` and ``class``, perhaps ``benchmark``, ``method`` and ``note``."""
     said: dict[tuple[Key, str], tuple[Mistake, str]] = {}
     unknown = 0
-    for line in read_label_lines(path, study):
+    for line in read_said(path, study):
         given = line.value.get("class")
         wanted = str(given).strip().lower().replace(" ", "_").replace("-", "_")
         known: Mistake | None = next((name for name in MISTAKES if name == wanted), None)
@@ -132,11 +132,11 @@ def _mistake(study: Study, key: Key, attempt: Attempt) -> Mistake:
         return "other"  # there was an answer; it was not kept
     if item := gold_item(study, *key):
         return mistake_on_item(item, attempt.answer)
-    asked = study.problems.get(key, _UNKNOWN)
+    asked = study.problems.get(key, _NONE)
     return mistake(asked.text, asked.gold, attempt.answer, key[0])
 
 
-_UNKNOWN: Final = Asked("")
+_NONE: Final = Asked("")
 
 _ALWAYS: Final[tuple[Mistake, ...]] = (
     *("forgot_modular_reduction", "not_an_integer", "encoded_form_not_applied", "out_of_range"),
@@ -184,7 +184,7 @@ def _rows(model: str, found: Sequence[Flip]) -> Iterator[Row]:
 def _pairs(numbers: Sequence[int], totals: Sequence[int]) -> Iterator[str]:
     for number, total in zip(numbers, totals, strict=True):
         yield f"{number:,}"
-        yield percent(number / total) if total else UNKNOWN
+        yield percent(number / total) if total else NONE
 
 
 def _notes(found: Sequence[Flip], judging: Judging) -> Iterator[str]:

@@ -2,8 +2,8 @@ from collections.abc import Callable
 
 import pytest
 
-from cfr.analysis.label import Judged, Label, Mark
-from cfr.analysis.reliability import annotator_table, extraction_table
+from cfr.analysis.audit.label import Judged, Label, Mark
+from cfr.analysis.audit.reliability import annotator_table, extraction_table
 from cfr.analysis.table import Table, to_latex, to_markdown
 
 

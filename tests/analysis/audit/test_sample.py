@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from cfr.analysis.label import Judged, Label, unmarked
-from cfr.analysis.sample import draw, refuse_mismatch, resume
+from cfr.analysis.audit.label import Judged, Label, unmarked
+from cfr.analysis.audit.sample import draw, refuse_mismatch, resume
 from cfr.analysis.study import Arm, Attempt, Extraction, Study, StudyError, Transcript
 from cfr.benchmark.jsonl import InputError
 from cfr.constraint.spec import Constraint, ConstraintSpec

@@ -1,7 +1,7 @@
 import pytest
 
-from cfr.analysis.number import counted, decimal, gain_cell, interval, percent, share
-from cfr.analysis.subset import Gain
+from cfr.analysis.notation import counted, decimal, interval, p_value, percent, points, share
+from cfr.analysis.subset import Gain, gain_cell
 from cfr.analysis.table import Cell
 
 
@@ -14,9 +14,9 @@ def test_decimals(value: float | None, text: str) -> None:
 
 
 def test_shares() -> None:
-    assert percent(0.6323, 2) == "63.23%"
+    assert percent(0.6323, 2) == "63.23 %"
     assert percent(None) == "–"
-    assert share(834, 1319) == "834 (63.2%)"
+    assert share(834, 1319) == "834 (63.2 %)"
     assert share(0, 0) == "–"
     assert counted(834, 1319) == "834 / 1,319"
     assert interval(None) == ""
@@ -29,3 +29,14 @@ def test_a_gain_is_coloured_only_where_zero_is_outside() -> None:
     assert gain_cell(Gain(5.0, (-1.0, 9.0), 9)) == Cell("+5.0 [−1.0, 9.0]")
     assert gain_cell(Gain(50.0, None, 1)) == Cell("+50.0")
     assert gain_cell(Gain(0.001, None, 1)) == Cell("0.0")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.0, "1"), (0.25, "0.25"), (0.0078125, "0.0078"), (0.5, "0.50"), (6.9e-5, "6.9e-05")],
+)
+def test_p_values(value: float, text: str) -> None:
+    assert p_value(value) == text
+    assert points(0.04) == "0.0"
+    assert points(-3.25) == "−3.2"
+    assert points(3.0) == "+3.0"

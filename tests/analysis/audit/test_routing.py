@@ -3,8 +3,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hand_made import arm, study, texts
 
-from cfr.analysis.routing import (
+from cfr.analysis.audit.routing import (
     activations,
     audit_router,
     cofire,
@@ -14,8 +15,6 @@ from cfr.analysis.routing import (
     rates_table,
 )
 from cfr.analysis.table import to_latex, to_markdown
-
-from .hand_made import arm, study, texts
 
 PROBLEMS = texts(
     {

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cfr.analysis.extraction import NOTHING, extracting, replies
-from cfr.analysis.number import gain_cell, share
+from cfr.analysis.audit.extraction import NOTHING, extracting, replies
+from cfr.analysis.notation import share
 from cfr.analysis.study import Arm, Study, benchmark_label, model_label
-from cfr.analysis.subset import BASELINE, Gain, Key, sides
+from cfr.analysis.subset import BASELINE, Gain, Key, gain_cell, sides
 from cfr.analysis.table import Column, Row, Table, row
 from cfr.constraint.spec import KINDS
 

@@ -1,11 +1,10 @@
 import json
 
 import pytest
+from hand_made import arm, study
 
-from cfr.analysis.robustness import robustness, robustness_table, settings_table
+from cfr.analysis.audit.robustness import robustness, robustness_table, settings_table
 from cfr.analysis.table import to_markdown
-
-from .hand_made import arm, study
 
 
 def decoding(temperature: float, seed: int | None = None, **more: str) -> str:

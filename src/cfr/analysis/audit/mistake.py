@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias, get_args
 
-from cfr.analysis.requirement import Range, Requirement, read_requirement
+from cfr.analysis.audit.requirement import Range, Requirement, read_requirement
 from cfr.answer.evaluate import DIGITS, FAILURES, Evaluator
 from cfr.answer.exact import rational
 from cfr.answer.reading import readings

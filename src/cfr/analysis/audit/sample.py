@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from cfr.analysis.label import Label, describe, unmarked
+from cfr.analysis.audit.label import Label, describe, unmarked
 from cfr.analysis.study import Attempt, Study, StudyError, Transcript
 from cfr.benchmark.jsonl import InputError
 from cfr.constraint.spec import ConstraintSpec

@@ -9,9 +9,9 @@ from operator import add
 from pathlib import Path
 from typing import Final
 
-from cfr.analysis.labels import read_label_lines
-from cfr.analysis.number import UNKNOWN, decimal
-from cfr.analysis.routing import RouterAudit
+from cfr.analysis.audit.routing import RouterAudit
+from cfr.analysis.audit.said import read_said
+from cfr.analysis.notation import NONE, decimal
 from cfr.analysis.study import Arm, Spent, Study, model_label
 from cfr.analysis.subset import Key
 from cfr.analysis.table import Column, Row, Table, row
@@ -70,7 +70,7 @@ def agreement_between(reference: Decisions, decisions: Decisions) -> RouterAgree
 def read_decisions(path: Path, study: Study) -> dict[Key, bool]:
     """Read a person's decisions: lines of ``problem``, ``routed`` and perhaps ``benchmark``."""
     found: dict[Key, bool] = {}
-    for line in read_label_lines(path, study):
+    for line in read_said(path, study):
         routed = line.value.get("routed")
         if not isinstance(routed, bool):
             raise InputError(f"{line.where}: 'routed' must be true or false, not {routed!r}")
@@ -190,9 +190,9 @@ def routers_table(routers: Routers) -> Table:
 
 def _shown(one: RouterRow) -> Row:
     found = one.agreement
-    dollars = UNKNOWN if one.dollars is None else f"${one.dollars:.6f}" if one.dollars else "$0"
+    dollars = NONE if one.dollars is None else f"${one.dollars:.6f}" if one.dollars else "$0"
     if found is None:
-        agreement = ("reference", *[UNKNOWN] * 4)
+        agreement = ("reference", *[NONE] * 4)
     else:
         ratios = (found.precision, found.recall, found.f1, found.kappa)
         agreement = (f"{found.n:,}", *(decimal(ratio, 3) for ratio in ratios))
@@ -210,4 +210,4 @@ def _notes(routers: Routers) -> Iterator[str]:
         "study's problems while the table was made; a call's latency includes its wait for a place."
     )
     if any(one.dollars is None for one in routers.rows):
-        yield f"A cost of {UNKNOWN} means that no price is set for the model in models.toml."
+        yield f"A cost of {NONE} means that no price is set for the model in models.toml."

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cfr.analysis.gold import Quality
-from cfr.analysis.number import UNKNOWN, decimal, interval, percent, share
+from cfr.analysis.audit.gold import Quality
+from cfr.analysis.notation import NONE, decimal, interval, percent, share
 from cfr.analysis.resample import Interval, bootstrap, drawn
 from cfr.analysis.study import Arm, Extraction, Study, model_label
 from cfr.analysis.subset import Key
@@ -215,7 +215,7 @@ def _counts_row(one: Counts, quality: Quality | None) -> Row:
         *(decimal(m.value, 2) + interval(m.interval, 2) for m in (one.raw, one.propagated)),
         percent(quality.validity if quality else None),
         percent(quality.hallucination if quality else None),
-        quality.judged if quality else UNKNOWN,
+        quality.judged if quality else NONE,
     )
 
 
@@ -227,5 +227,5 @@ def _extraction_notes(found: Sequence[Counts], chosen: Sequence[Quality | None])
     )
     known = list(filter(None, chosen))
     if len(known) < len(found):
-        yield f"{UNKNOWN}: not audited; it takes problems with gold constraints, or a person."
+        yield f"{NONE}: not audited; it takes problems with gold constraints, or a person."
     yield from dict.fromkeys(note for one in known for note in one.notes)

@@ -1,11 +1,10 @@
 from pathlib import Path
 
 import pytest
+from hand_made import arm, study, texts
 
-from cfr.analysis.labels import read_label_lines
+from cfr.analysis.audit.said import read_said
 from cfr.benchmark.jsonl import InputError
-
-from .hand_made import arm, study, texts
 
 STUDY = study(
     arm("direct", {"1": "+", "2": "-"}, benchmark="aime24"),
@@ -16,7 +15,7 @@ STUDY = study(
 
 def read(path: Path, *lines: str) -> list[tuple[str, str] | None]:
     path.write_text("".join(line + "\n" for line in lines))
-    return [line.key for line in read_label_lines(path, STUDY)]
+    return [line.key for line in read_said(path, STUDY)]
 
 
 def test_a_benchmark_is_needed_only_where_names_repeat(tmp_path: Path) -> None:

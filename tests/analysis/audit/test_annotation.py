@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.annotation import ALL, Share, accords, rates, rates_by_model
-from cfr.analysis.label import MARKS, Judged, Label, Mark
+from cfr.analysis.audit.annotation import ALL, Share, accords, rates, rates_by_model
+from cfr.analysis.audit.label import MARKS, Judged, Label, Mark
 from cfr.evaluation.summary import wilson
 
 WORDS: dict[str, Mark | None] = {"e": "entailed", "n": "not_entailed", "v": "vague", "?": None}

@@ -1,9 +1,8 @@
 import pytest
+from hand_made import arm, attempt, study
 
-from cfr.analysis.outcomes import Outcomes, Rule, outcome, outcomes, outcomes_table
+from cfr.analysis.audit.outcomes import Outcomes, Rule, outcome, outcomes, outcomes_table
 from cfr.analysis.table import to_markdown
-
-from .hand_made import arm, attempt, study
 
 
 @pytest.mark.parametrize(

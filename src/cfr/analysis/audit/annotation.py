@@ -20,7 +20,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final, TypeAlias
 
-from cfr.analysis.label import MARKS, Label, Mark, Stage
+from cfr.analysis.audit.label import MARKS, Label, Mark, Stage
 from cfr.analysis.resample import Interval
 from cfr.benchmark.agreement import kappa
 from cfr.evaluation.record import RecordKey

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.requirement import Range, read_requirement
+from cfr.analysis.audit.requirement import Range, read_requirement
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.mistake import MISTAKE_LABELS, MISTAKES, Mistake, mistake, mistake_on_item
+from cfr.analysis.audit.mistake import MISTAKE_LABELS, MISTAKES, Mistake, mistake, mistake_on_item
 from cfr.benchmark.item import ERRORS
 from cfr.benchmark.scoring import classify
 from cfr.benchmark.split import load

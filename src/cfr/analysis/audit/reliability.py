@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cfr.analysis.annotation import ALL, Rates, Share, accords, by_attempt, rates
-from cfr.analysis.label import Label
-from cfr.analysis.notation import NONE, percent, scored
+from cfr.analysis.audit.annotation import ALL, Rates, Share, accords, by_attempt, rates
+from cfr.analysis.audit.label import Label
+from cfr.analysis.notation import NONE, decimal, percent, scored
 from cfr.analysis.study import model_label
 from cfr.analysis.table import Cell, Column, Row, Table, row
 
@@ -89,7 +89,7 @@ def annotator_table(labels: Sequence[Label]) -> Table:
             Column("Annotators", "left"),
             Column("Attempts"),
             Column("Constraints"),
-            Column("Agreement %"),
+            Column("Agreement"),
             Column("Cohen's κ"),
         ),
         tuple(
@@ -97,8 +97,8 @@ def annotator_table(labels: Sequence[Label]) -> Table:
                 ", ".join(one.annotators),
                 str(one.attempts),
                 str(one.n),
-                percent(None if one.agreement is None else 100 * one.agreement),
-                NONE if one.kappa is None else f"{one.kappa:.2f}".replace("-", "−"),
+                percent(one.agreement),
+                decimal(one.kappa, 2),
             )
             for one in found
         ),

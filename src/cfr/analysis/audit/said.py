@@ -11,11 +11,11 @@ from cfr.analysis.subset import Key
 from cfr.benchmark.jsonl import InputError, read_rows
 from cfr.problem import Json
 
-__all__ = ["LabelLine", "read_label_lines"]
+__all__ = ["Said", "read_said"]
 
 
 @dataclass(frozen=True, slots=True)
-class LabelLine:
+class Said:
     """One line of such a file."""
 
     where: str
@@ -25,7 +25,7 @@ class LabelLine:
     value: Mapping[str, Json]
 
 
-def read_label_lines(path: Path, study: Study) -> Iterator[LabelLine]:
+def read_said(path: Path, study: Study) -> Iterator[Said]:
     """Read lines that name a ``problem`` and, where names repeat, its ``benchmark``."""
     known = _places(study)
     for line in read_rows(path):
@@ -40,7 +40,7 @@ def read_label_lines(path: Path, study: Study) -> Iterator[LabelLine]:
             raise InputError(
                 f"{where}: problem {problem} is in {' and in '.join(places)}; add its 'benchmark'"
             )
-        yield LabelLine(where, (places[0], str(problem)) if places else None, line.value)
+        yield Said(where, (places[0], str(problem)) if places else None, line.value)
 
 
 def _places(study: Study) -> dict[str, list[str]]:

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cfr.analysis.number import UNKNOWN, counted, gain_cell, percent
+from cfr.analysis.notation import NONE, counted, percent
 from cfr.analysis.study import Study, benchmark_label, model_label
-from cfr.analysis.subset import BASELINE, Gain, Key, Sides, absent, sides
+from cfr.analysis.subset import BASELINE, Gain, Key, Sides, absent, gain_cell, sides
 from cfr.analysis.table import Column, Row, Table, row
 from cfr.constraint.router import FAMILIES, aime_convention, route
 
@@ -179,7 +179,7 @@ def patterns_table(audit: RouterAudit) -> Table:
 
 def _most_often(phrases: Counter[str]) -> str:
     shown = phrases.most_common(_PHRASES_SHOWN)
-    return ", ".join(f"“{phrase}” {count:,}" for phrase, count in shown) or UNKNOWN
+    return ", ".join(f"“{phrase}” {count:,}" for phrase, count in shown) or NONE
 
 
 def convention_table(audit: RouterAudit) -> Table:

@@ -13,10 +13,10 @@ from typing import Any, Final, cast
 
 import orjson
 
-from cfr.analysis.number import UNKNOWN, decimal, gain_cell, interval
+from cfr.analysis.notation import NONE, decimal, interval
 from cfr.analysis.score import Score, score
 from cfr.analysis.study import Arm, Study, benchmark_label, model_label
-from cfr.analysis.subset import BASELINE, Gain, Sides
+from cfr.analysis.subset import BASELINE, Gain, Sides, gain_cell
 from cfr.analysis.table import Cell, Column, Row, Table, row
 from cfr.evaluation.series import probe_calls
 from cfr.method.registry import MethodError, make
@@ -151,7 +151,7 @@ def _rows(
 
 def _score_cell(found: Score | None, best: float | None) -> Cell:
     if found is None:
-        return Cell(UNKNOWN)
+        return Cell(NONE)
     return Cell(decimal(found.accuracy) + interval(found.interval), bold=found.accuracy == best)
 
 
@@ -193,7 +193,7 @@ def settings_table(study: Study) -> Table:
     notes = (
         "Budgets are those that a method asks for now; an engine lowers them where the context of "
         "the model is smaller. No stop sequences are set.",
-        f"{UNKNOWN}: not on record.",
+        f"{NONE}: not on record.",
     )
     return Table(
         "settings",
@@ -208,12 +208,12 @@ def settings_table(study: Study) -> Table:
 def _settings_row(arms: Sequence[Arm]) -> Row:
     first, known = arms[0], _read(arms[0].decoding)
     sampling = (_setting_cell(known, name) for name in ("temperature", "top_p", "seed"))
-    system = _short(known["system"]) if known.get("system") else "none" if known else UNKNOWN
+    system = _short(known["system"]) if known.get("system") else "none" if known else NONE
     runs = sorted({arm.runs for arm in arms})
     return row(
         model_label(first.model),
         first.name,
-        ", ".join(benchmark_label(arm.benchmark) for arm in arms) or UNKNOWN,
+        ", ".join(benchmark_label(arm.benchmark) for arm in arms) or NONE,
         *sampling,
         system,
         "–".join(map(str, dict.fromkeys((runs[0], runs[-1])))),
@@ -223,7 +223,7 @@ def _settings_row(arms: Sequence[Arm]) -> Row:
 
 def _setting_cell(known: Mapping[str, Any], name: str) -> str:
     if name not in known:
-        return UNKNOWN
+        return NONE
     return "none" if known[name] is None else str(known[name])
 
 
@@ -233,7 +233,7 @@ def _asked(method: str) -> tuple[str, str]:
     try:
         calls = list(probe_calls(make(method)))
     except MethodError:
-        return UNKNOWN, UNKNOWN  # a method of somebody else's
+        return NONE, NONE  # a method of somebody else's
     budgets: dict[str, set[int]] = {}
     for call in calls:
         budgets.setdefault(call.stage, set()).add(call.max_tokens)

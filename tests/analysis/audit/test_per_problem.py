@@ -1,8 +1,8 @@
-from cfr.analysis.per_problem import per_problem
+from hand_made import arm, attempt, study, texts
+
+from cfr.analysis.audit.per_problem import per_problem
 from cfr.analysis.study import Study
 from cfr.analysis.table import to_markdown
-
-from .hand_made import arm, attempt, study, texts
 
 PROBLEMS = texts(
     {"1": "How many?", "2": "Compute it.", "3": "How many?", "4": "Compute it."},

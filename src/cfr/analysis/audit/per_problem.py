@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from cfr.analysis.categories import kinds_named
-from cfr.analysis.flips import Flip, Judging, flips_between
-from cfr.analysis.mistake import MISTAKE_LABELS
-from cfr.analysis.number import UNKNOWN
-from cfr.analysis.outcomes import RULES, both_outcomes
-from cfr.analysis.routing import FAMILY_LABELS
+from cfr.analysis.audit.categories import kinds_named
+from cfr.analysis.audit.flips import Flip, Judging, flips_between
+from cfr.analysis.audit.mistake import MISTAKE_LABELS
+from cfr.analysis.audit.outcomes import RULES, both_outcomes
+from cfr.analysis.audit.routing import FAMILY_LABELS
+from cfr.analysis.notation import NONE
 from cfr.analysis.study import Arm, Study, benchmark_label, model_label
 from cfr.analysis.subset import BASELINE, absent, sides
 from cfr.analysis.table import Cell, Column, Row, Table, row
@@ -118,7 +118,7 @@ class _Restrictions:
         asked = self._study.problems.get(key)
         cues = route(asked.text) if asked else ()
         names = [FAMILY_LABELS[cue.family].partition(": ")[2] for cue in cues]
-        return ", ".join(names) or UNKNOWN
+        return ", ".join(names) or NONE
 
 
 def _mark(arm: Arm, problem: str, *, right: bool) -> str:
@@ -128,6 +128,6 @@ def _mark(arm: Arm, problem: str, *, right: bool) -> str:
 
 def _fix(flip: Flip | None) -> Cell:
     if flip is None:
-        return Cell(UNKNOWN)
+        return Cell(NONE)
     label = MISTAKE_LABELS[flip.mistake]
     return Cell(label, tone="gain") if flip.fixed else Cell(f"introduced: {label}", tone="loss")
