@@ -1,0 +1,1 @@
+"""Figures of the report, each from plain numbers and words (paper: its five figures, and more)."""

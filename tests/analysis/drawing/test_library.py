@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from cfr.analysis.drawing.gains import GainBar, gains
+from cfr.analysis.drawing.library import load
+from cfr.analysis.figure import FigureError
+
+
+def test_without_matplotlib_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(FigureError) as raised:
+        load()
+    assert str(raised.value) == "figures need: pip install 'constraint-first[report]'"
+    with pytest.raises(FigureError):
+        gains([GainBar("a", "b", 1.0)])
+
+
+def test_matplotlib_is_imported_when_a_figure_is_drawn_and_pyplot_never() -> None:
+    code = (
+        "import sys\n"
+        "from cfr.analysis.drawing.gains import GainBar, gains\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "gains([GainBar('a', 'b', 1.0)])\n"
+        "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
