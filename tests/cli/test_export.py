@@ -80,7 +80,7 @@ def test_a_store_without_attempts_still_has_its_columns(cfr: Run, tmp_path: Path
         pass
     assert cfr("export", "out.csv").code == 0
     header = (tmp_path / "out.csv").read_text().strip()
-    assert header.startswith("benchmark,method,label,model,decoding,problem,gold,run,status")
+    assert header.startswith("benchmark,method,label,model,decoding,problem,problem_text,gold,run")
 
 
 @pytest.mark.parametrize(

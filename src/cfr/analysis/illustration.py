@@ -62,9 +62,7 @@ def forest_figure(comparison: Comparison) -> Figure | None:
     several = len({pair.model for pair in comparison.pairs}) > 1
     rows = [
         ForestRow(
-            label=", ".join(
-                filter(None, (pair.labels[1], _where(pair), several and model_label(pair.model)))
-            ),
+            label=", ".join((pair.labels[1], _where(pair), *_model(pair, shown=several))),
             gain=pair.gain,
             low=pair.ci[0],
             high=pair.ci[1],
@@ -75,6 +73,10 @@ def forest_figure(comparison: Comparison) -> Figure | None:
         for pair in comparison.pairs
     ]
     return forest(rows)
+
+
+def _model(pair: Pair, *, shown: bool) -> tuple[str, ...]:
+    return (model_label(pair.model),) if shown else ()
 
 
 def frontier_figures(study: Study) -> Iterator[Figure]:

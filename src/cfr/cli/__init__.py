@@ -35,6 +35,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.audit:command",
         "Audit a run: judge Stage 1's constraints by hand, and report the rates.",
     ),
+    "report": (
+        "cfr.cli.report:command",
+        "Write a report: one HTML page that works offline, Markdown, LaTeX tables, figures.",
+    ),
     "export": (
         "cfr.cli.export:command",
         "Write every attempt of a store to a JSON Lines, CSV or Parquet file.",

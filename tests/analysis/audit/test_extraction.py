@@ -27,7 +27,7 @@ def test_the_ladder_by_hand() -> None:
     (found,) = rungs(STUDY)
     assert found.by_rung == {"parsed": 2, "repaired": 1, "fields": 1, "fallback": 1}
     assert (found.total, found.malformed) == (5, 3)
-    expected = "| 5 | 2 (40.0%) | 1 (20.0%) | 1 (20.0%) | 1 (20.0%) | 60.0% "
+    expected = "| 5 | 2 (40.0 %) | 1 (20.0 %) | 1 (20.0 %) | 1 (20.0 %) | 60.0 % "
     assert expected in to_markdown(parsing_table(STUDY))
 
 
@@ -64,10 +64,10 @@ def test_counts_beyond_all_measure_still_have_an_interval() -> None:
 def test_soundness_comes_from_a_person_before_it_comes_from_gold() -> None:
     gold = {("model", "cfr"): Quality(0.5, 0.25, "by gold: 8 of 9 statements", ("Of gold.",))}
     table = to_markdown(extraction_table(STUDY, gold))
-    assert "| 50.0% | 25.0% | by gold: 8 of 9 statements |" in table
+    assert "| 50.0 % | 25.0 % | by gold: 8 of 9 statements |" in table
     assert "Of gold." in table
     table = to_markdown(extraction_table(STUDY, gold | by_hand({"model": (0.9, 0.1, 50)})))
-    assert "| 90.0% | 10.0% | by hand: 50 |" in table
+    assert "| 90.0 % | 10.0 % | by hand: 50 |" in table
     assert "Of gold." not in table
 
 

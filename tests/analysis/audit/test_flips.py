@@ -62,9 +62,9 @@ def test_by_the_first_run_only_that_answer_counts() -> None:
 
 def test_errors_in_both_directions_with_their_shares() -> None:
     table = to_markdown(errors_table(STUDY, "cfr"))
-    assert "| model | Forgot modular reduction | 1 | 50.0% | 0 | 0.0% |" in table
-    assert "|  | Non-integer answer | 0 | 0.0% | 1 | 100.0% |" in table
-    assert "|  | All | 2 | 100.0% | 1 | 100.0% |" in table
+    assert "| model | Forgot modular reduction | 1 | 50.0 % | 0 | 0.0 % |" in table
+    assert "|  | Non-integer answer | 0 | 0.0 % | 1 | 100.0 % |" in table
+    assert "|  | All | 2 | 100.0 % | 1 | 100.0 % |" in table
     assert "Ignored parity" not in table  # nobody did
 
 

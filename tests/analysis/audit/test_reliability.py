@@ -42,9 +42,9 @@ def test_agreement_as_a_table() -> None:
     labels = [label(["entailed"]), label(["entailed"], "ben"), label(["vague"], "cy")]
     table = annotator_table(labels)
     assert texts(table) == [
-        ["ada, ben", "1", "1", "100.0", "–"],
-        ["ada, cy", "1", "1", "0.0", "0.00"],
-        ["ben, cy", "1", "1", "0.0", "0.00"],
+        ["ada, ben", "1", "1", "100.0 %", "–"],
+        ["ada, cy", "1", "1", "0.0 %", "0.00"],
+        ["ben, cy", "1", "1", "0.0 %", "0.00"],
     ]
     reason = "ada and ben: κ is not defined, both marked every constraint entailed."
     assert table.notes == (reason,)

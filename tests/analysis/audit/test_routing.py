@@ -40,7 +40,7 @@ def test_what_is_routed_and_what_the_convention_would_add() -> None:
     assert (found.benchmark, found.routed, found.total) == ("aime24", 3, 4)
     assert found.rate == 0.75
     assert found.with_convention == 4
-    assert "| AIME24 | 3 / 4 | 75.00% |" in to_markdown(rates_table(AUDIT))
+    assert "| AIME24 | 3 / 4 | 75.00 % |" in to_markdown(rates_table(AUDIT))
     control = to_markdown(convention_table(AUDIT))
     assert "| Text-only router | 3 / 4 |" in control
     assert "| + AIME convention | 4 / 4 |" in control
@@ -56,8 +56,8 @@ def test_phrases_count_once_for_each_problem_however_they_are_written() -> None:
     assert AUDIT.phrases["final_integer_or_count"] == {"how many": 1}
     assert AUDIT.phrases["encoded_exact_form"] == {"find p+q": 1}
     table = to_markdown(patterns_table(AUDIT))
-    assert "| P2: Modular | “remainder” 2 | 2 | 50.0% |" in table
-    assert "| P7: Game/Adversarial | – | 0 | 0.0% |" in table
+    assert "| P2: Modular | “remainder” 2 | 2 | 50.0 % |" in table
+    assert "| P7: Game/Adversarial | – | 0 | 0.0 % |" in table
 
 
 def test_gains_by_the_number_of_families() -> None:

@@ -21,6 +21,7 @@ def to_html(report: Report) -> str:
         import jinja2
         from markupsafe import Markup
 
+        from cfr.analysis.formula import STYLE
         from cfr.analysis.mathematics import to_html as maths
 
     def inline(figure: Figure) -> Markup:
@@ -31,7 +32,7 @@ def to_html(report: Report) -> str:
     template = environment.from_string(folder.joinpath("report.html").read_text(encoding="utf-8"))
     values: dict[str, Any] = {
         "report": report,
-        "style": Markup(folder.joinpath("style.css").read_text(encoding="utf-8")),  # noqa: S704
+        "style": Markup(folder.joinpath("style.css").read_text(encoding="utf-8") + STYLE),  # noqa: S704
         "groups": group_spans,
         "maths": maths,
         "inline": inline,
