@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cfr.analysis.comparison import POOLED, Comparison, Pair
-from cfr.analysis.notation import decimal, delta, interval, p_value, points
+from cfr.analysis.notation import decimal, delta, interval, p_value, points, several
 from cfr.analysis.study import benchmark_label, model_label
 from cfr.analysis.table import Cell, Column, Row, Table, row
 
@@ -51,7 +51,7 @@ def _row(pair: Pair) -> Row:
     benchmark = benchmark_label(pair.benchmark)
     return row(
         Cell(benchmark or "all", bold=pair.benchmark == POOLED),
-        str(pair.n),
+        f"{pair.n:,}",
         str(pair.runs),
         decimal(pair.before),
         decimal(pair.after),
@@ -65,8 +65,9 @@ def _row(pair: Pair) -> Row:
 
 
 def _notes(comparison: Comparison) -> list[str]:
+    family = several(comparison.family, "test")
     notes = [
-        f"Holm's correction is for a family of {comparison.family} test(s); bold is below 0.05.",
+        f"Holm's correction is for a family of {family}; bold is below 0.05.",
         "Gain and MDD, the smallest gain that such a set shows four times in five, are in points.",
     ]
     if any(pair.test.startswith("exact") for pair in comparison.pairs):
@@ -86,8 +87,9 @@ def _notes(comparison: Comparison) -> list[str]:
 def sentence(pair: Pair) -> str:
     """Say what a comparison shows, and no more."""
     baseline, method = pair.labels
-    where = benchmark_label(pair.benchmark) or "this set"
-    size = f"{pair.n} problem(s), {pair.runs} run(s)"
+    together = pair.benchmark == POOLED
+    where = "all benchmarks" if together else benchmark_label(pair.benchmark) or "this set"
+    size = f"{several(pair.n, 'problem')}, {several(pair.runs, 'run')}"
     bounds = f"95 %{interval(pair.ci)}"
     if not pair.improved + pair.degraded:
         return f"{method} and {baseline} do not differ on any problem of {where} ({size})."

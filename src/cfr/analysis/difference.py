@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cfr.analysis.notation import several
 from cfr.analysis.paired import Test, fewest_changes, flip_signs, sample_signs
 from cfr.analysis.resample import Bootstrap, bootstrap, drawn
 from cfr.analysis.study import Arm
@@ -75,9 +76,11 @@ class Differences:
         """Say in words what limits a comparison."""
         improved, _, degraded = self.counts
         if self.left_out:
-            yield f"{self.left_out} problem(s) were judged for one of the two only: left out."
+            only = several(self.left_out, "problem")
+            yield f"Left out because only one of the two has them judged: {only}."
         if self.failed:
-            yield f"{self.failed} attempt(s) failed and are not judged: the run is incomplete."
+            failed = several(self.failed, "failed attempt")
+            yield f"Not judged: {failed}; the run is incomplete."
         if len({runs for pair in self.scores for _, runs in pair}) > 1:
             yield "Problems differ in how many runs they have; each counts once all the same."
         if self.runs == 1:
@@ -86,7 +89,7 @@ class Differences:
             yield "Every problem is tied: the data show no difference, in either direction."
         elif improved + degraded < fewest_changes():
             yield (
-                f"Only {improved + degraded} problem(s) differ; below {fewest_changes()} the test "
+                f"Problems that differ: {improved + degraded}; below {fewest_changes()} the test "
                 "cannot reach p < 0.05 whatever the outcome."
             )
 

@@ -158,13 +158,16 @@ def cloud_figure(audit: RouterAudit) -> Figure | None:
     return cloud(words, families)
 
 
-def flow_figure(study: Study, audit: RouterAudit, method: str) -> Figure | None:
-    """Draw the protocol with what became of this study's problems."""
-    routed = sum(1 for families in audit.families.values() if families)
-    rungs: Counter[str] = Counter()
-    for arm in study.main_arms():
-        if arm.method == method:
-            rungs.update(a.extraction.rung for a in arm.all_attempts() if a.extraction)
-    problems = len(audit.families)
-    counts = FlowCounts(problems=problems, routed=routed, direct=problems - routed, rungs=rungs)
-    return flow(counts)
+def flow_figure(study: Study, method: str) -> Figure | None:
+    """Draw the protocol with the way that each problem took in its first run."""
+    first = [
+        attempts[0]
+        for arm in study.main_arms()
+        if arm.method == method
+        for attempts in arm.attempts.values()
+    ]
+    rungs = Counter(attempt.extraction.rung for attempt in first if attempt.extraction)
+    if not rungs:
+        return flow(FlowCounts())
+    staged = rungs.total()
+    return flow(FlowCounts(len(first), staged, len(first) - staged, rungs, rungs["fallback"]))

@@ -17,6 +17,7 @@ __all__ = [
     "percent",
     "points",
     "scored",
+    "several",
     "share",
     "times",
     "whole",
@@ -53,6 +54,11 @@ def share(part: int, whole: int) -> str:
 def counted(part: int, whole: int) -> str:
     """Write how many of how many."""
     return f"{part:,} / {whole:,}"
+
+
+def several(count: int, noun: str) -> str:
+    """Write a count with its noun: 1 problem, 2 problems."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def points(value: float) -> str:

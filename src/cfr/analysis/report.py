@@ -30,10 +30,11 @@ from cfr.analysis.claim import paired_table, sentence
 from cfr.analysis.comparison import Comparison, ComparisonError, Plan, compare
 from cfr.analysis.cost import prompting_table, stages_table, tokens_table
 from cfr.analysis.figure import Figure
+from cfr.analysis.notation import several
 from cfr.analysis.published import published
 from cfr.analysis.result import main_table, routing_table, scores_table
 from cfr.analysis.scope import benchmarks_table, exploratory_table, generalization_table
-from cfr.analysis.study import Study, StudyError
+from cfr.analysis.study import Study, StudyError, model_label
 from cfr.analysis.table import Table
 
 __all__ = ["Choice", "Report", "Section", "assemble"]
@@ -208,7 +209,7 @@ def _routing(desk: _Desk, title: str) -> Section:
         routers_table(compare_routers(study, audit)),
     )
     figures = desk.draw(
-        lambda: illustration.flow_figure(study, audit, desk.method),
+        lambda: illustration.flow_figure(study, desk.method),
         lambda: illustration.cloud_figure(audit),
     )
     names = ("routing-ablation", "router-rates", "router-patterns", "router-convention")
@@ -275,10 +276,12 @@ def _filled(*tables: Table) -> tuple[Table, ...]:
 
 
 def _title(study: Study) -> str:
-    models = [name for name in study.names("model") if name]
-    named = models[0] if len(models) == 1 else f"{len(models)} models" if models else study.source
-    methods = len(study.names("method"))
-    return f"{methods} method(s), {named}"
+    models = [model_label(name) for name in study.names("model") if name]
+    methods = several(len(study.names("method")), "method")
+    if not models:
+        return f"{methods} compared"
+    named = models[0] if len(models) == 1 else several(len(models), "model")
+    return f"{methods} with {named}"
 
 
 def _about(study: Study) -> str:
@@ -290,8 +293,8 @@ def _about(study: Study) -> str:
         first, last = (time.strftime("%Y-%m-%d", time.gmtime(t)) for t in (min(times), max(times)))
         made = f"; attempts made {first if first == last else f'{first} to {last}'}"
     return (
-        f"{study.source}: {len(study.arms)} row(s), {len(problems):,} problem(s), "
-        f"{len(attempts):,} attempt(s){made}; constraint-first {version('constraint-first')}"
+        f"{study.source}: {several(len(problems), 'problem')}, "
+        f"{several(len(attempts), 'attempt')}{made}; constraint-first {version('constraint-first')}"
     )
 
 

@@ -17,18 +17,17 @@ __all__ = ["main_table", "routing_table", "scores_table"]
 
 def scores_table(study: Study) -> Table:
     """List every arm with all that is known of its score."""
-    rows = [_score_row(arm) for arm in study.arms]
+    rows: list[Row] = []
+    for model in study.names("model"):
+        if model:
+            rows.append(row(model_label(model), kind="heading"))
+        rows += [_score_row(arm) for arm in study.select(model=model)]
     titles = ("n", "Runs", "Accuracy [95 %]", "pass@k", "maj@k")
     titles = (*titles, "Truncated", "Unparsed", "Failed", "Tokens")
     return Table(
         "scores",
         "Every row of the study",
-        (
-            Column("Benchmark", "left"),
-            Column("Method", "left"),
-            Column("Model", "left"),
-            *(Column(title) for title in titles),
-        ),
+        (Column("Benchmark", "left"), Column("Method", "left"), *map(Column, titles)),
         tuple(rows),
         (
             "Accuracy in per cent: the runs of a problem are averaged, then the problems. The "
@@ -40,17 +39,18 @@ def scores_table(study: Study) -> Table:
 
 
 def _score_row(arm: Arm) -> Row:
-    found = score(arm)
-    tokens = arm.mean_tokens()
+    found, tokens = score(arm), arm.mean_tokens()
+    if found is None:
+        failed = arm.statuses.get("failed", 0)
+        return row(benchmark_label(arm.benchmark), arm.name, "0", *[NONE] * 6, str(failed), NONE)
     return row(
         benchmark_label(arm.benchmark) or NONE,
         arm.name,
-        model_label(arm.model) or NONE,
-        str(found.problems) if found else "0",
+        f"{found.problems:,}",
         str(arm.runs),
-        scored(found.accuracy, found.interval) if found else NONE,
-        decimal(pass_at(arm, arm.runs) if found else None),
-        decimal(majority_at(arm, arm.runs) if found else None),
+        scored(found.accuracy, found.interval),
+        decimal(pass_at(arm, arm.runs)),
+        decimal(majority_at(arm, arm.runs)),
         percent(arm.rate("truncated")),
         percent(arm.rate("unparsed")),
         str(arm.statuses.get("failed", 0)),
@@ -106,7 +106,7 @@ def _accuracy(part: Block, method: str, benchmark: str) -> Cell:
         if name != method and benchmark in other
     ]
     best = bool(rivals) and all((arm.accuracy or 0.0) > rival for rival in rivals)
-    size = f"n = {found.problems} × {found.runs}"
+    size = f"n = {found.problems:,} × {found.runs}"
     return Cell(f"{scored(found.accuracy, found.interval)} ({size})", bold=best)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cfr.analysis.block import Block, blocks, relative
 from cfr.analysis.comparison import pair_arms
-from cfr.analysis.notation import NONE, decimal, delta, percent, times
+from cfr.analysis.notation import NONE, counted, decimal, delta, percent, times
 from cfr.analysis.score import pass_at
 from cfr.analysis.study import Arm, Study, benchmark_label
 from cfr.analysis.table import Column, Row, Table, row
@@ -23,7 +23,7 @@ def generalization_table(study: Study, baseline: str, method: str) -> Table:
             if pair:
                 gain = delta(pair.gain, pair.ci)
                 cells = (benchmark_label(name), decimal(pair.before, 2), decimal(pair.after, 2))
-                rows.append(row(part.title, *cells, gain, str(pair.n), _routed(after[name])))
+                rows.append(row(part.title, *cells, gain, f"{pair.n:,}", _routed(after[name])))
     titles = ("Baseline", "Method", "Gain [95 %]", "n", "Routed")
     return Table(
         "generalization",
@@ -37,11 +37,9 @@ def generalization_table(study: Study, baseline: str, method: str) -> Table:
 
 def _routed(arm: Arm) -> str:
     decided = [a[0].routed for a in arm.attempts.values() if a and a[0].routed is not None]
-    return (
-        f"{sum(decided)} / {len(decided)} ({percent(sum(decided) / len(decided))})"
-        if decided
-        else NONE
-    )
+    if not decided:
+        return NONE
+    return f"{counted(sum(decided), len(decided))} ({percent(sum(decided) / len(decided))})"
 
 
 def exploratory_table(study: Study, baseline: str) -> Table:
@@ -80,7 +78,7 @@ def _exploratory_row(part: Block, baseline: str, method: str, benchmarks: list[s
         part.name(method),
         f"pass@{runs}",
         decimal(sum(passed) / len(passed) if passed else None),
-        str(sum(len(arm.scores) for arm in arms)),
+        f"{sum(len(arm.scores) for arm in arms):,}",
         times(sum(costs) / len(costs) if len(costs) == len(arms) else None),
     )
 

@@ -30,7 +30,7 @@ class Gain:
 
     points: float
     interval: Interval | None
-    """95%, by BCa bootstrap over problems; None where all gain alike and say nothing of spread."""
+    """95 %, by BCa bootstrap over problems; None where all gain alike and say nothing of spread."""
     n: int
 
 

@@ -70,12 +70,15 @@ def row(*cells: Cell | str, kind: Literal["row", "heading", "delta"] = "row") ->
 def to_markdown(table: Table) -> str:
     """Write a table in GitHub's Markdown, its caption ahead and its notes behind."""
     lines = [f"**{plain(table.title)}**", ""]
+    notes = [f"{plain(note)}\n" for note in table.notes]
+    if not table.rows:
+        return "\n".join(lines + notes).rstrip() + "\n"
     lines.append(_pipes(_heading(column) for column in table.columns))
     lines.append(_pipes("--:" if c.align == "right" else ":--" for c in table.columns))
     for line in table.rows:
         texts = [_markdown_cell(cell) for cell in line.cells]
         lines.append(_pipes(texts + [""] * (len(table.columns) - len(texts))))
-    return "\n".join([*lines, "", *(f"{plain(note)}\n" for note in table.notes)]).rstrip() + "\n"
+    return "\n".join([*lines, "", *notes]).rstrip() + "\n"
 
 
 def _heading(column: Column) -> str:

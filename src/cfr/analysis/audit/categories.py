@@ -90,7 +90,7 @@ def categories_table(study: Study, method: str, baseline: str = BASELINE) -> Tab
     names = {arm.method: arm.name for arm in study.arms}
     columns = (
         *(Column("Model", "left"), Column("Category", "left"), Column("Problems that have it")),
-        *(Column("Δ there, points [95% interval]"), Column("Problems compared")),
+        *(Column("Δ there, points [95 %]"), Column("Problems compared")),
     )
     return Table(
         "categories",

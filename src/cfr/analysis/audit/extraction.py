@@ -92,7 +92,7 @@ def parsing_table(study: Study) -> Table:
     columns = (
         *(Column("Model", "left"), Column("Method", "left"), Column("Replies")),
         *(Column(rung.capitalize()) for rung in RUNGS),
-        Column("Malformed [95% interval]"),
+        Column("Malformed [95 %]"),
     )
     odd = sum(one.total - sum(one.by_rung.get(rung, 0) for rung in RUNGS) for one in found)
     notes = [
@@ -128,7 +128,7 @@ class Mean:
 
     value: float
     interval: Interval | None
-    """95%, by bootstrap over problems; None where all problems are alike."""
+    """95 %, by bootstrap over problems; None where all problems are alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ def extraction_table(
     found, quality = counts(study), quality or {}
     columns = (
         *(Column("Model", "left"), Column("Method", "left"), Column("Problems")),
-        *(Column("Raw [95% interval]"), Column("Propagated [95% interval]")),
+        *(Column("Raw [95 %]"), Column("Propagated [95 %]")),
         *(Column("Validity"), Column("Halluc."), Column("Judged", "left")),
     )
     chosen = [quality.get((one.model, ""), quality.get((one.model, one.method))) for one in found]

@@ -117,7 +117,7 @@ def robustness_table(study: Study, methods: Sequence[str], baseline: str = BASEL
     names = {arm.method: arm.name for arm in study.arms}
     columns = (
         *(Column("Model", "left"), Column("Setting", "left"), Column("Method", "left")),
-        *(Column(benchmark_label(name), group="Accuracy, % [95% interval]") for name in benchmarks),
+        *(Column(benchmark_label(name), group="Accuracy, % [95 %]") for name in benchmarks),
     )
     rows = (line for one in found for line in _rows(one, benchmarks, names, baseline))
     alone = "No model of this study was run under more than one decoding."

@@ -240,7 +240,7 @@ def cofire_table(study: Study, audit: RouterAudit, method: str, baseline: str = 
     names = both[0].names if both else (baseline, method)
     columns = (
         *(Column("Model", "left"), Column("Families matched", "left"), Column("Problems")),
-        Column("Δ points [95% interval]"),
+        Column("Δ points [95 %]"),
     )
     rows = (
         row(
