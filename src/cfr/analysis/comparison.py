@@ -20,12 +20,15 @@ __all__ = [
     "Pair",
     "Plan",
     "compare",
+    "constrained_method",
     "find_method",
     "pair_arms",
 ]
 
 POOLED: Final = "pooled"
 """The benchmark of a row that takes the problems of several together."""
+_CONSTRAINED: Final = ("routed-cfr", "cfr")
+"""What is looked at closely, where nothing is named: the first of these that is there."""
 
 
 class ComparisonError(CfrError):
@@ -198,6 +201,14 @@ def find_method(study: Study, name: str) -> str:
         if name.casefold() in (arm.label.casefold(), arm.name.casefold()):
             return arm.method
     raise ComparisonError(f"{study.source}: has no method {name!r}; it has {', '.join(known)}")
+
+
+def constrained_method(study: Study, baseline: str, wanted: str = "") -> str:
+    """Find the method that is looked at closely: the one wanted, Routed-CFR, CFR, or another."""
+    if wanted:
+        return find_method(study, wanted)
+    others = [name for name in study.names("method") if name != baseline]
+    return next((name for name in _CONSTRAINED if name in others), [*others, baseline][0])
 
 
 def _pairs(study: Study, base: str, name: str, plan: Plan) -> Iterator[Pair]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
+from itertools import islice
 
 from cfr.analysis import illustration
 from cfr.analysis.audit.categories import categories_table
@@ -14,7 +15,7 @@ from cfr.analysis.audit.extraction import extraction_table, parsing_table
 from cfr.analysis.audit.flips import Judging, errors_table
 from cfr.analysis.audit.gold import Quality, gold_quality
 from cfr.analysis.audit.outcomes import outcomes_table
-from cfr.analysis.audit.per_problem import per_problem
+from cfr.analysis.audit.per_problem import per_problem_tables
 from cfr.analysis.audit.robustness import robustness_table, settings_table
 from cfr.analysis.audit.routers import compare_routers, routers_table
 from cfr.analysis.audit.routing import (
@@ -27,7 +28,7 @@ from cfr.analysis.audit.routing import (
 )
 from cfr.analysis.case import Case, cases
 from cfr.analysis.claim import paired_table, sentence
-from cfr.analysis.comparison import Comparison, ComparisonError, Plan, compare
+from cfr.analysis.comparison import Comparison, ComparisonError, Plan, compare, constrained_method
 from cfr.analysis.cost import prompting_table, stages_table, tokens_table
 from cfr.analysis.figure import Figure
 from cfr.analysis.notation import several
@@ -39,8 +40,6 @@ from cfr.analysis.table import Table
 
 __all__ = ["Choice", "Report", "Section", "assemble"]
 
-_CONSTRAINED = ("routed-cfr", "cfr")
-"""What a report looks at closely, where nothing is named: the first of these that is there."""
 _MOST_PER_PROBLEM = 4
 
 
@@ -120,13 +119,7 @@ class _Desk:
         self.study = study
         self.choice = choice
         self.baseline = choice.baseline
-        self.method = choice.method or self._constrained()
-
-    def _constrained(self) -> str:
-        present = self.study.names("method")
-        others = [name for name in present if name != self.baseline]
-        known = [name for name in _CONSTRAINED if name in others]
-        return (known or others or present)[0]
+        self.method = constrained_method(study, choice.baseline, choice.method)
 
     @cached_property
     def compared(self) -> tuple[Comparison | None, str]:
@@ -235,17 +228,14 @@ def _stage1(desk: _Desk, title: str) -> Section:
 def _errors(desk: _Desk, title: str) -> Section:
     study, method, baseline = desk.study, desk.method, desk.baseline
     judging = desk.choice.judging
-    tables = [
+    tables = (
         outcomes_table(study, method, baseline),
         errors_table(study, method, baseline, judging),
-    ]
-    arms = [arm for arm in study.main_arms() if arm.method == baseline and arm.scores]
-    for arm in arms[:_MOST_PER_PROBLEM]:
-        one = per_problem(study, arm.benchmark, arm.model, method, baseline, judging=judging)
-        tables.append(one)
+        *islice(per_problem_tables(study, method, baseline, judging), _MOST_PER_PROBLEM),
+    )
     figures = desk.draw_all(lambda: illustration.grid_figures(study))
     problems = ("aime24-qwen", "aime25-deepseek", "aime25-qwen", "aime26-deepseek", "aime26-qwen")
-    paper = _paper("outcomes", "errors", *(f"problems-{name}" for name in problems))
+    paper = _paper("outcomes", "errors", *(f"problems-{name}" for name in problems), "cases")
     return Section("errors", title, (), _filled(*tables), figures, paper)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from cfr.problem import Json
+
 __all__ = [
     "Cell",
     "Column",
@@ -60,6 +62,17 @@ class Table:
     notes: tuple[str, ...] = ()
     paper: tuple[str, ...] = ()
     """The labels of the paper's tables that this one makes anew: ``tab:robustness``."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the table for programs; a heading is a row of one cell."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "columns": [f"{c.group} {c.title}".strip() for c in self.columns],
+            "rows": [[cell.text for cell in line.cells] for line in self.rows],
+            "notes": [*self.notes],
+            "paper": [*self.paper],
+        }
 
 
 def row(*cells: Cell | str, kind: Literal["row", "heading", "delta"] = "row") -> Row:

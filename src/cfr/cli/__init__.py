@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "audit": (
         "cfr.cli.audit:command",
-        "Audit a run: judge Stage 1's constraints by hand, and report the rates.",
+        "Look closely at what runs did: router, Stage 1, errors, and marks made by people.",
     ),
     "report": (
         "cfr.cli.report:command",

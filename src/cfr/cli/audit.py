@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cfr.cli.auditing import errors_command, router_command, stage1_command
+
 if TYPE_CHECKING:
     from cfr.analysis.audit.sample import Sample
     from cfr.analysis.study import Study
@@ -18,7 +20,11 @@ __all__ = ["command"]
 
 @click.group("audit")
 def command() -> None:
-    """Audit a run: judge Stage 1's constraints by hand, and report the rates."""
+    """Look closely at what runs did: router, Stage 1, errors, and marks made by people."""
+
+
+for _one in (router_command, stage1_command, errors_command):
+    command.add_command(_one)
 
 
 @command.command("mark")

@@ -80,10 +80,9 @@ def _choice(study: Any, options: dict[str, Any]) -> Any:
 
     labels = read_labels(options["labels"])
     classes = options["classes"]
-    method = options["method"]
     return Choice(
         baseline=find_method(study, options["baseline"]),
-        method=find_method(study, method) if method else "",
+        method=options["method"],
         cases=options["cases"],
         figures=options["figures"],
         quality=by_hand(rates_by_model(labels)),

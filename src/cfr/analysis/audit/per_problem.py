@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from cfr.analysis.audit.categories import kinds_named
@@ -17,7 +17,7 @@ from cfr.analysis.subset import BASELINE, absent, sides
 from cfr.analysis.table import Cell, Column, Row, Table, row
 from cfr.constraint.router import route
 
-__all__ = ["per_problem"]
+__all__ = ["per_problem", "per_problem_tables"]
 
 _MOST_ROWS: Final = 60
 _JUDGING: Final = Judging()
@@ -28,6 +28,15 @@ _PAPER: Final[Mapping[tuple[str, str], str]] = {
     ("aime26", "DeepSeek-V4-Pro"): "tab:aime26-ds",
     ("aime26", "Qwen3.5-9B"): "tab:aime26-qwen9b",
 }
+
+
+def per_problem_tables(
+    study: Study, method: str, baseline: str = BASELINE, judging: Judging = _JUDGING
+) -> Iterator[Table]:
+    """Make one such table for each benchmark and model that has both methods."""
+    for side in sides(study, method, baseline):
+        for benchmark in side.benchmarks:
+            yield per_problem(study, benchmark, side.model, method, baseline, judging=judging)
 
 
 def per_problem(
