@@ -326,7 +326,7 @@ def test_two_annotators_and_the_report(cfr: Run, filled: Path) -> None:
     ran = cfr("audit", "report", "labels.jsonl")
     assert ran.code == 0
     assert "50.0 [" in ran.out
-    assert re.search(r"ada, ben +2 +6 +66\.7 +0\.45", ran.out)
+    assert re.search(r"ada, ben +2 +6 +66\.7 % +0\.45", ran.out)
     assert "1 attempt(s) were begun and not finished" in ran.out
 
 

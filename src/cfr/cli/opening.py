@@ -40,6 +40,7 @@ def study_options(command: F) -> F:
 def open_study(runs: Sequence[str], options: dict[str, Any]) -> Generator[Study]:
     """Read stores and files (``runs.db`` where none is named) as one study."""
     from cfr.analysis.reading import read_study
+    from cfr.analysis.study import StudyError
 
     with ExitStack() as stack:
         sources = [
@@ -49,4 +50,6 @@ def open_study(runs: Sequence[str], options: dict[str, Any]) -> Generator[Study]
             for name in runs or ("runs.db",)
         ]
         study = read_study(sources)
+        if not study.arms:
+            raise StudyError(f"{study.source}: no attempts yet; run 'cfr eval' first")
         yield study.only(benchmark=options["benchmarks"], model=options["models"])

@@ -1,0 +1,86 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cfr", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def outcomes(tmp_path: Path) -> Path:
+    path = tmp_path / "outcomes.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for problem in range(8):
+            for method, right in (("direct", problem < 3), ("cfr", problem > 1)):
+                row = {"problem": str(problem), "method": method, "run": 0, "correct": right}
+                row |= {"problem_text": f"How many of {problem}?", "answer": "4", "gold": "5"}
+                details = {
+                    "rung": "parsed",
+                    "constraints": {"raw_constraints": [{"type": "domain"}]},
+                }
+                file.write(
+                    json.dumps(row | ({"details": details} if method == "cfr" else {})) + "\n"
+                )
+    return path
+
+
+def test_a_report_in_a_folder(outcomes: Path, tmp_path: Path) -> None:
+    done = run("report", outcomes, "-o", tmp_path / "out", "--no-figures")
+    assert done.returncode == 0, done.stderr
+    assert [Path(line).name for line in done.stdout.split()] == [
+        *("report.html", "report.md", "tables", "figures")
+    ]
+    assert "Paired statistics …" in done.stderr
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "CFR (always-on) against Direct CoT" in page
+    assert "interval includes zero" in page
+
+
+def test_a_person_classes_errors(outcomes: Path, tmp_path: Path) -> None:
+    classes = tmp_path / "classes.jsonl"
+    classes.write_text('{"problem": "3", "class": "out_of_range"}\n')
+    done = run("audit", "errors", outcomes, "--classes", classes, "--json")
+    assert done.returncode == 0, done.stderr
+    tables = {table["name"]: table for table in json.loads(done.stdout)}
+    kinds = {line[1]: line[2] for line in tables["errors"]["rows"]}
+    assert kinds["Range violation"] == "1"
+    assert tables["outcomes"]["rows"][0][3:] == ["1", "5", "2", "0"]
+
+
+def test_the_other_audits(outcomes: Path, tmp_path: Path) -> None:
+    decisions = tmp_path / "decisions.jsonl"
+    decisions.write_text('{"problem": "3", "routed": true}\n{"problem": "4", "routed": false}\n')
+    router = run("audit", "router", outcomes, "--decisions", decisions)
+    assert router.returncode == 0, router.stderr
+    for words in ("8 / 8", "100.00 %", "0.50"):  # it routes both; a person routes one
+        assert words in router.stdout
+    stage1 = run("audit", "stage1", outcomes, "--json")
+    assert stage1.returncode == 0, stage1.stderr
+    names = [table["name"] for table in json.loads(stage1.stdout)]
+    assert names == ["parsing", "extraction", "categories"]
+
+
+def test_errors_are_one_line(outcomes: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"problem": "3", "class": "tired"}\n')
+    for arguments, said in (
+        (("report", empty, "-o", tmp_path / "out"), "no attempts yet"),
+        (("report", outcomes, "-o", outcomes), "cannot be a folder"),
+        (("report", outcomes, "--baseline", "zero"), "has no method 'zero'"),
+        (("report", outcomes, "--method", "zero"), "has no method 'zero'"),
+        (("report", outcomes, "--classes", bad), "line 1"),
+        (("audit", "errors", empty), "no attempts yet"),
+        (("audit", "router", tmp_path / "none.db"), "there is no such store"),
+    ):
+        done = run(*arguments)
+        assert done.returncode != 0
+        *_, last = done.stderr.splitlines()
+        assert said in last, (arguments, done.stderr)
+        assert "Traceback" not in done.stderr
