@@ -1,3 +1,4 @@
+import gzip
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,13 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_text(tmp_path)
     with pytest.raises(InputError, match=r"not UTF-8 text \(byte 1\)"):
         read_text(write(tmp_path, b"a\xff"))
+
+
+def test_a_packed_file_is_unpacked_and_a_damaged_one_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"a": 1}\n'))
+    assert [row.value for row in read_rows(path)] == [{"a": 1}]
+    for damaged in (path.read_bytes()[:-9], b'{"a": 1}'):
+        path.write_bytes(damaged)
+        with pytest.raises(InputError, match="not a whole gzip file"):
+            list(read_rows(path))

@@ -1,5 +1,6 @@
 import asyncio
 import csv
+import gzip
 import importlib.util
 import json
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from sums import number_in, sums
 
+from cfr.analysis.reading import read_file
 from cfr.engine.error import Rejected
 from cfr.engine.scripted import Scripted
 from cfr.evaluation.runner import prepare, run
@@ -48,6 +50,23 @@ def test_json_lines(cfr: Run, filled: Path) -> None:
     assert rows[0]["decoding"] == {"temperature": 0.7, "top_p": 0.95, "seed": None}
 
 
+def test_outcomes_alone_are_small_and_enough_to_compare(cfr: Run, filled: Path) -> None:
+    assert cfr("export", "out.jsonl.gz", "--outcomes").code == 0
+    first = (filled / "out.jsonl.gz").read_bytes()
+    assert cfr("export", "out.jsonl.gz", "--outcomes").code == 0
+    assert (filled / "out.jsonl.gz").read_bytes() == first
+    rows = [json.loads(line) for line in gzip.decompress(first).decode().splitlines()]
+    assert [(r["problem"], r["correct"]) for r in rows] == [
+        ("p0", True),
+        ("p1", False),
+        ("p2", None),
+    ]
+    assert "text" not in rows[0]
+    (arm,) = read_file(filled / "out.jsonl.gz").arms
+    assert (arm.scores, arm.statuses["failed"]) == ({"p0": (1, 1), "p1": (0, 1)}, 1)
+    assert cfr("export", "out.csv", "--outcomes").code == 2
+
+
 def test_csv(cfr: Run, filled: Path) -> None:
     assert cfr("export", "out.csv").code == 0
     with (filled / "out.csv").open(newline="") as file:
@@ -86,8 +105,8 @@ def test_a_store_without_attempts_still_has_its_columns(cfr: Run, tmp_path: Path
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("out.xlsx", "end the name in .jsonl, .csv or .parquet"),
-        ("out", "end the name in .jsonl, .csv or .parquet"),
+        ("out.xlsx", "end the name in .jsonl, .jsonl.gz, .csv, .parquet"),
+        ("out", "end the name in .jsonl, .jsonl.gz, .csv, .parquet"),
         ("none/such/out.csv", "cannot be written (No such file or directory)"),
         ("runs.db/out.csv", "cannot be written (Not a directory)"),
         ("folder.csv", "a folder, not a file"),

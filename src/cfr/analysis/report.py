@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import version
 from itertools import islice
 
 from cfr.analysis import illustration
@@ -31,11 +29,11 @@ from cfr.analysis.claim import paired_table, sentence
 from cfr.analysis.comparison import Comparison, ComparisonError, Plan, compare, constrained_method
 from cfr.analysis.cost import prompting_table, stages_table, tokens_table
 from cfr.analysis.figure import Figure
-from cfr.analysis.notation import several
+from cfr.analysis.imprint import about, title
 from cfr.analysis.published import published
 from cfr.analysis.result import main_table, routing_table, scores_table
 from cfr.analysis.scope import benchmarks_table, exploratory_table, generalization_table
-from cfr.analysis.study import Study, StudyError, model_label
+from cfr.analysis.study import Study, StudyError
 from cfr.analysis.table import Table
 
 __all__ = ["Choice", "Report", "Section", "assemble"]
@@ -102,14 +100,14 @@ def assemble(
         raise StudyError(f"{study.source}: no judged attempts yet; run 'cfr eval' first")
     desk = _Desk(study, choice)
     sections: list[Section] = []
-    for title, build in _SECTIONS.items():
-        progress(title)
-        section = build(desk, title)
+    for heading, build in _SECTIONS.items():
+        progress(heading)
+        section = build(desk, heading)
         if section.tables or section.figures or section.claims:
             sections.append(section)
     progress("Cases")
     chosen = cases(study, choice.baseline, desk.method, choice.cases)
-    return Report(_title(study), _about(study), tuple(sections), tuple(chosen), _cases_note(desk))
+    return Report(title(study), about(study), tuple(sections), tuple(chosen), _cases_note(desk))
 
 
 class _Desk:
@@ -263,29 +261,6 @@ def _paper(*names: str) -> tuple[Table, ...]:
 def _filled(*tables: Table) -> tuple[Table, ...]:
     """Keep the tables that have rows; an empty one is kept for the sentence that says why."""
     return tuple(table for table in tables if table.rows or table.notes)
-
-
-def _title(study: Study) -> str:
-    models = [model_label(name) for name in study.names("model") if name]
-    methods = several(len(study.names("method")), "method")
-    if not models:
-        return f"{methods} compared"
-    named = models[0] if len(models) == 1 else several(len(models), "model")
-    return f"{methods} with {named}"
-
-
-def _about(study: Study) -> str:
-    attempts = [attempt for arm in study.arms for attempt in arm.all_attempts()]
-    problems = {(arm.benchmark, name) for arm in study.arms for name in arm.attempts}
-    times = [attempt.finished_at for attempt in attempts if attempt.finished_at]
-    made = ""
-    if times:
-        first, last = (time.strftime("%Y-%m-%d", time.gmtime(t)) for t in (min(times), max(times)))
-        made = f"; attempts made {first if first == last else f'{first} to {last}'}"
-    return (
-        f"{study.source}: {several(len(problems), 'problem')}, "
-        f"{several(len(attempts), 'attempt')}{made}; constraint-first {version('constraint-first')}"
-    )
 
 
 def _cases_note(desk: _Desk) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,9 +39,14 @@ class BadLine:
 
 
 def read_text(path: Path) -> str:
-    """Read a whole UTF-8 file (a leading byte-order mark is dropped)."""
+    """Read a whole UTF-8 file (a leading byte-order mark is dropped); ``.gz`` is unpacked."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        data = path.read_bytes()
+        if path.suffix.lower() == ".gz":
+            data = gzip.decompress(data)
+        return data.decode("utf-8-sig")
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise InputError(f"{path}: not a whole gzip file; fetch or write it again") from None
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8 and try again"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import importlib
+import io
 import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import click
 
@@ -21,24 +23,32 @@ _ROWS_AT_ONCE: Final = 10_000
 
 
 @click.command("export")
-@click.argument("path", metavar="FILE.jsonl|.csv|.parquet", type=click.Path(path_type=Path))
+@click.argument(
+    "path", metavar="FILE.jsonl|.jsonl.gz|.csv|.parquet", type=click.Path(path_type=Path)
+)
 @store_option
-def command(path: Path, store: str) -> None:
+@click.option(
+    "--outcomes", is_flag=True, help="Only outcomes and costs, no texts: small enough to publish."
+)
+def command(path: Path, store: str, *, outcomes: bool) -> None:
     """Write every attempt of a store to a JSON Lines, CSV or Parquet file.
 
     \b
     cfr export attempts.jsonl
     cfr export attempts.parquet --store results.db
+    cfr export outcomes.jsonl.gz --outcomes
     """
     from cfr.cli.opening import open_existing
     from cfr.evaluation.record import attempt_rows
 
-    writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
-    if path.suffix.lower() not in writers:
-        raise OutputError(f"{path}: end the name in .jsonl, .csv or .parquet")
+    kind = ".jsonl.gz" if path.name.lower().endswith(".jsonl.gz") else path.suffix.lower()
+    if kind not in _WRITERS:
+        raise OutputError(f"{path}: end the name in {', '.join(_WRITERS)}")
+    if outcomes and not kind.startswith(".jsonl"):
+        raise OutputError(f"{path}: --outcomes are written as .jsonl or .jsonl.gz")
     with open_existing(store) as opened, whole_file(path) as temporary:
-        rows = _Counted(attempt_rows(opened))
-        writers[path.suffix.lower()](temporary, rows)
+        rows = _Counted(_outcome_lines(opened) if outcomes else attempt_rows(opened))
+        _WRITERS[kind](temporary, rows)
     click.echo(f"{rows.count:,} attempts written to {path}", err=True)
 
 
@@ -53,11 +63,41 @@ class _Counted:
             yield row
 
 
+_OUTCOME: Final = ("benchmark", "problem", "method", "label", "model", "decoding", "run", "status")
+_COST: Final = ("answer", "input_tokens", "output_tokens", "finished_at")
+
+
+def _outcome_lines(store: Any) -> Iterator[dict[str, Any]]:
+    """List attempts as ``cfr compare`` and ``cfr report`` need them, without what was said."""
+    from cfr.evaluation.record import outcome_rows
+
+    for row in outcome_rows(store):
+        verdict = row["verdict"]
+        correct = None if verdict is None else verdict == "correct"
+        head = {name: row[name] for name in _OUTCOME}
+        yield head | {"correct": correct} | {name: row[name] for name in _COST}
+
+
 def _write_jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8") as file:
-        for row in rows:
-            parsed = {name: json.loads(row[name]) for name in ("decoding", "details", "stages")}
-            file.write(json.dumps(row | parsed, ensure_ascii=False) + "\n")
+        _write_lines(file, rows)
+
+
+def _write_gzip(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    # Without a time in its head, the same attempts make the same file.
+    with (
+        path.open("wb") as raw,
+        gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
+        io.TextIOWrapper(packed, encoding="utf-8") as file,
+    ):
+        _write_lines(file, rows)
+
+
+def _write_lines(file: IO[str], rows: Iterable[dict[str, Any]]) -> None:
+    for row in rows:
+        packed = [name for name in ("decoding", "details", "stages") if name in row]
+        parsed = {name: json.loads(row[name]) for name in packed}
+        file.write(json.dumps(row | parsed, ensure_ascii=False) + "\n")
 
 
 def _write_csv(path: Path, rows: Iterable[dict[str, Any]]) -> None:
@@ -86,3 +126,11 @@ def _write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     with pq.ParquetWriter(path, schema) as writer:
         while batch := list(islice(source, _ROWS_AT_ONCE)):
             writer.write_table(pa.Table.from_pylist(batch, schema=schema))
+
+
+_WRITERS: Final = {
+    ".jsonl": _write_jsonl,
+    ".jsonl.gz": _write_gzip,
+    ".csv": _write_csv,
+    ".parquet": _write_parquet,
+}

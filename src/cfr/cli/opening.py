@@ -45,7 +45,7 @@ def open_study(runs: Sequence[str], options: dict[str, Any]) -> Generator[Study]
     with ExitStack() as stack:
         sources = [
             Path(name)
-            if name.lower().endswith(".jsonl")
+            if name.lower().endswith((".jsonl", ".jsonl.gz"))
             else stack.enter_context(open_existing(name))
             for name in runs or ("runs.db",)
         ]
