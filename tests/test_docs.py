@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from cfr.analysis.published import published, published_names
+
 REPOSITORY = Path(__file__).parent.parent
 PAGES = sorted(
     [
@@ -40,6 +42,19 @@ def test_every_file_named_in_paper_to_code_is_there() -> None:
     assert named
     for path in named:
         assert (REPOSITORY / path).exists(), path
+
+
+def test_every_table_and_figure_of_the_paper_has_its_line() -> None:
+    text = (REPOSITORY / "docs" / "paper-to-code.md").read_text()
+    drawn = {"fig:framework", "fig:constraint-wordcloud"}
+    labels = {label for name in published_names() for label in published(name).label} | drawn
+    for label in sorted(labels):
+        assert f"`{label}`" in text, label
+    for path, names in re.findall(r"`A/([\w/.]+)`((?: `\w+`,?)*)", text):
+        file = REPOSITORY / "src" / "cfr" / "analysis" / path
+        assert file.exists(), path
+        for name in re.findall(r"`(\w+)`", names):
+            assert f"def {name}(" in file.read_text(), (path, name)
 
 
 def test_every_dependency_has_its_line() -> None:

@@ -75,7 +75,7 @@ def _best(part: Block, method: str, benchmark: str) -> Cell:
     if found is None:
         return Cell(NONE)
     all_here = [a[benchmark].accuracy or 0.0 for a in part.methods.values() if benchmark in a]
-    best = len(all_here) > 1 and found.accuracy >= 100 * max(all_here) - 1e-9
+    best = max(all_here) > min(all_here) and found.accuracy >= 100 * max(all_here) - 1e-9
     return Cell(scored(found.accuracy, found.interval), bold=best)
 
 

@@ -84,7 +84,7 @@ def p_value(value: float) -> str:
     """Write a p-value with two significant digits at least."""
     if value >= 0.001:
         return f"{value:.4f}".rstrip("0").ljust(4, "0") if value < 1 else "1"
-    return f"{value:.2g}" if value > 0 else "< 1e-300"
+    return f"{value:.1e}" if value > 0 else "< 1e-300"
 
 
 def times(value: float | None) -> str:

@@ -39,6 +39,10 @@ from cfr.analysis.table import Table
 __all__ = ["Choice", "Report", "Section", "assemble"]
 
 _MOST_PER_PROBLEM = 4
+_NO_TEXTS = (
+    "What the router does is read from the problems' texts, and these data have none: give the "
+    "store itself, or an export of it without --outcomes."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +195,8 @@ def _paired(desk: _Desk, title: str) -> Section:
 
 def _routing(desk: _Desk, title: str) -> Section:
     study, audit, baseline = desk.study, desk.router, desk.baseline
-    tables = (
-        routing_table(study, baseline, "routed-cfr", "cfr"),
+    ablation = routing_table(study, baseline, "routed-cfr", "cfr")
+    audits = (
         rates_table(audit),
         patterns_table(audit),
         convention_table(audit),
@@ -205,7 +209,9 @@ def _routing(desk: _Desk, title: str) -> Section:
     )
     names = ("routing-ablation", "router-rates", "router-patterns", "router-convention")
     paper = _paper(*names, "cofire", "router-ablation")
-    return Section("routing", title, (), _filled(*tables), figures, paper)
+    if not audit.families:
+        return Section("routing", title, (_NO_TEXTS,), _filled(ablation), figures, paper)
+    return Section("routing", title, (), _filled(ablation, *audits), figures, paper)
 
 
 def _stage1(desk: _Desk, title: str) -> Section:

@@ -106,7 +106,7 @@ def _markdown_cell(cell: Cell) -> str:
 def plain(text: str) -> str:
     """Keep text from being read as Markdown or HTML: it may be a model's, or a file's."""
     text = _one_line(text)
-    text = re.sub(r"([\\`*_|]|\](?=[(\[:]))", r"\\\1", text)
+    text = re.sub(r"([\\`*_|]|^\[|\](?=[(\[]))", r"\\\1", text)
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
