@@ -138,6 +138,15 @@ def test_drawn_resamples_come_near_the_exact_distribution_and_repeat() -> None:
     assert found.interval() == drawn([25.0 * v for v in values], 7, 20_000).interval()
 
 
+def test_what_is_too_large_to_write_down_is_drawn() -> None:
+    values = [0, 840, 420, 7] * 5_000
+    found = bootstrap(values, 100 / 840)
+    assert not found.exact
+    assert found.observed == pytest.approx(100 * 1267 / 4 / 840)
+    assert found.interval() == bootstrap(values, 100 / 840).interval()
+    assert bootstrap(values[:40]).exact
+
+
 def test_sampled_flips_come_near_the_exact_p() -> None:
     values = the_differences("Qwen", "pooled")
     found = sample_signs([float(v) for v in values], seed=1)

@@ -98,5 +98,5 @@ def sentence(pair: Pair) -> str:
     if pair.significant:
         return f"{said}; {verdict}."
     low, high = pair.ci
-    doubt = "the interval includes zero" if low <= 0 <= high else "not significant after correction"
-    return f"{said}; {verdict}: {doubt}, so no difference is claimed."
+    doubt = "the interval includes zero, so " if low <= 0 <= high else ""
+    return f"{said}; {verdict}: {doubt}no difference is claimed."

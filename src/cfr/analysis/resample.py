@@ -25,6 +25,7 @@ Kind: TypeAlias = Literal["bca", "percentile"]
 Floats: TypeAlias = NDArray[np.float64]
 
 _NORMAL: Final = NormalDist()
+_MOST_PLACES: Final = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,15 @@ class Bootstrap:
 
 
 def bootstrap(values: Sequence[int], unit: float = 1.0) -> Bootstrap:
-    """Write down how the mean of resampled whole numbers is distributed, in units of ``unit``."""
+    """Write down how the mean of resampled whole numbers is distributed, in units of ``unit``.
+
+    Where that would take hundreds of megabytes (many problems, each with its own number of runs)
+    it is drawn, always with the same seed.
+    """
     numbers = np.asarray(values, dtype=np.int64)
     low, n = int(numbers.min()), len(numbers)
+    if (int(numbers.max()) - low) * n > _MOST_PLACES:
+        return drawn([value * unit for value in values], seed=0)
     probabilities = _convolved(np.bincount(numbers - low) / n, n)
     totals = np.arange(len(probabilities), dtype=np.float64) + low * n
     return Bootstrap(
