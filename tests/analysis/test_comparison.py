@@ -55,7 +55,9 @@ def test_unequal_sets_are_compared_on_what_they_share(tmp_path: Path) -> None:
     found = study(tmp_path, {("b", "direct"): [[1]] * 5, ("b", "cfr"): [[0]] * 3})
     pair = only_pair(found)
     assert pair.n == 3
-    assert any(note.endswith("only one of the two has them judged: 2 problems.") for note in pair.notes)
+    assert any(
+        note.endswith("only one of the two has them judged: 2 problems.") for note in pair.notes
+    )
 
 
 def test_failed_attempts_are_not_wrong_answers(tmp_path: Path) -> None:

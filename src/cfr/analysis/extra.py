@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Final
 
 from cfr.error import CfrError
 
-__all__ = ["MissingExtra", "needs"]
+__all__ = ["REPORT", "MissingExtra", "require"]
+
+REPORT: Final = ("jinja2", "latex2mathml", "matplotlib")
+"""The libraries of the extra ``report``."""
 
 
 class MissingExtra(CfrError):
@@ -16,14 +19,17 @@ class MissingExtra(CfrError):
     exit_code = 2
 
 
-@contextmanager
-def needs(*names: str) -> Generator[None]:
-    """Turn a missing library of the extra ``report`` into a line that says how to get it."""
+def require(*names: str) -> None:
+    """Refuse to go on without libraries of the extra ``report``, and say how to get them."""
+    missing = [name for name in names if not _is_there(name)]
+    if missing:
+        raise MissingExtra(
+            f"reports need {', '.join(missing)}: pip install 'constraint-first[report]'"
+        )
+
+
+def _is_there(name: str) -> bool:
     try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] in names:
-            raise MissingExtra(
-                f"reports need {error.name}: pip install 'constraint-first[report]'"
-            ) from None
-        raise
+        return find_spec(name) is not None
+    except ValueError:  # a module that is half there
+        return False

@@ -58,10 +58,12 @@ def command(runs: tuple[str, ...], output: Path, **options: Any) -> None:
     cfr report -o report
     cfr report results.db mine.jsonl -o out --method cfr --cases 20
     """
+    from cfr.analysis.extra import REPORT, require
     from cfr.analysis.report import assemble
     from cfr.analysis.writing import write
     from cfr.cli.opening import open_study
 
+    require(*REPORT)
     with open_study(runs, options) as study:
         choice = _choice(study, options)
         report = assemble(study, choice, lambda title: click.echo(f"{title} …", err=True))

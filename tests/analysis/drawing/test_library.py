@@ -7,15 +7,15 @@ import pytest
 
 from cfr.analysis.drawing.gains import GainBar, gains
 from cfr.analysis.drawing.library import load
-from cfr.analysis.figure import FigureError
+from cfr.analysis.extra import MissingExtra
 
 
 def test_without_matplotlib_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(FigureError) as raised:
+    with pytest.raises(MissingExtra) as raised:
         load()
-    assert str(raised.value) == "figures need: pip install 'constraint-first[report]'"
-    with pytest.raises(FigureError):
+    assert str(raised.value) == "reports need matplotlib: pip install 'constraint-first[report]'"
+    with pytest.raises(MissingExtra):
         gains([GainBar("a", "b", 1.0)])
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from cfr.analysis.figure import FigureError
+from cfr.analysis.extra import require
 
 __all__ = ["load"]
 
 
 def load(module: str = "") -> Any:
     """Import matplotlib, or a module of it. Its own types are partial; none pass this door."""
-    try:
-        return importlib.import_module(f"matplotlib.{module}" if module else "matplotlib")
-    except ImportError:
-        raise FigureError("figures need: pip install 'constraint-first[report]'") from None
+    require("matplotlib")
+    return importlib.import_module(f"matplotlib.{module}" if module else "matplotlib")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cfr.analysis.extra import needs
+from cfr.analysis.extra import require
 from cfr.analysis.table import group_spans
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ __all__ = ["to_html"]
 
 def to_html(report: Report) -> str:
     """Write a report as a page; whatever comes from a model or a file is escaped."""
-    with needs("jinja2", "markupsafe", "latex2mathml"):
-        import jinja2
-        from markupsafe import Markup
+    require("jinja2", "latex2mathml")
+    import jinja2
+    from markupsafe import Markup
 
-        from cfr.analysis.formula import STYLE
-        from cfr.analysis.mathematics import to_html as maths
+    from cfr.analysis.formula import STYLE
+    from cfr.analysis.mathematics import to_html as maths
 
     def inline(figure: Figure) -> Markup:
         return Markup(figure.svg)  # noqa: S704 - drawn by matplotlib, which escapes what it writes
