@@ -3,7 +3,13 @@ import json
 from sums import right, sums
 
 from cfr.engine.scripted import Scripted
-from cfr.evaluation.record import attempt_rows, stage_rows
+from cfr.evaluation.record import (
+    attempt_rows,
+    outcome_rows,
+    problem_rows,
+    stage_rows,
+    transcript_rows,
+)
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
@@ -22,3 +28,18 @@ async def test_stages_add_up_calls_tokens_and_seconds(url: str) -> None:
         for stage, row in total.items():
             assert abs(row[name] - sum(one[stage][name] for one in single)) < 1e-9
     assert total["stage1"]["seconds"] > 0
+
+
+async def test_outcomes_are_light_and_single_attempts_whole(url: str) -> None:
+    with Store(url) as store:
+        job = prepare(store, Series("sums", "direct", "m"), sums(3), 2, Scripted(right))
+        await run(store, [job], width=2)
+        light = list(outcome_rows(store))
+        key = ("sums", "direct", "m", light[0]["decoding"], "p1", 1)
+        found = dict(transcript_rows(store, [key, (*key[:5], 9)]))
+        asked = {row["name"]: row["text"] for row in problem_rows(store)}
+    assert len(light) == 6
+    assert not {"text", "problem_text", "error"} & light[0].keys()
+    assert list(found) == [key]
+    assert "boxed" in found[key]["text"]
+    assert found[key]["problem_text"] == asked["p1"]
