@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cfr.analysis.case import Case, Side
 from cfr.analysis.figure import save
+from cfr.analysis.notation import several
 from cfr.analysis.page import to_html
 from cfr.analysis.report import Report, Section
 from cfr.analysis.table import plain, to_latex, to_markdown
@@ -69,6 +70,6 @@ def _side(side: Side) -> str:
     verdict = "right" if said.correct else "wrong"
     answer = plain(said.answer) if said.answer is not None else "no answer"
     return (
-        f"- **{plain(side.name)}**: {answer} ({verdict}; right in {side.right} of {side.runs} "
-        f"run(s); {said.tokens:,} tokens)"
+        f"- **{plain(side.name)}**: {answer} ({verdict}; right in {side.right} of "
+        f"{several(side.runs, 'run')}; {said.tokens:,} tokens)"
     )

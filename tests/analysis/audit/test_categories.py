@@ -53,7 +53,7 @@ def test_the_most_frequent_kind_comes_first() -> None:
     assert "| model | Domain | 2 (50.0 %) | +75.0 [" in table
     assert "|  | Bound | 0 (0.0 %) | – | 0 |" in table
     assert "of CFR (always-on) names, and its gain over Direct CoT there" in table
-    assert "model: 4 problem(s) of set with a Stage 1 reply." in table
+    assert "model: 4 problems of set with a Stage 1 reply." in table
     assert "Other: kinds outside the eight" in table
 
 

@@ -80,7 +80,7 @@ def test_answers_that_were_not_kept_are_not_said_to_be_missing() -> None:
     (flip,) = flips(outcomes_only, "cfr")
     assert (flip.mistake, flip.kept) == ("other", False)
     notes = " ".join(errors_table(outcomes_only, "cfr").notes)
-    assert "The wrong answers to 1 problem(s) are not on record" in notes
+    assert "as no wrong answer is on record: 1 problem." in notes
 
 
 def test_constraintbench_uses_its_own_gold() -> None:
@@ -115,7 +115,7 @@ def test_a_person_overrides_the_class(tmp_path: Path) -> None:
     assert not made["code"].by_person
     notes = " ".join(errors_table(STUDY, "cfr", judging=Judging(classes=classes)).notes)
     assert "2 of 3 were classed by a person." in notes
-    assert "1 line(s) of classes name problems not in this study." in notes
+    assert "Classes for problems that are not in this study: 1 line." in notes
 
 
 def test_the_method_of_a_class_comes_before_the_class_of_all() -> None:

@@ -43,9 +43,7 @@ def test_the_table() -> None:
 
 def test_unequal_chances_are_pointed_out() -> None:
     uneven = study(arm("direct", {"p": "----"}), arm("cfr", {"p": "+"}))
-    assert (
-        "model on set: up to 4 run(s) before and 1 after" in outcomes_table(uneven, "cfr").notes[1]
-    )
+    assert "model on set: up to 4 runs before and 1 after" in outcomes_table(uneven, "cfr").notes[1]
     assert len(outcomes_table(uneven, "cfr", rule="first").notes) == 1
 
 

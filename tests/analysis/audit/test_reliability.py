@@ -30,7 +30,7 @@ def test_what_a_reader_must_know_is_said() -> None:
     labels = [label(["entailed"]), label(["vague"], "ben"), label([None], "cy")]
     notes = " ".join(extraction_table(labels).notes)
     assert "counts once, as the mean of their marks" in notes
-    assert "1 attempt(s) were begun and not finished" in notes
+    assert "Begun, not finished and left out: 1 attempt." in notes
 
 
 def test_a_preset_has_its_label() -> None:

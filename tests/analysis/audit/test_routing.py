@@ -49,7 +49,7 @@ def test_what_is_routed_and_what_the_convention_would_add() -> None:
 def test_a_problem_without_a_text_is_left_out_and_said_to_be() -> None:
     assert AUDIT.untold == {"aime24": 1}
     for table in (rates_table(AUDIT), convention_table(AUDIT), patterns_table(AUDIT)):
-        assert "AIME24: 1 problem(s) have no text on record and are left out." in table.notes
+        assert "AIME24, left out for want of a text: 1 problem." in table.notes
 
 
 def test_phrases_count_once_for_each_problem_however_they_are_written() -> None:

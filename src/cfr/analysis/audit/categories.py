@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cfr.analysis.audit.extraction import NOTHING, extracting, replies
-from cfr.analysis.notation import share
+from cfr.analysis.notation import several, share
 from cfr.analysis.study import Arm, Study, benchmark_label, model_label
 from cfr.analysis.subset import BASELINE, Gain, Key, gain_cell, sides
 from cfr.analysis.table import Column, Row, Table, row
@@ -112,7 +112,8 @@ def _category_notes(study: Study, found: Sequence[Category], method: str) -> Ite
             if arm.model == model and arm.method == method and arm.attempts
         )
         problems = next(one.problems for one in found if one.model == model)
-        yield f"{model_label(model)}: {problems:,} problem(s) of {where} with a Stage 1 reply."
+        replied = several(problems, "problem")
+        yield f"{model_label(model)}: {replied} of {where} with a Stage 1 reply."
     if any(one.present for one in found if one.kind == OTHER_KIND):
         yield "Other: kinds outside the eight, and constraints that name none."
     yield "Problems of a kind differ in other ways too: a gain there is not what the kind brings."

@@ -15,7 +15,7 @@ from cfr.analysis.audit.gold import gold_item
 from cfr.analysis.audit.mistake import MISTAKE_LABELS, MISTAKES, Mistake, mistake, mistake_on_item
 from cfr.analysis.audit.outcomes import RULES, Rule, both_outcomes, unequal_runs
 from cfr.analysis.audit.said import read_said
-from cfr.analysis.notation import NONE, percent
+from cfr.analysis.notation import NONE, percent, several
 from cfr.analysis.study import Arm, Asked, Attempt, Study, model_label
 from cfr.analysis.subset import BASELINE, Key, absent, sides
 from cfr.analysis.table import Column, Row, Table, row
@@ -196,6 +196,6 @@ def _notes(found: Sequence[Flip], judging: Judging) -> Iterator[str]:
     if by_person := sum(flip.by_person for flip in found):
         yield f"{by_person:,} of {len(found):,} were classed by a person."
     if lost := sum(not flip.kept and not flip.by_person for flip in found):
-        yield f"The wrong answers to {lost:,} problem(s) are not on record: counted as other."
-    if judging.classes.unknown:
-        yield f"{judging.classes.unknown:,} line(s) of classes name problems not in this study."
+        yield f"Counted as other, as no wrong answer is on record: {several(lost, 'problem')}."
+    if unknown := judging.classes.unknown:
+        yield f"Classes for problems that are not in this study: {several(unknown, 'line')}."

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from cfr.analysis.notation import several
 from cfr.analysis.study import Arm, Attempt, Study, benchmark_label, model_label
 from cfr.analysis.subset import BASELINE, Sides, absent, sides
 from cfr.analysis.table import Column, Row, Table, row
@@ -124,5 +125,5 @@ def unequal_runs(both: Sequence[Sides], rule: Rule) -> Iterator[str]:
         if base.runs != arm.runs:
             yield (
                 f"{model_label(side.model)} on {benchmark_label(base.benchmark) or 'this set'}: up "
-                f"to {base.runs} run(s) before and {arm.runs} after, so chances differ."
+                f"to {several(base.runs, 'run')} before and {arm.runs} after, so chances differ."
             )

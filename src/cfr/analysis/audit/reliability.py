@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from cfr.analysis.audit.annotation import ALL, Rates, Share, accords, by_attempt, rates
 from cfr.analysis.audit.label import Label
-from cfr.analysis.notation import NONE, decimal, percent, scored
+from cfr.analysis.notation import NONE, decimal, percent, scored, several
 from cfr.analysis.study import model_label
 from cfr.analysis.table import Cell, Column, Row, Table, row
 
@@ -71,7 +71,7 @@ def _notes(labels: Sequence[Label]) -> Iterator[str]:
     if any(len(group) > 1 for group in by_attempt(labels).values()):
         yield "An attempt that several people judged counts once, as the mean of their marks."
     if drafts := sum(not label.complete for label in labels):
-        yield f"{drafts} attempt(s) were begun and not finished; they are left out."
+        yield f"Begun, not finished and left out: {several(drafts, 'attempt')}."
 
 
 def annotator_table(labels: Sequence[Label]) -> Table:

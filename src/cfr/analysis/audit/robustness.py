@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 import orjson
 
-from cfr.analysis.notation import NONE, decimal, interval
+from cfr.analysis.notation import NONE, decimal, interval, several
 from cfr.analysis.score import Score, score
 from cfr.analysis.study import Arm, Study, benchmark_label, model_label
 from cfr.analysis.subset import BASELINE, Gain, Sides, gain_cell
@@ -164,7 +164,10 @@ def _notes(study: Study, found: Sequence[Setting], benchmarks: Sequence[str]) ->
             for (_, own), s in one.scores.items()
             if own == name
         }
-        texts = [f"{problems:,} problem(s), {runs} run(s)" for problems, runs in sorted(sizes)]
+        texts = [
+            f"{several(problems, 'problem')}, {several(runs, 'run')}"
+            for problems, runs in sorted(sizes)
+        ]
         yield f"{benchmark_label(name)}: {'; elsewhere '.join(texts)}."
     for model in dict.fromkeys(one.model for one in found):
         main = {study.primary[b, model] for b in benchmarks if (b, model) in study.primary}

@@ -11,7 +11,7 @@ from typing import Final
 
 from cfr.analysis.audit.routing import RouterAudit
 from cfr.analysis.audit.said import read_said
-from cfr.analysis.notation import NONE, decimal
+from cfr.analysis.notation import NONE, decimal, several
 from cfr.analysis.study import Arm, Spent, Study, model_label
 from cfr.analysis.subset import Key
 from cfr.analysis.table import Column, Row, Table, row
@@ -134,7 +134,7 @@ def compare_routers(study: Study, audit: RouterAudit, labels: Decisions | None =
         _row(arms, agreement_between(reference, stored_decisions(arms)))
         for arms in _routed_arms(study)
     )
-    said = _REGEX if labels is None else f"{len(labels):,} decision(s) of a person"
+    said = _REGEX if labels is None else f"{several(len(labels), 'decision')} of a person"
     return Routers(said, (ours, *others), by_person=labels is not None)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cfr.analysis.notation import NONE, counted, percent
+from cfr.analysis.notation import NONE, counted, percent, several
 from cfr.analysis.study import Study, benchmark_label, model_label
 from cfr.analysis.subset import BASELINE, Gain, Key, Sides, absent, gain_cell, sides
 from cfr.analysis.table import Column, Row, Table, row
@@ -65,8 +65,8 @@ class RouterAudit:
     def silent(self, benchmarks: Sequence[str] | None = None) -> tuple[str, ...]:
         """Say in words which problems could not be routed for want of their text."""
         return tuple(
-            f"{benchmark_label(name) or 'This set'}: {count:,} problem(s) have no text on record "
-            "and are left out."
+            f"{benchmark_label(name) or 'This set'}, left out for want of a text: "
+            f"{several(count, 'problem')}."
             for name, count in self.untold.items()
             if count and (benchmarks is None or name in benchmarks)
         )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from cfr.analysis.audit.label import Label, describe, unmarked
+from cfr.analysis.notation import several
 from cfr.analysis.study import Attempt, Study, StudyError, Transcript
 from cfr.benchmark.jsonl import InputError
 from cfr.constraint.spec import ConstraintSpec
@@ -112,4 +113,4 @@ def refuse_mismatch(
 
 def _say(label: Label) -> str:
     names = ", ".join(one.id for one in label.constraints) or "none"
-    return f"{len(label.constraints)} constraint(s) ({names})"
+    return f"{several(len(label.constraints), 'constraint')} ({names})"

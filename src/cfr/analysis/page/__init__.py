@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from cfr.analysis.extra import require
+from cfr.analysis.notation import several
 from cfr.analysis.table import group_spans
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def to_html(report: Report) -> str:
         "report": report,
         "style": Markup(folder.joinpath("style.css").read_text(encoding="utf-8") + STYLE),  # noqa: S704
         "groups": group_spans,
+        "several": several,
         "maths": maths,
         "inline": inline,
     }
