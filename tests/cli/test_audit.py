@@ -338,7 +338,7 @@ def test_labels_of_a_store_that_has_changed_are_refused(cfr: Run, filled: Path) 
     (filled / "labels.jsonl").write_text(before)
     ran = mark(cfr, "e\n")
     assert ran.code == 2
-    assert "has 3 constraint(s) (C1, C2, P1), but ada judged 2 constraint(s) (C1, C2)" in ran.err
+    assert "has 3 constraints (C1, C2, P1), but ada judged 2 constraints (C1, C2)" in ran.err
     assert (filled / "labels.jsonl").read_text() == before
 
 
