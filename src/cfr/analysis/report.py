@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
 from cfr.analysis import illustration
+from cfr.analysis.audit import reliability
+from cfr.analysis.audit.annotation import rates_by_model
 from cfr.analysis.audit.categories import categories_table
 from cfr.analysis.audit.extraction import extraction_table, parsing_table
 from cfr.analysis.audit.flips import Judging, errors_table
-from cfr.analysis.audit.gold import Quality, gold_quality
+from cfr.analysis.audit.gold import by_hand, gold_quality
+from cfr.analysis.audit.label import Label
 from cfr.analysis.audit.outcomes import outcomes_table
 from cfr.analysis.audit.per_problem import per_problem_tables
 from cfr.analysis.audit.robustness import robustness_table, settings_table
@@ -55,10 +58,8 @@ class Choice:
     cases: int = 12
     figures: bool = True
     plan: Plan = field(default_factory=Plan)
-    quality: Mapping[tuple[str, str], Quality] = field(
-        default_factory=dict[tuple[str, str], Quality]
-    )
-    """Validity and hallucination of Stage 1 as people marked them, by model and method."""
+    labels: tuple[Label, ...] = ()
+    """What people said of Stage 1's constraints."""
     judging: Judging = field(default_factory=Judging)
 
 
@@ -215,10 +216,15 @@ def _routing(desk: _Desk, title: str) -> Section:
 
 
 def _stage1(desk: _Desk, title: str) -> Section:
-    study = desk.study
-    quality = gold_quality(study) | dict(desk.choice.quality or {})
+    study, labels = desk.study, desk.choice.labels
+    quality = gold_quality(study) | by_hand(rates_by_model(labels))
     tables = (
         extraction_table(study, quality),
+        *(
+            (reliability.extraction_table(labels), reliability.annotator_table(labels))
+            if labels
+            else ()
+        ),
         parsing_table(study),
         categories_table(study, desk.method, desk.baseline),
     )

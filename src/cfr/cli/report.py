@@ -73,20 +73,17 @@ def command(runs: tuple[str, ...], output: Path, **options: Any) -> None:
 
 
 def _choice(study: Any, options: dict[str, Any]) -> Any:
-    from cfr.analysis.audit.annotation import rates_by_model
     from cfr.analysis.audit.flips import Judging, read_classes
-    from cfr.analysis.audit.gold import by_hand
     from cfr.analysis.audit.label import read_labels
     from cfr.analysis.comparison import find_method
     from cfr.analysis.report import Choice
 
-    labels = read_labels(options["labels"])
     classes = options["classes"]
     return Choice(
         baseline=find_method(study, options["baseline"]),
         method=options["method"],
         cases=options["cases"],
         figures=options["figures"],
-        quality=by_hand(rates_by_model(labels)),
+        labels=tuple(read_labels(options["labels"])),
         judging=Judging(classes=read_classes(classes, study)) if classes else Judging(),
     )
