@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from cfr.analysis.audit.label import Judged, Label
 from cfr.analysis.published import published_names
 from cfr.analysis.reading import read_file, read_study
 from cfr.analysis.report import Choice, Report, assemble
@@ -211,6 +212,17 @@ def test_nothing_judged_is_one_line(
 ) -> None:
     with pytest.raises(StudyError, match="no judged attempts yet; run 'cfr eval' first"):
         assemble(small(tmp_path, outcomes), Choice())
+
+
+def test_what_people_marked_stands_in_the_report(tmp_path: Path) -> None:
+    study = small(tmp_path, {"direct": [[True]], "cfr": [[False]]})
+    marks = (Judged("C1", "raw", "entailed"), Judged("C2", "raw", "not_entailed"))
+    key = (*study.arms[1].key, "0", 0)
+    labels = tuple(Label(name, key, marks) for name in ("ada", "ben"))
+    report = assemble(study, Choice(figures=False, labels=labels))
+    tables = {table.name: table for table in report.tables}
+    assert "50.0" in " ".join(cell.text for cell in tables["manual-extraction"].rows[0].cells)
+    assert tables["annotators"].rows[0].cells[3].text == "100.0 %"
 
 
 def test_figures_of_thin_data(tmp_path: Path) -> None:
