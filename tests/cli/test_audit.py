@@ -327,7 +327,7 @@ def test_two_annotators_and_the_report(cfr: Run, filled: Path) -> None:
     assert ran.code == 0
     assert "50.0 [" in ran.out
     assert re.search(r"ada, ben +2 +6 +66\.7 % +0\.45", ran.out)
-    assert "1 attempt(s) were begun and not finished" in ran.out
+    assert "Begun, not finished and left out: 1 attempt." in ran.out
 
 
 def test_labels_of_a_store_that_has_changed_are_refused(cfr: Run, filled: Path) -> None:
