@@ -1,6 +1,15 @@
 import pytest
 
-from cfr.analysis.notation import counted, decimal, interval, p_value, percent, points, share
+from cfr.analysis.notation import (
+    counted,
+    decimal,
+    interval,
+    p_value,
+    percent,
+    points,
+    several,
+    share,
+)
 from cfr.analysis.subset import Gain, gain_cell
 from cfr.analysis.table import Cell
 
@@ -40,3 +49,10 @@ def test_p_values(value: float, text: str) -> None:
     assert points(0.04) == "0.0"
     assert points(-3.25) == "−3.2"
     assert points(3.0) == "+3.0"
+    assert (points(None), p_value(None)) == ("–", "–")
+    assert p_value(0.0) != "0"
+
+
+def test_counts_have_their_nouns() -> None:
+    assert several(1, "bar") == "1 bar"
+    assert several(1200, "category", "categories") == "1,200 categories"

@@ -56,13 +56,15 @@ def counted(part: int, whole: int) -> str:
     return f"{part:,} / {whole:,}"
 
 
-def several(count: int, noun: str) -> str:
-    """Write a count with its noun: 1 problem, 2 problems."""
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+def several(count: int, noun: str, many: str = "") -> str:
+    """Write a count with its noun: 1 problem, 2 problems, 3 categories."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
-def points(value: float) -> str:
+def points(value: float | None) -> str:
     """Write a difference in points, with its sign."""
+    if value is None:
+        return NONE
     text = decimal(value)
     return text if text.startswith("−") or not float(text.replace(",", "")) else f"+{text}"
 
@@ -80,8 +82,10 @@ def scored(value: float, ends: Interval | None) -> str:
     return decimal(value) + interval(ends)
 
 
-def p_value(value: float) -> str:
-    """Write a p-value with two significant digits at least."""
+def p_value(value: float | None) -> str:
+    """Write a p-value with two significant digits at least; it is never written as zero."""
+    if value is None:
+        return NONE
     if value >= 0.001:
         return f"{value:.4f}".rstrip("0").ljust(4, "0") if value < 1 else "1"
     return f"{value:.1e}" if value > 0 else "< 1e-300"

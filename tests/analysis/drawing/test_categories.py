@@ -18,10 +18,10 @@ def test_shares_and_gains_have_their_own_panels() -> None:
     assert len(found(figure, "share")) == 3
     assert len(found(figure, "gain")) == 2
     assert len(found(figure, "interval")) == 1
-    assert {"100%", "63%", "18%", "+5.2", "+8.7", "—", "57"} <= {*words(figure)}
+    assert {"100 %", "63 %", "18 %", "+5.2", "+8.7", "–", "57"} <= {*words(figure)}
     assert figure.paper == ("fig:constraint-categories",)
     assert "Nothing to compare in 1 category." in figure.notes
-    assert "Modular 63% (+8.7) and Structure 18%." in figure.alt
+    assert "Modular 63 % (+8.7) and Structure 18 %." in figure.alt
 
 
 def test_gains_are_not_multiplied() -> None:

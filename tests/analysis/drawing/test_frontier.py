@@ -48,7 +48,7 @@ def test_points_intervals_labels_and_the_line_are_drawn() -> None:
     assert len(found(figure, "label")) == 4
     assert "frontier-frontier-line" in ids(figure)
     assert {"Direct CoT", "Routed-CFR", "Self-Refine", "Majority vote"} <= {*words(figure)}
-    assert "Routed-CFR (58%, 3.4k)" in figure.alt
+    assert "Routed-CFR (58 %, 3.4k)" in figure.alt
 
 
 def test_a_wide_range_of_tokens_has_a_logarithmic_scale() -> None:

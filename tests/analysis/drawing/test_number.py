@@ -4,16 +4,7 @@ import math
 
 import pytest
 
-from cfr.analysis.drawing.number import (
-    count,
-    counts,
-    ends,
-    finite,
-    p_value,
-    percent,
-    points,
-    shortfalls,
-)
+from cfr.analysis.drawing.number import counts, ends, finite, shortfalls
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None])
@@ -28,24 +19,7 @@ def test_numbers_are_drawn() -> None:
     assert ends(-1, 2) == (-1.0, 2.0)
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [(8.94, "+8.9"), (-0.6, "−0.6"), (0.0, "0.0"), (-0.04, "0.0"), (0.04, "0.0"), (None, "—")],
-)
-def test_gains_have_a_sign(value: float | None, said: str) -> None:
-    assert points(value) == said
-
-
-def test_p_values_are_never_written_as_zero() -> None:
-    assert [p_value(p) for p in (0.0, 0.0004, 0.001, 0.25, 1.0, None)] == [
-        *("<0.001", "<0.001", "0.001", "0.250", "1.000", "—")
-    ]
-
-
-def test_counts_and_shares() -> None:
-    assert percent(0.632) == "63%"
-    assert count(1, "bar") == "1 bar"
-    assert count(1200, "category", "categories") == "1,200 categories"
+def test_a_column_of_counts() -> None:
     assert counts([1200, None]) == ("1,200", "")
     assert counts([None, None]) == ()
 

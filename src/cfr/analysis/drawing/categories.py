@@ -12,10 +12,11 @@ from typing import Any, Final
 
 from cfr.analysis.drawing.colour import MUTED
 from cfr.analysis.drawing.label import clean, listed
-from cfr.analysis.drawing.number import count, counts, ends, finite, percent, points, shortfalls
+from cfr.analysis.drawing.number import counts, ends, finite, shortfalls
 from cfr.analysis.drawing.rows import Band, Column, Rows, bar, gain_scale, interval
 from cfr.analysis.drawing.sheet import SMALL, sheet
 from cfr.analysis.figure import Caption, Figure
+from cfr.analysis.notation import percent, points, several
 
 __all__ = ["CATEGORIES", "CategoryBar", "categories"]
 
@@ -68,7 +69,7 @@ def categories(rows: Sequence[CategoryBar], caption: Caption = CATEGORIES) -> Fi
 
 def _columns(rows: Sequence[CategoryBar]) -> list[Column]:
     columns = [
-        Column("share", tuple(percent(row.share) for row in rows)),
+        Column("share", tuple(percent(row.share, 0) for row in rows)),
         Column("gain", tuple(points(finite(row.gain)) for row in rows)),
     ]
     if numbers := counts([row.n for row in rows]):
@@ -84,12 +85,12 @@ def _values(rows: Sequence[CategoryBar]) -> list[float]:
 def _share_scale(axes: Any) -> None:
     axes.set_xlim(0, 100)
     axes.set_xticks([0, 50, 100])
-    axes.set_xticklabels(["0%", "50%", "100%"])
+    axes.set_xticklabels(["0 %", "50 %", "100 %"])
     axes.set_xlabel("share of problems", fontsize=SMALL, color=MUTED)
 
 
 def _alt(rows: Sequence[CategoryBar]) -> str:
-    said = listed((f"{clean(row.name)} {percent(row.share)}{_gained(row)}" for row in rows), 10)
+    said = listed((f"{clean(row.name)} {percent(row.share, 0)}{_gained(row)}" for row in rows), 10)
     return (
         "Two panels of bars for each constraint category, the share of problems that have it and "
         f"the gain in points where it is present: {said}."
@@ -108,5 +109,5 @@ def _notes(rows: Sequence[CategoryBar], given: int) -> list[str]:
             "Lines across bars are intervals; where one crosses zero, a difference is not shown."
         )
     if none := sum(finite(row.gain) is None for row in rows):
-        notes.append(f"Nothing to compare in {count(none, 'category', 'categories')}.")
+        notes.append(f"Nothing to compare in {several(none, 'category', 'categories')}.")
     return [*notes, *shortfalls(0, given - len(rows), "category", "categories")]

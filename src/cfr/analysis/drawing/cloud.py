@@ -18,10 +18,10 @@ from cfr.analysis.drawing.colour import INK, PALETTE
 from cfr.analysis.drawing.key import Entry, draw_key
 from cfr.analysis.drawing.label import clean, font, listed
 from cfr.analysis.drawing.library import load
-from cfr.analysis.drawing.number import count
 from cfr.analysis.drawing.placing import Box
 from cfr.analysis.drawing.sheet import WIDTH, Sheet, sheet
 from cfr.analysis.figure import Caption, Figure
+from cfr.analysis.notation import several
 
 __all__ = ["CLOUD", "MOST_WORDS", "Word", "arrange", "cloud"]
 
@@ -181,12 +181,14 @@ def _draw(page: Sheet, word: Word, spot: tuple[float, float], gid: str, colour: 
 
 def _alt(often: Mapping[str, int], shown: Mapping[str, int]) -> str:
     said = listed((f"{clean(word, _LONGEST)} ({shown[word]:,})" for word in shown), 10)
-    return f"A cloud of {count(len(shown), 'phrase')} out of {len(often):,}, by frequency: {said}."
+    return (
+        f"A cloud of {several(len(shown), 'phrase')} out of {len(often):,}, by frequency: {said}."
+    )
 
 
 def _notes(often: Mapping[str, int], shown: Mapping[str, int]) -> list[str]:
     notes = ["The area of a phrase grows with how often it occurs; very long ones are set smaller."]
     if len(often) > len(shown):
-        left_out = count(len(often) - len(shown), "phrase")
+        left_out = several(len(often) - len(shown), "phrase")
         notes.append(f"The {len(shown)} most frequent are drawn; {left_out} are left out.")
     return notes

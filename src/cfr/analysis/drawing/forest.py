@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from cfr.analysis.drawing.colour import GAIN, INK, LOSS, Colour
 from cfr.analysis.drawing.label import clean, listed
-from cfr.analysis.drawing.number import counts, ends, finite, p_value, points, shortfalls
+from cfr.analysis.drawing.number import counts, ends, finite, shortfalls
 from cfr.analysis.drawing.rows import Band, Column, Rows, gain_scale, interval
 from cfr.analysis.drawing.sheet import sheet
 from cfr.analysis.figure import Caption, Figure
+from cfr.analysis.notation import NONE, p_value, points
 
 __all__ = ["PAIRED", "ForestRow", "forest"]
 
@@ -78,7 +79,7 @@ def _columns(rows: Sequence[ForestRow]) -> list[Column]:
 
 
 def _ends(row: ForestRow) -> str:
-    return f"{points(row.ends[0])} to {points(row.ends[1])}" if row.ends else "—"
+    return f"{points(row.ends[0])} to {points(row.ends[1])}" if row.ends else NONE
 
 
 def _alt(rows: Sequence[ForestRow]) -> str:

@@ -14,10 +14,11 @@ from typing import Any, Final
 from cfr.analysis.drawing.colour import GAIN, INK, MUTED
 from cfr.analysis.drawing.label import UNKNOWN, clean, listed, wrap
 from cfr.analysis.drawing.library import load
-from cfr.analysis.drawing.number import count, ends, finite, percent, shortfalls
+from cfr.analysis.drawing.number import ends, finite, shortfalls
 from cfr.analysis.drawing.placing import Box, Room, place
 from cfr.analysis.drawing.sheet import SMALL, WIDTH, Sheet, sheet
 from cfr.analysis.figure import Caption, Figure
+from cfr.analysis.notation import percent, several
 
 __all__ = ["FRONTIER", "FrontierPoint", "frontier", "pareto"]
 
@@ -97,7 +98,7 @@ def _scales(axes: Any, points: Sequence[FrontierPoint]) -> None:
 
 
 def _percent(number: float, _: int) -> str:
-    return f"{number:g}%"
+    return f"{number:g} %"
 
 
 def _tokens(number: float, _: int = 0) -> str:
@@ -186,11 +187,13 @@ def _draw_labels(
 
 def _alt(points: Sequence[FrontierPoint]) -> str:
     def said(point: FrontierPoint) -> str:
-        return f"{clean(point.label)} ({percent(point.accuracy)}, {_tokens(round(point.tokens))})"
+        return (
+            f"{clean(point.label)} ({percent(point.accuracy, 0)}, {_tokens(round(point.tokens))})"
+        )
 
     best = sorted((p for p in points if p.on_frontier), key=lambda p: p.tokens)
     marked = f" On the frontier: {listed(map(said, best), 8)}." if best else ""
-    return f"Accuracy against mean tokens of {count(len(points), 'method')}.{marked}"
+    return f"Accuracy against mean tokens of {several(len(points), 'method')}.{marked}"
 
 
 def _notes(points: Sequence[FrontierPoint], unplaced: Sequence[str], given: int) -> list[str]:

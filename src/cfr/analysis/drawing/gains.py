@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from cfr.analysis.drawing.label import clean, listed
-from cfr.analysis.drawing.number import count, counts, ends, finite, points, shortfalls
+from cfr.analysis.drawing.number import counts, ends, finite, shortfalls
 from cfr.analysis.drawing.rows import Band, Column, Rows, bar, gain_scale, interval
 from cfr.analysis.drawing.sheet import sheet
 from cfr.analysis.figure import Caption, Figure
+from cfr.analysis.notation import points, several
 
 __all__ = ["APPLICABILITY", "BY_MODEL", "GainBar", "gains"]
 
@@ -77,9 +78,9 @@ def _alt(bars: Sequence[GainBar], groups: Sequence[str]) -> str:
     best, worst = (pick(bars, key=lambda one: one.gain) for pick in (max, min))
     said = f"Bars of gains in points of accuracy for {names}"
     if best.gain == worst.gain:
-        return f"{said}: {count(len(bars), 'bar')}, {points(best.gain)}."
+        return f"{said}: {several(len(bars), 'bar')}, {points(best.gain)}."
     return (
-        f"{said}: {count(len(bars), 'bar')}, from {points(worst.gain)} ({_where(worst)}) "
+        f"{said}: {several(len(bars), 'bar')}, from {points(worst.gain)} ({_where(worst)}) "
         f"to {points(best.gain)} ({_where(best)})."
     )
 

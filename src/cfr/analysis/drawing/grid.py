@@ -11,9 +11,10 @@ from cfr.analysis.drawing.colour import MUTED, shade
 from cfr.analysis.drawing.key import Entry, draw_key
 from cfr.analysis.drawing.label import clean, extent, listed, wrap
 from cfr.analysis.drawing.library import load
-from cfr.analysis.drawing.number import count, finite
+from cfr.analysis.drawing.number import finite
 from cfr.analysis.drawing.sheet import SMALL, WIDTH, Sheet, sheet
 from cfr.analysis.figure import Caption, Figure, file_stem
+from cfr.analysis.notation import several
 
 __all__ = ["MOST_PROBLEMS", "grid"]
 
@@ -161,7 +162,7 @@ def _draw_foot(page: Sheet, layout: _Layout, block: _Block, y: float) -> None:
 def _draw_key(page: Sheet, layout: _Layout, *, missing: bool) -> None:
     names = {0: "right in no run", 100: "in every run"}
     entries = [
-        Entry(names.get(share, f"{share}%"), {"facecolor": shade(share / 100)}, f"key-{share}")
+        Entry(names.get(share, f"{share} %"), {"facecolor": shade(share / 100)}, f"key-{share}")
         for share in (0, 25, 50, 75, 100)
     ]
     if missing:
@@ -171,7 +172,7 @@ def _draw_key(page: Sheet, layout: _Layout, *, missing: bool) -> None:
 
 def _alt(benchmark: str, methods: Sequence[str], table: Sequence[tuple[float | None, ...]]) -> str:
     said = listed((_row_alt(*pair) for pair in zip(methods, table, strict=True)), 8)
-    return f"A grid of {count(len(table[0]), 'problem')} of {clean(benchmark)}: {said}."
+    return f"A grid of {several(len(table[0]), 'problem')} of {clean(benchmark)}: {said}."
 
 
 def _row_alt(method: str, row: Sequence[float | None]) -> str:
@@ -186,5 +187,5 @@ def _notes(problems: Sequence[str], blocks: Sequence[_Block]) -> list[str]:
     drawn = sum(len(block.names) for block in blocks)
     if len(problems) == drawn:
         return []
-    left_out = count(len(problems) - drawn, "problem")
+    left_out = several(len(problems) - drawn, "problem")
     return [f"The first {drawn} problems are drawn; {left_out} beyond them are left out."]

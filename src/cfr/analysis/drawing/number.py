@@ -1,11 +1,13 @@
-"""Numbers in figures: what can be drawn, and how it is written."""
+"""Numbers in figures: what can be drawn, and what is said of the rest."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-__all__ = ["count", "counts", "ends", "finite", "p_value", "percent", "points", "shortfalls"]
+from cfr.analysis.notation import several
+
+__all__ = ["counts", "ends", "finite", "shortfalls"]
 
 
 def finite(value: float | None) -> float | None:
@@ -19,35 +21,10 @@ def ends(low: float | None, high: float | None) -> tuple[float, float] | None:
     return None if first is None or last is None else (first, last)
 
 
-def points(value: float | None) -> str:
-    """Write points of accuracy with their sign: ``+8.9``."""
-    if value is None:
-        return "—"
-    written = f"{value:+.1f}"
-    return "0.0" if written in ("+0.0", "-0.0") else written.replace("-", "−")
-
-
-def percent(share: float) -> str:
-    """Write a share: ``63%``."""
-    return f"{100 * share:.0f}%"
-
-
-def p_value(p: float | None) -> str:
-    """Write a p-value with three decimals, or say that it is below all of them."""
-    if p is None:
-        return "—"
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """Write how many of a thing there are: ``1 bar``, ``3 bars``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def shortfalls(without: int, undrawn: int, one: str, many: str = "") -> list[str]:
     """Say how many things have no interval, and how many could not be drawn at all."""
     said = {"Without an interval": without, "Not drawn, for want of a number": undrawn}
-    return [f"{what}: {count(number, one, many)}." for what, number in said.items() if number]
+    return [f"{what}: {several(number, one, many)}." for what, number in said.items() if number]
 
 
 def counts(numbers: Sequence[int | None]) -> tuple[str, ...]:
