@@ -36,6 +36,45 @@ def test_outcomes_of_anyone(tmp_path: Path) -> None:
     assert 0 < low < pair["gain"] < high
 
 
+DIFFERENCES = {
+    "aime24": [1, 1, 1, 2, 2, 3, -1, -1, -1, -2],
+    "aime25": [1, 1, 1, 1, 2, 2, 2, 4, -1, -1, -1],
+    "aime26": [1, 2, 2, 2, 2, 2, 3, 4, -1, -1],
+}
+
+
+def test_the_papers_table_for_qwen(tmp_path: Path) -> None:
+    path = tmp_path / "qwen.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for benchmark, changes in DIFFERENCES.items():
+            for problem, change in enumerate(changes + [0] * (30 - len(changes))):
+                before = max(0, -change)
+                for method, right in (("direct", before), ("routed-cfr", before + change)):
+                    for run in range(4):
+                        row = {"benchmark": benchmark, "problem": problem, "method": method}
+                        file.write(json.dumps(row | {"run": run, "correct": run < right}) + "\n")
+    done = compare(path, "--baseline", "direct", "--method", "routed-cfr", "--json")
+    found = json.loads(done.stdout)
+    assert found["family"] == 4
+    shown = [
+        (
+            *(pair["benchmark"], pair["n"], round(pair["gain"], 1)),
+            *(pair["improved"], pair["tied"], pair["degraded"]),
+            *(round(pair["p"], 4), round(pair["p_holm"], 4)),
+            [round(end, 1) for end in pair["ci"]],
+        )
+        for pair in found["pairs"]
+    ]
+    assert shown == [
+        ("aime24", 30, 4.2, 6, 20, 4, 0.4590, 0.4590, [-3.3, 13.3]),
+        ("aime25", 30, 9.2, 8, 19, 3, 0.0859, 0.1719, [1.7, 20.8]),
+        ("aime26", 30, 13.3, 8, 20, 2, 0.0234, 0.0703, [5.0, 25.8]),
+        ("pooled", 90, 8.9, 22, 59, 9, 0.0020, 0.0081, [3.9, 15.0]),
+    ]
+    assert [round(end, 1) for end in found["pairs"][3]["ci_percentile"]] == [3.6, 14.4]
+    assert {pair["test"] for pair in found["pairs"]} == {"exact sign-flip"}
+
+
 def test_what_a_person_sees(tmp_path: Path) -> None:
     path = outcomes(tmp_path / "o.jsonl", [1, -1, 0, 0])
     done = compare(path, "--baseline", "A")
