@@ -1,10 +1,11 @@
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cfr.analysis.claim import paired_table, sentence
+from cfr.analysis.claim import headlines, paired_table, sentence
 from cfr.analysis.comparison import ComparisonError, Pair, Plan, compare
 from cfr.analysis.reading import read_file
 from cfr.analysis.study import Study
@@ -151,3 +152,36 @@ def test_the_table_has_every_pair_and_its_notes(tmp_path: Path) -> None:
     assert "**0.0156**" in text
     assert "family of 2 tests" in text
     assert "<i>" not in text
+
+
+def test_what_is_said_first_is_all_benchmarks_together(tmp_path: Path) -> None:
+    outcomes: dict[tuple[str, str], list[Runs]] = {
+        ("a", "direct"): [[0]] * 2,
+        ("a", "cfr"): [[1]] * 2,
+        ("b", "direct"): [[0]] * 2,
+        ("b", "cfr"): [[1]] * 2,
+        ("b", "list-first"): [[1]] * 2,
+    }
+    found = headlines(compare(study(tmp_path, outcomes), "direct"))
+    assert [(pair.method, pair.benchmark) for pair in found] == [
+        ("cfr", "pooled"),
+        ("list-first", "b"),
+    ]
+    assert "on all benchmarks with m: +100.0" in sentence(replace(found[0], model="m"), named=True)
+
+
+def test_decodings_are_told_apart_in_the_table(tmp_path: Path) -> None:
+    lines = [
+        {"problem": n, "method": method, "correct": n < 2, "decoding": {"temperature": warmth}}
+        for warmth in (0.2, 0.7)
+        for method in ("direct", "cfr")
+        for n in range(3)
+    ]
+    file = tmp_path / "o.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    table = paired_table(compare(read_file(file), "direct"))
+    headings = [line.cells[0].text for line in table.rows if line.kind == "heading"]
+    assert headings == [
+        "CFR (always-on) against Direct CoT, Temperature 0.2",
+        "CFR (always-on) against Direct CoT, Temperature 0.7",
+    ]

@@ -50,12 +50,31 @@ def test_runs_are_numbered_where_they_are_not_named(tmp_path: Path) -> None:
         ({"problem": "1", "method": "a", "correct": 1, "run": "x"}, "'run' must be a whole"),
         ({"problem": "1", "method": "a", "correct": 1, "status": "odd"}, "'status' is 'odd'"),
         ({"problem": True, "method": "a", "correct": 1}, "needs 'problem'"),
+        ({"problem": "1", "method": "a", "verdict": "fine"}, "needs 'correct'"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, row: dict[str, Any], said: str) -> None:
     path = write(tmp_path / "o.jsonl", outcome("0", "a", True), row)
     with pytest.raises(InputError, match=f"line 2: .*{said}"):
         read_file(path)
+
+
+def test_fields_of_other_types_are_read_as_text(tmp_path: Path) -> None:
+    odd = {
+        "answer": 42,
+        "gold": [1, 2],
+        "text": {"a": 10**30},
+        "model": 7,
+        "label": 3,
+        "details": "x",
+    }
+    odd |= {"input_tokens": "many", "seconds": None, "stages": [], "decoding": "hot"}
+    study = read_file(write(tmp_path / "o.jsonl", outcome("1", "a", True) | odd))
+    (arm,) = study.arms
+    assert (arm.model, arm.label, arm.decoding) == ("7", "3", "{}")
+    assert (arm.attempts["1"][0].answer, arm.attempts["1"][0].input_tokens) == ("42", 0)
+    key = (*arm.key, "1", 0)
+    assert study.transcripts([key])[key].text == '{"a": 1000000000000000000000000000000}'
 
 
 def test_an_attempt_that_is_there_twice_is_refused(tmp_path: Path) -> None:

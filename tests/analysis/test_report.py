@@ -92,18 +92,19 @@ class Page(HTMLParser):
 
 WANTED_TABLES = {
     *("scores", "benchmarks", "settings", "main", "generalization", "prompting", "stages"),
-    *("prompting-comparison", "tokens-by-model", "paired", "routing-ablation", "router-rates"),
+    *("prompting-comparison", "tokens-by-model", "routing-ablation", "router-rates"),
     *("router-patterns", "cofire", "router-ablation", "extraction", "parsing", "categories"),
     *("outcomes", "errors"),
 }
-WANTED_FIGURES = {"gains-by-model", "applicability", "paired", "framework", "constraint-wordcloud"}
+WANTED_FIGURES = {"gains-by-model", "applicability", "framework", "constraint-wordcloud"}
 
 
 def check(page: Page) -> None:
     assert set(page.tables) >= WANTED_TABLES
     assert {f"figure-{name}" for name in WANTED_FIGURES} <= set(page.figures)
-    assert any(name.startswith("figure-grid-") for name in page.figures)
-    assert any(name.startswith("figure-frontier") for name in page.figures)
+    for kind in ("grid", "frontier", "paired", "constraint-categories"):
+        assert any(name.startswith(f"figure-{kind}-") for name in page.figures), kind
+    assert sum(name.startswith("paired-") for name in page.tables) == 2  # a family for each model
     assert page.tags.count("svg") == len(page.figures)
     assert not {"script", "img", "iframe", "link", "object", "u", "s", "t"} & set(page.tags)
     assert page.tags.count("h1") == 1

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from cfr.analysis.comparison import POOLED, Comparison, Pair
+from cfr.analysis.decoding import tell_apart
+from cfr.analysis.figure import Caption
 from cfr.analysis.notation import decimal, delta, interval, p_value, points, several
 from cfr.analysis.study import benchmark_label, model_label
 from cfr.analysis.table import Cell, Column, Row, Table, row
 
-__all__ = ["paired_table", "sentence"]
+__all__ = ["PAIRED", "headlines", "paired_table", "sentence"]
+
+PAIRED: Final = Caption("paired", "Paired comparison, problem by problem")
 
 
-def paired_table(comparison: Comparison) -> Table:
-    """Tabulate a family of paired tests, a heading for each method and model."""
+def paired_table(comparison: Comparison, caption: Caption = PAIRED) -> Table:
+    """Tabulate a family of paired tests, a heading for each method, model and decoding."""
     rows: list[Row] = []
     heading = None
+    decodings = tell_apart([pair.decoding for pair in comparison.pairs])
     for pair in comparison.pairs:
-        if heading != (heading := _heading(pair)):
+        setting = decodings[pair.decoding] if len(decodings) > 1 else ""
+        if heading != (heading := _heading(pair, setting)):
             rows.append(row(heading, kind="heading"))
         rows.append(_row(pair))
     return Table(
-        "paired",
-        "Paired comparison, problem by problem",
+        caption.name,
+        caption.title,
         (
             Column("Benchmark", "left"),
             Column("n"),
@@ -40,10 +48,11 @@ def paired_table(comparison: Comparison) -> Table:
     )
 
 
-def _heading(pair: Pair) -> str:
+def _heading(pair: Pair, setting: str) -> str:
     baseline, method = pair.labels
-    with_model = f", {model_label(pair.model)}" if pair.model else ""
-    return f"{method} against {baseline}{with_model}"
+    return ", ".join(
+        filter(None, (f"{method} against {baseline}", model_label(pair.model), setting))
+    )
 
 
 def _row(pair: Pair) -> Row:
@@ -84,11 +93,12 @@ def _notes(comparison: Comparison) -> list[str]:
     return [*notes, *comparison.notes]
 
 
-def sentence(pair: Pair) -> str:
-    """Say what a comparison shows, and no more."""
+def sentence(pair: Pair, *, named: bool = False) -> str:
+    """Say what a comparison shows, and no more; ``named`` says with which model."""
     baseline, method = pair.labels
     together = pair.benchmark == POOLED
     where = "all benchmarks" if together else benchmark_label(pair.benchmark) or "this set"
+    where += f" with {model_label(pair.model)}" if named else ""
     size = f"{several(pair.n, 'problem')}, {several(pair.runs, 'run')}"
     bounds = f"95 %{interval(pair.ci)}"
     if not pair.improved + pair.degraded:
@@ -100,3 +110,11 @@ def sentence(pair: Pair) -> str:
     low, high = pair.ci
     doubt = "the interval includes zero, so " if low <= 0 <= high else ""
     return f"{said}; {verdict}: {doubt}no difference is claimed."
+
+
+def headlines(comparison: Comparison) -> list[Pair]:
+    """Choose what to say first: of each method all benchmarks together, or the only one it has."""
+    together = {pair.method for pair in comparison.pairs if pair.benchmark == POOLED}
+    return [
+        pair for pair in comparison.pairs if pair.benchmark == POOLED or pair.method not in together
+    ]

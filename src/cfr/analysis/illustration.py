@@ -35,17 +35,16 @@ __all__ = [
 _MOST_GRIDS = 6
 
 
-def gains_figure(comparison: Comparison, method: str) -> Figure | None:
+def gains_figure(pairs: Sequence[Pair]) -> Figure | None:
     """Draw the gain of a method by model, a bar for each benchmark."""
-    pairs = [pair for pair in comparison.pairs if pair.method == method]
     bars = [_bar(pair, model_label(pair.model), _where(pair)) for pair in pairs]
     return gains(bars, BY_MODEL)
 
 
-def applicability_figure(comparison: Comparison, method: str) -> Figure | None:
+def applicability_figure(pairs: Sequence[Pair]) -> Figure | None:
     """Draw the gain of a method by benchmark, a bar for each model."""
-    pairs = [p for p in comparison.pairs if p.method == method and p.benchmark != POOLED]
-    bars = [_bar(pair, _where(pair), model_label(pair.model)) for pair in pairs]
+    single = [pair for pair in pairs if pair.benchmark != POOLED]
+    bars = [_bar(pair, _where(pair), model_label(pair.model)) for pair in single]
     return gains(bars, APPLICABILITY)
 
 
@@ -57,12 +56,11 @@ def _where(pair: Pair) -> str:
     return benchmark_label(pair.benchmark) or "all"
 
 
-def forest_figure(comparison: Comparison) -> Figure | None:
+def forest_figure(comparison: Comparison, caption: Caption) -> Figure | None:
     """Draw all paired comparisons of a family."""
-    several = len({pair.model for pair in comparison.pairs}) > 1
     rows = [
         ForestRow(
-            label=", ".join((pair.labels[1], _where(pair), *_model(pair, shown=several))),
+            label=f"{pair.labels[1]}, {_where(pair)}",
             gain=pair.gain,
             low=pair.ci[0],
             high=pair.ci[1],
@@ -72,11 +70,7 @@ def forest_figure(comparison: Comparison) -> Figure | None:
         )
         for pair in comparison.pairs
     ]
-    return forest(rows)
-
-
-def _model(pair: Pair, *, shown: bool) -> tuple[str, ...]:
-    return (model_label(pair.model),) if shown else ()
+    return forest(rows, caption)
 
 
 def frontier_figures(study: Study) -> Iterator[Figure]:

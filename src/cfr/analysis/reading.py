@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
 from math import isfinite
@@ -31,6 +32,7 @@ from cfr.problem import Json
 __all__ = ["read_file", "read_store", "read_study"]
 
 _STATUSES: Final = ("ok", "truncated", "unparsed", "failed")
+_VERDICTS: Final = ("correct", "incorrect", "undecided", None)
 _Raw = Mapping[str, Any]
 
 
@@ -136,29 +138,41 @@ def _file_transcripts(path: Path, wanted: Collection[RecordKey]) -> dict[RecordK
 
 
 def _file_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Read lines in one form, whoever wrote them: every field is there and has its type."""
     labels: dict[str, str] = {}
     runs: dict[tuple[str, ...], Iterator[int]] = {}
     for row in read_rows(path):
-        where = f"{path}, line {row.number}"
-        value = dict(row.value)
-        problem, method = _name(where, value, "problem"), _name(where, value, "method")
-        names = {n: str(value.get(n) or "") for n in ("benchmark", "model")}
-        given = value.get("run")
-        counter = runs.setdefault((*names.values(), method, problem), count())
-        if given is not None and (not isinstance(given, int) or isinstance(given, bool)):
-            raise InputError(f"{where}: 'run' must be a whole number, not {given!r}")
-        label = value.get("label") or labels.setdefault(method, _label(method))
+        where, value = f"{path}, line {row.number}", row.value
+        method = _name(where, value, "method")
+        arm = {name: _text(value, name) or "" for name in ("benchmark", "model")}
+        arm |= {"method": method, "decoding": _canonical(value.get("decoding"))}
+        problem = _name(where, value, "problem")
+        counter = runs.setdefault((*arm.values(), problem), count())
+        texts = {n: _text(value, n) for n in ("problem_text", "gold", "answer", "text")}
         yield (
             row.number,
-            {"problem_text": None, "gold": None, "answer": None, "text": ""}
-            | value
-            | names
-            | {"problem": problem, "method": method, "label": label}
-            | {"run": next(counter) if given is None else given}
-            | {"decoding": _canonical(value.get("decoding")), "details": _mapping(value, "details")}
-            | {"stages": _mapping(value, "stages")}
+            {**value, **arm, **texts}
+            | {"label": _text(value, "label") or labels.setdefault(method, _label(method))}
+            | {"problem": problem, "run": _run(where, value, counter)}
+            | {name: _mapping(value, name) for name in ("details", "stages")}
             | _judged(where, value),
         )
+
+
+def _run(where: str, row: Mapping[str, Json], counter: Iterator[int]) -> int:
+    """Read the number of a run; lines that have none are numbered as they come."""
+    given = row.get("run")
+    if given is None:
+        return next(counter)
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise InputError(f"{where}: 'run' must be a whole number, not {given!r}")
+    return given
+
+
+def _text(row: Mapping[str, Json], field: str) -> str | None:
+    """Read a text; an answer may well be written as a number."""
+    value = row.get(field)
+    return value if isinstance(value, str) or value is None else json.dumps(value)
 
 
 def _name(where: str, row: Mapping[str, Json], field: str) -> str:
@@ -183,9 +197,10 @@ def _judged(where: str, row: Mapping[str, Json]) -> dict[str, Json]:
             raise InputError(f"{where}: 'correct' must be true or false, not {correct!r}")
         verdict = None if correct is None else "correct" if correct else "incorrect"
         return {"status": "failed" if correct is None else status, "verdict": verdict}
-    if "verdict" not in row:
+    verdict = row.get("verdict", "")
+    if verdict not in _VERDICTS:
         raise InputError(f"{where}: needs 'correct' (true or false)")
-    return {"status": status, "verdict": row["verdict"]}
+    return {"status": status, "verdict": verdict}
 
 
 def _mapping(row: Mapping[str, Json], field: str) -> dict[str, Json]:
@@ -194,7 +209,10 @@ def _mapping(row: Mapping[str, Json], field: str) -> dict[str, Json]:
 
 
 def _canonical(decoding: Json) -> str:
-    return orjson.dumps(decoding).decode() if isinstance(decoding, dict) else "{}"
+    """Write settings as stores do."""
+    if not isinstance(decoding, dict):
+        return "{}"
+    return json.dumps(decoding, separators=(",", ":"), ensure_ascii=False)
 
 
 def _label(method: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from cfr.analysis import illustration
@@ -12,31 +12,29 @@ from cfr.analysis.audit import reliability
 from cfr.analysis.audit.annotation import rates_by_model
 from cfr.analysis.audit.categories import categories_table
 from cfr.analysis.audit.extraction import extraction_table, parsing_table
-from cfr.analysis.audit.flips import Judging, errors_table
+from cfr.analysis.audit.flips import errors_table
 from cfr.analysis.audit.gold import by_hand, gold_quality
-from cfr.analysis.audit.label import Label
 from cfr.analysis.audit.outcomes import outcomes_table
 from cfr.analysis.audit.per_problem import per_problem_tables
 from cfr.analysis.audit.robustness import robustness_table, settings_table
 from cfr.analysis.audit.routers import compare_routers, routers_table
 from cfr.analysis.audit.routing import (
-    RouterAudit,
-    audit_router,
     cofire_table,
     convention_table,
     patterns_table,
     rates_table,
 )
 from cfr.analysis.case import Case, cases
-from cfr.analysis.claim import paired_table, sentence
-from cfr.analysis.comparison import Comparison, ComparisonError, Plan, compare, constrained_method
+from cfr.analysis.claim import PAIRED, headlines, paired_table, sentence
+from cfr.analysis.comparison import Comparison
 from cfr.analysis.cost import prompting_table, stages_table, tokens_table
-from cfr.analysis.figure import Figure
+from cfr.analysis.desk import Choice, Desk
+from cfr.analysis.figure import Caption, Figure, file_stem
 from cfr.analysis.imprint import about, title
 from cfr.analysis.published import published
 from cfr.analysis.result import main_table, routing_table, scores_table
 from cfr.analysis.scope import benchmarks_table, exploratory_table, generalization_table
-from cfr.analysis.study import Study, StudyError
+from cfr.analysis.study import Study, StudyError, model_label
 from cfr.analysis.table import Table
 
 __all__ = ["Choice", "Report", "Section", "assemble"]
@@ -46,21 +44,6 @@ _NO_TEXTS = (
     "What the router does is read from the problems' texts, and these data have none: give the "
     "store itself, or an export of it without --outcomes."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What a report is to look at."""
-
-    baseline: str = "direct"
-    method: str = ""
-    """The method whose gains, errors and cases are shown; found by itself where it is empty."""
-    cases: int = 12
-    figures: bool = True
-    plan: Plan = field(default_factory=Plan)
-    labels: tuple[Label, ...] = ()
-    """What people said of Stage 1's constraints."""
-    judging: Judging = field(default_factory=Judging)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +86,7 @@ def assemble(
     """Make a report; ``progress`` hears the title of each part before it is made."""
     if not any(arm.scores for arm in study.arms):
         raise StudyError(f"{study.source}: no judged attempts yet; run 'cfr eval' first")
-    desk = _Desk(study, choice)
+    desk = Desk(study, choice)
     sections: list[Section] = []
     for heading, build in _SECTIONS.items():
         progress(heading)
@@ -115,64 +98,27 @@ def assemble(
     return Report(title(study), about(study), tuple(sections), tuple(chosen), _cases_note(desk))
 
 
-class _Desk:
-    """What several sections need, made once."""
-
-    def __init__(self, study: Study, choice: Choice) -> None:
-        self.study = study
-        self.choice = choice
-        self.baseline = choice.baseline
-        self.method = constrained_method(study, choice.baseline, choice.method)
-
-    @cached_property
-    def compared(self) -> tuple[Comparison | None, str]:
-        """The paired comparison of all methods, or why there is none."""
-        try:
-            return compare(self.study, self.baseline, (), self.choice.plan), ""
-        except ComparisonError as error:
-            return None, str(error)
-
-    @cached_property
-    def router(self) -> RouterAudit:
-        """What the router sees in the study's problems."""
-        return audit_router(self.study)
-
-    def draw(self, *figures: Callable[[], Figure | None]) -> tuple[Figure, ...]:
-        """Draw figures; those that have nothing to show are left out."""
-        if not self.choice.figures:
-            return ()
-        return tuple(figure for make in figures if (figure := make()))
-
-    def draw_all(self, figures: Callable[[], Iterator[Figure]]) -> tuple[Figure, ...]:
-        """Draw several figures of a kind."""
-        return tuple(figures()) if self.choice.figures else ()
-
-
-def _overview(desk: _Desk, title: str) -> Section:
-    comparison, why = desk.compared
-    said = [sentence(pair) for pair in comparison.pairs] if comparison else [why]
+def _overview(desk: Desk, title: str) -> Section:
+    comparisons, why = desk.compared
+    several = len(comparisons) > 1
+    said = [sentence(p, named=several) for one in comparisons for p in headlines(one)] or [why]
     tables = (scores_table(desk.study), benchmarks_table(desk.study), settings_table(desk.study))
     paper = _paper("benchmarks", "api-settings")
     return Section("overview", title, tuple(said), tables, published=paper)
 
 
-def _main(desk: _Desk, title: str) -> Section:
+def _main(desk: Desk, title: str) -> Section:
     study, baseline, method = desk.study, desk.baseline, desk.method
-    comparison, _ = desk.compared
-    figures = (
-        desk.draw(
-            lambda: illustration.gains_figure(comparison, method),
-            lambda: illustration.applicability_figure(comparison, method),
-        )
-        if comparison
-        else ()
+    figures = desk.draw(
+        lambda: illustration.gains_figure(desk.pairs),
+        lambda: illustration.applicability_figure(desk.pairs),
     )
     tables = (main_table(study, baseline, method), generalization_table(study, baseline, method))
     names = ("main", "additional", "olympiadbench", "gains-by-model", "applicability")
     return Section("main", title, (), _filled(*tables), figures, _paper(*names))
 
 
-def _prompting(desk: _Desk, title: str) -> Section:
+def _prompting(desk: Desk, title: str) -> Section:
     study, baseline = desk.study, desk.baseline
     tables = (
         prompting_table(study, baseline, ("cfr", "routed-cfr")),
@@ -185,16 +131,28 @@ def _prompting(desk: _Desk, title: str) -> Section:
     return Section("prompting", title, (), _filled(*tables), figures, _paper(*names))
 
 
-def _paired(desk: _Desk, title: str) -> Section:
-    comparison, why = desk.compared
-    if comparison is None:
-        return Section("paired", title, (why,))
-    figures = desk.draw(lambda: illustration.forest_figure(comparison))
-    paper = _paper("paired-deepseek", "paired-qwen")
-    return Section("paired", title, (), (paired_table(comparison),), figures, paper)
+def _paired(desk: Desk, title: str) -> Section:
+    comparisons, why = desk.compared
+    captions = [_paired_caption(one, alone=len(comparisons) == 1) for one in comparisons]
+    both = list(zip(comparisons, captions, strict=True))
+    return Section(
+        "paired",
+        title,
+        () if comparisons else (why,),
+        tuple(paired_table(one, caption) for one, caption in both),
+        desk.draw(*(partial(illustration.forest_figure, *one) for one in both)),
+        _paper("paired-deepseek", "paired-qwen"),
+    )
 
 
-def _routing(desk: _Desk, title: str) -> Section:
+def _paired_caption(comparison: Comparison, *, alone: bool) -> Caption:
+    if alone:
+        return PAIRED
+    model = comparison.pairs[0].model
+    return Caption(file_stem(PAIRED.name, model), f"{PAIRED.title}: {model_label(model)}")
+
+
+def _routing(desk: Desk, title: str) -> Section:
     study, audit, baseline = desk.study, desk.router, desk.baseline
     ablation = routing_table(study, baseline, "routed-cfr", "cfr")
     audits = (
@@ -215,7 +173,7 @@ def _routing(desk: _Desk, title: str) -> Section:
     return Section("routing", title, (), _filled(ablation, *audits), figures, paper)
 
 
-def _stage1(desk: _Desk, title: str) -> Section:
+def _stage1(desk: Desk, title: str) -> Section:
     study, labels = desk.study, desk.choice.labels
     quality = gold_quality(study) | by_hand(rates_by_model(labels))
     tables = (
@@ -235,7 +193,7 @@ def _stage1(desk: _Desk, title: str) -> Section:
     return Section("stage-1", title, (), _filled(*tables), figures, paper)
 
 
-def _errors(desk: _Desk, title: str) -> Section:
+def _errors(desk: Desk, title: str) -> Section:
     study, method, baseline = desk.study, desk.method, desk.baseline
     judging = desk.choice.judging
     tables = (
@@ -249,12 +207,12 @@ def _errors(desk: _Desk, title: str) -> Section:
     return Section("errors", title, (), _filled(*tables), figures, paper)
 
 
-def _robustness(desk: _Desk, title: str) -> Section:
+def _robustness(desk: Desk, title: str) -> Section:
     table = robustness_table(desk.study, (desk.method,), desk.baseline)
     return Section("robustness", title, (), (table,), published=_paper("robustness"))
 
 
-_SECTIONS: dict[str, Callable[[_Desk, str], Section]] = {
+_SECTIONS: dict[str, Callable[[Desk, str], Section]] = {
     "What the data show": _overview,
     "Main results": _main,
     "All methods, and what they cost": _prompting,
@@ -275,7 +233,7 @@ def _filled(*tables: Table) -> tuple[Table, ...]:
     return tuple(table for table in tables if table.rows or table.notes)
 
 
-def _cases_note(desk: _Desk) -> str:
+def _cases_note(desk: Desk) -> str:
     base, method = (desk.study.method_name(name) for name in (desk.baseline, desk.method))
     return (
         f"Problems on which {method} parts from {base}: those that changed most, as many fixed as "

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from cfr.analysis.block import Block, benchmarks_of, blocks, health, relative
 from cfr.analysis.comparison import pair_arms
+from cfr.analysis.decoding import tell_apart
 from cfr.analysis.notation import NONE, decimal, delta, percent, scored, times, whole
 from cfr.analysis.published import paper_accuracy
 from cfr.analysis.score import majority_at, pass_at, score
@@ -21,7 +22,11 @@ def scores_table(study: Study) -> Table:
     for model in study.names("model"):
         if model:
             rows.append(row(model_label(model), kind="heading"))
-        rows += [_score_row(arm) for arm in study.select(model=model)]
+        arms = study.select(model=model)
+        settings = tell_apart([arm.decoding for arm in arms])
+        for arm in arms:
+            aside = arm.decoding != study.primary[arm.benchmark, arm.model]
+            rows.append(_score_row(arm, settings[arm.decoding] if aside else ""))
     titles = ("n", "Runs", "Accuracy [95 %]", "pass@k", "maj@k")
     titles = (*titles, "Truncated", "Unparsed", "Failed", "Tokens")
     return Table(
@@ -38,14 +43,15 @@ def scores_table(study: Study) -> Table:
     )
 
 
-def _score_row(arm: Arm) -> Row:
+def _score_row(arm: Arm, setting: str) -> Row:
     found, tokens = score(arm), arm.mean_tokens()
+    name = f"{arm.name}, {setting}" if setting else arm.name
     if found is None:
         failed = arm.statuses.get("failed", 0)
-        return row(benchmark_label(arm.benchmark), arm.name, "0", *[NONE] * 6, str(failed), NONE)
+        return row(benchmark_label(arm.benchmark), name, "0", *[NONE] * 6, str(failed), NONE)
     return row(
         benchmark_label(arm.benchmark) or NONE,
-        arm.name,
+        name,
         f"{found.problems:,}",
         str(arm.runs),
         scored(found.accuracy, found.interval),

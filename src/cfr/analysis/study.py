@@ -233,6 +233,10 @@ class Study:
         """Return the arms in their primary decoding."""
         return [a for a in self.arms if self.primary[a.benchmark, a.model] == a.decoding]
 
+    def mainly(self) -> Study:
+        """Leave out all arms in another decoding than the primary one."""
+        return replace(self, arms=tuple(self.main_arms()))
+
 
 def benchmark_label(name: str) -> str:
     """Return a benchmark's name as the paper prints it, or its own."""

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any
 
-import orjson
-
+from cfr.analysis.decoding import describe, read_decoding, shorten, tell_apart
 from cfr.analysis.notation import NONE, decimal, interval, several
 from cfr.analysis.score import Score, score
 from cfr.analysis.study import Arm, Study, benchmark_label, model_label
@@ -22,14 +21,6 @@ from cfr.evaluation.series import probe_calls
 from cfr.method.registry import MethodError, make
 
 __all__ = ["Setting", "robustness", "robustness_table", "settings_table"]
-
-_LABELS: Final[Mapping[str, str]] = {
-    "temperature": "Temperature",
-    "top_p": "Top-p",
-    "seed": "Seed",
-    "system": "System prompt",
-}
-_LONGEST_PROMPT: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +49,7 @@ def robustness(
         ]
         decodings = list(dict.fromkeys(arm.decoding for arm in arms))
         if len(decodings) > 1:
-            labels = _tell_apart(decodings)
+            labels = [*tell_apart(decodings).values()]
             found += [
                 _setting(model, label, [arm for arm in arms if arm.decoding == decoding], baseline)
                 for decoding, label in zip(decodings, labels, strict=True)
@@ -77,33 +68,6 @@ def _setting(model: str, label: str, arms: Sequence[Arm], baseline: str) -> Sett
         and (gain := Sides(model, ((base, arm),)).gain())
     }
     return Setting(model, label, scores, gains)
-
-
-def _tell_apart(decodings: Sequence[str]) -> list[str]:
-    """Name each decoding by the settings in which they differ."""
-    read = [_read(decoding) for decoding in decodings]
-    names = dict.fromkeys(name for one in read for name in one)
-    differing = [n for n in names if len({orjson.dumps(one.get(n)) for one in read}) > 1]
-    return [
-        ", ".join(_named(n, one[n]) for n in differing if one.get(n) is not None) or "Nothing set"
-        for one in read
-    ]
-
-
-def _read(decoding: str) -> dict[str, Any]:
-    found: object = orjson.loads(decoding)
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-
-def _named(name: str, value: object) -> str:
-    return f"{_LABELS.get(name, name)} {_short(value)}"
-
-
-def _short(value: object) -> str:
-    text = " ".join(str(value).split())
-    if not isinstance(value, str):
-        return text
-    return f"“{text[:_LONGEST_PROMPT]}…”" if len(text) > _LONGEST_PROMPT else f"“{text}”"
 
 
 def robustness_table(study: Study, methods: Sequence[str], baseline: str = BASELINE) -> Table:
@@ -171,14 +135,8 @@ def _notes(study: Study, found: Sequence[Setting], benchmarks: Sequence[str]) ->
         yield f"{benchmark_label(name)}: {'; elsewhere '.join(texts)}."
     for model in dict.fromkeys(one.model for one in found):
         main = {study.primary[b, model] for b in benchmarks if (b, model) in study.primary}
-        shown = " and ".join(_settings_of(decoding) for decoding in sorted(main))
-        yield f"{model_label(model)}: other tables show {shown}."
-
-
-def _settings_of(decoding: str) -> str:
-    known = {name: value for name, value in _read(decoding).items() if value is not None}
-    words = (f"{_LABELS.get(n, n).lower()} {_short(value)}" for n, value in known.items())
-    return ", ".join(words) or "what has no settings on record"
+        known = (describe(one) or "what has no settings on record" for one in sorted(main))
+        yield f"{model_label(model)}: other tables show {' and '.join(known)}."
 
 
 def settings_table(study: Study) -> Table:
@@ -209,9 +167,9 @@ def settings_table(study: Study) -> Table:
 
 
 def _settings_row(arms: Sequence[Arm]) -> Row:
-    first, known = arms[0], _read(arms[0].decoding)
+    first, known = arms[0], read_decoding(arms[0].decoding)
     sampling = (_setting_cell(known, name) for name in ("temperature", "top_p", "seed"))
-    system = _short(known["system"]) if known.get("system") else "none" if known else NONE
+    system = shorten(known["system"]) if known.get("system") else "none" if known else NONE
     runs = sorted({arm.runs for arm in arms})
     return row(
         model_label(first.model),
