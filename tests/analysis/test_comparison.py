@@ -148,7 +148,7 @@ def test_the_table_has_every_pair_and_its_notes(tmp_path: Path) -> None:
     }
     found = compare(study(tmp_path, outcomes), "Direct CoT")
     text = to_markdown(paired_table(found))
-    assert "| AIME24 | 8 | 1 | 0.0 | 100.0 | +100.0 [100.0, 100.0] | 8 / 0 / 0 | 0.0078 |" in text
+    assert "| AIME24 | 8 | 1 | 0.0 | 100.0 | +100.0 | 8 / 0 / 0 | 0.0078 |" in text
     assert "**0.0156**" in text
     assert "family of 2 tests" in text
     assert "<i>" not in text
@@ -167,7 +167,7 @@ def test_what_is_said_first_is_all_benchmarks_together(tmp_path: Path) -> None:
         ("cfr", "pooled"),
         ("list-first", "b"),
     ]
-    assert "on all benchmarks with m: +100.0" in sentence(replace(found[0], model="m"), named=True)
+    assert "on a, b together with m: +100.0" in sentence(replace(found[0], model="m"), named=True)
 
 
 def test_decodings_are_told_apart_in_the_table(tmp_path: Path) -> None:
@@ -185,3 +185,24 @@ def test_decodings_are_told_apart_in_the_table(tmp_path: Path) -> None:
         "CFR (always-on) against Direct CoT, Temperature 0.2",
         "CFR (always-on) against Direct CoT, Temperature 0.7",
     ]
+
+
+def test_a_note_names_its_rows_unless_it_holds_for_all(tmp_path: Path) -> None:
+    outcomes: dict[tuple[str, str], list[Runs]] = {
+        ("a", "direct"): [[0]] * 8,
+        ("a", "cfr"): [[1]] * 8,
+        ("b", "direct"): [[0]] * 2,
+        ("b", "cfr"): [[0]] * 2,
+    }
+    notes = paired_table(compare(study(tmp_path, outcomes), "direct")).notes
+    assert any(note.startswith("CFR (always-on) (b): Every problem is tied") for note in notes)
+    assert any(note.startswith("CFR (always-on) (a): All problems gain alike") for note in notes)
+    assert any(note.startswith("One run of each problem") for note in notes)
+
+
+def test_a_drawn_interval_says_so(tmp_path: Path) -> None:
+    found = study(tmp_path, {("b", "direct"): [[0], [1]], ("b", "cfr"): [[1], [1]]})
+    pair = only_pair(found, Plan(resamples=100))
+    assert not pair.exact
+    assert any("was drawn, with a seed" in note for note in pair.notes)
+    assert only_pair(found).exact

@@ -51,6 +51,12 @@ def test_runs_are_numbered_where_they_are_not_named(tmp_path: Path) -> None:
         ({"problem": "1", "method": "a", "correct": 1, "status": "odd"}, "'status' is 'odd'"),
         ({"problem": True, "method": "a", "correct": 1}, "needs 'problem'"),
         ({"problem": "1", "method": "a", "verdict": "fine"}, "needs 'correct'"),
+        ({"problem": "1", "method": "a", "correct": 1, "seconds": 1e400}, "'seconds' must be"),
+        ({"problem": "1", "method": "a", "correct": 1, "output_tokens": "9"}, "'output_tokens'"),
+        (
+            {"problem": "1", "method": "a", "correct": 1, "stages": {"s": {"calls": -1}}},
+            "'calls' must be a number",
+        ),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, row: dict[str, Any], said: str) -> None:
@@ -68,13 +74,27 @@ def test_fields_of_other_types_are_read_as_text(tmp_path: Path) -> None:
         "label": 3,
         "details": "x",
     }
-    odd |= {"input_tokens": "many", "seconds": None, "stages": [], "decoding": "hot"}
+    odd |= {"input_tokens": 12.0, "seconds": None, "stages": [], "decoding": "hot"}
     study = read_file(write(tmp_path / "o.jsonl", outcome("1", "a", True) | odd))
     (arm,) = study.arms
     assert (arm.model, arm.label, arm.decoding) == ("7", "3", "{}")
-    assert (arm.attempts["1"][0].answer, arm.attempts["1"][0].input_tokens) == ("42", 0)
+    assert (arm.attempts["1"][0].answer, arm.attempts["1"][0].input_tokens) == ("42", 12)
     key = (*arm.key, "1", 0)
     assert study.transcripts([key])[key].text == '{"a": 1000000000000000000000000000000}'
+
+
+def test_a_failed_attempt_is_not_wrong_whatever_stands_beside_it(tmp_path: Path) -> None:
+    rows = [outcome("1", "a", False, run) | {"status": "failed"} for run in range(2)]
+    (arm,) = read_file(write(tmp_path / "o.jsonl", *rows)).arms
+    assert (arm.scores, arm.statuses) == ({}, {"failed": 2})
+
+
+def test_settings_are_the_same_in_any_order(tmp_path: Path) -> None:
+    one = {"decoding": {"temperature": 1e-05, "seed": 1}}
+    other = {"decoding": {"seed": 1, "temperature": 0.00001}}
+    rows = [outcome("1", "a", True) | one, outcome("1", "a", True, 1) | other]
+    (arm,) = read_file(write(tmp_path / "o.jsonl", *rows)).arms
+    assert arm.decoding == '{"temperature":0.00001,"seed":1}'
 
 
 def test_an_attempt_that_is_there_twice_is_refused(tmp_path: Path) -> None:
@@ -123,6 +143,17 @@ async def test_several_sources_are_one_study_unless_they_overlap(tmp_path: Path)
         assert len(both.transcripts(keys)) == 2
         with pytest.raises(InputError, match=r"cfr on sums with model-a is in .*a\.db too"):
             read_study([a, c])
-        assert [arm.model for arm in both.only(model=["model-b"]).arms] == ["model-b"]
+        narrowed = both.only(model=["model-b"])
+        assert [arm.model for arm in narrowed.arms] == ["model-b"]
+        assert len(narrowed.problems) == 5
         with pytest.raises(StudyError, match="has no model 'x'; it has model-a, model-b"):
             both.only(model=["x"])
+
+
+def test_a_narrowed_study_forgets_the_problems_of_the_rest(tmp_path: Path) -> None:
+    rows = [
+        outcome("1", "a", True) | {"benchmark": name, "problem_text": "How many?"}
+        for name in ("aime24", "aime25")
+    ]
+    found = read_file(write(tmp_path / "o.jsonl", *rows)).only(benchmark=["aime24"])
+    assert list(found.problems) == [("aime24", "1")]

@@ -24,7 +24,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 HOSTILE = (
     "<script>document.title = 'owned'</script><img src=x onerror=\"document.title = 'owned'\">"
     "</div></details><h1>Fake</h1> $\\href{javascript:alert(1)}{x}$ \\text{<b>bold</b>} **x** "
-    "\x1b[31m \u202e {{ 7 * 7 }} \\boxed{<i>4</i>}"
+    "\x1b[31m \u202e \ud800 {{ 7 * 7 }} \\boxed{<i>4</i>}"
 )
 
 
@@ -113,6 +113,7 @@ def check(page: Page) -> None:
     assert "<script>document.title = 'owned'</script>" in said
     assert "{{ 7 * 7 }}" in said
     assert "NaN" not in said
+    assert not re.search(r"[\x1b\u202e]", said)
     assert "What the paper printed" in said
 
 
@@ -147,6 +148,13 @@ def test_a_browser_shows_the_same(folder: Path, tmp_path: Path) -> None:
     )
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert picture.stat().st_size > 50_000
+
+
+def test_every_id_is_there_once(folder: Path) -> None:
+    ids = re.findall(r'\sid="([^"]+)"', (folder / "report.html").read_text(encoding="utf-8"))
+    assert len(ids) == len(set(ids))
+    links = re.findall(r'href="#([^"]+)"', (folder / "report.html").read_text(encoding="utf-8"))
+    assert set(links) <= set(ids)
 
 
 def test_every_file_is_there(folder: Path) -> None:

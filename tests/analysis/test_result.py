@@ -1,11 +1,14 @@
 """Tables of accuracy and cost, on studies whose figures can be worked out by hand."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 from hand_made import arm, study, texts
 
-from cfr.analysis.block import blocks, health
-from cfr.analysis.cost import mean_cost, prompting_table, stages_table, tokens_table
+from cfr.analysis.block import blocks, health, mean_cost
+from cfr.analysis.cost import prompting_table, stages_table, tokens_table
+from cfr.analysis.reading import read_file
 from cfr.analysis.result import main_table, routing_table, scores_table
 from cfr.analysis.scope import benchmarks_table, exploratory_table, generalization_table
 from cfr.analysis.study import Arm, Spent, Study
@@ -52,7 +55,7 @@ def test_the_main_table_has_gains_and_the_papers_rows() -> None:
     assert routed[1].startswith("62.5 [")
     assert delta[0] == "Δ vs. Direct CoT"
     assert delta[1].startswith("+25.0 [")
-    assert delta[2] == "−100.0 [−100.0, −100.0]"
+    assert delta[2] == "−100.0"  # one problem: nothing says how uncertain that is
     assert delta[3] == "−37.5"
     assert paper == ["Direct CoT, paper", "90.8", "80.8", "–"]
     assert paper_routed == ["Routed-CFR, paper", "95.8", "91.7", "–"]
@@ -144,3 +147,33 @@ def test_blocks_show_the_decoding_of_most_attempts() -> None:
     warm = arm("direct", {"1": "-", "2": "-"}, decoding='{"temperature":0.7}')
     (block,) = blocks(study(cold, warm))
     assert block.arms() == [warm]
+
+
+def test_runs_that_differ_in_number_do_not_shrink_pass_at_k() -> None:
+    uneven = arm("direct", {str(n): "---" for n in range(9)} | {"9": "++++"})
+    line = cells(scores_table(study(uneven)))[1]
+    assert line[2:6] == ["10", "4", "10.0 [0.0, 30.0]", "10.0"]  # pass@3, over all ten
+
+
+def test_one_method_is_not_compared_with_itself() -> None:
+    alone = study(arm("direct", {"1": "+"}))
+    assert generalization_table(alone, "direct", "direct").rows == ()
+    assert len(main_table(alone, "direct", "direct").rows) == 2
+
+
+def test_another_baseline_is_named() -> None:
+    table = prompting_table(example(), "cfr", ("cfr",))
+    assert "vs. CFR (always-on)" in [column.title for column in table.columns]
+    assert "Problems × runs: AIME24 4 × 2, AIME25 1 × 1." in table.notes
+
+
+def test_stages_are_those_of_judged_attempts(tmp_path: Path) -> None:
+    spent = {"solve": {"calls": 1, "input_tokens": 100, "output_tokens": 0, "seconds": 1}}
+    row = {"method": "direct", "problem": "1", "input_tokens": 100, "stages": spent}
+    path = tmp_path / "o.jsonl"
+    lines = [row | {"run": 0, "correct": True}]
+    lines += [row | {"run": run, "correct": False, "status": "failed"} for run in (1, 2, 3)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = read_file(path)
+    assert found.arms[0].scores == {"1": (1, 1)}
+    assert cells(stages_table(found))[1][2:4] == ["1.00", "100"]

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from cfr.analysis.study import Arm
 from cfr.evaluation.summary import wilson
 
 
-def arm(path: Path, outcomes: list[list[tuple[str | None, bool]]]) -> Arm:
+def arm(path: Path, outcomes: Sequence[Sequence[tuple[str | None, bool]]]) -> Arm:
     lines = [
         {"problem": n, "method": "direct", "run": run, "correct": correct, "answer": answer}
         for n, runs in enumerate(outcomes)
@@ -66,3 +67,17 @@ def test_a_majority_is_of_answers_as_they_count(tmp_path: Path) -> None:
 def test_nothing_judged_is_no_score(tmp_path: Path) -> None:
     assert score(Arm("b", "direct", "Direct CoT", "m")) is None
     assert majority_at(arm(tmp_path, [[(None, True)]]), 1) is None
+
+
+def test_run_counts_without_a_common_unit_are_drawn(tmp_path: Path) -> None:
+    outcomes = [[YES] * n + [NO] for n in (6, 10, 12, 16, 18, 22, 28, 30, 36, 40, 42, 46)]
+    found = score(arm(tmp_path, outcomes))
+    assert found is not None
+    low, high = found.interval
+    assert 85 < low < found.accuracy < high < 100
+
+
+def test_problems_that_score_alike_have_wilsons_interval(tmp_path: Path) -> None:
+    found = score(arm(tmp_path, [[YES, NO]] * 10))
+    assert found is not None
+    assert (found.how, found.interval) == ("Wilson", tuple(100 * end for end in wilson(5, 10)))

@@ -1,7 +1,17 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.table import Cell, Column, Table, group_spans, row, to_latex, to_markdown
+from cfr.analysis.table import (
+    Cell,
+    Column,
+    Table,
+    group_spans,
+    markdown_text,
+    row,
+    to_latex,
+    to_markdown,
+)
 
 TABLE = Table(
     "demo",
@@ -60,3 +70,29 @@ def test_no_text_breaks_out_of_a_cell(text: str) -> None:
     unescaped = latex.replace(r"\&", "").replace(r"\%", "").replace(r"\$", "").replace(r"\#", "")
     assert "%" not in unescaped
     assert "#" not in unescaped
+
+
+@pytest.mark.parametrize(
+    "text", ["# x", "> x", "- x", "+ x", "1. x", "2) x", "~~~", "```", "[x]: http://e", "***"]
+)
+def test_no_text_opens_a_block_of_markdown(text: str) -> None:
+    assert "\\" in markdown_text(text)[:3]
+
+
+def test_numbers_and_brackets_stay_as_they_are() -> None:
+    for text in ("1.00×", "+5.0 [1.0, 9.0]", "−3.2", "-x"):
+        assert markdown_text(text) == text
+
+
+def test_control_codes_and_half_characters_are_shown() -> None:
+    hostile = "a\x1b[31m\u202eb\ud800"
+    table = Table("t", "T", (Column("a"),), (row(hostile),))
+    for text in (to_markdown(table), to_latex(table)):
+        assert "\x1b" not in text
+        text.encode("utf-8")
+
+
+def test_a_latex_row_never_begins_with_an_option() -> None:
+    table = Table("t", "T", (Column("a"),), (row("[9cm]"), row("*")))
+    assert "{}[9cm] " in to_latex(table)
+    assert "{}* " in to_latex(table)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cfr.analysis.notation import percent
-from cfr.analysis.study import Arm, Study, model_label
+from cfr.analysis.study import Arm, Study, benchmark_label, model_label
 
-__all__ = ["Block", "benchmarks_of", "blocks", "health", "relative"]
+__all__ = ["Block", "benchmarks_of", "blocks", "health", "mean_cost", "relative", "sizes"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,34 @@ def health(arms: Iterable[Arm]) -> str:
     return f"Of {total:,} attempts: {rates}; failed ones are not scored."
 
 
-def relative(arm: Arm | None, base: Arm | None) -> float | None:
-    """Divide the mean tokens of one arm by another's."""
-    one, other = (a.mean_tokens() if a else None for a in (arm, base))
+def sizes(parts: Iterable[Block]) -> str:
+    """Say how many problems and runs each benchmark of a table has."""
+    found: dict[str, set[tuple[int, int]]] = {}
+    for part in parts:
+        for arm in part.arms():
+            found.setdefault(arm.benchmark, set()).add((len(arm.scores), arm.runs))
+    said = (
+        f"{benchmark_label(name) or 'all'} "
+        + " or ".join(f"{problems:,} × {runs}" for problems, runs in sorted(counts))
+        for name, counts in found.items()
+    )
+    return f"Problems × runs: {', '.join(said)}."
+
+
+def mean_cost(arms: Iterable[Arm]) -> tuple[float, float] | None:
+    """Return mean input and output tokens over the judged attempts of arms; None if uncounted."""
+    used = [0, 0]
+    attempts = 0
+    for arm in arms:
+        for attempt in arm.all_attempts():
+            if attempt.correct is not None:
+                used[0] += attempt.input_tokens
+                used[1] += attempt.output_tokens
+                attempts += 1
+    return (used[0] / attempts, used[1] / attempts) if sum(used) else None
+
+
+def relative(arms: Iterable[Arm], bases: Iterable[Arm]) -> float | None:
+    """Divide the mean tokens of arms by those of others."""
+    one, other = mean_cost(arms), mean_cost(bases)
     return sum(one) / sum(other) if one and other else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from cfr.analysis.comparison import POOLED, Comparison, Pair
@@ -64,7 +65,7 @@ def _row(pair: Pair) -> Row:
         str(pair.runs),
         decimal(pair.before),
         decimal(pair.after),
-        delta(pair.gain, pair.ci),
+        delta(pair.gain, pair.interval),
         f"{pair.improved} / {pair.tied} / {pair.degraded}",
         p_value(pair.p),
         p,
@@ -81,26 +82,34 @@ def _notes(comparison: Comparison) -> list[str]:
     ]
     if any(pair.test.startswith("exact") for pair in comparison.pairs):
         notes.append("Exact: every sign flip was counted, none was sampled.")
-    by_note: dict[str, list[str]] = {}
+    by_note: dict[str, list[Pair]] = {}
     for pair in comparison.pairs:
         for note in pair.notes:
-            by_note.setdefault(note, []).append(pair.labels[1])
-    everywhere = len({pair.labels[1] for pair in comparison.pairs})
-    for note, methods in by_note.items():
-        distinct = list(dict.fromkeys(methods))
-        where = "" if len(distinct) == everywhere else f" ({', '.join(distinct)})"
-        notes.append(note + where)
+            by_note.setdefault(note, []).append(pair)
+    for note, pairs in by_note.items():
+        everywhere = len(pairs) == len(comparison.pairs)
+        notes.append(note if everywhere else f"{_rows_named(pairs)}: {note}")
     return [*notes, *comparison.notes]
+
+
+def _rows_named(pairs: Sequence[Pair]) -> str:
+    """Name rows of the table: each method with its benchmarks."""
+    found: dict[str, list[str]] = {}
+    for pair in pairs:
+        found.setdefault(pair.labels[1], []).append(benchmark_label(pair.benchmark) or "all")
+    return "; ".join(
+        f"{method} ({', '.join(dict.fromkeys(places))})" for method, places in found.items()
+    )
 
 
 def sentence(pair: Pair, *, named: bool = False) -> str:
     """Say what a comparison shows, and no more; ``named`` says with which model."""
     baseline, method = pair.labels
-    together = pair.benchmark == POOLED
-    where = "all benchmarks" if together else benchmark_label(pair.benchmark) or "this set"
+    where = ", ".join(map(benchmark_label, pair.pooled)) + " together" if pair.pooled else ""
+    where = where or benchmark_label(pair.benchmark) or "this set"
     where += f" with {model_label(pair.model)}" if named else ""
     size = f"{several(pair.n, 'problem')}, {several(pair.runs, 'run')}"
-    bounds = f"95 %{interval(pair.ci)}"
+    bounds = f"95 %{interval(pair.interval)}" if pair.interval else "no interval"
     if not pair.improved + pair.degraded:
         return f"{method} and {baseline} do not differ on any problem of {where} ({size})."
     said = f"{method} against {baseline} on {where}: {points(pair.gain)} points ({bounds}; {size})"

@@ -9,7 +9,7 @@ from typing import Final
 from cfr.analysis.difference import differences
 from cfr.analysis.paired import Test, detectable, holm
 from cfr.analysis.resample import Interval, Kind
-from cfr.analysis.study import Arm, Study, benchmark_label
+from cfr.analysis.study import Arm, Study
 from cfr.error import CfrError
 from cfr.problem import Json
 
@@ -75,6 +75,10 @@ class Pair:
     test: Test
     detectable: float | None
     """The smallest gain that a set like this shows four times in five."""
+    exact: bool = True
+    """Whether the interval is exact; otherwise it was drawn."""
+    pooled: tuple[str, ...] = ()
+    """The benchmarks of a row that takes several together."""
     p_holm: float = 1.0
     notes: tuple[str, ...] = ()
     labels: tuple[str, str] = ("", "")
@@ -84,6 +88,11 @@ class Pair:
     def gain(self) -> float:
         """Points that the method has over the baseline."""
         return self.after - self.before
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval, where problems differ in what they gain: otherwise it says nothing."""
+        return self.ci if self.detectable is not None else None
 
     @property
     def significant(self) -> bool:
@@ -96,6 +105,7 @@ class Pair:
             "baseline": self.baseline,
             "method": self.method,
             "benchmark": self.benchmark,
+            "pooled": [*self.pooled],
             "model": self.model,
             "n": self.n,
             "runs": self.runs,
@@ -107,6 +117,7 @@ class Pair:
             "degraded": self.degraded,
             "ci": [round(bound, 6) for bound in self.ci],
             "ci_percentile": [round(bound, 6) for bound in self.ci_percentile],
+            "ci_exact": self.exact,
             "p": self.p,
             "p_holm": self.p_holm,
             "test": self.test,
@@ -186,6 +197,8 @@ def pair_arms(
         p=p,
         test=test,
         detectable=detectable(found.points),
+        exact=spread.exact,
+        pooled=tuple(arm.benchmark for arm in baseline) if len(baseline) > 1 else (),
         notes=tuple(found.limits()),
         labels=(baseline[0].name, method[0].name),
         decoding=baseline[0].decoding,
@@ -253,6 +266,9 @@ def _corrected(pairs: Sequence[Pair], plan: Plan, notes: tuple[str, ...]) -> Com
 
 def _claims(pair: Pair) -> Iterator[str]:
     low, high = pair.ci
-    where = benchmark_label(pair.benchmark) or "this set"
     if low <= 0 <= high and pair.improved + pair.degraded:
-        yield f"On {where} the interval includes zero: a difference is not shown."
+        yield "The interval includes zero: a difference is not shown."
+    if pair.interval is None and pair.improved + pair.degraded:
+        yield "All problems gain alike: how uncertain that is cannot be read from them."
+    if not pair.exact:
+        yield "The interval was drawn, with a seed: run counts share no unit, or it was asked for."

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from cfr.analysis.block import Block, benchmarks_of, blocks, health
+from cfr.analysis.block import Block, benchmarks_of, blocks, health, mean_cost, relative, sizes
 from cfr.analysis.notation import NONE, percent, scored, times, whole
 from cfr.analysis.score import score
 from cfr.analysis.study import Arm, Spent, Study, benchmark_label
 from cfr.analysis.table import Cell, Column, Row, Table, row
 
-__all__ = ["mean_cost", "prompting_table", "stages_table", "tokens_table"]
-
-
-def mean_cost(arms: Iterable[Arm]) -> tuple[float, float] | None:
-    """Return mean input and output tokens over all attempts of several arms."""
-    used = [0, 0]
-    attempts = 0
-    for arm in arms:
-        for attempt in arm.all_attempts():
-            if attempt.correct is not None:
-                used[0] += attempt.input_tokens
-                used[1] += attempt.output_tokens
-                attempts += 1
-    return (used[0] / attempts, used[1] / attempts) if sum(used) else None
+__all__ = ["prompting_table", "stages_table", "tokens_table"]
 
 
 def prompting_table(study: Study, baseline: str, references: Sequence[str]) -> Table:
@@ -39,7 +26,8 @@ def prompting_table(study: Study, baseline: str, references: Sequence[str]) -> T
         reference = next((name for name in references if name in part.methods), None)
         rows += [_method_row(part, m, (baseline, reference), benchmarks) for m in part.methods]
     accuracy = [Column(benchmark_label(b) or "all", group="Accuracy [95 %]") for b in benchmarks]
-    tokens = ("Input", "Output", "Total", "vs. Direct", "vs. CFR")
+    names = [study.method_name(name) for name in references if name in study.names("method")]
+    tokens = ("Input", "Output", "Total", f"vs. {study.method_name(baseline)}", "vs. CFR")
     return Table(
         "prompting",
         "All methods side by side: accuracy and mean tokens of an attempt",
@@ -51,7 +39,8 @@ def prompting_table(study: Study, baseline: str, references: Sequence[str]) -> T
         tuple(rows),
         (
             "Accuracy in per cent; bold is the best of its model. Ratios are of total tokens, on "
-            "the benchmarks that both methods have.",
+            f"the benchmarks that both methods have; CFR is {' or else '.join(names) or 'absent'}.",
+            sizes(parts),
             health(arm for part in parts for arm in part.arms()),
         ),
         ("tab:prompting-main", "tab:cost-accounting"),
@@ -84,9 +73,7 @@ def _ratio(part: Block, method: str, reference: str | None) -> float | None:
         return None
     mine, others = part.methods[method], part.methods[reference]
     shared = [name for name in mine if name in others]
-    one = mean_cost(mine[name] for name in shared)
-    other = mean_cost(others[name] for name in shared)
-    return sum(one) / sum(other) if one and other else None
+    return relative([mine[name] for name in shared], [others[name] for name in shared])
 
 
 def tokens_table(study: Study, baseline: str, method: str) -> Table:
@@ -117,7 +104,7 @@ def tokens_table(study: Study, baseline: str, method: str) -> Table:
 
 
 def _output(arm: Arm | None, base: Arm | None) -> str:
-    used, other = (a.mean_tokens() if a else None for a in (arm, base))
+    used, other = (mean_cost([a]) if a else None for a in (arm, base))
     if used is None:
         return NONE
     return whole(used[1]) + (f" ({times(used[1] / other[1])})" if other and other[1] else "")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
 import orjson
 
-__all__ = ["describe", "read_decoding", "shorten", "tell_apart"]
+__all__ = ["describe", "read_decoding", "shorten", "tell_apart", "write_decoding"]
 
 _LABELS: Final = {
     "temperature": "Temperature",
@@ -22,6 +23,19 @@ def read_decoding(decoding: str) -> dict[str, Any]:
     """Read the settings of an arm; nothing where none are on record."""
     found: object = orjson.loads(decoding)
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def write_decoding(value: object) -> str:
+    """Write settings as stores do, whatever the order of their names; nothing for no settings."""
+    if not isinstance(value, dict):
+        return "{}"
+    given = cast("dict[str, Any]", value)
+    names = [*(name for name in _LABELS if name in given), *sorted(given.keys() - _LABELS.keys())]
+    ordered = {name: given[name] for name in names}
+    try:
+        return orjson.dumps(ordered).decode()
+    except TypeError:  # a number that is too large for it
+        return json.dumps(ordered)
 
 
 def tell_apart(decodings: Sequence[str]) -> dict[str, str]:

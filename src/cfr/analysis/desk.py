@@ -51,7 +51,7 @@ class Desk:
     def compared(self) -> tuple[tuple[Comparison, ...], str]:
         """All methods against the baseline, a family of tests for each model; or why there is none.
 
-        As in the paper's paired tables, a model's tests are corrected together.
+        The paper has a table of its own for each model, too.
         """
         main, found, why = self.study.mainly(), list[Comparison](), ""
         for model in main.names("model"):

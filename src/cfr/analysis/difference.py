@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from cfr.analysis.notation import several
 from cfr.analysis.paired import Test, fewest_changes, flip_signs, sample_signs
-from cfr.analysis.resample import Bootstrap, bootstrap, drawn
+from cfr.analysis.resample import FINEST_UNIT, Bootstrap, bootstrap, drawn
 from cfr.analysis.study import Arm
 
 __all__ = ["Differences", "differences"]
 
-# Beyond this the runs of the problems have no useful common unit.
-_FINEST_UNIT: Final = 10_000
 _Score = tuple[int, int]
 
 
@@ -53,7 +50,7 @@ class Differences:
     def whole(self) -> tuple[list[int], float] | None:
         """Return the gains as whole numbers and the points of one; None without a common unit."""
         unit = math.lcm(*{runs for pair in self.scores for _, runs in pair})
-        if unit > _FINEST_UNIT:
+        if unit > FINEST_UNIT:
             return None
         return [b * unit // n - a * unit // m for (a, m), (b, n) in self.scores], 100 / unit
 

@@ -17,7 +17,9 @@ from xml.etree.ElementTree import Element, tostring
 
 from markupsafe import Markup
 
-__all__ = ["DEEPEST", "LONGEST", "STYLE", "mathml", "printable"]
+from cfr.analysis.printable import printable
+
+__all__ = ["DEEPEST", "LONGEST", "STYLE", "mathml"]
 
 LONGEST: Final = 2_000
 """The most characters of a formula that are read; a longer one stays TeX."""
@@ -35,10 +37,6 @@ mtd[columnalign="right"] { text-align: right; text-align: -webkit-right; }
 """The rules that a page needs: browsers draw neither boxes nor bars from MathML alone."""
 DEEPEST: Final = 40
 """The most levels that a formula may nest: thrice what people write."""
-_UNPRINTABLE: Final = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
-)
-
 # Definitions and \sideset, which doubles its argument, can make a short formula as long as they
 # like.
 _REFUSED: Final = re.compile(
@@ -122,11 +120,6 @@ _ENVIRONMENT: Final = re.compile(r"\\(begin|end)\s*\{([a-zA-Z]+\*?)\}")
 
 class _Unreadable(Exception):
     """A formula that is better shown as it was written."""
-
-
-def printable(text: str) -> str:
-    """Show control characters instead of obeying them, and whatever XML cannot hold."""
-    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 @lru_cache(maxsize=2_048)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from cfr.analysis.audit.categories import categories
 from cfr.analysis.audit.routing import RouterAudit
-from cfr.analysis.block import Block, blocks
+from cfr.analysis.block import Block, blocks, mean_cost
 from cfr.analysis.comparison import POOLED, Comparison, Pair
-from cfr.analysis.cost import mean_cost
 from cfr.analysis.drawing import categories as category_drawing
 from cfr.analysis.drawing.cloud import cloud
 from cfr.analysis.drawing.flow import FlowCounts, flow
@@ -32,24 +32,30 @@ __all__ = [
     "grid_figures",
 ]
 
-_MOST_GRIDS = 6
-
 
 def gains_figure(pairs: Sequence[Pair]) -> Figure | None:
     """Draw the gain of a method by model, a bar for each benchmark."""
     bars = [_bar(pair, model_label(pair.model), _where(pair)) for pair in pairs]
-    return gains(bars, BY_MODEL)
+    return gains(bars, _titled(BY_MODEL, pairs, "by model"))
 
 
 def applicability_figure(pairs: Sequence[Pair]) -> Figure | None:
     """Draw the gain of a method by benchmark, a bar for each model."""
     single = [pair for pair in pairs if pair.benchmark != POOLED]
     bars = [_bar(pair, _where(pair), model_label(pair.model)) for pair in single]
-    return gains(bars, APPLICABILITY)
+    return gains(bars, _titled(APPLICABILITY, pairs, "by benchmark"))
+
+
+def _titled(caption: Caption, pairs: Sequence[Pair], how: str) -> Caption:
+    """Name what gains over what: neither need be the one that the paper has."""
+    if not pairs:
+        return caption
+    baseline, method = pairs[0].labels
+    return replace(caption, title=f"Gain of {method} over {baseline} {how}")
 
 
 def _bar(pair: Pair, group: str, series: str) -> GainBar:
-    return GainBar(group, series, pair.gain, *pair.ci, pair.n)
+    return GainBar(group, series, pair.gain, *(pair.interval or (None, None)), pair.n)
 
 
 def _where(pair: Pair) -> str:
@@ -62,8 +68,8 @@ def forest_figure(comparison: Comparison, caption: Caption) -> Figure | None:
         ForestRow(
             label=f"{pair.labels[1]}, {_where(pair)}",
             gain=pair.gain,
-            low=pair.ci[0],
-            high=pair.ci[1],
+            low=pair.interval[0] if pair.interval else None,
+            high=pair.interval[1] if pair.interval else None,
             n=pair.n,
             p_holm=pair.p_holm,
             significant=pair.significant,
@@ -99,9 +105,8 @@ def _point(part: Block, method: str, benchmarks: Sequence[str]) -> FrontierPoint
     return FrontierPoint(part.name(method), sum(cost), found.accuracy / 100, low / 100, high / 100)
 
 
-def grid_figures(study: Study, most: int = _MOST_GRIDS) -> Iterator[Figure]:
+def grid_figures(study: Study) -> Iterator[Figure]:
     """Draw which methods solve which problems, a figure for each benchmark and model."""
-    drawn = 0
     for part in blocks(study):
         for benchmark in dict.fromkeys(arm.benchmark for arm in part.arms()):
             arms = [arms[benchmark] for arms in part.methods.values() if benchmark in arms]
@@ -109,9 +114,7 @@ def grid_figures(study: Study, most: int = _MOST_GRIDS) -> Iterator[Figure]:
             shares = [[_share(arm, name) for name in problems] for arm in arms]
             title = ", ".join(filter(None, (benchmark_label(benchmark), part.title)))
             figure = grid(title, problems, [arm.name for arm in arms], shares)
-            if figure and drawn < most:
-                drawn += 1
-                yield figure
+            yield from filter(None, [figure])
 
 
 def _share(arm: Arm, problem: str) -> float | None:

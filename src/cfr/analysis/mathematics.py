@@ -9,7 +9,8 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from cfr.analysis.formula import DEEPEST, LONGEST, mathml, printable
+from cfr.analysis.formula import DEEPEST, LONGEST, mathml
+from cfr.analysis.printable import printable
 
 __all__ = ["to_html"]
 

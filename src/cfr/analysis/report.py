@@ -39,7 +39,11 @@ from cfr.analysis.table import Table
 
 __all__ = ["Choice", "Report", "Section", "assemble"]
 
-_MOST_PER_PROBLEM = 4
+_MOST_OF_A_KIND = 8
+_LEFT_OUT = (
+    f"Problem by problem, only the first {_MOST_OF_A_KIND} benchmarks and models are shown here; "
+    "'cfr audit errors' has them all, and --benchmark and --model choose."
+)
 _NO_TEXTS = (
     "What the router does is read from the problems' texts, and these data have none: give the "
     "store itself, or an export of it without --outcomes."
@@ -199,12 +203,14 @@ def _errors(desk: Desk, title: str) -> Section:
     tables = (
         outcomes_table(study, method, baseline),
         errors_table(study, method, baseline, judging),
-        *islice(per_problem_tables(study, method, baseline, judging), _MOST_PER_PROBLEM),
+        *islice(per_problem_tables(study, method, baseline, judging), _MOST_OF_A_KIND),
     )
-    figures = desk.draw_all(lambda: illustration.grid_figures(study))
+    figures = desk.draw_all(lambda: islice(illustration.grid_figures(study), _MOST_OF_A_KIND))
+    sets = len({(arm.benchmark, arm.model) for arm in study.main_arms() if arm.scores})
+    left_out = (_LEFT_OUT,) if sets > _MOST_OF_A_KIND else ()
     problems = ("aime24-qwen", "aime25-deepseek", "aime25-qwen", "aime26-deepseek", "aime26-qwen")
     paper = _paper("outcomes", "errors", *(f"problems-{name}" for name in problems), "cases")
-    return Section("errors", title, (), _filled(*tables), figures, paper)
+    return Section("errors", title, left_out, _filled(*tables), figures, paper)
 
 
 def _robustness(desk: Desk, title: str) -> Section:

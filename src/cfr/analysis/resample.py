@@ -18,11 +18,14 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bootstrap", "Interval", "Kind", "bootstrap", "drawn"]
+__all__ = ["FINEST_UNIT", "Bootstrap", "Interval", "Kind", "bootstrap", "drawn"]
 
 Interval: TypeAlias = tuple[float, float]
 Kind: TypeAlias = Literal["bca", "percentile"]
 Floats: TypeAlias = NDArray[np.float64]
+
+FINEST_UNIT: Final = 10_000
+"""Parts of a problem beyond which run counts have no useful common unit: they are drawn from."""
 
 _NORMAL: Final = NormalDist()
 _MOST_PLACES: Final = 8_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cfr.analysis.block import Block, benchmarks_of, blocks, health, relative
+from cfr.analysis.block import Block, benchmarks_of, blocks, health, mean_cost, relative, sizes
 from cfr.analysis.comparison import pair_arms
 from cfr.analysis.decoding import tell_apart
 from cfr.analysis.notation import NONE, decimal, delta, percent, scored, times, whole
@@ -36,15 +36,16 @@ def scores_table(study: Study) -> Table:
         tuple(rows),
         (
             "Accuracy in per cent: the runs of a problem are averaged, then the problems. The "
-            "interval is Wilson's for one run of each problem, a bootstrap over problems for more.",
+            "interval is Wilson's for one run of each problem and where all problems score alike, "
+            "otherwise a bootstrap over problems.",
             "pass@k: one of k runs is right, estimated without bias; maj@k: the answer that most "
-            "of the first k runs give is right. k is the number of runs. Tokens are means.",
+            "of the first k runs give is right; k is the fewest runs of a problem. Tokens: means.",
         ),
     )
 
 
 def _score_row(arm: Arm, setting: str) -> Row:
-    found, tokens = score(arm), arm.mean_tokens()
+    found, tokens = score(arm), mean_cost([arm])
     name = f"{arm.name}, {setting}" if setting else arm.name
     if found is None:
         failed = arm.statuses.get("failed", 0)
@@ -55,8 +56,8 @@ def _score_row(arm: Arm, setting: str) -> Row:
         f"{found.problems:,}",
         str(arm.runs),
         scored(found.accuracy, found.interval),
-        decimal(pass_at(arm, arm.runs)),
-        decimal(majority_at(arm, arm.runs)),
+        decimal(pass_at(arm, arm.fewest_runs)),
+        decimal(majority_at(arm, arm.fewest_runs)),
         percent(arm.rate("truncated")),
         percent(arm.rate("unparsed")),
         str(arm.statuses.get("failed", 0)),
@@ -84,7 +85,8 @@ def main_table(study: Study, baseline: str, method: str) -> Table:
         tuple(rows),
         (
             "Accuracy in per cent with its 95 % interval, problems and runs; Δ in points with its "
-            "paired 95 % interval. Avg. is the plain mean of the benchmarks, as in the paper.",
+            "paired 95 % interval, over the problems that both have. Avg. is the plain mean of the "
+            "benchmarks, as in the paper.",
             health(arm for part in parts for arm in part.arms()),
         ),
         ("tab:model-performance-main", "tab:model-performance-additional"),
@@ -123,15 +125,15 @@ def _average(arms: Mapping[str, Arm], benchmarks: Sequence[str]) -> float | None
 
 
 def _deltas(part: Block, baseline: str, method: str, benchmarks: Sequence[str]) -> Row:
-    cells: list[Cell] = []
     before, after = part.methods[baseline], part.methods[method]
-    for name in benchmarks:
-        both = name in before and name in after
-        pair = pair_arms([before[name]], [after[name]], name) if both else None
-        cells.append(delta(pair.gain, pair.ci) if pair else Cell(NONE))
-    one, other = _average(before, benchmarks), _average(after, benchmarks)
-    gain = None if one is None or other is None else other - one
-    return row(f"Δ vs. {part.name(baseline)}", *cells, delta(gain), kind="delta")
+    pairs = [
+        pair_arms([before[name]], [after[name]], name) if name in before and name in after else None
+        for name in benchmarks
+    ]
+    cells = [delta(pair.gain, pair.interval) if pair else Cell(NONE) for pair in pairs]
+    gains = [pair.gain for pair in pairs if pair]
+    average = sum(gains) / len(gains) if gains and len(gains) == len(pairs) else None
+    return row(f"Δ vs. {part.name(baseline)}", *cells, delta(average), kind="delta")
 
 
 def _paper_rows(part: Block, benchmarks: Sequence[str]) -> list[Row]:
@@ -169,6 +171,7 @@ def routing_table(study: Study, baseline: str, routed: str, always: str) -> Tabl
         tuple(rows),
         (
             f"Tokens, in and out, are relative to {study.method_name(baseline)} on the same set.",
+            sizes(parts),
             health(arm for part in parts for arm in part.arms()),
         ),
         ("tab:model-performance-sub",),
@@ -179,4 +182,4 @@ def _accuracy_and_cost(part: Block, method: str, baseline: str, benchmark: str) 
     arm, base = part.methods[method].get(benchmark), part.methods[baseline].get(benchmark)
     found = score(arm) if arm else None
     accuracy = Cell(scored(found.accuracy, found.interval) if found else NONE)
-    return [accuracy, Cell(times(relative(arm, base)))]
+    return [accuracy, Cell(times(relative([arm], [base]) if arm and base else None))]

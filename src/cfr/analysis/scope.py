@@ -18,10 +18,12 @@ def generalization_table(study: Study, baseline: str, method: str) -> Table:
     rows: list[Row] = []
     for part in blocks(study):
         before, after = part.methods.get(baseline, {}), part.methods.get(method, {})
+        if method == baseline:
+            break
         for name in [name for name in before if name in after]:
             pair = pair_arms([before[name]], [after[name]], name)
             if pair:
-                gain = delta(pair.gain, pair.ci)
+                gain = delta(pair.gain, pair.interval)
                 cells = (benchmark_label(name), decimal(pair.before, 2), decimal(pair.after, 2))
                 rows.append(row(part.title, *cells, gain, f"{pair.n:,}", _routed(after[name])))
     titles = ("Baseline", "Method", "Gain [95 %]", "n", "Routed")
@@ -70,10 +72,10 @@ def exploratory_table(study: Study, baseline: str) -> Table:
 
 def _exploratory_row(part: Block, baseline: str, method: str, benchmarks: list[str]) -> Row:
     arms = [part.methods[method][name] for name in benchmarks]
-    runs = min(arm.runs for arm in arms)
+    runs = min(arm.fewest_runs for arm in arms)
     passed = [value for arm in arms if (value := pass_at(arm, runs)) is not None]
     pairs = [(arm, part.methods[baseline][arm.benchmark]) for arm in arms]
-    costs = [value for arm, base in pairs if (value := relative(arm, base)) is not None]
+    costs = [value for arm, base in pairs if (value := relative([arm], [base])) is not None]
     return row(
         part.name(method),
         f"pass@{runs}",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cfr.analysis.resample import Interval, bootstrap
+from cfr.analysis.resample import FINEST_UNIT, Bootstrap, Interval, bootstrap, drawn
 from cfr.analysis.study import Arm, Attempt
 from cfr.evaluation.summary import wilson
 from cfr.method.vote import ballot
@@ -32,18 +33,21 @@ def score(*arms: Arm) -> Score | None:
     if not counts:
         return None
     mean = 100 * sum(right / runs for right, runs in counts) / len(counts)
-    unit = math.lcm(*(runs for _, runs in counts))
-    if unit == 1:
-        low, high = wilson(sum(right for right, _ in counts), len(counts))
+    shares = {right / runs for right, runs in counts}
+    if max(runs for _, runs in counts) == 1 or len(shares) == 1:
+        # Resampling problems that all score alike says nothing; Wilson, by problems, still does.
+        low, high = wilson(mean / 100 * len(counts), len(counts))
         interval, how = (100 * low, 100 * high), "Wilson"
     else:
-        values = [right * unit // runs for right, runs in counts]
-        interval, how = bootstrap(values, 100 / unit).interval("percentile"), "bootstrap"
-        if len(set(values)) == 1 and values[0] in (0, unit):
-            # Resampling problems that all agree says nothing; Wilson, by problems, still does.
-            low, high = wilson(len(counts) if values[0] else 0, len(counts))
-            interval, how = (100 * low, 100 * high), "Wilson"
+        interval, how = _resampled(counts).interval("percentile"), "bootstrap"
     return Score(mean, interval, len(counts), max(arm.runs for arm in arms), how)
+
+
+def _resampled(counts: Sequence[tuple[int, int]]) -> Bootstrap:
+    unit = math.lcm(*{runs for _, runs in counts})
+    if unit > FINEST_UNIT:
+        return drawn([100 * right / runs for right, runs in counts], seed=0)
+    return bootstrap([right * unit // runs for right, runs in counts], 100 / unit)
 
 
 def pass_at(arm: Arm, k: int) -> float | None:

@@ -134,6 +134,11 @@ class Arm:
         """The most runs that any problem has."""
         return max((runs for _, runs in self.scores.values()), default=0)
 
+    @property
+    def fewest_runs(self) -> int:
+        """The fewest runs that any judged problem has."""
+        return min((runs for _, runs in self.scores.values()), default=0)
+
     def all_attempts(self) -> Iterator[Attempt]:
         """Go through every attempt at every problem."""
         for attempts in self.attempts.values():
@@ -144,16 +149,10 @@ class Arm:
         total = sum(self.statuses.values())
         return self.statuses.get(status, 0) / total if total else 0.0
 
-    def mean_tokens(self) -> tuple[float, float] | None:
-        """Return mean input and output tokens of an attempt; None where none were counted."""
-        made = [a for a in self.all_attempts() if a.correct is not None]
-        used_in, used_out = sum(a.input_tokens for a in made), sum(a.output_tokens for a in made)
-        return (used_in / len(made), used_out / len(made)) if used_in + used_out else None
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A problem's text and gold answer."""
+    """A problem's text and gold answer; the text is empty where it is not on record."""
 
     text: str
     gold: str | None = None
@@ -210,7 +209,9 @@ class Study:
                     known = ", ".join(self.names(what)) or "none"
                     raise StudyError(f"{self.source}: has no {what} {name!r}; it has {known}")
             arms = tuple(arm for arm in arms if not names or getattr(arm, what) in names)
-        return replace(self, arms=arms)
+        attempted = {(arm.benchmark, problem) for arm in arms for problem in arm.attempts}
+        kept = {key: asked for key, asked in self.problems.items() if key in attempted}
+        return replace(self, arms=arms, problems=kept)
 
     def names(self, what: str) -> list[str]:
         """List the values of ``benchmark``, ``method``, ``model`` or ``decoding``, in order."""

@@ -90,11 +90,13 @@ def sides(study: Study, method: str, baseline: str = BASELINE) -> tuple[Sides, .
     found: dict[str, list[tuple[Arm, Arm]]] = {}
     for (benchmark, model, name), arm in arms.items():
         other = arms.get((benchmark, model, method))
-        if name == baseline and other and not arm.scores.keys().isdisjoint(other.scores):
+        if name == baseline != method and other and not arm.scores.keys().isdisjoint(other.scores):
             found.setdefault(model, []).append((arm, other))
     return tuple(Sides(model, tuple(pairs)) for model, pairs in found.items())
 
 
 def absent(method: str, baseline: str = BASELINE) -> str:
     """Say that there is nothing to compare."""
+    if method == baseline:
+        return f"There is {baseline} alone: nothing to compare it with."
     return f"{method} and {baseline} share no judged problem with the same model and decoding."

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from cfr.analysis.printable import printable
 from cfr.problem import Json
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Table",
     "Tone",
     "group_spans",
+    "markdown_text",
     "row",
     "to_latex",
     "to_markdown",
@@ -82,8 +84,8 @@ def row(*cells: Cell | str, kind: Literal["row", "heading", "delta"] = "row") ->
 
 def to_markdown(table: Table) -> str:
     """Write a table in GitHub's Markdown, its caption ahead and its notes behind."""
-    lines = [f"**{plain(table.title)}**", ""]
-    notes = [f"{plain(note)}\n" for note in table.notes]
+    lines = [f"**{markdown_text(table.title)}**", ""]
+    notes = [f"{markdown_text(note)}\n" for note in table.notes]
     if not table.rows:
         return "\n".join(lines + notes).rstrip() + "\n"
     lines.append(_pipes(_heading(column) for column in table.columns))
@@ -95,18 +97,20 @@ def to_markdown(table: Table) -> str:
 
 
 def _heading(column: Column) -> str:
-    return plain(f"{column.group}: {column.title}" if column.group else column.title)
+    return markdown_text(f"{column.group}: {column.title}" if column.group else column.title)
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = plain(cell.text)
+    text = markdown_text(cell.text)
     return f"**{text}**" if cell.bold and text else text
 
 
-def plain(text: str) -> str:
+def markdown_text(text: str) -> str:
     """Keep text from being read as Markdown or HTML: it may be a model's, or a file's."""
-    text = _one_line(text)
-    text = re.sub(r"([\\`*_|]|^\[|\](?=[(\[]))", r"\\\1", text)
+    text = re.sub(r"([\\`*_|~]|^\[|\](?=[(\[]))", r"\\\1", _one_line(text))
+    # What opens a block only does so at its start.
+    text = re.sub(r"^(#{1,6}(?=\s|$)|>|[-+](?=\s|$))", r"\\\1", text)
+    text = re.sub(r"^(\d+)([.)](?=\s|$))", r"\1\\\2", text)
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
@@ -193,7 +197,9 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def _ampersands(cells: Iterable[str]) -> str:
-    return " & ".join(cells) + r" \\"
+    line = " & ".join(cells)
+    # After the end of a row, [ and * would be read as its options.
+    return ("{}" if line.startswith(("[", "*")) else "") + line + r" \\"
 
 
 def _tex(text: str) -> str:
@@ -201,8 +207,8 @@ def _tex(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Join lines; spaces that must not break stay what they are."""
-    return re.sub(r"[^\S\xa0\u202f]+", " ", text).strip(" ")
+    """Join lines, whatever breaks them; spaces that must not break stay what they are."""
+    return printable(re.sub(r"[^\S\xa0\u202f]+", " ", text)).strip(" ")
 
 
 def _sentence(text: str) -> str:

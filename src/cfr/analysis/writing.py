@@ -9,7 +9,7 @@ from cfr.analysis.figure import save
 from cfr.analysis.notation import several
 from cfr.analysis.page import to_html
 from cfr.analysis.report import Report, Section
-from cfr.analysis.table import plain, to_latex, to_markdown
+from cfr.analysis.table import markdown_text, to_latex, to_markdown
 from cfr.benchmark.whole import OutputError, whole_file
 
 __all__ = ["report_markdown", "write"]
@@ -40,19 +40,19 @@ def _put(path: Path, text: str) -> None:
 
 def report_markdown(report: Report) -> str:
     """Write a report in Markdown; figures are linked, and cases are short."""
-    parts = [f"# {plain(report.title)}", plain(report.about)]
+    parts = [f"# {markdown_text(report.title)}", markdown_text(report.about)]
     for section in report.sections:
         parts += _section(section)
     if report.cases:
-        parts += ["## Cases", plain(report.cases_note), *map(_case, report.cases)]
+        parts += ["## Cases", markdown_text(report.cases_note), *map(_case, report.cases)]
     return "\n\n".join(parts) + "\n"
 
 
 def _section(section: Section) -> list[str]:
-    claims = "\n".join(f"- {plain(claim)}" for claim in section.claims)
+    claims = "\n".join(f"- {markdown_text(claim)}" for claim in section.claims)
     tables = [to_markdown(table).rstrip() for table in section.tables]
     figures = [
-        f"![{plain(figure.alt)}](figures/{figure.name}.svg)\n\n*{plain(figure.title)}*"
+        f"![{markdown_text(figure.alt)}](figures/{figure.name}.svg)\n\n*{markdown_text(figure.title)}*"
         for figure in section.figures
     ]
     paper = [to_markdown(table).rstrip() for table in section.published]
@@ -60,16 +60,18 @@ def _section(section: Section) -> list[str]:
 
 
 def _case(case: Case) -> str:
-    head = f"### {plain(case.title)} ({case.turn})"
-    gold = f"Gold answer: {plain(case.gold or 'not given')}."
-    return "\n\n".join([head, plain(case.text), gold, _side(case.baseline), _side(case.method)])
+    head = f"### {markdown_text(case.title)} ({case.turn})"
+    gold = f"Gold answer: {markdown_text(case.gold or 'not given')}."
+    return "\n\n".join(
+        [head, markdown_text(case.text), gold, _side(case.baseline), _side(case.method)]
+    )
 
 
 def _side(side: Side) -> str:
     said = side.transcript
     verdict = "right" if said.correct else "wrong"
-    answer = plain(said.answer) if said.answer is not None else "no answer"
+    answer = markdown_text(said.answer) if said.answer is not None else "no answer"
     return (
-        f"- **{plain(side.name)}**: {answer} ({verdict}; right in {side.right} of "
+        f"- **{markdown_text(side.name)}**: {answer} ({verdict}; right in {side.right} of "
         f"{several(side.runs, 'run')}; {said.tokens:,} tokens)"
     )

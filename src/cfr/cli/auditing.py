@@ -12,6 +12,7 @@ import click
 from cfr.cli.opening import study_options
 
 if TYPE_CHECKING:
+    from cfr.analysis.study import Study
     from cfr.analysis.table import Table
 
 __all__ = ["errors_command", "router_command", "stage1_command"]
@@ -54,18 +55,17 @@ def router_command(runs: tuple[str, ...], decisions: Path | None, **options: Any
         patterns_table,
         rates_table,
     )
-    from cfr.analysis.comparison import constrained_method
     from cfr.cli.opening import open_study
 
     with open_study(runs, options) as study:
         audit = audit_router(study)
-        method = constrained_method(study, options["baseline"], options["method"])
+        method, baseline = _sides(study, options)
         labels = read_decisions(decisions, study) if decisions else None
         tables = [
             rates_table(audit),
             patterns_table(audit),
             convention_table(audit),
-            cofire_table(study, audit, method, options["baseline"]),
+            cofire_table(study, audit, method, baseline),
             routers_table(compare_routers(study, audit, labels)),
         ]
     _print(tables, as_json=options["as_json"])
@@ -83,15 +83,14 @@ def stage1_command(runs: tuple[str, ...], **options: Any) -> None:
     from cfr.analysis.audit.categories import categories_table
     from cfr.analysis.audit.extraction import extraction_table, parsing_table
     from cfr.analysis.audit.gold import gold_quality
-    from cfr.analysis.comparison import constrained_method
     from cfr.cli.opening import open_study
 
     with open_study(runs, options) as study:
-        method = constrained_method(study, options["baseline"], options["method"])
+        method, baseline = _sides(study, options)
         tables = [
             parsing_table(study),
             extraction_table(study, gold_quality(study)),
-            categories_table(study, method, options["baseline"]),
+            categories_table(study, method, baseline),
         ]
     _print(tables, as_json=options["as_json"])
 
@@ -113,12 +112,10 @@ def errors_command(runs: tuple[str, ...], classes: Path | None, **options: Any) 
     from cfr.analysis.audit.flips import Judging, errors_table, read_classes
     from cfr.analysis.audit.outcomes import outcomes_table
     from cfr.analysis.audit.per_problem import per_problem_tables
-    from cfr.analysis.comparison import constrained_method
     from cfr.cli.opening import open_study
 
     with open_study(runs, options) as study:
-        baseline = options["baseline"]
-        method = constrained_method(study, baseline, options["method"])
+        method, baseline = _sides(study, options)
         judging = Judging(classes=read_classes(classes, study)) if classes else Judging()
         tables = [
             outcomes_table(study, method, baseline),
@@ -126,6 +123,14 @@ def errors_command(runs: tuple[str, ...], classes: Path | None, **options: Any) 
             *per_problem_tables(study, method, baseline, judging),
         ]
     _print(tables, as_json=options["as_json"])
+
+
+def _sides(study: Study, options: dict[str, Any]) -> tuple[str, str]:
+    """Find the method to look at, and what it is measured against."""
+    from cfr.analysis.comparison import constrained_method, find_method
+
+    baseline = find_method(study, options["baseline"])
+    return constrained_method(study, baseline, options["method"]), baseline
 
 
 def _print(tables: list[Table], *, as_json: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -10,6 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from cfr.analysis.printable import printable
 from cfr.analysis.table import Cell, Row
 from cfr.analysis.table import Table as Value
 from cfr.constraint.recovery import Recovered
@@ -19,19 +19,11 @@ from cfr.protocol import Exchange, Usage
 __all__ = ["constraints", "cues", "highlighted", "print_table", "printable", "stdout", "tokens"]
 
 _STYLES: Final = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_magenta")
-_CONTROL: Final = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 
 
 def stdout() -> Console:
     """Open standard output for people."""
     return Console(highlight=False, soft_wrap=False)
-
-
-def printable(text: str) -> str:
-    """Make model text harmless to a terminal: control characters are shown, not obeyed."""
-    return _CONTROL.sub("�", text)
 
 
 def highlighted(text: str, found: tuple[Cue, ...]) -> Text:

@@ -81,12 +81,14 @@ def problem_rows(store: Store) -> Iterator[Row]:
 
 
 def stage_rows(store: Store) -> Iterator[Row]:
-    """Add up calls, tokens and seconds for each stage of each series."""
-    s, c = schema.series, schema.calls
+    """Add up calls, tokens and seconds for each stage of each series, over judged attempts."""
+    s, a, c = schema.series, schema.attempts, schema.calls
     names = [s.c[name] for name in _SERIES]
+    same = sa.and_(*(a.c[name] == c.c[name] for name in _KEY), a.c.verdict.is_not(None))
     query = (
         sa.select(*names, c.c.stage, *_spent())
         .join(s, c.c.series == s.c.id)
+        .join(a, same)
         .group_by(*names, c.c.stage)
     )
     return _stream(store, query)

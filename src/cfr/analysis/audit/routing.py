@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cfr.analysis.notation import NONE, counted, percent, several
-from cfr.analysis.study import Study, benchmark_label, model_label
+from cfr.analysis.study import Asked, Study, benchmark_label, model_label
 from cfr.analysis.subset import BASELINE, Gain, Key, Sides, absent, gain_cell, sides
 from cfr.analysis.table import Column, Row, Table, row
 from cfr.constraint.router import FAMILIES, aime_convention, route
@@ -75,7 +75,7 @@ class RouterAudit:
 def audit_router(study: Study) -> RouterAudit:
     """Route every problem of a study by its text."""
     started = time.perf_counter()
-    fired = {key: route(asked.text) for key, asked in study.problems.items()}
+    fired = {key: route(asked.text) for key, asked in study.problems.items() if asked.text}
     seconds = time.perf_counter() - started
     phrases = {family: Counter[str]() for family in FAMILIES}
     for key, cues in fired.items():
@@ -94,12 +94,15 @@ def _plain(phrase: str) -> str:
     return re.sub(r"\s*\+\s*", "+", " ".join(phrase.casefold().split()))
 
 
+_UNASKED: Final = Asked("")
+
+
 def _untold(study: Study) -> dict[str, int]:
     attempted: dict[str, set[str]] = {}
     for arm in study.arms:
         attempted.setdefault(arm.benchmark, set()).update(arm.attempts)
     return {
-        name: sum((name, problem) not in study.problems for problem in problems)
+        name: sum(not study.problems.get((name, problem), _UNASKED).text for problem in problems)
         for name, problems in attempted.items()
     }
 

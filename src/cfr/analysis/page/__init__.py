@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cfr.analysis.extra import require
 from cfr.analysis.notation import several
+from cfr.analysis.printable import printable
 from cfr.analysis.table import group_spans
 
 if TYPE_CHECKING:
@@ -25,11 +26,18 @@ def to_html(report: Report) -> str:
     from cfr.analysis.formula import STYLE
     from cfr.analysis.mathematics import to_html as maths
 
+    def shown(value: object) -> object:
+        if not isinstance(value, str) or isinstance(value, Markup):
+            return value
+        return printable(value)
+
     def inline(figure: Figure) -> Markup:
         return Markup(figure.svg)  # noqa: S704 - drawn by matplotlib, which escapes what it writes
 
     folder = files("cfr.analysis.page")
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, finalize=shown
+    )
     template = environment.from_string(folder.joinpath("report.html").read_text(encoding="utf-8"))
     values: dict[str, Any] = {
         "report": report,
