@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfr.analysis.formula import DEEPEST, LONGEST, STYLE, mathml, printable
+from cfr.analysis.formula import DEEPEST, LONGEST, STYLE, mathml
+from cfr.analysis.printable import printable
 
 ELEMENTS = set(
     "math mfrac mi mn mo mover mpadded mphantom mroot mrow mspace msqrt mstyle msub msubsup msup "
