@@ -151,6 +151,7 @@ class Marking:
             if key == "q":
                 raise _Quit
             if key == "s":
+                self._save(hand)
                 self._say("skipped for now")
                 return 1
             if key == "" and hand.finished:
@@ -158,6 +159,7 @@ class Marking:
                 self._say("saved")
                 return 1
             if key == "b" and hand.at == 0 and not first:
+                self._save(hand)
                 self._say("back to the attempt before")
                 return -1
             self._do(hand, key)

@@ -1,12 +1,24 @@
 import random
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
+from hand_made import arm, study
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.audit.annotation import ALL, Share, accords, rates, rates_by_model
+from cfr.analysis.audit.annotation import (
+    ALL,
+    Share,
+    accords,
+    by_method,
+    labels_of,
+    rates,
+    rates_by_model,
+)
+from cfr.analysis.audit.gold import Quality
 from cfr.analysis.audit.label import MARKS, Judged, Label, Mark
+from cfr.evaluation.record import RecordKey
 from cfr.evaluation.summary import wilson
 
 WORDS: dict[str, Mark | None] = {"e": "entailed", "n": "not_entailed", "v": "vague", "?": None}
@@ -56,6 +68,37 @@ def test_models_apart_and_together() -> None:
     assert (x.validity.value, y.validity.value, together.validity.value) == (0, 1, 0.6)
     assert (together.attempts, together.raw) == (3, 5 / 3)
     assert rates_by_model(labels) == {"x": (0, 0.5, 2), "y": (1, 0, 3)}
+
+
+def test_a_persons_rates_are_those_of_the_method_that_was_judged() -> None:
+    routed = label("p0", "en")
+    routed = replace(routed, key=(routed.key[0], "routed-cfr", *routed.key[2:]))
+    found = by_method([label("p0", "ee"), label("p1", "v", "n"), routed, label("p2", "")])
+    assert found == {
+        ("m", "cfr"): Quality(0.5, 0.25, "by hand: 4"),
+        ("m", "routed-cfr"): Quality(0.5, 0.5, "by hand: 2"),
+    }
+    assert by_method([label("p0", ""), label("p1", "?")]) == {}
+
+
+def test_labels_of_other_runs_are_told_apart() -> None:
+    made = study(arm("cfr", {"p0": "+", "p1": "+"}, benchmark="b", model="m"))
+    ours, draft = label("p0", "e"), label("p1", "?")
+    fields: list[tuple[int, str | int]] = [
+        (0, "c"),
+        (1, "x"),
+        (2, "n"),
+        (3, "[]"),
+        (4, "q"),
+        (5, 1),
+    ]
+    others: list[Label] = []
+    for at, value in fields:
+        key: list[Any] = [*ours.key]
+        key[at] = value
+        others.append(replace(ours, key=cast("RecordKey", tuple(key))))
+    assert labels_of([others[0], ours, *others[1:], draft], made) == ([ours, draft], 6)
+    assert labels_of([], made) == ([], 0)
 
 
 def test_nothing_of_nothing_is_not_a_number() -> None:

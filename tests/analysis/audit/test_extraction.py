@@ -61,6 +61,16 @@ def test_counts_beyond_all_measure_still_have_an_interval() -> None:
     assert found.raw.interval[0] <= found.raw.value <= found.raw.interval[1]
 
 
+def test_replies_without_a_common_unit_still_have_an_interval() -> None:
+    many = {
+        f"p{n}": [attempt("+", run, kinds=["domain"] * (1 + n % 3)) for run in range(n)]
+        for n in range(1, 60)
+    }
+    (found,) = counts(study(arm("cfr", many)))
+    assert found.raw.interval
+    assert found.raw.interval[0] < found.raw.value < found.raw.interval[1]
+
+
 def test_soundness_comes_from_a_person_before_it_comes_from_gold() -> None:
     gold = {("model", "cfr"): Quality(0.5, 0.25, "by gold: 8 of 9 statements", ("Of gold.",))}
     table = to_markdown(extraction_table(STUDY, gold))

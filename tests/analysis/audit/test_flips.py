@@ -1,12 +1,10 @@
 from pathlib import Path
 
-import pytest
 from hand_made import arm, attempt, study, texts
 
-from cfr.analysis.audit.flips import Classes, Judging, errors_table, flips, read_classes
+from cfr.analysis.audit.flips import Judging, errors_table, flips, read_classes
 from cfr.analysis.study import Asked
 from cfr.analysis.table import to_markdown
-from cfr.benchmark.jsonl import InputError
 from cfr.benchmark.split import load
 
 PROBLEMS = texts(
@@ -115,18 +113,42 @@ def test_a_person_overrides_the_class(tmp_path: Path) -> None:
     assert not made["code"].by_person
     notes = " ".join(errors_table(STUDY, "cfr", judging=Judging(classes=classes)).notes)
     assert "2 of 3 were classed by a person." in notes
-    assert "Classes for problems that are not in this study: 1 line." in notes
+    assert "Classes for problems or models that are not in this study: 1 line." in notes
 
 
-def test_the_method_of_a_class_comes_before_the_class_of_all() -> None:
-    key = ("set", "p")
-    classes = Classes({(key, ""): ("other", ""), (key, "cfr"): ("arithmetic", "")})
-    assert classes.find(key, "cfr") == ("arithmetic", "")
-    assert classes.find(key, "routed-cfr") == ("other", "")
+def test_a_class_of_one_model_leaves_the_others_alone(tmp_path: Path) -> None:
+    two = study(
+        *(arm(name, {"p": mark}, model="x") for name, mark in (("direct", "-"), ("cfr", "+"))),
+        *(arm(name, {"p": mark}, model="y") for name, mark in (("direct", "-"), ("cfr", "+"))),
+    )
+    both = '{"problem": "p", "class": "arithmetic"}'
+    one = '{"problem": "p", "class": "out_of_range", "model": "y"}'
+    for lines, expected in (
+        ((both,), ["arithmetic", "arithmetic"]),
+        ((one,), ["other", "out_of_range"]),
+        ((both, one), ["arithmetic", "out_of_range"]),
+    ):
+        classes = read_classes(write(tmp_path / "classes.jsonl", *lines), two)
+        made = flips(two, "cfr", judging=Judging(classes=classes))
+        assert [flip.mistake for flip in made] == expected
 
 
-@pytest.mark.parametrize("line", ['{"problem": "mod", "class": "lazy"}', '{"problem": "mod"}'])
-def test_an_unknown_class_is_refused_with_its_line(line: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "classes.jsonl", '{"problem": "mod", "class": "other"}', line)
-    with pytest.raises(InputError, match=r"line 2: 'class' is .*; it must be one of forgot_"):
-        read_classes(path, STUDY)
+def test_what_is_open_for_want_of_the_right_answer_is_counted() -> None:
+    wrong = {
+        "none": [attempt("-", 0, "5.5")],
+        "gold": [attempt("-", 0, "5.5")],
+        "silent": [attempt("0", 0)],
+        "lost": "-",
+    }
+    made = study(
+        arm("direct", wrong),
+        arm("cfr", dict.fromkeys(wrong, "+")),
+        problems={("set", "gold"): Asked("", "5")},
+    )
+    found = {flip.problem: flip for flip in flips(made, "cfr")}
+    assert (found["none"].mistake, found["gold"].mistake) == ("other", "not_an_integer")
+    assert [name for name, flip in found.items() if flip.for_want_of_gold] == ["none"]
+    notes = " ".join(errors_table(made, "cfr").notes)
+    assert "Counted as other, as the right answer is not on record: 1 problem." in notes
+    assert "as no wrong answer is on record: 1 problem." in notes
+    assert "right answer is not" not in " ".join(errors_table(STUDY, "cfr").notes)

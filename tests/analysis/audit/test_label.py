@@ -1,3 +1,4 @@
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from cfr.evaluation.record import RecordKey
 
 DECODING = '{"temperature":0.7,"top_p":0.95,"seed":null}'
 KEY: RecordKey = ("aime24", "cfr", "m", DECODING, "p1", 0)
+C1: dict[str, Any] = {"id": "C1", "stage": "raw", "mark": "entailed"}
 LINE: dict[str, Any] = {
     "annotator": "ada",
     "benchmark": "aime24",
@@ -32,7 +34,7 @@ LINE: dict[str, Any] = {
     "decoding": json.loads(DECODING),
     "run": 0,
     "constraints": [
-        {"id": "C1", "stage": "raw", "mark": "entailed"},
+        C1,
         {"id": "P1", "stage": "propagated", "mark": "vague"},
     ],
     "missing": ["x ≤ 9"],
@@ -98,7 +100,39 @@ def test_a_label_that_misses_a_mark_is_a_draft(tmp_path: Path) -> None:
     assert not draft.begun
     append_label(tmp_path / "labels.jsonl", draft)
     assert read_labels([tmp_path / "labels.jsonl"]) == [draft]
+    assert json.loads((tmp_path / "labels.jsonl").read_text())["constraints"][0] == {
+        "id": "C1",
+        "stage": "raw",
+        "mark": None,
+        "digest": hashlib.sha256(b"an integer").hexdigest()[:12],
+    }
     assert draft.same_constraints(LABEL)
+
+
+def test_other_words_under_the_same_name_are_another_constraint(tmp_path: Path) -> None:
+    def label(by: str, words: str) -> Label:
+        raw = (Constraint("C1", "domain", words),)
+        return unmarked(by, KEY, ConstraintSpec(raw_constraints=raw))
+
+    ada, ben = label("ada", "an integer"), label("ben", "a real number")
+    assert ada.same_constraints(label("ben", "an integer"))
+    assert not ada.same_constraints(ben)
+    old = Label("cy", KEY, (Judged("C1", "raw", "vague"),))
+    assert old.same_constraints(ada)
+    assert ben.same_constraints(old)
+    path = tmp_path / "labels.jsonl"
+    for one in (old, ada, ben):  # a first line without words hides no difference
+        append_label(path, one)
+    with pytest.raises(InputError, match=r"line 3: .* are not those that ada judged"):
+        read_labels([path])
+
+
+def test_words_that_have_no_utf8_have_a_digest_too(tmp_path: Path) -> None:
+    spec = ConstraintSpec(raw_constraints=(Constraint("C1", "domain", "even\udfff"),))
+    label = unmarked("ada", KEY, spec)
+    append_label(tmp_path / "labels.jsonl", label)
+    assert read_labels([tmp_path / "labels.jsonl"]) == [label]
+    assert len(label.constraints[0].digest) == 12
 
 
 def test_what_was_cut_off_does_not_swallow_the_next_label(tmp_path: Path) -> None:
@@ -124,6 +158,8 @@ def test_what_was_cut_off_does_not_swallow_the_next_label(tmp_path: Path) -> Non
         ({"constraints": [{"id": "C1", "stage": "raw", "mark": "yes"}]}, "needs 'mark'"),
         ({"constraints": [{"id": "C1", "stage": ["raw"], "mark": "vague"}]}, "needs 'stage'"),
         ({"constraints": [{"stage": "raw", "mark": "vague"}]}, "needs 'id', a text"),
+        ({"constraints": [C1 | {"digest": "xyz"}]}, "'digest' must be 12 hexadecimal digits"),
+        ({"constraints": [C1 | {"digest": None}]}, "needs 'digest', a text"),
         ({"missing": "none"}, "needs 'missing', a list"),
         ({"missing": [" "]}, "must be a list of texts"),
         ({"note": 1}, "needs 'note', a text"),

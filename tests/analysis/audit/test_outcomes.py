@@ -1,6 +1,7 @@
 import pytest
 from hand_made import arm, attempt, study
 
+from cfr.analysis.audit.judging import Judging
 from cfr.analysis.audit.outcomes import Outcomes, Rule, outcome, outcomes, outcomes_table
 from cfr.analysis.table import to_markdown
 
@@ -45,6 +46,7 @@ def test_unequal_chances_are_pointed_out() -> None:
     uneven = study(arm("direct", {"p": "----"}), arm("cfr", {"p": "+"}))
     assert "model on set: up to 4 runs before and 1 after" in outcomes_table(uneven, "cfr").notes[1]
     assert len(outcomes_table(uneven, "cfr", rule="first").notes) == 1
+    assert len(outcomes_table(uneven, "cfr", judging=Judging("first")).notes) == 1
 
 
 def test_nothing_to_compare_is_said_in_words() -> None:

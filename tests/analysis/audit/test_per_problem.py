@@ -1,6 +1,9 @@
 from hand_made import arm, attempt, study, texts
 
-from cfr.analysis.audit.per_problem import per_problem
+from cfr.analysis.audit.flips import errors_table
+from cfr.analysis.audit.judging import RULES, Judging
+from cfr.analysis.audit.outcomes import outcomes_table
+from cfr.analysis.audit.per_problem import per_problem, per_problem_tables
 from cfr.analysis.study import Study
 from cfr.analysis.table import to_markdown
 
@@ -40,7 +43,29 @@ def test_each_problem_with_its_cues_marks_and_fix() -> None:
     assert "| 3 | Integer/Count | ✓ (2/2) | ✗ (0/2) | introduced: Range violation |" in text
     assert "| Correct | of 4 | 2 | 2 | 1 fixed, 1 introduced |" in text
     assert table.paper == ("tab:aime25-qwen9b",)
-    assert table.name == "per-problem-aime25-qwen3-5-9b-instruct"
+    assert table.name.startswith("per-problem-aime25-qwen3-5-9b-instruct-")
+
+
+def test_models_of_like_names_have_tables_of_their_own() -> None:
+    arms = (
+        arm(method, {"p": mark}, model=model)
+        for model in ("a/b", "a-b")
+        for method, mark in (("direct", "-"), ("cfr", "+"))
+    )
+    names = [table.name for table in per_problem_tables(study(*arms), "cfr")]
+    assert names[1] == "per-problem-set-a-b"
+    assert len(set(names)) == 2
+
+
+def test_the_rule_is_that_of_all_tables_about_errors() -> None:
+    uneven = study(arm("direct", {"p": "-+"}), arm("cfr", {"p": "+-"}))
+    any_run, first_run = Judging(), Judging("first")
+    for judging, change in ((any_run, "0 fixed"), (first_run, "1 fixed")):
+        (table,) = per_problem_tables(uneven, "cfr", judging=judging)
+        assert table.rows[-1].cells[-1].text.startswith(change)
+        assert RULES[judging.rule] in table.notes
+        assert RULES[judging.rule] in errors_table(uneven, "cfr", judging=judging).notes
+        assert RULES[judging.rule] in outcomes_table(uneven, "cfr", judging=judging).notes
 
 
 def test_where_rows_are_few_those_that_changed_come_first() -> None:

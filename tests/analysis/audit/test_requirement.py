@@ -86,6 +86,31 @@ def test_the_ends_of_a_range() -> None:
     assert Fraction(10**40) in Range()
 
 
+@pytest.mark.parametrize(
+    ("text", "moduli"),
+    [
+        ("Find it mod" + " " * 100_000 + "x.", ()),
+        ("Find it mod" + " " * 100_000 + "7.", (7,)),
+        ("Find it mod" + "( " * 100_000 + "x.", ()),
+        ("Find the integer between" + " " * 100_000 + "x and y.", ()),
+        ("Find the integer between 3" + " " * 100_000 + "x and y.", ()),
+    ],
+)
+def test_long_runs_of_spaces_are_read_once(text: str, moduli: tuple[int, ...]) -> None:
+    # Where they are not, each of these takes minutes.
+    found = read_requirement(text)
+    assert found.moduli == moduli
+    assert found.ranges == tuple(Range(0, one - 1) for one in moduli)
+
+
+def test_numbers_without_end_are_no_numbers() -> None:
+    assert read_requirement("Find it mod " + "111," * 5_000 + ".").moduli == ()
+    assert read_requirement("Find it mod " + "1" * 5_000).moduli == ()
+    grouped = "123" + ",456" * 5
+    assert read_requirement(f"Find it mod {grouped}.").moduli == (int(grouped.replace(",", "")),)
+    assert read_requirement(f"Find it mod {grouped},456.").moduli == ()
+
+
 @given(st.text() | st.text("remaindvbylst 0123456789+$^{}.?modfi"))
 def test_any_text_can_be_read(text: str) -> None:
     required = read_requirement(text)

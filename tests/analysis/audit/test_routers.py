@@ -12,6 +12,7 @@ from cfr.analysis.audit.routers import (
     agreement_between,
     compare_routers,
     read_decisions,
+    routed_share,
     routers_table,
     stored_decisions,
 )
@@ -69,6 +70,13 @@ def test_agreement_is_symmetric_where_it_should_be(pairs: dict[str, tuple[bool, 
 
 def test_the_majority_of_runs_decides_and_a_tie_is_a_no() -> None:
     assert stored_decisions([LLM]) == keyed(a=True, b=True, c=False, d=False)
+    assert routed_share(LLM) == (2, 4)
+
+
+def test_an_arm_without_a_router_has_no_share() -> None:
+    assert routed_share(arm("direct", {"a": "+-"})) is None
+    partly = {"a": [attempt("+", 0, routed=False)], "b": [attempt("?", 0)]}
+    assert routed_share(arm("llm-router", partly)) == (0, 1)
 
 
 def test_without_labels_the_regex_router_is_the_reference() -> None:
@@ -82,7 +90,8 @@ def test_without_labels_the_regex_router_is_the_reference() -> None:
     assert (llm.tokens, llm.milliseconds, llm.dollars) == (100, 500, None)
     notes = " ".join(routers_table(found).notes)
     assert "not merit" in notes
-    assert "no price is set" in notes
+    assert "models.toml sets no price" in notes
+    assert "not on record" not in notes
 
 
 def test_labels_judge_every_router(tmp_path: Path) -> None:
@@ -108,8 +117,12 @@ def test_a_price_makes_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_what_a_store_does_not_know_stays_open() -> None:
     silent = arm("llm-router", {"a": [attempt("+", routed=True)]})
-    _, llm = compare_routers(study(silent, problems=PROBLEMS), audit_router(STUDY)).rows
+    found = compare_routers(study(silent, problems=PROBLEMS), audit_router(STUDY))
+    llm = found.rows[1]
     assert (llm.tokens, llm.milliseconds, llm.dollars) == (None, None, None)
+    notes = " ".join(routers_table(found).notes)
+    assert "the router's tokens are not on record" in notes
+    assert "models.toml" not in notes
 
 
 def test_other_patterns_are_another_router() -> None:

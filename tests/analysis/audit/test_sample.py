@@ -114,3 +114,13 @@ def test_labels_of_other_constraints_are_refused() -> None:
         changed = {key: replace(now[key], constraints=other)}
         with pytest.raises(InputError, match=r"but ada judged 1 constraint \(C1\)"):
             refuse_mismatch([label], changed, "runs.db")
+
+
+def test_labels_of_the_same_names_and_other_words_are_refused_in_words() -> None:
+    key = draw(TWO, size=1, seed=1).keys[0]
+    other = ConstraintSpec(raw_constraints=(Constraint("C1", "domain", "a real number"),))
+    now = {key: Transcript("", None, None, 0, other)}
+    with pytest.raises(InputError, match=r"has other words in C1 than those that ada judged; "):
+        refuse_mismatch([unmarked("ada", key, SPEC)], now, "runs.db")
+    # An older line does not tell what was judged.
+    refuse_mismatch([Label("ada", key, (Judged("C1", "raw", "vague"),))], now, "runs.db")

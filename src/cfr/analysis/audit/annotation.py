@@ -20,8 +20,10 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final, TypeAlias
 
+from cfr.analysis.audit.gold import Quality
 from cfr.analysis.audit.label import MARKS, Label, Mark, Stage
 from cfr.analysis.resample import Interval
+from cfr.analysis.study import Study
 from cfr.benchmark.agreement import kappa
 from cfr.evaluation.record import RecordKey
 from cfr.evaluation.summary import wilson
@@ -34,6 +36,8 @@ __all__ = [
     "Share",
     "accords",
     "by_attempt",
+    "by_method",
+    "labels_of",
     "rates",
     "rates_by_model",
 ]
@@ -116,6 +120,31 @@ def rates_by_model(labels: Iterable[Label]) -> dict[str, tuple[float, float, int
         model: (one.validity.value, one.hallucination.value or 0.0, one.constraints)
         for model, groups in _by_model(by_attempt(labels)).items()
         if (one := _rates(model, groups)).validity.value is not None
+    }
+
+
+def labels_of(labels: Iterable[Label], study: Study) -> tuple[list[Label], int]:
+    """Keep the labels of a study's own attempts, and count those of others."""
+    known = {
+        (*arm.key, problem, attempt.run)
+        for arm in study.arms
+        for problem, attempts in arm.attempts.items()
+        for attempt in attempts
+    }
+    every = list(labels)
+    own = [label for label in every if label.key in known]
+    return own, len(every) - len(own)
+
+
+def by_method(labels: Iterable[Label]) -> dict[tuple[str, str], Quality]:
+    """Return what people found, by model and method; drafts do not count."""
+    judged: dict[tuple[str, str], list[_Group]] = defaultdict(list)
+    for key, group in by_attempt(labels).items():
+        judged[key[2], key[1]].append(group)
+    return {
+        names: Quality(one.validity.value, one.hallucination.value, f"by hand: {one.constraints:,}")
+        for names, groups in sorted(judged.items())
+        if (one := _rates(names[0], groups)).constraints
     }
 
 

@@ -33,8 +33,8 @@ __all__ = [
     "rungs",
 ]
 
-# Points of a bootstrap distribution that are written down; beyond them it is sampled.
-_LARGEST_EXACT: Final = 4_000_000
+# Many different numbers of replies have a common unit whose multiples no machine integer holds.
+_FINEST_UNIT: Final = 1_000_000
 NOTHING: Final = "No attempt of this study has a Stage 1 reply on record."
 """What a table about Stage 1 says where there is none."""
 
@@ -171,14 +171,12 @@ def _counts(model: str, arms: Sequence[Arm]) -> Counts:
 def _mean(totals: Mapping[Key, int], runs: Mapping[Key, int]) -> Mean:
     unit = math.lcm(*set(runs.values()))
     values = [totals[key] * unit // count for key, count in runs.items()]
-    span = max(values) - min(values)
     mean = sum(values) / len(values) / unit
-    if not span:
+    if len(set(values)) == 1:
         return Mean(mean, None)
-    if span * len(values) <= _LARGEST_EXACT:
-        return Mean(mean, bootstrap(values, 1 / unit).interval())
-    shares = [totals[key] / count for key, count in runs.items()]
-    return Mean(mean, drawn(shares, seed=0, resamples=1_000).interval())
+    if unit > _FINEST_UNIT:
+        return Mean(mean, drawn([value / unit for value in values], seed=0).interval())
+    return Mean(mean, bootstrap(values, 1 / unit).interval())
 
 
 def extraction_table(

@@ -6,65 +6,20 @@ Paper: Error Analysis; appendix Error Taxonomy.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from cfr.analysis.audit.gold import gold_item
+from cfr.analysis.audit.judging import RULES, Classes, Judging, read_classes
 from cfr.analysis.audit.mistake import MISTAKE_LABELS, MISTAKES, Mistake, mistake, mistake_on_item
-from cfr.analysis.audit.outcomes import RULES, Rule, both_outcomes, unequal_runs
-from cfr.analysis.audit.said import read_said
+from cfr.analysis.audit.outcomes import both_outcomes, unequal_runs
 from cfr.analysis.notation import NONE, percent, several
 from cfr.analysis.study import Arm, Asked, Attempt, Study, model_label
 from cfr.analysis.subset import BASELINE, Key, absent, sides
 from cfr.analysis.table import Column, Row, Table, row
-from cfr.benchmark.jsonl import InputError
 
 __all__ = ["Classes", "Flip", "Judging", "errors_table", "flips", "flips_between", "read_classes"]
-
-
-@dataclass(frozen=True, slots=True)
-class Classes:
-    """How a person classed errors: by problem, and by method where a line names one."""
-
-    said: Mapping[tuple[Key, str], tuple[Mistake, str]] = field(
-        default_factory=dict[tuple[Key, str], tuple[Mistake, str]]
-    )
-    """The class and the note of each; an empty method stands for all."""
-    unknown: int = 0
-    """Lines about problems that the study does not have."""
-
-    def find(self, key: Key, method: str) -> tuple[Mistake, str] | None:
-        """Look up what was said about a problem under a method."""
-        return self.said.get((key, method)) or self.said.get((key, ""))
-
-
-def read_classes(path: Path, study: Study) -> Classes:
-    """Read lines of ``problem`` and ``class``, perhaps ``benchmark``, ``method`` and ``note``."""
-    said: dict[tuple[Key, str], tuple[Mistake, str]] = {}
-    unknown = 0
-    for line in read_said(path, study):
-        given = line.value.get("class")
-        wanted = str(given).strip().lower().replace(" ", "_").replace("-", "_")
-        known: Mistake | None = next((name for name in MISTAKES if name == wanted), None)
-        if known is None:
-            choices = ", ".join(MISTAKES)
-            raise InputError(f"{line.where}: 'class' is {given!r}; it must be one of {choices}")
-        if line.key is None:
-            unknown += 1
-        else:
-            method = str(line.value.get("method") or "")
-            said[line.key, method] = (known, str(line.value.get("note") or ""))
-    return Classes(said, unknown)
-
-
-@dataclass(frozen=True, slots=True)
-class Judging:
-    """When a problem counts as right, and what a person said about errors."""
-
-    rule: Rule = "any"
-    classes: Classes = field(default_factory=Classes)
 
 
 _JUDGING: Final = Judging()
@@ -86,6 +41,14 @@ class Flip:
     """False where no wrong answer is on record although there was one."""
     by_person: bool = False
     note: str = ""
+    gold_known: bool = True
+    """False where the right answer, which most classes need, is not on record."""
+
+    @property
+    def for_want_of_gold(self) -> bool:
+        """Whether it is other only because the right answer is not on record."""
+        told = self.gold_known or self.by_person or not self.kept
+        return self.mistake == "other" and not told
 
 
 def flips(
@@ -111,8 +74,10 @@ def flips_between(study: Study, base: Arm, arm: Arm, judging: Judging = _JUDGING
             wrong = [a for a in (base if after else arm).attempts[problem] if a.correct is not None]
             shown = wrong if judging.rule == "any" else wrong[:1]
             found = _class_of(study, arm.benchmark, problem, shown)
-            flip = Flip(arm.model, arm.benchmark, problem, after, *found)
-            said = judging.classes.find((arm.benchmark, problem), arm.method)
+            key = (arm.benchmark, problem)
+            known = _gold_known(study, key)
+            flip = Flip(arm.model, *key, after, *found, gold_known=known)
+            said = judging.classes.find(key, arm.method, arm.model)
             yield replace(flip, mistake=said[0], note=said[1], by_person=True) if said else flip
 
 
@@ -134,6 +99,10 @@ def _mistake(study: Study, key: Key, attempt: Attempt) -> Mistake:
         return mistake_on_item(item, attempt.answer)
     asked = study.problems.get(key, _NONE)
     return mistake(asked.text, asked.gold, attempt.answer, key[0])
+
+
+def _gold_known(study: Study, key: Key) -> bool:
+    return bool(study.problems.get(key, _NONE).gold) or gold_item(study, *key) is not None
 
 
 _NONE: Final = Asked("")
@@ -197,5 +166,9 @@ def _notes(found: Sequence[Flip], judging: Judging) -> Iterator[str]:
         yield f"{by_person:,} of {len(found):,} were classed by a person."
     if lost := sum(not flip.kept and not flip.by_person for flip in found):
         yield f"Counted as other, as no wrong answer is on record: {several(lost, 'problem')}."
+    if without := sum(flip.for_want_of_gold for flip in found):
+        count = several(without, "problem")
+        yield f"Counted as other, as the right answer is not on record: {count}."
     if unknown := judging.classes.unknown:
-        yield f"Classes for problems that are not in this study: {several(unknown, 'line')}."
+        lines = several(unknown, "line")
+        yield f"Classes for problems or models that are not in this study: {lines}."

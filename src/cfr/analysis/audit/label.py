@@ -7,6 +7,7 @@ adding to the file and never by rewriting it.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -19,7 +20,7 @@ import orjson
 
 from cfr.benchmark.jsonl import InputError, read_rows
 from cfr.benchmark.whole import OutputError
-from cfr.constraint.spec import ConstraintSpec
+from cfr.constraint.spec import Constraint, ConstraintSpec, Propagated
 from cfr.evaluation.record import RecordKey
 from cfr.problem import Json
 
@@ -44,6 +45,7 @@ MARKS: Final[tuple[Mark, ...]] = ("entailed", "not_entailed", "vague")
 """What the problem says of a constraint: it follows; it does not; it cannot be told."""
 _STAGES: Final[tuple[Stage, ...]] = ("raw", "propagated")
 _ANNOTATOR: Final = re.compile(r"\w(?:[\w.@ -]{0,38}\w)?")
+_DIGEST: Final = re.compile(r"[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,19 @@ class Judged:
     id: str
     stage: Stage
     mark: Mark | None = None
+    digest: str = ""
+    """Stands for the words that were judged; empty where they are not known."""
+
+    def same(self, other: Judged) -> bool:
+        """Whether both are the same constraint, as far as their words are known."""
+        known = self.digest and other.digest
+        alike = (self.id, self.stage) == (other.id, other.stage)
+        return alike and (not known or self.digest == other.digest)
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the constraint as a line of the file does."""
+        fields: dict[str, Json] = {"id": self.id, "stage": self.stage, "mark": self.mark}
+        return fields | ({"digest": self.digest} if self.digest else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +99,9 @@ class Label:
 
     def same_constraints(self, other: Label) -> bool:
         """Whether both are about the same constraints, whatever they say of them."""
-        mine, theirs = ([(c.id, c.stage) for c in one.constraints] for one in (self, other))
-        return mine == theirs
+        if len(self.constraints) != len(other.constraints):
+            return False
+        return all(map(Judged.same, self.constraints, other.constraints))
 
     def to_json(self) -> dict[str, Json]:
         """Describe the label as a line of the file does."""
@@ -98,9 +114,7 @@ class Label:
             "model": model,
             "decoding": orjson.loads(decoding),
             "run": run,
-            "constraints": [
-                {"id": one.id, "stage": one.stage, "mark": one.mark} for one in self.constraints
-            ],
+            "constraints": [one.to_json() for one in self.constraints],
             "missing": [*self.missing],
         }
         return fields | ({"note": self.note} if self.note else {})
@@ -108,9 +122,20 @@ class Label:
 
 def unmarked(annotator: str, key: RecordKey, spec: ConstraintSpec) -> Label:
     """Make the label that an annotator begins with."""
-    raw = tuple(Judged(one.id, "raw") for one in spec.raw_constraints)
-    propagated = tuple(Judged(one.id, "propagated") for one in spec.propagated_constraints)
-    return Label(annotator, key, raw + propagated)
+    both: tuple[tuple[Stage, Iterable[Constraint | Propagated]], ...] = (
+        ("raw", spec.raw_constraints),
+        ("propagated", spec.propagated_constraints),
+    )
+    begun = (
+        Judged(one.id, stage, digest=_digest(one.description))
+        for stage, ones in both
+        for one in ones
+    )
+    return Label(annotator, key, tuple(begun))
+
+
+def _digest(words: str) -> str:
+    return hashlib.sha256(words.encode(errors="surrogatepass")).hexdigest()[:12]
 
 
 def describe(key: RecordKey) -> str:
@@ -174,14 +199,16 @@ def read_labels(paths: Iterable[Path]) -> list[Label]:
             where = f"{path}, line {row.number}"
             label = _label(where, row.value)
             found[label.annotator, label.key] = (where, label)
-    first: dict[RecordKey, Label] = {}
+    seen: dict[RecordKey, list[Label]] = {}
     for where, label in found.values():
-        other = first.setdefault(label.key, label)
-        if not label.same_constraints(other):
-            raise InputError(
-                f"{where}: the constraints of {describe(label.key)} are not those that "
-                f"{other.annotator} judged; report on labels of different runs apart"
-            )
+        # With all of them: one whose words are not known is like any other.
+        for other in seen.setdefault(label.key, []):
+            if not label.same_constraints(other):
+                raise InputError(
+                    f"{where}: the constraints of {describe(label.key)} are not those that "
+                    f"{other.annotator} judged; report on labels of different runs apart"
+                )
+        seen[label.key].append(label)
     return [label for _, label in found.values()]
 
 
@@ -244,4 +271,7 @@ def _judged(value: object) -> Judged:
         raise ValueError("each constraint needs 'stage': raw or propagated")
     if mark is not None and mark not in MARKS:
         raise ValueError(f"each constraint needs 'mark': one of {', '.join(MARKS)}")
-    return Judged(_text(fields, "id"), stage, mark)
+    digest = _text(fields, "digest") if "digest" in fields else ""
+    if "digest" in fields and not _DIGEST.fullmatch(digest):
+        raise ValueError("'digest' must be 12 hexadecimal digits in lower case")
+    return Judged(_text(fields, "id"), stage, mark, digest)

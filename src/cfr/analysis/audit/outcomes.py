@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
+from cfr.analysis.audit.judging import RULES, Judging, Rule
 from cfr.analysis.notation import several
 from cfr.analysis.study import Arm, Attempt, Study, benchmark_label, model_label
 from cfr.analysis.subset import BASELINE, Sides, absent, sides
@@ -23,14 +24,7 @@ __all__ = [
     "unequal_runs",
 ]
 
-Rule: TypeAlias = Literal["any", "first"]
-"""When a problem counts as right: where any run is (pass@k), or where the first run is."""
-
-RULES: Final[Mapping[Rule, str]] = {
-    "any": "A problem is right where any of its runs is (pass@k).",
-    "first": "A problem is right where its first judged run is.",
-}
-"""The rules in words."""
+_JUDGING: Final = Judging()
 
 
 def outcome(attempts: Sequence[Attempt], rule: Rule = "any") -> bool | None:
@@ -91,9 +85,18 @@ def _counted(model: str, benchmark: str | None, counts: Counter[tuple[bool, bool
 
 
 def outcomes_table(
-    study: Study, method: str, baseline: str = BASELINE, rule: Rule = "any"
+    study: Study,
+    method: str,
+    baseline: str = BASELINE,
+    judging: Judging = _JUDGING,
+    *,
+    rule: Rule | None = None,
 ) -> Table:
-    """Show on how many problems both, one or neither of the two is right."""
+    """Show on how many problems both, one or neither of the two is right.
+
+    The rule is that of ``judging``, as in the tables of errors, unless another is named.
+    """
+    rule = rule or judging.rule
     both = sides(study, method, baseline)
     names = both[0].names if both else (baseline, method)
     columns = (

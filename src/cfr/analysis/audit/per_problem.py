@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -11,6 +10,7 @@ from cfr.analysis.audit.flips import Flip, Judging, flips_between
 from cfr.analysis.audit.mistake import MISTAKE_LABELS
 from cfr.analysis.audit.outcomes import RULES, both_outcomes
 from cfr.analysis.audit.routing import FAMILY_LABELS
+from cfr.analysis.figure import file_stem
 from cfr.analysis.notation import NONE
 from cfr.analysis.study import Arm, Study, benchmark_label, model_label
 from cfr.analysis.subset import BASELINE, absent, sides
@@ -65,7 +65,7 @@ def per_problem(
         _body(study, *pairs[0], judging, limit) if pairs else ((), (absent(method, baseline),))
     )
     paper = _PAPER.get((benchmark, model_label(model)))
-    name = re.sub(r"[^a-z0-9]+", "-", f"per-problem-{benchmark}-{model}".lower()).strip("-")
+    name = file_stem("per-problem", benchmark, model)
     return Table(name, title, columns, rows, notes=notes, paper=(paper,) if paper else ())
 
 

@@ -52,8 +52,10 @@ def read_requirement(text: str) -> Requirement:
 
 
 _WHOLE: Final = re.compile(
-    r"\s*(?:\\\(|[$({])*\s*"
-    r"(\d{1,3}(?:(?:,|\{,\}|\\,)\d{3})+|\d{1,15})(?:\s*\^\s*(?:\{\s*(\d{1,2})\s*\}|(\d)))?"
+    # Only an opening lets spaces begin again, so a long run of them is read once.
+    r"\s*(?:(?:\\\(|[$({])\s*)*"
+    # At most 18 digits: longer ones are no modulus or bound that a person writes out.
+    r"(\d{1,3}(?:(?:,|\{,\}|\\,)\d{3}){1,5}|\d{1,15})(?:\s*\^\s*(?:\{\s*(\d{1,2})\s*\}|(\d)))?"
     # What goes on is another number: 10^9 + 7, 5!, 7k, 2.5.
     r"(?!\w|\s*[\^!+*/]|\s*\\(?:cdot|times)|[.,]\d|\{,\})"
 )

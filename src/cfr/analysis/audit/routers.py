@@ -28,6 +28,7 @@ __all__ = [
     "agreement_between",
     "compare_routers",
     "read_decisions",
+    "routed_share",
     "routers_table",
     "stored_decisions",
 ]
@@ -92,6 +93,15 @@ def stored_decisions(arms: list[Arm]) -> dict[Key, bool]:
             if said:
                 found[arm.benchmark, problem] = 2 * sum(said) > len(said)
     return found
+
+
+def routed_share(arm: Arm) -> tuple[int, int] | None:
+    """Count the problems that an arm's router sent to two stages, and those that it decided.
+
+    A problem counts once, as the majority of its runs; None where the arm has no router.
+    """
+    decided = stored_decisions([arm]).values()
+    return (sum(decided), len(decided)) if decided else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,5 +219,8 @@ def _notes(routers: Routers) -> Iterator[str]:
         "Tokens, latency and cost are means for one decision. The regex router was timed on this "
         "study's problems while the table was made; a call's latency includes its wait for a place."
     )
-    if any(one.dollars is None for one in routers.rows):
-        yield f"A cost of {NONE} means that no price is set for the model in models.toml."
+    unpriced = [one for one in routers.rows if one.dollars is None]
+    if any(one.tokens is None for one in unpriced):
+        yield f"A cost of {NONE} without tokens means that the router's tokens are not on record."
+    if any(one.tokens is not None for one in unpriced):
+        yield f"A cost of {NONE} beside tokens means that models.toml sets no price for the model."

@@ -23,6 +23,8 @@ class Said:
     key: Key | None
     """Which problem of the study it is about; None where the study does not have it."""
     value: Mapping[str, Json]
+    number: int
+    """Of the line."""
 
 
 def read_said(path: Path, study: Study) -> Iterator[Said]:
@@ -40,7 +42,7 @@ def read_said(path: Path, study: Study) -> Iterator[Said]:
             raise InputError(
                 f"{where}: problem {problem} is in {' and in '.join(places)}; add its 'benchmark'"
             )
-        yield Said(where, (places[0], str(problem)) if places else None, line.value)
+        yield Said(where, (places[0], str(problem)) if places else None, line.value, line.number)
 
 
 def _places(study: Study) -> dict[str, list[str]]:

@@ -105,10 +105,18 @@ def refuse_mismatch(
             now = unmarked(label.annotator, label.key, spec)
             if not label.same_constraints(now):
                 raise InputError(
-                    f"{source}: {describe(label.key)} has {_say(now)}, but {label.annotator} "
-                    f"judged {_say(label)}; these are not the runs that were judged: name those, "
-                    "or a new file of labels"
+                    f"{source}: {describe(label.key)} has {_difference(now, label)}; these are not "
+                    "the runs that were judged: name those, or a new file of labels"
                 )
+
+
+def _difference(now: Label, label: Label) -> str:
+    pairs = list(zip(now.constraints, label.constraints, strict=False))
+    named = all((one.id, one.stage) == (was.id, was.stage) for one, was in pairs)
+    if named and len(now.constraints) == len(label.constraints):
+        names = ", ".join(one.id for one, was in pairs if not one.same(was))
+        return f"other words in {names} than those that {label.annotator} judged"
+    return f"{_say(now)}, but {label.annotator} judged {_say(label)}"
 
 
 def _say(label: Label) -> str:
