@@ -88,6 +88,20 @@ def test_what_a_person_sees(tmp_path: Path) -> None:
     )
 
 
+def test_a_method_that_is_named_twice_is_tested_once(tmp_path: Path) -> None:
+    path = outcomes(tmp_path / "o.jsonl", [1, 0])
+    done = compare(path, "--baseline", "A", "--method", "B", "--method", "B", "--json")
+    assert json.loads(done.stdout)["family"] == 1
+
+
+def test_options_out_of_range_are_refused(tmp_path: Path) -> None:
+    path = outcomes(tmp_path / "o.jsonl", [1, 0])
+    for option, value in (("--also-p", "nan"), ("--also-p", "2"), ("--resamples", "1")):
+        done = compare(path, "--baseline", "A", option, value)
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+
+
 def test_errors_are_one_line(tmp_path: Path) -> None:
     path = outcomes(tmp_path / "o.jsonl", [0, 0])
     empty = tmp_path / "empty.jsonl"

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -32,9 +33,9 @@ def outcomes(tmp_path: Path) -> Path:
 def test_a_report_in_a_folder(outcomes: Path, tmp_path: Path) -> None:
     done = run("report", outcomes, "-o", tmp_path / "out", "--no-figures")
     assert done.returncode == 0, done.stderr
-    assert [Path(line).name for line in done.stdout.split()] == [
-        *("report.html", "report.md", "tables", "figures")
-    ]
+    written = [Path(line).name for line in done.stdout.split()]
+    assert written == ["report.html", "report.md", "tables"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == written
     assert "Paired statistics …" in done.stderr
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "CFR (always-on) against Direct CoT" in page
@@ -77,6 +78,8 @@ def test_errors_are_one_line(outcomes: Path, tmp_path: Path) -> None:
         (("report", outcomes, "--method", "zero"), "has no method 'zero'"),
         (("report", outcomes, "--classes", bad), "line 1"),
         (("audit", "errors", empty), "no attempts yet"),
+        (("audit", "stage1", outcomes, "--baseline", "zero"), "has no method 'zero'"),
+        (("audit", "errors", outcomes, "--method", "direct"), "compared with itself"),
         (("audit", "router", tmp_path / "none.db"), "there is no such store"),
     ):
         done = run(*arguments)
@@ -84,3 +87,29 @@ def test_errors_are_one_line(outcomes: Path, tmp_path: Path) -> None:
         *_, last = done.stderr.splitlines()
         assert said in last, (arguments, done.stderr)
         assert "Traceback" not in done.stderr
+
+
+def test_lines_about_other_problems_are_counted_aloud(outcomes: Path, tmp_path: Path) -> None:
+    decisions = tmp_path / "decisions.jsonl"
+    decisions.write_text('{"problem": "3", "routed": true}\n{"problem": "zzz", "routed": true}\n')
+    done = run("audit", "router", outcomes, "--decisions", decisions)
+    assert done.returncode == 0
+    assert "not in these runs: 1" in done.stderr
+
+
+def test_an_output_that_is_not_utf_8(outcomes: Path) -> None:
+    command = [sys.executable, "-m", "cfr", "compare", str(outcomes)]
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run(command, capture_output=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert b"CFR (always-on) against Direct CoT" in done.stdout
+
+
+def test_messages_obey_no_control_codes(tmp_path: Path) -> None:
+    path = tmp_path / "evil.jsonl"
+    row = json.dumps({"problem": "\x1b[2J\u202e", "method": "a", "run": 0, "correct": True})
+    path.write_text(f"{row}\n{row}\n")
+    done = run("compare", path)
+    assert "is there twice" in done.stderr
+    assert "\x1b" not in done.stderr
+    assert "\u202e" not in done.stderr

@@ -62,7 +62,7 @@ def _row(pair: Pair) -> Row:
     return row(
         Cell(benchmark or "all", bold=pair.benchmark == POOLED),
         f"{pair.n:,}",
-        str(pair.runs),
+        _runs(pair),
         decimal(pair.before),
         decimal(pair.after),
         delta(pair.gain, pair.interval),
@@ -92,6 +92,10 @@ def _notes(comparison: Comparison) -> list[str]:
     return [*notes, *comparison.notes]
 
 
+def _runs(pair: Pair) -> str:
+    return str(pair.runs) if pair.fewest == pair.runs else f"{pair.fewest}–{pair.runs}"
+
+
 def _rows_named(pairs: Sequence[Pair]) -> str:
     """Name rows of the table: each method with its benchmarks."""
     found: dict[str, list[str]] = {}
@@ -108,12 +112,13 @@ def sentence(pair: Pair, *, named: bool = False) -> str:
     where = ", ".join(map(benchmark_label, pair.pooled)) + " together" if pair.pooled else ""
     where = where or benchmark_label(pair.benchmark) or "this set"
     where += f" with {model_label(pair.model)}" if named else ""
-    size = f"{several(pair.n, 'problem')}, {several(pair.runs, 'run')}"
+    size = f"{several(pair.n, 'problem')}, {_runs(pair)} {'run' if pair.runs == 1 else 'runs'}"
     bounds = f"95 %{interval(pair.interval)}" if pair.interval else "no interval"
     if not pair.improved + pair.degraded:
         return f"{method} and {baseline} do not differ on any problem of {where} ({size})."
     said = f"{method} against {baseline} on {where}: {points(pair.gain)} points ({bounds}; {size})"
-    verdict = f"p = {p_value(pair.p)}, {p_value(pair.p_holm)} after correction"
+    p = p_value(pair.p)
+    verdict = f"p {p if p.startswith('<') else f'= {p}'}, {p_value(pair.p_holm)} after correction"
     if pair.significant:
         return f"{said}; {verdict}."
     low, high = pair.ci

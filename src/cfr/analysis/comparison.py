@@ -64,6 +64,7 @@ class Pair:
     model: str
     n: int
     runs: int
+    """The most runs that a problem has; ``fewest`` is the least."""
     before: float
     after: float
     improved: int
@@ -77,6 +78,7 @@ class Pair:
     """The smallest gain that a set like this shows four times in five."""
     exact: bool = True
     """Whether the interval is exact; otherwise it was drawn."""
+    fewest: int = 0
     pooled: tuple[str, ...] = ()
     """The benchmarks of a row that takes several together."""
     p_holm: float = 1.0
@@ -153,9 +155,11 @@ def compare(
     if not known:
         raise ComparisonError(f"{study.source}: no attempts yet; run 'cfr eval' first")
     base = find_method(study, baseline)
-    others = [find_method(study, name) for name in methods] or [
-        name for name in known if name != base
-    ]
+    bad = next((p for p in plan.also_tested if not 0 <= p <= 1), None)
+    if bad is not None:
+        raise ComparisonError(f"{bad}: not a p-value; it must be from 0 to 1")
+    named = list(dict.fromkeys(find_method(study, name) for name in methods))
+    others = named or [name for name in known if name != base]
     if base in others:
         raise ComparisonError(f"{base}: compared with itself; name another --method")
     if not others:
@@ -198,6 +202,7 @@ def pair_arms(
         test=test,
         detectable=detectable(found.points),
         exact=spread.exact,
+        fewest=found.fewest_runs,
         pooled=tuple(arm.benchmark for arm in baseline) if len(baseline) > 1 else (),
         notes=tuple(found.limits()),
         labels=(baseline[0].name, method[0].name),
@@ -219,7 +224,10 @@ def find_method(study: Study, name: str) -> str:
 def constrained_method(study: Study, baseline: str, wanted: str = "") -> str:
     """Find the method that is looked at closely: the one wanted, Routed-CFR, CFR, or another."""
     if wanted:
-        return find_method(study, wanted)
+        found = find_method(study, wanted)
+        if found == baseline:
+            raise ComparisonError(f"{found}: compared with itself; name another --method")
+        return found
     others = [name for name in study.names("method") if name != baseline]
     return next((name for name in _CONSTRAINED if name in others), [*others, baseline][0])
 

@@ -111,19 +111,23 @@ def _output(arm: Arm | None, base: Arm | None) -> str:
 
 
 def stages_table(study: Study) -> Table:
-    """Tabulate where the tokens go: by stage, for an attempt that was made."""
+    """Tabulate where the tokens go: by stage, for an attempt that was judged."""
     rows: list[Row] = []
     for part in blocks(study):
-        rows.append(row(part.title, kind="heading"))
-        for method, arms in part.methods.items():
-            rows += _stage_rows(part.name(method), list(arms.values()))
+        found = [
+            line
+            for method, arms in part.methods.items()
+            for line in _stage_rows(part.name(method), list(arms.values()))
+        ]
+        rows += [row(part.title, kind="heading"), *found] if found else []
     titles = ("Calls", "Input", "Output", "Share of all tokens")
+    note = "Attempts that did not reach a stage count as zero there."
     return Table(
         "stages",
         "Tokens by stage: the mean of an attempt",
         (Column("Method", "left"), Column("Stage", "left"), *map(Column, titles)),
         tuple(rows),
-        ("Attempts that did not reach a stage count as zero there.",),
+        (note if rows else "Calls and tokens by stage are not on record.",),
         ("tab:cost-accounting",),
     )
 

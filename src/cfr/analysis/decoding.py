@@ -21,7 +21,7 @@ _LONGEST_PROMPT: Final = 40
 
 def read_decoding(decoding: str) -> dict[str, Any]:
     """Read the settings of an arm; nothing where none are on record."""
-    found: object = orjson.loads(decoding)
+    found: object = json.loads(decoding)
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
@@ -31,21 +31,26 @@ def write_decoding(value: object) -> str:
         return "{}"
     given = cast("dict[str, Any]", value)
     names = [*(name for name in _LABELS if name in given), *sorted(given.keys() - _LABELS.keys())]
-    ordered = {name: given[name] for name in names}
+    ordered = {name: _as_stored(name, given[name]) for name in names}
     try:
         return orjson.dumps(ordered).decode()
     except TypeError:  # a number that is too large for it
         return json.dumps(ordered)
 
 
+def _as_stored(name: str, value: Any) -> Any:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if whole and name in ("temperature", "top_p") else value
+
+
 def tell_apart(decodings: Sequence[str]) -> dict[str, str]:
     """Name each decoding by the settings in which they differ: ``Temperature 0.2``."""
     read = {decoding: read_decoding(decoding) for decoding in decodings}
     names = dict.fromkeys(name for one in read.values() for name in one)
-    differing = [n for n in names if len({orjson.dumps(one.get(n)) for one in read.values()}) > 1]
+    differing = [n for n in names if len({json.dumps(one.get(n)) for one in read.values()}) > 1]
     return {
         decoding: ", ".join(_named(n, one[n]) for n in differing if one.get(n) is not None)
-        or "Nothing set"
+        or ", ".join(_named(n, None) for n in differing)
         for decoding, one in read.items()
     }
 
@@ -66,4 +71,6 @@ def shorten(value: object) -> str:
 
 def _named(name: str, value: object, *, lower: bool = False) -> str:
     label = _LABELS.get(name, name)
+    if value is None:
+        return f"{'no' if lower else 'No'} {label.lower()}"
     return f"{label.lower() if lower else label} {shorten(value)}"

@@ -41,6 +41,11 @@ class Differences:
         return max(max(m, n) for (_, m), (_, n) in self.scores)
 
     @property
+    def fewest_runs(self) -> int:
+        """The fewest runs that a problem has on either side."""
+        return min(min(m, n) for (_, m), (_, n) in self.scores)
+
+    @property
     def counts(self) -> tuple[int, int, int]:
         """How many problems improved, tied and degraded."""
         crossed = [b * m - a * n for (a, m), (b, n) in self.scores]

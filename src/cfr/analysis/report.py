@@ -9,11 +9,11 @@ from itertools import islice
 
 from cfr.analysis import illustration
 from cfr.analysis.audit import reliability
-from cfr.analysis.audit.annotation import rates_by_model
+from cfr.analysis.audit.annotation import by_method, labels_of
 from cfr.analysis.audit.categories import categories_table
 from cfr.analysis.audit.extraction import extraction_table, parsing_table
 from cfr.analysis.audit.flips import errors_table
-from cfr.analysis.audit.gold import by_hand, gold_quality
+from cfr.analysis.audit.gold import gold_quality
 from cfr.analysis.audit.outcomes import outcomes_table
 from cfr.analysis.audit.per_problem import per_problem_tables
 from cfr.analysis.audit.robustness import robustness_table, settings_table
@@ -178,8 +178,9 @@ def _routing(desk: Desk, title: str) -> Section:
 
 
 def _stage1(desk: Desk, title: str) -> Section:
-    study, labels = desk.study, desk.choice.labels
-    quality = gold_quality(study) | by_hand(rates_by_model(labels))
+    study = desk.study
+    labels, strangers = labels_of(desk.choice.labels, study)
+    quality = gold_quality(study) | by_method(labels)
     tables = (
         extraction_table(study, quality),
         *(
@@ -194,14 +195,15 @@ def _stage1(desk: Desk, title: str) -> Section:
         lambda: illustration.category_figures(study, desk.method, desk.baseline)
     )
     paper = _paper("extraction-reliability", "parsing", "categories")
-    return Section("stage-1", title, (), _filled(*tables), figures, paper)
+    said = (f"Marks on attempts that are not in these data: {strangers:,}.",) if strangers else ()
+    return Section("stage-1", title, said, _filled(*tables), figures, paper)
 
 
 def _errors(desk: Desk, title: str) -> Section:
     study, method, baseline = desk.study, desk.method, desk.baseline
     judging = desk.choice.judging
     tables = (
-        outcomes_table(study, method, baseline),
+        outcomes_table(study, method, baseline, judging),
         errors_table(study, method, baseline, judging),
         *islice(per_problem_tables(study, method, baseline, judging), _MOST_OF_A_KIND),
     )

@@ -80,10 +80,10 @@ def bootstrap(values: Sequence[int], unit: float = 1.0) -> Bootstrap:
     Where that would take hundreds of megabytes (many problems, each with its own number of runs)
     it is drawn, always with the same seed.
     """
-    numbers = np.asarray(values, dtype=np.int64)
-    low, n = int(numbers.min()), len(numbers)
-    if (int(numbers.max()) - low) * n > _MOST_PLACES:
+    low, n = min(values), len(values)
+    if (max(values) - low) * n > _MOST_PLACES:
         return drawn([value * unit for value in values], seed=0)
+    numbers = np.asarray(values, dtype=np.int64)
     probabilities = _convolved(np.bincount(numbers - low) / n, n)
     totals = np.arange(len(probabilities), dtype=np.float64) + low * n
     return Bootstrap(

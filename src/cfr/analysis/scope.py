@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cfr.analysis.audit.routers import routed_share
 from cfr.analysis.block import Block, blocks, relative
 from cfr.analysis.comparison import pair_arms
 from cfr.analysis.notation import NONE, counted, decimal, delta, percent, times
@@ -38,10 +39,11 @@ def generalization_table(study: Study, baseline: str, method: str) -> Table:
 
 
 def _routed(arm: Arm) -> str:
-    decided = [a[0].routed for a in arm.attempts.values() if a and a[0].routed is not None]
-    if not decided:
+    found = routed_share(arm)
+    if found is None:
         return NONE
-    return f"{counted(sum(decided), len(decided))} ({percent(sum(decided) / len(decided))})"
+    routed, decided = found
+    return f"{counted(routed, decided)} ({percent(routed / decided)})"
 
 
 def exploratory_table(study: Study, baseline: str) -> Table:

@@ -84,7 +84,7 @@ def row(*cells: Cell | str, kind: Literal["row", "heading", "delta"] = "row") ->
 
 def to_markdown(table: Table) -> str:
     """Write a table in GitHub's Markdown, its caption ahead and its notes behind."""
-    lines = [f"**{markdown_text(table.title)}**", ""]
+    lines = [f"**{_inline(table.title)}**", ""]
     notes = [f"{markdown_text(note)}\n" for note in table.notes]
     if not table.rows:
         return "\n".join(lines + notes).rstrip() + "\n"
@@ -97,20 +97,24 @@ def to_markdown(table: Table) -> str:
 
 
 def _heading(column: Column) -> str:
-    return markdown_text(f"{column.group}: {column.title}" if column.group else column.title)
+    return _inline(f"{column.group}: {column.title}" if column.group else column.title)
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = markdown_text(cell.text)
+    text = _inline(cell.text)
     return f"**{text}**" if cell.bold and text else text
 
 
 def markdown_text(text: str) -> str:
     """Keep text from being read as Markdown or HTML: it may be a model's, or a file's."""
-    text = re.sub(r"([\\`*_|~]|^\[|\](?=[(\[]))", r"\\\1", _one_line(text))
     # What opens a block only does so at its start.
-    text = re.sub(r"^(#{1,6}(?=\s|$)|>|[-+](?=\s|$))", r"\\\1", text)
-    text = re.sub(r"^(\d+)([.)](?=\s|$))", r"\1\\\2", text)
+    text = re.sub(r"^(#{1,6}(?=\s|$)|>|[-+](?=\s|$))", r"\\\1", _inline(text))
+    return re.sub(r"^(\d+)([.)](?=\s|$))", r"\1\\\2", text)
+
+
+def _inline(text: str) -> str:
+    """Do the same within a line."""
+    text = re.sub(r"([\\`*_|~]|^\[|\](?=[(\[]))", r"\\\1", _one_line(text))
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 

@@ -19,7 +19,6 @@ def write(report: Report, folder: Path) -> list[Path]:
     """Write everything into a folder, which is made where it is not there; list the main files."""
     try:
         (folder / "tables").mkdir(parents=True, exist_ok=True)
-        (folder / "figures").mkdir(exist_ok=True)
     except OSError as error:
         raise OutputError(
             f"{folder}: cannot be a folder ({error.strerror}); name another"
@@ -30,7 +29,8 @@ def write(report: Report, folder: Path) -> list[Path]:
         _put(folder / "tables" / f"{table.name}.tex", to_latex(table))
     _put(folder / "report.md", report_markdown(report))
     _put(folder / "report.html", to_html(report))
-    return [folder / "report.html", folder / "report.md", folder / "tables", folder / "figures"]
+    made = ("report.html", "report.md", "tables", *(["figures"] if any(report.figures) else []))
+    return [folder / name for name in made]
 
 
 def _put(path: Path, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 
@@ -92,6 +93,9 @@ def root() -> None:
 
 def main() -> None:
     """Run the command line; a known error is one line on standard error, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # an output that cannot hold our signs gets "?"
     try:
         sys.exit(root.main(standalone_mode=False, prog_name="cfr") or 0)
     except CfrError as error:
@@ -110,5 +114,7 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"cfr: {message}", err=True)
+    from cfr.analysis.printable import printable
+
+    click.echo(f"cfr: {printable(message)}", err=True)
     sys.exit(code)

@@ -60,7 +60,11 @@ def router_command(runs: tuple[str, ...], decisions: Path | None, **options: Any
     with open_study(runs, options) as study:
         audit = audit_router(study)
         method, baseline = _sides(study, options)
-        labels = read_decisions(decisions, study) if decisions else None
+        labels, strangers = read_decisions(decisions, study) if decisions else (None, 0)
+        if strangers:
+            click.echo(
+                f"{decisions}: lines about problems not in these runs: {strangers}", err=True
+            )
         tables = [
             rates_table(audit),
             patterns_table(audit),
@@ -118,7 +122,7 @@ def errors_command(runs: tuple[str, ...], classes: Path | None, **options: Any) 
         method, baseline = _sides(study, options)
         judging = Judging(classes=read_classes(classes, study)) if classes else Judging()
         tables = [
-            outcomes_table(study, method, baseline),
+            outcomes_table(study, method, baseline, judging),
             errors_table(study, method, baseline, judging),
             *per_problem_tables(study, method, baseline, judging),
         ]

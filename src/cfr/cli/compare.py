@@ -36,8 +36,7 @@ __all__ = ["command"]
 @click.option("--pool/--no-pool", default=True, help="Add a row of all benchmarks together.  [yes]")
 @click.option(
     "--resamples",
-    type=click.IntRange(min=0),
-    default=0,
+    type=click.IntRange(100, 1_000_000),
     help="Draw this many bootstrap resamples; without it the intervals are exact.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="For whatever is drawn.")
@@ -56,7 +55,7 @@ def command(runs: tuple[str, ...], baseline: str, methods: tuple[str, ...], **op
     from cfr.cli.opening import open_study
 
     names = ("interval", "seed", "resamples", "pool", "also_tested")
-    plan = Plan(**{name: options[name] for name in names})
+    plan = Plan(**{name: options[name] for name in names if options[name] is not None})
     with open_study(runs, options) as study:
         comparison = compare(study, baseline, methods, plan)
     if options["as_json"]:

@@ -28,7 +28,9 @@ _ROWS_AT_ONCE: Final = 10_000
 )
 @store_option
 @click.option(
-    "--outcomes", is_flag=True, help="Only outcomes and costs, no texts: small enough to publish."
+    "--outcomes",
+    is_flag=True,
+    help="Outcomes and costs alone, no texts: small enough to publish (.jsonl, .jsonl.gz).",
 )
 def command(path: Path, store: str, *, outcomes: bool) -> None:
     """Write every attempt of a store to a JSON Lines, CSV or Parquet file.

@@ -2,7 +2,7 @@ import pytest
 from hand_made import arm, attempt, study
 
 from cfr.analysis.audit.extraction import counts, extraction_table, parsing_table, rungs
-from cfr.analysis.audit.gold import Quality, by_hand
+from cfr.analysis.audit.gold import Quality
 from cfr.analysis.table import to_markdown
 
 # p1: 3 and 1 constraints, 2 and 0 derived; p2: 4 and a fallback, which has none; p3 has one run.
@@ -76,7 +76,8 @@ def test_soundness_comes_from_a_person_before_it_comes_from_gold() -> None:
     table = to_markdown(extraction_table(STUDY, gold))
     assert "| 50.0 % | 25.0 % | by gold: 8 of 9 statements |" in table
     assert "Of gold." in table
-    table = to_markdown(extraction_table(STUDY, gold | by_hand({"model": (0.9, 0.1, 50)})))
+    person = {("model", "cfr"): Quality(0.9, 0.1, "by hand: 50")}
+    table = to_markdown(extraction_table(STUDY, gold | person))
     assert "| 90.0 % | 10.0 % | by hand: 50 |" in table
     assert "Of gold." not in table
 

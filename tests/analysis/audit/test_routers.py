@@ -97,7 +97,9 @@ def test_without_labels_the_regex_router_is_the_reference() -> None:
 def test_labels_judge_every_router(tmp_path: Path) -> None:
     path = tmp_path / "labels.jsonl"
     path.write_text('{"problem": "a", "routed": true}\n{"problem": "b", "routed": true}\n')
-    found = compare_routers(STUDY, audit_router(STUDY), read_decisions(path, STUDY))
+    decisions, strangers = read_decisions(path, STUDY)
+    found = compare_routers(STUDY, audit_router(STUDY), decisions)
+    assert strangers == 0
     regex, llm = (row.agreement for row in found.rows)
     assert regex == RouterAgreement(2, 1.0, 0.5, 2 / 3, 0.0)
     assert llm == RouterAgreement(2, 1.0, 1.0, 1.0, None)

@@ -13,7 +13,7 @@ from typing import Final
 
 from cfr.analysis.audit.gold import Quality
 from cfr.analysis.notation import NONE, decimal, interval, percent, share
-from cfr.analysis.resample import Interval, bootstrap, drawn
+from cfr.analysis.resample import Interval, bootstrap
 from cfr.analysis.study import Arm, Extraction, Study, model_label
 from cfr.analysis.subset import Key
 from cfr.analysis.table import Column, Row, Table, row
@@ -33,8 +33,6 @@ __all__ = [
     "rungs",
 ]
 
-# Many different numbers of replies have a common unit whose multiples no machine integer holds.
-_FINEST_UNIT: Final = 1_000_000
 NOTHING: Final = "No attempt of this study has a Stage 1 reply on record."
 """What a table about Stage 1 says where there is none."""
 
@@ -174,8 +172,6 @@ def _mean(totals: Mapping[Key, int], runs: Mapping[Key, int]) -> Mean:
     mean = sum(values) / len(values) / unit
     if len(set(values)) == 1:
         return Mean(mean, None)
-    if unit > _FINEST_UNIT:
-        return Mean(mean, drawn([value / unit for value in values], seed=0).interval())
     return Mean(mean, bootstrap(values, 1 / unit).interval())
 
 
@@ -193,7 +189,7 @@ def extraction_table(
         *(Column("Raw [95 %]"), Column("Propagated [95 %]")),
         *(Column("Validity"), Column("Halluc."), Column("Judged", "left")),
     )
-    chosen = [quality.get((one.model, ""), quality.get((one.model, one.method))) for one in found]
+    chosen = [quality.get((one.model, one.method)) for one in found]
     rows = [_counts_row(one, known) for one, known in zip(found, chosen, strict=True)]
     return Table(
         "extraction",

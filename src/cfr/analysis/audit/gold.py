@@ -5,7 +5,7 @@ Other benchmarks have no gold constraints; there a person has to judge, and hand
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -19,7 +19,7 @@ from cfr.benchmark.reply import Reply
 from cfr.benchmark.split import load
 from cfr.evaluation.record import RecordKey
 
-__all__ = ["Quality", "by_hand", "gold_item", "gold_quality"]
+__all__ = ["Quality", "gold_item", "gold_quality"]
 
 _SAMPLE: Final = 200
 
@@ -33,14 +33,6 @@ class Quality:
     judged: str
     """What was judged, and how, in words."""
     notes: tuple[str, ...] = ()
-
-
-def by_hand(rates: Mapping[str, tuple[float, float, int]]) -> dict[tuple[str, str], Quality]:
-    """Take over a person's rates: by model, validity, hallucination and how many were judged."""
-    return {
-        (model, ""): Quality(valid, made_up, f"by hand: {n:,}")
-        for model, (valid, made_up, n) in rates.items()
-    }
 
 
 def gold_item(study: Study, benchmark: str, problem: str) -> Item | None:

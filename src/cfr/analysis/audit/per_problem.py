@@ -56,7 +56,8 @@ def per_problem(
         for base, arm in side.pairs
         if (base.benchmark, base.model) == (benchmark, model)
     ]
-    title = f"{benchmark_label(benchmark)} problem by problem, {model_label(model)}"
+    place = benchmark_label(benchmark) or "This set"
+    title = ", ".join(filter(None, (f"{place} problem by problem", model_label(model))))
     columns = (
         *(Column("Problem", "left"), Column("Constraint", "left"), Column("Base", "left")),
         *(Column("Method", "left"), Column("Fix type", "left")),

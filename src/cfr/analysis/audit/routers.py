@@ -68,20 +68,25 @@ def agreement_between(reference: Decisions, decisions: Decisions) -> RouterAgree
     )
 
 
-def read_decisions(path: Path, study: Study) -> dict[Key, bool]:
-    """Read a person's decisions: lines of ``problem``, ``routed`` and perhaps ``benchmark``."""
+def read_decisions(path: Path, study: Study) -> tuple[dict[Key, bool], int]:
+    """Read a person's decisions: lines of ``problem``, ``routed`` and perhaps ``benchmark``.
+
+    Beside them stands how many lines are about problems that the study does not have.
+    """
     found: dict[Key, bool] = {}
+    strangers = 0
     for line in read_said(path, study):
         routed = line.value.get("routed")
         if not isinstance(routed, bool):
             raise InputError(f"{line.where}: 'routed' must be true or false, not {routed!r}")
         if line.key is None:
+            strangers += 1
             continue
         if found.setdefault(line.key, routed) != routed:
             raise InputError(f"{line.where}: an earlier line says the opposite of this problem")
     if not found:
         raise InputError(f"{path}: names no problem of {study.source}; check 'problem'")
-    return found
+    return found, strangers
 
 
 def stored_decisions(arms: list[Arm]) -> dict[Key, bool]:

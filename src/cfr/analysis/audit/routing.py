@@ -172,7 +172,9 @@ def patterns_table(audit: RouterAudit) -> Table:
     )
     return Table(
         "router-patterns",
-        f"Cue families in the {total:,} problems of this study",
+        f"Cue families in the {several(total, 'problem')} of this study"
+        if total
+        else "Cue families",
         columns,
         tuple(rows),
         notes=(*(["A problem may have cues of several families."] if rows else ()), *_notes(audit)),
@@ -192,13 +194,15 @@ def convention_table(audit: RouterAudit) -> Table:
         row("Text-only router", *(counted(one.routed, one.total) for one in aime)),
         row("+ AIME convention", *(counted(one.with_convention, one.total) for one in aime)),
     ]
+    untold = [name for name, count in audit.untold.items() if count and aime_convention(name)]
     missing = "No benchmark of this study has a name that begins with aime."
+    silent = audit.silent([*(one.benchmark for one in aime), *untold])
     return Table(
         "router-convention",
         "AIME router convention control, routed / total",
         (Column("Router", "left"), *(Column(benchmark_label(one.benchmark)) for one in aime)),
         tuple(rows) if aime else (),
-        notes=audit.silent([one.benchmark for one in aime]) if aime else (missing,),
+        notes=silent if aime or silent else (missing,),
         paper=("tab:router-convention",),
     )
 
