@@ -162,11 +162,14 @@ def test_what_is_said_first_is_all_benchmarks_together(tmp_path: Path) -> None:
         ("b", "cfr"): [[1]] * 2,
         ("b", "list-first"): [[1]] * 2,
     }
-    found = headlines(compare(study(tmp_path, outcomes), "direct"))
+    comparison = compare(study(tmp_path, outcomes), "direct")
+    found = headlines(comparison)
     assert [(pair.method, pair.benchmark) for pair in found] == [
         ("cfr", "pooled"),
         ("list-first", "b"),
     ]
+    cold = replace(comparison.pairs[0], decoding="cold")  # not among those taken together
+    assert cold in headlines(replace(comparison, pairs=(cold, *comparison.pairs[1:])))
     assert "on a, b together with m: +100.0" in sentence(replace(found[0], model="m"), named=True)
 
 

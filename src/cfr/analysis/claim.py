@@ -127,8 +127,14 @@ def sentence(pair: Pair, *, named: bool = False) -> str:
 
 
 def headlines(comparison: Comparison) -> list[Pair]:
-    """Choose what to say first: of each method all benchmarks together, or the only one it has."""
-    together = {pair.method for pair in comparison.pairs if pair.benchmark == POOLED}
+    """Choose what to say first: benchmarks taken together, and those that stand alone."""
+    within = {
+        (pair.method, pair.model, pair.decoding, name)
+        for pair in comparison.pairs
+        for name in pair.pooled
+    }
     return [
-        pair for pair in comparison.pairs if pair.benchmark == POOLED or pair.method not in together
+        pair
+        for pair in comparison.pairs
+        if (pair.method, pair.model, pair.decoding, pair.benchmark) not in within
     ]
