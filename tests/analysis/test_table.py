@@ -90,6 +90,7 @@ def test_control_codes_and_half_characters_are_shown() -> None:
     for text in (to_markdown(table), to_latex(table)):
         assert "\x1b" not in text
         text.encode("utf-8")
+    assert "\N{REPLACEMENT CHARACTER}" not in to_latex(table)  # pdflatex stops at it
 
 
 def test_a_latex_row_never_begins_with_an_option() -> None:

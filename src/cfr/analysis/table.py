@@ -150,6 +150,7 @@ _TEX: Final = {
     "✗": r"$\times$",
     "\N{NO-BREAK SPACE}": "~",
     "\N{NARROW NO-BREAK SPACE}": r"\,",
+    "\N{REPLACEMENT CHARACTER}": "?",
 }
 
 
