@@ -53,6 +53,19 @@ def test_a_person_classes_errors(outcomes: Path, tmp_path: Path) -> None:
     assert tables["outcomes"]["rows"][0][3:] == ["1", "5", "2", "0"]
 
 
+def test_the_rule_for_a_problem_can_be_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "o.jsonl"
+    rows = [
+        {"problem": "1", "method": method, "run": run, "correct": correct}
+        for method, runs in (("direct", (False, True)), ("cfr", (True, True)))
+        for run, correct in enumerate(runs)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for rule, counts in (("any", ["1", "0", "0", "0"]), ("first", ["0", "1", "0", "0"])):
+        done = run("audit", "errors", path, "--rule", rule, "--json")
+        assert json.loads(done.stdout)[0]["rows"][0][3:] == counts, rule
+
+
 def test_the_other_audits(outcomes: Path, tmp_path: Path) -> None:
     decisions = tmp_path / "decisions.jsonl"
     decisions.write_text('{"problem": "3", "routed": true}\n{"problem": "4", "routed": false}\n')

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cfr.cli.opening import study_options
+from cfr.cli.opening import judging_options, study_options
 
 if TYPE_CHECKING:
     from cfr.analysis.study import Study
@@ -101,26 +101,22 @@ def stage1_command(runs: tuple[str, ...], **options: Any) -> None:
 
 @click.command("errors")
 @_audit_options
-@click.option(
-    "--classes",
-    type=click.Path(path_type=Path),
-    help='Errors that a person classed: {"problem", "class"} lines; they win.',
-)
-def errors_command(runs: tuple[str, ...], classes: Path | None, **options: Any) -> None:
+@judging_options
+def errors_command(runs: tuple[str, ...], **options: Any) -> None:
     """Say which errors a method fixes and which it brings in, problem by problem.
 
     \b
     cfr audit errors runs.db --method cfr
     cfr audit errors runs.db --classes mine.jsonl --json
     """
-    from cfr.analysis.audit.flips import Judging, errors_table, read_classes
+    from cfr.analysis.audit.flips import errors_table
     from cfr.analysis.audit.outcomes import outcomes_table
     from cfr.analysis.audit.per_problem import per_problem_tables
-    from cfr.cli.opening import open_study
+    from cfr.cli.opening import judging_of, open_study
 
     with open_study(runs, options) as study:
         method, baseline = _sides(study, options)
-        judging = Judging(classes=read_classes(classes, study)) if classes else Judging()
+        judging = judging_of(study, options)
         tables = [
             outcomes_table(study, method, baseline, judging),
             errors_table(study, method, baseline, judging),

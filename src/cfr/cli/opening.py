@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from cfr.analysis.audit.judging import Judging
     from cfr.analysis.study import Study
     from cfr.evaluation.store import Store
 
-__all__ = ["open_existing", "open_study", "study_options"]
+__all__ = ["judging_of", "judging_options", "open_existing", "open_study", "study_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,6 +35,31 @@ def study_options(command: F) -> F:
         "--benchmark", "benchmarks", multiple=True, help="Only this benchmark; repeatable."
     )
     return benchmark(model(command))
+
+
+def judging_options(command: F) -> F:
+    """Add the options that say how problems and errors are judged."""
+    classes = click.option(
+        "--classes",
+        type=click.Path(path_type=Path),
+        help='Errors that a person classed: {"problem", "class"} lines; they win.',
+    )
+    rule = click.option(
+        "--rule",
+        type=click.Choice(["any", "first"]),
+        default="any",
+        show_default=True,
+        help="A problem is right where any of its runs is, or where the first is.",
+    )
+    return rule(classes(command))
+
+
+def judging_of(study: Study, options: dict[str, Any]) -> Judging:
+    """Read how problems and errors are to be judged."""
+    from cfr.analysis.audit.judging import Classes, Judging, read_classes
+
+    classes = read_classes(options["classes"], study) if options["classes"] else Classes()
+    return Judging(options["rule"], classes)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from cfr.cli.opening import study_options
+from cfr.cli.opening import judging_options, study_options
 
 __all__ = ["command"]
 
@@ -42,11 +42,7 @@ __all__ = ["command"]
     multiple=True,
     help="Labels of 'cfr audit mark': validity of Stage 1 as people see it.",
 )
-@click.option(
-    "--classes",
-    type=click.Path(path_type=Path),
-    help='Errors that a person classed: {"problem", "class"} lines; they win.',
-)
+@judging_options
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.  [yes]")
 def command(runs: tuple[str, ...], output: Path, **options: Any) -> None:
     """Write a report: one HTML page that works offline, Markdown, LaTeX tables, figures.
@@ -73,17 +69,16 @@ def command(runs: tuple[str, ...], output: Path, **options: Any) -> None:
 
 
 def _choice(study: Any, options: dict[str, Any]) -> Any:
-    from cfr.analysis.audit.flips import Judging, read_classes
     from cfr.analysis.audit.label import read_labels
     from cfr.analysis.comparison import find_method
-    from cfr.analysis.report import Choice
+    from cfr.analysis.desk import Choice
+    from cfr.cli.opening import judging_of
 
-    classes = options["classes"]
     return Choice(
         baseline=find_method(study, options["baseline"]),
         method=options["method"],
         cases=options["cases"],
         figures=options["figures"],
         labels=tuple(read_labels(options["labels"])),
-        judging=Judging(classes=read_classes(classes, study)) if classes else Judging(),
+        judging=judging_of(study, options),
     )
