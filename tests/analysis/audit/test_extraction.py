@@ -4,6 +4,7 @@ from hand_made import arm, attempt, study
 from cfr.analysis.audit.extraction import counts, extraction_table, parsing_table, rungs
 from cfr.analysis.audit.gold import Quality
 from cfr.analysis.table import to_markdown
+from cfr.evaluation.summary import wilson
 
 # p1: 3 and 1 constraints, 2 and 0 derived; p2: 4 and a fallback, which has none; p3 has one run.
 CFR = arm(
@@ -80,6 +81,13 @@ def test_soundness_comes_from_a_person_before_it_comes_from_gold() -> None:
     table = to_markdown(extraction_table(STUDY, gold | person))
     assert "| 90.0 % | 10.0 % | by hand: 50 |" in table
     assert "Of gold." not in table
+
+
+def test_soundness_has_an_interval_where_its_number_is_known() -> None:
+    table = to_markdown(extraction_table(STUDY, {("model", "cfr"): Quality(0.5, 0.0, "x", n=10)}))
+    low, high = (100 * end for end in wilson(5, 10))
+    assert f"| 50.0 % [{low:.1f}, {high:.1f}] | 0.0 % [0.0, " in table
+    assert "the least uncertainty there is" in table
 
 
 def test_what_was_not_audited_is_not_a_number() -> None:

@@ -60,6 +60,15 @@ def test_phrases_count_once_for_each_problem_however_they_are_written() -> None:
     assert "| P7: Game/Adversarial | – | 0 | 0.0 % |" in table
 
 
+def test_families_are_counted_for_each_of_several_benchmarks() -> None:
+    asked = {**texts({"a": "How many?"}, "aime24"), **texts({"b": "The remainder?"}, "aime25")}
+    table = patterns_table(audit_router(study(problems=asked)))
+    assert [column.title for column in table.columns[4:]] == ["AIME24", "AIME25"]
+    found = {line.cells[0].text: [c.text for c in line.cells[4:]] for line in table.rows}
+    assert found["P1: Integer/Count"] == ["1", "0"]
+    assert found["P2: Modular"] == ["0", "1"]
+
+
 def test_gains_by_the_number_of_families() -> None:
     gains = {one.families: one.gain for one in cofire(STUDY, AUDIT, "routed-cfr")}
     points = {name: (gain.points, gain.n) if gain else None for name, gain in gains.items()}

@@ -142,7 +142,12 @@ def by_method(labels: Iterable[Label]) -> dict[tuple[str, str], Quality]:
     for key, group in by_attempt(labels).items():
         judged[key[2], key[1]].append(group)
     return {
-        names: Quality(one.validity.value, one.hallucination.value, f"by hand: {one.constraints:,}")
+        names: Quality(
+            one.validity.value,
+            one.hallucination.value,
+            f"by hand: {one.constraints:,}",
+            n=one.constraints,
+        )
         for names, groups in sorted(judged.items())
         if (one := _rates(names[0], groups)).constraints
     }

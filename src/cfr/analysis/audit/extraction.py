@@ -180,8 +180,7 @@ def extraction_table(
 ) -> Table:
     """Show how much Stage 1 lists and, where it was audited, how much of that is sound.
 
-    ``quality`` is by model and method; an empty method stands for all methods of a model, and goes
-    before the others.
+    ``quality`` is by model and method.
     """
     found, quality = counts(study), quality or {}
     columns = (
@@ -207,10 +206,19 @@ def _counts_row(one: Counts, quality: Quality | None) -> Row:
         one.name,
         f"{one.problems:,}",
         *(decimal(m.value, 2) + interval(m.interval, 2) for m in (one.raw, one.propagated)),
-        percent(quality.validity if quality else None),
-        percent(quality.hallucination if quality else None),
+        *_sound(quality),
         quality.judged if quality else NONE,
     )
+
+
+def _sound(quality: Quality | None) -> tuple[str, str]:
+    if quality is None:
+        return NONE, NONE
+    valid, made_up = (
+        percent(share) + interval(quality.interval(share))
+        for share in (quality.validity, quality.hallucination)
+    )
+    return valid, made_up
 
 
 def _extraction_notes(found: Sequence[Counts], chosen: Sequence[Quality | None]) -> Iterator[str]:
@@ -220,6 +228,11 @@ def _extraction_notes(found: Sequence[Counts], chosen: Sequence[Quality | None])
         "be used counts as none."
     )
     known = list(filter(None, chosen))
+    if any(one.n for one in known):
+        yield (
+            "Intervals of validity and hallucination are Wilson's and take statements to be "
+            "independent: they are the least uncertainty there is."
+        )
     if len(known) < len(found):
         yield f"{NONE}: not audited; it takes problems with gold constraints, or a person."
     yield from dict.fromkeys(note for one in known for note in one.notes)

@@ -6,11 +6,12 @@ Other benchmarks have no gold constraints; there a person has to judge, and hand
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from random import Random
 from typing import Final
 
+from cfr.analysis.resample import Interval
 from cfr.analysis.study import Arm, Study
 from cfr.benchmark.agreement import report
 from cfr.benchmark.audit import Audit, audit
@@ -18,6 +19,7 @@ from cfr.benchmark.item import Item
 from cfr.benchmark.reply import Reply
 from cfr.benchmark.split import load
 from cfr.evaluation.record import RecordKey
+from cfr.evaluation.summary import wilson
 
 __all__ = ["Quality", "gold_item", "gold_quality"]
 
@@ -33,6 +35,15 @@ class Quality:
     judged: str
     """What was judged, and how, in words."""
     notes: tuple[str, ...] = ()
+    n: int = field(default=0, compare=False)
+    """How many statements or constraints the two are shares of; 0 where that is not known."""
+
+    def interval(self, share: float | None) -> Interval | None:
+        """Give Wilson's 95 % interval of one of the two shares, in per cent."""
+        if share is None or not self.n:
+            return None
+        low, high = wilson(share * self.n, self.n)
+        return 100 * low, 100 * high
 
 
 def gold_item(study: Study, benchmark: str, problem: str) -> Item | None:
@@ -91,7 +102,7 @@ def _quality(audits: list[Audit], replies: int) -> Quality:
     decided = total - found.statements.get("undecided", 0)
     of = f" of {replies:,}" if len(audits) < replies else ""
     judged = f"by gold: {decided:,} of {total:,} statements in {len(audits):,}{of} replies"
-    return Quality(found.validity, found.hallucination, judged, (_BY_GOLD,))
+    return Quality(found.validity, found.hallucination, judged, (_BY_GOLD,), decided)
 
 
 _BY_GOLD: Final = (

@@ -17,26 +17,20 @@ from cfr.answer.evaluate import DIGITS, FAILURES, Evaluator
 from cfr.answer.exact import rational
 from cfr.answer.reading import readings
 from cfr.answer.syntax import Measure, Node, Op
-from cfr.benchmark.item import Item
+from cfr.benchmark.item import ErrorType, Item
 from cfr.benchmark.scoring import classify
 from cfr.constraint.router import aime_convention
 
 __all__ = ["MISTAKES", "MISTAKE_LABELS", "Mistake", "mistake", "mistake_on_item"]
 
-Mistake: TypeAlias = Literal[
-    "forgot_modular_reduction",
-    "not_an_integer",
-    "encoded_form_not_applied",
-    "out_of_range",
-    "ignored_parity",
-    "misled_by_cue",
-    "arithmetic",
-    "no_answer",
-    "other",
-]
-"""The paper's classes, with parity and cues apart as in ConstraintBench, and answers not given."""
+_ERROR_TYPES: Final[tuple[ErrorType, ...]] = get_args(ErrorType)
+Mistake: TypeAlias = ErrorType | Literal["no_answer"]
+"""The classes of ConstraintBench, and answers that were not given."""
 
-MISTAKES: Final[tuple[Mistake, ...]] = get_args(Mistake)
+MISTAKES: Final[tuple[Mistake, ...]] = (
+    *(kind for kind in _ERROR_TYPES if kind != "other"),
+    *("no_answer", "other"),
+)
 
 MISTAKE_LABELS: Final[dict[Mistake, str]] = {
     "forgot_modular_reduction": "Forgot modular reduction",

@@ -153,13 +153,19 @@ def rates_table(audit: RouterAudit) -> Table:
 def patterns_table(audit: RouterAudit) -> Table:
     """Show what each cue family found, and where it stands most often."""
     total = len(audit.families)
+    by_benchmark = Counter(
+        (name, family) for (name, _), families in audit.families.items() for family in families
+    )
     counts = Counter(family for families in audit.families.values() for family in families)
+    told = list(dict.fromkeys(name for name, _ in audit.families))
+    benchmarks = told if len(told) > 1 else []
     rows = [
         row(
             FAMILY_LABELS[family],
             _most_often(audit.phrases[family]),
             f"{counts[family]:,}",
             percent(counts[family] / total),
+            *(f"{by_benchmark[name, family]:,}" for name in benchmarks),
         )
         for family in FAMILIES
         if total
@@ -169,6 +175,7 @@ def patterns_table(audit: RouterAudit) -> Table:
         Column("Phrases found most often, with problems", "left"),
         Column("Problems"),
         Column("Share"),
+        *(Column(benchmark_label(name) or "This set", group="Problems of") for name in benchmarks),
     )
     return Table(
         "router-patterns",
