@@ -81,7 +81,8 @@ def forest_figure(comparison: Comparison, caption: Caption) -> Figure | None:
 
 def frontier_figures(study: Study) -> Iterator[Figure]:
     """Draw accuracy against tokens, one figure for each model, on what all its methods share."""
-    for part in blocks(study):
+    parts = blocks(study)
+    for part in parts:
         benchmarks = [
             name
             for name in next(iter(part.methods.values()))
@@ -89,7 +90,7 @@ def frontier_figures(study: Study) -> Iterator[Figure]:
         ]
         points = [p for method in part.methods if (p := _point(part, method, benchmarks))]
         where = ", ".join(map(benchmark_label, benchmarks))
-        name = FRONTIER.name if len(blocks(study)) == 1 else file_stem(FRONTIER.name, part.model)
+        name = FRONTIER.name if len(parts) == 1 else file_stem(FRONTIER.name, part.model)
         title = f"{FRONTIER.title}: {part.title}" + (f" on {where}" if where else "")
         if len(points) > 1 and (figure := frontier(pareto(points), Caption(name, title))):
             yield figure
