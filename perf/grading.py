@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cfr.answer import extract, grade
-from cfr.answer.reading import readings
+from cfr.answer.expression.canonical import readings
 
 ANSWER_TESTS = Path(__file__).parent.parent / "tests" / "answer"
 sys.path.insert(0, str(ANSWER_TESTS))

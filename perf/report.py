@@ -98,9 +98,9 @@ def verdicts(path: str) -> None:
 
 
 def report(path: str) -> None:
-    from cfr.analysis.reading import read_store
-    from cfr.analysis.report import Choice, assemble
-    from cfr.analysis.writing import write
+    from cfr.analysis.report.folder import write
+    from cfr.analysis.report.report import Choice, assemble
+    from cfr.analysis.study.reader import read_store
     from cfr.evaluation.store import Store
 
     with tempfile.TemporaryDirectory() as folder, Store(path) as store:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from cfr.analysis.study import Arm, Asked, Attempt, Extraction, Spent, Study, Transcript
+from cfr.analysis.study.study import Arm, Asked, Attempt, Extraction, Spent, Study, Transcript
 from cfr.evaluation.record import RecordKey
 
 __all__ = ["arm", "attempt", "study", "texts"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cfr.analysis.published import published, published_names
+from cfr.analysis.table.published import published, published_names
 
 REPOSITORY = Path(__file__).parent.parent
 PAGES = sorted(

@@ -10,8 +10,8 @@ from cfr.analysis.notation import (
     several,
     share,
 )
-from cfr.analysis.subset import Gain, gain_cell
-from cfr.analysis.table import Cell
+from cfr.analysis.statistics.subset import Gain, gain_cell
+from cfr.analysis.table.table import Cell
 
 
 @pytest.mark.parametrize(

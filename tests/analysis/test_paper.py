@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cfr.analysis.published import NOT_PRINTED, Published, Value, published, published_names
+from cfr.analysis.table.published import NOT_PRINTED, Published, Value, published, published_names
 
 PAPER = Path(__file__).parents[3] / "shared" / "paper" / "constraint-first-reasoning.tex"
 NO_DATA = {"fig:framework", "fig:constraint-wordcloud"}

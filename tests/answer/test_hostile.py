@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cfr.answer import grade
-from cfr.answer.workers import Workers
+from cfr.answer.judgement.workers import Workers
 
 HOSTILE = {
     "tower": "9^{9^{9^{9^9}}}",

@@ -12,13 +12,13 @@ import pytest
 
 import cfr.answer
 from cfr.answer import extract
-from cfr.answer.reading import readings
-from cfr.answer.symbolic import judge
-from cfr.answer.tier import decide
+from cfr.answer.expression.canonical import readings
+from cfr.answer.judgement.symbolic import judge
+from cfr.answer.judgement.tier import decide
 
 from .collection import grade_cases, read_cases
 
-SOURCES = sorted(Path(cfr.answer.__file__).parent.glob("*.py"))
+SOURCES = sorted(Path(cfr.answer.__file__).parent.rglob("*.py"))
 FORBIDDEN = {
     "eval",
     "exec",
@@ -65,7 +65,8 @@ def test_the_collection_is_graded_with_every_evaluator_refusing(
 
 def test_a_worker_imports_no_library_that_could_run_text() -> None:
     script = (
-        "import sys\nfrom cfr.answer.symbolic import judge\nassert judge('2x', 'x+x').same\n"
+        "import sys\nfrom cfr.answer.judgement.symbolic import judge\n"
+        "assert judge('2x', 'x+x').same\n"
         "print(sorted({'sympy', 'latex2sympy2_extended', 'math_verify'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)

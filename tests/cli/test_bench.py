@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from cfr.benchmark.families import FAMILIES
-from cfr.benchmark.split import PUBLIC_SHA256
+from cfr.benchmark.constraintbench.families import FAMILIES
+from cfr.benchmark.constraintbench.split import PUBLIC_SHA256
 from cfr.cli.bench import command
 
 from .conftest import Run

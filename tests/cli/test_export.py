@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sums import number_in, sums
 
-from cfr.analysis.reading import read_file
+from cfr.analysis.study.reader import read_file
 from cfr.engine.error import Rejected
 from cfr.engine.scripted import Scripted
 from cfr.evaluation.runner import prepare, run

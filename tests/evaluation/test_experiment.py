@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 
 from cfr.benchmark import names
-from cfr.benchmark.jsonl import InputError
 from cfr.engine.engine import Decoding
 from cfr.engine.presets import presets
 from cfr.evaluation.experiment import Experiment, read_experiment
+from cfr.file.jsonl import InputError
 
 EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
 

@@ -19,7 +19,7 @@ from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.retry import Retry
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import schema
-from cfr.evaluation.purse import BudgetSpent, Frugal, Purse
+from cfr.evaluation.budget import BudgetSpent, Frugal, Purse
 from cfr.evaluation.record import attempt_rows
 from cfr.evaluation.runner import Job, prepare, run
 from cfr.evaluation.series import Series

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from cfr.analysis.resample import Interval
-from cfr.analysis.table import Cell
+from cfr.analysis.statistics.resample import Interval
+from cfr.analysis.table.table import Cell
 
 __all__ = [
     "NONE",

@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 from cfr.benchmark.entry import Entry
-from cfr.benchmark.jsonl import InputError, Row
+from cfr.file.jsonl import InputError, Row
 from cfr.problem import Problem
 
 __all__ = ["fetch"]

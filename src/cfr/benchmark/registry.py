@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from cfr.benchmark.constraintbench.split import Split
+from cfr.benchmark.constraintbench.split import load as load_split
 from cfr.benchmark.entry import Entry, entries
 from cfr.benchmark.hugging_face import fetch
 from cfr.benchmark.integrity import Origin, check
-from cfr.benchmark.jsonl import InputError, read_rows
-from cfr.benchmark.problems import problem_from
-from cfr.benchmark.split import Split
-from cfr.benchmark.split import load as load_split
-from cfr.benchmark.table import read_csv
+from cfr.benchmark.source import problem_from
+from cfr.file.csv_file import read_csv
+from cfr.file.jsonl import InputError, read_rows
 from cfr.problem import Problem
 
 __all__ = ["BUILT_IN", "Benchmark", "load", "names"]

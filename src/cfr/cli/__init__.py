@@ -114,7 +114,7 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    from cfr.analysis.printable import printable
+    from cfr.file.printable import printable
 
     click.echo(f"cfr: {printable(message)}", err=True)
     sys.exit(code)

@@ -11,8 +11,8 @@ import click
 from cfr.cli.auditing import errors_command, router_command, stage1_command
 
 if TYPE_CHECKING:
-    from cfr.analysis.audit.sample import Sample
-    from cfr.analysis.study import Study
+    from cfr.analysis.audit.manual.sample import Sample
+    from cfr.analysis.study.study import Study
     from cfr.cli.marking import Hand
 
 __all__ = ["command"]
@@ -60,10 +60,10 @@ def mark_command(
     cfr audit mark runs.db --labels labels.jsonl --annotator ada
     cfr audit mark attempts.jsonl --labels labels.jsonl --annotator ben --size 20 --model m
     """
-    from cfr.analysis.audit.label import check_annotator
-    from cfr.analysis.audit.sample import draw
+    from cfr.analysis.audit.manual.label import check_annotator
+    from cfr.analysis.audit.manual.sample import draw
     from cfr.cli.marking import Marking
-    from cfr.cli.opening import open_study
+    from cfr.cli.study_option import open_study
 
     check_annotator(annotator)
     with open_study((runs,), {"benchmarks": (), "models": ()}) as study:
@@ -85,9 +85,9 @@ def mark_command(
 
 def _hands(study: Study, sample: Sample, path: Path, annotator: str) -> list[Hand]:
     """Lay out what is left to judge, with all the text that it needs."""
-    from cfr.analysis.audit.label import begin_labels, unmarked
-    from cfr.analysis.audit.sample import refuse_mismatch, resume
-    from cfr.analysis.study import Asked
+    from cfr.analysis.audit.manual.label import begin_labels, unmarked
+    from cfr.analysis.audit.manual.sample import refuse_mismatch, resume
+    from cfr.analysis.study.study import Asked
     from cfr.cli.marking import Hand
     from cfr.constraint.spec import ConstraintSpec
 
@@ -120,9 +120,9 @@ def report_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
     cfr audit report labels.jsonl
     cfr audit report ada.jsonl ben.jsonl --json
     """
-    from cfr.analysis.audit.annotation import accords, rates
-    from cfr.analysis.audit.label import read_labels
-    from cfr.benchmark.jsonl import InputError
+    from cfr.analysis.audit.manual.annotation import accords, rates
+    from cfr.analysis.audit.manual.label import read_labels
+    from cfr.file.jsonl import InputError
 
     labels = read_labels(paths)
     if not (found := rates(labels)):
@@ -134,7 +134,7 @@ def report_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
         models = [one.to_json() for one in found]
         click.echo(json.dumps({"models": models, "annotators": pairs, "drafts": drafts}))
         return
-    from cfr.analysis.audit.reliability import annotator_table, extraction_table
+    from cfr.analysis.table.manual_audit import annotator_table, extraction_table
     from cfr.cli import show
 
     show.print_table(extraction_table(labels))

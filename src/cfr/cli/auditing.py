@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cfr.cli.opening import judging_options, study_options
+from cfr.cli.study_option import judging_options, study_options
 
 if TYPE_CHECKING:
-    from cfr.analysis.study import Study
-    from cfr.analysis.table import Table
+    from cfr.analysis.study.study import Study
+    from cfr.analysis.table.table import Table
 
 __all__ = ["errors_command", "router_command", "stage1_command"]
 
@@ -47,7 +47,7 @@ def router_command(runs: tuple[str, ...], decisions: Path | None, **options: Any
     cfr audit router runs.db
     cfr audit router runs.db --decisions mine.jsonl --json
     """
-    from cfr.analysis.audit.routers import compare_routers, read_decisions, routers_table
+    from cfr.analysis.audit.router_agreement import compare_routers, read_decisions, routers_table
     from cfr.analysis.audit.routing import (
         audit_router,
         cofire_table,
@@ -55,7 +55,7 @@ def router_command(runs: tuple[str, ...], decisions: Path | None, **options: Any
         patterns_table,
         rates_table,
     )
-    from cfr.cli.opening import open_study
+    from cfr.cli.study_option import open_study
 
     with open_study(runs, options) as study:
         audit = audit_router(study)
@@ -86,8 +86,8 @@ def stage1_command(runs: tuple[str, ...], **options: Any) -> None:
     """
     from cfr.analysis.audit.categories import categories_table
     from cfr.analysis.audit.extraction import extraction_table, parsing_table
-    from cfr.analysis.audit.gold import gold_quality
-    from cfr.cli.opening import open_study
+    from cfr.analysis.audit.stage1.gold import gold_quality
+    from cfr.cli.study_option import open_study
 
     with open_study(runs, options) as study:
         method, baseline = _sides(study, options)
@@ -112,7 +112,7 @@ def errors_command(runs: tuple[str, ...], **options: Any) -> None:
     from cfr.analysis.audit.flips import errors_table
     from cfr.analysis.audit.outcomes import outcomes_table
     from cfr.analysis.audit.per_problem import per_problem_tables
-    from cfr.cli.opening import judging_of, open_study
+    from cfr.cli.study_option import judging_of, open_study
 
     with open_study(runs, options) as study:
         method, baseline = _sides(study, options)
@@ -127,7 +127,7 @@ def errors_command(runs: tuple[str, ...], **options: Any) -> None:
 
 def _sides(study: Study, options: dict[str, Any]) -> tuple[str, str]:
     """Find the method to look at, and what it is measured against."""
-    from cfr.analysis.comparison import constrained_method, find_method
+    from cfr.analysis.statistics.comparison import constrained_method, find_method
 
     baseline = find_method(study, options["baseline"])
     return constrained_method(study, baseline, options["method"]), baseline

@@ -14,12 +14,12 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from cfr.benchmark.check import check_file
-from cfr.benchmark.family import Family
-from cfr.benchmark.file import encode, refuse_overwrite, write_whole
-from cfr.benchmark.generate import choose, generate
-from cfr.benchmark.item import LEVELS, TIERS, Item, Level, Tier
-from cfr.benchmark.split import load
+from cfr.benchmark.constraintbench.family import Family
+from cfr.benchmark.constraintbench.file import encode, refuse_overwrite, write_whole
+from cfr.benchmark.constraintbench.generate import choose, generate
+from cfr.benchmark.constraintbench.item import LEVELS, TIERS, Item, Level, Tier
+from cfr.benchmark.constraintbench.split import load
+from cfr.benchmark.constraintbench.verify import check_file
 from cfr.cli.show import stdout
 from cfr.error import CfrError
 from cfr.problem import Json

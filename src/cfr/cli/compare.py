@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from cfr.cli.opening import study_options
+from cfr.cli.study_option import study_options
 
 __all__ = ["command"]
 
@@ -51,8 +51,8 @@ def command(runs: tuple[str, ...], baseline: str, methods: tuple[str, ...], **op
     cfr compare --baseline direct --method routed-cfr
     cfr compare outcomes.jsonl --baseline A --method B --json
     """
-    from cfr.analysis.comparison import Plan, compare
-    from cfr.cli.opening import open_study
+    from cfr.analysis.statistics.comparison import Plan, compare
+    from cfr.cli.study_option import open_study
 
     names = ("interval", "seed", "resamples", "pool", "also_tested")
     plan = Plan(**{name: options[name] for name in names if options[name] is not None})
@@ -61,7 +61,7 @@ def command(runs: tuple[str, ...], baseline: str, methods: tuple[str, ...], **op
     if options["as_json"]:
         click.echo(json.dumps(comparison.to_json()))
         return
-    from cfr.analysis.claim import paired_table
+    from cfr.analysis.table.paired_comparison import paired_table
     from cfr.cli import show
 
     show.print_table(paired_table(comparison))

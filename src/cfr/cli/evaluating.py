@@ -9,17 +9,17 @@ from typing import Any, Final
 from rich.console import Console
 
 from cfr.benchmark import Benchmark, load
-from cfr.benchmark.jsonl import InputError
 from cfr.cli.live import results, watched
 from cfr.cli.progress import bytes_bar
 from cfr.engine.engine import Decoded, Engine
 from cfr.engine.limit import Limited, Limiter
 from cfr.engine.presets import Price, find_preset
 from cfr.engine.resolve import Wanted, resolve, runs_here
+from cfr.evaluation.budget import BudgetSpent, Frugal, Purse
 from cfr.evaluation.experiment import Experiment
-from cfr.evaluation.purse import BudgetSpent, Frugal, Purse
 from cfr.evaluation.runner import Job, prepare, run
 from cfr.evaluation.store import Store
+from cfr.file.jsonl import InputError
 
 __all__ = ["Evaluation", "Options"]
 

@@ -14,8 +14,8 @@ from typing import IO, Any, Final
 
 import click
 
-from cfr.benchmark.whole import OutputError, whole_file
 from cfr.cli.runs import store_option
+from cfr.file.atomic import OutputError, whole_file
 
 __all__ = ["command"]
 
@@ -40,7 +40,7 @@ def command(path: Path, store: str, *, outcomes: bool) -> None:
     cfr export attempts.parquet --store results.db
     cfr export outcomes.jsonl.gz --outcomes
     """
-    from cfr.cli.opening import open_existing
+    from cfr.cli.study_option import open_existing
     from cfr.evaluation.record import attempt_rows
 
     kind = ".jsonl.gz" if path.name.lower().endswith(".jsonl.gz") else path.suffix.lower()

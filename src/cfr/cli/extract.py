@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from cfr.answer.extract import extract
-from cfr.cli.rows import good_rows, text_field, with_progress, writing
+from cfr.answer.extraction.extract import extract
+from cfr.cli.row_file import good_rows, text_field, with_progress, writing
 
 __all__ = ["command"]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from cfr.answer import Case, grade, grade_each
-from cfr.benchmark.jsonl import Row
-from cfr.cli.rows import good_rows, text_field, with_progress, writing
+from cfr.cli.row_file import good_rows, text_field, with_progress, writing
+from cfr.file.jsonl import Row
 
 __all__ = ["command"]
 
@@ -48,7 +48,7 @@ def command(
 
 
 def _grade_file(path: Path, output: Path | None, count: int | None) -> None:
-    from cfr.answer.workers import Workers
+    from cfr.answer.judgement.workers import Workers
 
     rows, bad = good_rows(path, ("id", "pred", "gold"))
     counts: Counter[str] = Counter()

@@ -13,8 +13,8 @@ import click
 from rich.rule import Rule
 from rich.text import Text
 
-from cfr.analysis.audit.label import Label, Mark, append_label
-from cfr.analysis.study import Asked
+from cfr.analysis.audit.manual.label import Label, Mark, append_label
+from cfr.analysis.study.study import Asked
 from cfr.cli import show
 from cfr.constraint.router import route
 from cfr.constraint.spec import ConstraintSpec

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from cfr.cli.opening import judging_options, study_options
+from cfr.cli.study_option import judging_options, study_options
 
 __all__ = ["command"]
 
@@ -55,9 +55,9 @@ def command(runs: tuple[str, ...], output: Path, **options: Any) -> None:
     cfr report results.db mine.jsonl -o out --method cfr --cases 20
     """
     from cfr.analysis.extra import REPORT, require
-    from cfr.analysis.report import assemble
-    from cfr.analysis.writing import write
-    from cfr.cli.opening import open_study
+    from cfr.analysis.report.folder import write
+    from cfr.analysis.report.report import assemble
+    from cfr.cli.study_option import open_study
 
     require(*REPORT)
     with open_study(runs, options) as study:
@@ -69,10 +69,10 @@ def command(runs: tuple[str, ...], output: Path, **options: Any) -> None:
 
 
 def _choice(study: Any, options: dict[str, Any]) -> Any:
-    from cfr.analysis.audit.label import read_labels
-    from cfr.analysis.comparison import find_method
-    from cfr.analysis.desk import Choice
-    from cfr.cli.opening import judging_of
+    from cfr.analysis.audit.manual.label import read_labels
+    from cfr.analysis.report.context import Choice
+    from cfr.analysis.statistics.comparison import find_method
+    from cfr.cli.study_option import judging_of
 
     return Choice(
         baseline=find_method(study, options["baseline"]),

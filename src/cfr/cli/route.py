@@ -9,7 +9,7 @@ from typing import cast
 
 import click
 
-from cfr.benchmark.problems import names_file, read_problems
+from cfr.benchmark.source import names_file, read_problems
 from cfr.constraint.router import FAMILIES, PROFILES, Cue, Profile, aime_convention, route
 from cfr.problem import Json, Problem
 

@@ -25,7 +25,7 @@ def command(store: str, *, as_json: bool, regrade: bool) -> None:
     cfr runs --store results.db --json
     cfr runs --regrade
     """
-    from cfr.cli.opening import open_existing
+    from cfr.cli.study_option import open_existing
     from cfr.evaluation.summary import summaries
 
     with open_existing(store) as opened:

@@ -9,11 +9,11 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cfr.analysis.printable import printable
-from cfr.analysis.table import Cell, Row
-from cfr.analysis.table import Table as Value
+from cfr.analysis.table.table import Cell, Row
+from cfr.analysis.table.table import Table as Value
 from cfr.constraint.recovery import Recovered
 from cfr.constraint.router import FAMILIES, Cue
+from cfr.file.printable import printable
 from cfr.protocol import Exchange, Usage
 
 __all__ = ["constraints", "cues", "highlighted", "print_table", "printable", "stdout", "tokens"]

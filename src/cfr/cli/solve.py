@@ -88,7 +88,7 @@ def command(
     cfr solve - --base-url http://127.0.0.1:8000/v1 < problem.txt
     """
     # All that can be wrong with the input is found before a model is fetched or loaded.
-    from cfr.benchmark.problems import read_problems
+    from cfr.benchmark.source import read_problems
     from cfr.engine.engine import SILENT, Decoding
     from cfr.engine.resolve import Wanted
     from cfr.method import make

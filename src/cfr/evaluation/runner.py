@@ -17,7 +17,7 @@ from cfr.engine.drive import Outcome, drive
 from cfr.engine.engine import SILENT, Engine, Watcher
 from cfr.engine.error import EngineError, JournalMismatch, ModelNotFound, Unauthorized
 from cfr.engine.journal import digest, require_same
-from cfr.evaluation.purse import BudgetSpent
+from cfr.evaluation.budget import BudgetSpent
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import AttemptKey, Registered, Store, StoredCall, usage_columns
 from cfr.evaluation.writer import Row

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Final, Protocol, runtime_checkable
 
-from cfr.answer.extract import extract
+from cfr.answer.extraction.extract import extract
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Call, Completion, Stage, Steps, ask
 

@@ -3,9 +3,9 @@ from pathlib import Path
 from hand_made import arm, attempt, study, texts
 
 from cfr.analysis.audit.flips import Judging, errors_table, flips, read_classes
-from cfr.analysis.study import Asked
-from cfr.analysis.table import to_markdown
-from cfr.benchmark.split import load
+from cfr.analysis.study.study import Asked
+from cfr.analysis.table.table import to_markdown
+from cfr.benchmark.constraintbench.split import load
 
 PROBLEMS = texts(
     {

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfr.analysis.audit.mistake import MISTAKE_LABELS, MISTAKES, Mistake, mistake, mistake_on_item
-from cfr.benchmark.item import ERRORS
-from cfr.benchmark.scoring import classify
-from cfr.benchmark.split import load
+from cfr.analysis.audit.scoring import classify
+from cfr.benchmark.constraintbench.item import ERRORS
+from cfr.benchmark.constraintbench.split import load
 
 MOD = "Find the remainder when $N$ is divided by $1000$."
 SUM = "It is $\\frac{m}{n}$ in lowest terms. Find $m+n$."

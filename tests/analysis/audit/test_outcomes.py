@@ -1,9 +1,9 @@
 import pytest
 from hand_made import arm, attempt, study
 
-from cfr.analysis.audit.judging import Judging
+from cfr.analysis.audit.error_rule import Judging
 from cfr.analysis.audit.outcomes import Outcomes, Rule, outcome, outcomes, outcomes_table
-from cfr.analysis.table import to_markdown
+from cfr.analysis.table.table import to_markdown
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 from hand_made import arm, attempt, study, texts
 
+from cfr.analysis.audit.error_rule import RULES, Judging
 from cfr.analysis.audit.flips import errors_table
-from cfr.analysis.audit.judging import RULES, Judging
 from cfr.analysis.audit.outcomes import outcomes_table
 from cfr.analysis.audit.per_problem import per_problem, per_problem_tables
-from cfr.analysis.study import Study
-from cfr.analysis.table import to_markdown
+from cfr.analysis.study.study import Study
+from cfr.analysis.table.table import to_markdown
 
 PROBLEMS = texts(
     {"1": "How many?", "2": "Compute it.", "3": "How many?", "4": "Compute it."},

@@ -4,7 +4,7 @@ import pytest
 from hand_made import arm, study
 
 from cfr.analysis.audit.robustness import robustness, robustness_table, settings_table
-from cfr.analysis.table import to_markdown
+from cfr.analysis.table.table import to_markdown
 
 
 def decoding(temperature: float, seed: int | None = None, **more: str) -> str:

@@ -14,7 +14,7 @@ from cfr.analysis.audit.routing import (
     patterns_table,
     rates_table,
 )
-from cfr.analysis.table import to_latex, to_markdown
+from cfr.analysis.table.table import to_latex, to_markdown
 
 PROBLEMS = texts(
     {

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cfr.analysis.audit.gold import Quality
+from cfr.analysis.audit.stage1.gold import Quality
 from cfr.analysis.notation import NONE, decimal, interval, percent, share
-from cfr.analysis.resample import Interval, bootstrap
-from cfr.analysis.study import Arm, Extraction, Study, model_label
-from cfr.analysis.subset import Key
-from cfr.analysis.table import Column, Row, Table, row
+from cfr.analysis.statistics.resample import Interval, bootstrap
+from cfr.analysis.statistics.subset import Key
+from cfr.analysis.study.study import Arm, Extraction, Study, model_label
+from cfr.analysis.table.table import Column, Row, Table, row
 from cfr.constraint.recovery import RUNGS
 from cfr.evaluation.summary import wilson
 

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from cfr.analysis.audit.gold import gold_item
-from cfr.analysis.audit.judging import RULES, Classes, Judging, read_classes
+from cfr.analysis.audit.error_rule import RULES, Classes, Judging, read_classes
 from cfr.analysis.audit.mistake import MISTAKE_LABELS, MISTAKES, Mistake, mistake, mistake_on_item
 from cfr.analysis.audit.outcomes import both_outcomes, unequal_runs
+from cfr.analysis.audit.stage1.gold import gold_item
 from cfr.analysis.notation import NONE, percent, several
-from cfr.analysis.study import Arm, Asked, Attempt, Study, model_label
-from cfr.analysis.subset import BASELINE, Key, absent, sides
-from cfr.analysis.table import Column, Row, Table, row
+from cfr.analysis.statistics.subset import BASELINE, Key, absent, sides
+from cfr.analysis.study.study import Arm, Asked, Attempt, Study, model_label
+from cfr.analysis.table.table import Column, Row, Table, row
 
 __all__ = ["Classes", "Flip", "Judging", "errors_table", "flips", "flips_between", "read_classes"]
 

@@ -13,12 +13,12 @@ from functools import lru_cache
 from typing import Final, Literal, TypeAlias, get_args
 
 from cfr.analysis.audit.requirement import Range, Requirement, read_requirement
-from cfr.answer.evaluate import DIGITS, FAILURES, Evaluator
-from cfr.answer.exact import rational
-from cfr.answer.reading import readings
-from cfr.answer.syntax import Measure, Node, Op
-from cfr.benchmark.item import ErrorType, Item
-from cfr.benchmark.scoring import classify
+from cfr.analysis.audit.scoring import classify
+from cfr.answer.expression.canonical import readings
+from cfr.answer.expression.evaluate import DIGITS, FAILURES, Evaluator
+from cfr.answer.expression.exact import rational
+from cfr.answer.expression.syntax import Measure, Node, Op
+from cfr.benchmark.constraintbench.item import ErrorType, Item
 from cfr.constraint.router import aime_convention
 
 __all__ = ["MISTAKES", "MISTAKE_LABELS", "Mistake", "mistake", "mistake_on_item"]

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from cfr.analysis.audit.judging import RULES, Judging, Rule
+from cfr.analysis.audit.error_rule import RULES, Judging, Rule
 from cfr.analysis.notation import several
-from cfr.analysis.study import Arm, Attempt, Study, benchmark_label, model_label
-from cfr.analysis.subset import BASELINE, Sides, absent, sides
-from cfr.analysis.table import Column, Row, Table, row
+from cfr.analysis.statistics.subset import BASELINE, Sides, absent, sides
+from cfr.analysis.study.study import Arm, Attempt, Study, benchmark_label, model_label
+from cfr.analysis.table.table import Column, Row, Table, row
 
 __all__ = [
     "RULES",

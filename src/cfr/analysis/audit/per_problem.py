@@ -10,11 +10,11 @@ from cfr.analysis.audit.flips import Flip, Judging, flips_between
 from cfr.analysis.audit.mistake import MISTAKE_LABELS
 from cfr.analysis.audit.outcomes import RULES, both_outcomes
 from cfr.analysis.audit.routing import FAMILY_LABELS
-from cfr.analysis.figure import file_stem
+from cfr.analysis.figure.figure import file_stem
 from cfr.analysis.notation import NONE
-from cfr.analysis.study import Arm, Study, benchmark_label, model_label
-from cfr.analysis.subset import BASELINE, absent, sides
-from cfr.analysis.table import Cell, Column, Row, Table, row
+from cfr.analysis.statistics.subset import BASELINE, absent, sides
+from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
+from cfr.analysis.table.table import Cell, Column, Row, Table, row
 from cfr.constraint.router import route
 
 __all__ = ["per_problem", "per_problem_tables"]

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from cfr.analysis.decoding import describe, read_decoding, shorten, tell_apart
 from cfr.analysis.notation import NONE, decimal, interval, several
-from cfr.analysis.score import Score, score
-from cfr.analysis.study import Arm, Study, benchmark_label, model_label
-from cfr.analysis.subset import BASELINE, Gain, Sides, gain_cell
-from cfr.analysis.table import Cell, Column, Row, Table, row
+from cfr.analysis.statistics.score import Score, score
+from cfr.analysis.statistics.subset import BASELINE, Gain, Sides, gain_cell
+from cfr.analysis.study.decoding import describe, read_decoding, shorten, tell_apart
+from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
+from cfr.analysis.table.table import Cell, Column, Row, Table, row
 from cfr.evaluation.series import probe_calls
 from cfr.method.registry import MethodError, make
 

@@ -1,0 +1,1 @@
+"""The manual audit of Stage 1: samples, marks made by people, rates and agreement."""

@@ -1,0 +1,277 @@
+"""What a person says about the constraints of one attempt, and the file that keeps it.
+
+Paper: Stage 1 Constraint Reliability. A file holds one JSON line for each judged attempt. A later
+line for the same attempt and annotator replaces an earlier one, so a judgement is corrected by
+adding to the file and never by rewriting it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, cast
+
+import orjson
+
+from cfr.constraint.spec import Constraint, ConstraintSpec, Propagated
+from cfr.evaluation.record import RecordKey
+from cfr.file.atomic import OutputError
+from cfr.file.jsonl import InputError, read_rows
+from cfr.problem import Json
+
+__all__ = [
+    "MARKS",
+    "Judged",
+    "Label",
+    "Mark",
+    "Stage",
+    "append_label",
+    "begin_labels",
+    "check_annotator",
+    "describe",
+    "read_labels",
+    "unmarked",
+]
+
+Mark: TypeAlias = Literal["entailed", "not_entailed", "vague"]
+Stage: TypeAlias = Literal["raw", "propagated"]
+
+MARKS: Final[tuple[Mark, ...]] = ("entailed", "not_entailed", "vague")
+"""What the problem says of a constraint: it follows; it does not; it cannot be told."""
+_STAGES: Final[tuple[Stage, ...]] = ("raw", "propagated")
+_ANNOTATOR: Final = re.compile(r"\w(?:[\w.@ -]{0,38}\w)?")
+_DIGEST: Final = re.compile(r"[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One constraint and the mark it was given; None where it has none yet."""
+
+    id: str
+    stage: Stage
+    mark: Mark | None = None
+    digest: str = ""
+    """Stands for the words that were judged; empty where they are not known."""
+
+    def same(self, other: Judged) -> bool:
+        """Whether both are the same constraint, as far as their words are known."""
+        known = self.digest and other.digest
+        alike = (self.id, self.stage) == (other.id, other.stage)
+        return alike and (not known or self.digest == other.digest)
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the constraint as a line of the file does."""
+        fields: dict[str, Json] = {"id": self.id, "stage": self.stage, "mark": self.mark}
+        return fields | ({"digest": self.digest} if self.digest else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One annotator's judgement of one attempt."""
+
+    annotator: str
+    key: RecordKey
+    constraints: tuple[Judged, ...]
+    missing: tuple[str, ...] = ()
+    """Constraints that the problem entails and Stage 1 did not list, in the annotator's words."""
+    note: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every constraint has its mark; a label that is not is a draft."""
+        return all(judged.mark for judged in self.constraints)
+
+    @property
+    def begun(self) -> bool:
+        """Whether it says anything yet."""
+        return bool(self.missing or self.note or any(one.mark for one in self.constraints))
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many raw and how many propagated constraints there are."""
+        raw = sum(judged.stage == "raw" for judged in self.constraints)
+        return raw, len(self.constraints) - raw
+
+    def same_constraints(self, other: Label) -> bool:
+        """Whether both are about the same constraints, whatever they say of them."""
+        if len(self.constraints) != len(other.constraints):
+            return False
+        return all(map(Judged.same, self.constraints, other.constraints))
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the label as a line of the file does."""
+        benchmark, method, model, decoding, problem, run = self.key
+        fields: dict[str, Json] = {
+            "annotator": self.annotator,
+            "benchmark": benchmark,
+            "problem": problem,
+            "method": method,
+            "model": model,
+            "decoding": orjson.loads(decoding),
+            "run": run,
+            "constraints": [one.to_json() for one in self.constraints],
+            "missing": [*self.missing],
+        }
+        return fields | ({"note": self.note} if self.note else {})
+
+
+def unmarked(annotator: str, key: RecordKey, spec: ConstraintSpec) -> Label:
+    """Make the label that an annotator begins with."""
+    both: tuple[tuple[Stage, Iterable[Constraint | Propagated]], ...] = (
+        ("raw", spec.raw_constraints),
+        ("propagated", spec.propagated_constraints),
+    )
+    begun = (
+        Judged(one.id, stage, digest=_digest(one.description))
+        for stage, ones in both
+        for one in ones
+    )
+    return Label(annotator, key, tuple(begun))
+
+
+def _digest(words: str) -> str:
+    return hashlib.sha256(words.encode(errors="surrogatepass")).hexdigest()[:12]
+
+
+def describe(key: RecordKey) -> str:
+    """Name an attempt in a message."""
+    benchmark, method, model, _, problem, run = key
+    where = f" of {benchmark}" if benchmark else ""
+    by = f"{method} with {model}" if model else method
+    return f"run {run} of problem {problem}{where} by {by}"
+
+
+def check_annotator(name: str) -> str:
+    """Return an annotator's name, or say what one may be made of."""
+    if not _ANNOTATOR.fullmatch(name):
+        raise InputError(
+            f"annotator {name[:60]!r}: a name has up to 40 letters, digits, spaces and . - _ @, "
+            "and begins and ends with a letter or a digit"
+        )
+    return name
+
+
+def begin_labels(path: Path) -> list[Label]:
+    """Read the labels of a file to add to; one that is not there yet is made, empty."""
+    found = read_labels([path]) if path.exists() else []
+    try:
+        path.open("ab").close()
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({error.strerror}); name another") from None
+    return found
+
+
+def append_label(path: Path, label: Label) -> None:
+    """Add a label to a file, and return once it is on the disk."""
+    try:
+        with path.open("ab+") as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                # Whatever was cut off there stays a line of its own, and this one is not lost.
+                file.write(b"" if file.read() == b"\n" else b"\n")
+            file.write(_line(label.to_json()))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({error.strerror}); name another") from None
+
+
+def _line(value: Json) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:  # a lone surrogate has no UTF-8; its ASCII escape has
+        return json.dumps(value).encode() + b"\n"
+
+
+def read_labels(paths: Iterable[Path]) -> list[Label]:
+    """Read files of labels, drafts among them; the last line for an attempt and annotator counts.
+
+    No two annotators may have seen different constraints in the same attempt.
+    """
+    found: dict[tuple[str, RecordKey], tuple[str, Label]] = {}
+    for path in paths:
+        for row in read_rows(path):
+            where = f"{path}, line {row.number}"
+            label = _label(where, row.value)
+            found[label.annotator, label.key] = (where, label)
+    seen: dict[RecordKey, list[Label]] = {}
+    for where, label in found.values():
+        # With all of them: one whose words are not known is like any other.
+        for other in seen.setdefault(label.key, []):
+            if not label.same_constraints(other):
+                raise InputError(
+                    f"{where}: the constraints of {describe(label.key)} are not those that "
+                    f"{other.annotator} judged; report on labels of different runs apart"
+                )
+        seen[label.key].append(label)
+    return [label for _, label in found.values()]
+
+
+def _label(where: str, row: Mapping[str, Json]) -> Label:
+    try:
+        annotator = check_annotator(_text(row, "annotator"))
+        names = [_text(row, name) for name in ("benchmark", "method", "model")]
+        return Label(
+            annotator,
+            cast("RecordKey", (*names, _decoding(row), _text(row, "problem"), _run(row))),
+            tuple(map(_judged, _items(row, "constraints"))),
+            tuple(_words(one) for one in _items(row, "missing")),
+            _text(row, "note") if "note" in row else "",
+        )
+    except (ValueError, InputError) as error:
+        raise InputError(f"{where}: {error}; correct the line or remove it") from None
+
+
+def _text(row: Mapping[str, Any], name: str) -> str:
+    if not isinstance(value := row.get(name), str):
+        raise ValueError(f"needs {name!r}, a text")
+    return value
+
+
+def _run(row: Mapping[str, Json]) -> int:
+    run = row.get("run")
+    if not isinstance(run, int) or isinstance(run, bool):
+        raise ValueError("needs 'run', a whole number")
+    return run
+
+
+def _decoding(row: Mapping[str, Json]) -> str:
+    """Write a decoding as a store does, so that the two can be compared."""
+    if not isinstance(decoding := row.get("decoding"), dict):
+        raise ValueError("needs 'decoding', an object")
+    try:
+        return orjson.dumps(decoding).decode()
+    except orjson.JSONEncodeError:
+        raise ValueError("'decoding' cannot be read") from None
+
+
+def _items(row: Mapping[str, Any], name: str) -> list[Any]:
+    if not isinstance(value := row.get(name), list):
+        raise ValueError(f"needs {name!r}, a list")
+    return cast("list[Any]", value)
+
+
+def _words(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("'missing' must be a list of texts")
+    return value
+
+
+def _judged(value: object) -> Judged:
+    if not isinstance(value, dict):
+        raise ValueError("'constraints' must be a list of objects")
+    fields = cast("Mapping[str, Any]", value)
+    stage, mark = fields.get("stage"), fields.get("mark", "")
+    if stage not in _STAGES:
+        raise ValueError("each constraint needs 'stage': raw or propagated")
+    if mark is not None and mark not in MARKS:
+        raise ValueError(f"each constraint needs 'mark': one of {', '.join(MARKS)}")
+    digest = _text(fields, "digest") if "digest" in fields else ""
+    if "digest" in fields and not _DIGEST.fullmatch(digest):
+        raise ValueError("'digest' must be 12 hexadecimal digits in lower case")
+    return Judged(_text(fields, "id"), stage, mark, digest)

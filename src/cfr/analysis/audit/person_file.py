@@ -1,0 +1,56 @@
+"""What a person said about single problems, as lines of JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cfr.analysis.statistics.subset import Key
+from cfr.analysis.study.study import Study
+from cfr.file.jsonl import InputError, read_rows
+from cfr.problem import Json
+
+__all__ = ["Said", "read_said"]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One line of such a file."""
+
+    where: str
+    """The file and the line, for messages."""
+    key: Key | None
+    """Which problem of the study it is about; None where the study does not have it."""
+    value: Mapping[str, Json]
+    number: int
+    """Of the line."""
+
+
+def read_said(path: Path, study: Study) -> Iterator[Said]:
+    """Read lines that name a ``problem`` and, where names repeat, its ``benchmark``."""
+    known = _places(study)
+    for line in read_rows(path):
+        where = f"{path}, line {line.number}"
+        problem, benchmark = line.value.get("problem"), line.value.get("benchmark")
+        if not isinstance(problem, str | int) or isinstance(problem, bool) or problem == "":
+            raise InputError(f"{where}: needs 'problem', the name of a problem")
+        if benchmark is not None and not isinstance(benchmark, str):
+            raise InputError(f"{where}: 'benchmark' must be a name, not {benchmark!r}")
+        places = [p for p in known.get(str(problem), ()) if benchmark in (None, p)]
+        if len(places) > 1:
+            raise InputError(
+                f"{where}: problem {problem} is in {' and in '.join(places)}; add its 'benchmark'"
+            )
+        yield Said(where, (places[0], str(problem)) if places else None, line.value, line.number)
+
+
+def _places(study: Study) -> dict[str, list[str]]:
+    """List the benchmarks in which each problem's name stands."""
+    keys = dict.fromkeys(study.problems)
+    for arm in study.arms:
+        keys |= dict.fromkeys((arm.benchmark, problem) for problem in arm.attempts)
+    places: dict[str, list[str]] = {}
+    for benchmark, problem in keys:
+        places.setdefault(problem, []).append(benchmark)
+    return places

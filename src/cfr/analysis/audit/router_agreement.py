@@ -1,0 +1,231 @@
+"""Routers beside each other (paper: appendix Router Ablation: Regex vs. LLM Router)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import Final
+
+from cfr.analysis.audit.person_file import read_said
+from cfr.analysis.audit.routing import RouterAudit
+from cfr.analysis.audit.stage1.agreement import kappa
+from cfr.analysis.notation import NONE, decimal, several
+from cfr.analysis.statistics.subset import Key
+from cfr.analysis.study.study import Arm, Spent, Study, model_label
+from cfr.analysis.table.table import Column, Row, Table, row
+from cfr.engine.presets import find_preset
+from cfr.file.jsonl import InputError
+from cfr.protocol import Usage
+
+__all__ = [
+    "Decisions",
+    "RouterAgreement",
+    "RouterRow",
+    "Routers",
+    "agreement_between",
+    "compare_routers",
+    "read_decisions",
+    "routed_share",
+    "routers_table",
+    "stored_decisions",
+]
+
+Decisions = Mapping[Key, bool]
+"""By problem: whether it goes to two stages."""
+
+_REGEX: Final = "Regex router"
+_STAGE: Final = "router"
+
+
+@dataclass(frozen=True, slots=True)
+class RouterAgreement:
+    """How far a router's decisions are those of a reference, on the problems that both decided."""
+
+    n: int
+    precision: float | None
+    """Of the problems that it routes, the share that the reference routes; None where it has none.
+    """
+    recall: float | None
+    """Of the problems that the reference routes, the share that it routes."""
+    f1: float | None
+    kappa: float | None
+
+
+def agreement_between(reference: Decisions, decisions: Decisions) -> RouterAgreement:
+    """Compare two routers; a ratio without a denominator is None."""
+    pairs = [(reference[key], said) for key, said in decisions.items() if key in reference]
+    both = sum(right and said for right, said in pairs)
+    routed, wanted = sum(said for _, said in pairs), sum(right for right, _ in pairs)
+    return RouterAgreement(
+        n=len(pairs),
+        precision=both / routed if routed else None,
+        recall=both / wanted if wanted else None,
+        f1=2 * both / (routed + wanted) if routed + wanted else None,
+        kappa=kappa([(str(right), str(said)) for right, said in pairs]),
+    )
+
+
+def read_decisions(path: Path, study: Study) -> tuple[dict[Key, bool], int]:
+    """Read a person's decisions: lines of ``problem``, ``routed`` and perhaps ``benchmark``.
+
+    Beside them stands how many lines are about problems that the study does not have.
+    """
+    found: dict[Key, bool] = {}
+    strangers = 0
+    for line in read_said(path, study):
+        routed = line.value.get("routed")
+        if not isinstance(routed, bool):
+            raise InputError(f"{line.where}: 'routed' must be true or false, not {routed!r}")
+        if line.key is None:
+            strangers += 1
+            continue
+        if found.setdefault(line.key, routed) != routed:
+            raise InputError(f"{line.where}: an earlier line says the opposite of this problem")
+    if not found:
+        raise InputError(f"{path}: names no problem of {study.source}; check 'problem'")
+    return found, strangers
+
+
+def stored_decisions(arms: list[Arm]) -> dict[Key, bool]:
+    """Return what a method's own router decided: the majority of runs; a tie is a no."""
+    found: dict[Key, bool] = {}
+    for arm in arms:
+        for problem, attempts in arm.attempts.items():
+            said = [a.routed for a in attempts if a.routed is not None]
+            if said:
+                found[arm.benchmark, problem] = 2 * sum(said) > len(said)
+    return found
+
+
+def routed_share(arm: Arm) -> tuple[int, int] | None:
+    """Count the problems that an arm's router sent to two stages, and those that it decided.
+
+    A problem counts once, as the majority of its runs; None where the arm has no router.
+    """
+    decided = stored_decisions([arm]).values()
+    return (sum(decided), len(decided)) if decided else None
+
+
+@dataclass(frozen=True, slots=True)
+class RouterRow:
+    """One router: its agreement with the reference, and what a decision takes."""
+
+    name: str
+    agreement: RouterAgreement | None
+    """None for the reference itself."""
+    tokens: float | None
+    milliseconds: float | None
+    dollars: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Routers:
+    """Several routers against one reference."""
+
+    reference: str
+    """What the decisions are compared with, in words."""
+    rows: tuple[RouterRow, ...]
+    by_person: bool
+
+
+def compare_routers(study: Study, audit: RouterAudit, labels: Decisions | None = None) -> Routers:
+    """Compare the regex router, and every other router that the study's methods used.
+
+    The reference is a person's labels where there are any, otherwise the regex router itself.
+    """
+    regex = {key: bool(families) for key, families in audit.families.items()}
+    reference = regex if labels is None else labels
+    ours = RouterRow(
+        _REGEX,
+        agreement_between(labels, regex) if labels is not None else None,
+        tokens=0.0,
+        milliseconds=audit.milliseconds,
+        dollars=0.0,
+    )
+    others = (
+        _row(arms, agreement_between(reference, stored_decisions(arms)))
+        for arms in _routed_arms(study)
+    )
+    said = _REGEX if labels is None else f"{several(len(labels), 'decision')} of a person"
+    return Routers(said, (ours, *others), by_person=labels is not None)
+
+
+def _routed_arms(study: Study) -> Iterator[list[Arm]]:
+    """Group the arms whose method routes otherwise than by the default patterns."""
+    groups: dict[tuple[str, str], list[Arm]] = {}
+    for arm in study.main_arms():
+        if not _by_default_patterns(arm) and any(a.routed is not None for a in arm.all_attempts()):
+            groups.setdefault((arm.method, arm.model), []).append(arm)
+    yield from groups.values()
+
+
+def _by_default_patterns(arm: Arm) -> bool:
+    name, _, options = arm.method.partition("(")
+    return name == "routed-cfr" and "router=" not in options and "convention=" not in options
+
+
+def _row(arms: list[Arm], agreement: RouterAgreement) -> RouterRow:
+    spent = reduce(add, (arm.stages.get(_STAGE, Spent()) for arm in arms))
+    name = f"{arms[0].name}, {model_label(arms[0].model)}"
+    if arms[0].method.startswith("routed-cfr"):
+        return RouterRow(name, agreement, tokens=0.0, milliseconds=None, dollars=0.0)
+    if not spent.calls:
+        return RouterRow(name, agreement, None, None, None)
+    tokens = spent.input_tokens + spent.output_tokens
+    preset = find_preset(arms[0].model)
+    price = preset.price if preset else None
+    cost = price.cost(Usage(spent.input_tokens, spent.output_tokens)) if price else None
+    return RouterRow(
+        name,
+        agreement,
+        tokens=tokens / spent.calls if tokens else None,
+        milliseconds=1_000 * spent.seconds / spent.calls if spent.seconds else None,
+        dollars=cost / spent.calls if cost is not None and tokens else None,
+    )
+
+
+def routers_table(routers: Routers) -> Table:
+    """Show the routers side by side."""
+    columns = (
+        *(Column("Router", "left"), Column("Problems"), Column("Precision"), Column("Recall")),
+        *(Column("F1"), Column("κ"), Column("Tokens"), Column("Latency, ms"), Column("Cost")),
+    )
+    return Table(
+        "router-ablation",
+        f"Routers against {routers.reference}",
+        columns,
+        tuple(map(_shown, routers.rows)),
+        notes=tuple(_notes(routers)),
+        paper=("tab:router-ablation",),
+    )
+
+
+def _shown(one: RouterRow) -> Row:
+    found = one.agreement
+    dollars = NONE if one.dollars is None else f"${one.dollars:.6f}" if one.dollars else "$0"
+    if found is None:
+        agreement = ("reference", *[NONE] * 4)
+    else:
+        ratios = (found.precision, found.recall, found.f1, found.kappa)
+        agreement = (f"{found.n:,}", *(decimal(ratio, 3) for ratio in ratios))
+    latency = decimal(one.milliseconds, 3 if (one.milliseconds or 1) < 1 else 0)
+    return row(one.name, *agreement, decimal(one.tokens, 0), latency, dollars)
+
+
+def _notes(routers: Routers) -> Iterator[str]:
+    if not routers.by_person:
+        yield "No person's labels were given: this is agreement with the regex router, not merit."
+    if len(routers.rows) == 1:
+        yield "No method of this study has another router; run llm-router to compare."
+    yield (
+        "Tokens, latency and cost are means for one decision. The regex router was timed on this "
+        "study's problems while the table was made; a call's latency includes its wait for a place."
+    )
+    unpriced = [one for one in routers.rows if one.dollars is None]
+    if any(one.tokens is None for one in unpriced):
+        yield f"A cost of {NONE} without tokens means that the router's tokens are not on record."
+    if any(one.tokens is not None for one in unpriced):
+        yield f"A cost of {NONE} beside tokens means that models.toml sets no price for the model."

@@ -1,0 +1,1 @@
+"""Stage 1 against gold constraints: statements, what they imply, what they are worth."""

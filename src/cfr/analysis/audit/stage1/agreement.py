@@ -1,0 +1,139 @@
+"""Audits over many replies: the rates that the paper reports, and agreement with an annotator."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from cfr.analysis.audit.stage1.soundness import (
+    GOLD,
+    STATEMENTS,
+    Audit,
+    GoldStatus,
+    StatementStatus,
+    audit,
+)
+from cfr.analysis.audit.stage1.statement import Reply
+from cfr.benchmark.constraintbench.item import Item
+from cfr.file.jsonl import InputError, read_rows
+from cfr.problem import Json
+
+__all__ = ["Agreement", "AuditReport", "Labelled", "agreement", "kappa", "read_labelled", "report"]
+
+W = TypeVar("W", bound=str)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """Counts over many audits, and the rates that the paper reports."""
+
+    gold: Mapping[str, int]
+    statements: Mapping[str, int]
+
+    @property
+    def completeness(self) -> float | None:
+        """Stated gold constraints among those that could be decided."""
+        return _rate(self.gold, "stated", "not_stated")
+
+    @property
+    def validity(self) -> float | None:
+        """Valid statements among those that could be decided."""
+        return _rate(self.statements, "valid", "hallucinated", "unsupported")
+
+    @property
+    def hallucination(self) -> float | None:
+        """Statements that the answer violates among those that could be decided."""
+        return _rate(self.statements, "hallucinated", "valid", "unsupported")
+
+    @property
+    def undecided(self) -> float | None:
+        """Statements that could not be decided among all."""
+        return _rate(self.statements, "undecided", "valid", "hallucinated", "unsupported")
+
+
+def report(audits: Iterable[Audit]) -> AuditReport:
+    """Count over many audits."""
+    done = list(audits)
+    return AuditReport(
+        Counter[str](status for one in done for status in one.gold),
+        Counter[str](status for one in done for status in one.statements),
+    )
+
+
+def _rate(counts: Mapping[str, int], wanted: str, *others: str) -> float | None:
+    total = sum(counts.get(name, 0) for name in (wanted, *others))
+    return counts.get(wanted, 0) / total if total else None
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A reply with the labels of a person."""
+
+    item: Item
+    reply: Reply
+    labels: Audit
+
+
+def read_labelled(path: Path, items: Iterable[Item]) -> Iterator[Labelled]:
+    """Read rows of an ``item_id``, a ``reply``, and ``labels`` under ``gold`` and ``stated``."""
+    by_id = {item.id: item for item in items}
+    for row in read_rows(path):
+        item_id, reply, labels = (row.value.get(name) for name in ("item_id", "reply", "labels"))
+        item = by_id.get(item_id) if isinstance(item_id, str) else None
+        if item is None or not isinstance(reply, dict) or not isinstance(labels, dict):
+            raise InputError(
+                f"{path}, line {row.number}: needs a known 'item_id', a 'reply' and 'labels'"
+            )
+        read = Reply.from_json(reply)
+        gold: tuple[GoldStatus, ...] = _labels(labels.get("gold"), GOLD)
+        stated: tuple[StatementStatus, ...] = _labels(labels.get("stated"), STATEMENTS)
+        if len(gold) != len(item.constraints) or len(stated) != len(read.statements):
+            raise InputError(
+                f"{path}, line {row.number}: needs {len(item.constraints)} known gold label(s) and "
+                f"{len(read.statements)} known statement label(s)"
+            )
+        yield Labelled(item, read, Audit(gold, stated))
+
+
+def _labels(value: Json, known: tuple[W, ...]) -> tuple[W, ...]:
+    """Keep the labels that are known; a missing one shows in the length."""
+    given = value if isinstance(value, list) else []
+    return tuple(label for one in given for label in known if label == one)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How often the audit and a person say the same, and how far beyond chance (Cohen's kappa)."""
+
+    n: int
+    agree: int
+    kappa: float | None
+
+
+def agreement(labelled: Iterable[Labelled]) -> Mapping[str, Agreement]:
+    """Audit replies and compare with a person, for gold constraints and statements apart."""
+    gold: list[tuple[str, str]] = []
+    stated: list[tuple[str, str]] = []
+    for one in labelled:
+        ours = audit(one.item, one.reply)
+        gold.extend(zip(ours.gold, one.labels.gold, strict=True))
+        stated.extend(zip(ours.statements, one.labels.statements, strict=True))
+    return {"gold": _agree(gold), "stated": _agree(stated)}
+
+
+def _agree(pairs: list[tuple[str, str]]) -> Agreement:
+    return Agreement(len(pairs), sum(ours == theirs for ours, theirs in pairs), kappa(pairs))
+
+
+def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
+    """Compute Cohen's kappa; None where one label would be right by chance alone."""
+    n = len(pairs)
+    ours, theirs = Counter(one for one, _ in pairs), Counter(one for _, one in pairs)
+    by_chance = sum(ours[label] * theirs[label] for label in ours)
+    if by_chance == n * n:
+        return None
+    agree = sum(one == other for one, other in pairs)
+    return (agree * n - by_chance) / (n * n - by_chance)

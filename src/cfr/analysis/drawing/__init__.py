@@ -1,1 +1,0 @@
-"""Figures of the report, each from plain numbers and words (paper: its five figures, and more)."""

@@ -1,0 +1,113 @@
+"""Constraint categories: how common they are, and the gain where they are found.
+
+Paper: figure "constraint categories". There the gains are multiplied by ten to share a scale with
+the frequencies; here each has a scale of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cfr.analysis.figure.colour import MUTED
+from cfr.analysis.figure.drawable import counts, ends, finite, shortfalls
+from cfr.analysis.figure.figure import Caption, Figure
+from cfr.analysis.figure.rows import Band, Column, Rows, bar, gain_scale, interval
+from cfr.analysis.figure.sheet import SMALL, sheet
+from cfr.analysis.figure.text import clean, listed
+from cfr.analysis.notation import percent, points, several
+
+__all__ = ["CATEGORIES", "CategoryBar", "categories"]
+
+CATEGORIES: Final = Caption(
+    "constraint-categories",
+    "Constraint categories: share of problems, and gain where present",
+    ("fig:constraint-categories",),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryBar:
+    """A category of constraints over the problems of a study."""
+
+    name: str
+    share: float
+    """Of all problems, from 0 to 1."""
+    gain: float | None = None
+    """Points of accuracy on the problems that have it; None where there is nothing to compare."""
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    """How many problems the gain is over."""
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The interval, where there is one."""
+        return ends(self.low, self.high)
+
+
+def categories(rows: Sequence[CategoryBar], caption: Caption = CATEGORIES) -> Figure | None:
+    """Draw categories in the order given, frequency on the left and gain on the right."""
+    shown = [row for row in rows if finite(row.share) is not None]
+    if not shown:
+        return None
+    board = Rows([Band(row.name) for row in shown], _columns(shown))
+    with sheet(board.height) as page:
+        left, right = board.draw(page, panels=2)
+        for number, (row, y) in enumerate(zip(shown, board.lanes, strict=True)):
+            bar(left, 100 * row.share, y, f"share-{number}")
+            if (gain := finite(row.gain)) is None:
+                continue
+            bar(right, gain, y, f"gain-{number}", 1)
+            if row.ends:
+                interval(right, row.ends, y, f"interval-{number}")
+        _share_scale(left)
+        gain_scale(right, _values(shown), "gain where present, points")
+        return page.finish(caption, _alt(shown), _notes(shown, len(rows)))
+
+
+def _columns(rows: Sequence[CategoryBar]) -> list[Column]:
+    columns = [
+        Column("share", tuple(percent(row.share, 0) for row in rows)),
+        Column("gain", tuple(points(finite(row.gain)) for row in rows)),
+    ]
+    if numbers := counts([row.n for row in rows]):
+        columns.append(Column("n", numbers, muted=True))
+    return columns
+
+
+def _values(rows: Sequence[CategoryBar]) -> list[float]:
+    drawn = [(gain, row) for row in rows if (gain := finite(row.gain)) is not None]
+    return [value for gain, row in drawn for value in (gain, *(row.ends or ()))]
+
+
+def _share_scale(axes: Any) -> None:
+    axes.set_xlim(0, 100)
+    axes.set_xticks([0, 50, 100])
+    axes.set_xticklabels(["0 %", "50 %", "100 %"])
+    axes.set_xlabel("share of problems", fontsize=SMALL, color=MUTED)
+
+
+def _alt(rows: Sequence[CategoryBar]) -> str:
+    said = listed((f"{clean(row.name)} {percent(row.share, 0)}{_gained(row)}" for row in rows), 10)
+    return (
+        "Two panels of bars for each constraint category, the share of problems that have it and "
+        f"the gain in points where it is present: {said}."
+    )
+
+
+def _gained(row: CategoryBar) -> str:
+    gain = finite(row.gain)
+    return "" if gain is None else f" ({points(gain)})"
+
+
+def _notes(rows: Sequence[CategoryBar], given: int) -> list[str]:
+    notes: list[str] = []
+    if any(row.ends for row in rows):
+        notes.append(
+            "Lines across bars are intervals; where one crosses zero, a difference is not shown."
+        )
+    if none := sum(finite(row.gain) is None for row in rows):
+        notes.append(f"Nothing to compare in {several(none, 'category', 'categories')}.")
+    return [*notes, *shortfalls(0, given - len(rows), "category", "categories")]

@@ -1,0 +1,99 @@
+"""Gains as bars in groups (paper: figures "gains by model" and "applicability")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cfr.analysis.figure.drawable import counts, ends, finite, shortfalls
+from cfr.analysis.figure.figure import Caption, Figure
+from cfr.analysis.figure.rows import Band, Column, Rows, bar, gain_scale, interval
+from cfr.analysis.figure.sheet import sheet
+from cfr.analysis.figure.text import clean, listed
+from cfr.analysis.notation import points, several
+
+__all__ = ["APPLICABILITY", "BY_MODEL", "GainBar", "gains"]
+
+BY_MODEL: Final = Caption(
+    "gains-by-model", "Gain over Direct CoT by model", ("fig:gains-by-model",)
+)
+APPLICABILITY: Final = Caption(
+    "applicability", "Gain over Direct CoT by benchmark", ("fig:applicability",)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GainBar:
+    """A gain in points of accuracy, and the interval around it."""
+
+    group: str
+    """What the bar stands with: a model, a benchmark."""
+    series: str
+    """What its colour says."""
+    gain: float
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    """How many problems it is over."""
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The interval, where there is one."""
+        return ends(self.low, self.high)
+
+
+def gains(bars: Sequence[GainBar], caption: Caption = BY_MODEL) -> Figure | None:
+    """Draw gains in the order given, groups and series as they first come; None without any."""
+    shown = [one for one in bars if finite(one.gain) is not None]
+    if not shown:
+        return None
+    groups = list(dict.fromkeys(one.group for one in shown))
+    series = list(dict.fromkeys(one.series for one in shown))
+    ordered = sorted(shown, key=lambda one: groups.index(one.group))
+    bands = [Band(group, sum(one.group == group for one in shown)) for group in groups]
+    rows = Rows(bands, _columns(ordered))
+    with sheet(rows.height) as page:
+        (axes,) = rows.draw(page)
+        for number, (one, y) in enumerate(zip(ordered, rows.lanes, strict=True)):
+            bar(axes, one.gain, y, f"bar-{number}", series.index(one.series))
+            if one.ends:
+                interval(axes, one.ends, y, f"interval-{number}")
+        values = [value for one in ordered for value in (one.gain, *(one.ends or ()))]
+        gain_scale(axes, values, "gain in accuracy, points")
+        if any(series):
+            rows.draw_key(page, series)
+        return page.finish(caption, _alt(ordered, groups), _notes(ordered, len(bars)))
+
+
+def _columns(bars: Sequence[GainBar]) -> list[Column]:
+    columns = [Column("gain", tuple(points(one.gain) for one in bars))]
+    if numbers := counts([one.n for one in bars]):
+        columns.append(Column("n", numbers, muted=True))
+    return columns
+
+
+def _alt(bars: Sequence[GainBar], groups: Sequence[str]) -> str:
+    names = listed((clean(group) for group in groups), 8)
+    best, worst = (pick(bars, key=lambda one: one.gain) for pick in (max, min))
+    said = f"Bars of gains in points of accuracy for {names}"
+    if best.gain == worst.gain:
+        return f"{said}: {several(len(bars), 'bar')}, {points(best.gain)}."
+    return (
+        f"{said}: {several(len(bars), 'bar')}, from {points(worst.gain)} ({_where(worst)}) "
+        f"to {points(best.gain)} ({_where(best)})."
+    )
+
+
+def _where(one: GainBar) -> str:
+    return ", ".join(filter(None, (clean(one.group), clean(one.series))))
+
+
+def _notes(bars: Sequence[GainBar], given: int) -> list[str]:
+    notes: list[str] = []
+    if any(one.ends for one in bars):
+        notes.append(
+            "Lines across bars are intervals; where one crosses zero, a difference is not shown."
+        )
+    without = sum(one.ends is None for one in bars)
+    return [*notes, *shortfalls(without, given - len(bars), "bar")]

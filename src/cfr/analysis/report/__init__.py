@@ -1,0 +1,1 @@
+"""One report of a study: a page, Markdown, LaTeX tables, figures."""

@@ -1,0 +1,77 @@
+"""A report in files: a page, Markdown, LaTeX tables, figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cfr.analysis.audit.case import Case, Side
+from cfr.analysis.figure.figure import save
+from cfr.analysis.notation import several
+from cfr.analysis.report.page import to_html
+from cfr.analysis.report.report import Report, Section
+from cfr.analysis.table.table import markdown_text, to_latex, to_markdown
+from cfr.file.atomic import OutputError, whole_file
+
+__all__ = ["report_markdown", "write"]
+
+
+def write(report: Report, folder: Path) -> list[Path]:
+    """Write everything into a folder, which is made where it is not there; list the main files."""
+    try:
+        (folder / "tables").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"{folder}: cannot be a folder ({error.strerror}); name another"
+        ) from None
+    for figure in report.figures:
+        save(figure, folder / "figures")
+    for table in report.tables:
+        _put(folder / "tables" / f"{table.name}.tex", to_latex(table))
+    _put(folder / "report.md", report_markdown(report))
+    _put(folder / "report.html", to_html(report))
+    made = ("report.html", "report.md", "tables", *(["figures"] if any(report.figures) else []))
+    return [folder / name for name in made]
+
+
+def _put(path: Path, text: str) -> None:
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def report_markdown(report: Report) -> str:
+    """Write a report in Markdown; figures are linked, and cases are short."""
+    parts = [f"# {markdown_text(report.title)}", markdown_text(report.about)]
+    for section in report.sections:
+        parts += _section(section)
+    if report.cases:
+        parts += ["## Cases", markdown_text(report.cases_note), *map(_case, report.cases)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(section: Section) -> list[str]:
+    claims = "\n".join(f"- {markdown_text(claim)}" for claim in section.claims)
+    tables = [to_markdown(table).rstrip() for table in section.tables]
+    figures = [
+        f"![{markdown_text(figure.alt)}](figures/{figure.name}.svg)\n\n*{markdown_text(figure.title)}*"
+        for figure in section.figures
+    ]
+    paper = [to_markdown(table).rstrip() for table in section.published]
+    return [f"## {section.title}", *filter(None, [claims]), *tables, *figures, *paper]
+
+
+def _case(case: Case) -> str:
+    head = f"### {markdown_text(case.title)} ({case.turn})"
+    gold = f"Gold answer: {markdown_text(case.gold or 'not given')}."
+    return "\n\n".join(
+        [head, markdown_text(case.text), gold, _side(case.baseline), _side(case.method)]
+    )
+
+
+def _side(side: Side) -> str:
+    said = side.transcript
+    verdict = "right" if said.correct else "wrong"
+    answer = markdown_text(said.answer) if said.answer is not None else "no answer"
+    return (
+        f"- **{markdown_text(side.name)}**: {answer} ({verdict}; right in {side.right} of "
+        f"{several(side.runs, 'run')}; {said.tokens:,} tokens)"
+    )

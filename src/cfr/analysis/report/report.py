@@ -1,0 +1,253 @@
+"""One report of a study: every table and figure of the paper, with the study's own rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+from cfr.analysis.audit.case import Case, cases
+from cfr.analysis.audit.categories import categories_table
+from cfr.analysis.audit.extraction import extraction_table, parsing_table
+from cfr.analysis.audit.flips import errors_table
+from cfr.analysis.audit.manual.annotation import by_method, labels_of
+from cfr.analysis.audit.outcomes import outcomes_table
+from cfr.analysis.audit.per_problem import per_problem_tables
+from cfr.analysis.audit.robustness import robustness_table, settings_table
+from cfr.analysis.audit.router_agreement import compare_routers, routers_table
+from cfr.analysis.audit.routing import (
+    cofire_table,
+    convention_table,
+    patterns_table,
+    rates_table,
+)
+from cfr.analysis.audit.stage1.gold import gold_quality
+from cfr.analysis.figure import illustration
+from cfr.analysis.figure.figure import Caption, Figure, file_stem
+from cfr.analysis.report.context import Choice, Desk
+from cfr.analysis.report.provenance import about, title
+from cfr.analysis.statistics.comparison import Comparison
+from cfr.analysis.study.study import Study, StudyError, model_label
+from cfr.analysis.table import manual_audit as reliability
+from cfr.analysis.table.accuracy import main_table, routing_table, scores_table
+from cfr.analysis.table.cost import prompting_table, stages_table, tokens_table
+from cfr.analysis.table.generalization import (
+    benchmarks_table,
+    exploratory_table,
+    generalization_table,
+)
+from cfr.analysis.table.paired_comparison import PAIRED, headlines, paired_table, sentence
+from cfr.analysis.table.published import published
+from cfr.analysis.table.table import Table
+
+__all__ = ["Choice", "Report", "Section", "assemble"]
+
+_MOST_OF_A_KIND = 8
+_LEFT_OUT = (
+    f"Problem by problem, only the first {_MOST_OF_A_KIND} benchmarks and models are shown here; "
+    "'cfr audit errors' has them all, and --benchmark and --model choose."
+)
+_NO_TEXTS = (
+    "What the router does is read from the problems' texts, and these data have none: give the "
+    "store itself, or an export of it without --outcomes."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a report."""
+
+    name: str
+    title: str
+    claims: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    published: tuple[Table, ...] = ()
+    """What the paper printed in the place of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A study in sections, and its cases."""
+
+    title: str
+    about: str
+    sections: tuple[Section, ...]
+    cases: tuple[Case, ...]
+    cases_note: str
+
+    @property
+    def tables(self) -> Iterator[Table]:
+        """All tables that come from the study."""
+        return (table for section in self.sections for table in section.tables)
+
+    @property
+    def figures(self) -> Iterator[Figure]:
+        """All figures."""
+        return (figure for section in self.sections for figure in section.figures)
+
+
+def assemble(
+    study: Study, choice: Choice, progress: Callable[[str], None] = lambda _: None
+) -> Report:
+    """Make a report; ``progress`` hears the title of each part before it is made."""
+    if not any(arm.scores for arm in study.arms):
+        raise StudyError(f"{study.source}: no judged attempts yet; run 'cfr eval' first")
+    desk = Desk(study, choice)
+    sections: list[Section] = []
+    for heading, build in _SECTIONS.items():
+        progress(heading)
+        section = build(desk, heading)
+        if section.tables or section.figures or section.claims:
+            sections.append(section)
+    progress("Cases")
+    chosen = cases(study, choice.baseline, desk.method, choice.cases)
+    return Report(title(study), about(study), tuple(sections), tuple(chosen), _cases_note(desk))
+
+
+def _overview(desk: Desk, title: str) -> Section:
+    comparisons, why = desk.compared
+    several = len(comparisons) > 1
+    said = [sentence(p, named=several) for one in comparisons for p in headlines(one)] or [why]
+    tables = (scores_table(desk.study), benchmarks_table(desk.study), settings_table(desk.study))
+    paper = _paper("benchmarks", "api-settings")
+    return Section("overview", title, tuple(said), tables, published=paper)
+
+
+def _main(desk: Desk, title: str) -> Section:
+    study, baseline, method = desk.study, desk.baseline, desk.method
+    figures = desk.draw(
+        lambda: illustration.gains_figure(desk.pairs),
+        lambda: illustration.applicability_figure(desk.pairs),
+    )
+    tables = (main_table(study, baseline, method), generalization_table(study, baseline, method))
+    names = ("main", "additional", "olympiadbench", "gains-by-model", "applicability")
+    return Section("main", title, (), _filled(*tables), figures, _paper(*names))
+
+
+def _prompting(desk: Desk, title: str) -> Section:
+    study, baseline = desk.study, desk.baseline
+    tables = (
+        prompting_table(study, baseline, ("cfr", "routed-cfr")),
+        exploratory_table(study, baseline),
+        stages_table(study),
+        tokens_table(study, baseline, desk.method),
+    )
+    figures = desk.draw_all(lambda: illustration.frontier_figures(study))
+    names = ("prompting", "prompting-comparison", "tokens-by-model")
+    return Section("prompting", title, (), _filled(*tables), figures, _paper(*names))
+
+
+def _paired(desk: Desk, title: str) -> Section:
+    comparisons, why = desk.compared
+    captions = [_paired_caption(one, alone=len(comparisons) == 1) for one in comparisons]
+    both = list(zip(comparisons, captions, strict=True))
+    return Section(
+        "paired",
+        title,
+        () if comparisons else (why,),
+        tuple(paired_table(one, caption) for one, caption in both),
+        desk.draw(*(partial(illustration.forest_figure, *one) for one in both)),
+        _paper("paired-deepseek", "paired-qwen"),
+    )
+
+
+def _paired_caption(comparison: Comparison, *, alone: bool) -> Caption:
+    if alone:
+        return PAIRED
+    model = comparison.pairs[0].model
+    return Caption(file_stem(PAIRED.name, model), f"{PAIRED.title}: {model_label(model)}")
+
+
+def _routing(desk: Desk, title: str) -> Section:
+    study, audit, baseline = desk.study, desk.router, desk.baseline
+    ablation = routing_table(study, baseline, "routed-cfr", "cfr")
+    audits = (
+        rates_table(audit),
+        patterns_table(audit),
+        convention_table(audit),
+        cofire_table(study, audit, desk.method, baseline),
+        routers_table(compare_routers(study, audit)),
+    )
+    figures = desk.draw(
+        lambda: illustration.flow_figure(study, desk.method),
+        lambda: illustration.cloud_figure(audit),
+    )
+    names = ("routing-ablation", "router-rates", "router-patterns", "router-convention")
+    paper = _paper(*names, "cofire", "router-ablation")
+    if not audit.families:
+        return Section("routing", title, (_NO_TEXTS,), _filled(ablation), figures, paper)
+    return Section("routing", title, (), _filled(ablation, *audits), figures, paper)
+
+
+def _stage1(desk: Desk, title: str) -> Section:
+    study = desk.study
+    labels, strangers = labels_of(desk.choice.labels, study)
+    quality = gold_quality(study) | by_method(labels)
+    tables = (
+        extraction_table(study, quality),
+        *(
+            (reliability.extraction_table(labels), reliability.annotator_table(labels))
+            if labels
+            else ()
+        ),
+        parsing_table(study),
+        categories_table(study, desk.method, desk.baseline),
+    )
+    figures = desk.draw_all(
+        lambda: illustration.category_figures(study, desk.method, desk.baseline)
+    )
+    paper = _paper("extraction-reliability", "parsing", "categories")
+    said = (f"Marks on attempts that are not in these data: {strangers:,}.",) if strangers else ()
+    return Section("stage-1", title, said, _filled(*tables), figures, paper)
+
+
+def _errors(desk: Desk, title: str) -> Section:
+    study, method, baseline = desk.study, desk.method, desk.baseline
+    judging = desk.choice.judging
+    tables = (
+        outcomes_table(study, method, baseline, judging),
+        errors_table(study, method, baseline, judging),
+        *islice(per_problem_tables(study, method, baseline, judging), _MOST_OF_A_KIND),
+    )
+    figures = desk.draw_all(lambda: islice(illustration.grid_figures(study), _MOST_OF_A_KIND))
+    sets = len({(arm.benchmark, arm.model) for arm in study.main_arms() if arm.scores})
+    left_out = (_LEFT_OUT,) if sets > _MOST_OF_A_KIND else ()
+    problems = ("aime24-qwen", "aime25-deepseek", "aime25-qwen", "aime26-deepseek", "aime26-qwen")
+    paper = _paper("outcomes", "errors", *(f"problems-{name}" for name in problems), "cases")
+    return Section("errors", title, left_out, _filled(*tables), figures, paper)
+
+
+def _robustness(desk: Desk, title: str) -> Section:
+    table = robustness_table(desk.study, (desk.method,), desk.baseline)
+    return Section("robustness", title, (), (table,), published=_paper("robustness"))
+
+
+_SECTIONS: dict[str, Callable[[Desk, str], Section]] = {
+    "What the data show": _overview,
+    "Main results": _main,
+    "All methods, and what they cost": _prompting,
+    "Paired statistics": _paired,
+    "Routing": _routing,
+    "Stage 1": _stage1,
+    "Errors and outcomes": _errors,
+    "Robustness": _robustness,
+}
+
+
+def _paper(*names: str) -> tuple[Table, ...]:
+    return tuple(published(name).to_table() for name in names)
+
+
+def _filled(*tables: Table) -> tuple[Table, ...]:
+    """Keep the tables that have rows; an empty one is kept for the sentence that says why."""
+    return tuple(table for table in tables if table.rows or table.notes)
+
+
+def _cases_note(desk: Desk) -> str:
+    base, method = (desk.study.method_name(name) for name in (desk.baseline, desk.method))
+    return (
+        f"Problems on which {method} parts from {base}: those that changed most, as many fixed as "
+        "broken where there are as many. Chosen by rule, not by hand."
+    )

@@ -1,0 +1,1 @@
+"""Paired tests, intervals, corrections, scores and agreement."""

@@ -1,0 +1,282 @@
+"""Two methods on the same problems (paper: Convention-Controlled Paired Statistics)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from cfr.analysis.statistics.difference import differences
+from cfr.analysis.statistics.paired import Test, detectable, holm
+from cfr.analysis.statistics.resample import Interval, Kind
+from cfr.analysis.study.study import Arm, Study
+from cfr.error import CfrError
+from cfr.problem import Json
+
+__all__ = [
+    "POOLED",
+    "Comparison",
+    "ComparisonError",
+    "Pair",
+    "Plan",
+    "compare",
+    "constrained_method",
+    "find_method",
+    "pair_arms",
+]
+
+POOLED: Final = "pooled"
+"""The benchmark of a row that takes the problems of several together."""
+_CONSTRAINED: Final = ("routed-cfr", "cfr")
+"""What is looked at closely, where nothing is named: the first of these that is there."""
+
+
+class ComparisonError(CfrError):
+    """A comparison that the data cannot give."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to compare."""
+
+    interval: Kind = "bca"
+    seed: int = 0
+    resamples: int = 0
+    """Random resamples for intervals; 0 for the exact bootstrap distribution."""
+    pool: bool = True
+    """Whether several benchmarks are also taken together."""
+    also_tested: tuple[float, ...] = ()
+    """P-values of tests that belong to the same family and are not among these."""
+
+
+_PLAN: Final = Plan()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A method against a baseline on one benchmark, in points of accuracy."""
+
+    baseline: str
+    method: str
+    benchmark: str
+    model: str
+    n: int
+    runs: int
+    """The most runs that a problem has; ``fewest`` is the least."""
+    before: float
+    after: float
+    improved: int
+    tied: int
+    degraded: int
+    ci: Interval
+    ci_percentile: Interval
+    p: float
+    test: Test
+    detectable: float | None
+    """The smallest gain that a set like this shows four times in five."""
+    exact: bool = True
+    """Whether the interval is exact; otherwise it was drawn."""
+    fewest: int = 0
+    pooled: tuple[str, ...] = ()
+    """The benchmarks of a row that takes several together."""
+    p_holm: float = 1.0
+    notes: tuple[str, ...] = ()
+    labels: tuple[str, str] = ("", "")
+    decoding: str = "{}"
+
+    @property
+    def gain(self) -> float:
+        """Points that the method has over the baseline."""
+        return self.after - self.before
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval, where problems differ in what they gain: otherwise it says nothing."""
+        return self.ci if self.detectable is not None else None
+
+    @property
+    def significant(self) -> bool:
+        """Whether the corrected p-value is below 0.05."""
+        return self.p_holm < 0.05
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the pair for programs."""
+        return {
+            "baseline": self.baseline,
+            "method": self.method,
+            "benchmark": self.benchmark,
+            "pooled": [*self.pooled],
+            "model": self.model,
+            "n": self.n,
+            "runs": self.runs,
+            "baseline_accuracy": round(self.before, 6),
+            "accuracy": round(self.after, 6),
+            "gain": round(self.gain, 6),
+            "improved": self.improved,
+            "tied": self.tied,
+            "degraded": self.degraded,
+            "ci": [round(bound, 6) for bound in self.ci],
+            "ci_percentile": [round(bound, 6) for bound in self.ci_percentile],
+            "ci_exact": self.exact,
+            "p": self.p,
+            "p_holm": self.p_holm,
+            "test": self.test,
+            "detectable": self.detectable,
+            "notes": [*self.notes],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Pairs that were tested together, corrected as one family."""
+
+    pairs: tuple[Pair, ...]
+    family: int
+    """How many tests the correction is for."""
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the comparison for programs."""
+        return {
+            "family": self.family,
+            "correction": "holm",
+            "pairs": [pair.to_json() for pair in self.pairs],
+            "notes": [*self.notes],
+        }
+
+
+def compare(
+    study: Study, baseline: str, methods: Sequence[str] = (), plan: Plan = _PLAN
+) -> Comparison:
+    """Compare methods with a baseline wherever both were run under the same conditions."""
+    known = study.names("method")
+    if not known:
+        raise ComparisonError(f"{study.source}: no attempts yet; run 'cfr eval' first")
+    base = find_method(study, baseline)
+    bad = next((p for p in plan.also_tested if not 0 <= p <= 1), None)
+    if bad is not None:
+        raise ComparisonError(f"{bad}: not a p-value; it must be from 0 to 1")
+    named = list(dict.fromkeys(find_method(study, name) for name in methods))
+    others = named or [name for name in known if name != base]
+    if base in others:
+        raise ComparisonError(f"{base}: compared with itself; name another --method")
+    if not others:
+        raise ComparisonError(f"{study.source}: has {base} alone; run another method to compare")
+    pairs = [pair for name in others for pair in _pairs(study, base, name, plan)]
+    if not pairs:
+        raise ComparisonError(
+            f"{study.source}: {base} and {', '.join(others)} have no judged problem in common with "
+            "the same benchmark, model and decoding; run both on the same set"
+        )
+    return _corrected(pairs, plan, _missing(pairs, base, others))
+
+
+def pair_arms(
+    baseline: Sequence[Arm], method: Sequence[Arm], benchmark: str, plan: Plan = _PLAN
+) -> Pair | None:
+    """Compare arms problem by problem; None where no problem was judged on both sides."""
+    found = differences(baseline, method)
+    if found is None:
+        return None
+    before, after = (100 * sum(share) / len(share) for share in zip(*found.shares, strict=True))
+    improved, tied, degraded = found.counts
+    p, test = found.test(plan.seed)
+    spread = found.resampled(plan.seed, plan.resamples)
+    return Pair(
+        baseline=baseline[0].method,
+        method=method[0].method,
+        benchmark=benchmark,
+        model=baseline[0].model,
+        n=len(found.scores),
+        runs=found.runs,
+        before=before,
+        after=after,
+        improved=improved,
+        tied=tied,
+        degraded=degraded,
+        ci=spread.interval(plan.interval),
+        ci_percentile=spread.interval("percentile"),
+        p=p,
+        test=test,
+        detectable=detectable(found.points),
+        exact=spread.exact,
+        fewest=found.fewest_runs,
+        pooled=tuple(arm.benchmark for arm in baseline) if len(baseline) > 1 else (),
+        notes=tuple(found.limits()),
+        labels=(baseline[0].name, method[0].name),
+        decoding=baseline[0].decoding,
+    )
+
+
+def find_method(study: Study, name: str) -> str:
+    """Find a method by the name it was run under, or by its label."""
+    known = study.names("method")
+    if name in known:
+        return name
+    for arm in study.arms:
+        if name.casefold() in (arm.label.casefold(), arm.name.casefold()):
+            return arm.method
+    raise ComparisonError(f"{study.source}: has no method {name!r}; it has {', '.join(known)}")
+
+
+def constrained_method(study: Study, baseline: str, wanted: str = "") -> str:
+    """Find the method that is looked at closely: the one wanted, Routed-CFR, CFR, or another."""
+    if wanted:
+        found = find_method(study, wanted)
+        if found == baseline:
+            raise ComparisonError(f"{found}: compared with itself; name another --method")
+        return found
+    others = [name for name in study.names("method") if name != baseline]
+    return next((name for name in _CONSTRAINED if name in others), [*others, baseline][0])
+
+
+def _pairs(study: Study, base: str, name: str, plan: Plan) -> Iterator[Pair]:
+    for model in study.names("model"):
+        for decoding in study.names("decoding"):
+            both = [
+                (one, other)
+                for one in study.select(method=base, model=model, decoding=decoding)
+                for other in study.select(
+                    benchmark=one.benchmark, method=name, model=model, decoding=decoding
+                )
+            ]
+            found = [
+                pair
+                for one, other in both
+                if (pair := pair_arms([one], [other], one.benchmark, plan))
+            ]
+            yield from found
+            if plan.pool and len(found) > 1:
+                pooled = pair_arms([one for one, _ in both], [o for _, o in both], POOLED, plan)
+                yield from filter(None, [pooled])
+
+
+def _missing(pairs: Iterable[Pair], base: str, others: Iterable[str]) -> tuple[str, ...]:
+    found = {pair.method for pair in pairs}
+    return tuple(
+        f"{name} shares no judged problem with {base} and is not compared."
+        for name in others
+        if name not in found
+    )
+
+
+def _corrected(pairs: Sequence[Pair], plan: Plan, notes: tuple[str, ...]) -> Comparison:
+    values = [pair.p for pair in pairs]
+    corrected = holm([*values, *plan.also_tested])
+    done = [
+        replace(pair, p_holm=p, notes=(*_claims(pair), *pair.notes))
+        for pair, p in zip(pairs, corrected, strict=False)
+    ]
+    return Comparison(tuple(done), len(corrected), notes)
+
+
+def _claims(pair: Pair) -> Iterator[str]:
+    low, high = pair.ci
+    if low <= 0 <= high and pair.improved + pair.degraded:
+        yield "The interval includes zero: a difference is not shown."
+    if pair.interval is None and pair.improved + pair.degraded:
+        yield "All problems gain alike: how uncertain that is cannot be read from them."
+    if not pair.exact:
+        yield "The interval was drawn, with a seed: run counts share no unit, or it was asked for."

@@ -1,0 +1,84 @@
+"""What one arm scores: accuracy with its interval, pass@k, majority@k."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cfr.analysis.statistics.resample import FINEST_UNIT, Bootstrap, Interval, bootstrap, drawn
+from cfr.analysis.study.study import Arm, Attempt
+from cfr.evaluation.summary import wilson
+from cfr.method.vote import ballot
+
+__all__ = ["Score", "majority_at", "pass_at", "score"]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Accuracy in per cent: the mean over problems of the share of right runs."""
+
+    accuracy: float
+    interval: Interval
+    problems: int
+    runs: int
+    how: str
+    """How the interval was found: Wilson for one run of each problem, bootstrap for several."""
+
+
+def score(*arms: Arm) -> Score | None:
+    """Score an arm, or the problems of several together; None where nothing was judged."""
+    counts = [found for arm in arms for found in arm.scores.values()]
+    if not counts:
+        return None
+    mean = 100 * sum(right / runs for right, runs in counts) / len(counts)
+    shares = {right / runs for right, runs in counts}
+    if max(runs for _, runs in counts) == 1 or len(shares) == 1:
+        # Resampling problems that all score alike says nothing; Wilson, by problems, still does.
+        low, high = wilson(mean / 100 * len(counts), len(counts))
+        interval, how = (100 * low, 100 * high), "Wilson"
+    else:
+        interval, how = _resampled(counts).interval("percentile"), "bootstrap"
+    return Score(mean, interval, len(counts), max(arm.runs for arm in arms), how)
+
+
+def _resampled(counts: Sequence[tuple[int, int]]) -> Bootstrap:
+    unit = math.lcm(*{runs for _, runs in counts})
+    if unit > FINEST_UNIT:
+        return drawn([100 * right / runs for right, runs in counts], seed=0)
+    return bootstrap([right * unit // runs for right, runs in counts], 100 / unit)
+
+
+def pass_at(arm: Arm, k: int) -> float | None:
+    """Estimate pass@k without bias, in per cent; None where no problem has k runs."""
+    found = [
+        1 - math.comb(runs - right, k) / math.comb(runs, k)
+        for right, runs in arm.scores.values()
+        if runs >= k
+    ]
+    return 100 * sum(found) / len(found) if found else None
+
+
+def majority_at(arm: Arm, k: int) -> float | None:
+    """Return the accuracy of a vote among the first k runs, in per cent.
+
+    A tie goes to the answer that came first, as in Self-Consistency. None where no problem has k
+    runs, or no answers were kept.
+    """
+    votes = [
+        judged[:k]
+        for attempts in arm.attempts.values()
+        if len(judged := [a for a in attempts if a.correct is not None]) >= k
+    ]
+    if not votes or not any(attempt.answer for vote in votes for attempt in vote):
+        return None
+    return 100 * sum(map(_elected, votes)) / len(votes)
+
+
+def _elected(attempts: list[Attempt]) -> bool:
+    voting = [attempt for attempt in attempts if attempt.answer]
+    if not voting:
+        return False
+    ((winner, _),) = Counter(ballot(a.answer or "") for a in voting).most_common(1)
+    return any(a.correct for a in voting if ballot(a.answer or "") == winner)

@@ -1,0 +1,102 @@
+"""A method against a baseline on some of their problems: those with a cue, a kind, an outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, TypeAlias
+
+from cfr.analysis.notation import NONE, delta
+from cfr.analysis.statistics.difference import Differences
+from cfr.analysis.statistics.resample import Interval
+from cfr.analysis.study.study import Arm, Study, benchmark_label
+from cfr.analysis.table.table import Cell
+
+__all__ = ["BASELINE", "Gain", "Key", "Sides", "absent", "gain_cell", "sides"]
+
+Key: TypeAlias = tuple[str, str]
+"""A benchmark and the name of a problem in it."""
+
+BASELINE: Final = "direct"
+"""What methods are measured against unless another one is named (paper: Evaluation Scope)."""
+
+_Score: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Points that a method has over a baseline: the mean over problems."""
+
+    points: float
+    interval: Interval | None
+    """95 %, by BCa bootstrap over problems; None where all gain alike and say nothing of spread."""
+    n: int
+
+
+def gain_cell(gain: Gain | None) -> Cell:
+    """Write a gain with its interval."""
+    return delta(gain.points, gain.interval) if gain else Cell(NONE)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """A baseline and a method with one model: a pair of arms for each benchmark that has both."""
+
+    model: str
+    pairs: tuple[tuple[Arm, Arm], ...]
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """The benchmarks, in order."""
+        return tuple(base.benchmark for base, _ in self.pairs)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The baseline and the method, as tables print them."""
+        base, method = self.pairs[0]
+        return base.name, method.name
+
+    @property
+    def where(self) -> str:
+        """The benchmarks in words."""
+        return ", ".join(map(benchmark_label, self.benchmarks))
+
+    @cached_property
+    def scores(self) -> dict[Key, tuple[_Score, _Score]]:
+        """Right runs and runs before and after, of every problem that was judged on both sides."""
+        return {
+            (base.benchmark, name): (before, method.scores[name])
+            for base, method in self.pairs
+            for name, before in base.scores.items()
+            if name in method.scores
+        }
+
+    def gain(self, within: Collection[Key] | None = None) -> Gain | None:
+        """Measure the gain on some problems, or on all; None where none of them was judged."""
+        chosen = [s for key, s in self.scores.items() if within is None or key in within]
+        if not chosen:
+            return None
+        found = Differences(tuple(chosen), left_out=0, failed=0)
+        points = found.points
+        alike = len(set(points)) == 1
+        interval = None if alike else found.resampled(seed=0, resamples=0).interval()
+        return Gain(sum(points) / len(points), interval, len(points))
+
+
+def sides(study: Study, method: str, baseline: str = BASELINE) -> tuple[Sides, ...]:
+    """Find both methods in the primary decoding of each benchmark and model, by model."""
+    arms = {(arm.benchmark, arm.model, arm.method): arm for arm in study.main_arms()}
+    found: dict[str, list[tuple[Arm, Arm]]] = {}
+    for (benchmark, model, name), arm in arms.items():
+        other = arms.get((benchmark, model, method))
+        if name == baseline != method and other and not arm.scores.keys().isdisjoint(other.scores):
+            found.setdefault(model, []).append((arm, other))
+    return tuple(Sides(model, tuple(pairs)) for model, pairs in found.items())
+
+
+def absent(method: str, baseline: str = BASELINE) -> str:
+    """Say that there is nothing to compare."""
+    if method == baseline:
+        return f"There is {baseline} alone: nothing to compare it with."
+    return f"{method} and {baseline} share no judged problem with the same model and decoding."

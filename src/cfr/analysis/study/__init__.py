@@ -1,0 +1,1 @@
+"""Outcomes of runs as one value, whatever file or store they came from."""

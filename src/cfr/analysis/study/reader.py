@@ -1,0 +1,182 @@
+"""Reading a study: from a store, from a file that ``cfr export`` wrote, from anyone's outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+
+from cfr.analysis.study.outcome_file import outcome_lines, spent
+from cfr.analysis.study.study import (
+    Arm,
+    Asked,
+    Attempt,
+    Extraction,
+    Spent,
+    Study,
+    Transcript,
+    Transcripts,
+)
+from cfr.constraint.spec import ConstraintSpec
+from cfr.evaluation import record
+from cfr.evaluation.record import RecordKey
+from cfr.evaluation.store import Store
+from cfr.file.jsonl import InputError
+from cfr.problem import Json
+
+__all__ = ["read_file", "read_store", "read_study"]
+
+_Raw = Mapping[str, Any]
+
+
+class _Builder:
+    """Sorts rows into arms, and refuses an attempt that is there twice."""
+
+    def __init__(self) -> None:
+        self.arms: dict[tuple[str, str, str, str], Arm] = {}
+        self.problems: dict[tuple[str, str], Asked] = {}
+        self._seen: set[tuple[int, str, int]] = set()
+
+    def arm(self, row: _Raw) -> Arm:
+        """Find the arm that a row belongs to."""
+        key = tuple(str(row[name]) for name in ("benchmark", "method", "model", "decoding"))
+        arm = self.arms.get(cast("Any", key))
+        if arm is None:
+            benchmark, method, model, decoding = key
+            arm = Arm(benchmark, method, str(row["label"]), model, decoding)
+            self.arms[arm.key] = arm
+        return arm
+
+    def add(self, row: _Raw, attempt: Attempt) -> bool:
+        """Enter an attempt; False where its run of its problem is there already."""
+        arm, problem = self.arm(row), str(row["problem"])
+        if (mark := (id(arm), problem, attempt.run)) in self._seen:
+            return False
+        self._seen.add(mark)
+        arm.attempts.setdefault(problem, []).append(attempt)
+        return True
+
+    def study(self, source: str, transcripts: Transcripts) -> Study:
+        """Finish: runs in order, arms in the order in which they came."""
+        for arm in self.arms.values():
+            for attempts in arm.attempts.values():
+                attempts.sort(key=lambda attempt: attempt.run)
+        return Study(source, tuple(self.arms.values()), self.problems, transcripts)
+
+
+def read_study(sources: Sequence[Store | Path]) -> Study:
+    """Read several stores and files as one study; no two may hold the same attempts."""
+    studies = [read_store(s) if isinstance(s, Store) else read_file(s) for s in sources]
+    if len(studies) == 1:
+        return studies[0]
+    arms: dict[tuple[str, str, str, str], tuple[Arm, str]] = {}
+    for study in studies:
+        for arm in study.arms:
+            if arm.key in arms:
+                other = arms[arm.key][1]
+                what = f"{arm.method} on {arm.benchmark} with {arm.model}"
+                raise InputError(f"{study.source}: {what} is in {other} too; name one of the two")
+            arms[arm.key] = (arm, study.source)
+
+    def transcripts(wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
+        return {key: value for s in studies for key, value in s.transcripts(wanted).items()}
+
+    problems = {key: asked for study in studies for key, asked in study.problems.items()}
+    source = ", ".join(study.source for study in studies)
+    return Study(source, tuple(arm for arm, _ in arms.values()), problems, transcripts)
+
+
+def read_store(store: Store) -> Study:
+    """Read a store; long texts stay there until they are asked for."""
+    builder = _Builder()
+    for row in record.problem_rows(store):
+        builder.problems[row["benchmark"], row["name"]] = Asked(row["text"], row["answer"])
+    for row in record.outcome_rows(store):
+        builder.add(row, _attempt(row, orjson.loads(row["details"])))
+    for row in record.stage_rows(store):
+        builder.arm(row).stages[row["stage"]] = spent(row)
+
+    def transcripts(wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
+        rows = record.transcript_rows(store, wanted)
+        return {key: _transcript(row, orjson.loads(row["details"])) for key, row in rows}
+
+    return builder.study(store.url, transcripts)
+
+
+def read_file(path: Path) -> Study:
+    """Read a JSON Lines file of attempts.
+
+    A line needs ``problem``, ``method``, ``run`` and ``correct``; what ``cfr export`` writes has
+    ``verdict`` and ``status`` in place of the last, and all the rest.
+    """
+    builder = _Builder()
+    for number, row in outcome_lines(path):
+        if not builder.add(row, _attempt(row, row["details"])):
+            what = f"run {row['run']} of problem {row['problem']} by {row['method']}"
+            raise InputError(f"{path}, line {number}: {what} is there twice; leave one out")
+        if row["problem_text"] is not None or row["gold"] is not None:
+            asked = Asked(row["problem_text"] or "", row["gold"])
+            builder.problems[row["benchmark"], row["problem"]] = asked
+        if row["verdict"] is not None:
+            _add_stages(builder.arm(row), row["stages"])
+    return builder.study(str(path), lambda wanted: _file_transcripts(path, wanted))
+
+
+def _file_transcripts(path: Path, wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
+    keys, found = set(wanted), dict[RecordKey, Transcript]()
+    for _, row in outcome_lines(path):
+        key = tuple(row[n] for n in ("benchmark", "method", "model", "decoding", "problem", "run"))
+        if key in keys:
+            found[cast("RecordKey", key)] = _transcript(row, row["details"])
+    return found
+
+
+def _attempt(row: _Raw, details: Mapping[str, Json]) -> Attempt:
+    routed, verdict = details.get("routed"), row["verdict"]
+    return Attempt(
+        run=row["run"],
+        status=row["status"],
+        correct=None if verdict is None else verdict == "correct",
+        answer=row["answer"],
+        input_tokens=row["input_tokens"],
+        output_tokens=row["output_tokens"],
+        seconds=row["seconds"],
+        finished_at=row["finished_at"],
+        routed=routed if isinstance(routed, bool) else None,
+        extraction=_extraction(details),
+    )
+
+
+def _extraction(details: Mapping[str, Json]) -> Extraction | None:
+    rung = details.get("rung")
+    if not isinstance(rung, str):
+        return None
+    spec = _spec(details)
+    if spec is None:
+        return Extraction(rung)
+    kinds = tuple(one.type for one in spec.raw_constraints)
+    return Extraction(rung, kinds, len(spec.propagated_constraints))
+
+
+def _spec(details: Mapping[str, Json]) -> ConstraintSpec | None:
+    found = details.get("constraints")
+    return ConstraintSpec.from_mapping(found) if isinstance(found, dict) else None
+
+
+def _transcript(row: _Raw, details: Mapping[str, Json]) -> Transcript:
+    verdict = row["verdict"]
+    return Transcript(
+        text=str(row.get("text") or ""),
+        answer=row["answer"],
+        correct=None if verdict is None else verdict == "correct",
+        tokens=row["input_tokens"] + row["output_tokens"],
+        constraints=_spec(details),
+        details=details,
+    )
+
+
+def _add_stages(arm: Arm, stages: Mapping[str, Spent]) -> None:
+    for stage, used in stages.items():
+        arm.stages[stage] = arm.stages.get(stage, Spent()) + used

@@ -1,0 +1,1 @@
+"""Tables: values in, rows out; and the numbers that the paper printed."""

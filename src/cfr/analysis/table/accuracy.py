@@ -1,0 +1,193 @@
+"""The tables of accuracy (paper: Main Results, Ablation Results, Extended Results)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cfr.analysis.notation import NONE, decimal, delta, percent, scored, times, whole
+from cfr.analysis.statistics.comparison import pair_arms
+from cfr.analysis.statistics.score import majority_at, pass_at, score
+from cfr.analysis.study.by_model import (
+    Block,
+    benchmarks_of,
+    blocks,
+    health,
+    mean_cost,
+    relative,
+    sizes,
+)
+from cfr.analysis.study.decoding import tell_apart
+from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
+from cfr.analysis.table.published import paper_accuracy
+from cfr.analysis.table.table import Cell, Column, Row, Table, row
+
+__all__ = ["main_table", "routing_table", "scores_table"]
+
+
+def scores_table(study: Study) -> Table:
+    """List every arm with all that is known of its score."""
+    rows: list[Row] = []
+    for model in study.names("model"):
+        if model:
+            rows.append(row(model_label(model), kind="heading"))
+        arms = study.select(model=model)
+        settings = tell_apart([arm.decoding for arm in arms])
+        for arm in arms:
+            aside = arm.decoding != study.primary[arm.benchmark, arm.model]
+            rows.append(_score_row(arm, settings[arm.decoding] if aside else ""))
+    titles = ("n", "Runs", "Accuracy [95 %]", "pass@k", "maj@k")
+    titles = (*titles, "Truncated", "Unparsed", "Failed", "Tokens")
+    return Table(
+        "scores",
+        "Every row of the study",
+        (Column("Benchmark", "left"), Column("Method", "left"), *map(Column, titles)),
+        tuple(rows),
+        (
+            "Accuracy in per cent: the runs of a problem are averaged, then the problems. The "
+            "interval is Wilson's for one run of each problem and where all problems score alike, "
+            "otherwise a bootstrap over problems.",
+            "pass@k: one of k runs is right, estimated without bias; maj@k: the answer that most "
+            "of the first k runs give is right; k is the fewest runs of a problem. Tokens: means.",
+        ),
+    )
+
+
+def _score_row(arm: Arm, setting: str) -> Row:
+    found, tokens = score(arm), mean_cost([arm])
+    name = f"{arm.name}, {setting}" if setting else arm.name
+    if found is None:
+        failed = arm.statuses.get("failed", 0)
+        return row(benchmark_label(arm.benchmark), name, "0", *[NONE] * 6, str(failed), NONE)
+    return row(
+        benchmark_label(arm.benchmark) or NONE,
+        name,
+        f"{found.problems:,}",
+        str(arm.runs),
+        scored(found.accuracy, found.interval),
+        decimal(pass_at(arm, arm.fewest_runs)),
+        decimal(majority_at(arm, arm.fewest_runs)),
+        percent(arm.rate("truncated")),
+        percent(arm.rate("unparsed")),
+        str(arm.statuses.get("failed", 0)),
+        whole(sum(tokens) if tokens else None),
+    )
+
+
+def main_table(study: Study, baseline: str, method: str) -> Table:
+    """Tabulate accuracy by model and benchmark, with Δ rows and, where it is, the paper's rows."""
+    parts = [b.keep((baseline, method)) for b in blocks(study)]
+    parts = [part for part in parts if part.methods]
+    benchmarks = benchmarks_of(parts)
+    rows: list[Row] = []
+    for part in parts:
+        rows.append(row(part.title, kind="heading"))
+        rows += [_accuracies(part, name, benchmarks) for name in part.methods]
+        if len(part.methods) == 2:
+            rows.append(_deltas(part, baseline, method, benchmarks))
+        rows += _paper_rows(part, benchmarks)
+    columns = (Column("Method", "left"), *map(_benchmark_column, benchmarks), Column("Avg."))
+    return Table(
+        "main",
+        "Accuracy by model and benchmark",
+        columns,
+        tuple(rows),
+        (
+            "Accuracy in per cent with its 95 % interval, problems and runs; Δ in points with its "
+            "paired 95 % interval, over the problems that both have. Avg. is the plain mean of the "
+            "benchmarks, as in the paper.",
+            health(arm for part in parts for arm in part.arms()),
+        ),
+        ("tab:model-performance-main", "tab:model-performance-additional"),
+    )
+
+
+def _benchmark_column(benchmark: str) -> Column:
+    return Column(benchmark_label(benchmark) or "Accuracy")
+
+
+def _accuracies(part: Block, method: str, benchmarks: Sequence[str]) -> Row:
+    cells = [_accuracy(part, method, name) for name in benchmarks]
+    average = _average(part.methods[method], benchmarks)
+    return row(part.name(method), *cells, decimal(average))
+
+
+def _accuracy(part: Block, method: str, benchmark: str) -> Cell:
+    arm = part.methods[method].get(benchmark)
+    found = score(arm) if arm else None
+    if arm is None or found is None:
+        return Cell(NONE)
+    rivals = [
+        other[benchmark].accuracy or 0.0
+        for name, other in part.methods.items()
+        if name != method and benchmark in other
+    ]
+    best = bool(rivals) and all((arm.accuracy or 0.0) > rival for rival in rivals)
+    size = f"n = {found.problems:,} × {found.runs}"
+    return Cell(f"{scored(found.accuracy, found.interval)} ({size})", bold=best)
+
+
+def _average(arms: Mapping[str, Arm], benchmarks: Sequence[str]) -> float | None:
+    """Average over benchmarks; None where one is missing."""
+    known = [a for name in benchmarks if name in arms and (a := arms[name].accuracy) is not None]
+    return 100 * sum(known) / len(known) if known and len(known) == len(benchmarks) else None
+
+
+def _deltas(part: Block, baseline: str, method: str, benchmarks: Sequence[str]) -> Row:
+    before, after = part.methods[baseline], part.methods[method]
+    pairs = [
+        pair_arms([before[name]], [after[name]], name) if name in before and name in after else None
+        for name in benchmarks
+    ]
+    cells = [delta(pair.gain, pair.interval) if pair else Cell(NONE) for pair in pairs]
+    gains = [pair.gain for pair in pairs if pair]
+    average = sum(gains) / len(gains) if gains and len(gains) == len(pairs) else None
+    return row(f"Δ vs. {part.name(baseline)}", *cells, delta(average), kind="delta")
+
+
+def _paper_rows(part: Block, benchmarks: Sequence[str]) -> list[Row]:
+    """Print what the paper has for the same model, method and benchmarks."""
+    rows: list[Row] = []
+    for method in part.methods:
+        label = next(iter(part.methods[method].values())).label
+        found = [paper_accuracy(part.title, label, benchmark_label(b)) for b in benchmarks]
+        if any(value is not None for value in found):
+            cells = (Cell(decimal(value), tone="muted") for value in found)
+            rows.append(row(Cell(f"{label}, paper", tone="muted"), *cells, NONE))
+    return rows
+
+
+def routing_table(study: Study, baseline: str, routed: str, always: str) -> Table:
+    """Tabulate what routing saves: accuracy and tokens, always on and routed."""
+    parts = [part.keep((baseline, routed, always)) for part in blocks(study)]
+    parts = [part for part in parts if baseline in part.methods and len(part.methods) > 1]
+    benchmarks = benchmarks_of(parts)
+    rows: list[Row] = []
+    for part in parts:
+        rows.append(row(part.title, kind="heading"))
+        for name in part.methods:
+            cells = [c for b in benchmarks for c in _accuracy_and_cost(part, name, baseline, b)]
+            rows.append(row(part.name(name), *cells))
+    columns = [
+        Column(title, group=benchmark_label(name) or "all")
+        for name in benchmarks
+        for title in ("Acc. [95 %]", "Tokens")
+    ]
+    return Table(
+        "routing-ablation",
+        "Routed and always on",
+        (Column("Method", "left"), *columns),
+        tuple(rows),
+        (
+            f"Tokens, in and out, are relative to {study.method_name(baseline)} on the same set.",
+            sizes(parts),
+            health(arm for part in parts for arm in part.arms()),
+        ),
+        ("tab:model-performance-sub",),
+    )
+
+
+def _accuracy_and_cost(part: Block, method: str, baseline: str, benchmark: str) -> list[Cell]:
+    arm, base = part.methods[method].get(benchmark), part.methods[baseline].get(benchmark)
+    found = score(arm) if arm else None
+    accuracy = Cell(scored(found.accuracy, found.interval) if found else NONE)
+    return [accuracy, Cell(times(relative([arm], [base]) if arm and base else None))]

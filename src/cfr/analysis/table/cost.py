@@ -1,0 +1,162 @@
+"""What a method costs (paper: Matched Prompting Baselines, Token Overhead)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cfr.analysis.notation import NONE, percent, scored, times, whole
+from cfr.analysis.statistics.score import score
+from cfr.analysis.study.by_model import (
+    Block,
+    benchmarks_of,
+    blocks,
+    health,
+    mean_cost,
+    relative,
+    sizes,
+)
+from cfr.analysis.study.study import Arm, Spent, Study, benchmark_label
+from cfr.analysis.table.table import Cell, Column, Row, Table, row
+
+__all__ = ["prompting_table", "stages_table", "tokens_table"]
+
+
+def prompting_table(study: Study, baseline: str, references: Sequence[str]) -> Table:
+    """Tabulate all methods side by side: accuracy, and tokens in, out, together and relative.
+
+    The first of ``references`` that a model has is what "vs. CFR" compares with.
+    """
+    parts = blocks(study)
+    benchmarks = benchmarks_of(parts)
+    rows: list[Row] = []
+    for part in parts:
+        rows.append(row(part.title, kind="heading"))
+        reference = next((name for name in references if name in part.methods), None)
+        rows += [_method_row(part, m, (baseline, reference), benchmarks) for m in part.methods]
+    accuracy = [Column(benchmark_label(b) or "all", group="Accuracy [95 %]") for b in benchmarks]
+    names = [study.method_name(name) for name in references if name in study.names("method")]
+    tokens = ("Input", "Output", "Total", f"vs. {study.method_name(baseline)}", "vs. CFR")
+    return Table(
+        "prompting",
+        "All methods side by side: accuracy and mean tokens of an attempt",
+        (
+            Column("Method", "left"),
+            *accuracy,
+            *(Column(title, group="Mean tokens") for title in tokens),
+        ),
+        tuple(rows),
+        (
+            "Accuracy in per cent; bold is the best of its model. Ratios are of total tokens, on "
+            f"the benchmarks that both methods have; CFR is {' or else '.join(names) or 'absent'}.",
+            sizes(parts),
+            health(arm for part in parts for arm in part.arms()),
+        ),
+        ("tab:prompting-main", "tab:cost-accounting"),
+    )
+
+
+def _method_row(
+    part: Block, method: str, references: tuple[str, str | None], benchmarks: Sequence[str]
+) -> Row:
+    arms = part.methods[method]
+    cells = [_best(part, method, name) for name in benchmarks]
+    tokens = mean_cost(arms.values())
+    counts = (*tokens, sum(tokens)) if tokens else (None, None, None)
+    ratios = (_ratio(part, method, name) for name in references)
+    return row(part.name(method), *cells, *map(whole, counts), *map(times, ratios))
+
+
+def _best(part: Block, method: str, benchmark: str) -> Cell:
+    arm = part.methods[method].get(benchmark)
+    found = score(arm) if arm else None
+    if found is None:
+        return Cell(NONE)
+    all_here = [a[benchmark].accuracy or 0.0 for a in part.methods.values() if benchmark in a]
+    best = max(all_here) > min(all_here) and found.accuracy >= 100 * max(all_here) - 1e-9
+    return Cell(scored(found.accuracy, found.interval), bold=best)
+
+
+def _ratio(part: Block, method: str, reference: str | None) -> float | None:
+    if reference is None or reference not in part.methods:
+        return None
+    mine, others = part.methods[method], part.methods[reference]
+    shared = [name for name in mine if name in others]
+    return relative([mine[name] for name in shared], [others[name] for name in shared])
+
+
+def tokens_table(study: Study, baseline: str, method: str) -> Table:
+    """Tabulate output tokens by model and benchmark (paper: Per-Model Output-Token Overview)."""
+    parts = [part.keep((baseline, method)) for part in blocks(study)]
+    parts = [part for part in parts if part.methods]
+    benchmarks = benchmarks_of(parts)
+    rows: list[Row] = []
+    for part in parts:
+        base = part.methods.get(baseline, {})
+        for name, arms in part.methods.items():
+            cells = [
+                _output(arms.get(b), base.get(b) if name != baseline else None) for b in benchmarks
+            ]
+            rows.append(row(part.title, part.name(name), *cells))
+    return Table(
+        "tokens-by-model",
+        "Mean output tokens by model and benchmark",
+        (
+            Column("Model", "left"),
+            Column("Method", "left"),
+            *(Column(benchmark_label(name) or "all") for name in benchmarks),
+        ),
+        tuple(rows),
+        ("In brackets the ratio to the baseline. Prompts are not counted here.",),
+        ("tab:token-by-model",),
+    )
+
+
+def _output(arm: Arm | None, base: Arm | None) -> str:
+    used, other = (mean_cost([a]) if a else None for a in (arm, base))
+    if used is None:
+        return NONE
+    return whole(used[1]) + (f" ({times(used[1] / other[1])})" if other and other[1] else "")
+
+
+def stages_table(study: Study) -> Table:
+    """Tabulate where the tokens go: by stage, for an attempt that was judged."""
+    rows: list[Row] = []
+    for part in blocks(study):
+        found = [
+            line
+            for method, arms in part.methods.items()
+            for line in _stage_rows(part.name(method), list(arms.values()))
+        ]
+        rows += [row(part.title, kind="heading"), *found] if found else []
+    titles = ("Calls", "Input", "Output", "Share of all tokens")
+    note = "Attempts that did not reach a stage count as zero there."
+    return Table(
+        "stages",
+        "Tokens by stage: the mean of an attempt",
+        (Column("Method", "left"), Column("Stage", "left"), *map(Column, titles)),
+        tuple(rows),
+        (note if rows else "Calls and tokens by stage are not on record.",),
+        ("tab:cost-accounting",),
+    )
+
+
+def _stage_rows(name: str, arms: Sequence[Arm]) -> list[Row]:
+    attempts = sum(1 for arm in arms for a in arm.all_attempts() if a.correct is not None)
+    stages: dict[str, Spent] = {}
+    for arm in arms:
+        for stage, spent in arm.stages.items():
+            stages[stage] = stages.get(stage, Spent()) + spent
+    everything = sum(s.input_tokens + s.output_tokens for s in stages.values())
+    if not attempts or not everything:
+        return []
+    return [
+        row(
+            name if at == 0 else "",
+            stage,
+            f"{spent.calls / attempts:.2f}",
+            whole(spent.input_tokens / attempts),
+            whole(spent.output_tokens / attempts),
+            percent((spent.input_tokens + spent.output_tokens) / everything),
+        )
+        for at, (stage, spent) in enumerate(stages.items())
+    ]

@@ -1,0 +1,246 @@
+"""The tight levels of the grammar: powers, functions, fractions, numbers and names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from cfr.answer.expression.bracket import FENCES, OPENERS, BracketParser
+from cfr.answer.expression.lexer import Token, Unreadable
+from cfr.answer.expression.numeral import MAX_DIGITS, in_base, literal, recurring
+from cfr.answer.expression.syntax import Node, Num, Op, Sym
+
+__all__ = ["AtomParser"]
+
+
+class AtomParser(BracketParser):
+    """The tight levels of the grammar."""
+
+    # Powers and what stands behind an atom.
+
+    def starts_factor(self) -> bool:
+        """Whether the coming token can begin a factor that is multiplied without a sign."""
+        kind, text = self.kind(), self.peek()
+        if kind in ("num", "sym", "fun"):
+            return True
+        if text == "|":
+            return self._bars == 0
+        return (
+            text in OPENERS
+            or text in FENCES
+            or text in ("frac", "sqrt", "binom", "overline", "begin")
+        )
+
+    def factor(self) -> Node:
+        """Read an atom with its powers, factorials, percent and degree signs."""
+        base = self.atom()
+        while True:
+            mark = self.peek()
+            if mark == "^" and self.peek(1) in ("circ", "{") and self.degree():
+                base = Op("deg", (base,))
+            elif mark == "^":
+                self.next()
+                base = Op("^", (base, self.exponent()))
+            elif mark == "!":
+                self.next()
+                double = self.peek() == "!"
+                if double:
+                    self.next()
+                base = Op("!!" if double else "!", (base,))
+            elif mark == "%":
+                self.next()
+                base = Op("%", (base,))
+            else:
+                return base
+
+    def degree(self) -> bool:
+        """Step over ^\\circ or ^{\\circ}, if that is what comes."""
+        ahead = [self.peek(i) for i in range(4)]
+        if ahead[1] == "circ":
+            self._at += 2
+        elif ahead[1:] == ["{", "circ", "}"]:
+            self._at += 4
+        else:
+            return False
+        return True
+
+    def exponent(self) -> Node:
+        """Read what a ^ raises to: a group, or one signed atom that may itself be raised."""
+        negative = False
+        while self.peek() in ("-", "+"):
+            negative ^= self.next() == "-"
+        power = self.group() if self.peek() == "{" else self.atom()
+        if self.peek() == "^":
+            self.next()
+            self.descend()
+            power = Op("^", (power, self.exponent()))
+            self.ascend()
+        return Op("neg", (power,)) if negative else power
+
+    # Atoms.
+
+    def atom(self) -> Node:
+        """Read the smallest thing that has a meaning by itself; all nesting passes through here."""
+        self.descend()
+        node = self._atom()
+        self.ascend()
+        return node
+
+    def _atom(self) -> Node:
+        kind, text = self.kind(), self.peek()
+        if kind == "num":
+            return self.number()
+        if kind == "sym":
+            return self.symbol()
+        if kind == "fun":
+            return self.function(self.next())
+        if text in OPENERS:
+            return self.bracket()
+        if text in FENCES:
+            return self.fence(*FENCES[text])
+        if text == "|":
+            return self.bars()
+        if text not in _READERS:
+            raise Unreadable(f"{text!r} does not begin anything")
+        self.next()
+        return _READERS[text](self)
+
+    def number(self) -> Node:
+        """Read digits, with a repeating part, a base or dots behind them."""
+        text = self.next()
+        if len(text) > MAX_DIGITS:
+            raise Unreadable("a number of too many digits")
+        if self.peek() in ("overline", "dot", "bar") and "." in text:
+            return self.repeating(text)
+        if self.peek() == "ldots" and "." in text and text[-3:] == text[-1] * 3:
+            self.next()
+            return recurring(text.rstrip(text[-1]), text[-1])
+        if self.peek() == "_":
+            self.next()
+            return in_base(text, self.script())
+        return literal(text)
+
+    def repeating(self, text: str) -> Node:
+        """Read the digits under a bar or between dots as repeating for ever."""
+        mark = self.next()
+        period = self.script()
+        if mark == "dot" and (self.kind() == "num" or self.peek() == "dot"):
+            period += self.next() if self.kind() == "num" else ""
+            self.expect("dot")
+            period += self.script()
+        if not period.isdigit():
+            raise Unreadable("a bar over something else than digits")
+        return recurring(text, period)
+
+    def symbol(self) -> Node:
+        """Read a name with its index and primes; f(x) is kept as a call."""
+        name = self.next()
+        if self.peek() == "_":
+            self.next()
+            name += f"_{self.script()}"
+        while self.peek() == "'":
+            self.next()
+            name += "'"
+        if self.peek() == "{" and self.peek(1) == "(":  # f{\left(x\right)}, as programs print it
+            return Op("call", (Sym(name), self.group()))
+        if (
+            self.peek() == "("
+            and not self._tokens[self._at].spaced
+            and name not in ("pi", "e", "i")
+        ):
+            arg = self.bracket()
+            if isinstance(arg, Op) and arg.name == "()":
+                return Op("call", (Sym(name), *arg.args))
+            return Op("call", (Sym(name), arg))
+        return Sym(name)
+
+    def function(self, name: str) -> Node:
+        """Read a function: sin^2 x, log_2 8, ln|x|, and sin 2x without parentheses."""
+        base: Node | None = None
+        power: Node | None = None
+        while self.peek() in ("^", "_"):
+            if self.next() == "_":
+                base = self.group() if self.peek() == "{" else self.atom()
+            else:
+                power = self.exponent()
+        if power == Num(Fraction(-1)) or power == Op("neg", (Num(Fraction(1)),)):
+            name, power = f"arc{name}", None
+        args = self.arguments()
+        if base is not None:
+            result: Node = Op("log", (base, *args))
+        else:
+            result = Op({"log": "ln", "lg": "log10"}.get(name, name), args)
+        return Op("^", (result, power)) if power is not None else result
+
+    def arguments(self) -> tuple[Node, ...]:
+        """Read what a function applies to."""
+        if self.peek() in ("(", "[", "{"):
+            inner = self.bracket(call=True)
+            return inner.args if isinstance(inner, Op) and inner.name == "()" else (inner,)
+        left = self.factor()
+        while self.starts_factor() and self.kind() != "fun" and self.peek() not in ("(", "["):
+            left = Op("*", (left, self.factor()))
+        if self.peek() == "/":
+            self.next()
+            left = Op("/", (left, self.factor()))
+        return (left,)
+
+    def argument(self) -> Node:
+        """Read an argument of a LaTeX command: a group, one digit, or one atom."""
+        if self.peek() == "{":
+            return self.group()
+        if self.kind() == "num" and len(self.peek()) > 1 and self.peek().isdigit():
+            token = self._tokens[self._at]
+            self._tokens[self._at : self._at + 1] = [
+                token._replace(text=token.text[0]),
+                Token("num", token.text[1:], False),
+            ]
+        return self.atom()
+
+    def fraction(self) -> Node:
+        """Read the two arguments of a fraction."""
+        return Op("/", (self.argument(), self.argument()))
+
+    def root(self) -> Node:
+        """Read a root and its index."""
+        index: Node = Num(Fraction(2))
+        if self.peek() == "[":
+            self.next()
+            index = self.sum()
+            self.expect("]")
+        if self.peek() == "{":
+            inner = self.group()
+        else:
+            inner = self.bracket() if self.peek() == "(" else self.atom()
+        return Op("root", (inner, index))
+
+    def binomial(self) -> Node:
+        """Read a binomial coefficient, as a command or as a call."""
+        if self.peek() == "(":
+            inner = self.bracket()
+            return Op("binom", inner.args if isinstance(inner, Op) else ())
+        return Op("binom", (self.argument(), self.argument()))
+
+    def angle(self) -> Node:
+        """Read the name of an angle as one symbol."""
+        name = "angle "
+        while self.kind() == "sym":
+            node = self.symbol()
+            name += node.name if isinstance(node, Sym) else "?"
+        return Sym(name)
+
+    def overlined(self) -> Node:
+        """Read a segment's name under its bar."""
+        return Sym(f"segment {self.script()}")
+
+
+_READERS: dict[str, Callable[[AtomParser], Node]] = {
+    "frac": AtomParser.fraction,
+    "sqrt": AtomParser.root,
+    "binom": AtomParser.binomial,
+    "begin": AtomParser.matrix,
+    "emptyset": AtomParser.empty,
+    "angle": AtomParser.angle,
+    "overline": AtomParser.overlined,
+    "mathbb": AtomParser.numbers,
+}

@@ -1,0 +1,143 @@
+"""Brackets of every kind: groups, tuples, intervals, sets, absolute values and matrices."""
+
+from __future__ import annotations
+
+from cfr.answer.expression.cursor import Cursor
+from cfr.answer.expression.lexer import Token, Unreadable
+from cfr.answer.expression.syntax import Node, Op, Sym
+
+__all__ = ["FENCES", "OPENERS", "BracketParser"]
+
+OPENERS = frozenset({"(", "[", r"\{", "{", "langle"})
+FENCES = {"lfloor": ("rfloor", "floor"), "lceil": ("rceil", "ceil")}
+_CLOSERS = frozenset({")", "]", r"\}", "rangle", "}"})
+_MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "Bmatrix", "smallmatrix"})
+_NUMBER_SETS = {"R": Op("()", (Op("neg", (Sym("oo"),)), Sym("oo")))}
+
+
+class BracketParser(Cursor):
+    """Reads what stands between two brackets."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        super().__init__(tokens)
+        self._bars = 0
+
+    # Levels that the loose half of the grammar defines.
+
+    def items(self) -> Node:
+        """Read a list."""
+        raise NotImplementedError
+
+    def sum(self) -> Node:
+        """Read a sum."""
+        raise NotImplementedError
+
+    def script(self) -> str:
+        """Read an index or a unit's power as text."""
+        if self.peek() != "{":
+            return self.next()
+        self.next()
+        parts: list[str] = []
+        while self.peek() != "}":
+            parts.append(self.next())
+        self.next()
+        return "".join(parts)
+
+    def group(self) -> Node:
+        """Read {…} as grouping."""
+        self.expect("{")
+        inner = self.items()
+        self.expect("}")
+        return inner
+
+    def bracket(self, *, call: bool = False) -> Node:
+        """Read (…), […], {…} or a half-open mixture of them."""
+        opened = self.next()
+        if self.peek() in _CLOSERS:
+            self.next()
+            return Op("{}", ())
+        # In {x | x > 0} the bar is not an absolute value.
+        bars, self._bars = self._bars, int(opened in (r"\{", "{"))
+        inner = self.items()
+        if self.peek() in ("over", "choose"):
+            name = "/" if self.next() == "over" else "binom"
+            inner = Op(name, (inner, self.items()))
+        elif self.peek() in ("|", ":") and opened in (r"\{", "{"):
+            self.next()
+            inner = self.items()  # {x | condition}: the condition alone says which set
+        self._bars = bars
+        closed = self.next()
+        return _bracketed(opened, closed, inner, call=call)
+
+    def fence(self, closer: str, name: str) -> Node:
+        """Read ⌊…⌋ or ⌈…⌉."""
+        self.next()
+        inner = self.sum()
+        self.expect(closer)
+        return Op(name, (inner,))
+
+    def bars(self) -> Node:
+        """Read |…| as an absolute value."""
+        self.next()
+        self._bars += 1
+        inner = self.sum()
+        self.expect("|")
+        self._bars -= 1
+        return Op("abs", (inner,))
+
+    def empty(self) -> Node:
+        """Read ∅."""
+        return Op("{}", ())
+
+    def numbers(self) -> Node:
+        """Read the name of a number set."""
+        letter = self.script()
+        return _NUMBER_SETS.get(letter, Sym(f"set {letter}"))
+
+    def matrix(self) -> Node:
+        """Read a matrix environment, row by row."""
+        kind = self.script()
+        if kind.rstrip("*") == "array" and self.peek() == "{":
+            self.script()
+        elif kind not in _MATRICES:
+            raise Unreadable(f"an environment {kind!r}")
+        rows: list[Node] = []
+        cells: list[Node] = []
+        while self.peek() != "end":
+            mark = self.peek()
+            if mark == "newline":
+                rows.append(Op("row", tuple(cells)))
+                cells = []
+                self.next()
+            elif mark == "&":
+                self.next()
+            else:
+                cells.append(self.sum())
+        self.next()
+        self.script()
+        if cells:
+            rows.append(Op("row", tuple(cells)))
+        return Op("matrix", tuple(rows))
+
+
+def _bracketed(opened: str, closed: str, inner: Node, *, call: bool) -> Node:
+    if closed not in _CLOSERS:
+        raise Unreadable("a bracket is not closed")
+    several = inner.args if isinstance(inner, Op) and inner.name in ("list", "and", "or") else None
+    kind = {"(": "(", "[": "["}.get(opened, "{") + {")": ")", "]": "]"}.get(closed, "}")
+    if kind == "{}" and opened != "langle":
+        if opened == r"\{":
+            return Op("{}", several or (inner,))
+        # Bare braces only group in LaTeX; what they were meant for, a set or a tuple, is open.
+        return Op("list", several) if several else inner
+    if opened == "langle":
+        kind = "()"
+    if several is None:
+        return (
+            Op("[]", (inner,))
+            if kind == "[]" and isinstance(inner, Op) and inner.name == "[]"
+            else inner
+        )
+    if kind not in ("()", "[]", "[)", "(]"):
+        raise Unreadable("brackets that do not match")
+    return Op(kind, several) if not call or kind == "()" else Op("()", several)

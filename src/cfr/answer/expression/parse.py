@@ -1,0 +1,181 @@
+"""Tokens into a tree: recursive descent over LaTeX and ASCII mathematics, bounded throughout.
+
+From loose to tight: lists, relations, unions, sums, products, powers, atoms.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from cfr.answer.expression.atom import AtomParser
+from cfr.answer.expression.lexer import Unreadable, tokenize
+from cfr.answer.expression.syntax import Measure, Node, Num, Op, Sym
+from cfr.answer.expression.unit import MULTIPLES, unit_name
+
+__all__ = ["parse"]
+
+_RELATIONS = frozenset({"=", "<", ">", "le", "ge", "ne", "approx", "in", "equiv"})
+_SETS = {"cup": "union", "cap": "intersect", "setminus": "minus"}
+_MONEY = frozenset({"dollar", "euro", "gbp", "yen", "rupee"})
+_CURRENCY = {"usd": "dollar", "€": "euro", "£": "gbp", "¥": "yen"}
+
+
+def parse(text: str) -> Node:
+    """Read cleaned text as mathematics; raise Unreadable where it is not."""
+    parser = Parser(tokenize(text))
+    tree = parser.items()
+    if parser.more():
+        raise Unreadable(f"unexpected {parser.peek()!r}")
+    return tree
+
+
+class Parser(AtomParser):
+    """The loose levels of the grammar."""
+
+    def items(self) -> Node:
+        """Read things separated by commas, semicolons, "and" or "or"."""
+        found = [self.relation()]
+        joint = ""
+        while (mark := self.peek()) in (",", ";", "and", "or"):
+            self.next()
+            if mark in ("and", "or"):
+                joint = mark
+            elif self.peek() in ("and", "or"):
+                joint = self.next()
+            if not self.more():
+                break
+            found.append(self.relation())
+        if len(found) == 1:
+            return found[0]
+        return Op("and" if joint == "and" else "or" if joint else "list", tuple(found))
+
+    def relation(self) -> Node:
+        """Read one thing, or several joined by =, <, ∈ and their kin."""
+        parts, signs = [self.union()], list[str]()
+        while self.peek() in _RELATIONS:
+            signs.append(self.next())
+            parts.append(self.union())
+        if not signs:
+            return self.ratio(parts[0])
+        return Op("rel", (*parts, *(Sym(sign) for sign in signs)))
+
+    def ratio(self, first: Node) -> Node:
+        """Read 3:2 and "3 to 2", and the congruence class behind "5 mod 7"."""
+        parts = [first]
+        name = ":"
+        while self.peek() in (":", "to"):
+            self.next()
+            if self.peek()[:1] == "0" and len(self.peek()) == 2:
+                name = "time"  # 12:05 is never a ratio
+            parts.append(self.measured())
+        return Op(name, tuple(parts)) if len(parts) > 1 else first
+
+    def union(self) -> Node:
+        """Read ∪, ∩ and set difference."""
+        left = self.measured()
+        while self.peek() in _SETS:
+            name = _SETS[self.next()]
+            left = Op(name, (left, self.measured()))
+        return left
+
+    def measured(self) -> Node:
+        """Read a sum and the unit behind it or the currency before it."""
+        before = ""
+        if self.peek() in _CURRENCY:
+            before = _CURRENCY[self.next()]
+        elif self.kind() == "text" and (code := unit_name(self.peek())) in _MONEY:
+            self.next()
+            before = code
+        value = self.sum()
+        while (word := self.peek().lower()) in MULTIPLES:
+            self.next()
+            value = Op("*", (value, Num(Fraction(MULTIPLES[word]))))
+        unit = self.unit()
+        if unit and isinstance(value, Sym):
+            raise Unreadable("words behind a letter")  # "a circle" is no multiple of a
+        if unit == "percent":
+            return Op("%", (value,))
+        return Measure(value, before or unit) if before or unit else value
+
+    def unit(self) -> str:
+        """Read the words behind a value as one unit."""
+        words: list[str] = []
+        while self.more():
+            word = self.peek()
+            if self.kind() == "text" and word not in ("and", "or", "to"):
+                words.append(self.next())
+            elif word in _CURRENCY and not words:
+                words.append(_CURRENCY[self.next()])
+            elif word == "^" and words:
+                self.next()
+                words.append(f"^{self.script()}")
+            elif words and word == "/":
+                self.next()
+                words.append(word)
+            elif words and self.kind() == "sym" and (len(words[-1]) == 1 or words[-1] == "per"):
+                words.append(self.next())
+            else:
+                break
+        return unit_name(" ".join(words)) if words else ""
+
+    def sum(self) -> Node:
+        """Read terms joined by +, - and ±."""
+        terms: list[Node] = []
+        sign = self.sign()
+        while True:
+            term = self.product()
+            terms.append(_signed(sign, term))
+            if self.peek() not in ("+", "-", "±", "∓"):
+                break
+            sign = self.sign()
+        if len(terms) == 1:
+            return terms[0]
+        return Op("+", tuple(terms))
+
+    def sign(self) -> str:
+        """Read a run of signs as one."""
+        sign = "+"
+        while (mark := self.peek()) in ("+", "-", "±", "∓"):
+            self.next()
+            if mark in ("±", "∓"):
+                sign = mark
+            elif mark == "-":
+                sign = {"+": "-", "-": "+"}.get(sign, sign)
+        return sign
+
+    def product(self) -> Node:
+        """Read factors joined by *, / or nothing at all."""
+        left = self.factor()
+        while True:
+            mark = self.peek()
+            if mark in ("*", "/"):
+                self.next()
+                right = _signed(self.sign(), self.factor())
+                left = Op(mark, (left, right))
+            elif mark in ("mod", "bmod", "pmod"):
+                self.next()
+                left = Op("mod", (left, self.factor()))
+            elif self.starts_factor():
+                left = self.beside(left)
+            else:
+                return left
+
+    def beside(self, left: Node) -> Node:
+        """Multiply by what stands next to it; a proper fraction behind an integer is added."""
+        mixed = self.peek() == "frac"
+        right = self.factor()
+        if isinstance(right, Num) and self.before_last() == "num":
+            raise Unreadable("two numbers side by side")
+        if mixed and isinstance(left, Num) and left.value.denominator == 1 and left.digits is None:
+            match right:
+                case Op("/", (Num(value=over), Num(value=under))) if 0 < over < under:
+                    return Num(left.value + Fraction(over, under))
+                case _:
+                    pass
+        return Op("*", (left, right))
+
+
+def _signed(sign: str, term: Node) -> Node:
+    if sign == "-":
+        return Num(-term.value, term.digits) if isinstance(term, Num) else Op("neg", (term,))
+    return term if sign == "+" else Op(sign, (term,))

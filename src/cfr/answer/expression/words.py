@@ -1,0 +1,82 @@
+"""Answers that are not mathematics: a choice letter, yes or no, a name."""
+
+from __future__ import annotations
+
+import re
+
+from cfr.answer.expression.normal import clean
+
+__all__ = ["NUMERALS", "choice_verdict", "plain_words", "truth_verdict", "words_verdict"]
+
+_LONGEST_PHRASE = 3000
+_STYLE = re.compile(r"\\(?:text[a-z]*|mbox|math[a-z]+|operatorname|bf|rm)\s*|[{}$*`\\]")
+_CAPITAL = re.compile("[A-J]")
+_GOLD_CHOICE = re.compile(r"\(?([A-J])\)?[.:]?|\(([A-J])\)\s.+", re.DOTALL)
+_CHOICE = re.compile(
+    r"(?:(?:option|choice|answer)\s*:?\s*)?(?:\(([A-Ja-j])\)|([A-Ja-j])(?=$|[.:)]))[.:)]*(?:\s.*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+_LETTERS = re.compile(r"\(?[A-J]\)?(?:(?:\s*(?:,|;|and|&)\s*|\s*)\(?[A-J]\)?)+")
+_WORD = re.compile(r"[^\W\d_]+")
+_ARTICLES = frozenset({"a", "an", "the", "is", "it", "its"})
+_TRUTH = {"yes": "yes", "true": "yes", "no": "no", "false": "no", "是": "yes", "否": "no"}
+_TRUTH_LETTERS = {"Y": "yes", "N": "no", "T": "yes", "F": "no"}
+_TRUE_OR_NOT = re.compile(r"\W*(?:text\s*\{)?\s*(yes|true|no|false|是|否)\W*", re.IGNORECASE)
+NUMERALS: dict[str, str] = dict(
+    zip(
+        "zero one two three four five six seven eight nine ten eleven twelve".split(),
+        map(str, range(13)),
+        strict=True,
+    )
+)
+
+
+def plain_words(text: str) -> str:
+    """Strip an answer of its typesetting, case and articles."""
+    if len(text) > _LONGEST_PHRASE:
+        return ""
+    low = _STYLE.sub(" ", clean(text)).lower()
+    kept = [word for word in low.split() if word not in _ARTICLES]
+    return " ".join(kept).strip(" .,;:!?\"'()")
+
+
+def choice_verdict(pred: str, gold: str) -> bool | None:
+    """Compare with a choice letter; None where the gold answer is not one."""
+    if not _CAPITAL.search(gold):
+        return None
+    letters = _STYLE.sub(" ", gold).strip()
+    said = _STYLE.sub(" ", pred).strip().rstrip(".")
+    if match := _GOLD_CHOICE.fullmatch(letters):
+        chosen = _CHOICE.fullmatch(said)
+        return (
+            None if chosen is None else (chosen[1] or chosen[2]).upper() == (match[1] or match[2])
+        )
+    if _LETTERS.fullmatch(letters) and _LETTERS.fullmatch(said):
+        return set(re.findall("[A-J]", letters)) == set(re.findall("[A-J]", said))
+    return None
+
+
+def truth_verdict(pred: str, gold: str) -> bool | None:
+    """Compare with yes or no, true or false; None where the gold answer is neither."""
+    if gold in _TRUTH_LETTERS:  # these are variables too, unless the answer is yes or no
+        said = _TRUTH.get(plain_words(pred))
+        return None if said is None else said == _TRUTH_LETTERS[gold]
+    wanted = _TRUE_OR_NOT.fullmatch(gold)
+    if wanted is None:
+        return None
+    return _TRUTH.get(plain_words(pred)) == _TRUTH[wanted[1].lower()]
+
+
+def words_verdict(pred: str, gold: str) -> bool | None:
+    """Compare with a gold answer that is words; None where it is not."""
+    wanted, said = plain_words(gold), plain_words(pred)
+    if said in NUMERALS or wanted in NUMERALS:
+        return NUMERALS.get(said, said) == NUMERALS.get(wanted, wanted)
+    if not _is_prose(wanted):
+        return None
+    return wanted == said
+
+
+def _is_prose(text: str) -> bool:
+    words = _WORD.findall(text)
+    return bool(words) and len(max(words, key=len)) > 2 and not re.search(r"[\d^=+/<>_]", text)

@@ -1,0 +1,287 @@
+"""Whether two trees say the same. One set of rules for both tiers, which differ only in how they
+compare two scalars: by rational arithmetic, or numerically to many digits.
+
+Every comparison is true, false or None, and None means that this tier cannot tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cfr.answer.expression.syntax import (
+    BRACKETS,
+    INFINITE,
+    Measure,
+    Node,
+    Op,
+    Sym,
+    substitute,
+    symbols,
+)
+
+__all__ = ["Comparison", "Leaf"]
+
+Leaf: TypeAlias = Callable[[Node, Node], bool | None]
+"""Compares two scalars."""
+
+_ORDERED = frozenset({"()", "[]", "[)", "(]"})
+_UNORDERED = frozenset({"{}", "list", "union"})
+_RELATIONS = frozenset({"=", "<", "<=", "ne"})
+MAX_ITEMS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A way to compare scalars, and what the problem says about its answer."""
+
+    leaf: Leaf
+    relate: Leaf
+    """Compares two equations or inequalities."""
+    percent: bool = False
+    """Whether the problem asks for a percentage."""
+
+    def same(self, pred: Node, gold: Node) -> bool | None:
+        """Decide whether a prediction says what the gold answer says."""
+        if pred == gold:
+            return True
+        if isinstance(pred, Measure) or isinstance(gold, Measure):
+            return self._measures(pred, gold)
+        if _is(pred, "def") or _is(gold, "def"):
+            return self._definitions(pred, gold)
+        kinds = _kind(pred), _kind(gold)
+        if "relation" in kinds:
+            return self.relate(pred, gold) if kinds[0] == kinds[1] else False
+        if kinds == ("scalar", "scalar"):
+            return self._scalars(pred, gold)
+        return self._several(pred, gold, kinds)
+
+    def _measures(self, pred: Node, gold: Node) -> bool | None:
+        left, right = (n.unit if isinstance(n, Measure) else "" for n in (pred, gold))
+        if left and right and left != right and "unit" not in (left, right):
+            return False
+        inner = (n.value if isinstance(n, Measure) else n for n in (pred, gold))
+        return self.same(*inner)
+
+    def _definitions(self, pred: Node, gold: Node) -> bool | None:
+        left, pred_value = _definition(pred)
+        right, gold_value = _definition(gold)
+        if left and right and left != right:
+            if (bound := _bound(left, right)) is None:
+                return self._as_relation(pred, gold)
+            pred_value = substitute(pred_value, bound[0], Sym(bound[1]))
+        if _kind(pred_value) == "relation" or _kind(gold_value) == "relation":
+            return self._as_relation(pred, gold)
+        return self.same(pred_value, gold_value)
+
+    def _as_relation(self, pred: Node, gold: Node) -> bool | None:
+        """Compare y = 1 - x with x + y = 1; x = 5 and y = 5 are two different statements."""
+        left, right = (_undefined(n) for n in (pred, gold))
+        if left is None or right is None or symbols(left) != symbols(right):
+            return False
+        return self.relate(left, right)
+
+    def _scalars(self, pred: Node, gold: Node) -> bool | None:
+        if _is(pred, "base") or _is(gold, "base"):
+            return False
+        if _is(pred, "time") or _is(gold, "time"):
+            clocks = _clock(pred) and _clock(gold)
+            return self._pairwise(_args(pred), _args(gold)) if clocks else False
+        if _is(pred, ":") and _is(gold, ":"):
+            return self._ratios(pred, gold)
+        pred, gold = _quotient(pred), _quotient(gold)
+        if _is(pred, "%") != _is(gold, "%"):
+            return self._percent(pred, gold)
+        return self.leaf(pred, gold)
+
+    def _percent(self, pred: Node, gold: Node) -> bool | None:
+        """10 % is 0.1; it is 10 as well where a percentage is asked for, as a gold with % shows."""
+        value = self.leaf(pred, gold)
+        if value is False and (self.percent or _is(gold, "%")):
+            return self.leaf(_inside(pred), _inside(gold))
+        return value
+
+    def _ratios(self, pred: Node, gold: Node) -> bool | None:
+        left, right = _args(pred), _args(gold)
+        if len(left) != len(right):
+            return False
+        return _all(
+            self.leaf(Op("*", (left[0], b)), Op("*", (a, right[0])))
+            for a, b in zip(left[1:], right[1:], strict=True)
+        )
+
+    def _several(self, pred: Node, gold: Node, kinds: tuple[str, str]) -> bool | None:
+        left, right = _args(pred), _args(gold)
+        if kinds == ("matrix", "matrix"):
+            return self._matrices(left, right)
+        if "matrix" in kinds:
+            return self._vector(pred, gold)
+        if "scalar" in kinds:
+            single = left if kinds[1] == "scalar" else right
+            other = gold if kinds[1] == "scalar" else pred
+            braces = _is(gold if kinds[0] == "scalar" else pred, "{}")
+            return self._pairwise(single, (other,)) if len(single) == 1 and braces else False
+        if kinds == ("ordered", "ordered"):
+            same = _shape(pred) == _shape(gold)
+            return self._pairwise(left, right) if same else False
+        if kinds == ("unordered", "unordered"):
+            return self._unordered(pred, gold)
+        return self._mixed(pred, gold, ordered=pred if kinds[0] == "ordered" else gold)
+
+    def _mixed(self, pred: Node, gold: Node, ordered: Node) -> bool | None:
+        """Compare a tuple with a list: in order, and x = 1, y = 2 in the order of the names."""
+        half_open = _is(ordered, "[)") or _is(ordered, "(]")
+        if half_open or not (_is(pred, "list") or _is(gold, "list")):
+            return False
+        left, right = (_by_name(n) for n in (pred, gold))
+        if _is(gold, "[]") and len(right) == 2:
+            return False  # a closed interval, of which a list gives only the ends
+        if _is(ordered, "[]") and len(left) > 2:
+            return self._matching(left, right)
+        return self._pairwise(left, right)
+
+    def _unordered(self, pred: Node, gold: Node) -> bool | None:
+        left, right = _args(pred), _args(gold)
+        if _is(pred, "{}") or _is(gold, "{}"):
+            left, right = (tuple(dict.fromkeys(items)) for items in (left, right))
+        named = [_names(items) for items in (left, right)]
+        # x = 1, y = 2 against 1, 2: without its names a list can only be meant in order.
+        if (len(named[0]) > 1) != (len(named[1]) > 1):
+            return self._pairwise(left, right)
+        return self._matching(left, right)
+
+    def _pairwise(self, left: Sequence[Node], right: Sequence[Node]) -> bool | None:
+        if len(left) != len(right):
+            return False
+        return _all(self.same(a, b) for a, b in zip(left, right, strict=True))
+
+    def _matching(self, left: Sequence[Node], right: Sequence[Node]) -> bool | None:
+        """Pair the items off in any order."""
+        if len(left) != len(right):
+            return False
+        if len(left) > MAX_ITEMS:
+            return None
+        unmatched, unsure = list(right), False
+        for item in left:
+            verdicts = [self.same(item, other) for other in unmatched]
+            if True in verdicts:
+                del unmatched[verdicts.index(True)]
+            elif None in verdicts:
+                unsure = True
+            else:
+                return False
+        return None if unsure else True
+
+    def _matrices(self, left: Sequence[Node], right: Sequence[Node]) -> bool | None:
+        if [len(_args(row)) for row in left] != [len(_args(row)) for row in right]:
+            return False
+        pairs = zip(left, right, strict=True)
+        return _all(self._pairwise(_args(a), _args(b)) for a, b in pairs)
+
+    def _vector(self, pred: Node, gold: Node) -> bool | None:
+        """Compare a row or column with a tuple."""
+        matrix, other = (pred, gold) if _is(pred, "matrix") else (gold, pred)
+        rows = [_args(row) for row in _args(matrix)]
+        if not (isinstance(other, Op) and other.name in ("()", "[]")):
+            return False
+        if len(rows) != 1 and any(len(row) != 1 for row in rows):
+            return False
+        cells = [cell for row in rows for cell in row]
+        return (
+            self._pairwise(cells, other.args)
+            if matrix is pred
+            else self._pairwise(other.args, cells)
+        )
+
+
+def _all(verdicts: Iterable[bool | None]) -> bool | None:
+    result: bool | None = True
+    for verdict in verdicts:
+        if verdict is False:
+            return False
+        if verdict is None:
+            result = None
+    return result
+
+
+def _is(node: Node, name: str) -> bool:
+    return isinstance(node, Op) and node.name == name
+
+
+def _args(node: Node) -> tuple[Node, ...]:
+    return node.args if isinstance(node, Op) else ()
+
+
+def _inside(node: Node) -> Node:
+    return node.args[0] if isinstance(node, Op) and node.name == "%" else node
+
+
+def _kind(node: Node) -> str:
+    if isinstance(node, Op):
+        if node.name in _ORDERED:
+            return "ordered"
+        if node.name in _UNORDERED or node.name in BRACKETS:
+            return "unordered"
+        if node.name in _RELATIONS:
+            return "relation"
+        if node.name == "matrix":
+            return "matrix"
+    return "scalar"
+
+
+def _shape(node: Node) -> str:
+    """Tell open from closed where two things can be an interval; infinity has no closed end."""
+    if not isinstance(node, Op) or len(node.args) != 2:
+        return "tuple"
+    low = "(" if node.args[0] in INFINITE else node.name[0]
+    high = ")" if node.args[1] in INFINITE else node.name[1]
+    return low + high
+
+
+def _clock(node: Node) -> bool:
+    """Whether 12:05, or 12:30 beside it, can be a time of day."""
+    return _is(node, "time") or _is(node, ":")
+
+
+def _quotient(node: Node) -> Node:
+    """Read the ratio 3:2 as the fraction where the other side is a number."""
+    if isinstance(node, Op) and node.name == ":" and len(node.args) == 2:
+        return Op("/", node.args)
+    return node
+
+
+def _definition(node: Node) -> tuple[str, Node]:
+    if isinstance(node, Op) and node.name == "def" and isinstance(node.args[0], Sym):
+        return node.args[0].name, node.args[1]
+    return "", node
+
+
+def _undefined(node: Node) -> Node | None:
+    """Turn a definition back into an equation between expressions."""
+    name, value = _definition(node)
+    if not name:
+        return node if _kind(node) == "relation" else None
+    return Op("=", (Sym(name.partition("(")[0]), value)) if _kind(value) == "scalar" else None
+
+
+def _bound(left: str, right: str) -> tuple[str, str] | None:
+    """Tell whether two names mean one function, and which variable to rename: f(x), f(t), y."""
+    (f, _, x), (g, _, t) = (name.rstrip(")").partition("(") for name in (left, right))
+    same = f == g and (x or t)
+    if not (same or (f == "y" and t) or (g == "y" and x)):
+        return None
+    return (x or t, t or x)
+
+
+def _names(items: Sequence[Node]) -> set[str]:
+    return {name for item in items if (name := _definition(item)[0])}
+
+
+def _by_name(node: Node) -> tuple[Node, ...]:
+    items = _args(node)
+    if len(_names(items)) == len(items):
+        return tuple(
+            _definition(item)[1] for item in sorted(items, key=lambda i: _definition(i)[0])
+        )
+    return items

@@ -1,0 +1,96 @@
+"""The exact tier: decides in this process, without a symbolic library, what it is sure of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cfr.answer.expression import exact
+from cfr.answer.expression.canonical import readings
+from cfr.answer.expression.normal import clean
+from cfr.answer.expression.syntax import Node, Op
+from cfr.answer.expression.words import choice_verdict, truth_verdict, words_verdict
+from cfr.answer.judgement.equivalence import Comparison
+
+__all__ = ["MAX_LENGTH", "Ruling", "asks_percent", "decide", "decide_readings"]
+
+MAX_LENGTH = 3000
+"""An answer longer than this is compared as text alone."""
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_PERCENT = re.compile(r"%|\bpercent", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """True or false with the reason; None where this tier cannot tell."""
+
+    same: bool | None
+    why: str
+    readable: bool = True
+    """Whether another tier could still tell."""
+
+
+def asks_percent(problem: str) -> bool:
+    """Whether a problem asks for a percentage."""
+    return bool(_PERCENT.search(problem))
+
+
+def decide(pred: str, gold: str, *, percent: bool = False) -> Ruling:
+    """Compare two answers; the ruling is None where only the symbolic tier can tell."""
+    pred, gold = pred.strip(), gold.strip()
+    if _INTEGER.fullmatch(pred) and _INTEGER.fullmatch(gold):
+        return _ruling(_digits(pred) == _digits(gold), "as integers")
+    if pred == gold:
+        return Ruling(True, "the same text")
+    if max(len(pred), len(gold)) > MAX_LENGTH:
+        return Ruling(None, "too long to be read as mathematics", readable=False)
+    if (verdict := choice_verdict(pred, gold)) is not None:
+        return _ruling(verdict, "as choices")
+    return _decide_content(pred, gold, percent=percent)
+
+
+def _decide_content(pred: str, gold: str, *, percent: bool) -> Ruling:
+    if (verdict := truth_verdict(pred, gold)) is not None:
+        return _ruling(verdict, "as yes or no")
+    left, right = readings(pred), readings(gold)
+    if left and right:
+        same = decide_readings(left, right, Comparison(exact.leaf, _relate, percent))
+        if same is not None:
+            return _ruling(same, "by exact arithmetic")
+    if (verdict := words_verdict(pred, gold)) is not None and not (left and right):
+        return _ruling(verdict, "as words")
+    if clean(pred).replace(" ", "") == clean(gold).replace(" ", ""):
+        return Ruling(True, "the same text but for spacing")
+    if left and right:
+        return Ruling(None, "not decided by exact arithmetic")
+    if right:
+        return Ruling(False, "the answer cannot be read as mathematics")
+    return Ruling(None, "the gold answer cannot be read as mathematics", readable=False)
+
+
+def decide_readings(
+    left: Sequence[Node], right: Sequence[Node], comparison: Comparison
+) -> bool | None:
+    """Compare every way to read one answer with every way to read the other; any match counts."""
+    try:
+        verdicts = [comparison.same(a, b) for b in right for a in left]
+    except RecursionError:  # a product of a thousand factors
+        return None
+    return True if True in verdicts else None if None in verdicts else False
+
+
+def _relate(pred: Node, gold: Node) -> bool | None:
+    same = isinstance(pred, Op) and isinstance(gold, Op) and pred == gold
+    return True if same else None
+
+
+def _digits(text: str) -> str:
+    # Compared as text: a megabyte of digits must not be converted.
+    digits = text.lstrip("+-0")
+    return f"-{digits}" if text[0] == "-" and digits else digits
+
+
+def _ruling(same: bool, how: str) -> Ruling:
+    return Ruling(same, f"{'equal' if same else 'different'} {how}")

@@ -1,0 +1,1 @@
+"""ConstraintBench: problem families, the generator, gold constraints, verification."""

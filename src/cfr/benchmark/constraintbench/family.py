@@ -1,0 +1,161 @@
+"""A family: one idea for a problem, with a draw that turns dice into a finished problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+from typing import TypeAlias, TypeVar
+
+from cfr.answer.expression.value import read_answer, same, show
+from cfr.benchmark.constraintbench.item import (
+    KINDS,
+    ErrorType,
+    Form,
+    GoldConstraint,
+    Item,
+    Kind,
+    Level,
+    Predicate,
+    Tempting,
+    Tier,
+)
+from cfr.constraint.predicate import evaluate
+from cfr.error import CfrError
+
+__all__ = [
+    "DisagreementError",
+    "Draft",
+    "Family",
+    "FamilyError",
+    "Lures",
+    "agree",
+    "alike",
+    "family",
+    "gold",
+]
+
+T = TypeVar("T")
+Value: TypeAlias = "int | Fraction | str"
+"""An answer before it is written."""
+Lures: TypeAlias = "list[tuple[Value, ErrorType]]"
+"""Wrong answers and the errors they would show."""
+
+# A draw whose numbers happen to make a lure equal to the answer is thrown away and drawn again.
+# Families are built so that this is rare; one that needs this many tries is broken.
+_MOST_TRIES = 1000
+
+
+class FamilyError(CfrError):
+    """A family that cannot give what it promises."""
+
+
+class DisagreementError(CfrError):
+    """Two computations of one answer that came out different."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a family's draw returns: a problem that does not know its family, level and seed yet."""
+
+    text: str
+    answer: Value
+    constraints: Sequence[GoldConstraint]
+    lures: Lures
+    form: Form = "integer"
+
+
+Draw: TypeAlias = Callable[[Random, Level], "Draft | None"]
+"""Draws a problem; None where the numbers drawn do not make one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A named kind of problem."""
+
+    name: str
+    tier: Tier
+    kinds: tuple[Kind, ...]
+    about: str
+    draw: Draw
+
+    def make(self, seed: int, level: Level, index: int) -> Item:
+        """Draw the problem that stands at this place; the same place always gives the same one."""
+        # String seeds go through SHA-512, and randrange, choice, sample and shuffle are the same on
+        # every supported Python, so a problem can be drawn again anywhere.
+        rng = Random(f"ConstraintBench/{seed}/{self.name}/{level}/{index}")  # noqa: S311
+        try:
+            drafts = (self.draw(rng, level) for _ in range(_MOST_TRIES))
+            for draft in drafts:
+                if draft is not None and (item := self._finish(draft, seed, level, index)):
+                    return item
+        except DisagreementError as error:
+            raise DisagreementError(
+                f"family {self.name}, seed {seed}, level {level}, index {index}: {error}"
+            ) from None
+        raise FamilyError(f"family {self.name}, level {level}: {_MOST_TRIES} draws gave no problem")
+
+    def _finish(self, draft: Draft, seed: int, level: Level, index: int) -> Item | None:
+        answer = show(draft.answer)
+        lures = _distinct(answer, draft.lures)
+        for constraint in draft.constraints:
+            if evaluate(constraint.predicate, answer) != "holds":
+                raise DisagreementError(f"the answer {answer} breaks {constraint.description!r}")
+            if all(evaluate(constraint.predicate, one.answer) != "violated" for one in lures):
+                return None
+        return Item(
+            text=draft.text,
+            answer=answer,
+            form=draft.form,
+            constraints=tuple(draft.constraints),
+            tempting=lures,
+            tier=self.tier,
+            family=self.name,
+            level=level,
+            seed=seed,
+            index=index,
+        )
+
+
+def family(tier: Tier, kinds: tuple[Kind, ...], about: str) -> Callable[[Draw], Family]:
+    """Make a family of a draw, named after it."""
+    in_order: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind in kinds)
+
+    def make(draw: Draw) -> Family:
+        return Family(draw.__name__, tier, in_order, about, draw)
+
+    return make
+
+
+def gold(
+    kind: Kind, description: str, predicate: Predicate, span: str | None = None
+) -> GoldConstraint:
+    """State one gold constraint; without a span it is implied."""
+    return GoldConstraint(kind, description, predicate, span)
+
+
+def agree(first: T, second: T) -> T:
+    """Give the answer that two independent computations found; an error where they differ."""
+    if first != second:
+        raise DisagreementError(f"one computation gives {first}, the other {second}")
+    return first
+
+
+def _distinct(answer: str, lures: Lures) -> tuple[Tempting, ...]:
+    """Drop the lures that equal the answer in value and form, or an earlier lure."""
+    kept: list[Tempting] = []
+    for value, error in lures:
+        text = show(value)
+        if not any(alike(text, known) for known in (answer, *(one.answer for one in kept))):
+            kept.append(Tempting(text, error))
+    return tuple(kept)
+
+
+def alike(first: str, second: str) -> bool:
+    """Say whether two answers are one: the same value, and both or neither in lowest terms."""
+    left, right = read_answer(first), read_answer(second)
+    if left is None or right is None:
+        return first == second
+    # An unreduced fraction is another answer than the reduced one: "lowest terms" rejects it.
+    return same(left, right) and left.reduced == right.reduced

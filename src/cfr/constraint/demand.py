@@ -1,0 +1,170 @@
+"""Building predicates: one short function for each op, so that families read like sentences."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from cfr.benchmark.constraintbench.item import Form, Predicate
+from cfr.problem import Json
+
+__all__ = [
+    "above",
+    "all_of",
+    "at_least",
+    "at_most",
+    "below",
+    "between",
+    "congruent",
+    "counts",
+    "decimals",
+    "digit_sum",
+    "digits_ordered",
+    "divides",
+    "divisible",
+    "encoded",
+    "form",
+    "in_unit",
+    "integer",
+    "least_residue",
+    "measured",
+    "not_whole",
+    "parity",
+    "reduced",
+    "root",
+    "rounded",
+    "square",
+]
+
+Number: TypeAlias = "int | Fraction"
+
+
+def _plain(value: Number) -> Json:
+    return int(value) if value == int(value) else str(value)
+
+
+def integer() -> Predicate:
+    """Require a whole number."""
+    return {"op": "integer"}
+
+
+def not_whole() -> Predicate:
+    """Require a value that is not a whole number."""
+    return {"op": "not_whole"}
+
+
+def between(low: Number | None, high: Number | None) -> Predicate:
+    """Require a value from low to high, both included; None leaves an end open."""
+    ends = {"low": low, "high": high}
+    return {"op": "between", **{name: _plain(end) for name, end in ends.items() if end is not None}}
+
+
+def at_least(low: Number) -> Predicate:
+    """Require a value of low or more."""
+    return between(low, None)
+
+
+def at_most(high: Number) -> Predicate:
+    """Require a value of high or less."""
+    return between(None, high)
+
+
+def above(value: Number) -> Predicate:
+    """Require a value greater than this one."""
+    return {"op": "above", "value": _plain(value)}
+
+
+def below(value: Number) -> Predicate:
+    """Require a value less than this one."""
+    return {"op": "below", "value": _plain(value)}
+
+
+def least_residue(modulus: int) -> Predicate:
+    """Require a remainder on division by the modulus: a whole number from 0 to modulus - 1."""
+    return {"op": "least_residue", "modulus": modulus}
+
+
+def congruent(residue: int, modulus: int) -> Predicate:
+    """Require a whole number that leaves this remainder."""
+    return {"op": "congruent", "residue": residue % modulus, "modulus": modulus}
+
+
+def divisible(by: int) -> Predicate:
+    """Require a multiple of this number."""
+    return {"op": "divisible", "by": by}
+
+
+def parity(which: Literal["even", "odd"]) -> Predicate:
+    """Require an even, or an odd, whole number."""
+    return {"op": "parity", "parity": which}
+
+
+def divides(number: int) -> Predicate:
+    """Require a positive divisor of this number."""
+    return {"op": "divides", "number": number}
+
+
+def square() -> Predicate:
+    """Require the square of a whole number."""
+    return {"op": "square"}
+
+
+def digit_sum(total: int) -> Predicate:
+    """Require a whole number whose decimal digits add up to this."""
+    return {"op": "digit_sum", "sum": total}
+
+
+def digits_ordered(order: Literal["increasing", "decreasing"]) -> Predicate:
+    """Require digits that strictly increase, or decrease, from left to right."""
+    return {"op": "digits_ordered", "order": order}
+
+
+def root(*coefficients: int) -> Predicate:
+    """Require a root of the polynomial with these coefficients, the highest power first."""
+    return {"op": "root", "coefficients": list(coefficients)}
+
+
+def form(name: Form) -> Predicate:
+    """Require an answer written in this form."""
+    return {"op": "form", "form": name}
+
+
+def reduced() -> Predicate:
+    """Require a fraction in lowest terms."""
+    return {"op": "reduced"}
+
+
+def decimals(places: int) -> Predicate:
+    """Require a value with at most this many decimals."""
+    return {"op": "decimals", "places": places}
+
+
+def encoded(rule: str, parts: tuple[int, ...], modulus: int = 0) -> Predicate:
+    """Require the sum of the parts that the rule names, reduced where a modulus is given."""
+    extra: dict[str, Json] = {"modulus": modulus} if modulus else {}
+    return {"op": "encoded", "rule": rule, "parts": list(parts), **extra}
+
+
+def rounded(value: Number, unit: Number = 1) -> Predicate:
+    """Require the multiple of the unit nearest to the value, halves going up."""
+    return {"op": "rounded", "value": _plain(value), "unit": _plain(unit)}
+
+
+def in_unit(value: Number, factor: Number, unit: str) -> Predicate:
+    """Require the value times the factor: the same quantity, told in the unit that is asked for."""
+    return {"op": "in_unit", "value": _plain(value), "factor": _plain(factor), "unit": unit}
+
+
+def measured(unit: str, low: Number, high: Number) -> Predicate:
+    """Require a size that the quantity can only have in this unit."""
+    return {"op": "measured", "unit": unit, "low": _plain(low), "high": _plain(high)}
+
+
+def counts(low: int, high: int, *where: Predicate) -> Predicate:
+    """Require the number of whole numbers from low to high that satisfy all of ``where``."""
+    return {"op": "counts", "low": low, "high": high, "where": [dict(one) for one in where]}
+
+
+def all_of(*parts: Predicate) -> Predicate:
+    """Require all of these at once."""
+    return {"op": "all", "of": [dict(one) for one in parts]}

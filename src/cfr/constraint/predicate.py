@@ -1,0 +1,195 @@
+"""Checkable statements about an answer, kept as data and read by a small interpreter.
+
+A predicate is a JSON object: ``{"op": "between", "low": 0, "high": 999}``. It can be stored in a
+file, shown to a person and evaluated on any answer, with three outcomes: it holds, it is violated,
+or the answer cannot be read well enough to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import pairwise
+from math import floor, isqrt
+from typing import Literal, TypeAlias, cast
+
+from cfr.answer.expression.value import Reading, read_answer
+from cfr.benchmark.constraintbench.item import Predicate
+from cfr.error import CfrError
+from cfr.problem import Json
+
+__all__ = [
+    "OPS",
+    "PredicateError",
+    "Verdict",
+    "evaluate",
+    "holds",
+    "target",
+    "to_fraction",
+]
+
+Verdict: TypeAlias = Literal["holds", "violated", "undecided"]
+
+
+class PredicateError(CfrError):
+    """A predicate that is not one of those this file can evaluate."""
+
+
+def evaluate(predicate: Predicate, answer: str) -> Verdict:
+    """Say whether an answer, as it is written, satisfies a predicate."""
+    reading = read_answer(answer)
+    if reading is None:
+        _op(predicate)
+        return "undecided"
+    return holds(predicate, reading)
+
+
+def holds(predicate: Predicate, reading: Reading) -> Verdict:
+    """Say whether an answer that has been read satisfies a predicate."""
+    try:
+        outcome = _op(predicate)(predicate, reading)
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise PredicateError(f"predicate {dict(predicate)} has a bad argument ({error})") from None
+    return "undecided" if outcome is None else "holds" if outcome else "violated"
+
+
+def _op(predicate: Predicate) -> _Check:
+    name = predicate.get("op")
+    if not isinstance(name, str) or name not in OPS:
+        raise PredicateError(f"no predicate is called {name!r}; known: {', '.join(sorted(OPS))}")
+    return OPS[name]
+
+
+# --- Reading arguments.
+
+
+def to_fraction(value: Json) -> Fraction:
+    """Read a number that a predicate carries: a whole number or a text like ``17/3``."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise TypeError(f"{value!r} is not a number")
+    return Fraction(value)
+
+
+def target(predicate: Predicate) -> Fraction | None:
+    """Give the one value that a predicate allows, where it pins the answer to a value."""
+    match predicate.get("op"):
+        case "encoded":
+            total = sum(map(_whole, cast("list[Json]", predicate["parts"])))
+            modulus = _whole(predicate.get("modulus", 0))
+            return Fraction(total % modulus if modulus else total)
+        case "rounded":
+            unit = to_fraction(predicate["unit"])
+            return floor(to_fraction(predicate["value"]) / unit + Fraction(1, 2)) * unit
+        case "in_unit":
+            return to_fraction(predicate["value"]) * to_fraction(predicate["factor"])
+        case "counts":
+            return Fraction(_count(predicate))
+        case _:
+            return None
+
+
+def _count(predicate: Predicate) -> int:
+    where = cast("list[dict[str, Json]]", predicate["where"])
+    span = range(_whole(predicate["low"]), _whole(predicate["high"]) + 1)
+    return sum(
+        all(holds(one, Reading(Fraction(value))) == "holds" for one in where) for value in span
+    )
+
+
+def _whole(value: Json) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{value!r} is not a whole number")
+    return value
+
+
+# --- Evaluating: a check gets the predicate and the reading, and answers None for "cannot say".
+
+_Check: TypeAlias = Callable[[Predicate, Reading], "bool | None"]
+_NumberCheck: TypeAlias = Callable[[Predicate, Fraction], bool]
+
+
+def _of_number(check: _NumberCheck) -> _Check:
+    """A check on a rational value; an irrational one fails it, an option letter cannot be told."""
+
+    def checked(predicate: Predicate, reading: Reading) -> bool | None:
+        if reading.letter:
+            return None
+        value = reading.number
+        return False if value is None else check(predicate, value)
+
+    return checked
+
+
+def _of_integer(check: Callable[[Predicate, int], bool]) -> _Check:
+    def whole(predicate: Predicate, value: Fraction) -> bool:
+        return value.denominator == 1 and check(predicate, value.numerator)
+
+    return _of_number(whole)
+
+
+def _between(predicate: Predicate, value: Fraction) -> bool:
+    low, high = predicate.get("low"), predicate.get("high")
+    return (low is None or value >= to_fraction(low)) and (
+        high is None or value <= to_fraction(high)
+    )
+
+
+def _ordered(predicate: Predicate, value: int) -> bool:
+    digits = str(value)
+    pairs = list(pairwise(digits))
+    if predicate["order"] == "increasing":
+        return all(left < right for left, right in pairs)
+    return all(left > right for left, right in pairs)
+
+
+def _root(predicate: Predicate, value: Fraction) -> bool:
+    total = Fraction(0)
+    for coefficient in cast("list[Json]", predicate["coefficients"]):
+        total = total * value + _whole(coefficient)
+    return total == 0
+
+
+def _all(predicate: Predicate, reading: Reading) -> bool | None:
+    outcomes = [holds(one, reading) for one in cast("list[dict[str, Json]]", predicate["of"])]
+    if "violated" in outcomes:
+        return False
+    return None if "undecided" in outcomes else True
+
+
+def _form(predicate: Predicate, reading: Reading) -> bool:
+    return reading.form == predicate["form"]
+
+
+def _reduced(predicate: Predicate, reading: Reading) -> bool:  # noqa: ARG001
+    return reading.form == "fraction" and reading.reduced
+
+
+OPS: Mapping[str, _Check] = {
+    "integer": _of_integer(lambda _p, _value: True),
+    "not_whole": _of_number(lambda _, value: value.denominator != 1),
+    "between": _of_number(_between),
+    "measured": _of_number(_between),
+    "above": _of_number(lambda p, value: value > to_fraction(p["value"])),
+    "below": _of_number(lambda p, value: value < to_fraction(p["value"])),
+    "least_residue": _of_integer(lambda p, value: 0 <= value < _whole(p["modulus"])),
+    "congruent": _of_integer(
+        lambda p, value: (value - _whole(p["residue"])) % _whole(p["modulus"]) == 0
+    ),
+    "divisible": _of_integer(lambda p, value: value % _whole(p["by"]) == 0),
+    "parity": _of_integer(lambda p, value: (value % 2 == 1) == (p["parity"] == "odd")),
+    "divides": _of_integer(lambda p, value: value > 0 and _whole(p["number"]) % value == 0),
+    "square": _of_integer(lambda _, value: value >= 0 and isqrt(value) ** 2 == value),
+    "digit_sum": _of_integer(
+        lambda p, value: value >= 0 and sum(map(int, str(value))) == _whole(p["sum"])
+    ),
+    "digits_ordered": _of_integer(lambda p, value: value >= 0 and _ordered(p, value)),
+    "root": _of_number(_root),
+    "decimals": _of_number(lambda p, value: 10 ** _whole(p["places"]) % value.denominator == 0),
+    "encoded": _of_number(lambda p, value: value == target(p)),
+    "rounded": _of_number(lambda p, value: value == target(p)),
+    "in_unit": _of_number(lambda p, value: value == target(p)),
+    "counts": _of_number(lambda p, value: value == target(p)),
+    "form": _form,
+    "reduced": _reduced,
+    "all": _all,
+}

@@ -1,0 +1,1 @@
+"""Reading and writing: JSON lines, CSV, whole-or-nothing writes, text that is safe to print."""

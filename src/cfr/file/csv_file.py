@@ -1,0 +1,39 @@
+"""CSV files, read as the same rows as JSON Lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from cfr.file.jsonl import InputError, Row, read_text
+from cfr.problem import Json
+
+__all__ = ["read_csv"]
+
+
+def read_csv(path: Path) -> Iterator[Row]:
+    """Read a CSV file with a header; each row carries the line that it ends on."""
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    try:
+        header = [name.strip().lower() for name in next(reader, list[str]())]
+        if not {"problem", "question", "text"} & set(header):
+            raise InputError(
+                f"{path}: its first line names no column 'problem' (or 'question', or 'text'); "
+                "give the columns names: id,problem,answer"
+            )
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield Row(reader.line_num, _by_name(path, reader.line_num, header, cells))
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: not CSV ({error})") from None
+
+
+def _by_name(path: Path, line: int, header: list[str], cells: list[str]) -> dict[str, Json]:
+    if len(cells) != len(header):
+        raise InputError(
+            f"{path}, line {line}: has {len(cells)} cells where the header has {len(header)}; "
+            "put a text with commas or line breaks in double quotes"
+        )
+    return dict(zip(header, cells, strict=True))

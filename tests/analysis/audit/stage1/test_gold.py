@@ -1,0 +1,66 @@
+from hand_made import arm, attempt, study
+
+from cfr.analysis.audit.stage1.agreement import report
+from cfr.analysis.audit.stage1.gold import gold_item, gold_quality
+from cfr.analysis.audit.stage1.soundness import audit
+from cfr.analysis.audit.stage1.statement import Reply
+from cfr.analysis.study.study import Asked, Study, Transcript
+from cfr.benchmark.constraintbench.split import load
+from cfr.constraint.spec import Constraint, ConstraintSpec
+
+ITEMS = load("mini")
+SPEC = ConstraintSpec(
+    raw_constraints=(
+        Constraint("C1", "domain", "The answer is an integer."),
+        Constraint("C2", "bound", "The answer is between -9 and -5."),
+        Constraint("C3", "structure", "It is a lovely problem."),
+    )
+)
+CFR = arm(
+    "cfr",
+    {
+        **{item.id: [attempt("-", 0, kinds=["domain"])] for item in ITEMS},
+        "of another set": [attempt("-", 0, kinds=["domain"])],
+    },
+    benchmark="constraintbench",
+)
+SAID = {(*CFR.key, item.id, 0): Transcript("", None, False, 0, constraints=SPEC) for item in ITEMS}
+STUDY = study(CFR, transcripts=SAID)
+
+
+def test_rates_are_those_of_the_audit() -> None:
+    expected = report(audit(item, Reply.of(SPEC)) for item in ITEMS)
+    found = gold_quality(STUDY)["model", "cfr"]
+    assert found.validity == expected.validity
+    assert found.hallucination == expected.hallucination
+    assert found.hallucination
+    decided = 72 - expected.statements["undecided"]
+    assert found.judged == f"by gold: {decided} of 72 statements in 24 replies"
+
+
+def test_a_sample_repeats_itself_and_says_what_it_is_of() -> None:
+    first, again = (gold_quality(STUDY, sample=5)["model", "cfr"] for _ in range(2))
+    assert first == again
+    assert first.judged.endswith("15 statements in 5 of 24 replies")
+
+
+def test_only_problems_that_are_the_items_are_audited() -> None:
+    item = ITEMS[0]
+    key = ("constraintbench", item.id)
+    same = Study("s", (), {key: Asked(item.text)}, STUDY.transcripts)
+    other = Study("s", (), {key: Asked("Another question?")}, STUDY.transcripts)
+    assert gold_item(same, *key) == item
+    assert gold_item(other, *key) is None
+    assert gold_item(same, "mine", item.id) is None
+    assert gold_quality(study(arm("cfr", {"p": [attempt("+", kinds=["domain"])]}))) == {}
+
+
+def test_a_reply_that_is_not_on_record_is_not_judged() -> None:
+    found = gold_quality(study(CFR))["model", "cfr"]
+    assert (found.validity, found.hallucination) == (None, None)
+    assert found.judged == "by gold: 0 of 0 statements in 0 of 24 replies"
+
+
+def test_a_fallback_has_nothing_to_judge() -> None:
+    fell = {ITEMS[0].id: [attempt("-", kinds=[], rung="fallback")]}
+    assert gold_quality(study(arm("cfr", fell, benchmark="constraintbench"))) == {}

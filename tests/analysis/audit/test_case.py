@@ -1,0 +1,44 @@
+from hand_made import arm, study, texts
+
+from cfr.analysis.audit.case import cases
+from cfr.analysis.study.study import Study, Transcript
+
+
+def example(text: str = "so it is 4") -> Study:
+    direct = arm("direct", {"a": "--", "b": "+-", "c": "++", "d": "+-", "e": "--"})
+    cfr = arm("cfr", {"a": "++", "b": "++", "c": "--", "d": "+-", "e": "??"})
+    said = {
+        (*one.key, problem, attempt.run): Transcript(text, "4", attempt.correct, tokens)
+        for one, tokens in ((direct, 100), (cfr, 250))
+        for problem, attempts in one.attempts.items()
+        for attempt in attempts
+    }
+    return study(direct, cfr, problems=texts({"a": "What is 2 + 2?"}), transcripts=said)
+
+
+def test_cases_are_what_changed_most_in_both_directions() -> None:
+    found = cases(example(), "direct", "cfr")
+    assert [(case.problem, case.turn) for case in found] == [
+        ("a", "fixed"),
+        ("b", "fixed"),
+        ("c", "broken"),
+    ]
+    first = found[0]
+    assert (first.text, first.baseline.right, first.method.right) == ("What is 2 + 2?", 0, 2)
+    assert (first.baseline.transcript.correct, first.method.transcript.correct) == (False, True)
+    assert first.ratio == 2.5
+    assert found[1].baseline.run == 1  # the run that was wrong
+    assert found[2].baseline.transcript.correct
+    assert first.title == "a (set, model)"
+
+
+def test_the_number_of_cases_is_kept_and_shared_out() -> None:
+    assert [case.turn for case in cases(example(), "direct", "cfr", most=2)] == ["fixed", "broken"]
+    assert cases(example(), "direct", "cfr", most=0) == []
+
+
+def test_outcomes_without_texts_make_no_cases() -> None:
+    bare = study(arm("direct", {"a": "-"}), arm("cfr", {"a": "+"}))
+    assert cases(bare, "direct", "cfr") == []
+    assert cases(example(), "direct", "direct") == []
+    assert cases(example(), "nobody", "cfr") == []

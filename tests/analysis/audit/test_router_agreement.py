@@ -1,0 +1,175 @@
+import json
+from pathlib import Path
+
+import pytest
+from hand_made import arm, attempt, study, texts
+from hypothesis import given
+from hypothesis import strategies as st
+from sums import right, sums
+
+from cfr.analysis.audit.router_agreement import (
+    RouterAgreement,
+    agreement_between,
+    compare_routers,
+    read_decisions,
+    routed_share,
+    routers_table,
+    stored_decisions,
+)
+from cfr.analysis.audit.routing import audit_router
+from cfr.analysis.study.reader import read_file, read_store
+from cfr.analysis.study.study import Spent
+from cfr.analysis.table.table import to_markdown
+from cfr.engine.scripted import Scripted
+from cfr.evaluation.record import attempt_rows
+from cfr.evaluation.runner import prepare, run
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store
+from cfr.file.jsonl import InputError
+
+PROBLEMS = texts({"a": "How many?", "b": "Compute it.", "c": "How many?", "d": "Compute it."})
+SAID = {"a": (True, True), "b": (True, True, False), "c": (True, False), "d": (False, False)}
+LLM = arm(
+    "llm-router",
+    {name: [attempt("+", n, routed=r) for n, r in enumerate(rs)] for name, rs in SAID.items()},
+    stages={"router": Spent(9, 800, 100, 4.5), "direct": Spent(9, 10**6, 10**6, 900)},
+)
+STUDY = study(LLM, arm("routed-cfr", {"a": [attempt("+", routed=True)]}), problems=PROBLEMS)
+
+
+def keyed(**decisions: bool) -> dict[tuple[str, str], bool]:
+    return {("set", name): said for name, said in decisions.items()}
+
+
+def test_agreement_by_hand() -> None:
+    reference = keyed(a=True, b=True, c=True, d=False, e=False, only_there=True)
+    decisions = keyed(a=True, b=True, c=False, d=True, e=False, only_here=True)
+    found = agreement_between(reference, decisions)
+    # Two of three that it routes, two of three that it should; chance would agree on 13 of 25.
+    assert found.n == 5
+    assert (found.precision, found.recall, found.f1) == pytest.approx((2 / 3, 2 / 3, 2 / 3))
+    assert found.kappa == pytest.approx((3 / 5 - 13 / 25) / (1 - 13 / 25))
+
+
+def test_ratios_without_a_denominator_are_not_numbers() -> None:
+    assert agreement_between({}, {}) == RouterAgreement(0, None, None, None, None)
+    none = agreement_between(keyed(a=False), keyed(a=False))
+    assert none == RouterAgreement(1, None, None, None, None)
+    missed = agreement_between(keyed(a=True, b=False), keyed(a=False, b=False))
+    assert missed == RouterAgreement(2, None, 0.0, 0.0, 0.0)
+
+
+@given(st.dictionaries(st.text(max_size=2), st.tuples(st.booleans(), st.booleans())))
+def test_agreement_is_symmetric_where_it_should_be(pairs: dict[str, tuple[bool, bool]]) -> None:
+    one = {("set", key): left for key, (left, _) in pairs.items()}
+    other = {("set", key): right for key, (_, right) in pairs.items()}
+    found, back = agreement_between(one, other), agreement_between(other, one)
+    assert (found.precision, found.recall) == (back.recall, back.precision)
+    assert (found.f1, found.kappa) == (back.f1, back.kappa)
+
+
+def test_the_majority_of_runs_decides_and_a_tie_is_a_no() -> None:
+    assert stored_decisions([LLM]) == keyed(a=True, b=True, c=False, d=False)
+    assert routed_share(LLM) == (2, 4)
+
+
+def test_an_arm_without_a_router_has_no_share() -> None:
+    assert routed_share(arm("direct", {"a": "+-"})) is None
+    partly = {"a": [attempt("+", 0, routed=False)], "b": [attempt("?", 0)]}
+    assert routed_share(arm("llm-router", partly)) == (0, 1)
+
+
+def test_without_labels_the_regex_router_is_the_reference() -> None:
+    found = compare_routers(STUDY, audit_router(STUDY))
+    regex, llm = found.rows  # routed-cfr is the regex router itself
+    assert regex.agreement is None
+    assert regex.tokens == 0
+    assert regex.milliseconds
+    assert llm.agreement
+    assert (llm.agreement.n, llm.agreement.precision, llm.agreement.recall) == (4, 0.5, 0.5)
+    assert (llm.tokens, llm.milliseconds, llm.dollars) == (100, 500, None)
+    notes = " ".join(routers_table(found).notes)
+    assert "not merit" in notes
+    assert "models.toml sets no price" in notes
+    assert "not on record" not in notes
+
+
+def test_labels_judge_every_router(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_text('{"problem": "a", "routed": true}\n{"problem": "b", "routed": true}\n')
+    decisions, strangers = read_decisions(path, STUDY)
+    found = compare_routers(STUDY, audit_router(STUDY), decisions)
+    assert strangers == 0
+    regex, llm = (row.agreement for row in found.rows)
+    assert regex == RouterAgreement(2, 1.0, 0.5, 2 / 3, 0.0)
+    assert llm == RouterAgreement(2, 1.0, 1.0, 1.0, None)
+    assert found.by_person
+    assert "not merit" not in " ".join(routers_table(found).notes)
+
+
+def test_a_price_makes_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prices = tmp_path / "models.toml"
+    prices.write_text("[model]\nprice = { input = 9.0, output = 18.0 }\n")
+    monkeypatch.setenv("CFR_MODELS", str(prices))
+    _, llm = compare_routers(STUDY, audit_router(STUDY)).rows
+    # 800 × 9 + 100 × 18 = 9,000 millionths of a dollar for nine calls.
+    assert llm.dollars == pytest.approx(0.001)
+    assert "$0.001000" in to_markdown(routers_table(compare_routers(STUDY, audit_router(STUDY))))
+
+
+def test_what_a_store_does_not_know_stays_open() -> None:
+    silent = arm("llm-router", {"a": [attempt("+", routed=True)]})
+    found = compare_routers(study(silent, problems=PROBLEMS), audit_router(STUDY))
+    llm = found.rows[1]
+    assert (llm.tokens, llm.milliseconds, llm.dollars) == (None, None, None)
+    notes = " ".join(routers_table(found).notes)
+    assert "the router's tokens are not on record" in notes
+    assert "models.toml" not in notes
+
+
+def test_other_patterns_are_another_router() -> None:
+    printed = arm("routed-cfr(router=printed)", {"a": [attempt("+", routed=False)]})
+    _, other = compare_routers(study(printed, problems=PROBLEMS), audit_router(STUDY)).rows
+    assert other.name == "Routed-CFR [router=printed], model"
+    assert (other.tokens, other.dollars) == (0, 0)
+
+
+async def test_a_real_store_and_its_export_know_what_a_decision_takes(tmp_path: Path) -> None:
+    series = Series("sums", "llm-router", "model")
+    path = tmp_path / "attempts.jsonl"
+    with Store(str(tmp_path / "runs.db")) as store:
+        engine = Scripted(lambda call: "no" if call.stage == "router" else right(call))
+        await run(store, [prepare(store, series, sums(3), 2, engine)], width=2)
+        stored = read_store(store)
+        rows = [row | {"stages": json.loads(row["stages"])} for row in attempt_rows(store)]
+        rows = [row | {"details": json.loads(row["details"])} for row in rows]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    exported = read_file(path)
+    for one in (stored, exported):
+        spent = one.arms[0].stages["router"]
+        assert spent.calls == 6
+        assert spent.seconds > 0
+        (_, llm) = compare_routers(one, audit_router(one)).rows
+        assert llm.milliseconds == pytest.approx(1_000 * spent.seconds / 6)
+    assert exported.arms[0].stages["router"].seconds == pytest.approx(
+        stored.arms[0].stages["router"].seconds
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"problem": "a", "routed": 1}', "line 1: 'routed' must be true or false, not 1"),
+        ('{"problem": "a"}', "line 1: 'routed' must be true or false, not None"),
+        (
+            '{"problem": "a", "routed": true}\n{"problem": "a", "routed": false}',
+            "line 2: an earlier line says the opposite",
+        ),
+        ('{"problem": "z", "routed": true}', "names no problem of by hand"),
+    ],
+)
+def test_labels_that_cannot_be_used(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_decisions(path, STUDY)

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from cfr.analysis.figure.drawable import counts, ends, finite, shortfalls
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None])
+def test_what_is_no_number_is_not_drawn(value: float | None) -> None:
+    assert finite(value) is None
+    assert ends(value, 1.0) is None
+    assert ends(1.0, value) is None
+
+
+def test_numbers_are_drawn() -> None:
+    assert finite(3) == 3.0
+    assert ends(-1, 2) == (-1.0, 2.0)
+
+
+def test_a_column_of_counts() -> None:
+    assert counts([1200, None]) == ("1,200", "")
+    assert counts([None, None]) == ()
+
+
+def test_shortfalls_are_said_only_where_there_are_any() -> None:
+    assert shortfalls(0, 0, "bar") == []
+    assert shortfalls(1, 2, "category", "categories") == [
+        "Without an interval: 1 category.",
+        "Not drawn, for want of a number: 2 categories.",
+    ]

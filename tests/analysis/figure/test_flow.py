@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from pictures import HOSTILE, check, ids, words
+
+from cfr.analysis.figure.flow import FlowCounts, flow
+
+COUNTS = FlowCounts(
+    problems=2000,
+    routed=1234,
+    direct=766,
+    rungs={"parsed": 1180, "repaired": 32, "fields": 2, "fallback": 20},
+    fallback=20,
+    answers=1998,
+    right=1320,
+    unit="attempts",
+)
+
+
+def test_every_step_and_way_is_drawn() -> None:
+    figure = check(flow(COUNTS))
+    own = [name.removeprefix("framework-") for name in ids(figure)]
+    assert [name for name in own if name.startswith("box-")] == [
+        *("box-problem", "box-router", "box-stage1", "box-stage2", "box-answer", "box-direct")
+    ]
+    assert sum(name.startswith("arrow-") for name in own) == 7
+    assert figure.paper == ("fig:framework",)
+
+
+def test_numbers_stand_where_they_belong() -> None:
+    figure = check(flow(COUNTS))
+    said = {"2,000", "attempts", "1,234", "766", "parsed 1,180", "not usable 20", "1,214", "786"}
+    assert said | {"1,998", "1,320 right"} <= {*words(figure)}
+    assert "attempts: 2,000 in all, 1,234 with a cue, 766 without" in figure.alt
+    assert figure.notes == ("Numbers are attempts.",)
+
+
+def test_without_numbers_the_diagram_stands_alone() -> None:
+    figure = check(flow(FlowCounts()))
+    numbered = {word for word in words(figure) if any(map(str.isdigit, word))}
+    assert numbered == {"Stage 1", "Stage 2"}
+    assert not [own for own in ids(figure) if "count" in own]
+    assert figure.notes == ()
+
+
+def test_what_cannot_be_known_is_not_guessed() -> None:
+    counts = FlowCounts(problems=10, routed=6, direct=4)
+    assert counts.solved_under is None
+    assert counts.solved_directly is None
+    assert FlowCounts(routed=6, direct=4, fallback=1).solved_under == 5
+
+
+def test_hostile_rungs_and_units() -> None:
+    for name in HOSTILE:
+        check(flow(FlowCounts(problems=1, rungs={name: 1}, unit=name)))
+
+
+def test_the_same_counts_give_the_same_bytes() -> None:
+    assert flow(COUNTS) == flow(COUNTS)

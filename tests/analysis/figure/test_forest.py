@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import math
+
+from pictures import HOSTILE, check, found, words
+
+from cfr.analysis.figure.colour import GAIN, LOSS
+from cfr.analysis.figure.forest import ForestRow, forest
+
+ROWS = [
+    ForestRow("Routed-CFR", 5.2, 1.0, 9.4, 90, 0.0004, significant=True),
+    ForestRow("Plan-and-Solve", -6.0, -9.0, -3.0, 120, 0.012, significant=True),
+    ForestRow("Self-Refine", 0.0, 0.0, 0.0, 30, 1.0),
+    ForestRow("New", 2.0),
+]
+
+
+def test_every_comparison_has_a_mark() -> None:
+    figure = check(forest(ROWS))
+    assert len(found(figure, "mark")) == 4
+    assert len(found(figure, "interval")) == 3
+    assert {"+5.2", "+1.0 to +9.4", "90", "4.0e-04", "0.012", "–"} <= {*words(figure)}
+    assert "2 of 4 significant after correction" in figure.alt
+    assert "Without an interval: 1 comparison." in figure.notes
+
+
+def test_only_what_stands_after_correction_is_filled() -> None:
+    fills = [
+        {part.get("fill", "").upper() for part in mark.iter()} - {""}
+        for mark in found(check(forest(ROWS)), "mark")
+    ]
+    assert fills == [{GAIN}, {LOSS}, {"NONE"}, {"NONE"}]
+
+
+def test_nothing_to_draw_is_no_figure() -> None:
+    assert forest([]) is None
+    assert forest([ForestRow("a", math.nan)]) is None
+
+
+def test_many_rows_and_hostile_labels() -> None:
+    rows = [ForestRow(name, n - 20.0, n - 25.0, n - 15.0, n) for n, name in enumerate(HOSTILE * 3)]
+    assert len(found(check(forest(rows)), "mark")) == len(rows)
+
+
+def test_the_same_rows_give_the_same_bytes() -> None:
+    assert forest(ROWS) == forest(ROWS)

@@ -1,0 +1,240 @@
+"""The report as people get it: from the committed real run, in a real browser."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cfr.analysis.audit.manual.label import Judged, Label
+from cfr.analysis.report.folder import report_markdown, write
+from cfr.analysis.report.report import Choice, Report, assemble
+from cfr.analysis.study.reader import read_file, read_study
+from cfr.analysis.study.study import Study, StudyError
+from cfr.analysis.table.published import published_names
+
+REAL_RUN = Path(__file__).parents[3] / "docs" / "results" / "constraintbench-mini.jsonl"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+HOSTILE = (
+    "<script>document.title = 'owned'</script><img src=x onerror=\"document.title = 'owned'\">"
+    "</div></details><h1>Fake</h1> $\\href{javascript:alert(1)}{x}$ \\text{<b>bold</b>} **x** "
+    "\x1b[31m \u202e \ud800 {{ 7 * 7 }} \\boxed{<i>4</i>}"
+)
+
+
+def hostile_rows() -> list[dict[str, Any]]:
+    """Two attempts at one problem, everything in them written by an enemy."""
+    row = {
+        "benchmark": "constraintbench-mini",
+        "problem": '0"><script>alert(1)</script>',
+        "problem_text": HOSTILE,
+        "gold": "<u>4</u>",
+        "run": 0,
+        "input_tokens": 10,
+        "output_tokens": 20,
+        "model": "<b>evil</b> $x_1$",
+        "text": HOSTILE,
+    }
+    spec = {"raw_constraints": [{"id": "<s>", "type": "<t>", "description": HOSTILE}]}
+    details = {"rung": "parsed", "routed": True, "constraints": spec}
+    return [
+        row | {"method": "direct", "correct": False, "answer": HOSTILE},
+        row | {"method": "routed-cfr", "correct": True, "answer": "4", "details": details},
+    ]
+
+
+def lines(path: Path, *rows: Mapping[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    here = tmp_path_factory.mktemp("report")
+    hostile = lines(here / "hostile.jsonl", *hostile_rows())
+    report = assemble(read_study([REAL_RUN, hostile]), Choice())
+    write(report, here / "out")
+    return here / "out"
+
+
+class Page(HTMLParser):
+    """What stands in a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.tables: list[str] = []
+        self.figures: list[str] = []
+        self.attributes: set[str] = set()
+        self.links: list[str] = []
+        self.said: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.tags.append(tag)
+        self.attributes.update(given)
+        self.links += [given[name] for name in given if name in ("src", "href", "xlink:href")]
+        if tag == "table":
+            self.tables.append(given.get("data-name", ""))
+        if tag == "figure":
+            self.figures.append(given.get("id", ""))
+
+    def handle_data(self, data: str) -> None:
+        self.said.append(data)
+
+
+WANTED_TABLES = {
+    *("scores", "benchmarks", "settings", "main", "generalization", "prompting", "stages"),
+    *("prompting-comparison", "tokens-by-model", "routing-ablation", "router-rates"),
+    *("router-patterns", "cofire", "router-ablation", "extraction", "parsing", "categories"),
+    *("outcomes", "errors"),
+}
+WANTED_FIGURES = {"gains-by-model", "applicability", "framework", "constraint-wordcloud"}
+
+
+def check(page: Page) -> None:
+    assert set(page.tables) >= WANTED_TABLES
+    assert {f"figure-{name}" for name in WANTED_FIGURES} <= set(page.figures)
+    for kind in ("grid", "frontier", "paired", "constraint-categories"):
+        assert any(name.startswith(f"figure-{kind}-") for name in page.figures), kind
+    assert sum(name.startswith("paired-") for name in page.tables) == 2  # a family for each model
+    assert page.tags.count("svg") == len(page.figures)
+    assert not {"script", "img", "iframe", "link", "object", "u", "s", "t"} & set(page.tags)
+    assert page.tags.count("h1") == 1
+    assert not [name for name in page.attributes if name.startswith("on")]
+    said = "".join(page.said)
+    assert "<script>document.title = 'owned'</script>" in said
+    assert "{{ 7 * 7 }}" in said
+    assert "NaN" not in said
+    assert not re.search(r"[\x1b\u202e]", said)
+    assert "What the paper printed" in said
+
+
+def test_the_page_is_whole_and_nothing_in_it_is_alive(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    page = Page(text)
+    check(page)
+    assert page.links
+    assert all(link.startswith("#") for link in page.links)
+    assert "default-src 'none'" in text
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+@pytest.mark.slow
+def test_a_browser_shows_the_same(folder: Path, tmp_path: Path) -> None:
+    assert CHROMIUM is not None
+    common = [
+        *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
+        *("--virtual-time-budget=5000", f"--user-data-dir={tmp_path}", "--window-size=1200,2000"),
+    ]
+    address = (folder / "report.html").as_uri()
+    shown = subprocess.run(
+        [*common, "--dump-dom", address], capture_output=True, text=True, check=True, timeout=120
+    )
+    check(Page(shown.stdout))
+    title = re.search(r"<title>(.*?)</title>", shown.stdout)
+    assert title
+    assert "owned" not in title[1]
+    picture = tmp_path / "page.png"
+    subprocess.run(
+        [*common, f"--screenshot={picture}", address], capture_output=True, check=True, timeout=120
+    )
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size > 50_000
+
+
+def test_every_id_is_there_once(folder: Path) -> None:
+    ids = re.findall(r'\sid="([^"]+)"', (folder / "report.html").read_text(encoding="utf-8"))
+    assert len(ids) == len(set(ids))
+    links = re.findall(r'href="#([^"]+)"', (folder / "report.html").read_text(encoding="utf-8"))
+    assert set(links) <= set(ids)
+
+
+def test_every_file_is_there(folder: Path) -> None:
+    assert {path.stem for path in (folder / "tables").glob("*.tex")} >= WANTED_TABLES
+    for path in (folder / "tables").glob("*.tex"):
+        text = path.read_text(encoding="utf-8")
+        assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1
+        assert r"\toprule" in text
+    svgs = {path.stem for path in (folder / "figures").glob("*.svg")}
+    assert svgs == {path.stem for path in (folder / "figures").glob("*.png")}
+    assert svgs >= WANTED_FIGURES
+    markdown = (folder / "report.md").read_text(encoding="utf-8")
+    assert "<script" not in markdown
+    for name in re.findall(r"\]\((figures/[^)]+)\)", markdown):
+        assert (folder / name).is_file()
+
+
+def test_every_table_of_the_paper_stands_in_a_report(folder: Path) -> None:
+    page = Page((folder / "report.html").read_text(encoding="utf-8"))
+    beside = {name.removeprefix("paper-") for name in page.tables if name.startswith("paper-")}
+    assert beside == set(published_names())
+
+
+def small(path: Path, outcomes: Mapping[str, list[list[bool | None]]]) -> Study:
+    rows = [
+        {"method": method, "problem": n, "run": run, "correct": correct}
+        for method, problems in outcomes.items()
+        for n, runs in enumerate(problems)
+        for run, correct in enumerate(runs)
+    ]
+    return read_file(lines(path / "o.jsonl", *rows))
+
+
+def everything_said(report: Report) -> str:
+    claims = [claim for section in report.sections for claim in section.claims]
+    return "\n".join([*claims, report_markdown(report)])
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "said"),
+    [
+        ({"direct": [[True], [False]]}, "has direct alone; run another method to compare"),
+        ({"a": [[True]], "b": [[False]]}, "has no method 'direct'; it has a, b"),
+        ({"direct": [[True]], "cfr": [[True], [False]]}, "Left out because only one"),
+        ({"direct": [[True]] * 3, "cfr": [[True]] * 3}, "do not differ on any problem"),
+        ({"direct": [[True]], "cfr": [[None]]}, "no judged problem in common"),
+        ({"direct": [[True, None]], "cfr": [[True, True]]}, "Not judged: 1 failed attempt"),
+        ({"direct": [[False]], "cfr": [[True]]}, "One run of each problem"),
+    ],
+)
+def test_thin_data_are_a_sentence_and_never_a_nan(
+    tmp_path: Path, outcomes: Mapping[str, list[list[bool | None]]], said: str
+) -> None:
+    report = assemble(small(tmp_path, outcomes), Choice(figures=False))
+    text = everything_said(report)
+    assert said in text
+    assert "nan" not in re.findall(r"\b\w+\b", text.lower())
+    write(report, tmp_path / "out")
+
+
+@pytest.mark.parametrize("outcomes", [{}, {"direct": [[None]]}])
+def test_nothing_judged_is_one_line(
+    tmp_path: Path, outcomes: Mapping[str, list[list[bool | None]]]
+) -> None:
+    with pytest.raises(StudyError, match="no judged attempts yet; run 'cfr eval' first"):
+        assemble(small(tmp_path, outcomes), Choice())
+
+
+def test_what_people_marked_stands_in_the_report(tmp_path: Path) -> None:
+    study = small(tmp_path, {"direct": [[True]], "cfr": [[False]]})
+    marks = (Judged("C1", "raw", "entailed"), Judged("C2", "raw", "not_entailed"))
+    key = (*study.arms[1].key, "0", 0)
+    labels = tuple(Label(name, key, marks) for name in ("ada", "ben"))
+    report = assemble(study, Choice(figures=False, labels=labels))
+    tables = {table.name: table for table in report.tables}
+    assert "50.0" in " ".join(cell.text for cell in tables["manual-extraction"].rows[0].cells)
+    assert tables["annotators"].rows[0].cells[3].text == "100.0 %"
+
+
+def test_figures_of_thin_data(tmp_path: Path) -> None:
+    study = small(tmp_path, {"direct": [[True]], "cfr": [[False]]})
+    report = assemble(study, Choice())
+    assert {"paired", "framework"} <= {figure.name for figure in report.figures}

@@ -1,0 +1,83 @@
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from cfr.analysis.statistics.score import majority_at, pass_at, score
+from cfr.analysis.study.reader import read_file
+from cfr.analysis.study.study import Arm
+from cfr.evaluation.summary import wilson
+
+
+def arm(path: Path, outcomes: Sequence[Sequence[tuple[str | None, bool]]]) -> Arm:
+    lines = [
+        {"problem": n, "method": "direct", "run": run, "correct": correct, "answer": answer}
+        for n, runs in enumerate(outcomes)
+        for run, (answer, correct) in enumerate(runs)
+    ]
+    file = path / "o.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (found,) = read_file(file).arms
+    return found
+
+
+YES, NO = ("7", True), ("8", False)
+
+
+def test_one_run_has_a_wilson_interval(tmp_path: Path) -> None:
+    found = score(arm(tmp_path, [[YES], [NO], [YES], [YES]]))
+    assert found is not None
+    assert (found.accuracy, found.problems, found.runs, found.how) == (75.0, 4, 1, "Wilson")
+    assert found.interval == tuple(100 * end for end in wilson(3, 4))
+
+
+def test_several_runs_are_resampled_by_problem(tmp_path: Path) -> None:
+    found = score(arm(tmp_path, [[YES, NO], [NO, NO], [YES, YES], [NO, YES]]))
+    assert found is not None
+    assert (found.accuracy, found.how) == (50.0, "bootstrap")
+    assert found.interval == (12.5, 87.5)
+
+
+def test_problems_that_all_agree_still_leave_doubt(tmp_path: Path) -> None:
+    found = score(arm(tmp_path, [[YES, YES]] * 10))
+    assert found is not None
+    assert found.interval == tuple(100 * end for end in wilson(10, 10))
+
+
+def test_pass_at_k_is_unbiased(tmp_path: Path) -> None:
+    found = arm(tmp_path, [[YES, NO, NO, NO], [NO, NO, NO, NO], [YES, YES, YES, NO]])
+    # Of the six pairs of runs, three, none and six hold a right one.
+    assert pass_at(found, 2) == pytest.approx(100 * (3 / 6 + 0 + 6 / 6) / 3)
+    assert pass_at(found, 1) == pytest.approx(100 * (1 + 0 + 3) / 12)
+    assert pass_at(found, 5) is None
+
+
+def test_a_majority_is_of_answers_as_they_count(tmp_path: Path) -> None:
+    outcomes: list[list[tuple[str | None, bool]]] = [
+        [("8", False), ("7", True), ("$7$", True)],
+        [("8", False), ("7", True), ("9", False)],  # a tie: the first answer has it
+        [(None, False), (None, False), ("7", True)],
+        [(None, False), (None, False), (None, False)],
+    ]
+    assert majority_at(arm(tmp_path, outcomes), 3) == 50.0
+    assert majority_at(arm(tmp_path, outcomes), 4) is None
+
+
+def test_nothing_judged_is_no_score(tmp_path: Path) -> None:
+    assert score(Arm("b", "direct", "Direct CoT", "m")) is None
+    assert majority_at(arm(tmp_path, [[(None, True)]]), 1) is None
+
+
+def test_run_counts_without_a_common_unit_are_drawn(tmp_path: Path) -> None:
+    outcomes = [[YES] * n + [NO] for n in (6, 10, 12, 16, 18, 22, 28, 30, 36, 40, 42, 46)]
+    found = score(arm(tmp_path, outcomes))
+    assert found is not None
+    low, high = found.interval
+    assert 85 < low < found.accuracy < high < 100
+
+
+def test_problems_that_score_alike_have_wilsons_interval(tmp_path: Path) -> None:
+    found = score(arm(tmp_path, [[YES, NO]] * 10))
+    assert found is not None
+    assert (found.how, found.interval) == ("Wilson", tuple(100 * end for end in wilson(5, 10)))

@@ -1,0 +1,90 @@
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from cfr.answer.judgement.tier import Ruling
+from cfr.answer.judgement.workers import Undecided, Workers
+
+# A judge that does what its first argument says.
+PROGRAM = """
+import os, sys
+from cfr.answer.judgement.tier import Ruling
+from cfr.answer.judgement.worker import serve
+
+def judge(pred, gold, *, percent):
+    if pred == "spin":
+        while True: pass
+    if pred == "grow":
+        bytearray(3 << 30)
+    if pred == "exit":
+        os._exit(3)
+    if pred == "print":
+        print("[true, 'not a verdict']")
+    return Ruling(pred == gold, f"{os.getpid()}")
+
+serve(judge, cpu_seconds=0.2)
+"""
+
+
+@pytest.fixture
+def workers() -> Iterator[Workers]:
+    with Workers(2, ("-c", PROGRAM)) as pool:
+        yield pool
+
+
+@pytest.mark.parametrize("deed", ["spin", "grow", "exit"])
+def test_a_case_that_kills_its_worker_is_undecided_and_the_next_is_served(
+    workers: Workers, deed: str
+) -> None:
+    with pytest.raises(Undecided):
+        workers.judge(deed, "x")
+    assert workers.judge("x", "x").same is True
+
+
+def test_what_a_judge_prints_is_not_a_verdict(workers: Workers) -> None:
+    assert workers.judge("print", "x").same is False
+
+
+def test_a_worker_is_used_again(workers: Workers) -> None:
+    assert workers.judge("a", "b").why == workers.judge("a", "b").why
+
+
+def test_it_works_from_many_threads_with_few_processes(workers: Workers) -> None:
+    def judge(number: int) -> Ruling:
+        return workers.judge(str(number % 2), "0")
+
+    with ThreadPoolExecutor(8) as threads:
+        rulings = list(threads.map(judge, range(64)))
+    assert [ruling.same for ruling in rulings] == [n % 2 == 0 for n in range(64)]
+    assert len({ruling.why for ruling in rulings}) <= 2
+
+
+def test_signals_are_left_alone(workers: Workers) -> None:
+    numbers = [signal.SIGALRM, signal.SIGPROF, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD]
+    before = [signal.getsignal(number) for number in numbers]
+    with pytest.raises(Undecided):
+        workers.judge("spin", "x")
+    assert [signal.getsignal(number) for number in numbers] == before
+    assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
+
+
+def test_workers_end_with_the_pool() -> None:
+    with Workers(1, ("-c", PROGRAM)) as pool:
+        pid = int(pool.judge("a", "b").why)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_a_worker_ends_when_its_parent_is_gone() -> None:
+    pool = Workers(1, ("-c", PROGRAM))
+    pid = int(pool.judge("a", "b").why)
+    ended = threading.Thread(target=os.waitpid, args=(pid, 0))
+    pool._idle[0]._requests.close()  # pyright: ignore[reportPrivateUsage]
+    ended.start()
+    ended.join(timeout=20)
+    assert not ended.is_alive()
+    pool.close()

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from cfr.benchmark.constraintbench.family import (
+    DisagreementError,
+    Draft,
+    FamilyError,
+    agree,
+    alike,
+    family,
+    gold,
+)
+from cfr.benchmark.constraintbench.item import Level
+from cfr.constraint import demand
+
+RULE = gold("domain", "an integer", demand.integer())
+
+
+def test_two_computations_that_differ_name_family_and_seed() -> None:
+    @family("explicit", ("domain",), "wrong on purpose")
+    def quarrel(rng: Random, level: Level) -> Draft:
+        return Draft("text", agree(3, 4), [RULE], [])
+
+    with pytest.raises(DisagreementError, match=r"family quarrel, seed 5, level 2, .*3.*4"):
+        quarrel.make(5, 2, 0)
+
+
+def test_a_gold_constraint_that_the_answer_breaks_is_an_error() -> None:
+    @family("explicit", ("domain",), "wrong on purpose")
+    def careless(rng: Random, level: Level) -> Draft:
+        return Draft("text", "1/2", [RULE], [("3/4", "not_an_integer")])
+
+    with pytest.raises(DisagreementError, match="breaks 'an integer'"):
+        careless.make(5, 2, 0)
+
+
+def test_numbers_that_make_no_problem_are_drawn_again() -> None:
+    @family("explicit", ("domain",), "degenerate half of the time")
+    def choosy(rng: Random, level: Level) -> Draft | None:
+        number = rng.randrange(2)
+        # With number 0 the only lure equals the answer, so that nothing is rejected.
+        lure = "1/2" if number else "0"
+        return Draft(f"n = {number}", number, [RULE], [(lure, "not_an_integer")])
+
+    assert {choosy.make(seed, 1, 0).answer for seed in range(20)} == {"1"}
+
+
+def test_a_family_that_never_makes_a_problem_gives_up() -> None:
+    @family("explicit", ("domain",), "empty")
+    def barren(rng: Random, level: Level) -> Draft | None:
+        return None
+
+    with pytest.raises(FamilyError, match="barren, level 1"):
+        barren.make(1, 1, 0)
+
+
+def test_lures_that_repeat_the_answer_or_each_other_are_dropped() -> None:
+    @family("explicit", ("domain",), "many lures")
+    def repetitive(rng: Random, level: Level) -> Draft:
+        lures = [(2, "other"), ("4/2", "other"), ("1/2", "not_an_integer"), ("0.5", "other")]
+        return Draft("text", 2, [RULE], lures)  # pyright: ignore[reportArgumentType]
+
+    assert [lure.answer for lure in repetitive.make(1, 1, 0).tempting] == ["4/2", "1/2"]
+
+
+def test_alike_tells_reduced_from_unreduced() -> None:
+    assert alike("0.5", "1/2")
+    assert not alike("2/4", "1/2")
+    assert not alike("around 2", "2")
+    assert alike("around 2", "around 2")

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from cfr.benchmark.constraintbench.item import KINDS, SOURCE, Item, ItemError
+from cfr.benchmark.constraintbench.split import load
+from cfr.constraint import spec
+
+
+def row() -> dict[str, Any]:
+    return json.loads(json.dumps(load("mini")[0].to_json()))
+
+
+@pytest.mark.parametrize("item", load("mini"), ids=lambda item: item.id)
+def test_survives_json(item: Item) -> None:
+    again = Item.from_json(json.loads(json.dumps(item.to_json())))
+    assert again == item
+    assert again.to_json() == item.to_json()
+
+
+def test_the_fields_that_every_reader_knows_are_texts() -> None:
+    value = row()
+    assert all(isinstance(value[name], str) for name in ("id", "problem", "answer", "source"))
+
+
+def test_a_method_sees_the_text_alone() -> None:
+    item = load("mini")[0]
+    problem = item.problem()
+    assert (problem.text, problem.answer, problem.id) == (item.text, item.answer, item.id)
+    assert problem.benchmark == SOURCE
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("problem", "", "'problem' must be a text"),
+        ("answer", 7, "'answer' must be a text"),
+        ("form", "roman", "'form' must be one of integer, fraction"),
+        ("tier", None, "'tier' must be one of explicit"),
+        ("level", 4, "'level' must be 1, 2 or 3"),
+        ("level", True, "'level' must be a whole number"),
+        ("seed", "x", "'seed' must be a whole number"),
+        ("constraints", ["x"], "'constraints' must be a list of objects"),
+        ("constraints", [{"kind": "domain", "description": "d"}], "'predicate' must be an object"),
+        ("tempting", [{"answer": "3", "error": "typo"}], "'error' must be one of"),
+        ("id", "another", "'id' is 'another'"),
+        ("kinds", [], "'kinds' is"),
+        ("source", "AIME", "'source' is 'AIME'"),
+    ],
+)
+def test_a_bad_field_is_named(field: str, value: Any, says: str) -> None:
+    with pytest.raises(ItemError, match=says):
+        Item.from_json({**row(), field: value})
+
+
+def test_the_kinds_are_those_of_stage_1() -> None:
+    assert KINDS == spec.KINDS

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cfr.benchmark.constraintbench.item import Predicate
+from cfr.constraint import demand
+from cfr.constraint.predicate import OPS, PredicateError, evaluate, target
+
+CASES: list[tuple[Predicate, str, str]] = [
+    (demand.integer(), "12", "3/7"),
+    (demand.integer(), "4/2", r"\sqrt{2}"),
+    (demand.not_whole(), "3/7", "3"),
+    (demand.between(0, 999), "999", "1000"),
+    (demand.between(Fraction(1, 2), None), "1/2", "0.49"),
+    (demand.at_least(3), "3", "2"),
+    (demand.at_most(3), "3", "4"),
+    (demand.above(0), "0.1", "0"),
+    (demand.below(10), "9", "10"),
+    (demand.least_residue(7), "6", "7"),
+    (demand.congruent(3, 7), "-4", "4"),
+    (demand.divisible(6), "12", "15"),
+    (demand.parity("odd"), "-3", "4"),
+    (demand.parity("even"), "0", "3"),
+    (demand.divides(12), "4", "5"),
+    (demand.square(), "49", "48"),
+    (demand.digit_sum(9), "234", "235"),
+    (demand.digits_ordered("increasing"), "139", "133"),
+    (demand.digits_ordered("decreasing"), "931", "139"),
+    (demand.root(1, -5, 6), "2", "4"),
+    (demand.form("fraction"), "3/7", "0.5"),
+    (demand.form("choice"), "C", "12"),
+    (demand.reduced(), "3/7", "6/14"),
+    (demand.decimals(1), "2.5", "2.25"),
+    (demand.encoded("m+n", (3, 7)), "10", "3/7"),
+    (demand.encoded("m+n", (3, 7), 4), "2", "10"),
+    (demand.rounded(Fraction(17, 3)), "6", "17/3"),
+    (demand.rounded(Fraction(1, 8), Fraction(1, 10)), "0.1", "0.125"),
+    (demand.rounded(Fraction(5, 2)), "3", "2"),
+    (demand.in_unit(Fraction(7, 2), 100, "centimetres"), "350", "3.5"),
+    (demand.measured("percent", 1, 100), "40", "0.4"),
+    (demand.counts(1, 20, demand.parity("odd"), demand.divisible(3)), "3", "6"),
+    (demand.all_of(demand.integer(), demand.above(0)), "1", "0.5"),
+]
+
+
+@pytest.mark.parametrize(("predicate", "good", "bad"), CASES)
+def test_holds_and_is_violated(predicate: Predicate, good: str, bad: str) -> None:
+    assert evaluate(predicate, good) == "holds"
+    assert evaluate(predicate, bad) == "violated"
+
+
+def test_every_op_has_a_case() -> None:
+    assert {str(predicate["op"]) for predicate, _, _ in CASES} == set(OPS)
+
+
+@pytest.mark.parametrize(("predicate", "good", "bad"), CASES)
+def test_survives_json(predicate: Predicate, good: str, bad: str) -> None:
+    again = json.loads(json.dumps(predicate))
+    assert (evaluate(again, good), evaluate(again, bad)) == ("holds", "violated")
+
+
+def test_says_undecided_where_the_answer_cannot_be_read() -> None:
+    assert evaluate(demand.integer(), "about twelve") == "undecided"
+    assert evaluate(demand.between(0, 1), "C") == "undecided"
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    [{"op": "prime"}, {}, {"op": 3}, {"op": "divisible"}, {"op": "divisible", "by": "x"},
+     {"op": "congruent", "residue": 1, "modulus": 0}, {"op": "above", "value": 0.5}],
+)  # fmt: skip
+def test_a_predicate_that_makes_no_sense_is_one_clear_error(predicate: Predicate) -> None:
+    with pytest.raises(PredicateError):
+        evaluate(predicate, "5")
+
+
+@given(st.integers(-500, 500), st.integers(1, 60))
+def test_remainders_agree_with_python(value: int, modulus: int) -> None:
+    assert evaluate(demand.congruent(value, modulus), str(value)) == "holds"
+    assert evaluate(demand.least_residue(modulus), str(value % modulus)) == "holds"
+    is_least = evaluate(demand.least_residue(modulus), str(value)) == "holds"
+    assert is_least == (value % modulus == value)
+
+
+@given(st.fractions(max_denominator=500), st.sampled_from([1, 10, 100]))
+def test_rounding_stays_within_half_a_unit(value: Fraction, per_unit: int) -> None:
+    unit = Fraction(1, per_unit)
+    rounded = target(demand.rounded(value, unit))
+    assert rounded is not None
+    assert (rounded / unit).denominator == 1
+    assert abs(rounded - value) <= unit / 2
