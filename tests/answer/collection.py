@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from cfr.benchmark.entry import entries
+
 __all__ = ["GradeCase", "ReadCase", "benchmark_answers", "grade_cases", "read_cases"]
 
 HERE = Path(__file__).parent
@@ -42,9 +44,11 @@ def read_cases() -> list[ReadCase]:
 
 def benchmark_answers() -> list[str]:
     """The gold answers of the benchmark files, where they are there; they stay outside."""
+    paths = (DATA / entry.file for entry in entries().values())
     lines = (
         line
-        for path in sorted(DATA.glob("*.jsonl"))
+        for path in paths
+        if path.is_file()
         for line in path.read_text(encoding="utf-8").splitlines()
     )
     return sorted({json.loads(line)["answer"] for line in lines})
