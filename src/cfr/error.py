@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CfrError"]
+__all__ = ["CfrError", "InputError", "OutputError"]
 
 
 class CfrError(Exception):
@@ -13,3 +13,15 @@ class CfrError(Exception):
     """
 
     exit_code = 1
+
+
+class InputError(CfrError):
+    """A file that cannot be read, or does not hold what was asked for."""
+
+    exit_code = 2
+
+
+class OutputError(CfrError):
+    """A file that cannot, or should not, be written."""
+
+    exit_code = 2

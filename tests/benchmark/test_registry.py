@@ -14,7 +14,7 @@ import pytest
 from cfr.benchmark import Benchmark, load, names
 from cfr.benchmark.entry import Entry, entries
 from cfr.benchmark.registry import BUILT_IN
-from cfr.file.jsonl import InputError
+from cfr.error import InputError
 from cfr.method import make
 from cfr.problem import Problem
 from cfr.protocol import Run

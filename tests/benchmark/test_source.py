@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cfr.benchmark.source import names_file, read_problems
-from cfr.file.jsonl import InputError
+from cfr.error import InputError
 from cfr.problem import Problem
 
 

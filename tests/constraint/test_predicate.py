@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.benchmark.constraintbench.item import Predicate
 from cfr.constraint import demand
-from cfr.constraint.predicate import OPS, PredicateError, evaluate, target
+from cfr.constraint.predicate import OPS, Predicate, PredicateError, evaluate, target
 
 CASES: list[tuple[Predicate, str, str]] = [
     (demand.integer(), "12", "3/7"),

@@ -5,8 +5,8 @@ import pytest
 from cfr.benchmark import names
 from cfr.engine.engine import Decoding
 from cfr.engine.presets import presets
+from cfr.error import InputError
 from cfr.evaluation.experiment import Experiment, read_experiment
-from cfr.file.jsonl import InputError
 
 EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
 

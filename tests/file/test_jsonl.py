@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from cfr.file.jsonl import BadLine, InputError, Row, read_rows, read_text, scan
+from cfr.error import InputError
+from cfr.file.jsonl import BadLine, Row, read_rows, read_text, scan
 
 
 def write(tmp_path: Path, data: bytes) -> Path:

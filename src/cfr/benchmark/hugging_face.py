@@ -6,7 +6,8 @@ import importlib
 from typing import Any
 
 from cfr.benchmark.entry import Entry
-from cfr.file.jsonl import InputError, Row
+from cfr.error import InputError
+from cfr.file.jsonl import Row
 from cfr.problem import Problem
 
 __all__ = ["fetch"]

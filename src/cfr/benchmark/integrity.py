@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cfr.file.jsonl import InputError
+from cfr.error import InputError
 from cfr.problem import Problem
 
 __all__ = ["Origin", "check"]

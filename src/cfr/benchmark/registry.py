@@ -15,8 +15,9 @@ from cfr.benchmark.entry import Entry, entries
 from cfr.benchmark.hugging_face import fetch
 from cfr.benchmark.integrity import Origin, check
 from cfr.benchmark.source import problem_from
+from cfr.error import InputError
 from cfr.file.csv_file import read_csv
-from cfr.file.jsonl import InputError, read_rows
+from cfr.file.jsonl import read_rows
 from cfr.problem import Problem
 
 __all__ = ["BUILT_IN", "Benchmark", "load", "names"]

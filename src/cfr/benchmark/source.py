@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from cfr.file.jsonl import InputError, Row, read_rows, read_text
+from cfr.error import InputError
+from cfr.file.jsonl import Row, read_rows, read_text
 from cfr.problem import Problem
 
 __all__ = ["names_file", "problem_from", "read_problems"]

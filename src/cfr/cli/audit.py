@@ -122,7 +122,7 @@ def report_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
     """
     from cfr.analysis.audit.manual.annotation import accords, rates
     from cfr.analysis.audit.manual.label import read_labels
-    from cfr.file.jsonl import InputError
+    from cfr.error import InputError
 
     labels = read_labels(paths)
     if not (found := rates(labels)):

@@ -75,8 +75,8 @@ def command(benchmarks: tuple[str, ...], **options: Any) -> None:
 def _experiment(benchmarks: tuple[str, ...], options: dict[str, Any]) -> Any:
     from dataclasses import replace
 
+    from cfr.error import InputError
     from cfr.evaluation.experiment import Experiment, read_experiment
-    from cfr.file.jsonl import InputError
 
     given = {
         "methods": options["methods"],

@@ -15,11 +15,11 @@ from cfr.engine.engine import Decoded, Engine
 from cfr.engine.limit import Limited, Limiter
 from cfr.engine.presets import Price, find_preset
 from cfr.engine.resolve import Wanted, resolve, runs_here
+from cfr.error import InputError
 from cfr.evaluation.budget import BudgetSpent, Frugal, Purse
 from cfr.evaluation.experiment import Experiment
 from cfr.evaluation.runner import Job, prepare, run
 from cfr.evaluation.store import Store
-from cfr.file.jsonl import InputError
 
 __all__ = ["Evaluation", "Options"]
 

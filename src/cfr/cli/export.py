@@ -15,7 +15,8 @@ from typing import IO, Any, Final
 import click
 
 from cfr.cli.runs import store_option
-from cfr.file.atomic import OutputError, whole_file
+from cfr.error import OutputError
+from cfr.file.atomic import whole_file
 
 __all__ = ["command"]
 

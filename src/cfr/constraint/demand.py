@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from cfr.benchmark.constraintbench.item import Form, Predicate
+from cfr.answer.expression.value import Form
+from cfr.constraint.predicate import Predicate
 from cfr.problem import Json
 
 __all__ = [

@@ -14,28 +14,32 @@ from math import floor, isqrt
 from typing import Literal, TypeAlias, cast
 
 from cfr.answer.expression.value import Reading, read_answer
-from cfr.benchmark.constraintbench.item import Predicate
 from cfr.error import CfrError
 from cfr.problem import Json
 
 __all__ = [
     "OPS",
+    "Predicate",
     "PredicateError",
-    "Verdict",
+    "Truth",
     "evaluate",
     "holds",
     "target",
     "to_fraction",
 ]
 
-Verdict: TypeAlias = Literal["holds", "violated", "undecided"]
+Predicate: TypeAlias = Mapping[str, Json]
+"""A statement about an answer that can be checked, as data: an ``op`` and its arguments."""
+
+Truth: TypeAlias = Literal["holds", "violated", "undecided"]
+"""What a predicate comes to on an answer."""
 
 
 class PredicateError(CfrError):
     """A predicate that is not one of those this file can evaluate."""
 
 
-def evaluate(predicate: Predicate, answer: str) -> Verdict:
+def evaluate(predicate: Predicate, answer: str) -> Truth:
     """Say whether an answer, as it is written, satisfies a predicate."""
     reading = read_answer(answer)
     if reading is None:
@@ -44,7 +48,7 @@ def evaluate(predicate: Predicate, answer: str) -> Verdict:
     return holds(predicate, reading)
 
 
-def holds(predicate: Predicate, reading: Reading) -> Verdict:
+def holds(predicate: Predicate, reading: Reading) -> Truth:
     """Say whether an answer that has been read satisfies a predicate."""
     try:
         outcome = _op(predicate)(predicate, reading)

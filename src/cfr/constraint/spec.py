@@ -11,23 +11,19 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final, Literal, TypeAlias, cast, get_args
 
 from cfr.problem import Json
 
-__all__ = ["KINDS", "SCHEMA", "Constraint", "ConstraintSpec", "Propagated"]
+__all__ = ["KINDS", "SCHEMA", "Constraint", "ConstraintSpec", "Kind", "Propagated"]
 
-KINDS: Final = (
-    "domain",
-    "modular",
-    "parity",
-    "bound",
-    "monotonic",
-    "structure",
-    "dimension",
-    "format",
-)
-"""The eight kinds of the paper's taxonomy. Others that a model names are kept as written."""
+Kind: TypeAlias = Literal[
+    "domain", "modular", "parity", "bound", "monotonic", "structure", "dimension", "format"
+]
+"""The eight kinds of the paper's taxonomy."""
+
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+"""All of them, in the paper's order. Others that a model names are kept as written."""
 
 
 @dataclass(frozen=True, slots=True)

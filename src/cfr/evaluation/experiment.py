@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from cfr.engine.engine import Decoding
-from cfr.error import CfrError
+from cfr.error import CfrError, InputError
 from cfr.evaluation.series import Series
-from cfr.file.jsonl import InputError, read_text
+from cfr.file.jsonl import read_text
 from cfr.method import make
 
 __all__ = ["Experiment", "read_experiment"]

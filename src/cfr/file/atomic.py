@@ -8,15 +8,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cfr.error import CfrError
+from cfr.error import OutputError
 
-__all__ = ["OutputError", "whole_file"]
-
-
-class OutputError(CfrError):
-    """A file that cannot, or should not, be written."""
-
-    exit_code = 2
+__all__ = ["whole_file"]
 
 
 @contextmanager

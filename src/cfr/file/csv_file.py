@@ -7,7 +7,8 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from cfr.file.jsonl import InputError, Row, read_text
+from cfr.error import InputError
+from cfr.file.jsonl import Row, read_text
 from cfr.problem import Json
 
 __all__ = ["read_csv"]

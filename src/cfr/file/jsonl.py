@@ -10,16 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from cfr.error import CfrError
+from cfr.error import InputError
 from cfr.problem import Json
 
-__all__ = ["BadLine", "InputError", "Row", "read_rows", "read_text", "scan"]
-
-
-class InputError(CfrError):
-    """A file that cannot be read, or does not hold what was asked for."""
-
-    exit_code = 2
+__all__ = ["BadLine", "Row", "read_rows", "read_text", "scan"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import pytest
 from hand_made import arm, study
 
 from cfr.analysis.audit.error_rule import Classes, read_classes
-from cfr.file.jsonl import InputError
+from cfr.error import InputError
 
 KEY = ("set", "p")
 STUDY = study(arm("cfr", {"p": "-"}, model="x"), arm("cfr", {"p": "-"}, model="y"))

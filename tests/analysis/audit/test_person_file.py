@@ -4,7 +4,7 @@ import pytest
 from hand_made import arm, study, texts
 
 from cfr.analysis.audit.person_file import read_said
-from cfr.file.jsonl import InputError
+from cfr.error import InputError
 
 STUDY = study(
     arm("direct", {"1": "+", "2": "-"}, benchmark="aime24"),

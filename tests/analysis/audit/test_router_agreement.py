@@ -21,11 +21,11 @@ from cfr.analysis.study.reader import read_file, read_store
 from cfr.analysis.study.study import Spent
 from cfr.analysis.table.table import to_markdown
 from cfr.engine.scripted import Scripted
+from cfr.error import InputError
 from cfr.evaluation.record import attempt_rows
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
-from cfr.file.jsonl import InputError
 
 PROBLEMS = texts({"a": "How many?", "b": "Compute it.", "c": "How many?", "d": "Compute it."})
 SAID = {"a": (True, True), "b": (True, True, False), "c": (True, False), "d": (False, False)}

@@ -7,9 +7,10 @@ import pytest
 from cfr.analysis.audit.scoring import classify
 from cfr.answer.expression.value import read_answer, same
 from cfr.benchmark.constraintbench.family import gold
-from cfr.benchmark.constraintbench.item import GoldConstraint, Item, Predicate
+from cfr.benchmark.constraintbench.item import GoldConstraint, Item
 from cfr.benchmark.constraintbench.split import load
 from cfr.constraint import demand
+from cfr.constraint.predicate import Predicate
 
 
 def item(answer: str, *predicates: Predicate) -> Item:

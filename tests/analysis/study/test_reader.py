@@ -8,10 +8,10 @@ from sums import right, sums
 from cfr.analysis.study.reader import read_file, read_store, read_study
 from cfr.analysis.study.study import StudyError
 from cfr.engine.scripted import Scripted
+from cfr.error import InputError
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
-from cfr.file.jsonl import InputError
 
 
 def write(path: Path, *rows: dict[str, Any]) -> Path:

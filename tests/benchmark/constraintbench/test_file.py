@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cfr.benchmark.constraintbench.file import refuse_overwrite, write_whole
-from cfr.file.atomic import OutputError
+from cfr.error import OutputError
 
 
 def test_writes_and_leaves_nothing_beside_it(tmp_path: Path) -> None:

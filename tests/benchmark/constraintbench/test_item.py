@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from cfr.benchmark.constraintbench.item import KINDS, SOURCE, Item, ItemError
+from cfr.benchmark.constraintbench.item import SOURCE, Item, ItemError
 from cfr.benchmark.constraintbench.split import load
 from cfr.constraint import spec
+from cfr.constraint.spec import KINDS
 
 
 def row() -> dict[str, Any]:

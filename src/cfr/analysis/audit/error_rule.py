@@ -11,7 +11,7 @@ from cfr.analysis.audit.mistake import MISTAKES, Mistake
 from cfr.analysis.audit.person_file import Said, read_said
 from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Study
-from cfr.file.jsonl import InputError
+from cfr.error import InputError
 
 __all__ = ["RULES", "Classes", "Judging", "Rule", "read_classes"]
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Study
-from cfr.file.jsonl import InputError, read_rows
+from cfr.error import InputError
+from cfr.file.jsonl import read_rows
 from cfr.problem import Json
 
 __all__ = ["Said", "read_said"]

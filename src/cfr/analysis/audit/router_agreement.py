@@ -17,7 +17,7 @@ from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Arm, Spent, Study, model_label
 from cfr.analysis.table.table import Column, Row, Table, row
 from cfr.engine.presets import find_preset
-from cfr.file.jsonl import InputError
+from cfr.error import InputError
 from cfr.protocol import Usage
 
 __all__ = [

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import cast
 
 from cfr.answer.expression.value import Reading, read_answer, same
-from cfr.benchmark.constraintbench.item import ErrorType, Item, Predicate
-from cfr.constraint.predicate import holds
+from cfr.benchmark.constraintbench.item import ErrorType, Item
+from cfr.constraint.predicate import Predicate, holds
 from cfr.problem import Json
 
 __all__ = ["classify", "parts"]

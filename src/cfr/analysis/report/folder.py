@@ -10,7 +10,8 @@ from cfr.analysis.notation import several
 from cfr.analysis.report.page import to_html
 from cfr.analysis.report.report import Report, Section
 from cfr.analysis.table.table import markdown_text, to_latex, to_markdown
-from cfr.file.atomic import OutputError, whole_file
+from cfr.error import OutputError
+from cfr.file.atomic import whole_file
 
 __all__ = ["report_markdown", "write"]
 

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from cfr.analysis.study.decoding import write_decoding
 from cfr.analysis.study.study import Spent
-from cfr.file.jsonl import InputError, read_rows
+from cfr.error import InputError
+from cfr.file.jsonl import read_rows
 from cfr.method.registry import MethodError, make
 from cfr.problem import Json
 

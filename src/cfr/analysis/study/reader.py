@@ -20,10 +20,10 @@ from cfr.analysis.study.study import (
     Transcripts,
 )
 from cfr.constraint.spec import ConstraintSpec
+from cfr.error import InputError
 from cfr.evaluation import record
 from cfr.evaluation.record import RecordKey
 from cfr.evaluation.store import Store
-from cfr.file.jsonl import InputError
 from cfr.problem import Json
 
 __all__ = ["read_file", "read_store", "read_study"]

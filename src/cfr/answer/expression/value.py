@@ -10,10 +10,14 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
+from typing import Literal, TypeAlias, get_args
 
-from cfr.benchmark.constraintbench.item import Form
+__all__ = ["FORMS", "Form", "Reading", "decimal", "read_answer", "same", "show"]
 
-__all__ = ["Reading", "decimal", "read_answer", "same", "show"]
+Form: TypeAlias = Literal["integer", "fraction", "decimal", "surd", "choice"]
+"""How an answer is written."""
+
+FORMS: tuple[Form, ...] = get_args(Form)
 
 _MOST_DIGITS = 60  # an answer of this benchmark is short; a longer one is no answer to it
 _WRAPPED = re.compile(r"\\(?:boxed|text|textbf|mathrm|mathbf)\{([^{}]*)\}")

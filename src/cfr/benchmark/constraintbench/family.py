@@ -8,20 +8,17 @@ from fractions import Fraction
 from random import Random
 from typing import TypeAlias, TypeVar
 
-from cfr.answer.expression.value import read_answer, same, show
+from cfr.answer.expression.value import Form, read_answer, same, show
 from cfr.benchmark.constraintbench.item import (
-    KINDS,
     ErrorType,
-    Form,
     GoldConstraint,
     Item,
-    Kind,
     Level,
-    Predicate,
     Tempting,
     Tier,
 )
-from cfr.constraint.predicate import evaluate
+from cfr.constraint.predicate import Predicate, evaluate
+from cfr.constraint.spec import KINDS, Kind
 from cfr.error import CfrError
 
 __all__ = [

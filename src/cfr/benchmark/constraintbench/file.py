@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from cfr.benchmark.constraintbench.item import Item
-from cfr.file.atomic import OutputError, whole_file
+from cfr.error import OutputError
+from cfr.file.atomic import whole_file
 
 __all__ = ["encode", "refuse_overwrite", "write_whole"]
 

@@ -6,24 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
+from cfr.answer.expression.value import FORMS, Form
+from cfr.constraint.predicate import Predicate
+from cfr.constraint.spec import KINDS, Kind
 from cfr.error import CfrError
 from cfr.problem import Json, Problem
 
 __all__ = [
     "ERRORS",
-    "FORMS",
-    "KINDS",
     "LEVELS",
     "SOURCE",
     "TIERS",
     "ErrorType",
-    "Form",
     "GoldConstraint",
     "Item",
     "ItemError",
-    "Kind",
     "Level",
-    "Predicate",
     "Tempting",
     "Tier",
 ]
@@ -32,11 +30,6 @@ W = TypeVar("W", bound=str)
 
 Tier: TypeAlias = Literal["explicit", "implicit", "misleading", "joint"]
 """How the demand reaches the reader; the paper's list of what such a benchmark should hold."""
-
-Kind: TypeAlias = Literal[
-    "domain", "modular", "parity", "bound", "monotonic", "structure", "dimension", "format"
-]
-"""The paper's eight constraint kinds (section Method, Stage 1)."""
 
 ErrorType: TypeAlias = Literal[
     "forgot_modular_reduction",
@@ -50,19 +43,11 @@ ErrorType: TypeAlias = Literal[
 ]
 """How a wrong answer went wrong (the paper's Error Taxonomy, with parity and cues set apart)."""
 
-Form: TypeAlias = Literal["integer", "fraction", "decimal", "surd", "choice"]
-"""How an answer is written."""
-
 Level: TypeAlias = Literal[1, 2, 3]
 """Difficulty of the mathematics: easy, middle, hard for a small model."""
 
-Predicate: TypeAlias = Mapping[str, Json]
-"""A statement about an answer that can be checked, as data: an ``op`` and its arguments."""
-
 TIERS: tuple[Tier, ...] = get_args(Tier)
-KINDS: tuple[Kind, ...] = get_args(Kind)
 ERRORS: tuple[ErrorType, ...] = get_args(ErrorType)
-FORMS: tuple[Form, ...] = get_args(Form)
 LEVELS: tuple[Level, ...] = get_args(Level)
 SOURCE = "ConstraintBench"
 

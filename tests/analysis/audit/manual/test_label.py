@@ -18,9 +18,8 @@ from cfr.analysis.audit.manual.label import (
     unmarked,
 )
 from cfr.constraint.spec import Constraint, ConstraintSpec, Propagated
+from cfr.error import InputError, OutputError
 from cfr.evaluation.record import RecordKey
-from cfr.file.atomic import OutputError
-from cfr.file.jsonl import InputError
 
 DECODING = '{"temperature":0.7,"top_p":0.95,"seed":null}'
 KEY: RecordKey = ("aime24", "cfr", "m", DECODING, "p1", 0)

@@ -8,7 +8,7 @@ from cfr.analysis.audit.manual.label import Judged, Label, unmarked
 from cfr.analysis.audit.manual.sample import draw, refuse_mismatch, resume
 from cfr.analysis.study.study import Arm, Attempt, Extraction, Study, StudyError, Transcript
 from cfr.constraint.spec import Constraint, ConstraintSpec
-from cfr.file.jsonl import InputError
+from cfr.error import InputError
 
 ONE = Extraction("parsed", ("domain",))
 NONE = Extraction("fallback")

@@ -11,7 +11,7 @@ from cfr.analysis.audit.stage1.agreement import Labelled, agreement, kappa, read
 from cfr.analysis.audit.stage1.soundness import STATEMENTS, Audit, audit
 from cfr.analysis.audit.stage1.statement import Reply
 from cfr.benchmark.constraintbench.split import load
-from cfr.file.jsonl import InputError
+from cfr.error import InputError
 
 CARD = Path(__file__).parents[4] / "docs" / "constraintbench.md"
 LABELS = CARD.parent / "results" / "stage1-labels.jsonl"

@@ -4,8 +4,8 @@ import pytest
 
 from cfr.analysis.audit.stage1.candidates import follows
 from cfr.analysis.audit.stage1.implication import know
-from cfr.benchmark.constraintbench.item import Predicate
 from cfr.constraint import demand
+from cfr.constraint.predicate import Predicate
 
 WINDOW = [demand.divides(66), demand.parity("even"), demand.between(7, 27)]
 WIDTH = [demand.above(0), demand.root(1, 32, -644)]

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfr.analysis.audit.stage1.grammar import plain, read_predicates
-from cfr.benchmark.constraintbench.item import Predicate
 from cfr.constraint import demand
+from cfr.constraint.predicate import Predicate
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfr.analysis.audit.stage1.implication import know
-from cfr.benchmark.constraintbench.item import Predicate
 from cfr.constraint import demand
-from cfr.constraint.predicate import evaluate
+from cfr.constraint.predicate import Predicate, evaluate
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ from typing import Any, Final, Literal, TypeAlias, cast
 import orjson
 
 from cfr.constraint.spec import Constraint, ConstraintSpec, Propagated
+from cfr.error import InputError, OutputError
 from cfr.evaluation.record import RecordKey
-from cfr.file.atomic import OutputError
-from cfr.file.jsonl import InputError, read_rows
+from cfr.file.jsonl import read_rows
 from cfr.problem import Json
 
 __all__ = [

@@ -11,8 +11,8 @@ from cfr.analysis.audit.manual.label import Label, describe, unmarked
 from cfr.analysis.notation import several
 from cfr.analysis.study.study import Attempt, Study, StudyError, Transcript
 from cfr.constraint.spec import ConstraintSpec
+from cfr.error import InputError
 from cfr.evaluation.record import RecordKey
-from cfr.file.jsonl import InputError
 
 __all__ = ["Sample", "draw", "refuse_mismatch", "resume"]
 

@@ -18,7 +18,8 @@ from cfr.analysis.audit.stage1.soundness import (
 )
 from cfr.analysis.audit.stage1.statement import Reply
 from cfr.benchmark.constraintbench.item import Item
-from cfr.file.jsonl import InputError, read_rows
+from cfr.error import InputError
+from cfr.file.jsonl import read_rows
 from cfr.problem import Json
 
 __all__ = ["Agreement", "AuditReport", "Labelled", "agreement", "kappa", "read_labelled", "report"]

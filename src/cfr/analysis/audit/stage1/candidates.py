@@ -14,8 +14,7 @@ from typing import cast
 from cfr.analysis.audit.scoring import parts
 from cfr.analysis.audit.stage1.implication import Knowledge
 from cfr.answer.expression.value import Reading
-from cfr.benchmark.constraintbench.item import Predicate
-from cfr.constraint.predicate import holds
+from cfr.constraint.predicate import Predicate, holds
 
 __all__ = ["follows"]
 

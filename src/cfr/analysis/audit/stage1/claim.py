@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cfr.analysis.audit.stage1.grammar import NAME, plain, read_predicates
-from cfr.benchmark.constraintbench.item import Predicate
+from cfr.constraint.predicate import Predicate
 
 __all__ = ["Claim", "Subject", "names_of_answer", "read_claims"]
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TypeAlias
 
-from cfr.benchmark.constraintbench.item import Predicate
 from cfr.constraint.demand import (
     above,
     at_least,
@@ -28,6 +27,7 @@ from cfr.constraint.demand import (
     reduced,
     square,
 )
+from cfr.constraint.predicate import Predicate
 
 __all__ = ["NAME", "plain", "read_predicates"]
 

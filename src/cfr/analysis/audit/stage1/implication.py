@@ -12,8 +12,7 @@ from fractions import Fraction
 from typing import cast
 
 from cfr.analysis.audit.scoring import parts
-from cfr.benchmark.constraintbench.item import Predicate
-from cfr.constraint.predicate import to_fraction
+from cfr.constraint.predicate import Predicate, to_fraction
 from cfr.problem import Json
 
 __all__ = ["Knowledge", "know"]

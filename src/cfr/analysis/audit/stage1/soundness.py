@@ -18,8 +18,8 @@ from cfr.analysis.audit.stage1.claim import Claim, names_of_answer, read_claims
 from cfr.analysis.audit.stage1.implication import Knowledge, know
 from cfr.analysis.audit.stage1.statement import Reply, Statement
 from cfr.answer.expression.value import read_answer
-from cfr.benchmark.constraintbench.item import GoldConstraint, Item, Predicate
-from cfr.constraint.predicate import evaluate, to_fraction
+from cfr.benchmark.constraintbench.item import GoldConstraint, Item
+from cfr.constraint.predicate import Predicate, evaluate, to_fraction
 from cfr.problem import Json
 
 __all__ = ["GOLD", "STATEMENTS", "Audit", "GoldStatus", "StatementStatus", "audit"]
