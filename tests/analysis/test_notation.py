@@ -10,7 +10,8 @@ from cfr.analysis.notation import (
     several,
     share,
 )
-from cfr.analysis.statistics.subset import Gain, gain_cell
+from cfr.analysis.statistics.subset import Gain
+from cfr.analysis.table.gain import gain_cell
 from cfr.analysis.table.table import Cell
 
 

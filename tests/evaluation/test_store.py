@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 from sums import right, sums
 
+from cfr.analysis.statistics.interval import wilson
 from cfr.engine.engine import Decoding
 from cfr.engine.scripted import Scripted
 from cfr.evaluation.record import attempt_rows
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series, fingerprint
 from cfr.evaluation.store import Store, StoreError
-from cfr.evaluation.summary import summaries, wilson
+from cfr.evaluation.summary import summaries
 from cfr.method import make
 from cfr.problem import Problem
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from cfr.analysis.statistics.resample import Interval
-from cfr.analysis.table.table import Cell
-
 __all__ = [
     "NONE",
     "counted",
     "decimal",
-    "delta",
     "interval",
     "p_value",
     "percent",
@@ -69,7 +65,7 @@ def points(value: float | None) -> str:
     return text if text.startswith("−") or not float(text.replace(",", "")) else f"+{text}"
 
 
-def interval(ends: Interval | None, places: int = 1) -> str:
+def interval(ends: tuple[float, float] | None, places: int = 1) -> str:
     """Write both ends in brackets, with a space ahead; nothing where there is no interval."""
     if ends is None:
         return ""
@@ -77,7 +73,7 @@ def interval(ends: Interval | None, places: int = 1) -> str:
     return f" [{low}, {high}]"
 
 
-def scored(value: float, ends: Interval | None) -> str:
+def scored(value: float, ends: tuple[float, float] | None) -> str:
     """Write a value with its interval."""
     return decimal(value) + interval(ends)
 
@@ -94,13 +90,3 @@ def p_value(value: float | None) -> str:
 def times(value: float | None) -> str:
     """Write a ratio."""
     return NONE if value is None else decimal(value, 2) + "×"
-
-
-def delta(value: float | None, ends: Interval | None = None) -> Cell:
-    """Write a difference; it is coloured only where an interval leaves zero out."""
-    if value is None:
-        return Cell(NONE)
-    text = points(value) + interval(ends)
-    if ends is None or ends[0] <= 0 <= ends[1]:
-        return Cell(text)
-    return Cell(text, tone="gain" if value > 0 else "loss")

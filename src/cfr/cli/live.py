@@ -11,9 +11,10 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from cfr.analysis.statistics.interval import wilson
 from cfr.engine.limit import Limiter
 from cfr.evaluation.runner import Job
-from cfr.evaluation.summary import Summary, wilson
+from cfr.evaluation.summary import Summary
 from cfr.protocol import Usage
 
 __all__ = ["results", "summary_table", "watched"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from cfr.evaluation.store import Store, usage_columns
 from cfr.problem import Json
 from cfr.protocol import Usage
 
-__all__ = ["Summary", "summaries", "wilson"]
+__all__ = ["Summary", "summaries"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +96,3 @@ def _summary(row: tuple[Any, ...]) -> Summary:
     return Summary(
         number, benchmark, method, label, model, orjson.loads(decoding), *numbers, usage=usage
     )
-
-
-def wilson(successes: float, trials: float, z: float = 1.959964) -> tuple[float, float]:
-    """Return the 95 % Wilson interval of a share."""
-    if not trials:
-        return 0.0, 1.0
-    share, spread = successes / trials, z * z / trials
-    centre = (share + spread / 2) / (1 + spread)
-    half = z * math.sqrt(share * (1 - share) / trials + spread / trials / 4) / (1 + spread)
-    return max(0.0, centre - half), min(1.0, centre + half)

@@ -3,8 +3,8 @@ from hand_made import arm, attempt, study
 
 from cfr.analysis.audit.extraction import counts, extraction_table, parsing_table, rungs
 from cfr.analysis.audit.stage1.gold import Quality
+from cfr.analysis.statistics.interval import wilson
 from cfr.analysis.table.table import to_markdown
-from cfr.evaluation.summary import wilson
 
 # p1: 3 and 1 constraints, 2 and 0 derived; p2: 4 and a fallback, which has none; p3 has one run.
 CFR = arm(

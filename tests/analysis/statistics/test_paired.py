@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cfr.analysis.statistics.interval import Interval
 from cfr.analysis.statistics.paired import (
     detectable,
     fewest_changes,
@@ -17,7 +18,7 @@ from cfr.analysis.statistics.paired import (
     holm,
     sample_signs,
 )
-from cfr.analysis.statistics.resample import Interval, bootstrap, drawn
+from cfr.analysis.statistics.resample import bootstrap, drawn
 
 stats: Any = importlib.import_module("scipy.stats")
 

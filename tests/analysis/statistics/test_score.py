@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from cfr.analysis.statistics.interval import wilson
 from cfr.analysis.statistics.score import majority_at, pass_at, score
 from cfr.analysis.study.reader import read_file
 from cfr.analysis.study.study import Arm
-from cfr.evaluation.summary import wilson
 
 
 def arm(path: Path, outcomes: Sequence[Sequence[tuple[str | None, bool]]]) -> Arm:

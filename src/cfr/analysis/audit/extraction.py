@@ -13,12 +13,12 @@ from typing import Final
 
 from cfr.analysis.audit.stage1.gold import Quality
 from cfr.analysis.notation import NONE, decimal, interval, percent, share
-from cfr.analysis.statistics.resample import Interval, bootstrap
+from cfr.analysis.statistics.interval import Interval, wilson
+from cfr.analysis.statistics.resample import bootstrap
 from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Arm, Extraction, Study, model_label
 from cfr.analysis.table.table import Column, Row, Table, row
 from cfr.constraint.recovery import RUNGS
-from cfr.evaluation.summary import wilson
 
 __all__ = [
     "NOTHING",

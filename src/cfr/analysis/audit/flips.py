@@ -15,8 +15,9 @@ from cfr.analysis.audit.mistake import MISTAKE_LABELS, MISTAKES, Mistake, mistak
 from cfr.analysis.audit.outcomes import both_outcomes, unequal_runs
 from cfr.analysis.audit.stage1.gold import gold_item
 from cfr.analysis.notation import NONE, percent, several
-from cfr.analysis.statistics.subset import BASELINE, Key, absent, sides
+from cfr.analysis.statistics.subset import BASELINE, Key, sides
 from cfr.analysis.study.study import Arm, Asked, Attempt, Study, model_label
+from cfr.analysis.table.gain import absent
 from cfr.analysis.table.table import Column, Row, Table, row
 
 __all__ = ["Classes", "Flip", "Judging", "errors_table", "flips", "flips_between", "read_classes"]

@@ -9,8 +9,9 @@ from typing import Final, Literal
 
 from cfr.analysis.audit.error_rule import RULES, Judging, Rule
 from cfr.analysis.notation import several
-from cfr.analysis.statistics.subset import BASELINE, Sides, absent, sides
+from cfr.analysis.statistics.subset import BASELINE, Sides, sides
 from cfr.analysis.study.study import Arm, Attempt, Study, benchmark_label, model_label
+from cfr.analysis.table.gain import absent
 from cfr.analysis.table.table import Column, Row, Table, row
 
 __all__ = [

@@ -12,8 +12,9 @@ from cfr.analysis.audit.outcomes import RULES, both_outcomes
 from cfr.analysis.audit.routing import FAMILY_LABELS
 from cfr.analysis.figure.figure import file_stem
 from cfr.analysis.notation import NONE
-from cfr.analysis.statistics.subset import BASELINE, absent, sides
+from cfr.analysis.statistics.subset import BASELINE, sides
 from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
+from cfr.analysis.table.gain import absent
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
 from cfr.constraint.router import route
 

@@ -11,8 +11,8 @@ from typing import Final
 
 from cfr.analysis.audit.person_file import read_said
 from cfr.analysis.audit.routing import RouterAudit
-from cfr.analysis.audit.stage1.agreement import kappa
 from cfr.analysis.notation import NONE, decimal, several
+from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Arm, Spent, Study, model_label
 from cfr.analysis.table.table import Column, Row, Table, row

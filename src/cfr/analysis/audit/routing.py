@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from cfr.analysis.notation import NONE, counted, percent, several
-from cfr.analysis.statistics.subset import BASELINE, Gain, Key, Sides, absent, gain_cell, sides
+from cfr.analysis.statistics.subset import BASELINE, Gain, Key, Sides, sides
 from cfr.analysis.study.study import Asked, Study, benchmark_label, model_label
+from cfr.analysis.table.gain import absent, gain_cell
 from cfr.analysis.table.table import Column, Row, Table, row
 from cfr.constraint.router import FAMILIES, aime_convention, route
 

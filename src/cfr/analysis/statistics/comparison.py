@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cfr.analysis.statistics.difference import differences
+from cfr.analysis.statistics.interval import Interval
 from cfr.analysis.statistics.paired import Test, detectable, holm
-from cfr.analysis.statistics.resample import Interval, Kind
+from cfr.analysis.statistics.resample import Kind
 from cfr.analysis.study.study import Arm, Study
 from cfr.error import CfrError
 from cfr.problem import Json

@@ -18,9 +18,10 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FINEST_UNIT", "Bootstrap", "Interval", "Kind", "bootstrap", "drawn"]
+from cfr.analysis.statistics.interval import Interval
 
-Interval: TypeAlias = tuple[float, float]
+__all__ = ["FINEST_UNIT", "Bootstrap", "Kind", "bootstrap", "drawn"]
+
 Kind: TypeAlias = Literal["bca", "percentile"]
 Floats: TypeAlias = NDArray[np.float64]
 

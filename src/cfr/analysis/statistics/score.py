@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cfr.analysis.statistics.resample import FINEST_UNIT, Bootstrap, Interval, bootstrap, drawn
+from cfr.analysis.statistics.interval import Interval, wilson
+from cfr.analysis.statistics.resample import FINEST_UNIT, Bootstrap, bootstrap, drawn
 from cfr.analysis.study.study import Arm, Attempt
-from cfr.evaluation.summary import wilson
 from cfr.method.vote import ballot
 
 __all__ = ["Score", "majority_at", "pass_at", "score"]

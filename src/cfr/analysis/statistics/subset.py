@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from cfr.analysis.notation import NONE, delta
 from cfr.analysis.statistics.difference import Differences
-from cfr.analysis.statistics.resample import Interval
+from cfr.analysis.statistics.interval import Interval
 from cfr.analysis.study.study import Arm, Study, benchmark_label
-from cfr.analysis.table.table import Cell
 
-__all__ = ["BASELINE", "Gain", "Key", "Sides", "absent", "gain_cell", "sides"]
+__all__ = ["BASELINE", "Gain", "Key", "Sides", "sides"]
 
 Key: TypeAlias = tuple[str, str]
 """A benchmark and the name of a problem in it."""
@@ -32,11 +30,6 @@ class Gain:
     interval: Interval | None
     """95 %, by BCa bootstrap over problems; None where all gain alike and say nothing of spread."""
     n: int
-
-
-def gain_cell(gain: Gain | None) -> Cell:
-    """Write a gain with its interval."""
-    return delta(gain.points, gain.interval) if gain else Cell(NONE)
 
 
 @dataclass(frozen=True)
@@ -93,10 +86,3 @@ def sides(study: Study, method: str, baseline: str = BASELINE) -> tuple[Sides, .
         if name == baseline != method and other and not arm.scores.keys().isdisjoint(other.scores):
             found.setdefault(model, []).append((arm, other))
     return tuple(Sides(model, tuple(pairs)) for model, pairs in found.items())
-
-
-def absent(method: str, baseline: str = BASELINE) -> str:
-    """Say that there is nothing to compare."""
-    if method == baseline:
-        return f"There is {baseline} alone: nothing to compare it with."
-    return f"{method} and {baseline} share no judged problem with the same model and decoding."

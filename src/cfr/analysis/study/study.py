@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
+from cfr.benchmark.constraintbench.split import is_constraintbench
 from cfr.benchmark.entry import entries
 from cfr.constraint.spec import ConstraintSpec
 from cfr.engine.presets import presets
@@ -241,7 +242,7 @@ class Study:
 
 def benchmark_label(name: str) -> str:
     """Return a benchmark's name as the paper prints it, or its own."""
-    if name.startswith("constraintbench"):
+    if is_constraintbench(name):
         return name.replace("constraintbench", "ConstraintBench")
     return entries()[name].label if name in entries() else name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cfr.analysis.notation import NONE, decimal, delta, percent, scored, times, whole
+from cfr.analysis.notation import NONE, decimal, percent, scored, times, whole
 from cfr.analysis.statistics.comparison import pair_arms
 from cfr.analysis.statistics.score import majority_at, pass_at, score
 from cfr.analysis.study.by_model import (
@@ -18,6 +18,7 @@ from cfr.analysis.study.by_model import (
 )
 from cfr.analysis.study.decoding import tell_apart
 from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
+from cfr.analysis.table.gain import delta
 from cfr.analysis.table.published import paper_accuracy
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
 

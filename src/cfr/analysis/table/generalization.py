@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from cfr.analysis.audit.router_agreement import routed_share
-from cfr.analysis.notation import NONE, counted, decimal, delta, percent, times
+from cfr.analysis.notation import NONE, counted, decimal, percent, times
 from cfr.analysis.statistics.comparison import pair_arms
 from cfr.analysis.statistics.score import pass_at
 from cfr.analysis.study.by_model import Block, blocks, relative
 from cfr.analysis.study.study import Arm, Study, benchmark_label
+from cfr.analysis.table.gain import delta
 from cfr.analysis.table.table import Column, Row, Table, row
+from cfr.benchmark.constraintbench.split import is_constraintbench
 from cfr.benchmark.entry import entries
 
 __all__ = ["benchmarks_table", "exploratory_table", "generalization_table"]
@@ -92,7 +94,7 @@ def benchmarks_table(study: Study) -> Table:
     rows: list[Row] = []
     for name in study.names("benchmark"):
         entry = entries().get(name)
-        built_in = name.startswith("constraintbench")
+        built_in = is_constraintbench(name)
         form = entry.answer_format if entry else "Stated by each problem" if built_in else ""
         strength = entry.strength if entry else "Tight" if built_in else ""
         counts = {len(arm.scores) for arm in study.select(benchmark=name)} - {0} or {0}

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from cfr.analysis.figure.figure import Caption
-from cfr.analysis.notation import decimal, delta, interval, p_value, points, several
+from cfr.analysis.notation import decimal, interval, p_value, points, several
 from cfr.analysis.statistics.comparison import POOLED, Comparison, Pair
 from cfr.analysis.study.decoding import tell_apart
 from cfr.analysis.study.study import benchmark_label, model_label
+from cfr.analysis.table.gain import delta
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
 
 __all__ = ["PAIRED", "headlines", "paired_table", "sentence"]

@@ -20,6 +20,7 @@ __all__ = [
     "SPLITS",
     "Split",
     "SplitError",
+    "is_constraintbench",
     "load",
     "public_bytes",
 ]
@@ -37,6 +38,11 @@ PUBLIC_SHA256 = "8bce5c1685e735eabf33df8651658fb3be16ecb40984ffef08852c3a5749b68
 
 class SplitError(CfrError):
     """A shipped split that is missing or has been changed."""
+
+
+def is_constraintbench(benchmark: str) -> bool:
+    """Say whether a benchmark goes by the name of ConstraintBench, or of a split of it."""
+    return benchmark.startswith("constraintbench")
 
 
 def load(name: Split) -> Sequence[Item]:

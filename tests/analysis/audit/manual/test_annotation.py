@@ -18,8 +18,8 @@ from cfr.analysis.audit.manual.annotation import (
 )
 from cfr.analysis.audit.manual.label import MARKS, Judged, Label, Mark
 from cfr.analysis.audit.stage1.gold import Quality
+from cfr.analysis.statistics.interval import wilson
 from cfr.evaluation.record import RecordKey
-from cfr.evaluation.summary import wilson
 
 WORDS: dict[str, Mark | None] = {"e": "entailed", "n": "not_entailed", "v": "vague", "?": None}
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cfr.analysis.audit.stage1.agreement import Labelled, agreement, kappa, read_labelled, report
+from cfr.analysis.audit.stage1.agreement import Labelled, agreement, read_labelled, report
 from cfr.analysis.audit.stage1.soundness import STATEMENTS, Audit, audit
 from cfr.analysis.audit.stage1.statement import Reply
+from cfr.analysis.statistics.kappa import kappa
 from cfr.benchmark.constraintbench.split import load
 from cfr.error import InputError
 

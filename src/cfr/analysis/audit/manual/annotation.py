@@ -21,12 +21,11 @@ from itertools import combinations
 from typing import Final, TypeAlias
 
 from cfr.analysis.audit.manual.label import MARKS, Label, Mark, Stage
-from cfr.analysis.audit.stage1.agreement import kappa
 from cfr.analysis.audit.stage1.gold import Quality
-from cfr.analysis.statistics.resample import Interval
+from cfr.analysis.statistics.interval import Interval, wilson
+from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.study.study import Study
 from cfr.evaluation.record import RecordKey
-from cfr.evaluation.summary import wilson
 from cfr.problem import Json
 
 __all__ = [

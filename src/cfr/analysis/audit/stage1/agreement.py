@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -17,12 +17,13 @@ from cfr.analysis.audit.stage1.soundness import (
     audit,
 )
 from cfr.analysis.audit.stage1.statement import Reply
+from cfr.analysis.statistics.kappa import kappa
 from cfr.benchmark.constraintbench.item import Item
 from cfr.error import InputError
 from cfr.file.jsonl import read_rows
 from cfr.problem import Json
 
-__all__ = ["Agreement", "AuditReport", "Labelled", "agreement", "kappa", "read_labelled", "report"]
+__all__ = ["Agreement", "AuditReport", "Labelled", "agreement", "read_labelled", "report"]
 
 W = TypeVar("W", bound=str)
 
@@ -127,14 +128,3 @@ def agreement(labelled: Iterable[Labelled]) -> Mapping[str, Agreement]:
 
 def _agree(pairs: list[tuple[str, str]]) -> Agreement:
     return Agreement(len(pairs), sum(ours == theirs for ours, theirs in pairs), kappa(pairs))
-
-
-def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
-    """Compute Cohen's kappa; None where one label would be right by chance alone."""
-    n = len(pairs)
-    ours, theirs = Counter(one for one, _ in pairs), Counter(one for _, one in pairs)
-    by_chance = sum(ours[label] * theirs[label] for label in ours)
-    if by_chance == n * n:
-        return None
-    agree = sum(one == other for one, other in pairs)
-    return (agree * n - by_chance) / (n * n - by_chance)

@@ -14,12 +14,11 @@ from typing import Final
 from cfr.analysis.audit.stage1.agreement import report
 from cfr.analysis.audit.stage1.soundness import Audit, audit
 from cfr.analysis.audit.stage1.statement import Reply
-from cfr.analysis.statistics.resample import Interval
+from cfr.analysis.statistics.interval import Interval, wilson
 from cfr.analysis.study.study import Arm, Study
 from cfr.benchmark.constraintbench.item import Item
-from cfr.benchmark.constraintbench.split import load
+from cfr.benchmark.constraintbench.split import is_constraintbench, load
 from cfr.evaluation.record import RecordKey
-from cfr.evaluation.summary import wilson
 
 __all__ = ["Quality", "gold_item", "gold_quality"]
 
@@ -48,7 +47,7 @@ class Quality:
 
 def gold_item(study: Study, benchmark: str, problem: str) -> Item | None:
     """Find the ConstraintBench item that a problem is; None where it is another problem."""
-    item = _items().get(problem) if benchmark.startswith("constraintbench") else None
+    item = _items().get(problem) if is_constraintbench(benchmark) else None
     asked = study.problems.get((benchmark, problem))
     return item if item and (asked is None or asked.text == item.text) else None
 
