@@ -10,30 +10,52 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cfr.analysis.statistics.comparison import compare
     from cfr.answer import extract, grade
+    from cfr.benchmark import Benchmark
     from cfr.constraint.router import route
     from cfr.constraint.spec import ConstraintSpec
     from cfr.engine.drive import drive
     from cfr.engine.engine import Decoding
+    from cfr.engine.local import Local
+    from cfr.engine.openai import Endpoint, OpenAI
+    from cfr.engine.resolve import ModelRef
     from cfr.engine.scripted import Scripted
-    from cfr.engine.solve import solve
+    from cfr.engine.solve import Solved, asolve, solve
+    from cfr.error import CfrError
+    from cfr.evaluation.evaluate import Evaluated, RunOptions, aevaluate, evaluate
+    from cfr.evaluation.experiment import Experiment
     from cfr.method import Method, make
     from cfr.problem import Problem, Solution
     from cfr.protocol import Call, Completion, Run, Steps, ask, together
 
 __all__ = [
+    "Benchmark",
     "Call",
+    "CfrError",
     "Completion",
     "ConstraintSpec",
     "Decoding",
+    "Endpoint",
+    "Evaluated",
+    "Experiment",
+    "Local",
     "Method",
+    "ModelRef",
+    "OpenAI",
     "Problem",
     "Run",
+    "RunOptions",
     "Scripted",
     "Solution",
+    "Solved",
     "Steps",
+    "aevaluate",
     "ask",
+    "asolve",
+    "compare",
     "drive",
+    "evaluate",
     "extract",
     "grade",
     "make",
@@ -43,13 +65,21 @@ __all__ = [
 ]
 
 _HOMES = {
+    "cfr.analysis.statistics.comparison": ("compare",),
     "cfr.answer": ("extract", "grade"),
+    "cfr.benchmark": ("Benchmark",),
     "cfr.constraint.router": ("route",),
     "cfr.constraint.spec": ("ConstraintSpec",),
     "cfr.engine.drive": ("drive",),
     "cfr.engine.engine": ("Decoding",),
+    "cfr.engine.local": ("Local",),
+    "cfr.engine.openai": ("Endpoint", "OpenAI"),
+    "cfr.engine.resolve": ("ModelRef",),
     "cfr.engine.scripted": ("Scripted",),
-    "cfr.engine.solve": ("solve",),
+    "cfr.engine.solve": ("Solved", "asolve", "solve"),
+    "cfr.error": ("CfrError",),
+    "cfr.evaluation.evaluate": ("Evaluated", "RunOptions", "aevaluate", "evaluate"),
+    "cfr.evaluation.experiment": ("Experiment",),
     "cfr.method": ("Method", "make"),
     "cfr.problem": ("Problem", "Solution"),
     "cfr.protocol": ("Call", "Completion", "Run", "Steps", "ask", "together"),
@@ -61,3 +91,7 @@ def __getattr__(name: str) -> object:
         if name in names:
             return getattr(importlib.import_module(module), name)
     raise AttributeError(f"module 'cfr' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

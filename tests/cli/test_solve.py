@@ -54,6 +54,22 @@ def test_samples_that_run_side_by_side_are_shown_one_after_the_other(
     assert sorted(request["seed"] for request in endpoint.requests) == [5, 6, 7]
 
 
+def test_what_is_said_of_the_route_is_the_route_that_is_taken(
+    cfr: Run, served: Server, tmp_path: Path
+) -> None:
+    (tmp_path / "aime24.jsonl").write_text(json.dumps({"problem": "Compute $3^5$."}) + "\n")
+    method = "routed-cfr(convention=aime)"
+    ran = cfr("solve", "aime24.jsonl", "--method", method, "--base-url", served.url)
+    assert ran.code == 0, ran.err
+    assert "No restrictive cue, but AIME's answer convention: CFR" in ran.out
+    assert "Stage 1: constraints" in ran.out
+    assert "Direct CoT" not in ran.out
+    served.script(completion(r"\boxed{243}"))
+    ran = cfr("solve", "aime24.jsonl", "--base-url", served.url)
+    assert "No restrictive cue: Direct CoT" in ran.out
+    assert "Stage 1" not in ran.out
+
+
 def test_json_for_programs(cfr: Run, served: Server) -> None:
     ran = cfr("solve", CUED, "--base-url", served.url, "--json", "--seed", "4")
     report = json.loads(ran.out)

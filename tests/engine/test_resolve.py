@@ -7,7 +7,7 @@ from cfr.engine.catalogue import DEFAULT_MODEL, Model
 from cfr.engine.error import EngineError, Unauthorized
 from cfr.engine.local import Local
 from cfr.engine.openai import OpenAI
-from cfr.engine.resolve import Wanted, resolve
+from cfr.engine.resolve import ModelRef, resolve
 
 
 @pytest.fixture
@@ -23,14 +23,14 @@ def pulled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_nothing_named_means_the_embedded_model(pulled: list[str]) -> None:
-    engine = resolve(Wanted())
+    engine = resolve(ModelRef())
     assert isinstance(engine, Local)
     assert pulled == [DEFAULT_MODEL]
 
 
 def test_a_gguf_file_runs_here(pulled: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere/v1")
-    engine = resolve(Wanted(model="some/file.gguf", context=999))
+    engine = resolve(ModelRef(model="some/file.gguf", context=999))
     assert isinstance(engine, Local)
     assert (engine.path, engine.context) == (Path("some/file.gguf"), 999)
     assert pulled == []
@@ -38,7 +38,7 @@ def test_a_gguf_file_runs_here(pulled: list[str], monkeypatch: pytest.MonkeyPatc
 
 def test_an_address_means_an_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTHER_KEY", "k")
-    engine = resolve(Wanted("m", "http://h/v1", "OTHER_KEY", 8_000))
+    engine = resolve(ModelRef("m", "http://h/v1", "OTHER_KEY", 8_000))
     assert isinstance(engine, OpenAI)
     assert (engine.endpoint.model, engine.endpoint.base_url) == ("m", "http://h/v1")
     assert (engine.endpoint.key, engine.endpoint.context) == ("k", 8_000)
@@ -48,22 +48,22 @@ def test_the_address_may_come_from_the_environment(
     pulled: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://h/v1")
-    engine = resolve(Wanted(model="deepseek-chat"))
+    engine = resolve(ModelRef(model="deepseek-chat"))
     assert isinstance(engine, OpenAI)
     assert engine.endpoint.base_url == "http://h/v1"
-    assert isinstance(resolve(Wanted(model=DEFAULT_MODEL)), Local)
+    assert isinstance(resolve(ModelRef(model=DEFAULT_MODEL)), Local)
     assert pulled == [DEFAULT_MODEL]
 
 
 def test_a_name_that_leads_nowhere() -> None:
     with pytest.raises(EngineError, match=r"'gpt-7': no \.gguf file .*deepseek-chat.*--base-url"):
-        resolve(Wanted(model="gpt-7"))
+        resolve(ModelRef(model="gpt-7"))
 
 
 def test_a_preset_names_endpoint_key_and_context(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DEEPSEEK_API_KEY", "k")
     monkeypatch.setenv("OPENAI_API_KEY", "other")
-    engine = resolve(Wanted(model="deepseek-chat"))
+    engine = resolve(ModelRef(model="deepseek-chat"))
     assert isinstance(engine, OpenAI)
     assert engine.endpoint.base_url == "https://api.deepseek.com/v1"
     assert (engine.endpoint.model, engine.endpoint.key) == ("deepseek-chat", "k")
@@ -72,7 +72,7 @@ def test_a_preset_names_endpoint_key_and_context(monkeypatch: pytest.MonkeyPatch
 
 def test_what_is_said_wins_over_a_preset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINE", "k")
-    engine = resolve(Wanted(model="deepseek-chat", key_name="MINE", context=9_000))
+    engine = resolve(ModelRef(model="deepseek-chat", key_name="MINE", context=9_000))
     assert isinstance(engine, OpenAI)
     assert (engine.endpoint.key, engine.endpoint.context) == ("k", 9_000)
     assert "deepseek.com" in engine.endpoint.base_url
@@ -84,20 +84,20 @@ def test_the_key_of_a_preset_goes_to_no_other_address(
 ) -> None:
     monkeypatch.setenv("DEEPSEEK_API_KEY", "k")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://h/v1" if by == "environment" else "")
-    engine = resolve(Wanted("deepseek-chat", "http://h/v1" if by == "option" else None))
+    engine = resolve(ModelRef("deepseek-chat", "http://h/v1" if by == "option" else None))
     assert isinstance(engine, OpenAI)
     assert (engine.endpoint.base_url, engine.endpoint.key) == ("http://h/v1", "")
 
 
 def test_a_missing_key_is_named_before_anything_is_sent() -> None:
     with pytest.raises(Unauthorized, match=r"'deepseek-chat': .* DEEPSEEK_API_KEY is not set"):
-        resolve(Wanted(model="deepseek-chat"))
+        resolve(ModelRef(model="deepseek-chat"))
     with pytest.raises(Unauthorized, match="MINE is not set"):
-        resolve(Wanted(model="deepseek-chat", key_name="MINE"))
+        resolve(ModelRef(model="deepseek-chat", key_name="MINE"))
 
 
 def test_a_preset_without_a_key_sends_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    engine = resolve(Wanted(model="justrl-1.5b"))
+    engine = resolve(ModelRef(model="justrl-1.5b"))
     assert isinstance(engine, OpenAI)
     assert (engine.endpoint.model, engine.endpoint.key) == ("hbx/JustRL-DeepSeek-1.5B", "")

@@ -6,7 +6,7 @@ from cfr.benchmark import names
 from cfr.engine.engine import Decoding
 from cfr.engine.presets import presets
 from cfr.error import InputError
-from cfr.evaluation.experiment import Experiment, read_experiment
+from cfr.evaluation.experiment import Changes, Experiment, read_experiment
 
 EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
 
@@ -37,7 +37,7 @@ def test_a_grid_has_a_series_for_each_combination(tmp_path: Path) -> None:
 
 def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
     path = written(tmp_path, 'runs = 4\nmodels = ["deepseek-chat"]\n')
-    experiment = read_experiment(path, runs=1, methods=("check",))
+    experiment = read_experiment(path, Changes(runs=1, methods=("check",)))
     assert (experiment.runs, experiment.methods) == (1, ("check",))
     assert experiment.models == ("deepseek-chat",)
 
@@ -89,7 +89,7 @@ def test_every_experiment_of_the_paper_can_be_run(path: Path) -> None:
     assert set(experiment.benchmarks) <= set(names())
     assert set(experiment.models) <= set(presets())
     assert experiment.runs == 4
-    for method in experiment.methods:
+    for method in map(str, experiment.methods):
         assert "reply=json" in method or "cfr" not in method, f"{method} is not the paper's"
 
 

@@ -19,7 +19,7 @@ from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.retry import Retry
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import schema
-from cfr.evaluation.budget import BudgetSpent, Frugal, Purse
+from cfr.evaluation.budget import Budget, Budgeted, BudgetSpent
 from cfr.evaluation.record import attempt_rows
 from cfr.evaluation.runner import Job, prepare, run
 from cfr.evaluation.series import Series
@@ -164,16 +164,16 @@ class Metered:
 
 
 async def test_a_spent_budget_stops_the_run_and_a_larger_one_goes_on(url: str) -> None:
-    async def spend(purse: Purse) -> int:
+    async def spend(budget: Budget) -> int:
         metered = Metered()
-        engine = Frugal(metered, purse, None)
-        stops = pytest.raises(BudgetSpent) if purse is small else nullcontext()
+        engine = Budgeted(metered, budget, None)
+        stops = pytest.raises(BudgetSpent) if budget is small else nullcontext()
         with stops:
             await run(store, [prepare(store, SERIES, sums(30), 1, engine)], width=8)
         return len(metered.asked)
 
     with Store(url) as store:
-        small, large = Purse(45_000), Purse(1_000_000)
+        small, large = Budget(45_000), Budget(1_000_000)
         paid = await spend(small)
         assert 0 < paid < 30
         assert small.tokens == 1_000 * paid

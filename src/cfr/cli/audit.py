@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from cfr.cli.auditing import errors_command, router_command, stage1_command
+from cfr.cli.option import grouped, json_option
+from cfr.cli.study_option import (
+    ErrorRuleOptions,
+    StudyPart,
+    error_rule_options,
+    open_study,
+    part_options,
+    runs_argument,
+)
 
 if TYPE_CHECKING:
     from cfr.analysis.audit.manual.sample import Sample
     from cfr.analysis.study.study import Study
+    from cfr.analysis.table.table import Table
     from cfr.cli.marking import Hand
 
 __all__ = ["command"]
@@ -23,8 +34,151 @@ def command() -> None:
     """Look closely at what runs did: router, Stage 1, errors, and marks made by people."""
 
 
-for _one in (router_command, stage1_command, errors_command):
-    command.add_command(_one)
+@dataclass(frozen=True, slots=True)
+class _Methods:
+    """The two methods that an audit compares, as they were named."""
+
+    baseline: str
+    method: str
+
+    def find(self, study: Study) -> tuple[str, str]:
+        """Find the method to look at, and what it is measured against."""
+        from cfr.analysis.statistics.comparison import constrained_method, find_method
+
+        baseline = find_method(study, self.baseline)
+        return constrained_method(study, baseline, self.method), baseline
+
+
+_method_options: Final = grouped(
+    "methods",
+    lambda: _Methods,
+    click.option("--baseline", default="direct", show_default=True, help="Gains are over it."),
+    click.option("--method", default="", help="Whose gains.  [routed-cfr, else cfr]"),
+)
+
+
+@command.command("router")
+@runs_argument
+@part_options
+@_method_options
+@json_option
+@click.option(
+    "--decisions",
+    type=click.Path(path_type=Path),
+    help='What routers are judged by: a person\'s {"problem", "routed"} lines.',
+)
+def router_command(
+    runs: tuple[str, ...],
+    part: StudyPart,
+    methods: _Methods,
+    decisions: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Say what the router does: activation, cue families, gain by cues, agreement.
+
+    \b
+    cfr audit router runs.db
+    cfr audit router runs.db --decisions mine.jsonl --json
+    """
+    from cfr.analysis.audit.router_agreement import compare_routers, read_decisions, routers_table
+    from cfr.analysis.audit.routing import (
+        audit_router,
+        cofire_table,
+        convention_table,
+        patterns_table,
+        rates_table,
+    )
+
+    with open_study(runs, part) as study:
+        audit = audit_router(study)
+        labels, strangers = read_decisions(decisions, study) if decisions else (None, 0)
+        if strangers:
+            click.echo(
+                f"{decisions}: lines about problems not in these runs: {strangers}", err=True
+            )
+        tables = [
+            rates_table(audit),
+            patterns_table(audit),
+            convention_table(audit),
+            cofire_table(study, audit, *methods.find(study)),
+            routers_table(compare_routers(study, audit, labels)),
+        ]
+    _print(tables, as_json=as_json)
+
+
+@command.command("stage1")
+@runs_argument
+@part_options
+@_method_options
+@json_option
+def stage1_command(
+    runs: tuple[str, ...], part: StudyPart, methods: _Methods, *, as_json: bool
+) -> None:
+    """Say what Stage 1 returned: recovery steps, counts, kinds, and soundness where there is gold.
+
+    \b
+    cfr audit stage1 runs.db
+    cfr audit stage1 runs.db --method cfr --json
+    """
+    from cfr.analysis.audit.categories import categories_table
+    from cfr.analysis.audit.extraction import extraction_table, parsing_table
+    from cfr.analysis.audit.stage1.gold import gold_quality
+
+    with open_study(runs, part) as study:
+        tables = [
+            parsing_table(study),
+            extraction_table(study, gold_quality(study)),
+            categories_table(study, *methods.find(study)),
+        ]
+    _print(tables, as_json=as_json)
+
+
+@command.command("errors")
+@runs_argument
+@part_options
+@_method_options
+@error_rule_options
+@json_option
+def errors_command(
+    runs: tuple[str, ...],
+    part: StudyPart,
+    methods: _Methods,
+    error_rule: ErrorRuleOptions,
+    *,
+    as_json: bool,
+) -> None:
+    """Say which errors a method fixes and which it brings in, problem by problem.
+
+    \b
+    cfr audit errors runs.db --method cfr
+    cfr audit errors runs.db --classes mine.jsonl --json
+    """
+    from cfr.analysis.audit.flips import errors_table
+    from cfr.analysis.audit.outcomes import outcomes_table
+    from cfr.analysis.audit.per_problem import per_problem_tables
+
+    with open_study(runs, part) as study:
+        method, baseline = methods.find(study)
+        rule = error_rule.read(study)
+        tables = [
+            outcomes_table(study, method, baseline, rule),
+            errors_table(study, method, baseline, rule),
+            *per_problem_tables(study, method, baseline, rule),
+        ]
+    _print(tables, as_json=as_json)
+
+
+def _print(tables: Iterable[Table], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps([table.to_json() for table in tables]))
+        return
+    from cfr.cli import show
+
+    for number, table in enumerate(tables):
+        if number:
+            click.echo()
+        show.print_table(table)
 
 
 @command.command("mark")
@@ -46,7 +200,14 @@ for _one in (router_command, stage1_command, errors_command):
 @click.option("--model", help="Only attempts with this model.")
 @click.option("--method", help="Only attempts by this method.")
 def mark_command(
-    runs: str, path: Path, annotator: str, size: int, seed: int, **only: str | None
+    runs: str,
+    path: Path,
+    annotator: str,
+    size: int,
+    seed: int,
+    benchmark: str | None,
+    model: str | None,
+    method: str | None,
 ) -> None:
     """Judge a sample of Stage 1 constraints, one after another.
 
@@ -63,17 +224,16 @@ def mark_command(
     from cfr.analysis.audit.manual.label import check_annotator
     from cfr.analysis.audit.manual.sample import draw
     from cfr.cli.marking import Marking
-    from cfr.cli.study_option import open_study
 
     check_annotator(annotator)
-    with open_study((runs,), {"benchmarks": (), "models": ()}) as study:
+    with open_study((runs,), StudyPart()) as study:
         sample = draw(
             study,
             size=size,
             seed=seed,
-            benchmark=only["benchmark"],
-            model=only["model"],
-            method=only["method"],
+            benchmark=benchmark,
+            model=model,
+            method=method,
         )
         hands = _hands(study, sample, path, annotator)
     marking = Marking(hands, len(sample.keys), path)
@@ -109,7 +269,7 @@ def _hands(study: Study, sample: Sample, path: Path, annotator: str) -> list[Han
 @click.argument(
     "paths", metavar="LABELS.jsonl...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
-@click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
+@json_option
 def report_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
     """Report what annotators found, and how far they agree.
 
@@ -135,8 +295,5 @@ def report_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
         click.echo(json.dumps({"models": models, "annotators": pairs, "drafts": drafts}))
         return
     from cfr.analysis.table.manual_audit import annotator_table, extraction_table
-    from cfr.cli import show
 
-    show.print_table(extraction_table(labels))
-    click.echo()
-    show.print_table(annotator_table(labels))
+    _print([extraction_table(labels), annotator_table(labels)], as_json=False)

@@ -3,45 +3,76 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from cfr.cli.study_option import study_options
+from cfr.cli.option import grouped, json_option
+from cfr.cli.study_option import StudyPart, open_study, part_options, runs_argument
+
+if TYPE_CHECKING:
+    from cfr.analysis.statistics.comparison import Plan
 
 __all__ = ["command"]
 
 
+def _plan() -> Callable[..., object]:
+    from cfr.analysis.statistics.comparison import Plan
+
+    def make(resamples: int | None, **rest: Any) -> Plan:
+        return Plan(resamples=resamples or 0, **rest)
+
+    return make
+
+
+_plan_options: Final = grouped(
+    "plan",
+    _plan,
+    click.option(
+        "--interval",
+        type=click.Choice(["bca", "percentile"]),
+        default="bca",
+        show_default=True,
+        help="The bootstrap interval: corrected for bias and skewness, or not.",
+    ),
+    click.option(
+        "--also-p",
+        "also_tested",
+        type=click.FloatRange(0, 1),
+        multiple=True,
+        help="A p-value of the same family that was found elsewhere; counts in Holm's correction.",
+    ),
+    click.option(
+        "--pool/--no-pool", default=True, help="Add a row of all benchmarks together.  [yes]"
+    ),
+    click.option(
+        "--resamples",
+        type=click.IntRange(100, 1_000_000),
+        help="Draw this many bootstrap resamples; without it the intervals are exact.",
+    ),
+    click.option("--seed", type=click.IntRange(min=0), default=0, help="For whatever is drawn."),
+)
+
+
 @click.command("compare")
-@click.argument("runs", metavar="RUNS|FILE.jsonl...", nargs=-1)
+@runs_argument
 @click.option("--baseline", default="direct", show_default=True, help="What to compare with.")
 @click.option(
     "--method", "methods", multiple=True, help="What to compare; all others unless named."
 )
-@study_options
-@click.option(
-    "--interval",
-    type=click.Choice(["bca", "percentile"]),
-    default="bca",
-    show_default=True,
-    help="The bootstrap interval: corrected for bias and skewness, or not.",
-)
-@click.option(
-    "--also-p",
-    "also_tested",
-    type=click.FloatRange(0, 1),
-    multiple=True,
-    help="A p-value of the same family that was found elsewhere; counts in Holm's correction.",
-)
-@click.option("--pool/--no-pool", default=True, help="Add a row of all benchmarks together.  [yes]")
-@click.option(
-    "--resamples",
-    type=click.IntRange(100, 1_000_000),
-    help="Draw this many bootstrap resamples; without it the intervals are exact.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="For whatever is drawn.")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
-def command(runs: tuple[str, ...], baseline: str, methods: tuple[str, ...], **options: Any) -> None:
+@part_options
+@_plan_options
+@json_option
+def command(
+    runs: tuple[str, ...],
+    baseline: str,
+    methods: tuple[str, ...],
+    part: StudyPart,
+    plan: Plan,
+    *,
+    as_json: bool,
+) -> None:
     """Compare methods problem by problem: gain, interval, exact test, correction.
 
     RUNS is a store (runs.db unless named) or a .jsonl file: one that 'cfr export' wrote, or
@@ -51,14 +82,11 @@ def command(runs: tuple[str, ...], baseline: str, methods: tuple[str, ...], **op
     cfr compare --baseline direct --method routed-cfr
     cfr compare outcomes.jsonl --baseline A --method B --json
     """
-    from cfr.analysis.statistics.comparison import Plan, compare
-    from cfr.cli.study_option import open_study
+    from cfr.analysis.statistics.comparison import compare
 
-    names = ("interval", "seed", "resamples", "pool", "also_tested")
-    plan = Plan(**{name: options[name] for name in names if options[name] is not None})
-    with open_study(runs, options) as study:
+    with open_study(runs, part) as study:
         comparison = compare(study, baseline, methods, plan)
-    if options["as_json"]:
+    if as_json:
         click.echo(json.dumps(comparison.to_json()))
         return
     from cfr.analysis.table.paired_comparison import paired_table

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from cfr.cli.solve import decoding_options, model_options
+from cfr.cli.option import decoding_options, model_options
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from cfr.cli.session import Report
+    from cfr.engine.engine import Decoding
+    from cfr.engine.resolve import ModelRef
+    from cfr.engine.solve import Solved
 
 __all__ = ["command"]
 
@@ -41,15 +43,7 @@ PROBLEMS: Final = (
 @click.command("demo")
 @model_options
 @decoding_options
-def command(
-    model: str | None,
-    base_url: str | None,
-    key_env: str | None,
-    context: int | None,
-    temperature: float,
-    top_p: float,
-    seed: int | None,
-) -> None:
+def command(ref: ModelRef, decoding: Decoding) -> None:
     """Solve three problems with and without constraints, and compare.
 
     \b
@@ -57,15 +51,12 @@ def command(
     cfr demo --base-url http://127.0.0.1:8000/v1
     """
     from cfr.cli.session import Session
-    from cfr.engine.engine import Decoding
-    from cfr.engine.resolve import Wanted
     from cfr.method import Direct, Routed
     from cfr.problem import Problem
 
     async def run() -> None:
-        wanted = Wanted(model, base_url, key_env, context)
-        pairs: list[tuple[Report, Report]] = []
-        async with Session(wanted, Decoding(temperature, top_p, seed)) as session:
+        pairs: list[tuple[Solved, Solved]] = []
+        async with Session(ref, decoding) as session:
             for text, answer in PROBLEMS:
                 problem = Problem(text, answer=answer)
                 routed = await session.solve(Routed(), problem)
@@ -76,27 +67,27 @@ def command(
     asyncio.run(run())
 
 
-def _side_by_side(pairs: list[tuple[Report, Report]]) -> Table:
+def _side_by_side(pairs: list[tuple[Solved, Solved]]) -> Table:
     from rich.table import Table
 
     from cfr.cli import show
 
-    table = Table("problem", "answer", *(report.method.label for report in pairs[0]))
+    table = Table("problem", "answer", *(solved.method.label for solved in pairs[0]))
     for pair in pairs:
         problem = pair[0].problem
-        cells = (_verdict(report) for report in pair)
+        cells = (_verdict(solved) for solved in pair)
         table.add_row(show.printable(problem.text), problem.answer, *cells)
     return table
 
 
-def _verdict(report: Report) -> Text:
+def _verdict(solved: Solved) -> Text:
     from rich.text import Text
 
     from cfr.answer import grade
 
-    answer = report.outcome.result.answer
-    verdict = grade(answer, report.problem.answer or "", report.problem.text)
+    answer = solved.answer
+    verdict = grade(answer, solved.problem.answer or "", solved.problem.text)
     mark = ("✓ ", "green") if verdict.correct else ("✗ ", "red")
     return Text.assemble(
-        mark, f"{answer or 'no answer'}\n", (f"{report.usage.total:,} tokens", "dim")
+        mark, f"{answer or 'no answer'}\n", (f"{solved.usage.total:,} tokens", "dim")
     )

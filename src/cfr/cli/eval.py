@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from cfr.cli.solve import model_options
-from cfr.error import CfrError
+from cfr.cli.option import grouped, model_options, store_option
+from cfr.error import CfrError, InputError
+
+if TYPE_CHECKING:
+    from cfr.engine.resolve import ModelRef
+    from cfr.evaluation.evaluate import RunOptions
+    from cfr.evaluation.experiment import Changes, Experiment
 
 __all__ = ["Incomplete", "command"]
 
@@ -20,41 +27,76 @@ class Incomplete(CfrError):
     exit_code = 7
 
 
+def _changes() -> Callable[..., object]:
+    from cfr.evaluation.experiment import Changes
+
+    return Changes
+
+
+def _run_options() -> Callable[..., object]:
+    from cfr.evaluation.evaluate import RunOptions
+
+    return RunOptions
+
+
+_grid_options: Final = grouped(
+    "changes",
+    _changes,
+    click.option(
+        "--method",
+        "methods",
+        multiple=True,
+        help="A method; repeat for more.  [direct, routed-cfr]",
+    ),
+    click.option("--runs", type=click.IntRange(min=1), help="Attempts for each problem.  [4]"),
+    click.option(
+        "--temperature",
+        "temperatures",
+        multiple=True,
+        type=click.FloatRange(0, 2),
+        help="Repeat to compare several.  [0.7]",
+    ),
+    click.option("--top-p", type=click.FloatRange(0, 1), help="[0.95]"),
+    click.option("--seed", "seeds", multiple=True, type=int, help="Repeat to compare several."),
+)
+
+_run_settings: Final = grouped(
+    "options",
+    _run_options,
+    click.option("--limit", type=click.IntRange(min=1), help="Only the first N problems of each."),
+    store_option,
+    click.option(
+        "--concurrency",
+        type=click.IntRange(min=1),
+        help="Most calls at the same time.  [grows to 256; 4 on this machine]",
+    ),
+    click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True)),
+    click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True)),
+    click.option(
+        "--max-tokens-total", type=click.IntRange(min=1), help="Stop before more tokens are used."
+    ),
+    click.option(
+        "--max-cost",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Stop before more money is spent; needs the model's prices.",
+    ),
+)
+
+
 @click.command("eval")
 @click.argument("benchmarks", nargs=-1, metavar="[BENCHMARK|FILE|EXPERIMENT.toml]...")
-@click.option(
-    "--method", "methods", multiple=True, help="A method; repeat for more.  [direct, routed-cfr]"
-)
-@click.option("--runs", type=click.IntRange(min=1), help="Attempts for each problem.  [4]")
-@click.option("--limit", type=click.IntRange(min=1), help="Only the first N problems of each.")
-@click.option("--store", default="runs.db", show_default=True, help="A file, or postgresql://….")
-@click.option(
-    "--concurrency",
-    type=click.IntRange(min=1),
-    help="Most calls at the same time.  [grows to 256; 4 on this machine]",
-)
+@_grid_options
+@_run_settings
 @model_options
-@click.option(
-    "--temperature",
-    "temperatures",
-    multiple=True,
-    type=click.FloatRange(0, 2),
-    help="Repeat to compare several.  [0.7]",
-)
-@click.option("--top-p", type=click.FloatRange(0, 1), help="[0.95]")
-@click.option("--seed", "seeds", multiple=True, type=int, help="Repeat to compare several.")
-@click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True))
-@click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True))
-@click.option(
-    "--max-tokens-total", type=click.IntRange(min=1), help="Stop before more tokens are used."
-)
-@click.option(
-    "--max-cost",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Stop before more money is spent; needs the model's prices.",
-)
 @click.option("--quiet", is_flag=True, help="Write no progress, only the summary.")
-def command(benchmarks: tuple[str, ...], **options: Any) -> None:
+def command(
+    benchmarks: tuple[str, ...],
+    changes: Changes,
+    options: RunOptions,
+    ref: ModelRef,
+    *,
+    quiet: bool,
+) -> None:
     """Run methods on benchmarks, and lose nothing: the same command goes on where it stopped.
 
     Without a benchmark it is ConstraintBench, which is built in; without a model the small one that
@@ -65,33 +107,25 @@ def command(benchmarks: tuple[str, ...], **options: Any) -> None:
     cfr eval my-problems.jsonl --method cfr --runs 1 --limit 20
     cfr eval experiments/main.toml --store results.db
     """
-    from cfr.cli.evaluating import Evaluation, Options
+    experiment = _experiment(benchmarks, changes)
 
-    evaluation = Evaluation(_experiment(benchmarks, options), Options.read(options))
-    if reason := asyncio.run(evaluation.run()):
-        raise Incomplete(reason)
+    from cfr.cli import show
+    from cfr.cli.live import TerminalWatcher, results
+    from cfr.evaluation.evaluate import aevaluate
+
+    watcher = TerminalWatcher(quiet=quiet)
+    done = asyncio.run(aevaluate(experiment, model=ref, options=options, watcher=watcher))
+    show.stdout().print(results(done.series))
+    if not done.complete:
+        raise Incomplete(done.stopped)
 
 
-def _experiment(benchmarks: tuple[str, ...], options: dict[str, Any]) -> Any:
-    from dataclasses import replace
-
-    from cfr.error import InputError
+def _experiment(benchmarks: tuple[str, ...], changes: Changes) -> Experiment:
     from cfr.evaluation.experiment import Experiment, read_experiment
 
-    given = {
-        "methods": options["methods"],
-        "runs": options["runs"],
-        "models": (options["model"],) if options["model"] else None,
-        "temperatures": options["temperatures"],
-        "seeds": options["seeds"],
-        "top_p": options["top_p"],
-    }
-    changes = {name: value for name, value in given.items() if value not in (None, ())}
     files = [name for name in benchmarks if name.endswith(".toml")]
     if files and len(benchmarks) > 1:
         raise InputError(f"{files[0]}: an experiment's file names its benchmarks itself")
     if files:
-        return read_experiment(Path(files[0]), **changes)
-    if benchmarks:
-        changes["benchmarks"] = benchmarks
-    return replace(Experiment(), **changes).check()
+        return read_experiment(Path(files[0]), changes)
+    return Experiment().changed(replace(changes, benchmarks=benchmarks))

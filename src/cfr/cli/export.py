@@ -14,7 +14,7 @@ from typing import IO, Any, Final
 
 import click
 
-from cfr.cli.runs import store_option
+from cfr.cli.option import store_option
 from cfr.error import OutputError
 from cfr.file.atomic import whole_file
 

@@ -4,40 +4,55 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
 
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
 from cfr.analysis.statistics.interval import wilson
+from cfr.cli.progress import bytes_bar
 from cfr.engine.limit import Limiter
-from cfr.evaluation.runner import Job
+from cfr.engine.pull import Progress
+from cfr.evaluation.evaluate import EvaluationWatcher
+from cfr.evaluation.runner import Job, SeriesResult
 from cfr.evaluation.summary import Summary
 from cfr.protocol import Usage
 
-__all__ = ["results", "summary_table", "watched"]
+__all__ = ["TerminalWatcher", "results", "summary_table"]
 
 _PLAIN_EVERY = 15.0
 
 
-@asynccontextmanager
-async def watched(
-    jobs: list[Job], limiters: list[Limiter], console: Console
-) -> AsyncGenerator[None]:
-    """Show how jobs get on while the body runs."""
-    display = _Display(jobs, limiters, console)
-    watcher = asyncio.create_task(display.animate() if console.is_terminal else display.report())
-    try:
-        yield
-    finally:
-        watcher.cancel()
-        await asyncio.gather(watcher, return_exceptions=True)
+class TerminalWatcher(EvaluationWatcher):
+    """Shows on standard error how an evaluation gets on."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._console = Console(stderr=True, quiet=quiet)
+        self._quiet = quiet
+
+    def fetching(self, model: str) -> AbstractContextManager[Progress]:
+        """Show a model file's way to this machine."""
+        return bytes_bar(model, quiet=self._quiet)
+
+    @asynccontextmanager
+    async def running(
+        self, jobs: Sequence[Job], limiters: Sequence[Limiter]
+    ) -> AsyncGenerator[None]:
+        """Show the counts of the series while they are run."""
+        display = _Display(jobs, limiters, self._console)
+        shown = display.animate() if self._console.is_terminal else display.report()
+        task = asyncio.create_task(shown)
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
 
 class _Display:
-    def __init__(self, jobs: list[Job], limiters: list[Limiter], console: Console) -> None:
+    def __init__(self, jobs: Sequence[Job], limiters: Sequence[Limiter], console: Console) -> None:
         self._jobs = jobs
         self._limiters = limiters
         self._console = console
@@ -57,7 +72,7 @@ class _Display:
             self._console.print(self._status())
 
     def _table(self) -> Table:
-        table = results(self._jobs)
+        table = results([job.result for job in self._jobs])
         table.caption = self._status()
         return table
 
@@ -74,11 +89,11 @@ class _Display:
         )
 
 
-def results(jobs: list[Job]) -> Table:
-    """Tabulate how every series of a run stands."""
+def results(found: Sequence[SeriesResult]) -> Table:
+    """Tabulate the counts of every series of a run."""
     table = _table()
-    for job in jobs:
-        tally, series = job.tally, job.series
+    for one in found:
+        tally, series = one.tally, one.series
         done = f"{tally.scored:,}/{tally.total:,}"
         counts = (tally.correct, tally.scored, tally.truncated, tally.unparsed)
         name = (series.benchmark, series.method, series.model)

@@ -6,6 +6,7 @@ import json
 
 import click
 
+from cfr.cli.option import json_option
 from cfr.engine.catalogue import DEFAULT_MODEL, Model, catalogue, find_model, model_folder
 from cfr.engine.presets import Preset, presets, user_file
 from cfr.problem import Json
@@ -29,7 +30,7 @@ def command(context: click.Context) -> None:
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
+@json_option
 def list_models(*, as_json: bool = False) -> None:
     """List the catalogue and what of it is here."""
     if as_json:
@@ -52,7 +53,7 @@ def list_models(*, as_json: bool = False) -> None:
 
 
 @command.command("presets")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
+@json_option
 def list_presets(*, as_json: bool = False) -> None:
     """List the models behind endpoints that can be named, and whether their keys are set."""
     if as_json:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from cfr.cli.study_option import judging_options, study_options
+from cfr.cli.study_option import (
+    ErrorRuleOptions,
+    StudyPart,
+    error_rule_options,
+    open_study,
+    part_options,
+    runs_argument,
+)
 
 __all__ = ["command"]
 
 
 @click.command("report")
-@click.argument("runs", metavar="RUNS|FILE.jsonl...", nargs=-1)
+@runs_argument
 @click.option(
     "-o",
     "--output",
@@ -28,7 +34,7 @@ __all__ = ["command"]
     default="",
     help="The method to look at closely.  [routed-cfr, else cfr, else the first]",
 )
-@study_options
+@part_options
 @click.option(
     "--cases",
     type=click.IntRange(0, 200),
@@ -42,9 +48,20 @@ __all__ = ["command"]
     multiple=True,
     help="Labels of 'cfr audit mark': validity of Stage 1 as people see it.",
 )
-@judging_options
+@error_rule_options
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.  [yes]")
-def command(runs: tuple[str, ...], output: Path, **options: Any) -> None:
+def command(
+    runs: tuple[str, ...],
+    output: Path,
+    baseline: str,
+    method: str,
+    part: StudyPart,
+    cases: int,
+    labels: tuple[Path, ...],
+    error_rule: ErrorRuleOptions,
+    *,
+    figures: bool,
+) -> None:
     """Write a report: one HTML page that works offline, Markdown, LaTeX tables, figures.
 
     RUNS is a store (runs.db unless named) or a .jsonl file, as for 'cfr compare'; several are taken
@@ -54,31 +71,24 @@ def command(runs: tuple[str, ...], output: Path, **options: Any) -> None:
     cfr report -o report
     cfr report results.db mine.jsonl -o out --method cfr --cases 20
     """
+    from cfr.analysis.audit.manual.label import read_labels
     from cfr.analysis.extra import REPORT, require
+    from cfr.analysis.report.context import Choice
     from cfr.analysis.report.folder import write
     from cfr.analysis.report.report import assemble
-    from cfr.cli.study_option import open_study
+    from cfr.analysis.statistics.comparison import find_method
 
     require(*REPORT)
-    with open_study(runs, options) as study:
-        choice = _choice(study, options)
+    with open_study(runs, part) as study:
+        choice = Choice(
+            baseline=find_method(study, baseline),
+            method=method,
+            cases=cases,
+            figures=figures,
+            labels=tuple(read_labels(labels)),
+            judging=error_rule.read(study),
+        )
         report = assemble(study, choice, lambda title: click.echo(f"{title} …", err=True))
         written = write(report, output)
     for path in written:
         click.echo(path)
-
-
-def _choice(study: Any, options: dict[str, Any]) -> Any:
-    from cfr.analysis.audit.manual.label import read_labels
-    from cfr.analysis.report.context import Choice
-    from cfr.analysis.statistics.comparison import find_method
-    from cfr.cli.study_option import judging_of
-
-    return Choice(
-        baseline=find_method(study, options["baseline"]),
-        method=options["method"],
-        cases=options["cases"],
-        figures=options["figures"],
-        labels=tuple(read_labels(options["labels"])),
-        judging=judging_of(study, options),
-    )

@@ -10,6 +10,7 @@ from typing import cast
 import click
 
 from cfr.benchmark.source import names_file, read_problems
+from cfr.cli.option import json_option
 from cfr.constraint.router import FAMILIES, PROFILES, Cue, Profile, aime_convention, route
 from cfr.problem import Json, Problem
 
@@ -32,7 +33,7 @@ __all__ = ["command"]
     show_default=True,
     help="Ablation: also route every problem of a file whose name begins with 'aime'.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
+@json_option
 def command(source: str, profile: str, convention: str, *, as_json: bool) -> None:
     """Show which restrictive cues a problem has; on a file, count them.
 

@@ -6,16 +6,14 @@ import json
 
 import click
 
-__all__ = ["command", "store_option"]
+from cfr.cli.option import json_option, store_option
 
-store_option = click.option(
-    "--store", default="runs.db", show_default=True, help="A file, or postgresql://…."
-)
+__all__ = ["command"]
 
 
 @click.command("runs")
 @store_option
-@click.option("--json", "as_json", is_flag=True, help="Write JSON for programs.")
+@json_option
 @click.option("--regrade", is_flag=True, help="Grade every stored answer anew; asks no model.")
 def command(store: str, *, as_json: bool, regrade: bool) -> None:
     """List what a store holds: each method on each benchmark, with its score and its cost.

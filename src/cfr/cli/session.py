@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from types import TracebackType
 
 from rich.console import Console
@@ -15,62 +13,24 @@ from rich.text import Text
 from cfr.cli import show
 from cfr.cli.progress import bytes_bar
 from cfr.constraint.recovery import read_spec
-from cfr.constraint.router import route
-from cfr.engine.drive import Outcome, drive
 from cfr.engine.engine import Decoding, Engine, Watcher
 from cfr.engine.error import Transient
-from cfr.engine.resolve import Wanted, resolve
+from cfr.engine.resolve import ModelRef, resolve
+from cfr.engine.solve import Solved, asolve
 from cfr.method import Method, Routed
-from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Call, Completion, Usage
+from cfr.method.constraint_first import Routing
+from cfr.problem import Problem
+from cfr.protocol import Call, Completion
 
-__all__ = ["Report", "Session"]
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A solved problem: what was asked, what came of it, how long it took."""
-
-    problem: Problem
-    method: Method
-    outcome: Outcome[Solution]
-    seconds: float
-
-    @property
-    def usage(self) -> Usage:
-        """Tokens of all stages together."""
-        return sum((e.completion.usage for e in self.outcome.exchanges), Usage())
-
-    def to_json(self) -> dict[str, Json]:
-        """Describe the report for programs."""
-        solution = self.outcome.result
-        return {
-            "id": self.problem.id or None,
-            "method": self.method.label,
-            "answer": solution.answer,
-            "truncated": solution.truncated,
-            "details": dict(solution.details),
-            "stages": [
-                {
-                    "stage": exchange.call.stage,
-                    "text": exchange.completion.text,
-                    "reasoning": exchange.completion.reasoning,
-                    "finish": exchange.completion.finish,
-                    "tokens": _usage(exchange.completion.usage),
-                }
-                for exchange in self.outcome.exchanges
-            ],
-            "tokens": _usage(self.usage),
-            "seconds": round(self.seconds, 3),
-        }
+__all__ = ["Session"]
 
 
 class Session(AbstractAsyncContextManager["Session"]):
     """Loads the model once; then solves one problem after another with it."""
 
-    def __init__(self, wanted: Wanted, decoding: Decoding, *, quiet: bool = False) -> None:
-        with bytes_bar(wanted.model or "model", quiet=quiet) as report:
-            self._opening = resolve(wanted, decoding, progress=report)
+    def __init__(self, ref: ModelRef, decoding: Decoding, *, quiet: bool = False) -> None:
+        with bytes_bar(ref.model or "model", quiet=quiet) as progress:
+            self._opening = resolve(ref, decoding, progress=progress)
         self._engine: Engine | None = None
         self.console = show.stdout()
 
@@ -88,40 +48,46 @@ class Session(AbstractAsyncContextManager["Session"]):
 
     async def solve(
         self, method: Method, problem: Problem, watcher: Watcher | None = None
-    ) -> Report:
+    ) -> Solved:
         """Solve a problem; without a watcher of its own everything is shown on standard output."""
         if self._engine is None:
             raise RuntimeError("use the session inside `async with`")
-        started = time.monotonic()
         watching = watcher or _begin(self.console, method, problem)
-        outcome = await drive(method.solve(problem), self._engine, watcher=watching)
-        report = Report(problem, method, outcome, time.monotonic() - started)
+        solved = await asolve(problem, method, engine=self._engine, watcher=watching)
         if watcher is None:
-            _conclude(self.console, report)
-        return report
+            _conclude(self.console, solved)
+        return solved
 
 
 def _begin(console: Console, method: Method, problem: Problem) -> Watcher:
-    cues = route(problem.text, method.profile) if isinstance(method, Routed) else ()
+    routing = method.route(problem) if isinstance(method, Routed) else None
     console.print(Rule(f"[bold]{method.label}", align="left", style="dim"))
-    console.print(show.highlighted(problem.text, cues))
+    console.print(show.highlighted(problem.text, routing.cues if routing else ()))
     console.print()
-    if isinstance(method, Routed):
-        console.print("Cues" if cues else "No restrictive cue: Direct CoT", style="bold")
-        console.print(show.cues(problem.text, cues))
+    if routing:
+        console.print(_heading(routing), style="bold")
+        console.print(show.cues(problem.text, routing.cues))
         console.print()
     return _Shown(console)
 
 
-def _conclude(console: Console, report: Report) -> None:
-    solution = report.outcome.result
+def _heading(routing: Routing) -> str:
+    if routing.cues:
+        return "Cues"
+    if routing.routed:
+        return "No restrictive cue, but AIME's answer convention: CFR"
+    return "No restrictive cue: Direct CoT"
+
+
+def _conclude(console: Console, solved: Solved) -> None:
+    solution = solved.solution
     answer = "none found" if solution.answer is None else show.printable(solution.answer)
     if solution.truncated:
         answer += "  (the reply was cut off by its budget)"
     console.print(Text.assemble(("Answer  ", "bold"), (answer, "bold green")))
     console.print()
-    console.print(show.tokens(report.outcome.exchanges))
-    console.print(f"{report.seconds:.0f} s", style="dim")
+    console.print(show.tokens(solved.exchanges))
+    console.print(f"{solved.seconds:.0f} s", style="dim")
 
 
 _TITLES = {"stage2": "Stage 2: solution", "draft": "Draft", "continue": "Continued"} | {
@@ -185,14 +151,3 @@ class _Shown(Watcher):
             self._console.print(_TITLES.get(call.stage, "Solution"), style="bold")
             self._console.print(Text(show.printable(completion.text)), soft_wrap=True)
         self._console.print()
-
-
-def _usage(usage: Usage) -> dict[str, Json]:
-    return {
-        "input": usage.input,
-        "output": usage.output,
-        "reasoning": usage.reasoning,
-        "cached": usage.cached,
-        "total": usage.total,
-        "reported": usage.reported,
-    }

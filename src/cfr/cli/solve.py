@@ -4,52 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
+from cfr.cli.option import decoding_options, model_options
 from cfr.error import CfrError
 
-__all__ = ["NoAnswer", "command", "decoding_options", "model_options"]
+if TYPE_CHECKING:
+    from cfr.engine.engine import Decoding
+    from cfr.engine.resolve import ModelRef
+
+__all__ = ["NoAnswer", "command"]
 
 
 class NoAnswer(CfrError):
     """The model replied, but its reply has no final answer."""
 
     exit_code = 4
-
-
-def _add(
-    *options: Callable[[Callable[..., None]], Callable[..., None]],
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return decorate
-
-
-model_options = _add(
-    click.option("--model", help="A preset, a catalogue name, a .gguf file, or an endpoint's."),
-    click.option("--base-url", help="An OpenAI-compatible endpoint.  [OPENAI_BASE_URL]"),
-    click.option(
-        "--key-env", help="The variable that holds the key.  [OPENAI_API_KEY or the preset's]"
-    ),
-    click.option(
-        "--context",
-        type=click.IntRange(min=256),
-        help="Tokens of context: to serve a local model with, or that an endpoint has.",
-    ),
-)
-"""The options that choose a model."""
-
-decoding_options = _add(
-    click.option("--temperature", type=click.FloatRange(0, 2), default=0.7, show_default=True),
-    click.option("--top-p", type=click.FloatRange(0, 1), default=0.95, show_default=True),
-    click.option("--seed", type=int, help="Sample repeatably, as far as the endpoint can."),
-)
-"""The options that say how replies are sampled."""
 
 
 @click.command("solve")
@@ -67,13 +39,8 @@ decoding_options = _add(
 def command(
     source: str,
     method: str,
-    model: str | None,
-    base_url: str | None,
-    key_env: str | None,
-    context: int | None,
-    temperature: float,
-    top_p: float,
-    seed: int | None,
+    ref: ModelRef,
+    decoding: Decoding,
     *,
     as_json: bool,
     quiet: bool,
@@ -89,27 +56,24 @@ def command(
     """
     # All that can be wrong with the input is found before a model is fetched or loaded.
     from cfr.benchmark.source import read_problems
-    from cfr.engine.engine import SILENT, Decoding
-    from cfr.engine.resolve import Wanted
+    from cfr.engine.engine import SILENT
     from cfr.method import make
 
     problems, chosen = read_problems(source), make(method)
-    wanted = Wanted(model, base_url, key_env, context)
-    decoding = Decoding(temperature, top_p, seed)
 
     from cfr.cli.session import Session
 
     async def run() -> int:
         unanswered = 0
-        async with Session(wanted, decoding, quiet=quiet or as_json) as session:
+        async with Session(ref, decoding, quiet=quiet or as_json) as session:
             for problem in problems:
-                watcher = None if not (quiet or as_json) else SILENT
-                report = await session.solve(chosen, problem, watcher)
-                unanswered += report.outcome.result.answer is None
+                watcher = SILENT if quiet or as_json else None
+                solved = await session.solve(chosen, problem, watcher)
+                unanswered += solved.answer is None
                 if as_json:
-                    click.echo(json.dumps(report.to_json(), ensure_ascii=False))
+                    click.echo(json.dumps(solved.to_json(), ensure_ascii=False))
                 elif quiet:
-                    click.echo(report.outcome.result.answer or "")
+                    click.echo(solved.answer or "")
         return unanswered
 
     if unanswered := asyncio.run(run()):

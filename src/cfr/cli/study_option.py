@@ -1,22 +1,84 @@
-"""Opening a store that must be there already, or a study made of several."""
+"""The options of commands over stored runs: which runs, which part of them, how to judge them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from cfr.cli.option import grouped
+
 if TYPE_CHECKING:
-    from cfr.analysis.audit.error_rule import Judging
+    from cfr.analysis.audit.error_rule import Judging, Rule
     from cfr.analysis.study.study import Study
     from cfr.evaluation.store import Store
 
-__all__ = ["judging_of", "judging_options", "open_existing", "open_study", "study_options"]
+__all__ = [
+    "ErrorRuleOptions",
+    "StudyPart",
+    "error_rule_options",
+    "open_existing",
+    "open_study",
+    "part_options",
+    "runs_argument",
+]
 
-F = TypeVar("F", bound=Callable[..., Any])
+runs_argument: Final = click.argument("runs", metavar="RUNS|FILE.jsonl...", nargs=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPart:
+    """The part of a study to look at; nothing named is no limit."""
+
+    benchmarks: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRuleOptions:
+    """When a problem counts as right, and a file of errors that a person classed."""
+
+    rule: Rule
+    classes: Path | None
+
+    def read(self, study: Study) -> Judging:
+        """Read the file, where there is one."""
+        from cfr.analysis.audit.error_rule import Classes, Judging, read_classes
+
+        return Judging(self.rule, read_classes(self.classes, study) if self.classes else Classes())
+
+
+part_options: Final = grouped(
+    "part",
+    lambda: StudyPart,
+    click.option(
+        "--benchmark", "benchmarks", multiple=True, help="Only this benchmark; repeatable."
+    ),
+    click.option("--model", "models", multiple=True, help="Only this model; repeatable."),
+)
+"""The options that narrow a study down, as a ``StudyPart``."""
+
+error_rule_options: Final = grouped(
+    "error_rule",
+    lambda: ErrorRuleOptions,
+    click.option(
+        "--rule",
+        type=click.Choice(["any", "first"]),
+        default="any",
+        show_default=True,
+        help="A problem is right where any of its runs is, or where the first is.",
+    ),
+    click.option(
+        "--classes",
+        type=click.Path(path_type=Path),
+        help='Errors that a person classed: {"problem", "class"} lines; they win.',
+    ),
+)
+"""The options that say how problems and errors are judged, as ``ErrorRuleOptions``."""
 
 
 def open_existing(url: str) -> Store:
@@ -28,42 +90,8 @@ def open_existing(url: str) -> Store:
     return Store(url)
 
 
-def study_options(command: F) -> F:
-    """Add the options that narrow a study down."""
-    model = click.option("--model", "models", multiple=True, help="Only this model; repeatable.")
-    benchmark = click.option(
-        "--benchmark", "benchmarks", multiple=True, help="Only this benchmark; repeatable."
-    )
-    return benchmark(model(command))
-
-
-def judging_options(command: F) -> F:
-    """Add the options that say how problems and errors are judged."""
-    classes = click.option(
-        "--classes",
-        type=click.Path(path_type=Path),
-        help='Errors that a person classed: {"problem", "class"} lines; they win.',
-    )
-    rule = click.option(
-        "--rule",
-        type=click.Choice(["any", "first"]),
-        default="any",
-        show_default=True,
-        help="A problem is right where any of its runs is, or where the first is.",
-    )
-    return rule(classes(command))
-
-
-def judging_of(study: Study, options: dict[str, Any]) -> Judging:
-    """Read how problems and errors are to be judged."""
-    from cfr.analysis.audit.error_rule import Classes, Judging, read_classes
-
-    classes = read_classes(options["classes"], study) if options["classes"] else Classes()
-    return Judging(options["rule"], classes)
-
-
 @contextmanager
-def open_study(runs: Sequence[str], options: dict[str, Any]) -> Generator[Study]:
+def open_study(runs: Sequence[str], part: StudyPart) -> Generator[Study]:
     """Read stores and files (``runs.db`` where none is named) as one study."""
     from cfr.analysis.study.reader import read_study
     from cfr.analysis.study.study import StudyError
@@ -78,4 +106,4 @@ def open_study(runs: Sequence[str], options: dict[str, Any]) -> Generator[Study]
         study = read_study(sources)
         if not study.arms:
             raise StudyError(f"{study.source}: no attempts yet; run 'cfr eval' first")
-        yield study.only(benchmark=options["benchmarks"], model=options["models"])
+        yield study.only(benchmark=part.benchmarks, model=part.models)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Protocol,Any,cast
 
 from cfr.engine.error import Transient
 from cfr.protocol import Call, Completion
 
-__all__ = ["SILENT", "Decoded", "Decoding", "Engine", "Served", "Watcher"]
+__all__ = ["SILENT", "Decoded", "Decoding", "Engine", "Served", "Watcher", "opened"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +86,12 @@ class Decoded:
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform a call with this decoding."""
         return await self.served.complete(call, watcher, self.decoding)
+
+
+@asynccontextmanager
+async def opened(engine: Served) -> AsyncGenerator[Served]:
+    if getattr(engine, "is_open", True):
+        yield engine
+    else:
+        async with cast("Any", engine) as served:
+            yield served

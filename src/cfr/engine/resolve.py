@@ -16,12 +16,12 @@ from cfr.engine.presets import Preset, find_preset, presets
 from cfr.engine.pull import Progress, pull
 from cfr.engine.retry import Retry
 
-__all__ = ["Wanted", "resolve", "runs_here"]
+__all__ = ["ModelRef", "resolve", "runs_here"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """The model that somebody asked for, in their words."""
+class ModelRef:
+    """A model as somebody names it: what it is called, and where it is served."""
 
     model: str | None = None
     """A preset, a name in the catalogue, a GGUF file, or a name that the endpoint knows."""
@@ -34,7 +34,7 @@ class Wanted:
 
 
 def resolve(
-    wanted: Wanted,
+    wanted: ModelRef,
     decoding: Decoding | None = None,
     *,
     retry: Retry | None = None,
@@ -59,18 +59,18 @@ def resolve(
     return Local(path, decoding, name=name, context=context, slots=slots)
 
 
-def runs_here(wanted: Wanted) -> bool:
+def runs_here(wanted: ModelRef) -> bool:
     """Say whether a model would run on this machine."""
     return _gguf(wanted) is not None or _endpoint(wanted) is None
 
 
-def _gguf(wanted: Wanted) -> Path | None:
+def _gguf(wanted: ModelRef) -> Path | None:
     if wanted.model and wanted.model.lower().endswith(".gguf") and not wanted.base_url:
         return Path(wanted.model).expanduser()
     return None
 
 
-def _endpoint(wanted: Wanted) -> Endpoint | None:
+def _endpoint(wanted: ModelRef) -> Endpoint | None:
     """Name the endpoint to ask; None for a model that runs here."""
     if base_url := wanted.base_url or _base_url_from_environment(wanted):
         # An address that somebody gives gets the key that goes with it, never that of a preset.
@@ -81,7 +81,7 @@ def _endpoint(wanted: Wanted) -> Endpoint | None:
     return _preset_endpoint(preset, wanted) if preset and preset.base_url else None
 
 
-def _preset_endpoint(preset: Preset, wanted: Wanted) -> Endpoint:
+def _preset_endpoint(preset: Preset, wanted: ModelRef) -> Endpoint:
     key_name = wanted.key_name or preset.key_env
     key = os.environ.get(key_name, "") if key_name else ""
     if key_name and not key:
@@ -93,6 +93,6 @@ def _preset_endpoint(preset: Preset, wanted: Wanted) -> Endpoint:
     return Endpoint(preset.base_url, preset.served_as, key, key_name, context)
 
 
-def _base_url_from_environment(wanted: Wanted) -> str | None:
+def _base_url_from_environment(wanted: ModelRef) -> str | None:
     """Take OPENAI_BASE_URL, unless the model is one that runs here."""
     return None if wanted.model in catalogue() else os.environ.get("OPENAI_BASE_URL") or None

@@ -17,8 +17,9 @@ class Scripted:
     def __init__(self, replies: Iterable[str | Completion] | Callable[[Call], str | Completion]):
         self._reply = replies if callable(replies) else _in_order(replies)
         self.asked: list[Call] = []
+        self.model = "scripted"
 
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+    async def complete(self, call: Call, watcher: Watcher = SILENT, decoding: object = None) -> Completion:
         """Give the next reply."""
         self.asked.append(call)
         reply = self._reply(call)

@@ -1,32 +1,156 @@
-"""Solve problems from ordinary, synchronous code."""
+"""One problem solved by one method: the library call behind ``cfr solve``."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from cfr.engine.drive import drive
-from cfr.engine.engine import Decoding
-from cfr.engine.resolve import Wanted, resolve
+from cfr.engine.engine import SILENT, Decoding, Engine, Watcher
+from cfr.engine.resolve import ModelRef, resolve
 from cfr.method import Method, make
-from cfr.problem import Problem, Solution
+from cfr.problem import Json, Problem, Solution
+from cfr.protocol import Exchange, Usage
 
-__all__ = ["solve"]
+__all__ = ["Solved", "asolve", "run_sync", "solve"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A solution with what led to it: every exchange, the tokens and the seconds it took."""
+
+    problem: Problem
+    method: Method
+    solution: Solution
+    exchanges: tuple[Exchange, ...]
+    seconds: float
+
+    @property
+    def answer(self) -> str | None:
+        """The final answer as the model wrote it; None where the reply contains none."""
+        return self.solution.answer
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all stages together."""
+        return sum((exchange.completion.usage for exchange in self.exchanges), Usage())
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe it for programs."""
+        return {
+            "id": self.problem.id or None,
+            "method": self.method.label,
+            "answer": self.answer,
+            "truncated": self.solution.truncated,
+            "details": dict(self.solution.details),
+            "stages": [
+                {
+                    "stage": exchange.call.stage,
+                    "text": exchange.completion.text,
+                    "reasoning": exchange.completion.reasoning,
+                    "finish": exchange.completion.finish,
+                    "tokens": _counts(exchange.completion.usage),
+                }
+                for exchange in self.exchanges
+            ],
+            "tokens": _counts(self.usage),
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def _counts(usage: Usage) -> dict[str, Json]:
+    return {
+        "input": usage.input,
+        "output": usage.output,
+        "reasoning": usage.reasoning,
+        "cached": usage.cached,
+        "total": usage.total,
+        "reported": usage.reported,
+    }
+
+
+async def asolve(
+    problem: str | Problem,
+    method: str | Method = "routed-cfr",
+    *,
+    engine: Engine | None = None,
+    model: str | None = None,
+    base_url: str | None = None,
+    decoding: Decoding | None = None,
+    watcher: Watcher = SILENT,
+) -> Solved:
+    """Solve one problem with an open engine, or with the model that is named.
+
+    Without an engine, a model or an address the embedded model does it, on this machine.
+    """
+    if engine is None:
+        async with resolve(ModelRef(model, base_url), decoding) as served:
+            return await asolve(problem, method, engine=served, watcher=watcher)
+    posed = problem if isinstance(problem, Problem) else Problem(problem)
+    chosen = make(method) if isinstance(method, str) else method
+    started = time.monotonic()
+    outcome = await drive(chosen.solve(posed), engine, watcher=watcher)
+    seconds = time.monotonic() - started
+    return Solved(posed, chosen, outcome.result, outcome.exchanges, seconds)
 
 
 def solve(
     problem: str | Problem,
     method: str | Method = "routed-cfr",
     *,
+    engine: Engine | None = None,
     model: str | None = None,
     base_url: str | None = None,
     decoding: Decoding | None = None,
-) -> Solution:
-    """Solve one problem; without a model or an address the embedded model does it, here."""
-    posed = problem if isinstance(problem, Problem) else Problem(problem)
-    chosen = make(method) if isinstance(method, str) else method
+) -> Solved:
+    """Solve one problem from ordinary code; ``asolve`` does it inside an event loop."""
+    return run_sync(
+        asolve(problem, method, engine=engine, model=model, base_url=base_url, decoding=decoding)
+    )
 
-    async def run() -> Solution:
-        async with resolve(Wanted(model, base_url), decoding) as engine:
-            return (await drive(chosen.solve(posed), engine)).result
 
-    return asyncio.run(run())
+def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, also where an event loop is running already (a notebook)."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    return _run_in_thread(coroutine)
+
+
+def _run_in_thread(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in an event loop of its own, and stop it where the caller is interrupted."""
+    result: Future[T] = Future()
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = Future()
+
+    async def main() -> T:
+        task = asyncio.current_task()
+        if task is None:
+            raise AssertionError("unreachable: this runs as a task")
+        started.set_result((asyncio.get_running_loop(), task))
+        return await coroutine
+
+    def work() -> None:
+        try:
+            result.set_result(asyncio.run(main()))
+        except BaseException as error:  # whatever it is, it belongs to the caller
+            result.set_exception(error)
+
+    thread = threading.Thread(target=work, name="cfr-run-sync", daemon=True)
+    thread.start()
+    try:
+        return result.result()
+    except BaseException:
+        if not result.done():
+            loop, task = started.result()
+            loop.call_soon_threadsafe(task.cancel)
+        raise
+    finally:
+        thread.join()

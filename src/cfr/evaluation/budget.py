@@ -1,4 +1,4 @@
-"""What a run may spend. Nothing is asked that could cost more than is left."""
+"""The budget of a run, in tokens and money. Nothing is asked that could exceed what is left."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cfr.engine.presets import Price
 from cfr.error import CfrError
 from cfr.protocol import Call, Completion, Usage
 
-__all__ = ["BudgetSpent", "Frugal", "Purse"]
+__all__ = ["Budget", "BudgetSpent", "Budgeted"]
 
 
 class BudgetSpent(CfrError):
@@ -18,7 +18,7 @@ class BudgetSpent(CfrError):
     exit_code = 6
 
 
-class Purse:
+class Budget:
     """Tokens and money that are left, less what calls under way may still take."""
 
     def __init__(self, max_tokens: int | None = None, max_cost: float | None = None) -> None:
@@ -58,25 +58,25 @@ class Purse:
         return tokens <= (self._max_tokens or tokens) and cost <= (self._max_cost or cost)
 
 
-class Frugal:
-    """An engine that pays for each call out of a purse."""
+class Budgeted:
+    """An engine whose calls are paid for out of a budget."""
 
-    def __init__(self, engine: Engine, purse: Purse, price: Price | None) -> None:
+    def __init__(self, engine: Engine, budget: Budget, price: Price | None) -> None:
         self._engine = engine
-        self._purse = purse
+        self._budget = budget
         self._price = price or Price(0.0, 0.0)
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform a call if even its dearest reply can be paid."""
         most = Usage(_longest_prompt(call), call.max_tokens)
         reserved = self._price.cost(most)
-        await self._purse.reserve(most, reserved)
+        await self._budget.reserve(most, reserved)
         used = Usage()
         try:
             completion = await self._engine.complete(call, watcher)
             used = completion.usage
         finally:
-            await self._purse.settle(most, reserved, used, self._price.cost(used))
+            await self._budget.settle(most, reserved, used, self._price.cost(used))
         return completion
 
 

@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Final, cast
 
+from cfr.benchmark import Benchmark
 from cfr.engine.engine import Decoding
 from cfr.error import CfrError, InputError
 from cfr.evaluation.series import Series
 from cfr.file.jsonl import read_text
-from cfr.method import make
+from cfr.method import Method, make
 
-__all__ = ["Experiment", "read_experiment"]
+__all__ = ["Changes", "Experiment", "read_experiment"]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Settings that replace an experiment's own; None and an empty list leave them as they are."""
+
+    benchmarks: tuple[str | Benchmark, ...] | None = None
+    methods: tuple[str | Method, ...] | None = None
+    models: tuple[str, ...] | None = None
+    runs: int | None = None
+    temperatures: tuple[float, ...] | None = None
+    top_p: float | None = None
+    seeds: tuple[int, ...] | None = None
+
+
+_NO_CHANGES: Final = Changes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +41,9 @@ class Experiment:
 
     title: str = ""
     about: str = ""
-    benchmarks: tuple[str, ...] = ("constraintbench",)
-    methods: tuple[str, ...] = ("direct", "routed-cfr")
+    benchmarks: tuple[str | Benchmark, ...] = ("constraintbench",)
+    methods: tuple[str | Method, ...] = ("direct", "routed-cfr")
+    """Names as on the command line, or methods themselves, which go by their ``repr``."""
     models: tuple[str, ...] = ("",)
     """Empty for the embedded model, or the only one of an endpoint."""
     runs: int = 4
@@ -41,7 +59,16 @@ class Experiment:
     def series(self, benchmark: str, model: str, system: str = "") -> Iterator[Series]:
         """List the series of one benchmark on one model."""
         for decoding, method in product(self.decodings(), self.methods):
-            yield Series(benchmark, method, model, decoding, system)
+            if isinstance(method, str):
+                yield Series(benchmark, method, model, decoding, system)
+            else:
+                yield Series(benchmark, repr(method), model, decoding, system, method)
+
+    def changed(self, changes: Changes) -> Experiment:
+        """Replace settings, and check the whole."""
+        given = {field.name: getattr(changes, field.name) for field in fields(changes)}
+        kept = {name: value for name, value in given.items() if value not in (None, ())}
+        return replace(self, **kept).check()
 
     def check(self) -> Experiment:
         """Refuse a grid that cannot be run, before anything is fetched or asked.
@@ -56,7 +83,8 @@ class Experiment:
             if not 0 <= temperature <= 2:
                 raise InputError(f"temperatures: {temperature} is not between 0 and 2")
         for method in self.methods:
-            make(method)
+            if isinstance(method, str):
+                make(method)
         return replace(self, **{name: _once(getattr(self, name)) for name in _SEVERAL})
 
 
@@ -74,7 +102,7 @@ _SEVERAL: Final = {
 }
 
 
-def read_experiment(path: Path, **changes: Any) -> Experiment:
+def read_experiment(path: Path, changes: Changes = _NO_CHANGES) -> Experiment:
     """Read an experiment's file; what the command line says beside it wins."""
     try:
         table = tomllib.loads(read_text(path))
@@ -82,7 +110,7 @@ def read_experiment(path: Path, **changes: Any) -> Experiment:
         raise InputError(f"{path}: not TOML ({error})") from None
     settings = {name: _setting(path, name, value) for name, value in table.items()}
     try:
-        return replace(Experiment(), **(settings | changes)).check()
+        return replace(Experiment(), **settings).changed(changes)
     except CfrError as error:
         raise InputError(f"{path}: {error}") from None
 

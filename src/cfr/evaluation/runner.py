@@ -25,7 +25,7 @@ from cfr.method import Method
 from cfr.problem import Problem, Solution
 from cfr.protocol import Call, Completion, Message, Usage
 
-__all__ = ["Job", "Status", "Tally", "prepare", "run"]
+__all__ = ["Job", "SeriesResult", "Status", "Tally", "prepare", "run"]
 
 Status: TypeAlias = Literal["ok", "truncated", "unparsed", "failed"]
 """How an attempt ended: with an answer; without one because its budget ran out; without one all
@@ -74,6 +74,19 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
+class SeriesResult:
+    """A series and its counts."""
+
+    series: Series
+    tally: Tally
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of correct answers among scored attempts; None where there are none."""
+        return self.tally.correct / self.tally.scored if self.tally.scored else None
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A series to be completed, and what it needs for that."""
 
@@ -86,6 +99,11 @@ class Job:
     tally: Tally
     finished: set[AttemptKey]
     begun: dict[AttemptKey, dict[int, StoredCall]]
+
+    @property
+    def result(self) -> SeriesResult:
+        """The series with its counts, which go on while it is run."""
+        return SeriesResult(self.series, self.tally)
 
     def missing(self) -> Iterator[tuple[Job, Problem, int]]:
         """List the attempts that are to be made, run by run."""

@@ -27,6 +27,8 @@ class Series:
     decoding: Decoding = field(default_factory=Decoding)
     system: str = ""
     """A system prompt that goes ahead of every call; the paper's main runs have none."""
+    given: Method | None = field(default=None, compare=False)
+    """The method itself, where it was given as an object and cannot be made from its name."""
 
     @property
     def settings(self) -> dict[str, Json]:
@@ -35,7 +37,7 @@ class Series:
 
     def build(self) -> Method:
         """Make the method."""
-        return make(self.method)
+        return self.given or make(self.method)
 
 
 # One problem with cues and one without, so that both branches of a router are seen.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from cfr.constraint.recovery import read_spec
 from cfr.constraint.router import Cue, Profile, aime_convention, route
@@ -13,7 +13,7 @@ from cfr.method.method import BUDGET, Method, noting, solution_from
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Steps, ask
 
-__all__ = ["CFR", "EXTRACTION_BUDGET", "Convention", "Routed"]
+__all__ = ["CFR", "EXTRACTION_BUDGET", "Convention", "Routed", "Routing"]
 
 EXTRACTION_BUDGET: Final = 1_024
 """Output tokens for Stage 1; Stage 2 has the rest of the 32,768 (paper: Implementation Details)."""
@@ -50,6 +50,13 @@ class CFR:
         return solution_from(stage2, **noted)
 
 
+class Routing(NamedTuple):
+    """A router's decision: whether to take two stages, and the cues that were found."""
+
+    routed: bool
+    cues: tuple[Cue, ...]
+
+
 @dataclass(frozen=True)
 class Routed:
     """Routed-CFR: two stages where the text has restrictive cues, Direct CoT elsewhere."""
@@ -60,13 +67,18 @@ class Routed:
     profile: Profile = "reconstructed"
     convention: Convention = "none"
 
-    def solve(self, problem: Problem) -> Steps[Solution]:
-        """Route by the problem's text alone, then solve."""
+    def route(self, problem: Problem) -> Routing:
+        """Decide by the problem's text alone, unless the AIME convention was asked for."""
         cues = route(problem.text, self.profile)
-        routed = bool(cues) or (self.convention == "aime" and aime_convention(problem.benchmark))
-        chosen = self.constrained if routed else self.otherwise
+        aime = self.convention == "aime" and aime_convention(problem.benchmark)
+        return Routing(bool(cues) or aime, cues)
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Route, then solve."""
+        routing = self.route(problem)
+        chosen = self.constrained if routing.routed else self.otherwise
         solution = yield from chosen.solve(problem)
-        return noting(solution, routed=routed, cues=_quote(cues, problem.text))
+        return noting(solution, routed=routing.routed, cues=_quote(routing.cues, problem.text))
 
 
 def _quote(cues: tuple[Cue, ...], text: str) -> dict[str, Json]:

@@ -1,0 +1,46 @@
+from dataclasses import dataclass
+
+import click
+from click.testing import CliRunner
+
+from cfr.cli.option import grouped
+
+
+@dataclass(frozen=True)
+class Pair:
+    left: int
+    right: str
+
+
+def test_options_reach_their_command_as_one_value() -> None:
+    seen: list[tuple[str, Pair, bool]] = []
+
+    @click.command()
+    @click.argument("name")
+    @grouped(
+        "pair",
+        lambda: Pair,
+        click.option("--left", type=int, default=1),
+        click.option("--right", default="r"),
+    )
+    @click.option("--flag", is_flag=True)
+    def command(name: str, pair: Pair, *, flag: bool) -> None:
+        seen.append((name, pair, flag))
+
+    assert CliRunner().invoke(command, ["a", "--left", "5", "--flag"]).exit_code == 0
+    assert CliRunner().invoke(command, ["b", "--right", "x"]).exit_code == 0
+    assert seen == [("a", Pair(5, "r"), True), ("b", Pair(1, "x"), False)]
+
+
+def test_help_lists_the_options_of_a_group_in_order_and_makes_nothing() -> None:
+    def fail() -> type[Pair]:
+        raise AssertionError("a help text needs no value")
+
+    @click.command()
+    @grouped("pair", fail, click.option("--left"), click.option("--right"))
+    def command(pair: Pair) -> None:
+        raise AssertionError(pair)
+
+    shown = CliRunner().invoke(command, ["--help"])
+    assert shown.exit_code == 0
+    assert shown.output.index("--left") < shown.output.index("--right")

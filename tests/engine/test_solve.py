@@ -1,0 +1,104 @@
+import asyncio
+import threading
+from collections.abc import Coroutine
+from typing import Any, cast
+
+import pytest
+from loopback import Endpoint as Server
+from loopback import completion
+
+import cfr
+from cfr.engine.error import Unauthorized
+from cfr.engine.solve import run_sync
+
+CONSTRAINTS = '{"raw_constraints": [{"id": "C1", "type": "modular", "description": "in 0..6"}]}'
+TEXT = "Find the remainder when $3^5$ is divided by 7."
+
+
+def scripted() -> cfr.Scripted:
+    return cfr.Scripted([CONSTRAINTS, r"243 = 34 · 7 + 5, so \boxed{5}."])
+
+
+async def test_a_problem_is_solved_with_an_open_engine() -> None:
+    solved = await cfr.asolve(TEXT, engine=scripted())
+    assert solved.answer == solved.solution.answer == "5"
+    assert [exchange.call.stage for exchange in solved.exchanges] == ["stage1", "stage2"]
+    assert solved.method == cfr.make("routed-cfr")
+    assert solved.problem == cfr.Problem(TEXT)
+
+
+def test_an_endpoint_is_named_by_its_address(endpoint: Server) -> None:
+    endpoint.script(completion(r"\boxed{5}", usage={"prompt_tokens": 11, "completion_tokens": 7}))
+    solved = cfr.solve(TEXT, "direct", base_url=endpoint.url)
+    assert (solved.answer, solved.usage.input, solved.usage.output) == ("5", 11, 7)
+    assert solved.seconds > 0
+    assert [body["model"] for body in endpoint.requests] == ["test-model"]
+
+
+def test_what_is_known_is_told_to_programs() -> None:
+    told = cfr.solve(cfr.Problem(TEXT, id="p1"), engine=scripted()).to_json()
+    assert told["id"] == "p1"
+    assert told["method"] == "Routed-CFR"
+    assert told["answer"] == "5"
+    stages = told["stages"]
+    assert isinstance(stages, list)
+    assert [stage["stage"] for stage in stages if isinstance(stage, dict)] == ["stage1", "stage2"]
+    assert told["tokens"] == {
+        "input": 0, "output": 0, "reasoning": 0, "cached": 0, "total": 0, "reported": True,
+    }  # fmt: skip
+
+
+async def test_ordinary_code_runs_inside_an_event_loop_too() -> None:
+    # As in a notebook, whose cells are run by a loop that is running already.
+    assert cfr.solve(TEXT, engine=scripted()).answer == "5"
+
+
+async def test_an_error_inside_an_event_loop_is_the_callers() -> None:
+    def refuse(_call: cfr.Call) -> str:
+        raise Unauthorized("no key")
+
+    with pytest.raises(Unauthorized, match="no key"):
+        cfr.solve(TEXT, engine=cfr.Scripted(refuse))
+
+
+async def test_an_interrupted_caller_stops_what_it_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    cancelled = threading.Event()
+
+    async def endless() -> None:
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cfr.engine.solve.Future.result", _first(interrupt))
+    with pytest.raises(KeyboardInterrupt):
+        run_sync(endless())
+    assert cancelled.is_set()
+
+
+def _first(interrupt: Any) -> Any:
+    """Interrupt the first wait, and let later ones be."""
+    from concurrent.futures import Future
+
+    real: Any = cast("Any", Future).result
+    seen: list[bool] = []
+
+    def result(self: Any, timeout: float | None = None) -> Any:
+        if not seen:
+            seen.append(True)
+            interrupt()
+        return real(self, timeout)
+
+    return result
+
+
+def test_a_coroutine_runs_without_a_loop() -> None:
+    async def three() -> int:
+        return 3
+
+    work: Coroutine[Any, Any, int] = three()
+    assert run_sync(work) == 3

@@ -1,0 +1,143 @@
+from pathlib import Path
+
+import pytest
+from loopback import Endpoint as Server
+from loopback import failure
+from sums import reply_right, sums, write_sums
+
+import cfr
+from cfr.benchmark import Benchmark
+from cfr.engine.limit import Limiter
+from cfr.error import InputError
+from cfr.evaluation.evaluate import EvaluationWatcher
+from cfr.evaluation.runner import Job
+from cfr.evaluation.store import Store
+from cfr.evaluation.summary import summaries
+
+
+def right_when_checked(call: cfr.Call) -> cfr.Completion:
+    text = r"\boxed{1}" if "check" in call.messages[-1].content.lower() else r"\boxed{0}"
+    return cfr.Completion(text)
+
+
+def ones(count: int = 3) -> Benchmark:
+    problems = tuple(
+        cfr.Problem(f"What is {n} - {n - 1}?", f"p{n}", "1", "ones") for n in range(count)
+    )
+    return Benchmark("ones", "Ones", problems)
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> cfr.RunOptions:
+    return cfr.RunOptions(store=str(tmp_path / "runs.db"))
+
+
+async def test_methods_are_run_on_a_benchmark(options: cfr.RunOptions) -> None:
+    engine = cfr.Scripted(right_when_checked)
+    done = await cfr.aevaluate(ones(), ["direct", "check"], runs=2, engine=engine, options=options)
+    assert done.complete
+    assert [(one.series.method, one.accuracy) for one in done.series] == [
+        ("direct", 0.0),
+        ("check", 1.0),
+    ]
+    assert [one.tally.total for one in done.series] == [6, 6]
+    assert done.series[0].series.model == engine.model == "scripted"
+    assert len(engine.asked) == 12
+
+
+async def test_what_is_stored_is_not_asked_again(options: cfr.RunOptions) -> None:
+    first, second = cfr.Scripted(right_when_checked), cfr.Scripted(right_when_checked)
+    once = await cfr.aevaluate(ones(), "direct", runs=1, engine=first, options=options)
+    again = await cfr.aevaluate(ones(), "direct", runs=2, engine=second, options=options)
+    assert (len(first.asked), len(second.asked)) == (3, 3)
+    assert (once.series[0].tally.total, again.series[0].tally.total) == (3, 6)
+    assert again.series[0].tally.resumed == 3
+
+
+async def test_ordinary_code_runs_inside_an_event_loop_too(options: cfr.RunOptions) -> None:
+    engine = cfr.Scripted(right_when_checked)
+    assert cfr.evaluate(ones(), "check", runs=1, engine=engine, options=options).complete
+
+
+def test_a_method_that_has_no_name_goes_by_its_configuration(options: cfr.RunOptions) -> None:
+    from cfr.method import Direct
+
+    engine = cfr.Scripted(right_when_checked)
+    done = cfr.evaluate(ones(), [Direct(budget=99)], runs=1, engine=engine, options=options)
+    assert [one.series.method for one in done.series] == ["Direct(budget=99)"]
+    assert {call.max_tokens for call in engine.asked} == {99}
+    with Store(done.store) as store:
+        assert [(one.method, one.label) for one in summaries(store)] == [
+            ("Direct(budget=99)", "Direct CoT")
+        ]
+
+
+def test_an_endpoint_that_is_not_open_is_opened(
+    endpoint: Server, tmp_path: Path, options: cfr.RunOptions
+) -> None:
+    endpoint.respond = reply_right
+    path = tmp_path / "sums.jsonl"
+    write_sums(path, 4)
+    engine = cfr.OpenAI(cfr.Endpoint(endpoint.url, "m"))
+    done = cfr.evaluate(str(path), "direct", runs=1, engine=engine, options=options)
+    assert done.series[0].accuracy == 1.0
+    assert done.usage.total > 0
+    assert done.seconds > 0
+    named = cfr.ModelRef("m", base_url=endpoint.url)
+    other = cfr.RunOptions(store=str(tmp_path / "other.db"), limit=2)
+    assert cfr.evaluate(str(path), "direct", model=named, options=other).series[0].tally.total == 8
+
+
+def test_a_run_that_is_not_complete_says_why(endpoint: Server, options: cfr.RunOptions) -> None:
+    endpoint.script(failure(400, "no such thing"))
+    problems = tuple(sums(2))
+    benchmark = Benchmark("sums", "Sums", problems)
+    ref = cfr.ModelRef("m", base_url=endpoint.url)
+    done = cfr.evaluate(benchmark, "direct", runs=1, model=ref, options=options)
+    assert not done.complete
+    assert done.stopped == "2 of 2 attempts failed and are not scored; run the same command again"
+    assert done.series[0].accuracy is None
+
+
+async def test_a_grid_is_an_experiment(options: cfr.RunOptions) -> None:
+    grid = cfr.Experiment(
+        benchmarks=(ones(1),), methods=("direct",), temperatures=(0.0, 1.0), seeds=(1, 2), runs=1
+    )
+    done = await cfr.aevaluate(grid, engine=cfr.Scripted(right_when_checked), options=options)
+    assert {(s.series.decoding.temperature, s.series.decoding.seed) for s in done.series} == {
+        (t, s) for t in (0.0, 1.0) for s in (1, 2)
+    }
+
+
+async def test_a_watcher_sees_the_series_while_they_are_run(options: cfr.RunOptions) -> None:
+    from collections.abc import AsyncGenerator, Sequence
+    from contextlib import asynccontextmanager
+
+    seen: list[int] = []
+
+    class Counting(EvaluationWatcher):
+        @asynccontextmanager
+        async def running(
+            self, jobs: Sequence[Job], limiters: Sequence[Limiter]
+        ) -> AsyncGenerator[None]:
+            seen.append(jobs[0].tally.scored)
+            yield
+            seen.append(jobs[0].tally.scored)
+            assert len(limiters) == 1
+
+    await cfr.aevaluate(
+        ones(),
+        "direct",
+        runs=1,
+        engine=cfr.Scripted(right_when_checked),
+        options=options,
+        watcher=Counting(),
+    )
+    assert seen == [0, 3]
+
+
+async def test_two_benchmarks_of_one_name_are_refused(options: cfr.RunOptions) -> None:
+    engine = cfr.Scripted(right_when_checked)
+    with pytest.raises(InputError, match="benchmark ones: two have this name"):
+        await cfr.aevaluate([ones(), ones(2)], engine=engine, options=options)
+    assert not engine.asked
