@@ -17,6 +17,7 @@ check: lint types layers tests
 lint: .venv/dev.ok
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/vulture
 
 types: .venv/dev.ok
 	$(BIN)/basedpyright
