@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "eval": (
         "cfr.cli.eval:command",
-        "Run methods on benchmarks, and lose nothing: the same command goes on where it stopped.",
+        "Run methods on benchmarks; the same command resumes a run that was stopped.",
     ),
     "runs": (
         "cfr.cli.runs:command",
@@ -34,7 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "audit": (
         "cfr.cli.audit:command",
-        "Look closely at what runs did: router, Stage 1, errors, and marks made by people.",
+        "Audit stored runs: the router, Stage 1, errors, and constraints that people marked.",
     ),
     "report": (
         "cfr.cli.report:command",
@@ -58,7 +58,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "bench": (
         "cfr.cli.bench:command",
-        "Draw, show and verify ConstraintBench problems.",
+        "Generate, show and verify ConstraintBench problems.",
     ),
     "grade": ("cfr.cli.grade:command", "Judge answers against gold answers."),
     "extract": ("cfr.cli.extract:command", "Read the final answer out of each reply of a file."),

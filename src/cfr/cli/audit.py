@@ -1,4 +1,4 @@
-"""``cfr audit``: a closer look at what a run did."""
+"""``cfr audit``: the router, Stage 1, errors, and marks made by people."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["command"]
 
 @click.group("audit")
 def command() -> None:
-    """Look closely at what runs did: router, Stage 1, errors, and marks made by people."""
+    """Audit stored runs: the router, Stage 1, errors, and constraints that people marked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,15 @@ class _Methods:
 _method_options: Final = grouped(
     "methods",
     lambda: _Methods,
-    click.option("--baseline", default="direct", show_default=True, help="Gains are over it."),
-    click.option("--method", default="", help="Whose gains.  [routed-cfr, else cfr]"),
+    click.option(
+        "--baseline",
+        default="direct",
+        show_default=True,
+        help="The method that gains are measured against.",
+    ),
+    click.option(
+        "--method", default="", help="The method whose gains are measured.  [routed-cfr, else cfr]"
+    ),
 )
 
 
@@ -65,7 +72,7 @@ _method_options: Final = grouped(
 @click.option(
     "--decisions",
     type=click.Path(path_type=Path),
-    help='What routers are judged by: a person\'s {"problem", "routed"} lines.',
+    help='Reference decisions of a person: {"problem", "routed"} lines.',
 )
 def router_command(
     runs: tuple[str, ...],
@@ -75,7 +82,7 @@ def router_command(
     *,
     as_json: bool,
 ) -> None:
-    """Say what the router does: activation, cue families, gain by cues, agreement.
+    """Audit the router: activation, cue families, gain by number of cues, agreement.
 
     \b
     cfr audit router runs.db
@@ -115,7 +122,7 @@ def router_command(
 def stage1_command(
     runs: tuple[str, ...], part: StudyPart, methods: _Methods, *, as_json: bool
 ) -> None:
-    """Say what Stage 1 returned: recovery steps, counts, kinds, and soundness where there is gold.
+    """Audit Stage 1: how replies parsed, counts and kinds of constraints, soundness against gold.
 
     \b
     cfr audit stage1 runs.db
@@ -148,7 +155,7 @@ def errors_command(
     *,
     as_json: bool,
 ) -> None:
-    """Say which errors a method fixes and which it brings in, problem by problem.
+    """Audit errors: which a method fixes and which it introduces, problem by problem.
 
     \b
     cfr audit errors runs.db --method cfr
@@ -189,13 +196,13 @@ def _print(tables: Iterable[Table], *, as_json: bool) -> None:
     type=click.Path(path_type=Path),
     required=True,
     metavar="FILE.jsonl",
-    help="Where labels are kept; a file that exists is added to.",
+    help="The file of labels; an existing one is added to.",
 )
-@click.option("--annotator", required=True, metavar="NAME", help="Who judges.")
+@click.option("--annotator", required=True, metavar="NAME", help="The annotator's name.")
 @click.option(
     "--size", type=click.IntRange(min=1), default=50, show_default=True, help="How many attempts."
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Which of them.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the sample.")
 @click.option("--benchmark", help="Only attempts on this benchmark.")
 @click.option("--model", help="Only attempts with this model.")
 @click.option("--method", help="Only attempts by this method.")
@@ -209,7 +216,7 @@ def mark_command(
     model: str | None,
     method: str | None,
 ) -> None:
-    """Judge a sample of Stage 1 constraints, one after another.
+    """Mark a sample of Stage 1 constraints as entailed, not entailed or vague, one by one.
 
     RUNS is a store or a .jsonl file that 'cfr export' wrote. Each constraint is marked as entailed
     by the problem's text, not entailed, or too vague to tell; '?' shows all keys. What is judged is
@@ -271,7 +278,7 @@ def _hands(study: Study, sample: Sample, path: Path, annotator: str) -> list[Han
 )
 @json_option
 def report_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
-    """Report what annotators found, and how far they agree.
+    """Summarize the marks of annotators, and the agreement between them.
 
     Validity, hallucination and completeness are given with 95 % intervals, for each model.
     Several files are read as one.

@@ -1,4 +1,4 @@
-"""``cfr bench``: draw, show and verify ConstraintBench problems."""
+"""``cfr bench``: generate, show and verify ConstraintBench problems."""
 
 from __future__ import annotations
 
@@ -26,21 +26,25 @@ from cfr.problem import Json
 
 __all__ = ["command"]
 
-# Fewer problems than this are drawn faster than a progress bar is read.
+# Fewer problems than this are generated faster than a progress bar is read.
 _WORTH_A_BAR = 2000
 
 _by_family = click.option(
     "--family", "names", multiple=True, metavar="NAME", help="Only this family; may be repeated."
 )
 _by_tier = click.option(
-    "--tier", "tiers", multiple=True, type=click.Choice(TIERS), help="Only this tier; likewise."
+    "--tier",
+    "tiers",
+    multiple=True,
+    type=click.Choice(TIERS),
+    help="Only this tier; may be repeated.",
 )
 _by_level = click.option(
     "--level",
     "levels",
     multiple=True,
     type=click.Choice([str(level) for level in LEVELS]),
-    help="Only this level; likewise.",
+    help="Only this level; may be repeated.",
 )
 
 
@@ -50,11 +54,16 @@ class CheckFailedError(CfrError):
 
 @click.group("bench")
 def command() -> None:
-    """Draw, show and verify ConstraintBench problems."""
+    """Generate, show and verify ConstraintBench problems."""
 
 
 @command.command("generate")
-@click.option("--seed", type=int, required=True, help="Where the dice start.")
+@click.option(
+    "--seed",
+    type=int,
+    required=True,
+    help="Seed of the random generator; the same seed gives the same problems.",
+)
 @click.option("--n", "count", type=int, required=True, help="How many problems.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.jsonl"
@@ -72,12 +81,19 @@ def generate_command(
     levels: tuple[str, ...],
     force: bool,
 ) -> None:
-    """Draw fresh problems into a JSON Lines file."""
+    """Generate problems into a JSON Lines file.
+
+    Families, tiers and levels take turns, so that any beginning of the file is balanced.
+
+    \b
+    cfr bench generate --seed 7 --n 200 -o mine.jsonl
+    cfr bench generate --seed 7 --n 50 --tier misleading --level 1 -o easy.jsonl
+    """
     refuse_overwrite(output, force=force)
     chosen = cast("list[Level]", sorted({int(level) for level in levels})) or LEVELS
     drawn = generate(seed, count, families=choose(names, tiers), levels=chosen)
     err = Console(stderr=True)
-    bar = track(drawn, "drawing", total=count, console=err, disable=count < _WORTH_A_BAR)
+    bar = track(drawn, "generating", total=count, console=err, disable=count < _WORTH_A_BAR)
     write_whole(output, encode(bar))
     click.echo(f"{output}: {count} problems (seed {seed})")
 
@@ -88,7 +104,12 @@ def generate_command(
 @click.option("--json", "style", flag_value="json", help="Print the families as JSON.")
 @click.option("--markdown", "style", flag_value="markdown", help="Print the data card's table.")
 def show_command(names: tuple[str, ...], tiers: tuple[Tier, ...], style: str | None) -> None:
-    """Print the families, how often each stands in the public split, and examples."""
+    """Print the families, how often each occurs in the public split, and examples.
+
+    \b
+    cfr bench show --tier joint
+    cfr bench show --family clock_hour --json
+    """
     families = choose(names, tiers)
     public = load("public")
     if style == "json":
@@ -107,7 +128,11 @@ def show_command(names: tuple[str, ...], tiers: tuple[Tier, ...], style: str | N
 @command.command("check")
 @click.argument("file", type=click.Path(path_type=Path))
 def check_command(file: Path) -> None:
-    """Verify a file: schema, answers, constraints, spans, and that it can be drawn again."""
+    """Verify a file: schema, answers, constraints, spans, and that it can be generated again.
+
+    \b
+    cfr bench check mine.jsonl
+    """
     report = check_file(file)
     if report.faults:
         first, more = report.faults[0], len(report.faults) - 1

@@ -41,7 +41,7 @@ _plan_options: Final = grouped(
         "also_tested",
         type=click.FloatRange(0, 1),
         multiple=True,
-        help="A p-value of the same family that was found elsewhere; counts in Holm's correction.",
+        help="A p-value of the same family from elsewhere, to include in Holm's correction.",
     ),
     click.option(
         "--pool/--no-pool", default=True, help="Add a row of all benchmarks together.  [yes]"
@@ -49,17 +49,22 @@ _plan_options: Final = grouped(
     click.option(
         "--resamples",
         type=click.IntRange(100, 1_000_000),
-        help="Draw this many bootstrap resamples; without it the intervals are exact.",
+        help="Number of random bootstrap resamples.  [none: the intervals are exact]",
     ),
-    click.option("--seed", type=click.IntRange(min=0), default=0, help="For whatever is drawn."),
+    click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        help="Seed of resampling and of Monte Carlo tests.  [0]",
+    ),
 )
 
 
 @click.command("compare")
 @runs_argument
-@click.option("--baseline", default="direct", show_default=True, help="What to compare with.")
+@click.option("--baseline", default="direct", show_default=True, help="The method to compare with.")
 @click.option(
-    "--method", "methods", multiple=True, help="What to compare; all others unless named."
+    "--method", "methods", multiple=True, help="A method to compare; repeatable.  [all others]"
 )
 @part_options
 @_plan_options

@@ -68,17 +68,27 @@ _run_settings: Final = grouped(
     click.option(
         "--concurrency",
         type=click.IntRange(min=1),
-        help="Most calls at the same time.  [grows to 256; 4 on this machine]",
+        help="Most calls at the same time.  [adapts, up to 256; 4 for a local model]",
     ),
-    click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True)),
-    click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True)),
     click.option(
-        "--max-tokens-total", type=click.IntRange(min=1), help="Stop before more tokens are used."
+        "--requests-per-minute",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Rate limit on requests.",
+    ),
+    click.option(
+        "--tokens-per-minute",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Rate limit on tokens, estimated before a call.",
+    ),
+    click.option(
+        "--max-tokens-total",
+        type=click.IntRange(min=1),
+        help="Stop before this many tokens are exceeded.",
     ),
     click.option(
         "--max-cost",
         type=click.FloatRange(min=0, min_open=True),
-        help="Stop before more money is spent; needs the model's prices.",
+        help="Stop before this many US dollars are exceeded; needs the model's price.",
     ),
 )
 
@@ -97,7 +107,7 @@ def command(
     *,
     quiet: bool,
 ) -> None:
-    """Run methods on benchmarks, and lose nothing: the same command goes on where it stopped.
+    """Run methods on benchmarks; the same command resumes a run that was stopped.
 
     Without a benchmark it is ConstraintBench, which is built in; without a model the small one that
     runs on this machine. A .toml file describes a whole grid; options beside it win.

@@ -28,11 +28,16 @@ __all__ = ["command"]
     show_default=True,
     help="The folder to write to.",
 )
-@click.option("--baseline", default="direct", show_default=True, help="What gains are over.")
+@click.option(
+    "--baseline",
+    default="direct",
+    show_default=True,
+    help="The method that gains are measured against.",
+)
 @click.option(
     "--method",
     default="",
-    help="The method to look at closely.  [routed-cfr, else cfr, else the first]",
+    help="The method whose gains, errors and cases are shown.  [routed-cfr, else cfr]",
 )
 @part_options
 @click.option(
@@ -46,7 +51,7 @@ __all__ = ["command"]
     "--labels",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="Labels of 'cfr audit mark': validity of Stage 1 as people see it.",
+    help="A file of labels from 'cfr audit mark'; repeatable.",
 )
 @error_rule_options
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.  [yes]")

@@ -70,12 +70,12 @@ error_rule_options: Final = grouped(
         type=click.Choice(["any", "first"]),
         default="any",
         show_default=True,
-        help="A problem is right where any of its runs is, or where the first is.",
+        help="A problem counts as right if any of its runs is, or if the first is.",
     ),
     click.option(
         "--classes",
         type=click.Path(path_type=Path),
-        help='Errors that a person classed: {"problem", "class"} lines; they win.',
+        help='Error classes by a person: {"problem", "class"} lines; they take precedence.',
     ),
 )
 """The options that say how problems and errors are judged, as ``ErrorRuleOptions``."""

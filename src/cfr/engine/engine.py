@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Protocol,Any,cast
+from typing import Protocol, Any, cast
 
 from cfr.engine.error import Transient
 from cfr.protocol import Call, Completion

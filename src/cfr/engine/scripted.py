@@ -19,7 +19,9 @@ class Scripted:
         self.asked: list[Call] = []
         self.model = "scripted"
 
-    async def complete(self, call: Call, watcher: Watcher = SILENT, decoding: object = None) -> Completion:
+    async def complete(
+        self, call: Call, watcher: Watcher = SILENT, decoding: object = None
+    ) -> Completion:
         """Give the next reply."""
         self.asked.append(call)
         reply = self._reply(call)
