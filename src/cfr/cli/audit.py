@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cfr.analysis.audit.manual.sample import Sample
     from cfr.analysis.study.study import Study
     from cfr.analysis.table.table import Table
-    from cfr.cli.marking import Hand
+    from cfr.cli.marking import MarkingTask
 
 __all__ = ["command"]
 
@@ -242,34 +242,34 @@ def mark_command(
             model=model,
             method=method,
         )
-        hands = _hands(study, sample, path, annotator)
-    marking = Marking(hands, len(sample.keys), path)
+        tasks = _tasks(study, sample, path, annotator)
+    marking = Marking(tasks, len(sample.keys), path)
     drawn = f"{len(sample.keys):,} of {sample.eligible:,} attempts, one a problem and model"
     without = f"; {sample.without:,} more have no constraint" if sample.without else ""
     marking.console.print(f"{drawn}, drawn with seed {seed}{without}")
     marking.run()
 
 
-def _hands(study: Study, sample: Sample, path: Path, annotator: str) -> list[Hand]:
+def _tasks(study: Study, sample: Sample, path: Path, annotator: str) -> list[MarkingTask]:
     """Lay out what is left to judge, with all the text that it needs."""
     from cfr.analysis.audit.manual.label import begin_labels, unmarked
     from cfr.analysis.audit.manual.sample import refuse_mismatch, resume
     from cfr.analysis.study.study import Asked
-    from cfr.cli.marking import Hand
+    from cfr.cli.marking import MarkingTask
     from cfr.constraint.spec import ConstraintSpec
 
     labels = begin_labels(path)
     transcripts = study.transcripts({*sample.keys, *(label.key for label in labels)})
     refuse_mismatch(labels, transcripts, study.source)
     drafts = {label.key: label for label in labels if label.annotator == annotator}
-    hands: list[Hand] = []
+    tasks: list[MarkingTask] = []
     for key in resume(sample, labels, annotator):
         spec = transcripts[key].constraints or ConstraintSpec()
         label = drafts.get(key) or unmarked(annotator, key, spec)
         asked = study.problems.get((key[0], key[4])) or Asked("(its text is not in these runs)")
         first = next(n for n, one in enumerate(label.constraints) if one.mark is None)
-        hands.append(Hand(sample.keys.index(key) + 1, asked, spec, label, label, first))
-    return hands
+        tasks.append(MarkingTask(sample.keys.index(key) + 1, asked, spec, label, label, first))
+    return tasks
 
 
 @command.command("report")

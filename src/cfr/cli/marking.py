@@ -1,4 +1,4 @@
-"""A person judging constraints: what is shown, and what each key does."""
+"""The terminal dialogue of ``cfr audit mark``: what is shown, and what each key does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cfr.cli import show
 from cfr.constraint.router import route
 from cfr.constraint.spec import ConstraintSpec
 
-__all__ = ["Hand", "Keys", "Marking"]
+__all__ = ["Keys", "Marking", "MarkingTask"]
 
 _MARKS: Final[dict[str, Mark]] = {"e": "entailed", "n": "not_entailed", "v": "vague"}
 _HELP: Final = """\
@@ -70,12 +70,12 @@ def _from_terminal() -> bool:
 
 
 class _Quit(Exception):
-    """The annotator has had enough."""
+    """The annotator quits."""
 
 
 @dataclass
-class Hand:
-    """An attempt that is being judged. Which model it is by is not shown."""
+class MarkingTask:
+    """An attempt whose constraints are to be marked. Which model it is by is not shown."""
 
     number: int
     """Its place in the sample."""
@@ -115,11 +115,11 @@ class Hand:
 
 
 class Marking:
-    """Goes through attempts with a person."""
+    """The dialogue with an annotator, attempt by attempt."""
 
-    def __init__(self, hands: Sequence[Hand], size: int, path: Path) -> None:
+    def __init__(self, tasks: Sequence[MarkingTask], size: int, path: Path) -> None:
         self.console = show.stdout()
-        self._hands = hands
+        self._tasks = tasks
         self._size = size
         self._path = path
         self._keys = Keys()
@@ -128,99 +128,99 @@ class Marking:
         """Judge until all is judged, or the annotator quits; either way nothing is lost."""
         at, interrupted = 0, False
         try:
-            while at < len(self._hands):
-                at += self._judge(self._hands[at], first=at == 0)
+            while at < len(self._tasks):
+                at += self._judge(self._tasks[at], first=at == 0)
         except (_Quit, EOFError):
             self.console.print()
         except KeyboardInterrupt:
             self.console.print()
             interrupted = True
         finally:
-            for hand in self._hands:
-                self._save(hand)
+            for task in self._tasks:
+                self._save(task)
         self._conclude()
         if interrupted:
             raise click.Abort
 
-    def _judge(self, hand: Hand, *, first: bool) -> int:
+    def _judge(self, task: MarkingTask, *, first: bool) -> int:
         """Judge an attempt; return where to go from it: one on, or one back."""
-        self._show_problem(hand)
+        self._show_problem(task)
         while True:
-            self._show_turn(hand)
+            self._show_turn(task)
             key = self._keys.press()
             if key == "q":
                 raise _Quit
             if key == "s":
-                self._save(hand)
+                self._save(task)
                 self._say("skipped for now")
                 return 1
-            if key == "" and hand.finished:
-                self._save(hand)
+            if key == "" and task.finished:
+                self._save(task)
                 self._say("saved")
                 return 1
-            if key == "b" and hand.at == 0 and not first:
-                self._save(hand)
+            if key == "b" and task.at == 0 and not first:
+                self._save(task)
                 self._say("back to the attempt before")
                 return -1
-            self._do(hand, key)
+            self._do(task, key)
 
-    def _do(self, hand: Hand, key: str) -> None:
-        if key in _MARKS and not hand.finished:
-            hand.mark(_MARKS[key])
+    def _do(self, task: MarkingTask, key: str) -> None:
+        if key in _MARKS and not task.finished:
+            task.mark(_MARKS[key])
             self._say(_words(_MARKS[key]))
-        elif key == "" and hand.current:
-            self._say(f"still {_words(hand.current)}")
-            hand.at += 1
-        elif key == "b" and hand.at:
+        elif key == "" and task.current:
+            self._say(f"still {_words(task.current)}")
+            task.at += 1
+        elif key == "b" and task.at:
             self._say("back")
-            hand.at -= 1
+            task.at -= 1
         elif key in _ASIDE:
-            self._aside(hand, key)
+            self._aside(task, key)
         elif key == "b":
             self._say("this is the first one")
         else:
             named = repr(show.printable(key)[:20]) if key else "Enter"
             self._say(f"{named} does nothing here; ? shows the keys")
 
-    def _aside(self, hand: Hand, key: str) -> None:
+    def _aside(self, task: MarkingTask, key: str) -> None:
         if key == "m":
             self._say("missing")
-            self._add_missing(hand, self._keys.line("  what is missing (- takes the last back): "))
+            self._add_missing(task, self._keys.line("  what is missing (- takes the last back): "))
         elif key == "t":
             self._say("note")
-            hand.label = replace(hand.label, note=self._keys.line("  note: "))
+            task.label = replace(task.label, note=self._keys.line("  note: "))
         elif key == "g":
-            gold = hand.asked.gold
+            gold = task.asked.gold
             self._say("no gold answer is known" if gold is None else f"gold answer {gold}")
         else:
             self._say("help")
             self.console.print(Text(_HELP, style="dim"))
 
-    def _add_missing(self, hand: Hand, text: str) -> None:
-        missing = hand.label.missing
+    def _add_missing(self, task: MarkingTask, text: str) -> None:
+        missing = task.label.missing
         if text:
             missing = missing[:-1] if text == "-" else (*missing, text)
-        hand.label = replace(hand.label, missing=missing)
+        task.label = replace(task.label, missing=missing)
         for one in missing:
             self.console.print(Text(f"  missing: {show.printable(one)}", style="dim"))
 
-    def _save(self, hand: Hand) -> None:
-        if hand.label != hand.saved:
-            append_label(self._path, hand.label)
-            hand.saved = hand.label
+    def _save(self, task: MarkingTask) -> None:
+        if task.label != task.saved:
+            append_label(self._path, task.label)
+            task.saved = task.label
 
-    def _show_problem(self, hand: Hand) -> None:
-        benchmark, *_, problem, _ = hand.label.key
+    def _show_problem(self, task: MarkingTask) -> None:
+        benchmark, *_, problem, _ = task.label.key
         name = show.printable(f"{benchmark} {problem}".strip())
-        title = Text.assemble((f"{hand.number} of {self._size}", "bold"), f"  {name}")
+        title = Text.assemble((f"{task.number} of {self._size}", "bold"), f"  {name}")
         self.console.print()
         self.console.print(Rule(title, align="left", style="dim"))
-        text = hand.asked.text
+        text = task.asked.text
         self.console.print(show.highlighted(text, route(text)))
         self.console.print()
 
-    def _show_turn(self, hand: Hand) -> None:
-        for line in _turn(hand):
+    def _show_turn(self, task: MarkingTask) -> None:
+        for line in _turn(task):
             self.console.print(line)
         self.console.print("> ", end="")
 
@@ -228,8 +228,8 @@ class Marking:
         self.console.print(Text(show.printable(what), style="dim"))
 
     def _conclude(self) -> None:
-        left = sum(not hand.saved.complete for hand in self._hands)
-        drafts = sum(hand.saved.begun and not hand.saved.complete for hand in self._hands)
+        left = sum(not task.saved.complete for task in self._tasks)
+        drafts = sum(task.saved.begun and not task.saved.complete for task in self._tasks)
         begun = f", {drafts} begun" if drafts else ""
         said = f"{self._size - left} of {self._size} judged{begun}; kept in {self._path}."
         report = f"'cfr audit report {self._path}' adds up what was found."
@@ -240,14 +240,14 @@ class Marking:
 _ASIDE: Final = ("m", "t", "g", "?")
 
 
-def _turn(hand: Hand) -> Iterator[Text]:
-    if hand.finished:
+def _turn(task: MarkingTask) -> Iterator[Text]:
+    if task.finished:
         yield Text("All marked. m: something is missing; b: back; Enter: save and go on.")
         return
-    name, kind, description = map(show.printable, hand.constraint())
-    count = f"{hand.at + 1}/{len(hand.label.constraints)}"
+    name, kind, description = map(show.printable, task.constraint())
+    count = f"{task.at + 1}/{len(task.label.constraints)}"
     yield Text.assemble((f"{count}  ", "dim"), (name, "bold"), (f" {kind}  ", "dim"), description)
-    now = f", Enter: still {_words(hand.current)}" if hand.current else ""
+    now = f", Enter: still {_words(task.current)}" if task.current else ""
     yield Text(f"e entailed, n not entailed, v vague, ? more keys{now}", style="dim")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Protocol, Any, cast
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
 
 from cfr.engine.error import Transient
 from cfr.protocol import Call, Completion
