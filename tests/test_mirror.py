@@ -1,0 +1,34 @@
+"""Every module has a test file at the mirrored place, or a line here that says which covers it."""
+
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+SOURCES = TESTS.parent / "src" / "cfr"
+MODULES = sorted(
+    str(path.relative_to(SOURCES))
+    for path in SOURCES.rglob("*.py")
+    if path.name not in ("__init__.py", "__main__.py")
+)
+
+COVERED_BY: dict[str, str] = {}
+"""Modules without a test file of their own, and the test that goes through them."""
+
+
+def mirrored(module: str) -> Path:
+    path = Path(module)
+    return TESTS / path.parent / f"test_{path.name}"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_has_its_test(module: str) -> None:
+    found = TESTS / COVERED_BY[module] if module in COVERED_BY else mirrored(module)
+    assert found.is_file(), f"src/cfr/{module} has no {found.relative_to(TESTS.parent)}"
+    assert "def test_" in found.read_text()
+
+
+def test_every_line_is_needed() -> None:
+    for module in COVERED_BY:
+        assert module in MODULES, f"there is no src/cfr/{module}"
+        assert not mirrored(module).exists(), f"{module} has a test file of its own"
