@@ -25,9 +25,30 @@ SNIPPETS = [
 @pytest.mark.parametrize(
     ("page", "number", "code"), SNIPPETS, ids=[f"{p.name}-{n}" for p, n, _ in SNIPPETS]
 )
-def test_snippets_run(page: Path, number: int, code: str) -> None:
+def test_snippets_run(
+    page: Path, number: int, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a snippet may write a store
     namespace: dict[str, object] = {"__name__": f"{page.stem}_{number}"}
     exec(compile(code, f"{page.name}, snippet {number}", "exec"), namespace)  # noqa: S102
+
+
+def test_the_readme_evaluates_and_compares_in_fifteen_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _, _, code = next(
+        one for one in SNIPPETS if one[0].name == "README.md" and "evaluate" in one[2]
+    )
+    assert len([line for line in code.splitlines() if line.strip()]) <= 15
+    exec(compile(code, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102
+    printed = re.fullmatch(
+        r"\+(\d+\.\d) points, p = (\S+) \(exact sign-flip\), 0 tokens\n", capsys.readouterr().out
+    )
+    assert printed
+    # Every problem that differs improves, so the exact p-value is 2 / 2 ** (how many differ).
+    differ = round(float(printed[1]) * 24 / 100)
+    assert float(printed[2]) == pytest.approx(2 / 2**differ, rel=1e-3)  # pyright: ignore
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
