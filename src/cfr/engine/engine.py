@@ -1,4 +1,4 @@
-"""What every engine has in common: it turns one call into one completion."""
+"""The protocol of engines: one call in, one completion out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["SILENT", "Decoded", "Decoding", "Engine", "Served", "Watcher"]
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How replies are sampled: the paper's primary setting unless told otherwise.
+    """Sampling settings: the paper's primary ones unless others are given.
 
     It belongs to the engine and not to a method, so that all methods in a comparison share it.
     """
@@ -26,7 +26,7 @@ class Decoding:
 
 
 class Watcher:
-    """Is told what happens while calls are performed. Override what is of interest."""
+    """An observer of calls while they are performed. Override what is of interest."""
 
     streams: bool = True
     """Whether pieces of replies are wanted; nothing is streamed for a watcher that ignores them."""
@@ -52,7 +52,7 @@ SILENT = _Silent()
 
 
 class Engine(Protocol):
-    """Performs calls. Each engine decides only how; what is asked comes from the method."""
+    """A performer of calls. It decides only how; what is asked comes from the method."""
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform one call, or raise an EngineError."""

@@ -18,7 +18,7 @@ from cfr.protocol import Call, Completion
 __all__ = ["CONTEXT", "Local"]
 
 CONTEXT: Final = 4_096
-"""Tokens of context for each call that runs at the same time, unless told otherwise."""
+"""Tokens of context for each call that runs at the same time, where none are asked for."""
 
 
 class Local:

@@ -1,4 +1,4 @@
-"""From what a person names (a model, a file, an address) to the engine that serves it."""
+"""The choice of an engine for what a person names: a model, a file or an address."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Wanted", "resolve", "runs_here"]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The model that somebody asked for, in their words."""
+    """A request for a model, in the words of the person who asks."""
 
     model: str | None = None
     """A preset, a name in the catalogue, a GGUF file, or a name that the endpoint knows."""

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from cfr.answer import Case, grade_each
 from cfr.evaluation import schema
 from cfr.evaluation.store import Store
-from cfr.evaluation.writer import Row
+from cfr.evaluation.writer import RowValues
 
 __all__ = ["regrade"]
 
@@ -24,7 +24,7 @@ def regrade(store: Store) -> int:
     )
     with store.database.connect() as connection:
         rows = list(connection.execute(query).mappings())
-    changed: list[Row] = []
+    changed: list[RowValues] = []
     for row, verdict in zip(rows, grade_each(_cases(rows)), strict=True):
         if (row["verdict"], row["tier"]) != (verdict.verdict, verdict.tier):
             key = {f"old_{name}": row[name] for name in ("series", "problem", "run")}

@@ -20,7 +20,7 @@ from cfr.engine.journal import digest, require_same
 from cfr.evaluation.budget import BudgetSpent
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import AttemptKey, Registered, Store, StoredCall, usage_columns
-from cfr.evaluation.writer import Row
+from cfr.evaluation.writer import RowValues
 from cfr.method import Method
 from cfr.problem import Problem, Solution
 from cfr.protocol import Call, Completion, Message, Usage
@@ -190,7 +190,7 @@ class _Ending:
     tier: str | None = None
     details: str = "{}"
 
-    def columns(self) -> Row:
+    def columns(self) -> RowValues:
         return {
             "status": self.status,
             "answer": self.answer,

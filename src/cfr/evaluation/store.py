@@ -1,4 +1,4 @@
-"""Everything that was asked and answered, in SQLite or PostgreSQL.
+"""The store of attempts and calls: everything asked and answered, in SQLite or PostgreSQL.
 
 Calls are written before their attempt goes on, so that whatever was paid for is there after a
 crash. Attempts that are complete are never made again; a failed one leaves its reason and is made
@@ -25,7 +25,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from cfr.evaluation import schema
 from cfr.evaluation.error import StoreError, reason
 from cfr.evaluation.series import Series, fingerprint
-from cfr.evaluation.writer import Row, Writer
+from cfr.evaluation.writer import RowValues, Writer
 from cfr.problem import Problem
 from cfr.protocol import Completion, Finish, Usage
 
@@ -152,11 +152,11 @@ class Store:
                 status, verdict, count, *used = cast("tuple[Any, ...]", row)
                 yield status, verdict, count, Usage(*used)
 
-    async def write_call(self, row: Row) -> None:
+    async def write_call(self, row: RowValues) -> None:
         """Write a completed call and wait until it is safe."""
         await self._writer.write(schema.calls, row)
 
-    def write_attempt(self, row: Row) -> None:
+    def write_attempt(self, row: RowValues) -> None:
         """Write how an attempt ended. If this is lost, its calls are not: it is replayed."""
         self._writer.write_later(schema.attempts, row)
 
@@ -226,7 +226,7 @@ class Store:
         return {row.name: row.id for row in connection.execute(names)}
 
 
-def usage_columns(usage: Usage) -> Row:
+def usage_columns(usage: Usage) -> RowValues:
     """Spread token counts over their columns."""
     return {
         "input_tokens": usage.input,

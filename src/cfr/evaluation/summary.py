@@ -1,4 +1,4 @@
-"""How the series in a store stand."""
+"""Summaries of the series in a store: attempts, verdicts and tokens, counted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Summary", "summaries"]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A series in numbers."""
+    """The counts of one series."""
 
     series: int
     benchmark: str
