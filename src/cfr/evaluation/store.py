@@ -8,22 +8,22 @@ again by the next run.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import orjson
 import sqlalchemy as sa
-from filelock import FileLock, Timeout
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.event import listens_for
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from cfr.evaluation import schema
 from cfr.evaluation.error import StoreError, reason
+from cfr.evaluation.lock import advisory_lock, file_lock
 from cfr.evaluation.series import Series, fingerprint
 from cfr.evaluation.writer import RowValues, Writer
 from cfr.problem import Problem
@@ -33,8 +33,6 @@ __all__ = ["AttemptKey", "Registered", "Store", "StoreError", "StoredCall", "usa
 
 AttemptKey = tuple[int, int]
 """A problem's number in the store and a run's index: an attempt within its series."""
-
-_LOCK_NUMBER: Final = 0x63_66_72  # "cfr", for PostgreSQL's advisory lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,21 +74,11 @@ class Store:
         self._writer.close()
         self.database.dispose()
 
-    @contextmanager
-    def exclusively(self) -> Generator[None]:
+    def exclusively(self) -> AbstractContextManager[None]:
         """Hold the store for one run: two that write the same attempts would pay for them twice."""
-        in_use = StoreError(f"{self.url}: another run is using this store; wait, or name another")
         if self._lock_path:
-            try:
-                with FileLock(self._lock_path, timeout=0):
-                    yield
-            except Timeout:
-                raise in_use from None
-            return
-        with self.database.connect() as connection:
-            if not connection.scalar(sa.select(sa.func.pg_try_advisory_lock(_LOCK_NUMBER))):
-                raise in_use
-            yield
+            return file_lock(self.url, self._lock_path)
+        return advisory_lock(self.url, self.database)
 
     def register(self, series: Series, problems: Sequence[Problem]) -> Registered:
         """Enter a series and its problems, or find them; what has changed since is refused."""
