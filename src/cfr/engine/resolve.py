@@ -10,7 +10,7 @@ from pathlib import Path
 from cfr.engine.catalogue import DEFAULT_MODEL, catalogue, find_model
 from cfr.engine.engine import Decoding, Served
 from cfr.engine.error import EngineError, Unauthorized
-from cfr.engine.local import CONTEXT, Local
+from cfr.engine.local import Local
 from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.presets import Preset, find_preset, presets
 from cfr.engine.pull import Progress, pull
@@ -42,7 +42,7 @@ def resolve(
     progress: Progress = lambda _done, _total, _doing: None,
 ) -> AbstractAsyncContextManager[Served]:
     """Choose the engine; a model of the catalogue is fetched first if it is not here yet."""
-    slots, context = concurrency or 1, wanted.context or CONTEXT
+    slots, context = concurrency or 1, wanted.context
     if path := _gguf(wanted):
         return Local(path, decoding, context=context, slots=slots)
     if endpoint := _endpoint(wanted):
