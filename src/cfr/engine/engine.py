@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, TypeVar, runtime_checkable
 
 from cfr.engine.error import Transient
 from cfr.protocol import Call, Completion
 
-__all__ = ["SILENT", "Decoded", "Decoding", "Engine", "Served", "Watcher"]
+__all__ = ["SILENT", "Decoded", "Decoding", "Engine", "Openable", "Served", "Watcher", "opened"]
+
+S = TypeVar("S", bound="Served")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,35 @@ class Served(Protocol):
     ) -> Completion:
         """Perform one call, with another decoding than the engine's own if one is given."""
         ...
+
+
+@runtime_checkable
+class Openable(Protocol):
+    """An engine that holds connections or a server while it is open: ``async with engine``."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls can be performed now."""
+        ...
+
+    async def __aenter__(self) -> object: ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+
+@asynccontextmanager
+async def opened(engine: S) -> AsyncGenerator[S]:
+    """Open an engine that is not open yet and close it afterwards; leave an open one alone."""
+    if isinstance(engine, Openable) and not engine.is_open:
+        async with engine:
+            yield engine
+    else:
+        yield engine
 
 
 @dataclass(frozen=True, slots=True)

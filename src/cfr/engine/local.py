@@ -74,6 +74,11 @@ class Local:
         await asyncio.to_thread(_drop, [server])
 
     @property
+    def is_open(self) -> bool:
+        """Whether calls can be performed now."""
+        return self._engine is not None
+
+    @property
     def model(self) -> str:
         """The name of the model that is asked."""
         return self._name

@@ -89,7 +89,7 @@ class OpenAI:
             if not self.endpoint.model:
                 self.endpoint = replace(self.endpoint, model=await self._only_model())
         except BaseException:
-            await self._session.close()
+            await self._close()
             raise
         return self
 
@@ -99,9 +99,12 @@ class OpenAI:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._session:
-            await self._session.close()
-            self._session = None
+        await self._close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls can be performed now."""
+        return self._session is not None
 
     @property
     def model(self) -> str:
@@ -128,6 +131,11 @@ class OpenAI:
             raise BadReply(
                 f"{self.endpoint.shown}: its list of models cannot be read; name one with --model"
             ) from None
+
+    async def _close(self) -> None:
+        session, self._session = self._session, None
+        if session:
+            await session.close()
 
     async def _only_model(self) -> str:
         """Find the model's name, which need not be given where the endpoint serves just one."""

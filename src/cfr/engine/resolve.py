@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from cfr.engine.catalogue import DEFAULT_MODEL, catalogue, find_model
-from cfr.engine.engine import Decoding, Served
+from cfr.engine.engine import Decoding
 from cfr.engine.error import EngineError, Unauthorized
 from cfr.engine.local import Local
 from cfr.engine.openai import Endpoint, OpenAI
@@ -40,7 +39,7 @@ def resolve(
     retry: Retry | None = None,
     concurrency: int | None = None,
     progress: Progress = lambda _done, _total, _doing: None,
-) -> AbstractAsyncContextManager[Served]:
+) -> OpenAI | Local:
     """Choose the engine; a model of the catalogue is fetched first if it is not here yet."""
     slots, context = concurrency or 1, wanted.context
     if path := _gguf(wanted):
