@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cfr.engine.chat import Draft, completion_from, error_message, request_for
+from cfr.engine.chat import StreamedReply, completion_from, error_message, request_for
 from cfr.engine.engine import Decoding
 from cfr.engine.error import BadReply, ServerFault
 from cfr.protocol import Call, Usage
@@ -126,14 +126,14 @@ def test_an_error_in_a_good_status_is_a_fault() -> None:
         completion_from(b'{"error": {"message": "overloaded"}}')
 
 
-def test_a_draft_grows_line_by_line() -> None:
-    draft = Draft()
-    assert draft.add_line(b": ping\n") == ("", "")
-    assert draft.add_line(b'data: {"choices":[{"delta":{"content":"4"}}]}\n') == ("4", "")
-    assert draft.finish is None
-    draft.add_line(b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n')
-    draft.add_line(b'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n')
-    completion = draft.completion()
+def test_a_streamed_reply_grows_line_by_line() -> None:
+    reply = StreamedReply()
+    assert reply.add_line(b": ping\n") == ("", "")
+    assert reply.add_line(b'data: {"choices":[{"delta":{"content":"4"}}]}\n') == ("4", "")
+    assert reply.finish is None
+    reply.add_line(b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n')
+    reply.add_line(b'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n')
+    completion = reply.completion()
     assert (completion.text, completion.finish, completion.usage) == ("4", "stop", Usage(1, 2))
 
 

@@ -4,37 +4,30 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from model_file import header, pair, text, write_model
 
 from cfr.engine.error import ModelFileError
 from cfr.engine.gguf import inspect
 
-
-def text(value: str) -> bytes:
-    return struct.pack("<Q", len(value)) + value.encode()
-
-
-def pair(name: str, kind: int, value: bytes) -> bytes:
-    return text(name) + struct.pack("<I", kind) + value
-
-
-PAIRS = (
-    pair("general.architecture", 8, text("tiny")),
-    pair("tiny.context_length", 4, struct.pack("<I", 2048)),
-    pair("tokenizer.chat_template", 8, text("{{ messages }}")),
+OTHERS = (
     pair("tiny.scale", 6, struct.pack("<f", 0.5)),
     pair("tokens", 9, struct.pack("<IQ", 8, 2) + text("a") + text("b")),
     pair("scores", 9, struct.pack("<IQ", 6, 3) + bytes(12)),
 )
-TENSOR = text("weight") + struct.pack("<IQQIQ", 2, 4, 4, 0, 32)
-HEADER = b"GGUF" + struct.pack("<IQQ", 3, 1, len(PAIRS)) + b"".join(PAIRS) + TENSOR
-WHOLE = HEADER + bytes(128)
 
 
 def test_a_whole_file_tells_its_context(tmp_path: Path) -> None:
-    path = tmp_path / "m.gguf"
-    path.write_bytes(WHOLE)
-    seen = inspect(path)
+    seen = inspect(write_model(tmp_path / "m.gguf", *OTHERS))
     assert (seen.architecture, seen.context, seen.chat_template) == ("tiny", 2048, True)
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [b"", pair("tiny.context_length", 8, text("long")), pair("context_length", 4, bytes(4))],
+)
+def test_a_file_need_not_tell_its_context(tmp_path: Path, limit: bytes) -> None:
+    more = [limit] if limit else []
+    assert inspect(write_model(tmp_path / "m.gguf", *more, context=None)).context is None
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
@@ -51,9 +44,9 @@ def test_another_kind_of_file(tmp_path: Path) -> None:
         inspect(tmp_path)
 
 
-@given(length=st.integers(4, len(HEADER) + 32))
+@given(length=st.integers(4, len(header(*OTHERS)) + 32))
 def test_a_file_cut_anywhere_is_noticed(tmp_path_factory: pytest.TempPathFactory, length: int):
-    path = tmp_path_factory.getbasetemp() / "cut.gguf"
-    path.write_bytes(WHOLE[:length])
+    path = write_model(tmp_path_factory.getbasetemp() / "cut.gguf", *OTHERS)
+    path.write_bytes(path.read_bytes()[:length])
     with pytest.raises(ModelFileError, match="cut short"):
         inspect(path)

@@ -1,8 +1,10 @@
 """A real GGUF model in this process: the smallest of the catalogue, pulled on first use."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from model_file import write_model
 
 from cfr.constraint.recovery import read_spec
 from cfr.constraint.stage import extract_constraints
@@ -10,13 +12,12 @@ from cfr.engine.catalogue import find_model
 from cfr.engine.drive import drive
 from cfr.engine.engine import Decoding, Watcher
 from cfr.engine.error import ModelFileError, PromptTooLong
-from cfr.engine.local import Local
+from cfr.engine.local import CONTEXT, Local
 from cfr.engine.pull import pull
+from cfr.error import InputError
 from cfr.method import Routed
 from cfr.problem import Problem
 from cfr.protocol import Call
-
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +29,7 @@ def smallest() -> Path:
         pytest.skip(f"the smallest model cannot be had here: {error}")
 
 
+@pytest.mark.slow
 async def test_a_real_completion(smallest: Path) -> None:
     call = Call.user("Name a colour.", stage="direct", max_tokens=16)
     async with Local(smallest, Decoding(temperature=0, seed=1), context=512) as engine:
@@ -46,6 +48,7 @@ async def test_a_real_completion(smallest: Path) -> None:
     assert "".join(streamed) == second.text == first.text
 
 
+@pytest.mark.slow
 async def test_a_grammar_makes_stage_1_valid_even_for_a_model_that_cannot_reason(
     smallest: Path,
 ) -> None:
@@ -56,6 +59,7 @@ async def test_a_grammar_makes_stage_1_valid_even_for_a_model_that_cannot_reason
     assert read_spec(completion.text).rung == expected
 
 
+@pytest.mark.slow
 async def test_routed_cfr_on_a_real_model(smallest: Path) -> None:
     problem = Problem("Find the remainder when 100 is divided by 7.")
     async with Local(smallest, Decoding(seed=1), context=2_048) as engine:
@@ -67,6 +71,7 @@ async def test_routed_cfr_on_a_real_model(smallest: Path) -> None:
     assert outcome.result.text
 
 
+@pytest.mark.slow
 async def test_a_problem_longer_than_the_context(smallest: Path) -> None:
     call = Call.user("long " * 2_000, stage="direct", max_tokens=16)
     async with Local(smallest, context=512) as engine:
@@ -74,6 +79,7 @@ async def test_a_problem_longer_than_the_context(smallest: Path) -> None:
             await engine.complete(call)
 
 
+@pytest.mark.slow
 async def test_a_model_cut_short_is_named_before_it_is_loaded(
     smallest: Path, tmp_path: Path
 ) -> None:
@@ -85,3 +91,57 @@ async def test_a_model_cut_short_is_named_before_it_is_loaded(
     with pytest.raises(ModelFileError, match="no such file"):
         async with Local(tmp_path / "none.gguf"):
             pass
+
+
+@pytest.mark.slow
+async def test_the_limit_of_a_real_model_is_in_its_file(smallest: Path) -> None:
+    with pytest.raises(InputError, match=r"\.gguf: its limit is 8192 tokens .* 8193 are asked for"):
+        async with Local(smallest, context=8_193):
+            pass
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Start no server; see with which context one would have been started."""
+    contexts: list[int] = []
+
+    def start(_engine: Local, context: int) -> object:
+        contexts.append(context)
+        return SimpleNamespace(listening_address="http://127.0.0.1:1")
+
+    monkeypatch.setattr(Local, "_start", start)
+    return contexts
+
+
+@pytest.mark.parametrize(
+    ("limit", "asked", "given"),
+    [
+        (2_048, None, 2_048),
+        (32_768, None, CONTEXT),
+        (None, None, CONTEXT),
+        (2_048, 2_048, 2_048),
+        (2_048, 512, 512),
+        (None, 99_999, 99_999),
+    ],
+)
+async def test_the_context_keeps_to_the_limit_of_the_file(
+    tmp_path: Path, served: list[int], limit: int | None, asked: int | None, given: int
+) -> None:
+    path = write_model(tmp_path / "m.gguf", context=limit)
+    async with Local(path, context=asked) as engine:
+        assert engine.context == given
+    assert served == [given]
+
+
+async def test_a_context_beyond_the_limit_of_the_file_is_refused(
+    tmp_path: Path, served: list[int]
+) -> None:
+    path = write_model(tmp_path / "m.gguf")
+    with pytest.raises(InputError) as caught:
+        async with Local(path, context=2_049):
+            pass
+    assert str(caught.value) == (
+        f"{path}: its limit is 2048 tokens of context, and 2049 are asked for; "
+        "give a smaller --context, 2048 at the most"
+    )
+    assert served == []

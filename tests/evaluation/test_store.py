@@ -85,19 +85,6 @@ async def test_a_changed_problem_is_refused(url: str) -> None:
             store.register(SERIES, changed)
 
 
-def test_two_runs_do_not_share_a_store_at_once(url: str) -> None:
-    with (
-        Store(url) as one,
-        Store(url) as two,
-        one.exclusively(),
-        pytest.raises(StoreError, match="another run is using this store"),
-        two.exclusively(),
-    ):
-        pass
-    with Store(url) as store, store.exclusively():
-        pass
-
-
 async def test_text_of_any_kind_is_stored(url: str) -> None:
     odd = Problem("“ſ” \u2028 \U0001f600 {x} \\frac", id="odd", answer="1")
     with Store(url) as store:

@@ -1,4 +1,4 @@
-"""The models that can be had by name: what they are, and where they lie on this machine."""
+"""The catalogue of models that run here: what they are, and where their files are kept."""
 
 from __future__ import annotations
 

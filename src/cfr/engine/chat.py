@@ -17,7 +17,7 @@ from cfr.engine.error import BadReply, ServerFault
 from cfr.problem import Json
 from cfr.protocol import Call, Completion, Finish, Usage
 
-__all__ = ["Draft", "JsonMode", "completion_from", "error_message", "request_for"]
+__all__ = ["JsonMode", "StreamedReply", "completion_from", "error_message", "request_for"]
 
 JsonMode: TypeAlias = Literal["schema", "object", "off"]
 """How a JSON reply is asked for: by its schema, as any object, or in the prompt alone."""
@@ -49,9 +49,9 @@ def request_for(call: Call, model: str, decoding: Decoding, mode: JsonMode) -> d
 
 def completion_from(body: bytes) -> Completion:
     """Read a whole reply."""
-    draft = Draft()
-    draft.add(body, key="message")
-    return draft.completion()
+    reply = StreamedReply()
+    reply.add(body, key="message")
+    return reply.completion()
 
 
 def error_message(body: bytes) -> str:
@@ -66,8 +66,8 @@ def error_message(body: bytes) -> str:
 
 
 @dataclass(slots=True)
-class Draft:
-    """A reply as it is put together: from one body, or from the events of a stream."""
+class StreamedReply:
+    """A reply that is being received: the events of a stream, or one body, put together."""
 
     text: list[str] = field(default_factory=list[str])
     reasoning: list[str] = field(default_factory=list[str])
@@ -101,7 +101,7 @@ class Draft:
         return self.add(data) if data else ("", "")
 
     def completion(self) -> Completion:
-        """Close the draft."""
+        """Return what was received as a completion."""
         return Completion(
             text="".join(self.text),
             finish=self.finish or "other",

@@ -1,4 +1,4 @@
-"""Perform a method's calls with an engine until it returns."""
+"""The driver of a method: performs its calls with an engine until it returns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[T]):
-    """What a method returned and every exchange that led to it."""
+    """A method's result and every exchange that led to it."""
 
     result: T
     exchanges: tuple[Exchange, ...]

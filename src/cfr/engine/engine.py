@@ -1,21 +1,24 @@
-"""What every engine has in common: it turns one call into one completion."""
+"""The protocol of engines: one call in, one completion out."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from types import TracebackType
+from typing import Protocol, TypeVar, runtime_checkable
 
 from cfr.engine.error import Transient
 from cfr.protocol import Call, Completion
 
-__all__ = ["SILENT", "Decoded", "Decoding", "Engine", "Served", "Watcher", "opened"]
+__all__ = ["SILENT", "Decoded", "Decoding", "Engine", "Openable", "Served", "Watcher", "opened"]
+
+E = TypeVar("E", bound="Engine")
 
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How replies are sampled: the paper's primary setting unless told otherwise.
+    """Sampling settings: the paper's primary ones unless others are given.
 
     It belongs to the engine and not to a method, so that all methods in a comparison share it.
     """
@@ -28,7 +31,7 @@ class Decoding:
 
 
 class Watcher:
-    """Is told what happens while calls are performed. Override what is of interest."""
+    """An observer of calls while they are performed. Override what is of interest."""
 
     streams: bool = True
     """Whether pieces of replies are wanted; nothing is streamed for a watcher that ignores them."""
@@ -54,7 +57,7 @@ SILENT = _Silent()
 
 
 class Engine(Protocol):
-    """Performs calls. Each engine decides only how; what is asked comes from the method."""
+    """A performer of calls. It decides only how; what is asked comes from the method."""
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform one call, or raise an EngineError."""
@@ -76,6 +79,35 @@ class Served(Protocol):
         ...
 
 
+@runtime_checkable
+class Openable(Protocol):
+    """An engine that holds connections or a server while it is open: ``async with engine``."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls can be performed now."""
+        ...
+
+    async def __aenter__(self) -> object: ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+
+@asynccontextmanager
+async def opened(engine: E) -> AsyncGenerator[E]:
+    """Open an engine that is not open yet and close it afterwards; leave an open one alone."""
+    if isinstance(engine, Openable) and not engine.is_open:
+        async with engine:
+            yield engine
+    else:
+        yield engine
+
+
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """A served model as seen by one comparison: always sampled in the same way."""
@@ -86,12 +118,3 @@ class Decoded:
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform a call with this decoding."""
         return await self.served.complete(call, watcher, self.decoding)
-
-
-@asynccontextmanager
-async def opened(engine: Served) -> AsyncGenerator[Served]:
-    if getattr(engine, "is_open", True):
-        yield engine
-    else:
-        async with cast("Any", engine) as served:
-            yield served

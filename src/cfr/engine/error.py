@@ -1,4 +1,4 @@
-"""What can go wrong between us and a model, each with its way out.
+"""Errors between us and a model, each with its way out.
 
 None of these is ever an answer: a call that ends in one of them has no completion, and the attempt
 that made it can be run again.
@@ -50,7 +50,7 @@ class PromptTooLong(Rejected):
     def __init__(self, message: str, limit: int | None = None) -> None:
         super().__init__(message)
         self.limit = limit
-        """The context's size, where the endpoint told it."""
+        """The context's size, where the endpoint names it."""
 
 
 class ModelFileError(EngineError):

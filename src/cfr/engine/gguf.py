@@ -1,4 +1,4 @@
-"""Just enough of the GGUF format to tell a whole model file from a broken one before loading it."""
+"""The header of a GGUF file: enough to tell a whole model from a broken one before loading it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIDTH: Final = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 1
 
 @dataclass(frozen=True, slots=True)
 class GGUF:
-    """What a model file says of itself."""
+    """A model file's own description: its architecture, context limit and chat template."""
 
     architecture: str
     context: int | None

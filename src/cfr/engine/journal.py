@@ -1,4 +1,4 @@
-"""Completions as they happened, so that a run can be resumed by replaying it."""
+"""The journal of an attempt: its completions in order, so that a replay resumes it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Journal", "MemoryJournal", "digest", "require_same"]
 
 
 class Journal(Protocol):
-    """Answers the calls of one attempt that were completed before, by their place in it."""
+    """A record of the completions of one attempt, by their place in it."""
 
     def recall(self, ordinal: int, call: Call) -> Completion | None:
         """Return the stored completion of the attempt's nth call, or None if it was not made."""

@@ -1,7 +1,8 @@
-"""How many calls may be under way: as many as the endpoint bears, within what was allowed.
+"""Limits on calls to one endpoint: how many at the same time, and how many a minute.
 
-Concurrency grows while replies come and is halved when the endpoint pushes back, as TCP does with
-its window. Requests and tokens a minute are kept below their limits where there are any.
+Concurrency grows while replies come and is halved when the endpoint pushes back (429, 5xx or a
+time-out), as TCP does with its window. Requests and tokens a minute are kept below their limits
+where there are any.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _PUSHBACK = (RateLimited, ServerFault, TimedOut)
 
 
 class Limiter:
-    """What one endpoint bears: a semaphore whose size adapts, and a pace."""
+    """A semaphore whose size adapts to what one endpoint can take, and a pace."""
 
     def __init__(
         self,
@@ -86,7 +87,7 @@ class Limiter:
 
 
 class Pace:
-    """Keeps a rate below so many units a minute by spacing calls out; None means no limit."""
+    """A rate limit of so many units a minute, kept by spacing calls out; None means no limit."""
 
     def __init__(self, per_minute: float | None) -> None:
         self._gap = 60.0 / per_minute if per_minute else 0.0
@@ -114,13 +115,13 @@ class Limited:
         async with self.limiter:
             await self.limiter.requests.wait()
             await self.limiter.tokens.wait(_tokens_guessed(call))
-            completion = await self._engine.complete(call, _Feeling(watcher, self.limiter))
+            completion = await self._engine.complete(call, _PushbackWatcher(watcher, self.limiter))
         self.limiter.succeeded()
         return completion
 
 
-class _Feeling(Watcher):
-    """Feels the endpoint push back and passes everything on."""
+class _PushbackWatcher(Watcher):
+    """A watcher that tells the limiter when the endpoint pushes back, and passes all on."""
 
     def __init__(self, watcher: Watcher, limiter: Limiter) -> None:
         self._watcher = watcher

@@ -13,12 +13,14 @@ from cfr.engine.engine import SILENT, Decoding, Watcher
 from cfr.engine.error import ModelFileError
 from cfr.engine.gguf import inspect
 from cfr.engine.openai import Endpoint, OpenAI
+from cfr.error import InputError
 from cfr.protocol import Call, Completion
 
 __all__ = ["CONTEXT", "Local"]
 
 CONTEXT: Final = 4_096
-"""Tokens of context for each call that runs at the same time, unless told otherwise."""
+"""Tokens of context for each call that runs at the same time, where none are asked for and the
+file's own limit is not smaller."""
 
 
 class Local:
@@ -33,13 +35,14 @@ class Local:
         decoding: Decoding | None = None,
         *,
         name: str = "",
-        context: int = CONTEXT,
+        context: int | None = None,
         slots: int = 1,
         threads: int | None = None,
     ) -> None:
         self.path = path
         self._name = name or path.stem
         self.context = context
+        """Tokens that are asked for; once the engine is open, those that it has."""
         self._decoding = decoding
         self._slots = slots
         self._threads = threads or _usable_cores()
@@ -47,12 +50,12 @@ class Local:
         self._engine: OpenAI | None = None
 
     async def __aenter__(self) -> Local:
-        inspect(self.path)
-        self._server = await asyncio.to_thread(self._start)
+        self.context = context = self._usable_context()
+        self._server = await asyncio.to_thread(self._start, context)
         endpoint = Endpoint(
             base_url=f"{self._server.listening_address}/v1",
             model=self._name,
-            context=self.context,
+            context=context,
             json_mode="schema",
         )
         self._engine = await OpenAI(endpoint, self._decoding).__aenter__()
@@ -71,6 +74,11 @@ class Local:
         await asyncio.to_thread(_drop, [server])
 
     @property
+    def is_open(self) -> bool:
+        """Whether calls can be performed now."""
+        return self._engine is not None
+
+    @property
     def model(self) -> str:
         """The name of the model that is asked."""
         return self._name
@@ -83,7 +91,17 @@ class Local:
             raise RuntimeError("use the engine inside `async with`")
         return await self._engine.complete(call, watcher, decoding)
 
-    def _start(self) -> object:
+    def _usable_context(self) -> int:
+        """Choose the context; beyond the limit that it was trained with a model writes nonsense."""
+        limit = inspect(self.path).context
+        if limit and self.context and self.context > limit:
+            raise InputError(
+                f"{self.path}: its limit is {limit} tokens of context, and {self.context} are "
+                f"asked for; give a smaller --context, {limit} at the most"
+            )
+        return self.context or min(CONTEXT, limit or CONTEXT)
+
+    def _start(self, context: int) -> object:
         # With its default spinning, a contested core slows a small model down tenfold. OpenMP reads
         # this once, when the library is loaded.
         os.environ.setdefault("GOMP_SPINCOUNT", "1000")
@@ -97,7 +115,7 @@ class Local:
         parameters = xllamacpp.CommonParams()
         parameters.model.path = str(self.path)
         parameters.n_parallel = self._slots
-        parameters.n_ctx = self.context * self._slots  # llama.cpp divides it among the slots
+        parameters.n_ctx = context * self._slots  # llama.cpp divides it among the slots
         parameters.cpuparams.n_threads = self._threads
         parameters.hostnames = ["127.0.0.1"]
         parameters.port = 0
@@ -109,7 +127,7 @@ class Local:
         except RuntimeError:
             raise ModelFileError(
                 f"{self.path}: llama.cpp could not load it; its format may be too new, or memory "
-                f"too small for {self._slots} x {self.context} tokens of context"
+                f"too small for {self._slots} x {context} tokens of context"
             ) from None
 
 

@@ -15,7 +15,7 @@ import aiohttp
 import orjson
 
 from cfr.engine.address import without_secrets
-from cfr.engine.chat import Draft, JsonMode, completion_from, request_for
+from cfr.engine.chat import JsonMode, StreamedReply, completion_from, request_for
 from cfr.engine.engine import SILENT, Decoding, Watcher
 from cfr.engine.error import (
     BadReply,
@@ -37,7 +37,7 @@ __all__ = ["Endpoint", "OpenAI"]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model is served."""
+    """The address of a model that is served elsewhere, and what is known about it."""
 
     base_url: str
     model: str
@@ -89,7 +89,7 @@ class OpenAI:
             if not self.endpoint.model:
                 self.endpoint = replace(self.endpoint, model=await self._only_model())
         except BaseException:
-            await self._session.close()
+            await self._close()
             raise
         return self
 
@@ -99,9 +99,12 @@ class OpenAI:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._session:
-            await self._session.close()
-            self._session = None
+        await self._close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls can be performed now."""
+        return self._session is not None
 
     @property
     def model(self) -> str:
@@ -128,6 +131,11 @@ class OpenAI:
             raise BadReply(
                 f"{self.endpoint.shown}: its list of models cannot be read; name one with --model"
             ) from None
+
+    async def _close(self) -> None:
+        session, self._session = self._session, None
+        if session:
+            await session.close()
 
     async def _only_model(self) -> str:
         """Find the model's name, which need not be given where the endpoint serves just one."""
@@ -180,18 +188,18 @@ class OpenAI:
         async with self._ask("POST", "chat/completions", data) as response:
             if not watcher.streams:
                 return completion_from(await response.read())
-            draft = Draft()
+            reply = StreamedReply()
             async for line in response.content:
                 if _ends_stream(line):
                     break
-                text, reasoning = draft.add_line(line)
+                text, reasoning = reply.add_line(line)
                 if reasoning:
                     watcher.wrote(call, reasoning, reasoning=True)
                 if text:
                     watcher.wrote(call, text, reasoning=False)
-        if draft.finish is None:
+        if reply.finish is None:
             raise StreamCut(f"{self.endpoint.shown}: the stream ended before the reply did")
-        return draft.completion()
+        return reply.completion()
 
     @asynccontextmanager
     async def _ask(

@@ -1,4 +1,4 @@
-"""Models by name: where each is served, which key it takes, what it costs.
+"""Presets of models: where each is served, which key it takes, what it costs.
 
 The presets of the package are in ``models.toml`` beside this file, which explains the keys. A
 user's own ``models.toml`` adds to them and overrides them key by key.
@@ -32,7 +32,7 @@ class PresetError(EngineError):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens."""
+    """A price in US dollars for a million tokens."""
 
     input: float
     output: float

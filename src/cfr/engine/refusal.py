@@ -1,4 +1,4 @@
-"""What an HTTP status other than 200 means, and what the person at the keyboard can do about it."""
+"""Errors for HTTP statuses other than 200, with what the person at the keyboard can do."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TOO_LONG: Final = re.compile(
 
 
 class ParameterRefused(Rejected):
-    """The endpoint does not take a parameter that the call can do without."""
+    """A refusal of a parameter that the call can do without."""
 
     def __init__(self, message: str, parameter: str) -> None:
         super().__init__(message)
@@ -47,32 +47,32 @@ def refusal(
     where: str, model: str, key_name: str, status: int, headers: Mapping[str, str], body: bytes
 ) -> EngineError:
     """Turn a refusal into the error to raise."""
-    said = error_message(body)
-    told = f"{where}: HTTP {status}" + (f" ({said})" if said else "")
+    reason = error_message(body)
+    message = f"{where}: HTTP {status}" + (f" ({reason})" if reason else "")
     if status in (401, 403):
         return Unauthorized(
-            f"{told}; put a valid key into {key_name or 'a variable and name it with --key-env'}"
+            f"{message}; put a valid key into {key_name or 'a variable and name it with --key-env'}"
         )
     if status == 404:
-        return ModelNotFound(f"{told}; check the model name {model!r} and the address")
+        return ModelNotFound(f"{message}; check the model name {model!r} and the address")
     if 300 <= status < 400:
-        return Rejected(f"{told}; it redirects elsewhere: give the final address")
-    if status == 429 and "quota" in said.lower():
-        return Rejected(f"{told}; the account has nothing left to spend")
+        return Rejected(f"{message}; it redirects elsewhere: give the final address")
+    if status == 429 and "quota" in reason.lower():
+        return Rejected(f"{message}; the account has nothing left to spend")
     if status in _TRANSIENT or status >= 500:
         kind = RateLimited if status == 429 else ServerFault
-        return kind(f"{told}; try again later", parse_retry_after(headers.get("Retry-After")))
-    return _bad_request(told, said)
+        return kind(f"{message}; try again later", parse_retry_after(headers.get("Retry-After")))
+    return _bad_request(message, reason)
 
 
-def _bad_request(told: str, said: str) -> Rejected:
+def _bad_request(message: str, reason: str) -> Rejected:
     for parameter, named in _DISPENSABLE.items():
-        if named.search(said):
-            return ParameterRefused(told, parameter)
-    if limit := _CONTEXT_LIMIT.search(said):
-        return PromptTooLong(f"{told}; shorten the problem", int(limit[1]))
-    if _TOO_LONG.search(said):
+        if named.search(reason):
+            return ParameterRefused(message, parameter)
+    if limit := _CONTEXT_LIMIT.search(reason):
+        return PromptTooLong(f"{message}; shorten the problem", int(limit[1]))
+    if _TOO_LONG.search(reason):
         return PromptTooLong(
-            f"{told}; shorten the problem or give the model more context (--context)"
+            f"{message}; shorten the problem or give the model more context (--context)"
         )
-    return Rejected(told)
+    return Rejected(message)

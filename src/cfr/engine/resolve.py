@@ -1,16 +1,15 @@
-"""From what a person names (a model, a file, an address) to the engine that serves it."""
+"""The choice of an engine for what a person names: a model, a file or an address."""
 
 from __future__ import annotations
 
 import os
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from cfr.engine.catalogue import DEFAULT_MODEL, catalogue, find_model
-from cfr.engine.engine import Decoding, Served
+from cfr.engine.engine import Decoding
 from cfr.engine.error import EngineError, Unauthorized
-from cfr.engine.local import CONTEXT, Local
+from cfr.engine.local import Local
 from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.presets import Preset, find_preset, presets
 from cfr.engine.pull import Progress, pull
@@ -40,9 +39,9 @@ def resolve(
     retry: Retry | None = None,
     concurrency: int | None = None,
     progress: Progress = lambda _done, _total, _doing: None,
-) -> AbstractAsyncContextManager[Served]:
+) -> OpenAI | Local:
     """Choose the engine; a model of the catalogue is fetched first if it is not here yet."""
-    slots, context = concurrency or 1, wanted.context or CONTEXT
+    slots, context = concurrency or 1, wanted.context
     if path := _gguf(wanted):
         return Local(path, decoding, context=context, slots=slots)
     if endpoint := _endpoint(wanted):

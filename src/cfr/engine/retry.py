@@ -1,4 +1,4 @@
-"""Ask again after a fault that may pass, ever more slowly, and as the endpoint wishes."""
+"""Retries after a fault that may pass, with pauses that grow or that the endpoint asks for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often and how patiently a call is repeated. Only transport faults are."""
+    """A retry policy: how often and how patiently a call is repeated. Only transport faults are."""
 
     attempts: int = 5
     first_pause: float = 0.5

@@ -1,10 +1,10 @@
-"""Replies written beforehand, for tests and documentation."""
+"""The scripted engine: replies written beforehand, for tests and documentation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from cfr.engine.engine import SILENT, Watcher
+from cfr.engine.engine import SILENT, Decoding, Watcher
 from cfr.engine.error import EngineError
 from cfr.protocol import Call, Completion
 
@@ -12,15 +12,31 @@ __all__ = ["Scripted"]
 
 
 class Scripted:
-    """Answers calls from a list, in order, or by a function; remembers what it was asked."""
+    """An engine that replies from a list, in order, or by a function, and keeps what was asked.
 
-    def __init__(self, replies: Iterable[str | Completion] | Callable[[Call], str | Completion]):
+    It needs no opening, and however it is to be decoded it replies the same.
+    """
+
+    def __init__(
+        self,
+        replies: Iterable[str | Completion] | Callable[[Call], str | Completion],
+        *,
+        name: str = "scripted",
+    ) -> None:
         self._reply = replies if callable(replies) else _in_order(replies)
+        self._name = name
         self.asked: list[Call] = []
-        self.model = "scripted"
+
+    @property
+    def model(self) -> str:
+        """The name that stands for a model's."""
+        return self._name
 
     async def complete(
-        self, call: Call, watcher: Watcher = SILENT, decoding: object = None
+        self,
+        call: Call,
+        watcher: Watcher = SILENT,
+        decoding: Decoding | None = None,  # noqa: ARG002
     ) -> Completion:
         """Give the next reply."""
         self.asked.append(call)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from cfr.engine.drive import drive
-from cfr.engine.engine import SILENT, Decoding, Engine, Watcher
+from cfr.engine.engine import SILENT, Decoding, Engine, Watcher, opened
 from cfr.engine.resolve import ModelRef, resolve
 from cfr.method import Method, make
 from cfr.problem import Json, Problem, Solution
@@ -86,9 +86,10 @@ async def asolve(
     decoding: Decoding | None = None,
     watcher: Watcher = SILENT,
 ) -> Solved:
-    """Solve one problem with an open engine, or with the model that is named.
+    """Solve one problem with an engine, or with the model that is named.
 
-    Without an engine, a model or an address the embedded model does it, on this machine.
+    An engine that is not open yet is opened, and closed again. Without an engine, a model or an
+    address the embedded model does it, on this machine.
     """
     if engine is None:
         async with resolve(ModelRef(model, base_url), decoding) as served:
@@ -96,7 +97,8 @@ async def asolve(
     posed = problem if isinstance(problem, Problem) else Problem(problem)
     chosen = make(method) if isinstance(method, str) else method
     started = time.monotonic()
-    outcome = await drive(chosen.solve(posed), engine, watcher=watcher)
+    async with opened(engine) as performing:
+        outcome = await drive(chosen.solve(posed), performing, watcher=watcher)
     seconds = time.monotonic() - started
     return Solved(posed, chosen, outcome.result, outcome.exchanges, seconds)
 

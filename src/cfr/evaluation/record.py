@@ -1,4 +1,4 @@
-"""The attempts of a store as plain rows: for export, for statistics, for the cases of a report."""
+"""Rows of a store: its attempts for export, for statistics, for the cases of a report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from cfr.evaluation import schema
 from cfr.evaluation.store import Store
-from cfr.evaluation.writer import Row
+from cfr.evaluation.writer import RowValues
 
 __all__ = [
     "RecordKey",
@@ -29,7 +29,7 @@ RecordKey: TypeAlias = tuple[str, str, str, str, str, int]
 _KEY: Final = ("series", "problem", "run")
 _SERIES: Final = ("benchmark", "method", "label", "model", "decoding")
 _AT_ONCE: Final = 1_000
-_NO_MORE: Final[tuple[None, dict[str, Row]]] = (None, {})
+_NO_MORE: Final[tuple[None, dict[str, RowValues]]] = (None, {})
 
 
 def _attempts(*left_out: str) -> sa.Select[Any]:
@@ -55,7 +55,7 @@ def attempt_columns() -> dict[str, type]:
     return {column.name: column.type.python_type for column in columns} | {"stages": str}
 
 
-def attempt_rows(store: Store) -> Iterator[Row]:
+def attempt_rows(store: Store) -> Iterator[RowValues]:
     """List every attempt with its problem and series, without loading them all at once.
 
     ``stages`` says as JSON how many calls, tokens and seconds each stage took.
@@ -70,17 +70,17 @@ def attempt_rows(store: Store) -> Iterator[Row]:
         yield row | {"stages": orjson.dumps(found if at == here else {}).decode()}
 
 
-def outcome_rows(store: Store) -> Iterator[Row]:
+def outcome_rows(store: Store) -> Iterator[RowValues]:
     """List every attempt without its long texts."""
     return _stream(store, _attempts("problem_text", "text", "error"))
 
 
-def problem_rows(store: Store) -> Iterator[Row]:
+def problem_rows(store: Store) -> Iterator[RowValues]:
     """List the problems: benchmark, name, text, answer."""
     return _stream(store, sa.select(schema.problems).order_by(schema.problems.c.id))
 
 
-def stage_rows(store: Store) -> Iterator[Row]:
+def stage_rows(store: Store) -> Iterator[RowValues]:
     """Add up calls, tokens and seconds for each stage of each series, over judged attempts."""
     s, a, c = schema.series, schema.attempts, schema.calls
     names = [s.c[name] for name in _SERIES]
@@ -94,7 +94,9 @@ def stage_rows(store: Store) -> Iterator[Row]:
     return _stream(store, query)
 
 
-def transcript_rows(store: Store, wanted: Collection[RecordKey]) -> Iterator[tuple[RecordKey, Row]]:
+def transcript_rows(
+    store: Store, wanted: Collection[RecordKey]
+) -> Iterator[tuple[RecordKey, RowValues]]:
     """Find single attempts with all that they have."""
     s, p, a = schema.series, schema.problems, schema.attempts
     with store.database.connect() as connection:
@@ -107,7 +109,7 @@ def transcript_rows(store: Store, wanted: Collection[RecordKey]) -> Iterator[tup
                 yield key, dict(found)
 
 
-def _stages_by_attempt(store: Store) -> Iterator[tuple[tuple[Any, ...], dict[str, Row]]]:
+def _stages_by_attempt(store: Store) -> Iterator[tuple[tuple[Any, ...], dict[str, RowValues]]]:
     c = schema.calls
     key = [c.c[name] for name in _KEY]
     query = sa.select(*key, c.c.stage, *_spent()).group_by(*key, c.c.stage).order_by(*key)
@@ -125,7 +127,7 @@ def _spent() -> list[sa.Label[Any]]:
     ]
 
 
-def _stream(store: Store, query: sa.Select[Any]) -> Iterator[Row]:
+def _stream(store: Store, query: sa.Select[Any]) -> Iterator[RowValues]:
     with store.database.connect().execution_options(yield_per=_AT_ONCE) as connection:
         for row in connection.execute(query).mappings():
             yield dict(row)

@@ -1,41 +1,85 @@
-"""Judge stored answers anew, with the grader as it is now. No model is asked."""
+"""Regrading: stored answers judged anew, with the grader as it is now. No model is asked.
+
+Memory does not grow with the store. Attempts are read a page at a time, by key and without their
+texts, and changed verdicts are written a batch at a time. No read is open while anything is written
+or judged: it would hold a lock on SQLite and a transaction on PostgreSQL.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice, tee
+from typing import Any, Final
 
 import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
 
-from cfr.answer import Case, grade_each
+from cfr.answer import Case, Verdict, grade_each
 from cfr.evaluation import schema
+from cfr.evaluation.error import StoreError, reason
 from cfr.evaluation.store import Store
-from cfr.evaluation.writer import Row
+from cfr.evaluation.writer import RowValues
 
 __all__ = ["regrade"]
 
+_KEY: Final = tuple(schema.attempts.primary_key)
+_AT_ONCE: Final = 500
+"""Attempts in a page that is read, and verdicts in a batch that is written."""
+
 
 def regrade(store: Store) -> int:
-    """Grade every attempt that has a gold answer; return how many verdicts changed."""
+    """Grade every attempt that has a gold answer; return how many verdicts changed.
+
+    An interruption leaves old verdicts beside new ones; regrading again completes the rest.
+    """
+    same = [column == sa.bindparam(f"old_{column.name}") for column in _KEY]
+    update = schema.attempts.update().where(*same)
+    changes, changed = _changes(store), 0
+    try:
+        while batch := list(islice(changes, _AT_ONCE)):
+            with store.database.begin() as connection:
+                connection.execute(update, batch)
+            changed += len(batch)
+    except DBAPIError as error:
+        raise StoreError(
+            f"{store.url}: cannot be regraded ({reason(error)}); put that right and run the same "
+            "command again"
+        ) from None
+    return changed
+
+
+def _changes(store: Store) -> Iterator[RowValues]:
+    """Yield the key and the new verdict of each attempt that is judged otherwise than before."""
+    ahead, rows = tee(_rows(store))  # the grader reads ahead, by a bounded number of cases
+    for row, verdict in zip(rows, _verdicts(ahead), strict=True):
+        if (row.verdict, row.tier) != (verdict.verdict, verdict.tier):
+            key = {f"old_{column.name}": row[n] for n, column in enumerate(_KEY)}
+            yield key | {"verdict": verdict.verdict, "tier": verdict.tier}
+
+
+def _verdicts(rows: Iterator[sa.Row[Any]]) -> Iterator[Verdict]:
+    return grade_each(Case(row.answer, row.gold, row.posed) for row in rows)
+
+
+def _rows(store: Store) -> Iterator[sa.Row[Any]]:
     attempts, problems = schema.attempts, schema.problems
     query = (
-        sa.select(attempts, problems.c.answer.label("gold"), problems.c.text.label("posed"))
+        sa.select(
+            *_KEY,
+            *(attempts.c[name] for name in ("answer", "verdict", "tier")),
+            problems.c.answer.label("gold"),
+            problems.c.text.label("posed"),
+        )
         .join(problems, attempts.c.problem == problems.c.id)
         .where(attempts.c.status != "failed", problems.c.answer.is_not(None))
+        .order_by(*_KEY)
+        .limit(_AT_ONCE)
     )
-    with store.database.connect() as connection:
-        rows = list(connection.execute(query).mappings())
-    changed: list[Row] = []
-    for row, verdict in zip(rows, grade_each(_cases(rows)), strict=True):
-        if (row["verdict"], row["tier"]) != (verdict.verdict, verdict.tier):
-            key = {f"old_{name}": row[name] for name in ("series", "problem", "run")}
-            changed.append(key | {"verdict": verdict.verdict, "tier": verdict.tier})
-    if changed:
-        same = [attempts.c[n] == sa.bindparam(f"old_{n}") for n in ("series", "problem", "run")]
-        with store.database.begin() as connection:
-            connection.execute(attempts.update().where(*same), changed)
-    return len(changed)
-
-
-def _cases(rows: list[sa.RowMapping]) -> Iterator[Case]:
-    for row in rows:
-        yield Case(row["answer"], row["gold"], row["posed"])
+    page = query
+    while True:
+        with store.database.connect() as connection:
+            found = connection.execute(page).all()
+        yield from found
+        if len(found) < _AT_ONCE:
+            return
+        page = query.where(sa.tuple_(*_KEY) > found[-1][: len(_KEY)])

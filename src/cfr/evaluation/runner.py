@@ -8,7 +8,7 @@ import time
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 import orjson
 
@@ -19,17 +19,14 @@ from cfr.engine.error import EngineError, JournalMismatch, ModelNotFound, Unauth
 from cfr.engine.journal import digest, require_same
 from cfr.evaluation.budget import BudgetSpent
 from cfr.evaluation.series import Series
+from cfr.evaluation.status import Status
 from cfr.evaluation.store import AttemptKey, Registered, Store, StoredCall, usage_columns
-from cfr.evaluation.writer import Row
+from cfr.evaluation.writer import RowValues
 from cfr.method import Method
 from cfr.problem import Problem, Solution
 from cfr.protocol import Call, Completion, Message, Usage
 
-__all__ = ["Job", "SeriesResult", "Status", "Tally", "prepare", "run"]
-
-Status: TypeAlias = Literal["ok", "truncated", "unparsed", "failed"]
-"""How an attempt ended: with an answer; without one because its budget ran out; without one all
-the same; or not at all, because a call never succeeded. Only the last is made again."""
+__all__ = ["Job", "SeriesResult", "Tally", "prepare", "run"]
 
 # Runs of one problem, and samples within a run, get seeds of their own where a seed is fixed.
 _SEEDS_A_RUN: Final = 1_000
@@ -208,7 +205,7 @@ class _Ending:
     tier: str | None = None
     details: str = "{}"
 
-    def columns(self) -> Row:
+    def columns(self) -> RowValues:
         return {
             "status": self.status,
             "answer": self.answer,

@@ -1,4 +1,4 @@
-"""Everything that was asked and answered, in SQLite or PostgreSQL.
+"""The store of attempts and calls: everything asked and answered, in SQLite or PostgreSQL.
 
 Calls are written before their attempt goes on, so that whatever was paid for is there after a
 crash. Attempts that are complete are never made again; a failed one leaves its reason and is made
@@ -8,24 +8,24 @@ again by the next run.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import orjson
 import sqlalchemy as sa
-from filelock import FileLock, Timeout
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.event import listens_for
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from cfr.evaluation import schema
 from cfr.evaluation.error import StoreError, reason
+from cfr.evaluation.lock import advisory_lock, file_lock
 from cfr.evaluation.series import Series, fingerprint
-from cfr.evaluation.writer import Row, Writer
+from cfr.evaluation.writer import RowValues, Writer
 from cfr.problem import Problem
 from cfr.protocol import Completion, Finish, Usage
 
@@ -33,8 +33,6 @@ __all__ = ["AttemptKey", "Registered", "Store", "StoreError", "StoredCall", "usa
 
 AttemptKey = tuple[int, int]
 """A problem's number in the store and a run's index: an attempt within its series."""
-
-_LOCK_NUMBER: Final = 0x63_66_72  # "cfr", for PostgreSQL's advisory lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,21 +74,11 @@ class Store:
         self._writer.close()
         self.database.dispose()
 
-    @contextmanager
-    def exclusively(self) -> Generator[None]:
+    def exclusively(self) -> AbstractContextManager[None]:
         """Hold the store for one run: two that write the same attempts would pay for them twice."""
-        in_use = StoreError(f"{self.url}: another run is using this store; wait, or name another")
         if self._lock_path:
-            try:
-                with FileLock(self._lock_path, timeout=0):
-                    yield
-            except Timeout:
-                raise in_use from None
-            return
-        with self.database.connect() as connection:
-            if not connection.scalar(sa.select(sa.func.pg_try_advisory_lock(_LOCK_NUMBER))):
-                raise in_use
-            yield
+            return file_lock(self.url, self._lock_path)
+        return advisory_lock(self.url, self.database)
 
     def register(self, series: Series, problems: Sequence[Problem]) -> Registered:
         """Enter a series and its problems, or find them; what has changed since is refused."""
@@ -152,11 +140,11 @@ class Store:
                 status, verdict, count, *used = cast("tuple[Any, ...]", row)
                 yield status, verdict, count, Usage(*used)
 
-    async def write_call(self, row: Row) -> None:
+    async def write_call(self, row: RowValues) -> None:
         """Write a completed call and wait until it is safe."""
         await self._writer.write(schema.calls, row)
 
-    def write_attempt(self, row: Row) -> None:
+    def write_attempt(self, row: RowValues) -> None:
         """Write how an attempt ended. If this is lost, its calls are not: it is replayed."""
         self._writer.write_later(schema.attempts, row)
 
@@ -226,7 +214,7 @@ class Store:
         return {row.name: row.id for row in connection.execute(names)}
 
 
-def usage_columns(usage: Usage) -> Row:
+def usage_columns(usage: Usage) -> RowValues:
     """Spread token counts over their columns."""
     return {
         "input_tokens": usage.input,

@@ -1,4 +1,4 @@
-"""How the series in a store stand."""
+"""Summaries of the series in a store: attempts, verdicts and tokens, counted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import orjson
 import sqlalchemy as sa
 
 from cfr.evaluation import schema
+from cfr.evaluation.status import STATUSES
 from cfr.evaluation.store import Store, usage_columns
 from cfr.problem import Json
 from cfr.protocol import Usage
@@ -18,7 +19,7 @@ __all__ = ["Summary", "summaries"]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A series in numbers."""
+    """The counts of one series."""
 
     series: int
     benchmark: str
@@ -69,7 +70,7 @@ def summaries(store: Store) -> list[Summary]:
     def count(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
         return sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
 
-    statuses = [count(a.c.status == status) for status in ("ok", "truncated", "unparsed", "failed")]
+    statuses = [count(a.c.status == status) for status in STATUSES]
     verdicts = [count(a.c.verdict == verdict) for verdict in ("correct", "undecided")]
     tokens = [sa.func.coalesce(sa.func.sum(a.c[name]), 0) for name in usage_columns(Usage())]
     query = (

@@ -1,7 +1,7 @@
-"""Rows on their way to the disk: many at a time, each acknowledged when it is safe.
+"""The store's writer thread: rows committed many at a time, each acknowledged when it is safe.
 
 A commit that waits for the disk takes as long for a thousand rows as for one. So rows queue up
-while one commit is under way and go into the next together, and whoever waits for a row is told
+while one commit is under way and go into the next together, and whoever waits for a row hears of it
 once it is committed.
 """
 
@@ -17,17 +17,19 @@ import sqlalchemy as sa
 
 from cfr.evaluation.error import StoreError, reason
 
-__all__ = ["Row", "Writer"]
+__all__ = ["RowValues", "Writer"]
 
-Row: TypeAlias = dict[str, Any]
+RowValues: TypeAlias = dict[str, Any]
+"""The values of one row, by column."""
+
 # A commit costs the same for one row as for fifty. Beside the time that a model takes to reply this
 # pause is nothing, and it halves the work of writing.
 _LINGER: Final = 0.004
-_Pending: TypeAlias = tuple[sa.Table, Row, asyncio.Future[None] | None]
+_Pending: TypeAlias = tuple[sa.Table, RowValues, asyncio.Future[None] | None]
 
 
 class Writer:
-    """Writes rows in a thread of its own, in the order in which they came."""
+    """A queue of rows and the thread that writes them, in the order in which they came."""
 
     def __init__(
         self, url: str, database: sa.Engine, upsert: Callable[[sa.Table], sa.Insert]
@@ -43,13 +45,13 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
         self._thread.start()
 
-    async def write(self, table: sa.Table, row: Row) -> None:
+    async def write(self, table: sa.Table, row: RowValues) -> None:
         """Write a row and wait until it is committed."""
         done = asyncio.get_running_loop().create_future()
         self._put(table, row, done)
         await done
 
-    def write_later(self, table: sa.Table, row: Row) -> None:
+    def write_later(self, table: sa.Table, row: RowValues) -> None:
         """Write a row without waiting for it."""
         self._put(table, row, None)
 
@@ -67,7 +69,7 @@ class Writer:
             self._changed.notify_all()
         self._thread.join()
 
-    def _put(self, table: sa.Table, row: Row, done: asyncio.Future[None] | None) -> None:
+    def _put(self, table: sa.Table, row: RowValues, done: asyncio.Future[None] | None) -> None:
         with self._changed:
             self._pending.append((table, row, done))
             self._changed.notify_all()
@@ -89,7 +91,7 @@ class Writer:
                 self._changed.notify_all()
 
     def _commit(self, batch: list[_Pending]) -> StoreError | None:
-        rows: dict[str, tuple[sa.Table, list[Row]]] = {}
+        rows: dict[str, tuple[sa.Table, list[RowValues]]] = {}
         for table, row, _ in batch:
             rows.setdefault(table.name, (table, []))[1].append(row)
         failure: StoreError | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cfr.analysis.notation import percent
 from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
+from cfr.evaluation.status import STATUSES
 
 __all__ = ["Block", "benchmarks_of", "blocks", "health", "mean_cost", "relative", "sizes"]
 
@@ -62,7 +63,8 @@ def health(arms: Iterable[Arm]) -> str:
         return "No attempts."
     rates = ", ".join(
         f"{counts.get(status, 0):,} {status} ({percent(counts.get(status, 0) / total)})"
-        for status in ("truncated", "unparsed", "failed")
+        for status in STATUSES
+        if status != "ok"
     )
     return f"Of {total:,} attempts: {rates}; failed ones are not scored."
 

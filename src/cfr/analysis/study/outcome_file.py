@@ -11,13 +11,13 @@ from typing import Any, Final
 from cfr.analysis.study.decoding import write_decoding
 from cfr.analysis.study.study import Spent
 from cfr.error import InputError
+from cfr.evaluation.status import STATUSES
 from cfr.file.jsonl import read_rows
 from cfr.method.registry import MethodError, make
 from cfr.problem import Json
 
 __all__ = ["outcome_lines", "spent"]
 
-_STATUSES: Final = ("ok", "truncated", "unparsed", "failed")
 _VERDICTS: Final = ("correct", "incorrect", "undecided", None)
 
 
@@ -72,9 +72,9 @@ def _name(where: str, row: Mapping[str, Json], field: str) -> str:
 def _judged(where: str, row: Mapping[str, Json]) -> dict[str, Json]:
     """Bring ``correct`` and ``verdict`` into one form."""
     status = row.get("status", "ok")
-    if status not in _STATUSES:
+    if status not in STATUSES:
         raise InputError(
-            f"{where}: 'status' is {status!r}; it must be one of {', '.join(_STATUSES)}"
+            f"{where}: 'status' is {status!r}; it must be one of {', '.join(STATUSES)}"
         )
     if status == "failed":
         return {"status": status, "verdict": None}

@@ -1,0 +1,150 @@
+import asyncio
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from filelock import Timeout
+from sqlalchemy.event import listen, remove
+from sums import right, sums
+
+from cfr.engine.scripted import Scripted
+from cfr.evaluation import schema
+from cfr.evaluation.error import StoreError
+from cfr.evaluation.runner import prepare, run
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store
+
+HOLD = """
+import sys, time
+from cfr.evaluation.store import Store
+with Store(sys.argv[1]) as store, store.exclusively():
+    print("held", flush=True)
+    time.sleep(600)
+"""
+OTHER_SESSIONS = (
+    "SELECT DISTINCT pid FROM pg_stat_activity LEFT JOIN pg_locks USING (pid) "
+    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
+
+
+@pytest.fixture
+def on_postgres(postgres: str) -> Iterator[Store]:
+    with Store(postgres) as store:
+        yield store
+        schema.METADATA.drop_all(store.database)
+
+
+def is_free(url: str) -> bool:
+    """Find out, as another run would, whether a store can be had."""
+    with Store(url) as store:
+        try:
+            with store.exclusively():
+                return True
+        except StoreError as refused:
+            if "another run is using this store" not in str(refused):
+                raise
+            return False
+
+
+def sessions(store: Store, condition: str) -> list[int]:
+    """List the server's own processes for the sessions that a condition is true of."""
+    with store.database.connect() as connection:
+        return list(connection.scalars(sa.text(f"{OTHER_SESSIONS} AND ({condition})")))
+
+
+def end_holder(store: Store) -> None:
+    """End the session that holds the lock, as an administrator or a restart would."""
+    (holder,) = sessions(store, "locktype = 'advisory'")
+    with store.database.connect() as connection:
+        connection.execute(sa.text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": holder})
+    assert not sessions(store, "locktype = 'advisory'")
+
+
+def test_two_runs_do_not_share_a_store_at_once(url: str) -> None:
+    with (
+        Store(url) as one,
+        Store(url) as two,
+        one.exclusively(),
+        pytest.raises(StoreError, match="another run is using this store"),
+        two.exclusively(),
+    ):
+        pass
+    with Store(url) as store, store.exclusively():
+        pass
+
+
+def test_a_store_is_free_again_when_its_holder_is_done_with_it(url: str) -> None:
+    with Store(url) as store:
+        assert is_free(url)
+        with store.exclusively():
+            assert not is_free(url)
+        assert is_free(url)
+        with store.exclusively():
+            assert not is_free(url)
+
+
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt, Timeout])
+def test_a_store_is_free_again_after_an_exception(url: str, error: type[BaseException]) -> None:
+    with Store(url) as store:
+        with pytest.raises(error, match="went wrong"), store.exclusively():
+            raise error("went wrong")
+        assert is_free(url)
+
+
+def test_a_store_is_free_again_when_its_holder_is_killed(url: str) -> None:
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, url], stdout=subprocess.PIPE)
+    assert holder.stdout
+    assert holder.stdout.readline() == b"held\n"
+    assert not is_free(url)
+    holder.send_signal(signal.SIGKILL)
+    holder.communicate(timeout=30)
+    deadline = time.monotonic() + 30  # the server has to see that the connection is gone
+    while not is_free(url):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_no_transaction_is_open_while_the_lock_is_held(on_postgres: Store) -> None:
+    store = on_postgres
+    with store.exclusively():
+        assert len(sessions(store, "locktype = 'advisory'")) == 1
+        assert not sessions(store, "state LIKE 'idle in transaction%'")
+        job = prepare(store, Series("sums", "cfr", "m"), sums(5), 2, Scripted(right))
+        asyncio.run(run(store, [job], width=4))
+        assert job.tally.complete
+        assert not sessions(store, "state LIKE 'idle in transaction%' OR xact_start IS NOT NULL")
+
+
+def test_a_lock_that_was_lost_is_told_at_the_end(on_postgres: Store) -> None:
+    with (
+        pytest.raises(StoreError, match=r"^postgresql://\S+: the lock on this store was lost"),
+        on_postgres.exclusively(),
+    ):
+        end_holder(on_postgres)
+    with on_postgres.exclusively():
+        assert len(sessions(on_postgres, "locktype = 'advisory'")) == 1
+
+
+def test_a_lock_that_was_given_up_by_somebody_else_is_told_too(on_postgres: Store) -> None:
+    # A connection pooler between us and the server may hand each statement to another session.
+    def unlock(_connection: object, cursor: Any, *_: object) -> None:
+        cursor.execute("SELECT pg_advisory_unlock_all()")
+
+    with pytest.raises(StoreError, match="it was held no longer"), on_postgres.exclusively():
+        listen(on_postgres.database, "before_cursor_execute", unlock)
+    remove(on_postgres.database, "before_cursor_execute", unlock)
+
+
+def test_what_went_wrong_first_is_what_is_told(on_postgres: Store) -> None:
+    def fail() -> None:
+        end_holder(on_postgres)
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="the disk is full"), on_postgres.exclusively():
+        fail()
+    assert is_free(on_postgres.url)
