@@ -4,7 +4,8 @@ import platformdirs
 import pytest
 
 from cfr.engine.catalogue import DEFAULT_MODEL, catalogue
-from cfr.engine.presets import Preset, PresetError, Price, find_preset, presets, user_file
+from cfr.engine.presets import Preset, Price, find_preset, presets, user_file
+from cfr.error import InputError
 from cfr.protocol import Usage
 
 
@@ -55,32 +56,37 @@ def test_the_users_folder_is_looked_into(monkeypatch: pytest.MonkeyPatch, tmp_pa
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("label = 3", r"mine\.toml, label: must be a table"),
+        ("label = 3", r"mine\.toml: 'label' must be a table, headed \[\"NAME\"\], not 3"),
         ("[m]\nlabel", r"mine\.toml: not TOML"),
-        ("[m]\nkey = 'x'", r"mine\.toml, \[\"m\"\] key: no such key; did you mean 'key_env'\?"),
-        ("[m]\nzzz = 'x'", "zzz: no such key; choose from label, base_url"),
-        ("[m]\nlabel = 3", "label: must be a text"),
-        ("[m]\nbase_url = 'h/v1'", "base_url: must be an address"),
-        ("[m]\ncontext = true", "context: must be a whole number"),
-        ("[m]\ncontext = 0", "context: must be a whole number"),
-        ("[m]\nreasons = 'yes'", "reasons: must be true or false"),
-        ("[m]\nprice = 3", "price: must be {"),
-        ("[m]\nprice = { input = 3 }", "price: lacks output"),
-        ("[m]\nprice = { input = -1, output = 1 }", "price input: must be dollars"),
-        ("[m]\nprice = { inputs = 1, output = 1 }", "price inputs: no such key"),
+        ("[m]\nkey = 'x'", r"mine\.toml: \[\"m\"\]: there is no 'key'; did you mean 'key_env'\?"),
+        ("[m]\nzzz = 'x'", "there is no 'zzz'; choose from label, base_url"),
+        ("[m]\nlabel = 3", "'label' must be a text, not 3"),
+        ("[m]\nbase_url = 'h/v1'", "'base_url' must be an address that begins with http"),
+        ("[m]\ncontext = true", "'context' must be a whole number of tokens, not True"),
+        ("[m]\ncontext = 0", "'context' must be a whole number of tokens, not 0"),
+        ("[m]\nreasons = 'yes'", "'reasons' must be true or false, not 'yes'"),
+        ("[m]\nprice = 3", "'price' must be { input = …, cached = …, output = … }, not 3"),
+        ("[m]\nprice = { input = 3 }", "price: needs 'output', dollars for a million tokens"),
+        ("[m]\nprice = { input = -1, output = 1 }", "price: 'input' must be dollars"),
+        (
+            "[m]\nprice = { inputs = 1, output = 1 }",
+            "price: there is no 'inputs'; did you mean 'input'",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_file_and_key(own: Path, text: str, message: str) -> None:
     own.write_text(text)
-    with pytest.raises(PresetError, match=message):
+    with pytest.raises(InputError, match=message):
         presets()
 
 
 def test_a_file_that_is_named_must_be_there(own: Path) -> None:
-    with pytest.raises(PresetError, match=r"mine\.toml: cannot be read \(No such file"):
+    with pytest.raises(
+        InputError, match=r"CFR_MODELS: there is no file .*mine\.toml; name another"
+    ):
         presets()
     own.write_bytes(b"\xff")
-    with pytest.raises(PresetError, match="not UTF-8"):
+    with pytest.raises(InputError, match="not UTF-8"):
         presets()
 
 

@@ -6,28 +6,32 @@ user's own ``models.toml`` adds to them and overrides them key by key.
 
 from __future__ import annotations
 
-import difflib
 import os
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import platformdirs
 
 from cfr.engine.address import without_secrets
-from cfr.engine.error import EngineError
+from cfr.error import InputError
+from cfr.file.field import (
+    NUMBER,
+    OBJECT,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    FieldType,
+    check_fields,
+    read_field,
+    within,
+)
+from cfr.file.jsonl import read_text
+from cfr.file.toml_file import parse_toml
 from cfr.protocol import Usage
 
-__all__ = ["Preset", "PresetError", "Price", "find_preset", "presets", "user_file"]
-
-
-class PresetError(EngineError):
-    """A ``models.toml`` that cannot be read or says something impossible."""
-
-    exit_code = 2
+__all__ = ["Preset", "Price", "find_preset", "presets", "user_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +89,9 @@ def presets() -> dict[str, Preset]:
     text = files("cfr.engine").joinpath("models.toml").read_text(encoding="utf-8")
     tables = _tables("the package's models.toml", text)
     if path := user_file():
-        for name, table in _tables(str(path), _read(path)).items():
+        for name, table in _tables(path, read_text(path)).items():
             tables[name] = tables.get(name, {}) | table
-    return {name: Preset(name, **_typed(table)) for name, table in tables.items()}
+    return {name: Preset(name, **table) for name, table in tables.items()}
 
 
 def find_preset(name: str | None) -> Preset | None:
@@ -101,73 +105,49 @@ def user_file() -> Path | None:
     One that CFR_MODELS names must be there; the other need not.
     """
     if chosen := os.environ.get("CFR_MODELS"):
-        return Path(chosen).expanduser()
+        path = Path(chosen).expanduser()
+        if not path.is_file():
+            raise InputError(f"CFR_MODELS: there is no file {path}; name another, or unset it")
+        return path
     path = platformdirs.user_config_path("constraint-first") / "models.toml"
     return path if path.is_file() else None
 
 
 _Table = dict[str, Any]
-_KEYS: Final = tuple(field.name for field in fields(Preset) if field.name != "name")
-_PRICE_KEYS: Final = tuple(field.name for field in fields(Price))
+_SCHEMES: Final = ("http://", "https://")
+_DOLLARS: Final[FieldType[float]] = FieldType(
+    "dollars for a million tokens, zero or more", lambda value: NUMBER.fits(value) and value >= 0
+)
+_PRICES: Final = {"input": _DOLLARS, "output": _DOLLARS, "cached": _DOLLARS}
+_SETTINGS: Final[dict[str, FieldType[Any]]] = {
+    "label": TEXT,
+    "base_url": FieldType(
+        "an address that begins with http:// or https://",
+        lambda value: TEXT.fits(value) and (not value or value.startswith(_SCHEMES)),
+    ),
+    "model": TEXT,
+    "key_env": TEXT,
+    "context": FieldType("a whole number of tokens", lambda value: WHOLE.fits(value) and value > 0),
+    "reasons": TRUTH,
+    "price": FieldType("{ input = …, cached = …, output = … }", OBJECT.fits),
+}
+_TABLE: Final[FieldType[_Table]] = FieldType('a table, headed ["NAME"]', OBJECT.fits)
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise PresetError(f"{path}: cannot be read ({reason}); check CFR_MODELS") from None
+def _tables(where: Path | str, text: str) -> dict[str, _Table]:
+    tables = parse_toml(where, text)
+    with within(where):
+        return {name: _settings(name, read_field(tables, name, _TABLE)) for name in tables}
 
 
-def _tables(where: str, text: str) -> dict[str, _Table]:
-    try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PresetError(f"{where}: not TOML ({error})") from None
-    for name, table in tables.items():
-        if not isinstance(table, dict):
-            raise PresetError(f'{where}, {name}: must be a table: ["{name}"]')
-        _check(f'{where}, ["{name}"]', cast("_Table", table), _KEYS)
-    return tables
+def _settings(name: str, table: _Table) -> _Table:
+    with within(f'["{name}"]'):
+        check_fields(table, _SETTINGS)
+        return table | {"price": _price(table["price"])} if "price" in table else table
 
 
-def _check(where: str, table: Mapping[str, object], keys: tuple[str, ...]) -> None:
-    for key, value in table.items():
-        if key not in keys:
-            close = difflib.get_close_matches(key, keys, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(keys)}"
-            raise PresetError(f"{where} {key}: no such key; {hint}")
-        if wrong := _fault(key, value):
-            raise PresetError(f"{where} {key}: {wrong}")
-        if key == "price":
-            _check_price(f"{where} price", cast("_Table", value))
-
-
-def _check_price(where: str, price: _Table) -> None:
-    _check(where, price, _PRICE_KEYS)
-    if missing := {"input", "output"} - price.keys():
-        raise PresetError(f"{where}: lacks {' and '.join(sorted(missing))}")
-
-
-def _fault(key: str, value: object) -> str:
-    """Say what is wrong with a value; nothing where it is right."""
-    if key == "price":
-        return "" if isinstance(value, dict) else "must be { input = …, cached = …, output = … }"
-    if key in _PRICE_KEYS:
-        priced = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-        return "" if priced else "must be dollars for a million tokens, zero or more"
-    if key == "reasons":
-        return "" if isinstance(value, bool) else "must be true or false"
-    if key == "context":
-        whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
-        return "" if whole else "must be a whole number of tokens"
-    if key == "base_url":
-        address = isinstance(value, str) and (
-            not value or value.startswith(("http://", "https://"))
-        )
-        return "" if address else "must be an address that begins with http:// or https://"
-    return "" if isinstance(value, str) else "must be a text"
-
-
-def _typed(table: _Table) -> _Table:
-    return table | {"price": Price(**table["price"])} if "price" in table else table
+def _price(table: _Table) -> Price:
+    with within("price"):
+        check_fields(table, _PRICES)
+        spent, made = (read_field(table, name, _DOLLARS) for name in ("input", "output"))
+        return Price(spent, made, table.get("cached"))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from cfr.benchmark import Benchmark
 from cfr.engine.engine import Decoding
 from cfr.error import CfrError, InputError
 from cfr.evaluation.series import Series
+from cfr.file.field import NUMBER, TEXT, WHOLE, check_fields, list_of
 from cfr.file.jsonl import read_text
+from cfr.file.toml_file import parse_toml
 from cfr.method import Method, make
 
 __all__ = ["Changes", "Experiment", "read_experiment"]
@@ -82,6 +83,9 @@ class Experiment:
         for temperature in self.temperatures:
             if not 0 <= temperature <= 2:
                 raise InputError(f"temperatures: {temperature} is not between 0 and 2")
+        for name in _SEVERAL:
+            if not getattr(self, name):
+                raise InputError(f"{name}: none; an experiment needs at least one")
         for method in self.methods:
             if isinstance(method, str):
                 make(method)
@@ -92,43 +96,22 @@ def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values))
 
 
-_SINGLE: Final = {"title": str, "about": str, "runs": int, "top_p": (int, float)}
 _SEVERAL: Final = {
-    "benchmarks": str,
-    "methods": str,
-    "models": str,
-    "temperatures": (int, float),
-    "seeds": int,
+    "benchmarks": list_of(TEXT, "texts"),
+    "methods": list_of(TEXT, "texts"),
+    "models": list_of(TEXT, "texts"),
+    "temperatures": list_of(NUMBER, "numbers"),
+    "seeds": list_of(WHOLE, "whole numbers"),
 }
+_SETTINGS: Final = {"title": TEXT, "about": TEXT, "runs": WHOLE, "top_p": NUMBER, **_SEVERAL}
 
 
 def read_experiment(path: Path, changes: Changes = _NO_CHANGES) -> Experiment:
     """Read an experiment's file; what the command line says beside it wins."""
+    table = parse_toml(path, read_text(path))
     try:
-        table = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML ({error})") from None
-    settings = {name: _setting(path, name, value) for name, value in table.items()}
-    try:
-        return replace(Experiment(), **settings).changed(changes)
+        check_fields(table, _SETTINGS)
+        lists = {name: tuple(table[name]) for name in table.keys() & _SEVERAL.keys()}
+        return replace(Experiment(), **(table | lists)).changed(changes)
     except CfrError as error:
         raise InputError(f"{path}: {error}") from None
-
-
-def _setting(path: Path, name: str, value: Any) -> Any:
-    if name in _SINGLE and _is(value, _SINGLE[name]):
-        return value
-    if name in _SEVERAL and isinstance(value, list):
-        values = tuple(cast("list[Any]", value))
-        if values and all(_is(item, _SEVERAL[name]) for item in values):
-            return values
-    known = ", ".join([*_SINGLE, *_SEVERAL])
-    if name not in _SINGLE and name not in _SEVERAL:
-        raise InputError(f"{path}: there is no setting {name!r}; choose from {known}")
-    shape = "a list of values" if name in _SEVERAL else "a single value"
-    raise InputError(f"{path}: {name!r} must be {shape} of the right kind, not {value!r}")
-
-
-def _is(value: object, kind: type | tuple[type, ...]) -> bool:
-    # In Python true is a whole number; nobody who writes it means one.
-    return isinstance(value, kind) and not isinstance(value, bool)

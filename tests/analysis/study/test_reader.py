@@ -48,8 +48,11 @@ def test_runs_are_numbered_where_they_are_not_named(tmp_path: Path) -> None:
         ({"problem": "1", "method": "a"}, "needs 'correct'"),
         ({"problem": "1", "method": "a", "correct": "yes"}, "'correct' must be true or false"),
         ({"problem": "1", "method": "a", "correct": 1, "run": "x"}, "'run' must be a whole"),
-        ({"problem": "1", "method": "a", "correct": 1, "status": "odd"}, "'status' is 'odd'"),
-        ({"problem": True, "method": "a", "correct": 1}, "needs 'problem'"),
+        (
+            {"problem": "1", "method": "a", "correct": 1, "status": "odd"},
+            "'status' must be one of ok",
+        ),
+        ({"problem": True, "method": "a", "correct": 1}, "'problem' must be a text or a number"),
         ({"problem": "1", "method": "a", "verdict": "fine"}, "needs 'correct'"),
         ({"problem": "1", "method": "a", "correct": 1, "seconds": 1e400}, "'seconds' must be"),
         ({"problem": "1", "method": "a", "correct": 1, "output_tokens": "9"}, "'output_tokens'"),

@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
-from cfr.benchmark.constraintbench.item import SOURCE, Item, ItemError
+from cfr.benchmark.constraintbench.item import SOURCE, Item
 from cfr.benchmark.constraintbench.split import load
 from cfr.constraint import spec
 from cfr.constraint.spec import KINDS
+from cfr.file.field import FieldError
+
+CONSTRAINT: dict[str, Any] = {"kind": "domain", "description": "d", "predicate": {}}
 
 
 def row() -> dict[str, Any]:
@@ -41,19 +44,29 @@ def test_a_method_sees_the_text_alone() -> None:
         ("answer", 7, "'answer' must be a text"),
         ("form", "roman", "'form' must be one of integer, fraction"),
         ("tier", None, "'tier' must be one of explicit"),
-        ("level", 4, "'level' must be 1, 2 or 3"),
-        ("level", True, "'level' must be a whole number"),
+        ("level", 4, "'level' must be one of 1, 2, 3, not 4"),
+        ("level", True, "'level' must be one of 1, 2, 3, not True"),
         ("seed", "x", "'seed' must be a whole number"),
         ("constraints", ["x"], "'constraints' must be a list of objects"),
-        ("constraints", [{"kind": "domain", "description": "d"}], "'predicate' must be an object"),
-        ("tempting", [{"answer": "3", "error": "typo"}], "'error' must be one of"),
+        (
+            "constraints",
+            [{"kind": "domain", "description": "d"}],
+            "constraints 1: needs 'predicate', an object",
+        ),
+        ("constraints", [CONSTRAINT | {"predicate": 3}], "'predicate' must be an object, not 3"),
+        (
+            "constraints",
+            [CONSTRAINT, CONSTRAINT | {"span": 3}],
+            "constraints 2: 'span' must be a text",
+        ),
+        ("tempting", [{"answer": "3", "error": "typo"}], "tempting 1: 'error' must be one of"),
         ("id", "another", "'id' is 'another'"),
         ("kinds", [], "'kinds' is"),
         ("source", "AIME", "'source' is 'AIME'"),
     ],
 )
 def test_a_bad_field_is_named(field: str, value: Any, says: str) -> None:
-    with pytest.raises(ItemError, match=says):
+    with pytest.raises(FieldError, match=says):
         Item.from_json({**row(), field: value})
 
 

@@ -76,7 +76,7 @@ def _missing_field(row: dict[str, Any]) -> None:
         (_other_words, "draws another 'problem'"),
         (_no_such_family, "no family is called 'nobody'"),
         (_no_such_op, "no predicate is called 'nonsense'"),
-        (_missing_field, "'tier' must be one of"),
+        (_missing_field, "needs 'tier', one of"),
     ],
 )
 def test_a_tampered_row_is_found_and_its_line_named(

@@ -10,15 +10,29 @@ from typing import Any, Final
 
 from cfr.analysis.study.decoding import write_decoding
 from cfr.analysis.study.study import Spent
-from cfr.error import InputError
 from cfr.evaluation.status import STATUSES
+from cfr.file.field import NUMBER, TEXT, WHOLE, FieldError, FieldType, one_of, read_field
 from cfr.file.jsonl import read_rows
 from cfr.method.registry import MethodError, make
 from cfr.problem import Json
 
 __all__ = ["outcome_lines", "spent"]
 
+_STATUS: Final = one_of(STATUSES)
 _VERDICTS: Final = ("correct", "incorrect", "undecided", None)
+# 0 and 1 are among these, and null for an attempt that failed.
+_CORRECT: Final[FieldType[bool | None]] = FieldType(
+    "true or false", lambda value: value in (True, False, None)
+)
+_NAME: Final[FieldType[str | int]] = FieldType(
+    'a text or a number (a line is {"problem", "method", "run", "correct"})',
+    lambda value: value != "" and (TEXT.fits(value) or WHOLE.fits(value)),
+)
+_AMOUNT: Final[FieldType[float]] = FieldType(
+    "a number from 0 up", lambda value: NUMBER.fits(value) and 0 <= value <= 1e12
+)
+_TOKENS: Final = ("input_tokens", "output_tokens")
+_SPENT: Final = ("calls", *_TOKENS, "seconds")
 
 
 def outcome_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -26,32 +40,39 @@ def outcome_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     labels: dict[str, str] = {}
     runs: dict[tuple[str, ...], Iterator[int]] = {}
     for row in read_rows(path):
-        where, value = f"{path}, line {row.number}", row.value
-        method = _name(where, value, "method")
-        arm = {name: _text(value, name) or "" for name in ("benchmark", "model")}
-        arm |= {"method": method, "decoding": write_decoding(value.get("decoding"))}
-        problem = _name(where, value, "problem")
-        counter = runs.setdefault((*arm.values(), problem), count())
-        texts = {n: _text(value, n) for n in ("problem_text", "gold", "answer", "text")}
-        yield (
-            row.number,
-            {**value, **arm, **texts}
-            | {"label": _text(value, "label") or labels.setdefault(method, _label(method))}
-            | {"problem": problem, "run": _run(where, value, counter)}
-            | {"details": _mapping(value, "details"), "stages": _stages(where, value)}
-            | _amounts(where, value)
-            | _judged(where, value),
-        )
+        try:
+            line = _line(row.value, labels, runs)
+        except FieldError as error:
+            raise FieldError(f"{path}, line {row.number}: {error}") from None
+        yield row.number, line
 
 
-def _run(where: str, row: Mapping[str, Json], counter: Iterator[int]) -> int:
+def _line(
+    row: Mapping[str, Json], labels: dict[str, str], runs: dict[tuple[str, ...], Iterator[int]]
+) -> dict[str, Any]:
+    method, problem = str(read_field(row, "method", _NAME)), str(read_field(row, "problem", _NAME))
+    arm = {name: _text(row, name) or "" for name in ("benchmark", "model")}
+    arm |= {"method": method, "decoding": write_decoding(row.get("decoding"))}
+    counter = runs.setdefault((*arm.values(), problem), count())
+    texts = {n: _text(row, n) for n in ("problem_text", "gold", "answer", "text")}
+    return {
+        **row,
+        **arm,
+        **texts,
+        "label": _text(row, "label") or labels.setdefault(method, _label(method)),
+        "problem": problem,
+        "run": _run(row, counter),
+        "details": _mapping(row, "details"),
+        "stages": _stages(row),
+        **{name: int(_amount(row, name)) for name in _TOKENS},
+        **{name: _amount(row, name) for name in ("seconds", "finished_at")},
+        **_judged(row),
+    }
+
+
+def _run(row: Mapping[str, Json], counter: Iterator[int]) -> int:
     """Read the number of a run; lines that have none are numbered as they come."""
-    given = row.get("run")
-    if given is None:
-        return next(counter)
-    if not isinstance(given, int) or isinstance(given, bool):
-        raise InputError(f"{where}: 'run' must be a whole number, not {given!r}")
-    return given
+    return next(counter) if row.get("run") is None else read_field(row, "run", WHOLE)
 
 
 def _text(row: Mapping[str, Json], field: str) -> str | None:
@@ -60,61 +81,30 @@ def _text(row: Mapping[str, Json], field: str) -> str | None:
     return value if isinstance(value, str) or value is None else json.dumps(value)
 
 
-def _name(where: str, row: Mapping[str, Json], field: str) -> str:
-    value = row.get(field)
-    if not isinstance(value, str | int) or isinstance(value, bool) or value == "":
-        raise InputError(
-            f'{where}: needs \'{field}\'; a line is {{"problem", "method", "run", "correct"}}'
-        )
-    return str(value)
-
-
-def _judged(where: str, row: Mapping[str, Json]) -> dict[str, Json]:
+def _judged(row: Mapping[str, Json]) -> dict[str, Json]:
     """Bring ``correct`` and ``verdict`` into one form."""
-    status = row.get("status", "ok")
-    if status not in STATUSES:
-        raise InputError(
-            f"{where}: 'status' is {status!r}; it must be one of {', '.join(STATUSES)}"
-        )
+    status = read_field(row, "status", _STATUS) if "status" in row else "ok"
     if status == "failed":
         return {"status": status, "verdict": None}
     if "correct" in row:
-        correct = row["correct"]
-        if correct not in (True, False, None):  # 0 and 1 are among these
-            raise InputError(f"{where}: 'correct' must be true or false, not {correct!r}")
+        correct = read_field(row, "correct", _CORRECT)
         verdict = None if correct is None else "correct" if correct else "incorrect"
         return {"status": "failed" if correct is None else status, "verdict": verdict}
     verdict = row.get("verdict", "")
     if verdict not in _VERDICTS:
-        raise InputError(f"{where}: needs 'correct' (true or false)")
+        raise FieldError("needs 'correct' (true or false)")
     return {"status": status, "verdict": verdict}
 
 
-_TOKENS: Final = ("input_tokens", "output_tokens")
-_MOST: Final = 1e12
+def _amount(row: Mapping[str, Json], name: str) -> float:
+    """Read tokens or seconds; what is not there is zero, what is no amount is refused."""
+    return 0 if row.get(name) is None else read_field(row, name, _AMOUNT)
 
 
-def _amounts(where: str, row: Mapping[str, Json]) -> dict[str, float]:
-    """Read tokens and seconds; what is not there is zero, what is no amount is refused."""
-    return {
-        **{name: int(_amount(where, row, name)) for name in _TOKENS},
-        **{name: _amount(where, row, name) for name in ("seconds", "finished_at")},
-    }
-
-
-def _amount(where: str, row: Mapping[str, Json], name: str) -> float:
-    value = row.get(name)
-    if value is None:
-        return 0
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST:
-        raise InputError(f"{where}: '{name}' must be a number from 0 up, not {str(value)[:40]!r}")
-    return value
-
-
-def _stages(where: str, row: Mapping[str, Json]) -> dict[str, Spent]:
+def _stages(row: Mapping[str, Json]) -> dict[str, Spent]:
     """Read calls, tokens and seconds by stage."""
     return {
-        stage: spent({name: _amount(where, used, name) for name in _SPENT})
+        stage: spent({name: _amount(used, name) for name in _SPENT})
         for stage, used in _mapping(row, "stages").items()
         if isinstance(used, dict)
     }
@@ -131,9 +121,6 @@ def _label(method: str) -> str:
         return make(method).label
     except MethodError:
         return method
-
-
-_SPENT: Final = ("calls", "input_tokens", "output_tokens", "seconds")
 
 
 def spent(row: Mapping[str, Any]) -> Spent:

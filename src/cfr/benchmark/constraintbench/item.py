@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeVar, cast, get_args
+from typing import Literal, TypeAlias, get_args
 
 from cfr.answer.expression.value import FORMS, Form
 from cfr.constraint.predicate import Predicate
 from cfr.constraint.spec import KINDS, Kind
-from cfr.error import CfrError
+from cfr.file.field import FILLED, OBJECT, TEXT, WHOLE, FieldError, one_of, read_field, read_objects
 from cfr.problem import Json, Problem
 
 __all__ = [
@@ -20,13 +20,10 @@ __all__ = [
     "ErrorType",
     "GoldConstraint",
     "Item",
-    "ItemError",
     "Level",
     "Tempting",
     "Tier",
 ]
-
-W = TypeVar("W", bound=str)
 
 Tier: TypeAlias = Literal["explicit", "implicit", "misleading", "joint"]
 """How the demand reaches the reader; the paper's list of what such a benchmark should hold."""
@@ -50,10 +47,6 @@ TIERS: tuple[Tier, ...] = get_args(Tier)
 ERRORS: tuple[ErrorType, ...] = get_args(ErrorType)
 LEVELS: tuple[Level, ...] = get_args(Level)
 SOURCE = "ConstraintBench"
-
-
-class ItemError(CfrError):
-    """A row that is no ConstraintBench problem, and the field that says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,67 +128,36 @@ class Item:
     def from_json(cls, row: Mapping[str, Json]) -> Item:
         """Read a row back; a row that lacks a field or contradicts itself is an error."""
         item = cls(
-            text=_text(row, "problem"),
-            answer=_text(row, "answer"),
-            form=_word(row, "form", FORMS),
-            constraints=tuple(map(_constraint, _objects(row, "constraints"))),
-            tempting=tuple(map(_lure, _objects(row, "tempting"))),
-            tier=_word(row, "tier", TIERS),
-            family=_text(row, "family"),
-            level=_level(row),
-            seed=_whole(row, "seed"),
-            index=_whole(row, "index"),
+            text=read_field(row, "problem", FILLED),
+            answer=read_field(row, "answer", FILLED),
+            form=read_field(row, "form", _FORM),
+            constraints=read_objects(row, "constraints", _constraint),
+            tempting=read_objects(row, "tempting", _lure),
+            tier=read_field(row, "tier", _TIER),
+            family=read_field(row, "family", FILLED),
+            level=read_field(row, "level", _LEVEL),
+            seed=read_field(row, "seed", WHOLE),
+            index=read_field(row, "index", WHOLE),
         )
         written = item.to_json()
         for name in ("id", "source", "kinds"):
             if row.get(name) != written[name]:
-                raise ItemError(f"{name!r} is {row.get(name)!r}, not {written[name]!r}")
+                raise FieldError(f"{name!r} is {row.get(name)!r}, not {written[name]!r}")
         return item
 
 
-def _text(row: Mapping[str, Json], name: str) -> str:
-    value = row.get(name)
-    if not isinstance(value, str) or not value:
-        raise ItemError(f"{name!r} must be a text, not {value!r}")
-    return value
-
-
-def _whole(row: Mapping[str, Json], name: str) -> int:
-    value = row.get(name)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ItemError(f"{name!r} must be a whole number, not {value!r}")
-    return value
-
-
-def _level(row: Mapping[str, Json]) -> Level:
-    value = _whole(row, "level")
-    if value not in LEVELS:
-        raise ItemError(f"'level' must be 1, 2 or 3, not {value!r}")
-    return value
-
-
-def _word(row: Mapping[str, Json], name: str, known: tuple[W, ...]) -> W:
-    for word in known:
-        if word == row.get(name):
-            return word
-    raise ItemError(f"{name!r} must be one of {', '.join(known)}, not {row.get(name)!r}")
-
-
-def _objects(row: Mapping[str, Json], name: str) -> list[dict[str, Json]]:
-    value = row.get(name)
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise ItemError(f"{name!r} must be a list of objects")
-    return cast("list[dict[str, Json]]", value)
+_FORM, _TIER, _KIND = one_of(FORMS), one_of(TIERS), one_of(KINDS)
+_LEVEL, _ERROR = one_of(LEVELS), one_of(ERRORS)
 
 
 def _constraint(row: dict[str, Json]) -> GoldConstraint:
-    predicate, span = row.get("predicate"), row.get("span")
-    if not isinstance(predicate, dict):
-        raise ItemError(f"'predicate' must be an object, not {predicate!r}")
-    if span is not None and not isinstance(span, str):
-        raise ItemError(f"'span' must be a text or null, not {span!r}")
-    return GoldConstraint(_word(row, "kind", KINDS), _text(row, "description"), predicate, span)
+    return GoldConstraint(
+        read_field(row, "kind", _KIND),
+        read_field(row, "description", FILLED),
+        read_field(row, "predicate", OBJECT),
+        None if row.get("span") is None else read_field(row, "span", TEXT),
+    )
 
 
 def _lure(row: dict[str, Json]) -> Tempting:
-    return Tempting(_text(row, "answer"), _word(row, "error", ERRORS))
+    return Tempting(read_field(row, "answer", FILLED), read_field(row, "error", _ERROR))

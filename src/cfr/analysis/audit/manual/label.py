@@ -14,13 +14,25 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 import orjson
 
 from cfr.constraint.spec import Constraint, ConstraintSpec, Propagated
 from cfr.error import InputError, OutputError
 from cfr.evaluation.record import RecordKey
+from cfr.file.field import (
+    FILLED,
+    OBJECT,
+    TEXT,
+    WHOLE,
+    FieldError,
+    FieldType,
+    list_of,
+    one_of,
+    read_field,
+    read_objects,
+)
 from cfr.file.jsonl import read_rows
 from cfr.problem import Json
 
@@ -43,9 +55,13 @@ Stage: TypeAlias = Literal["raw", "propagated"]
 
 MARKS: Final[tuple[Mark, ...]] = ("entailed", "not_entailed", "vague")
 """What the problem says of a constraint: it follows; it does not; it cannot be told."""
-_STAGES: Final[tuple[Stage, ...]] = ("raw", "propagated")
+_STAGE: Final[FieldType[Stage]] = one_of(("raw", "propagated"))
+_MARK: Final = one_of((*MARKS, None))
 _ANNOTATOR: Final = re.compile(r"\w(?:[\w.@ -]{0,38}\w)?")
-_DIGEST: Final = re.compile(r"[0-9a-f]{12}")
+_HEXADECIMAL: Final[FieldType[str]] = FieldType(
+    "12 hexadecimal digits in lower case",
+    lambda value: isinstance(value, str) and bool(re.fullmatch("(?:[0-9a-f]{12})?", value)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,64 +230,32 @@ def read_labels(paths: Iterable[Path]) -> list[Label]:
 
 def _label(where: str, row: Mapping[str, Json]) -> Label:
     try:
-        annotator = check_annotator(_text(row, "annotator"))
-        names = [_text(row, name) for name in ("benchmark", "method", "model")]
+        annotator = check_annotator(read_field(row, "annotator", TEXT))
+        names = [read_field(row, name, TEXT) for name in ("benchmark", "method", "model")]
+        place = (read_field(row, "problem", TEXT), read_field(row, "run", WHOLE))
         return Label(
             annotator,
-            cast("RecordKey", (*names, _decoding(row), _text(row, "problem"), _run(row))),
-            tuple(map(_judged, _items(row, "constraints"))),
-            tuple(_words(one) for one in _items(row, "missing")),
-            _text(row, "note") if "note" in row else "",
+            cast("RecordKey", (*names, _decoding(row), *place)),
+            read_objects(row, "constraints", _judged),
+            tuple(read_field(row, "missing", list_of(FILLED, "texts that are not blank"))),
+            read_field({"note": "", **row}, "note", TEXT),
         )
-    except (ValueError, InputError) as error:
+    except InputError as error:
         raise InputError(f"{where}: {error}; correct the line or remove it") from None
-
-
-def _text(row: Mapping[str, Any], name: str) -> str:
-    if not isinstance(value := row.get(name), str):
-        raise ValueError(f"needs {name!r}, a text")
-    return value
-
-
-def _run(row: Mapping[str, Json]) -> int:
-    run = row.get("run")
-    if not isinstance(run, int) or isinstance(run, bool):
-        raise ValueError("needs 'run', a whole number")
-    return run
 
 
 def _decoding(row: Mapping[str, Json]) -> str:
     """Write a decoding as a store does, so that the two can be compared."""
-    if not isinstance(decoding := row.get("decoding"), dict):
-        raise ValueError("needs 'decoding', an object")
     try:
-        return orjson.dumps(decoding).decode()
+        return orjson.dumps(read_field(row, "decoding", OBJECT)).decode()
     except orjson.JSONEncodeError:
-        raise ValueError("'decoding' cannot be read") from None
+        raise FieldError("'decoding' cannot be read") from None
 
 
-def _items(row: Mapping[str, Any], name: str) -> list[Any]:
-    if not isinstance(value := row.get(name), list):
-        raise ValueError(f"needs {name!r}, a list")
-    return cast("list[Any]", value)
-
-
-def _words(value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("'missing' must be a list of texts")
-    return value
-
-
-def _judged(value: object) -> Judged:
-    if not isinstance(value, dict):
-        raise ValueError("'constraints' must be a list of objects")
-    fields = cast("Mapping[str, Any]", value)
-    stage, mark = fields.get("stage"), fields.get("mark", "")
-    if stage not in _STAGES:
-        raise ValueError("each constraint needs 'stage': raw or propagated")
-    if mark is not None and mark not in MARKS:
-        raise ValueError(f"each constraint needs 'mark': one of {', '.join(MARKS)}")
-    digest = _text(fields, "digest") if "digest" in fields else ""
-    if "digest" in fields and not _DIGEST.fullmatch(digest):
-        raise ValueError("'digest' must be 12 hexadecimal digits in lower case")
-    return Judged(_text(fields, "id"), stage, mark, digest)
+def _judged(row: dict[str, Json]) -> Judged:
+    return Judged(
+        read_field(row, "id", TEXT),
+        read_field(row, "stage", _STAGE),
+        read_field(row, "mark", _MARK),
+        read_field({"digest": "", **row}, "digest", _HEXADECIMAL),
+    )

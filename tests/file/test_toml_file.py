@@ -1,0 +1,26 @@
+from pathlib import Path
+
+import pytest
+
+from cfr.error import InputError
+from cfr.file.toml_file import parse_toml
+
+
+def test_a_table_is_read() -> None:
+    assert parse_toml("f.toml", "[a]\nb = 1") == {"a": {"b": 1}}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a = ", "Invalid value"),
+        ("a = 1\na = 2", "Cannot overwrite a value"),
+        ("a = " + "9" * 5_000, "Exceeds the limit"),
+        ("a = " + "[" * 5_000, "maximum recursion depth exceeded"),
+    ],
+)
+def test_what_is_not_toml_is_named_with_its_file(text: str, reason: str) -> None:
+    with pytest.raises(
+        InputError, match=rf"^x/f\.toml: not TOML \({reason}.*\); correct the file$"
+    ):
+        parse_toml(Path("x/f.toml"), text)
