@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from loopback import completion as http_completion
 from cfr.engine.drive import Outcome, drive
 from cfr.engine.engine import SILENT, Engine, Watcher
 from cfr.engine.error import EngineError, JournalMismatch, ServerFault
-from cfr.engine.journal import MemoryJournal, digest
+from cfr.engine.journal import MemoryJournal
 from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.scripted import Scripted
 from cfr.method import make
@@ -152,17 +151,3 @@ async def test_calls_of_a_round_run_at_the_same_time() -> None:
 async def test_a_script_that_is_too_short_says_so() -> None:
     with pytest.raises(EngineError, match="no reply left for a stage2 call"):
         await solve("cfr", Scripted([SPEC]))
-
-
-def test_a_digest_depends_on_everything_that_is_asked() -> None:
-    call = Call.user("x", stage="direct", max_tokens=1)
-    others = [
-        Call.user("y", stage="direct", max_tokens=1),
-        Call.user("x", stage="stage2", max_tokens=1),
-        Call.user("x", stage="direct", max_tokens=2),
-        Call.user("x", stage="direct", max_tokens=1, json=True),
-        Call.user("x", stage="direct", max_tokens=1, schema="{}"),
-        replace(call, sample=1),
-    ]
-    assert len({digest(c) for c in [call, *others]}) == 7
-    assert digest(call) == digest(Call.user("x", stage="direct", max_tokens=1))

@@ -1,9 +1,12 @@
 import json
 
+import sqlalchemy as sa
 from sums import right, sums
 
 from cfr.engine.scripted import Scripted
+from cfr.evaluation import schema
 from cfr.evaluation.record import (
+    attempt_columns,
     attempt_rows,
     outcome_rows,
     problem_rows,
@@ -43,3 +46,40 @@ async def test_outcomes_are_light_and_single_attempts_whole(url: str) -> None:
     assert list(found) == [key]
     assert "boxed" in found[key]["text"]
     assert found[key]["problem_text"] == asked["p1"]
+
+
+async def test_an_attempt_that_was_begun_and_not_finished_gives_its_stages_to_no_other(
+    url: str,
+) -> None:
+    engine = Scripted(lambda call: STAGE1 if call.stage == "stage1" else right(call))
+    with Store(url) as store:
+        job = prepare(store, Series("sums", "cfr", "m"), sums(4), 1, engine)
+        await run(store, [job], width=1)
+        middle, last = job.registered.problems["p1"], job.registered.problems["p3"]
+        a, c = schema.attempts.c, schema.calls.c
+        with store.database.begin() as connection:
+            connection.execute(schema.attempts.delete().where(a.problem.in_([middle, last])))
+            second = sa.and_(c.problem == job.registered.problems["p2"], c.ordinal == 1)
+            connection.execute(schema.calls.delete().where(second))
+        found = {row["problem"]: json.loads(row["stages"]) for row in attempt_rows(store)}
+    assert {name: list(stages) for name, stages in found.items()} == {
+        "p0": ["stage1", "stage2"],
+        "p2": ["stage1"],
+    }
+
+
+async def test_the_columns_of_an_attempt_are_those_of_its_rows(url: str) -> None:
+    with Store(url) as store:
+        job = prepare(store, Series("sums", "direct", "m"), sums(1), 1, Scripted(right))
+        await run(store, [job], width=1)
+        (row,) = attempt_rows(store)
+    columns = attempt_columns()
+    assert list(row) == list(columns)
+    for name, value in row.items():
+        assert value is None or isinstance(value, columns[name]), name
+
+
+def test_a_store_without_attempts_has_no_rows(url: str) -> None:
+    with Store(url) as store:
+        for rows in (attempt_rows, outcome_rows, problem_rows, stage_rows):
+            assert list(rows(store)) == []

@@ -8,11 +8,11 @@ from sums import right, sums
 from cfr.analysis.statistics.interval import wilson
 from cfr.engine.engine import Decoding
 from cfr.engine.scripted import Scripted
-from cfr.evaluation.record import attempt_rows
+from cfr.evaluation import schema
+from cfr.evaluation.record import attempt_rows, problem_rows
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series, fingerprint
 from cfr.evaluation.store import Store, StoreError
-from cfr.evaluation.summary import summaries
 from cfr.method import make
 from cfr.problem import Problem
 
@@ -40,22 +40,6 @@ async def test_attempts_are_there_once_and_not_made_again(url: str) -> None:
     assert {row["verdict"] for row in rows} == {"correct"}
 
 
-async def test_a_summary_counts_what_is_there(url: str) -> None:
-    with Store(url) as store:
-        await evaluate(store)
-        await evaluate(store, replace(SERIES, model="model-b"), runs=1)
-        store.register(replace(SERIES, model="model-c"), PROBLEMS)
-        found = summaries(store)
-    assert [(s.model, s.attempts, s.ok, s.accuracy) for s in found] == [
-        ("model-a", 10, 10, 1.0),
-        ("model-b", 5, 5, 1.0),
-        ("model-c", 0, 0, None),
-    ]
-    described = found[0].to_json()
-    for name in ("benchmark", "method", "truncated", "unparsed", "failed", "tokens"):
-        assert name in described
-
-
 async def test_another_decoding_is_another_series(url: str) -> None:
     with Store(url) as store:
         await evaluate(store)
@@ -74,7 +58,8 @@ async def test_a_changed_prompt_is_refused_and_not_mixed_in(
         await evaluate(store)
         monkeypatch.setattr("cfr.evaluation.store.fingerprint", _another)
         with pytest.raises(StoreError, match="other prompts or settings"):
-            await evaluate(store)
+            await evaluate(store, runs=3)
+        assert len(list(attempt_rows(store))) == 10
 
 
 async def test_a_changed_problem_is_refused(url: str) -> None:
@@ -83,6 +68,14 @@ async def test_a_changed_problem_is_refused(url: str) -> None:
         changed = (replace(PROBLEMS[0], text="Another question?"), *PROBLEMS[1:])
         with pytest.raises(StoreError, match="problem p0 of sums has another text"):
             store.register(SERIES, changed)
+        assert {row["text"] for row in problem_rows(store)} == {p.text for p in PROBLEMS}
+
+
+def test_a_store_of_another_version_is_refused(url: str) -> None:
+    with Store(url) as store, store.database.begin() as connection:
+        connection.execute(schema.store.update().values(version=99))
+    with pytest.raises(StoreError, match=r"written by another version of cfr \(99\)"):
+        Store(url)
 
 
 async def test_text_of_any_kind_is_stored(url: str) -> None:

@@ -18,11 +18,11 @@ _WIDTH: Final = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 1
 
 @dataclass(frozen=True, slots=True)
 class GGUF:
-    """A model file's own description: its architecture, context limit and chat template."""
+    """A model file's own description: its architecture and context limit."""
 
     architecture: str
     context: int | None
-    chat_template: bool
+    """The most tokens of context that it was trained with, where it says so."""
 
 
 def inspect(path: Path) -> GGUF:
@@ -48,11 +48,7 @@ def _read(path: Path, file: BinaryIO) -> GGUF:
         raise ModelFileError(f"{path}: cut short; fetch it again")
     architecture = str(values.get("general.architecture", ""))
     context = values.get(f"{architecture}.context_length")
-    return GGUF(
-        architecture,
-        context if isinstance(context, int) else None,
-        "tokenizer.chat_template" in values,
-    )
+    return GGUF(architecture, context if isinstance(context, int) else None)
 
 
 def _pair(file: BinaryIO) -> tuple[str, str | int | None]:

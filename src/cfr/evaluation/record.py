@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Generator, Iterator
+from contextlib import closing
 from itertools import groupby
 from typing import Any, Final, TypeAlias
 
@@ -61,13 +62,13 @@ def attempt_rows(store: Store) -> Iterator[RowValues]:
     ``stages`` says as JSON how many calls, tokens and seconds each stage took.
     """
     key = (schema.attempts.c[name].label(f"key_{name}") for name in _KEY)
-    stages = _stages_by_attempt(store)
-    at, found = next(stages, _NO_MORE)
-    for row in _stream(store, _attempts().add_columns(*key)):
-        here = tuple(row.pop(f"key_{name}") for name in _KEY)
-        while at is not None and at < here:  # an attempt that was begun and not finished
-            at, found = next(stages, _NO_MORE)
-        yield row | {"stages": orjson.dumps(found if at == here else {}).decode()}
+    with closing(_stages_by_attempt(store)) as stages:
+        at, found = next(stages, _NO_MORE)
+        for row in _stream(store, _attempts().add_columns(*key)):
+            here = tuple(row.pop(f"key_{name}") for name in _KEY)
+            while at is not None and at < here:  # an attempt that was begun and not finished
+                at, found = next(stages, _NO_MORE)
+            yield row | {"stages": orjson.dumps(found if at == here else {}).decode()}
 
 
 def outcome_rows(store: Store) -> Iterator[RowValues]:
@@ -109,13 +110,13 @@ def transcript_rows(
                 yield key, dict(found)
 
 
-def _stages_by_attempt(store: Store) -> Iterator[tuple[tuple[Any, ...], dict[str, RowValues]]]:
+def _stages_by_attempt(store: Store) -> Generator[tuple[tuple[Any, ...], dict[str, RowValues]]]:
     c = schema.calls
     key = [c.c[name] for name in _KEY]
     query = sa.select(*key, c.c.stage, *_spent()).group_by(*key, c.c.stage).order_by(*key)
-    rows = _stream(store, query)
-    for at, group in groupby(rows, key=lambda row: tuple(row.pop(name) for name in _KEY)):
-        yield at, {row.pop("stage"): row for row in group}
+    with closing(_stream(store, query)) as rows:
+        for at, group in groupby(rows, key=lambda row: tuple(row.pop(name) for name in _KEY)):
+            yield at, {row.pop("stage"): row for row in group}
 
 
 def _spent() -> list[sa.Label[Any]]:
@@ -127,7 +128,10 @@ def _spent() -> list[sa.Label[Any]]:
     ]
 
 
-def _stream(store: Store, query: sa.Select[Any]) -> Iterator[RowValues]:
-    with store.database.connect().execution_options(yield_per=_AT_ONCE) as connection:
-        for row in connection.execute(query).mappings():
+def _stream(store: Store, query: sa.Select[Any]) -> Generator[RowValues]:
+    with (
+        store.database.connect().execution_options(yield_per=_AT_ONCE) as connection,
+        connection.execute(query) as result,  # a cursor on the server, also if not read to its end
+    ):
+        for row in result.mappings():
             yield dict(row)

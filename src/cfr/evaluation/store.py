@@ -57,7 +57,11 @@ class Store:
     def __init__(self, url: str) -> None:
         self.url = _without_password(url)
         self.database, self._lock_path = _connect(url)
-        self._prepare()
+        try:
+            self._prepare()
+        except BaseException:
+            self.database.dispose()
+            raise
         dialect = cast("Any", postgresql if self.database.name == "postgresql" else sqlite)
         self._upserts = {t: _upsert(dialect, t) for t in (schema.attempts, schema.calls)}
         self._writer = Writer(self.url, self.database, self._upserts.__getitem__)

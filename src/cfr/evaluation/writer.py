@@ -11,6 +11,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 import sqlalchemy as sa
@@ -105,10 +106,18 @@ class Writer:
                 f"{self._url}: cannot be written ({reason(error)}); put that right and run the "
                 "same command again"
             )
-        waiting = [done for _, _, done in batch if done is not None]
-        if waiting:
-            waiting[0].get_loop().call_soon_threadsafe(_settle, waiting, failure)
+        _acknowledge(batch, failure)
         return failure
+
+
+def _acknowledge(batch: list[_Pending], failure: StoreError | None) -> None:
+    waiting: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+    for _, _, done in batch:
+        if done is not None:
+            waiting.setdefault(done.get_loop(), []).append(done)
+    for loop, futures in waiting.items():
+        with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+            loop.call_soon_threadsafe(_settle, futures, failure)
 
 
 def _settle(waiting: list[asyncio.Future[None]], failure: StoreError | None) -> None:

@@ -1,0 +1,56 @@
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from stored import attempt
+from sums import sums
+
+from cfr.evaluation import schema
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store
+
+SERIES = Series("sums", "direct", "m")
+# Stores that were written before have these tables; another set of columns is another version.
+KEY = "series problem run "
+TOKENS = " input_tokens output_tokens reasoning_tokens cached_tokens "
+COLUMNS = {
+    "store": "version",
+    "problems": "id benchmark name text answer",
+    "series": "id benchmark method label model decoding fingerprint",
+    "attempts": KEY
+    + "status verdict tier"
+    + TOKENS
+    + "seconds finished_at answer error details text",
+    "calls": KEY
+    + "ordinal stage digest messages max_tokens text reasoning finish"
+    + TOKENS
+    + "reported seconds",
+}
+
+
+def test_the_tables_are_those_of_version_1() -> None:
+    assert schema.VERSION == 1
+    found = {name: list(table.columns.keys()) for name, table in schema.METADATA.tables.items()}
+    assert found == {name: columns.split() for name, columns in COLUMNS.items()}
+
+
+def test_a_store_has_these_tables(url: str) -> None:
+    with Store(url) as store:
+        seen = sa.inspect(store.database)
+        assert set(seen.get_table_names()) == set(COLUMNS)
+        for name, columns in COLUMNS.items():
+            assert [column["name"] for column in seen.get_columns(name)] == columns.split()
+        assert seen.get_pk_constraint("attempts")["constrained_columns"] == KEY.split()
+        assert seen.get_pk_constraint("calls")["constrained_columns"] == [*KEY.split(), "ordinal"]
+
+
+@pytest.mark.parametrize("table", [schema.series, schema.problems, schema.attempts])
+def test_nothing_is_there_twice(url: str, table: sa.Table) -> None:
+    with Store(url) as store:
+        registered = store.register(SERIES, sums(1))
+        store.write_attempt(attempt(registered.series, registered.problems["p0"]))
+        store.flush()
+        with store.database.connect() as connection:
+            (row,) = connection.execute(sa.select(table)).mappings()
+            again = {name: value for name, value in row.items() if name != "id"}
+            with pytest.raises(IntegrityError, match=r"(?i)unique"):
+                connection.execute(table.insert(), again)

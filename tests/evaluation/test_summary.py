@@ -1,0 +1,93 @@
+from dataclasses import replace
+
+import pytest
+from stored import attempt
+from sums import right, sums
+
+from cfr.engine.engine import Decoding
+from cfr.engine.scripted import Scripted
+from cfr.evaluation.runner import prepare, run
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store
+from cfr.evaluation.summary import summaries
+from cfr.protocol import Usage
+
+SERIES = Series("sums", "direct", "model-a", Decoding(temperature=0, seed=3))
+
+# How attempts ended, how they were judged, and how often.
+ENDINGS = [
+    ("ok", "correct", 5),
+    ("ok", "incorrect", 2),
+    ("ok", "undecided", 1),
+    ("ok", None, 1),  # a problem without a gold answer
+    ("truncated", "incorrect", 3),
+    ("unparsed", "incorrect", 2),
+    ("failed", None, 4),
+]
+
+
+def fill(store: Store) -> None:
+    registered = store.register(SERIES, sums(1))
+    (problem,) = registered.problems.values()
+    tokens = {"input_tokens": 10, "output_tokens": 7, "reasoning_tokens": 3, "cached_tokens": 1}
+    made = [(status, verdict) for status, verdict, count in ENDINGS for _ in range(count)]
+    for n, (status, verdict) in enumerate(made):
+        ended = {"status": status, "verdict": verdict}
+        store.write_attempt(attempt(registered.series, problem, n, **ended, **tokens))
+    store.flush()
+
+
+def test_the_numbers_of_a_series_are_those_of_its_attempts(url: str) -> None:
+    with Store(url) as store:
+        fill(store)
+        (summary,) = summaries(store)
+    assert summary.attempts == 18
+    assert (summary.ok, summary.truncated, summary.unparsed, summary.failed) == (9, 3, 2, 4)
+    assert (summary.correct, summary.undecided, summary.graded) == (5, 1, 13)
+    assert summary.accuracy == 5 / 13
+    assert summary.usage == Usage(180, 126, 54, 18)
+
+
+def test_a_summary_for_programs(url: str) -> None:
+    with Store(url) as store:
+        fill(store)
+        (summary,) = summaries(store)
+    assert summary.to_json() == {
+        "benchmark": "sums",
+        "method": "direct",
+        "label": "Direct CoT",
+        "model": "model-a",
+        "decoding": {"temperature": 0, "top_p": 0.95, "seed": 3},
+        "attempts": 18,
+        "ok": 9,
+        "truncated": 3,
+        "unparsed": 2,
+        "failed": 4,
+        "undecided": 1,
+        "accuracy": pytest.approx(5 / 13),  # pyright: ignore
+        "tokens": 306,
+        "input_tokens": 180,
+        "output_tokens": 126,
+    }
+
+
+async def test_each_series_is_counted_by_itself(url: str) -> None:
+    models = {"model-a": 2, "model-b": 1}
+    with Store(url) as store:
+        for model, runs in models.items():
+            series = replace(SERIES, model=model)
+            await run(store, [prepare(store, series, sums(5), runs, Scripted(right))], width=4)
+        store.register(replace(SERIES, model="model-c"), sums(5))
+        found = summaries(store)
+    assert [(s.model, s.attempts, s.ok, s.accuracy) for s in found] == [
+        ("model-a", 10, 10, 1.0),
+        ("model-b", 5, 5, 1.0),
+        ("model-c", 0, 0, None),
+    ]
+    assert found[2].usage == Usage()
+    assert found[2].to_json()["accuracy"] is None
+
+
+def test_a_store_in_which_nothing_was_run(url: str) -> None:
+    with Store(url) as store:
+        assert summaries(store) == []
