@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cfr.answer import extract, grade
-from cfr.answer.expression.canonical import readings
+from cfr.answer.expression.canonical import interpret
 
 ANSWER_TESTS = Path(__file__).parent.parent / "tests" / "answer"
 sys.path.insert(0, str(ANSWER_TESTS))
@@ -112,7 +112,7 @@ def compare() -> None:
     theirs = peer()
     grade("x", "2x")  # both graders have started before the clock does
     theirs("x", "2x")
-    readings.cache_clear()
+    interpret.cache_clear()
     mine, other = run(ours, pairs), run(theirs, pairs)
     near, near_other = run(ours, misses), run(theirs, misses)
     print("| | cfr | math-verify |\n| --- | ---: | ---: |")
@@ -136,7 +136,7 @@ def compare() -> None:
 def exact_tier() -> None:
     cases = load("cases.jsonl")
     verdicts = [grade(case["pred"], case["gold"]) for case in cases]
-    readings.cache_clear()
+    interpret.cache_clear()
     verdicts = [grade(case["pred"], case["gold"]) for case in cases]
     exact = sorted(verdict.seconds for verdict in verdicts if verdict.tier == "exact")
     share = 100 * len(exact) / len(verdicts)

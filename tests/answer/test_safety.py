@@ -12,7 +12,7 @@ import pytest
 
 import cfr.answer
 from cfr.answer import extract
-from cfr.answer.expression.canonical import readings
+from cfr.answer.expression.canonical import interpret
 from cfr.answer.judgement.symbolic import judge
 from cfr.answer.judgement.tier import decide
 
@@ -43,7 +43,7 @@ def test_the_collection_is_graded_with_every_evaluator_refusing(
 ) -> None:
     sympy = pytest.importorskip("sympy")
     parser = pytest.importorskip("sympy.parsing.sympy_parser")
-    readings.cache_clear()
+    interpret.cache_clear()
     cases = [case for case in grade_cases() if case.tag != "completion"]
     replies = read_cases()
     judge("x", "2x")  # imports are done before the doors close

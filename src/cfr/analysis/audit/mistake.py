@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from cfr.analysis.audit.requirement import Range, Requirement, read_requirement
 from cfr.analysis.audit.scoring import classify
-from cfr.answer.expression.canonical import readings
+from cfr.answer.expression.canonical import interpret
 from cfr.answer.expression.evaluate import DIGITS, FAILURES, Evaluator
 from cfr.answer.expression.exact import rational
 from cfr.answer.expression.syntax import Measure, Node, Op
@@ -131,7 +131,7 @@ def _number(text: str) -> Fraction | None:
 
 
 def _nodes(text: str) -> Iterator[Node]:
-    for node in readings(text.strip()):
+    for node in interpret(text.strip()):
         while True:
             if isinstance(node, Measure):
                 node = node.value

@@ -19,7 +19,7 @@ from cfr.answer.expression.relation import relation
 from cfr.answer.expression.syntax import BRACKETS, INFINITE, Measure, Node, Num, Op, walk
 from cfr.answer.expression.words import NUMERALS, plain_words
 
-__all__ = ["readings"]
+__all__ = ["interpret"]
 
 _SIMPLE = re.compile(
     r"([-−]?)(?:([0-9]{1,40})(?:\.([0-9]{1,40})|/([1-9][0-9]{0,40}))?"
@@ -40,8 +40,8 @@ _MAX_SIGNS = 4
 
 
 @lru_cache(4096)  # a gold answer meets many predictions, and predictions repeat themselves
-def readings(text: str) -> tuple[Node, ...]:
-    """Read an answer in every way that its commas allow; empty where it is not mathematics."""
+def interpret(text: str) -> tuple[Node, ...]:
+    """Read an answer as trees, one for every way its commas allow; none where it is not maths."""
     if simple := _SIMPLE.fullmatch(text):
         return (_simple(simple),)
     cleaned = clean(text)

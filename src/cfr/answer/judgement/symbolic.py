@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from cfr.answer.expression.canonical import readings
+from cfr.answer.expression.canonical import interpret
 from cfr.answer.judgement import numeric
-from cfr.answer.judgement.equivalence import Comparison
-from cfr.answer.judgement.tier import Ruling, decide_readings
+from cfr.answer.judgement.equivalence import Equivalence
+from cfr.answer.judgement.tier import Ruling, decide_trees
 
 __all__ = ["judge"]
 
 
 def judge(pred: str, gold: str, *, percent: bool = False) -> Ruling:
     """Compare two answers that exact arithmetic could not decide."""
-    left, right = readings(pred), readings(gold)
+    left, right = interpret(pred), interpret(gold)
     if left and right:
-        same = decide_readings(left, right, Comparison(numeric.leaf, numeric.relate, percent))
+        same = decide_trees(left, right, Equivalence(numeric.leaf, numeric.relate, percent))
         if same is not None:
             return Ruling(same, "equal symbolically" if same else "different symbolically")
     return Ruling(None, "the expressions cannot be evaluated")
