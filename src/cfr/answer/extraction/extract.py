@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from cfr.answer.extraction.json_field import find_content, find_field, restore
+from cfr.answer.extraction.json_field import find_content, find_field
+from cfr.answer.extraction.latex import restore_commands
 from cfr.answer.extraction.prose import bare, from_choice, from_end, from_marker, unmarked
 from cfr.thinking import without_thinking
 
@@ -59,7 +60,7 @@ def extract(text: str, *, truncated: bool = False) -> Extracted:
 
 
 def _found(answer: str, how: str) -> Extracted:
-    answer = restore(answer).strip()
+    answer = restore_commands(answer).strip()
     if len(answer) < 60 and _TYPESETTING.sub("", answer).strip().lower() in _NOTHING:
         return Extracted(None, "no answer")
     return Extracted(answer, how)
@@ -85,7 +86,7 @@ def _from_json(text: str) -> Extracted | None:
         return Extracted(None, "no final_answer") if started else None
     if field.value is None:
         return Extracted(None, "json, unfinished" if not field.whole else "json, no value")
-    return _finish(restore(field.value), "json")
+    return _finish(restore_commands(field.value), "json")
 
 
 def _finish(value: str, how: str) -> Extracted:
