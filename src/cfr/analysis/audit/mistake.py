@@ -14,10 +14,10 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from cfr.analysis.audit.requirement import Range, Requirement, read_requirement
 from cfr.analysis.audit.scoring import classify
-from cfr.answer.expression.canonical import interpret
-from cfr.answer.expression.evaluate import DIGITS, FAILURES, Evaluator
+from cfr.answer.expression.canonical import scalars
 from cfr.answer.expression.exact import rational
-from cfr.answer.expression.syntax import Measure, Node, Op
+from cfr.answer.expression.syntax import Node
+from cfr.answer.judgement.workers import shared
 from cfr.benchmark.constraintbench.item import ErrorType, Item
 from cfr.constraint.router import aime_convention
 
@@ -115,10 +115,7 @@ def _is_whole(answer: str, value: Fraction | None) -> bool | None:
     """Say whether an answer is a whole number; None where it is no number, or too long to tell."""
     if value is not None:
         return value.denominator == 1
-    if len(answer) > _LONGEST_CONSTANT:
-        return None
-    values = [_constant(node) for node in _nodes(answer)]
-    return False if values and False in values and True not in values else None
+    return None if len(answer) > _LONGEST_CONSTANT else shared().is_whole(answer)
 
 
 @lru_cache(4096)
@@ -126,33 +123,12 @@ def _number(text: str) -> Fraction | None:
     """Read a rational number, whatever its unit; per cent stand for their own number."""
     if len(text) > _LONGEST:
         return None
-    values = (_rational(node) for node in _nodes(text))
+    values = (_rational(node) for node in scalars(text))
     return next((value for value in values if value is not None), None)
-
-
-def _nodes(text: str) -> Iterator[Node]:
-    for node in interpret(text.strip()):
-        while True:
-            if isinstance(node, Measure):
-                node = node.value
-            elif isinstance(node, Op) and node.name in ("def", "%"):
-                node = node.args[-1]
-            else:
-                break
-        yield node
 
 
 def _rational(node: Node) -> Fraction | None:
     try:
         return rational(node)
     except RecursionError:
-        return None
-
-
-def _constant(node: Node) -> bool | None:
-    """Say whether a constant is whole; None where it has no value that can be computed."""
-    try:
-        value = Evaluator(DIGITS)(node)
-        return abs(value - round(float(value.real))) < 1e-20
-    except (*FAILURES, RecursionError, OverflowError):
         return None

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise, product
@@ -19,7 +20,7 @@ from cfr.answer.expression.relation import relation
 from cfr.answer.expression.syntax import BRACKETS, INFINITE, Measure, Node, Num, Op, walk
 from cfr.answer.expression.words import NUMERALS, plain_words
 
-__all__ = ["interpret"]
+__all__ = ["interpret", "scalars"]
 
 _SIMPLE = re.compile(
     r"([-−]?)(?:([0-9]{1,40})(?:\.([0-9]{1,40})|/([1-9][0-9]{0,40}))?"
@@ -56,6 +57,19 @@ def interpret(text: str) -> tuple[Node, ...]:
         if _DECIMAL_COMMA.fullmatch(cleaned):
             spellings.append(cleaned.replace(",", "."))
     return tuple(tree for spelling in spellings if (tree := _read(spelling)) is not None)
+
+
+def scalars(text: str) -> Iterator[Node]:
+    """Yield an answer's trees without the name, the unit or the per cent sign of its value."""
+    for node in interpret(text.strip()):
+        while True:
+            if isinstance(node, Measure):
+                node = node.value
+            elif isinstance(node, Op) and node.name in ("def", "%"):
+                node = node.args[-1]
+            else:
+                break
+        yield node
 
 
 def _simple(match: re.Match[str]) -> Num:
