@@ -20,14 +20,14 @@ def item(answer: str, *predicates: Predicate) -> Item:
 
 @pytest.mark.parametrize("problem", load("public"), ids=lambda problem: problem.id)
 def test_each_tempting_answer_gets_its_label(problem: Item) -> None:
-    gold_reading = read_answer(problem.answer)
-    assert gold_reading is not None
+    gold_value = read_answer(problem.answer)
+    assert gold_value is not None
     assert classify(problem, problem.answer) is None
     for lure in problem.tempting:
-        reading = read_answer(lure.answer)
-        assert reading is not None
+        value = read_answer(lure.answer)
+        assert value is not None
         # An unreduced fraction has the right value, so a grader by value takes it for right.
-        expected = None if same(reading, gold_reading) else lure.error
+        expected = None if same(value, gold_value) else lure.error
         assert classify(problem, lure.answer) == expected
 
 

@@ -9,14 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
 from typing import Final, Literal, TypeAlias, get_args
 
 from cfr.analysis.audit.requirement import Range, Requirement, read_requirement
 from cfr.analysis.audit.scoring import classify
-from cfr.answer.expression.canonical import scalars
-from cfr.answer.expression.exact import rational
-from cfr.answer.expression.syntax import Node
+from cfr.answer.expression.value import read_answer
 from cfr.answer.judgement.workers import shared
 from cfr.benchmark.constraintbench.item import ErrorType, Item
 from cfr.constraint.router import aime_convention
@@ -118,17 +115,6 @@ def _is_whole(answer: str, value: Fraction | None) -> bool | None:
     return None if len(answer) > _LONGEST_CONSTANT else shared().is_whole(answer)
 
 
-@lru_cache(4096)
 def _number(text: str) -> Fraction | None:
-    """Read a rational number, whatever its unit; per cent stand for their own number."""
-    if len(text) > _LONGEST:
-        return None
-    values = (_rational(node) for node in scalars(text))
-    return next((value for value in values if value is not None), None)
-
-
-def _rational(node: Node) -> Fraction | None:
-    try:
-        return rational(node)
-    except RecursionError:
-        return None
+    value = read_answer(text)
+    return None if value is None else value.number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from cfr.answer.expression.value import Reading, read_answer, same
+from cfr.answer.expression.value import AnswerValue, read_answer, same
 from cfr.benchmark.constraintbench.item import ErrorType, Item
 from cfr.constraint.predicate import Predicate, holds
 from cfr.problem import Json
@@ -60,7 +60,7 @@ def parts(predicate: Predicate) -> Iterator[Predicate]:
 
 
 def _one_step_short(
-    predicates: list[Predicate], reading: Reading, gold: Reading
+    predicates: list[Predicate], reading: AnswerValue, gold: AnswerValue
 ) -> ErrorType | None:
     value, right = reading.number, gold.number
     for predicate in predicates:
@@ -75,7 +75,7 @@ def _one_step_short(
     return None
 
 
-def _first_broken(predicates: list[Predicate], reading: Reading) -> ErrorType:
+def _first_broken(predicates: list[Predicate], reading: AnswerValue) -> ErrorType:
     broken = {str(p["op"]) for p in predicates if holds(p, reading) == "violated"}
     value = reading.number
     for op, error in _BROKEN:

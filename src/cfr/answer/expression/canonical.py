@@ -20,12 +20,13 @@ from cfr.answer.expression.relation import relation
 from cfr.answer.expression.syntax import BRACKETS, INFINITE, Measure, Node, Num, Op, walk
 from cfr.answer.expression.words import NUMERALS, plain_words
 
-__all__ = ["interpret", "scalars"]
+__all__ = ["SIMPLE", "interpret", "scalars"]
 
-_SIMPLE = re.compile(
+SIMPLE = re.compile(
     r"([-−]?)(?:([0-9]{1,40})(?:\.([0-9]{1,40})|/([1-9][0-9]{0,40}))?"
     r"|\\[dt]?frac\{([0-9]{1,40})\}\{([1-9][0-9]{0,40})\})"
 )
+"""The commonest answers: sign, whole, decimals, denominator; or numerator and denominator."""
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
 # "m + n = 17" where m + n is what was asked for, besides being an equation.
@@ -43,7 +44,7 @@ _MAX_SIGNS = 4
 @lru_cache(4096)  # a gold answer meets many predictions, and predictions repeat themselves
 def interpret(text: str) -> tuple[Node, ...]:
     """Read an answer as trees, one for every way its commas allow; none where it is not maths."""
-    if simple := _SIMPLE.fullmatch(text):
+    if simple := SIMPLE.fullmatch(text):
         return (_simple(simple),)
     cleaned = clean(text)
     if _WORDED.fullmatch(cleaned):
