@@ -86,9 +86,9 @@ def test_only_a_worker_imports_the_library_of_many_digits() -> None:
         "for module in pkgutil.walk_packages(cfr.__path__, 'cfr.'):\n"
         "    if module.name not in {workers} and not module.name.endswith('__main__'):\n"
         "        importlib.import_module(module.name)\n"
-        "from cfr.analysis.audit.mistake import mistake\n"
+        "from cfr.analysis.audit.mistake import Demands, mistake\n"
         "assert grade('2x', 'x+x').correct\n"
-        "assert mistake('Find x.', '3', chr(92) + 'pi') == 'not_an_integer'\n"
+        "assert mistake('2+e', Demands.of_text('Find x.', '3')) == 'not_an_integer'\n"
         "print('mpmath' in sys.modules)"
     ).replace("{workers}", repr(WORKERS))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)

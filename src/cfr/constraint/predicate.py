@@ -7,7 +7,7 @@ or the answer cannot be read well enough to say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from math import floor, isqrt
@@ -24,6 +24,7 @@ __all__ = [
     "Truth",
     "evaluate",
     "holds",
+    "parts",
     "target",
     "to_fraction",
 ]
@@ -57,6 +58,15 @@ def holds(predicate: Predicate, answer: AnswerValue) -> Truth:
     return "undecided" if outcome is None else "holds" if outcome else "violated"
 
 
+def parts(predicate: Predicate) -> Iterator[Predicate]:
+    """Take a conjunction apart; anything else is its own only part."""
+    if predicate.get("op") == "all":
+        for one in cast("list[dict[str, Json]]", predicate["of"]):
+            yield from parts(one)
+    else:
+        yield predicate
+
+
 def _op(predicate: Predicate) -> _Check:
     name = predicate.get("op")
     if not isinstance(name, str) or name not in OPS:
@@ -77,7 +87,7 @@ def to_fraction(value: Json) -> Fraction:
 def target(predicate: Predicate) -> Fraction | None:
     """Give the one value that a predicate allows, where it pins the answer to a value."""
     match predicate.get("op"):
-        case "encoded":
+        case "encoded" if "parts" in predicate:
             total = sum(map(_whole, cast("list[Json]", predicate["parts"])))
             modulus = _whole(predicate.get("modulus", 0))
             return Fraction(total % modulus if modulus else total)
@@ -155,6 +165,12 @@ def _ordered(predicate: Predicate, value: int) -> bool:
     return all(left > right for left, right in pairs)
 
 
+def _encoded(predicate: Predicate, answer: AnswerValue) -> bool | None:
+    """Compare with the sum that is asked for; None where a text names the sum and not its parts."""
+    wanted = target(predicate)
+    return None if answer.letter or wanted is None else answer.number == wanted
+
+
 def _root(predicate: Predicate, value: Fraction) -> bool:
     total = Fraction(0)
     for coefficient in cast("list[Json]", predicate["coefficients"]):
@@ -198,7 +214,7 @@ OPS: Mapping[str, _Check] = {
     "digits_ordered": _of_integer(lambda p, value: value >= 0 and _ordered(p, value)),
     "root": _of_number(_root),
     "decimals": _of_number(lambda p, value: 10 ** _whole(p["places"]) % value.denominator == 0),
-    "encoded": _of_number(lambda p, value: value == target(p)),
+    "encoded": _encoded,
     "rounded": _of_number(lambda p, value: value == target(p)),
     "in_unit": _of_number(lambda p, value: value == target(p)),
     "counts": _of_number(lambda p, value: value == target(p)),

@@ -11,10 +11,9 @@ from fractions import Fraction
 from math import isqrt
 from typing import cast
 
-from cfr.analysis.audit.scoring import parts
 from cfr.analysis.audit.stage1.implication import Knowledge
 from cfr.answer.expression.value import AnswerValue
-from cfr.constraint.predicate import Predicate, holds
+from cfr.constraint.predicate import Predicate, holds, parts
 
 __all__ = ["follows"]
 

@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, get_args
 
-from cfr.analysis.audit.scoring import parts
 from cfr.analysis.audit.stage1.candidates import follows
 from cfr.analysis.audit.stage1.claim import Claim, names_of_answer, read_claims
 from cfr.analysis.audit.stage1.implication import Knowledge, know
 from cfr.analysis.audit.stage1.statement import Reply, Statement
 from cfr.answer.expression.value import read_answer
 from cfr.benchmark.constraintbench.item import GoldConstraint, Item
-from cfr.constraint.predicate import Predicate, evaluate, to_fraction
+from cfr.constraint.predicate import Predicate, evaluate, parts, to_fraction
 from cfr.problem import Json
 
 __all__ = ["GOLD", "STATEMENTS", "Audit", "GoldStatus", "StatementStatus", "audit"]
