@@ -18,8 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cfr.answer import extract, grade
-from cfr.answer.expression.canonical import readings
+from cfr.answer import extract, grade_reply
+from cfr.answer.expression.canonical import interpret
 
 ANSWER_TESTS = Path(__file__).parent.parent / "tests" / "answer"
 sys.path.insert(0, str(ANSWER_TESTS))
@@ -43,7 +43,7 @@ class Result:
 
 
 def ours(pred: str, gold: str) -> bool:
-    return grade(pred, gold).correct
+    return grade_reply(pred, gold).correct
 
 
 def peer() -> Grade:
@@ -110,9 +110,9 @@ def compare() -> None:
     golds = sorted({case["gold"] for case in cases if case["tag"] != "completion"})
     misses = [(miss, gold) for gold in golds for miss in near_misses(gold)]
     theirs = peer()
-    grade("x", "2x")  # both graders have started before the clock does
+    grade_reply("x", "2x")  # both graders have started before the clock does
     theirs("x", "2x")
-    readings.cache_clear()
+    interpret.cache_clear()
     mine, other = run(ours, pairs), run(theirs, pairs)
     near, near_other = run(ours, misses), run(theirs, misses)
     print("| | cfr | math-verify |\n| --- | ---: | ---: |")
@@ -135,9 +135,9 @@ def compare() -> None:
 
 def exact_tier() -> None:
     cases = load("cases.jsonl")
-    verdicts = [grade(case["pred"], case["gold"]) for case in cases]
-    readings.cache_clear()
-    verdicts = [grade(case["pred"], case["gold"]) for case in cases]
+    verdicts = [grade_reply(case["pred"], case["gold"]) for case in cases]
+    interpret.cache_clear()
+    verdicts = [grade_reply(case["pred"], case["gold"]) for case in cases]
     exact = sorted(verdict.seconds for verdict in verdicts if verdict.tier == "exact")
     share = 100 * len(exact) / len(verdicts)
     print(
@@ -157,7 +157,7 @@ def extraction() -> None:
 def hostile() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     worst = max(
-        grade(pred, gold).seconds
+        grade_reply(pred, gold).seconds
         for text in HOSTILE.values()
         for pred, gold in ((text, "5"), ("5", text), (text, "x+1"))
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cfr.analysis.statistics.comparison import compare
-    from cfr.answer import extract, grade
+    from cfr.answer import extract, grade, grade_reply
     from cfr.benchmark import Benchmark
     from cfr.constraint.router import route
     from cfr.constraint.spec import ConstraintSpec
@@ -58,6 +58,7 @@ __all__ = [
     "evaluate",
     "extract",
     "grade",
+    "grade_reply",
     "make",
     "route",
     "solve",
@@ -66,7 +67,7 @@ __all__ = [
 
 _HOMES = {
     "cfr.analysis.statistics.comparison": ("compare",),
-    "cfr.answer": ("extract", "grade"),
+    "cfr.answer": ("extract", "grade", "grade_reply"),
     "cfr.benchmark": ("Benchmark",),
     "cfr.constraint.router": ("route",),
     "cfr.constraint.spec": ("ConstraintSpec",),

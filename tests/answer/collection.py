@@ -9,9 +9,17 @@ from pathlib import Path
 
 from cfr.benchmark.entry import entries
 
-__all__ = ["GradeCase", "ReadCase", "benchmark_answers", "grade_cases", "read_cases"]
+__all__ = [
+    "GradeCase",
+    "ReadCase",
+    "benchmark_answers",
+    "grade_cases",
+    "measured_replies",
+    "read_cases",
+]
 
 HERE = Path(__file__).parent
+RESULTS = HERE.parents[1] / "docs" / "results" / "constraintbench-mini.jsonl"
 DATA = Path(os.environ.get("CFR_DATA", HERE.parents[2] / "shared" / "data"))
 
 
@@ -40,6 +48,12 @@ def grade_cases() -> list[GradeCase]:
 def read_cases() -> list[ReadCase]:
     lines = (HERE / "replies.jsonl").read_text(encoding="utf-8").splitlines()
     return [ReadCase(**json.loads(line)) for line in lines]
+
+
+def measured_replies() -> list[dict[str, str]]:
+    """The replies of a small model to ConstraintBench-mini, with gold answers and verdicts."""
+    rows = map(json.loads, RESULTS.read_text(encoding="utf-8").splitlines())
+    return [row for row in rows if row["status"] == "ok"]
 
 
 def benchmark_answers() -> list[str]:

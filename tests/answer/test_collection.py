@@ -2,15 +2,19 @@
 
 import pytest
 
-from cfr.answer import Case, extract, grade_each
+from cfr.answer import GradingCase, extract, grade_each
+from cfr.answer.expression.canonical import interpret, scalars
+from cfr.answer.expression.exact import rational
+from cfr.answer.expression.syntax import Measure, Op
+from cfr.answer.expression.value import AnswerValue, read_answer, same
 
-from .collection import grade_cases, read_cases
+from .collection import benchmark_answers, grade_cases, measured_replies, read_cases
 
 
 @pytest.mark.parametrize("split", ["tune", "held"])
 def test_every_case_gets_its_verdict(split: str) -> None:
     cases = [case for case in grade_cases() if case.split == split]
-    verdicts = grade_each(Case(case.pred, case.gold) for case in cases)
+    verdicts = grade_each(GradingCase.from_reply(case.pred, case.gold) for case in cases)
     wrong = [
         (case.pred, case.gold, verdict.verdict, verdict.why)
         for case, verdict in zip(cases, verdicts, strict=True)
@@ -30,6 +34,66 @@ def test_every_reply_gives_its_answer(split: str) -> None:
     assert wrong == []
 
 
+def test_an_answer_that_was_extracted_is_not_extracted_from_again() -> None:
+    texts = [reply.text for reply in read_cases()]
+    texts += [text for case in grade_cases() for text in (case.pred, case.gold)]
+    texts += [row["text"] for row in measured_replies()]
+    answers = [answer for text in texts if (answer := extract(text).answer) is not None]
+    again = [(answer, extract(answer).answer) for answer in answers]
+    assert [pair for pair in again if pair[1] not in (pair[0], None)] == []
+
+
+def test_a_stored_answer_gets_the_verdict_of_its_reply() -> None:
+    cases = [(case.pred, case.gold, "", case.verdict) for case in grade_cases()]
+    cases += [
+        (row["text"], row["gold"], row["problem_text"], row["verdict"])
+        for row in measured_replies()
+    ]
+    stored = [GradingCase(extract(text).answer, *rest) for text, *rest, _ in cases]
+    whole = [GradingCase.from_reply(text, *rest) for text, *rest, _ in cases]
+    verdicts = zip(cases, grade_each(stored), grade_each(whole), strict=True)
+    assert [case for case, *both in verdicts if any(one.verdict != case[-1] for one in both)] == []
+
+
+def test_every_number_that_the_grader_reads_has_that_value() -> None:
+    texts = [text for case in grade_cases() for text in (case.pred, case.gold)]
+    for text in (*texts, *benchmark_answers()):
+        numbers = {value for node in scalars(text) if (value := rational(node)) is not None}
+        found = read_answer(text)
+        if found is not None and found.radicand == 1 and not found.letter:
+            assert found.number in numbers
+        elif numbers:
+            assert max(max(n.numerator, n.denominator) for n in numbers).bit_length() > 14_000
+
+
+def is_plain(text: str) -> bool:
+    """Whether an answer is a value with nothing beside it: no name, no unit, no per cent."""
+    beside = ("def", "%")
+    return not any(
+        isinstance(tree, Measure) or (isinstance(tree, Op) and tree.name in beside)
+        for tree in interpret(text)
+    )
+
+
+def is_rounded(*values: AnswerValue) -> bool:
+    return any(value.form == "decimal" for value in values)
+
+
+def test_values_are_the_same_where_the_grader_says_so() -> None:
+    cases = [(extract(case.pred).answer, case) for case in grade_cases()]
+    compared = 0
+    for answer, case in cases:
+        value, gold = read_answer(answer or ""), read_answer(extract(case.gold).answer or "")
+        if value is None or gold is None:
+            continue
+        compared += 1
+        if same(value, gold) and is_plain(answer or "") and is_plain(case.gold):
+            assert case.verdict == "correct", case
+        elif not same(value, gold) and "%" not in case.pred + case.gold:
+            assert case.verdict == "incorrect" or is_rounded(value, gold), case
+    assert compared > 150
+
+
 def test_the_collection_is_large_and_a_third_of_it_is_held_aside() -> None:
     for cases, least in ((grade_cases(), 300), (read_cases(), 100)):
         held = sum(case.split == "held" for case in cases)
@@ -38,6 +102,8 @@ def test_the_collection_is_large_and_a_third_of_it_is_held_aside() -> None:
 
 
 def test_the_exact_tier_decides_at_least_a_third() -> None:
-    verdicts = list(grade_each(Case(case.pred, case.gold) for case in grade_cases()))
+    verdicts = list(
+        grade_each(GradingCase.from_reply(case.pred, case.gold) for case in grade_cases())
+    )
     exact = sum(verdict.tier == "exact" for verdict in verdicts)
     assert exact >= 0.35 * len(verdicts)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cfr.answer import extract, grade
+from cfr.answer import extract, grade, grade_reply
 
 DOCS = (Path(__file__).parents[2] / "docs" / "grading.md").read_text(encoding="utf-8")
 CELL = re.compile(r"^`(.*)`$")
@@ -25,6 +25,7 @@ def tables(header: str) -> list[list[str]]:
 @pytest.mark.parametrize(("answer", "gold", "verdict"), tables("| answer | gold | verdict |"))
 def test_each_policy_holds(answer: str, gold: str, verdict: str) -> None:
     assert grade(answer, gold).verdict == verdict
+    assert grade_reply(answer, gold).verdict == verdict
 
 
 @pytest.mark.parametrize(("reply", "answer"), tables("| reply | answer |"))

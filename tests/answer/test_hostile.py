@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfr.answer import grade
+from cfr.answer import grade, grade_reply
 from cfr.answer.judgement.workers import Workers
 
 HOSTILE = {
@@ -72,8 +72,9 @@ def test_hostile_text_is_answered_and_the_next_case_served(workers: Workers, nam
     text = HOSTILE[name]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for pred, gold in ((text, "5"), ("5", text), (text, text + " "), (text, "x+1")):
-        verdict = grade(pred, gold, workers=workers)
-        assert not verdict.correct or pred.strip() == gold.strip()
+        for judge in (grade, grade_reply):
+            verdict = judge(pred, gold, workers=workers)
+            assert not verdict.correct or pred.strip() == gold.strip()
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown <= 50 * 1024
     assert grade("2x", "x+x", workers=workers).correct
@@ -83,5 +84,5 @@ def test_hostile_text_is_answered_and_the_next_case_served(workers: Workers, nam
 def test_code_is_only_text(workers: Workers, name: str, tmp_path: Path) -> None:
     target = tmp_path / "touched"
     for gold in ("5", "x+1", CODE[name].format(target)):
-        grade(CODE[name].format(target), gold, workers=workers)
+        grade_reply(CODE[name].format(target), gold, workers=workers)
     assert not target.exists()

@@ -5,21 +5,18 @@ from collections.abc import Iterable
 
 import pytest
 
-from cfr.answer import Case, grade_each
+from cfr.answer import GradingCase, grade_each
 
 from .collection import benchmark_answers, grade_cases
 from .near_miss import near_misses
 
 
-def called_correct(golds: Iterable[str]) -> tuple[int, list[tuple[str | None, str]]]:
-    cases = [Case(miss, gold) for gold in sorted(set(golds)) for miss in near_misses(gold)]
-    verdicts = list(grade_each(cases))
-    correct = [
-        (case.pred, case.gold)
-        for case, verdict in zip(cases, verdicts, strict=True)
-        if verdict.correct
-    ]
-    return len(cases), correct
+def called_correct(golds: Iterable[str]) -> tuple[int, list[tuple[str, str]]]:
+    pairs = [(miss, gold) for gold in sorted(set(golds)) for miss in near_misses(gold)]
+    bare = grade_each(GradingCase(*pair) for pair in pairs)
+    read = grade_each(GradingCase.from_reply(*pair) for pair in pairs)
+    judged = zip(pairs, bare, read, strict=True)
+    return len(pairs), [pair for pair, *both in judged if any(one.correct for one in both)]
 
 
 def test_no_near_miss_of_the_collection_is_correct() -> None:
@@ -44,7 +41,9 @@ def test_every_benchmark_answer_is_itself() -> None:
         pytest.skip("no benchmark files; set CFR_DATA to a folder that has them")
     boxed = [re.sub(r"(?<!\\)\$", "", gold) for gold in golds]
     replies = [rf"So the answer is $\boxed{{{answer}}}$." for answer in boxed]
-    cases = [Case(reply, gold) for reply, gold in zip(replies, golds, strict=True)]
+    cases = [
+        GradingCase.from_reply(reply, gold) for reply, gold in zip(replies, golds, strict=True)
+    ]
     verdicts = grade_each(cases)
     wrong = [case for case, verdict in zip(cases, verdicts, strict=True) if not verdict.correct]
     assert wrong == []

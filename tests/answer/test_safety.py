@@ -12,13 +12,19 @@ import pytest
 
 import cfr.answer
 from cfr.answer import extract
-from cfr.answer.expression.canonical import readings
+from cfr.answer.expression.canonical import interpret
 from cfr.answer.judgement.symbolic import judge
 from cfr.answer.judgement.tier import decide
 
 from .collection import grade_cases, read_cases
 
 SOURCES = sorted(Path(cfr.answer.__file__).parent.rglob("*.py"))
+WORKERS = [
+    "cfr.answer.expression.evaluate",
+    "cfr.answer.judgement.numeric",
+    "cfr.answer.judgement.symbolic",
+]
+"""What runs in a worker process alone."""
 FORBIDDEN = {
     "eval",
     "exec",
@@ -43,7 +49,7 @@ def test_the_collection_is_graded_with_every_evaluator_refusing(
 ) -> None:
     sympy = pytest.importorskip("sympy")
     parser = pytest.importorskip("sympy.parsing.sympy_parser")
-    readings.cache_clear()
+    interpret.cache_clear()
     cases = [case for case in grade_cases() if case.tag != "completion"]
     replies = read_cases()
     judge("x", "2x")  # imports are done before the doors close
@@ -71,6 +77,22 @@ def test_a_worker_imports_no_library_that_could_run_text() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert done.stdout.decode().strip() == "[]"
+
+
+def test_only_a_worker_imports_the_library_of_many_digits() -> None:
+    script = (
+        "import importlib, pkgutil, sys, cfr\n"
+        "from cfr.answer import grade\n"
+        "for module in pkgutil.walk_packages(cfr.__path__, 'cfr.'):\n"
+        "    if module.name not in {workers} and not module.name.endswith('__main__'):\n"
+        "        importlib.import_module(module.name)\n"
+        "from cfr.analysis.audit.mistake import Demands, mistake\n"
+        "assert grade('2x', 'x+x').correct\n"
+        "assert mistake('2+e', Demands.of_text('Find x.', '3')) == 'not_an_integer'\n"
+        "print('mpmath' in sys.modules)"
+    ).replace("{workers}", repr(WORKERS))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert done.stdout.decode().strip() == "False"
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)

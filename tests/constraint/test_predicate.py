@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfr.constraint import demand
-from cfr.constraint.predicate import OPS, Predicate, PredicateError, evaluate, target
+from cfr.constraint.predicate import OPS, Predicate, PredicateError, evaluate, parts, target
 
 CASES: list[tuple[Predicate, str, str]] = [
     (demand.integer(), "12", "3/7"),
@@ -20,6 +20,11 @@ CASES: list[tuple[Predicate, str, str]] = [
     (demand.at_most(3), "3", "4"),
     (demand.above(0), "0.1", "0"),
     (demand.below(10), "9", "10"),
+    (demand.between(1, 2), r"\sqrt{3}", r"\sqrt{5}"),
+    (demand.above(-1), r"-\frac{\sqrt{3}}{2}", r"-\sqrt{2}"),
+    (demand.below(2), r"\sqrt{3}", r"2\sqrt{3}"),
+    (demand.integer(), r"\sqrt{9}", r"3\frac{1}{2}"),
+    (demand.parity("even"), r"24\,\text{cm}", "7 square metres"),
     (demand.least_residue(7), "6", "7"),
     (demand.congruent(3, 7), "-4", "4"),
     (demand.divisible(6), "12", "15"),
@@ -51,6 +56,29 @@ CASES: list[tuple[Predicate, str, str]] = [
 def test_holds_and_is_violated(predicate: Predicate, good: str, bad: str) -> None:
     assert evaluate(predicate, good) == "holds"
     assert evaluate(predicate, bad) == "violated"
+
+
+def test_the_ends_of_a_range() -> None:
+    assert evaluate(demand.between(10, 99), "10") == "holds"
+    assert evaluate(demand.above(10), "10") == "violated"
+    assert evaluate(demand.above(10), "21/2") == "holds"
+    assert evaluate(demand.between(0, 999), "-1") == "violated"
+    assert evaluate(demand.between(None, None), str(10**40)) == "holds"
+
+
+def test_a_code_whose_parts_are_not_known_is_undecided() -> None:
+    assert demand.code(100, 1) == {"op": "encoded", "factors": [100, 1]}
+    assert evaluate(demand.code(100, 1), "307") == "undecided"
+
+
+def test_a_conjunction_comes_apart() -> None:
+    inner = demand.all_of(demand.above(0), demand.below(9))
+    assert list(parts(demand.all_of(demand.integer(), inner))) == [
+        demand.integer(),
+        demand.above(0),
+        demand.below(9),
+    ]
+    assert list(parts(demand.integer())) == [demand.integer()]
 
 
 def test_every_op_has_a_case() -> None:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from stored import attempt
 from sums import right, sums
 
-from cfr.answer import Case, Verdict, grade_each
+from cfr.answer import GradingCase, Verdict, grade_each
 from cfr.answer.judgement.workers import Workers
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import regrade as regrading
@@ -117,7 +117,7 @@ def test_memory_does_not_grow_with_the_store(url: str, monkeypatch: pytest.Monke
 def dies_at_250(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the grader be interrupted at its 250th verdict, with batches of a hundred."""
 
-    def interrupted(cases: Iterable[Case]) -> Iterator[Verdict]:
+    def interrupted(cases: Iterable[GradingCase]) -> Iterator[Verdict]:
         for n, verdict in enumerate(grade_each(cases)):
             if n == 250:
                 raise KeyboardInterrupt
@@ -147,7 +147,7 @@ def test_no_connection_is_held_while_answers_are_judged(
 ) -> None:
     held: list[str] = []
 
-    def watched(cases: Iterable[Case]) -> Iterator[Verdict]:
+    def watched(cases: Iterable[GradingCase]) -> Iterator[Verdict]:
         for verdict in grade_each(cases):
             held.append(store.database.pool.status())
             yield verdict

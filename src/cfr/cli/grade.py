@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from cfr.answer import Case, grade, grade_each
+from cfr.answer import GradingCase, grade_each, grade_reply
 from cfr.cli.row_file import good_rows, text_field, with_progress, writing
 from cfr.file.jsonl import Row
 
@@ -43,7 +43,7 @@ def command(
     elif output is not None:
         raise click.UsageError("-o goes with a file, not with PRED and GOLD")
     else:
-        verdict = grade(first, second, problem)
+        verdict = grade_reply(first, second, problem)
         click.echo(f"{verdict.verdict} ({verdict.tier} tier): {verdict.why}")
 
 
@@ -69,10 +69,10 @@ def _grade_file(path: Path, output: Path | None, count: int | None) -> None:
     click.echo(", ".join(words) + (f", {bad} skipped" if bad else ""), err=True)
 
 
-def _case(row: Row) -> Case:
-    return Case(
+def _case(row: Row) -> GradingCase:
+    return GradingCase.from_reply(
         text_field(row, "pred"),
         text_field(row, "gold") or "",
         text_field(row, "problem") or "",
-        row.value.get("truncated") is True,
+        truncated=row.value.get("truncated") is True,
     )

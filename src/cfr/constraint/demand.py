@@ -16,6 +16,7 @@ __all__ = [
     "at_most",
     "below",
     "between",
+    "code",
     "congruent",
     "counts",
     "decimals",
@@ -144,6 +145,11 @@ def encoded(rule: str, parts: tuple[int, ...], modulus: int = 0) -> Predicate:
     """Require the sum of the parts that the rule names, reduced where a modulus is given."""
     extra: dict[str, Json] = {"modulus": modulus} if modulus else {}
     return {"op": "encoded", "rule": rule, "parts": list(parts), **extra}
+
+
+def code(*factors: int) -> Predicate:
+    """Require a sum of parts that are not known, each times its factor: 100m + n is (100, 1)."""
+    return {"op": "encoded", "factors": list(factors)}
 
 
 def rounded(value: Number, unit: Number = 1) -> Predicate:

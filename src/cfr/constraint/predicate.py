@@ -7,13 +7,13 @@ or the answer cannot be read well enough to say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from math import floor, isqrt
 from typing import Literal, TypeAlias, cast
 
-from cfr.answer.expression.value import Reading, read_answer
+from cfr.answer.expression.value import AnswerValue, read_answer
 from cfr.error import CfrError
 from cfr.problem import Json
 
@@ -24,6 +24,7 @@ __all__ = [
     "Truth",
     "evaluate",
     "holds",
+    "parts",
     "target",
     "to_fraction",
 ]
@@ -41,20 +42,29 @@ class PredicateError(CfrError):
 
 def evaluate(predicate: Predicate, answer: str) -> Truth:
     """Say whether an answer, as it is written, satisfies a predicate."""
-    reading = read_answer(answer)
-    if reading is None:
+    value = read_answer(answer)
+    if value is None:
         _op(predicate)
         return "undecided"
-    return holds(predicate, reading)
+    return holds(predicate, value)
 
 
-def holds(predicate: Predicate, reading: Reading) -> Truth:
+def holds(predicate: Predicate, answer: AnswerValue) -> Truth:
     """Say whether an answer that has been read satisfies a predicate."""
     try:
-        outcome = _op(predicate)(predicate, reading)
+        outcome = _op(predicate)(predicate, answer)
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise PredicateError(f"predicate {dict(predicate)} has a bad argument ({error})") from None
     return "undecided" if outcome is None else "holds" if outcome else "violated"
+
+
+def parts(predicate: Predicate) -> Iterator[Predicate]:
+    """Take a conjunction apart; anything else is its own only part."""
+    if predicate.get("op") == "all":
+        for one in cast("list[dict[str, Json]]", predicate["of"]):
+            yield from parts(one)
+    else:
+        yield predicate
 
 
 def _op(predicate: Predicate) -> _Check:
@@ -77,7 +87,7 @@ def to_fraction(value: Json) -> Fraction:
 def target(predicate: Predicate) -> Fraction | None:
     """Give the one value that a predicate allows, where it pins the answer to a value."""
     match predicate.get("op"):
-        case "encoded":
+        case "encoded" if "parts" in predicate:
             total = sum(map(_whole, cast("list[Json]", predicate["parts"])))
             modulus = _whole(predicate.get("modulus", 0))
             return Fraction(total % modulus if modulus else total)
@@ -96,7 +106,7 @@ def _count(predicate: Predicate) -> int:
     where = cast("list[dict[str, Json]]", predicate["where"])
     span = range(_whole(predicate["low"]), _whole(predicate["high"]) + 1)
     return sum(
-        all(holds(one, Reading(Fraction(value))) == "holds" for one in where) for value in span
+        all(holds(one, AnswerValue(Fraction(value))) == "holds" for one in where) for value in span
     )
 
 
@@ -106,22 +116,27 @@ def _whole(value: Json) -> int:
     return value
 
 
-# --- Evaluating: a check gets the predicate and the reading, and answers None for "cannot say".
+# --- Evaluating: a check gets the predicate and the answer, and says None for "cannot say".
 
-_Check: TypeAlias = Callable[[Predicate, Reading], "bool | None"]
+_Check: TypeAlias = Callable[[Predicate, AnswerValue], "bool | None"]
 _NumberCheck: TypeAlias = Callable[[Predicate, Fraction], bool]
 
 
 def _of_number(check: _NumberCheck) -> _Check:
     """A check on a rational value; an irrational one fails it, an option letter cannot be told."""
 
-    def checked(predicate: Predicate, reading: Reading) -> bool | None:
-        if reading.letter:
+    def checked(predicate: Predicate, answer: AnswerValue) -> bool | None:
+        if answer.letter:
             return None
-        value = reading.number
+        value = answer.number
         return False if value is None else check(predicate, value)
 
     return checked
+
+
+def _of_size(check: Callable[[Predicate, AnswerValue], bool]) -> _Check:
+    """A check on how large a value is, which √2 passes like any other."""
+    return lambda predicate, answer: None if answer.letter else check(predicate, answer)
 
 
 def _of_integer(check: Callable[[Predicate, int], bool]) -> _Check:
@@ -131,11 +146,15 @@ def _of_integer(check: Callable[[Predicate, int], bool]) -> _Check:
     return _of_number(whole)
 
 
-def _between(predicate: Predicate, value: Fraction) -> bool:
+def _gap(answer: AnswerValue, bound: Json) -> Fraction:
+    """How far an answer lies above a bound, told by signed squares: no root has to be taken."""
+    end = to_fraction(bound)
+    return answer.signed_square - end * abs(end)
+
+
+def _between(predicate: Predicate, answer: AnswerValue) -> bool:
     low, high = predicate.get("low"), predicate.get("high")
-    return (low is None or value >= to_fraction(low)) and (
-        high is None or value <= to_fraction(high)
-    )
+    return (low is None or _gap(answer, low) >= 0) and (high is None or _gap(answer, high) <= 0)
 
 
 def _ordered(predicate: Predicate, value: int) -> bool:
@@ -146,6 +165,12 @@ def _ordered(predicate: Predicate, value: int) -> bool:
     return all(left > right for left, right in pairs)
 
 
+def _encoded(predicate: Predicate, answer: AnswerValue) -> bool | None:
+    """Compare with the sum that is asked for; None where a text names the sum and not its parts."""
+    wanted = target(predicate)
+    return None if answer.letter or wanted is None else answer.number == wanted
+
+
 def _root(predicate: Predicate, value: Fraction) -> bool:
     total = Fraction(0)
     for coefficient in cast("list[Json]", predicate["coefficients"]):
@@ -153,28 +178,28 @@ def _root(predicate: Predicate, value: Fraction) -> bool:
     return total == 0
 
 
-def _all(predicate: Predicate, reading: Reading) -> bool | None:
-    outcomes = [holds(one, reading) for one in cast("list[dict[str, Json]]", predicate["of"])]
+def _all(predicate: Predicate, answer: AnswerValue) -> bool | None:
+    outcomes = [holds(one, answer) for one in cast("list[dict[str, Json]]", predicate["of"])]
     if "violated" in outcomes:
         return False
     return None if "undecided" in outcomes else True
 
 
-def _form(predicate: Predicate, reading: Reading) -> bool:
-    return reading.form == predicate["form"]
+def _form(predicate: Predicate, answer: AnswerValue) -> bool:
+    return answer.form == predicate["form"]
 
 
-def _reduced(predicate: Predicate, reading: Reading) -> bool:  # noqa: ARG001
-    return reading.form == "fraction" and reading.reduced
+def _reduced(predicate: Predicate, answer: AnswerValue) -> bool:  # noqa: ARG001
+    return answer.form == "fraction" and answer.reduced
 
 
 OPS: Mapping[str, _Check] = {
     "integer": _of_integer(lambda _p, _value: True),
     "not_whole": _of_number(lambda _, value: value.denominator != 1),
-    "between": _of_number(_between),
-    "measured": _of_number(_between),
-    "above": _of_number(lambda p, value: value > to_fraction(p["value"])),
-    "below": _of_number(lambda p, value: value < to_fraction(p["value"])),
+    "between": _of_size(_between),
+    "measured": _of_size(_between),
+    "above": _of_size(lambda p, answer: _gap(answer, p["value"]) > 0),
+    "below": _of_size(lambda p, answer: _gap(answer, p["value"]) < 0),
     "least_residue": _of_integer(lambda p, value: 0 <= value < _whole(p["modulus"])),
     "congruent": _of_integer(
         lambda p, value: (value - _whole(p["residue"])) % _whole(p["modulus"]) == 0
@@ -189,7 +214,7 @@ OPS: Mapping[str, _Check] = {
     "digits_ordered": _of_integer(lambda p, value: value >= 0 and _ordered(p, value)),
     "root": _of_number(_root),
     "decimals": _of_number(lambda p, value: 10 ** _whole(p["places"]) % value.denominator == 0),
-    "encoded": _of_number(lambda p, value: value == target(p)),
+    "encoded": _encoded,
     "rounded": _of_number(lambda p, value: value == target(p)),
     "in_unit": _of_number(lambda p, value: value == target(p)),
     "counts": _of_number(lambda p, value: value == target(p)),

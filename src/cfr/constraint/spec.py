@@ -8,11 +8,11 @@ too (``desc`` for ``description``, ``from`` for ``derived_from``); it is written
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast, get_args
 
+from cfr.answer.extraction.latex import restore_commands
 from cfr.problem import Json
 
 __all__ = ["KINDS", "SCHEMA", "Constraint", "ConstraintSpec", "Kind", "Propagated"]
@@ -163,22 +163,10 @@ def _names(value: object) -> tuple[str, ...]:
 def _text(value: object) -> str:
     """Read a value as text: numbers, ranges given as lists and small objects are spelled out."""
     if isinstance(value, str):
-        return _EATEN_BACKSLASH.sub(_restore_backslash, value).strip()
+        return restore_commands(value).strip()
     if value is None or value == [] or value == {}:
         return ""
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-# "\frac" written with one backslash is valid JSON that decodes to a form feed and "rac". A line of
-# mathematics has no other use for these control characters before a letter.
-_EATEN_BACKSLASH: Final = re.compile(
-    r"[\x08\x0c](?=[a-zA-Z])|[\t\r](?=[a-zA-Z]{2})|\n(?=(?:eq|mid|abla|otin)\b)"
-)
-_ESCAPES: Final = {"\b": r"\b", "\f": r"\f", "\t": r"\t", "\r": r"\r", "\n": r"\n"}
-
-
-def _restore_backslash(match: re.Match[str]) -> str:
-    return _ESCAPES[match[0]]
 
 
 def _line(limit: int) -> dict[str, Json]:

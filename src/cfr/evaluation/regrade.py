@@ -14,7 +14,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from cfr.answer import Case, Verdict, grade_each
+from cfr.answer import GradingCase, Verdict, grade_each
 from cfr.evaluation import schema
 from cfr.evaluation.error import StoreError, reason
 from cfr.evaluation.store import Store
@@ -58,7 +58,7 @@ def _changes(store: Store) -> Iterator[RowValues]:
 
 
 def _verdicts(rows: Iterator[sa.Row[Any]]) -> Iterator[Verdict]:
-    return grade_each(Case(row.answer, row.gold, row.posed) for row in rows)
+    return grade_each(GradingCase(row.answer, row.gold, row.posed) for row in rows)
 
 
 def _rows(store: Store) -> Iterator[sa.Row[Any]]:

@@ -12,7 +12,7 @@ from typing import Final
 
 import orjson
 
-from cfr.answer import Case, grade_all
+from cfr.answer import GradingCase, grade_all
 from cfr.engine.drive import Outcome, drive
 from cfr.engine.engine import SILENT, Engine, Watcher
 from cfr.engine.error import EngineError, JournalMismatch, ModelNotFound, Unauthorized
@@ -232,7 +232,7 @@ async def _ended(outcome: Outcome[Solution], problem: Problem) -> _Ending:
     )
     if problem.answer is None:
         return ending
-    (verdict,) = await grade_all([Case(solution.answer, problem.answer, problem.text)])
+    (verdict,) = await grade_all([GradingCase(solution.answer, problem.answer, problem.text)])
     return replace(ending, verdict=verdict.verdict, tier=verdict.tier)
 
 

@@ -1,13 +1,15 @@
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.audit.mistake import MISTAKE_LABELS, MISTAKES, Mistake, mistake, mistake_on_item
-from cfr.analysis.audit.scoring import classify
-from cfr.benchmark.constraintbench.item import ERRORS
+from cfr.analysis.audit.mistake import MISTAKE_LABELS, MISTAKES, Demands, Mistake, mistake
+from cfr.answer.expression.value import read_answer, same
+from cfr.answer.judgement.workers import Workers
+from cfr.benchmark.constraintbench.family import gold
+from cfr.benchmark.constraintbench.item import ERRORS, Item
 from cfr.benchmark.constraintbench.split import load
+from cfr.constraint import demand
+from cfr.constraint.predicate import Predicate
 
 MOD = "Find the remainder when $N$ is divided by $1000$."
 SUM = "It is $\\frac{m}{n}$ in lowest terms. Find $m+n$."
@@ -17,12 +19,20 @@ BIG = "It is $\\frac{m}{n}$. Find $100m+n$."
 PLAIN = "Find $x$."
 
 
+def by_text(text: str, right: str | None, answer: str | None, benchmark: str = "") -> Mistake:
+    return mistake(answer, Demands.of_text(text, right, benchmark))
+
+
+def by_gold(problem: Item, answer: str | None) -> Mistake:
+    return mistake(answer, Demands.of_item(problem))
+
+
 @pytest.mark.parametrize(
-    ("text", "gold", "answer", "expected"),
+    ("text", "right", "answer", "expected"),
     [
         # Not reduced.
         (MOD, "16", "1016", "forgot_modular_reduction"),
-        (MOD, "16", "\\boxed{2{,}016}", "other"),  # a box is the extractor's business
+        (MOD, "16", "\\boxed{2{,}016}", "forgot_modular_reduction"),
         (MOD, "16", "2,016", "forgot_modular_reduction"),
         (MOD, "24", "2^{10}", "forgot_modular_reduction"),
         (MOD, "999", "-1", "forgot_modular_reduction"),
@@ -58,6 +68,8 @@ PLAIN = "Find $x$."
         ("Find the largest prime less than 100.", "97", "100", "out_of_range"),
         ("Find the largest prime less than 100.", "97", "89", "other"),
         ("What is the probability of rain?", "\\frac{1}{3}", "2", "out_of_range"),
+        ("What is the probability of rain?", "\\frac{1}{3}", "\\sqrt{2}", "out_of_range"),
+        ("What is the probability of rain?", "\\frac{1}{3}", "\\frac{\\sqrt{2}}{2}", "other"),
         # No answer.
         (PLAIN, "5", None, "no_answer"),
         (PLAIN, "5", " \n", "no_answer"),
@@ -70,16 +82,16 @@ PLAIN = "Find $x$."
     ],
 )
 def test_what_an_answer_shows(
-    text: str, gold: str | None, answer: str | None, expected: Mistake
+    text: str, right: str | None, answer: str | None, expected: Mistake
 ) -> None:
-    assert mistake(text, gold, answer) == expected
+    assert by_text(text, right, answer) == expected
 
 
 def test_aime_answers_have_a_range_of_their_own() -> None:
-    assert mistake(PLAIN, "204", "1204", "aime24") == "out_of_range"
-    assert mistake(PLAIN, "204", "-4", "aime25") == "out_of_range"
-    assert mistake(PLAIN, "204", "205", "aime24") == "other"
-    assert mistake(PLAIN, "204", "1204", "gsm8k") == "other"
+    assert by_text(PLAIN, "204", "1204", "aime24") == "out_of_range"
+    assert by_text(PLAIN, "204", "-4", "aime25") == "out_of_range"
+    assert by_text(PLAIN, "204", "205", "aime24") == "other"
+    assert by_text(PLAIN, "204", "1204", "gsm8k") == "other"
 
 
 @pytest.mark.parametrize(
@@ -100,26 +112,85 @@ def test_aime_answers_have_a_range_of_their_own() -> None:
         "\\infty",
     ],
 )
-def test_hostile_answers_end_quickly_and_in_a_class(answer: str) -> None:
-    started = time.perf_counter()
-    assert mistake(SUM + " " + MOD, "16", answer, "aime24") in MISTAKES
-    assert time.perf_counter() - started < 1
+def test_hostile_answers_end_in_a_class(answer: str) -> None:
+    assert by_text(SUM + " " + MOD, "16", answer, "aime24") in MISTAKES
 
 
 @given(st.text(max_size=60) | st.text("0123456789+-/\\{}()sqrtfac^ .,%$", max_size=60))
 def test_any_answer_has_a_class(answer: str) -> None:
-    found = mistake(SUM, "16", answer)
+    found = by_text(SUM, "16", answer)
     assert (found == "no_answer") == (not answer.strip())
 
 
-def test_constraintbench_is_classed_by_its_gold_constraints() -> None:
-    for item in load("mini"):
-        assert mistake_on_item(item, None) == "no_answer"
-        assert mistake_on_item(item, item.answer) == "other"
-        for lure in item.tempting:
-            # A fraction that is only not in lowest terms has the right value.
-            expected = classify(item, lure.answer) and lure.error
-            assert mistake_on_item(item, lure.answer) == (expected or "other")
+@pytest.mark.parametrize("problem", load("public"), ids=lambda problem: problem.id)
+def test_each_tempting_answer_gets_its_label(problem: Item) -> None:
+    right = read_answer(problem.answer)
+    assert right is not None
+    assert by_gold(problem, None) == "no_answer"
+    assert by_gold(problem, problem.answer) == "other"
+    for lure in problem.tempting:
+        value = read_answer(lure.answer)
+        assert value is not None
+        # An unreduced fraction has the right value, so a grader by value takes it for right.
+        expected = "other" if same(value, right) else lure.error
+        assert by_gold(problem, lure.answer) == expected
+
+
+def item(answer: str, *predicates: Predicate) -> Item:
+    rules = tuple(gold("domain", "rule", one) for one in predicates)
+    return Item("text", answer, "integer", rules, (), "explicit", "family", 1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("problem", "answer", "error"),
+    [
+        (item("3", demand.least_residue(7)), "24", "forgot_modular_reduction"),
+        (item("3", demand.least_residue(7)), "25", "forgot_modular_reduction"),
+        (item("3", demand.least_residue(7)), "5", "arithmetic"),
+        (item("3", demand.least_residue(7)), "7/2", "not_an_integer"),
+        (item("3", demand.least_residue(7)), r"1+\sqrt{2}", "not_an_integer"),
+        (item("2", demand.encoded("m+n", (3, 7), 4)), "10", "forgot_modular_reduction"),
+        (item("10", demand.encoded("m+n", (3, 7))), "3/7", "encoded_form_not_applied"),
+        (item("10", demand.encoded("m+n", (3, 7))), "11", "arithmetic"),
+        (item("5", demand.encoded("a+b", (2, 3))), r"2\sqrt{3}", "encoded_form_not_applied"),
+        (item("5", demand.encoded("a+b", (2, 3))), r"1+2\sqrt{3}", "encoded_form_not_applied"),
+        (item("4", demand.integer()), "4.5", "not_an_integer"),
+        (item("4", demand.integer()), r"3\frac{1}{2}", "not_an_integer"),
+        (item("4", demand.between(0, 9)), "12", "out_of_range"),
+        (item("4", demand.between(0, 9)), r"12\,\text{cm}", "out_of_range"),
+        (item("1/2", demand.between(0, 1)), "3/2", "out_of_range"),
+        (item("4", demand.parity("even")), "5", "ignored_parity"),
+        (item("4", demand.parity("even")), "7 square metres", "ignored_parity"),
+        (item("4", demand.congruent(1, 3)), "5", "forgot_modular_reduction"),
+        (item("1/2", demand.not_whole()), "1", "misled_by_cue"),
+        (item("B", demand.form("choice")), "17", "encoded_form_not_applied"),
+        (item("B", demand.form("choice")), "C", "arithmetic"),
+        (item("4", demand.integer()), "C", "other"),
+        (item("4", demand.all_of(demand.integer(), demand.above(0))), "-4", "out_of_range"),
+        (item("4", demand.integer()), "no idea", "other"),
+        (item("4", demand.integer()), None, "no_answer"),
+        (item("4", demand.integer()), "4.0", "other"),
+        (item("1/2", demand.between(0, 1)), r"\frac{2}{4}", "other"),
+        (item("1/2", demand.between(0, 1)), r"\pi", "other"),
+    ],
+)
+def test_other_wrong_answers_are_judged_by_what_they_break(
+    problem: Item, answer: str | None, error: Mistake
+) -> None:
+    assert by_gold(problem, answer) == error
+
+
+def test_a_demand_that_the_right_answer_breaks_is_no_demand() -> None:
+    text = "Find the largest prime less than 100."
+    assert by_text(text, "997", "1001") == "other"
+
+
+def test_a_constant_that_takes_too_long_is_in_no_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    def out_of_time(*_: object) -> None:
+        return None
+
+    monkeypatch.setattr(Workers, "is_whole", out_of_time)
+    assert by_text(PLAIN, "3", r"\pi") == "other"
 
 
 def test_every_class_has_a_label_and_takes_in_those_of_constraintbench() -> None:

@@ -4,12 +4,12 @@ import threading
 
 import pytest
 
-from cfr.answer import Case, Verdict, grade, grade_all, grade_each
+from cfr.answer import GradingCase, Verdict, extract, grade, grade_all, grade_each, grade_reply
 from cfr.answer.judgement.workers import Workers
 
 
 def test_a_verdict_says_who_decided_and_why() -> None:
-    verdict = grade(r"So \boxed{\frac{1}{2}}.", "0.5")
+    verdict = grade_reply(r"So \boxed{\frac{1}{2}}.", "0.5")
     assert (verdict.verdict, verdict.tier, verdict.answer) == ("correct", "exact", r"\frac{1}{2}")
     assert verdict.correct
     assert verdict.why
@@ -22,7 +22,6 @@ def test_a_verdict_says_who_decided_and_why() -> None:
         ("x+1", "1+x", "correct", "symbolic"),
         ("x+2", "1+x", "incorrect", "symbolic"),
         (None, "5", "incorrect", "exact"),
-        ("I don't know.", "5", "incorrect", "exact"),
         (r"\mystery{5}", "5", "incorrect", "exact"),
         ("5", r"\int_0^1 \mystery dx", "undecided", "exact"),
         ("(" * 2000 + "5" + ")" * 2000, "5", "undecided", "exact"),
@@ -48,17 +47,39 @@ def test_the_problem_tells_whether_a_percentage_is_asked_for() -> None:
 
 def test_a_truncated_completion_has_no_implicit_answer() -> None:
     text = "Adding up, the total is 11."
-    assert grade(text, "11").correct
-    assert not grade(text, "11", truncated=True).correct
+    assert grade_reply(text, "11").correct
+    assert not grade_reply(text, "11", truncated=True).correct
 
 
-def test_several_boxes_are_a_list_only_where_the_gold_is_one() -> None:
-    assert grade(r"The roots are \boxed{1} and \boxed{2}.", "2, 1").correct
-    assert grade(r"Not \boxed{1}. It is \boxed{2}.", "2").correct
-    assert not grade(r"Not \boxed{1}. It is \boxed{2}.", "1, 2").correct
+def test_boxes_side_by_side_are_one_list_and_no_hedge() -> None:
+    assert grade_reply(r"The roots are \boxed{1} and \boxed{2}.", "2, 1").correct
+    assert not grade_reply(r"It is \boxed{1} or \boxed{2}.", "2").correct
+    assert grade_reply(r"It is \boxed{2}, $\boxed{2}$.", "2").correct
+    assert grade_reply(r"Not \boxed{1}. It is \boxed{2}.", "2").correct
+    assert not grade_reply(r"Not \boxed{1}. It is \boxed{2}.", "1, 2").correct
 
 
-CASES = [Case(f"{n}+x", f"x+{n % 5}") for n in range(40)] + [Case("7", "7"), Case(None, "7")]
+def test_a_bare_answer_is_judged_as_it_stands() -> None:
+    sentence = "The answer is 5."
+    assert grade_reply(sentence, "5").correct
+    verdict = grade(sentence, "5")
+    assert (verdict.verdict, verdict.answer) == ("incorrect", sentence)
+    assert grade("2+3=5", "5").correct
+    assert not grade("  ", "5").correct
+
+
+def test_none_is_an_answer_where_it_is_the_gold_answer() -> None:
+    assert extract("None").answer is None
+    assert not grade_reply("I don't know.", "5").correct
+    assert grade_reply("None.", "none").correct
+    assert not grade_reply("None", "5").correct
+    assert not grade_reply(None, "none").correct
+
+
+CASES = [
+    *(GradingCase(f"{n}+x", f"x+{n % 5}") for n in range(40)),
+    *(GradingCase("7", "7"), GradingCase(None, "7")),
+]
 EXPECTED = ["correct"] * 5 + ["incorrect"] * 35 + ["correct", "incorrect"]
 
 
@@ -81,8 +102,8 @@ def test_it_works_outside_the_main_thread() -> None:
 
 def test_the_exact_tier_imports_no_library() -> None:
     script = (
-        "import sys\nfrom cfr.answer import grade\n"
-        "assert grade(r'\\boxed{\\frac12}', '0.5').correct\n"
+        "import sys\nfrom cfr.answer import grade_reply\n"
+        "assert grade_reply(r'\\boxed{\\frac12}', '0.5').correct\n"
         "heavy = {'sympy', 'mpmath', 'math_verify', 'asyncio', 'subprocess'} & set(sys.modules)\n"
         "print(sorted(heavy))"
     )

@@ -12,10 +12,9 @@ from cfr.answer.judgement.workers import Undecided, Workers
 # A judge that does what its first argument says.
 PROGRAM = """
 import os, sys
-from cfr.answer.judgement.tier import Ruling
 from cfr.answer.judgement.worker import serve
 
-def judge(pred, gold, *, percent):
+def judge(pred, gold, percent):
     if pred == "spin":
         while True: pass
     if pred == "grow":
@@ -24,9 +23,12 @@ def judge(pred, gold, *, percent):
         os._exit(3)
     if pred == "print":
         print("[true, 'not a verdict']")
-    return Ruling(pred == gold, f"{os.getpid()}")
+    return [pred == gold, f"{os.getpid()}"]
 
-serve(judge, cpu_seconds=0.2)
+def is_whole(text):
+    return judge(text, "whole", False)[0]
+
+serve({"judge": judge, "is_whole": is_whole}, cpu_seconds=0.2)
 """
 
 
@@ -43,6 +45,13 @@ def test_a_case_that_kills_its_worker_is_undecided_and_the_next_is_served(
     with pytest.raises(Undecided):
         workers.judge(deed, "x")
     assert workers.judge("x", "x").same is True
+
+
+def test_a_number_that_kills_its_worker_cannot_be_told(workers: Workers) -> None:
+    assert workers.is_whole("spin") is None
+    assert workers.is_whole("exit") is None
+    assert workers.is_whole("whole") is True
+    assert workers.is_whole("other") is False
 
 
 def test_what_a_judge_prints_is_not_a_verdict(workers: Workers) -> None:

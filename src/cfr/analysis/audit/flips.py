@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cfr.analysis.audit.error_rule import RULES, Classes, Judging, read_classes
-from cfr.analysis.audit.mistake import MISTAKE_LABELS, MISTAKES, Mistake, mistake, mistake_on_item
+from cfr.analysis.audit.mistake import MISTAKE_LABELS, MISTAKES, Demands, Mistake, mistake
 from cfr.analysis.audit.outcomes import both_outcomes, unequal_runs
 from cfr.analysis.audit.stage1.gold import gold_item
 from cfr.analysis.notation import NONE, percent, several
@@ -97,9 +97,9 @@ def _mistake(study: Study, key: Key, attempt: Attempt) -> Mistake:
     if attempt.answer is None and attempt.status == "ok":
         return "other"  # there was an answer; it was not kept
     if item := gold_item(study, *key):
-        return mistake_on_item(item, attempt.answer)
+        return mistake(attempt.answer, Demands.of_item(item))
     asked = study.problems.get(key, _NONE)
-    return mistake(asked.text, asked.gold, attempt.answer, key[0])
+    return mistake(attempt.answer, Demands.of_text(asked.text, asked.gold, key[0]))
 
 
 def _gold_known(study: Study, key: Key) -> bool:

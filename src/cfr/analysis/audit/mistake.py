@@ -1,34 +1,33 @@
 """What a wrong answer shows, as far as the answer itself can tell (paper: Error Taxonomy).
 
-An answer is compared with what its problem's text says about answers: a modulus, a code such as
-m + n, a range. Whatever these do not decide is "other"; nothing here is a guess about reasoning.
+An answer is compared with the right one and with the demands on it. These are predicates, whoever
+states them: the gold constraints of a ConstraintBench item, or the problem's own text. Nothing here
+is a guess about reasoning.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, cast
 
-from cfr.analysis.audit.requirement import Range, Requirement, read_requirement
-from cfr.analysis.audit.scoring import classify
-from cfr.answer.expression.canonical import readings
-from cfr.answer.expression.evaluate import DIGITS, FAILURES, Evaluator
-from cfr.answer.expression.exact import rational
-from cfr.answer.expression.syntax import Measure, Node, Op
-from cfr.benchmark.constraintbench.item import ErrorType, Item
+from cfr.analysis.audit.requirement import read_demands
+from cfr.answer.expression.value import AnswerValue, read_answer, same
+from cfr.answer.judgement.workers import shared
+from cfr.benchmark.constraintbench.item import ERRORS, ErrorType, Item, Tempting
+from cfr.constraint.demand import between, integer
+from cfr.constraint.predicate import Predicate, holds, parts
 from cfr.constraint.router import aime_convention
 
-__all__ = ["MISTAKES", "MISTAKE_LABELS", "Mistake", "mistake", "mistake_on_item"]
+__all__ = ["MISTAKES", "MISTAKE_LABELS", "Demands", "Mistake", "mistake"]
 
-_ERROR_TYPES: Final[tuple[ErrorType, ...]] = get_args(ErrorType)
 Mistake: TypeAlias = ErrorType | Literal["no_answer"]
 """The classes of ConstraintBench, and answers that were not given."""
 
 MISTAKES: Final[tuple[Mistake, ...]] = (
-    *(kind for kind in _ERROR_TYPES if kind != "other"),
+    *(kind for kind in ERRORS if kind != "other"),
     *("no_answer", "other"),
 )
 
@@ -45,54 +44,127 @@ MISTAKE_LABELS: Final[dict[Mistake, str]] = {
 }
 """The classes as tables print them."""
 
-_LONGEST: Final = 1_000  # no number that is meant as an answer is written longer
-_LONGEST_CONSTANT: Final = 200
-_AIME: Final = Range(0, 999)
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """The right answer to a problem, and what is demanded of any answer to it."""
+
+    gold: str | None
+    predicates: tuple[Predicate, ...]
+    tempting: tuple[Tempting, ...] = ()
+    """Wrong answers that are known beforehand, each with the error it shows."""
+    complete: bool = False
+    """Whether nothing else is demanded, so that an answer that keeps to it all is a wrong sum."""
+
+    @classmethod
+    def of_item(cls, item: Item) -> Demands:
+        """Give what the gold constraints of a ConstraintBench item demand."""
+        predicates = (part for one in item.constraints for part in parts(one.predicate))
+        return cls(item.answer, tuple(predicates), item.tempting, complete=True)
+
+    @classmethod
+    def of_text(cls, text: str, gold: str | None, benchmark: str = "") -> Demands:
+        """Give what a problem's text demands, and what its right answer shows: a whole number."""
+        right = read_answer(gold or "")
+        whole = right is not None and holds(integer(), right) == "holds"
+        aime = (between(0, 999),) if aime_convention(benchmark) else ()
+        return cls(gold, (*((integer(),) if whole else ()), *read_demands(text), *aime))
 
 
-def mistake(text: str, gold: str | None, answer: str | None, benchmark: str = "") -> Mistake:
-    """Classify a wrong answer to a problem."""
+def mistake(answer: str | None, demands: Demands) -> Mistake:
+    """Classify a wrong answer to a problem.
+
+    A tempting answer carries its label. Any other is judged by the demands that the right answer
+    meets: first whether it is the right value before its last step (the reduction, the encoding),
+    then which demand it breaks. An answer that has the right value breaks none.
+    """
     if answer is None or not answer.strip():
         return "no_answer"
-    right = _number(gold or "")
-    if right is None or len(answer) > _LONGEST:
+    value, gold = read_answer(answer), read_answer(demands.gold or "")
+    if gold is None:
         return "other"
-    value, required = _number(answer), read_requirement(text)
-    if value == right:
+    predicates = [one for one in demands.predicates if holds(one, gold) != "violated"]
+    if value is None:
+        return _without_value(answer, predicates, gold)
+    if same(value, gold):
         return "other"
-    if value is not None and _unreduced(required, value, right):
+    for lure in demands.tempting:
+        known = read_answer(lure.answer)
+        if known is not None and same(value, known):
+            return lure.error
+    if _unreduced(predicates, value, gold):
         return "forgot_modular_reduction"
-    if right.denominator == 1 and _is_whole(answer, value) is False:
-        coded = _encoded(required, answer, value, right)
-        return "encoded_form_not_applied" if coded else "not_an_integer"
-    ranges = (*required.ranges, *((_AIME,) if aime_convention(benchmark) else ()))
-    broken = value is not None and any(right in r and value not in r for r in ranges)
-    return "out_of_range" if broken else "other"
+    if _unencoded(predicates, answer, value, gold):
+        return "encoded_form_not_applied"
+    alike = bool(value.letter) == bool(gold.letter)
+    return _broken(predicates, value) or ("arithmetic" if demands.complete and alike else "other")
 
 
-def mistake_on_item(item: Item, answer: str | None) -> Mistake:
-    """Classify a wrong answer to a ConstraintBench item by its gold constraints."""
-    if answer is None or not answer.strip():
-        return "no_answer"
-    # An answer of the right value that was judged wrong all the same broke no constraint of ours.
-    return classify(item, answer) or "other"
+# What breaking a predicate says about the error, the most telling first. Predicates that pin the
+# answer to one value (encoded, rounded, in_unit, counts, root) are absent: every wrong answer
+# breaks those.
+_BROKEN: Final[tuple[tuple[str, ErrorType], ...]] = (
+    ("integer", "not_an_integer"),
+    ("between", "out_of_range"),
+    ("above", "out_of_range"),
+    ("below", "out_of_range"),
+    ("parity", "ignored_parity"),
+    ("least_residue", "forgot_modular_reduction"),
+    ("congruent", "forgot_modular_reduction"),
+    ("divisible", "forgot_modular_reduction"),
+    ("form", "encoded_form_not_applied"),
+    ("reduced", "encoded_form_not_applied"),
+    ("not_whole", "misled_by_cue"),
+)
+_REDUCING: Final = ("least_residue", "encoded")
+_INTEGRAL: Final = ("integer", "parity", "least_residue", "congruent", "divisible")
 
 
-def _unreduced(required: Requirement, value: Fraction, right: Fraction) -> bool:
-    whole = right.denominator == 1
-    return whole and any(0 <= right < m and (value - right) % m == 0 for m in required.moduli)
+def _broken(predicates: Sequence[Predicate], value: AnswerValue) -> ErrorType | None:
+    broken = {str(one["op"]) for one in predicates if holds(one, value) == "violated"}
+    for op, error in _BROKEN:
+        if op in broken:
+            # A fraction is no remainder either, but its error is that it is a fraction.
+            return "not_an_integer" if op in _INTEGRAL and not _is_whole(value) else error
+    return None
 
 
-def _encoded(required: Requirement, answer: str, value: Fraction | None, right: Fraction) -> bool:
-    """Say whether the parts of an answer, put together as the text demands, are the right one."""
+def _is_whole(value: AnswerValue) -> bool:
+    return value.number is not None and value.number.denominator == 1
+
+
+def _unreduced(predicates: Sequence[Predicate], value: AnswerValue, gold: AnswerValue) -> bool:
+    """Say whether an answer differs from the right one by a multiple of a modulus."""
+    if value.number is None or gold.number is None:
+        return False
+    gap = value.number - gold.number
+    moduli = (one.get("modulus") for one in predicates if one["op"] in _REDUCING)
+    return any(gap % modulus == 0 for modulus in moduli if isinstance(modulus, int))
+
+
+def _unencoded(
+    predicates: Sequence[Predicate], answer: str, value: AnswerValue | None, gold: AnswerValue
+) -> bool:
+    """Say whether an answer is a value that was still to be written as a code, such as m + n.
+
+    Where a gold constraint says that it is, any fraction or root will do. A code that the text
+    names may belong to something else, so the parts of the answer must make the right one.
+    """
+    codes = [one for one in predicates if one["op"] == "encoded"]
+    if any("parts" in one for one in codes):
+        return value is None or value.form in ("fraction", "surd")
+    if value is not None and _is_whole(value):
+        return False
     return any(
-        len(parts) == len(code)
-        and sum(factor * part for factor, part in zip(code, parts, strict=True)) == right
-        for parts in _parts(answer, value)
-        for code in required.codes
+        len(numbers) == len(factors)
+        and sum(f * n for f, n in zip(factors, numbers, strict=True)) == gold.number
+        for one in codes
+        for factors in (cast("list[int]", one["factors"]),)
+        for numbers in _numbers(answer, None if value is None else value.number)
     )
 
 
+_LONGEST: Final = 200  # no constant that is meant as an answer is written longer
 _WRITTEN: Final = re.compile(
     r"(?:\\(?:[dt]?frac|sqrt|pi|cdot|left|right|[,;:! ()])|sqrt|[\d\s+\-−*/(){}\[\]√π$])+"
 )
@@ -100,59 +172,21 @@ _INDEX: Final = re.compile(r"\[[^\]]*\]")
 _BARE_ROOT: Final = re.compile(r"(?<![\d\s])\s*(?:\\?sqrt|√)")
 
 
-def _parts(answer: str, value: Fraction | None) -> Iterator[list[int]]:
+def _numbers(answer: str, value: Fraction | None) -> Iterator[list[int]]:
     """List the whole numbers that an answer is made of: 3√5/7 is 3, 5, 7 and 0.75 is 3, 4."""
     if value is not None:
         yield [abs(value.numerator), value.denominator]
-    if len(answer) <= _LONGEST_CONSTANT and _WRITTEN.fullmatch(answer):
+    if len(answer) <= _LONGEST and _WRITTEN.fullmatch(answer):
         plain = _INDEX.sub("", answer)
         yield [int(digits) for digits in re.findall(r"\d+", plain)]
         # A root without a factor has the factor 1.
         yield [int(digits) for digits in re.findall(r"\d+", _BARE_ROOT.sub(r"1\\sqrt", plain))]
 
 
-def _is_whole(answer: str, value: Fraction | None) -> bool | None:
-    """Say whether an answer is a whole number; None where it is no number, or too long to tell."""
-    if value is not None:
-        return value.denominator == 1
-    if len(answer) > _LONGEST_CONSTANT:
-        return None
-    values = [_constant(node) for node in _nodes(answer)]
-    return False if values and False in values and True not in values else None
-
-
-@lru_cache(4096)
-def _number(text: str) -> Fraction | None:
-    """Read a rational number, whatever its unit; per cent stand for their own number."""
-    if len(text) > _LONGEST:
-        return None
-    values = (_rational(node) for node in _nodes(text))
-    return next((value for value in values if value is not None), None)
-
-
-def _nodes(text: str) -> Iterator[Node]:
-    for node in readings(text.strip()):
-        while True:
-            if isinstance(node, Measure):
-                node = node.value
-            elif isinstance(node, Op) and node.name in ("def", "%"):
-                node = node.args[-1]
-            else:
-                break
-        yield node
-
-
-def _rational(node: Node) -> Fraction | None:
-    try:
-        return rational(node)
-    except RecursionError:
-        return None
-
-
-def _constant(node: Node) -> bool | None:
-    """Say whether a constant is whole; None where it has no value that can be computed."""
-    try:
-        value = Evaluator(DIGITS)(node)
-        return abs(value - round(float(value.real))) < 1e-20
-    except (*FAILURES, RecursionError, OverflowError):
-        return None
+def _without_value(answer: str, predicates: Sequence[Predicate], gold: AnswerValue) -> Mistake:
+    """Classify an answer such as 1 + √2, of which no more can be told than that it is not whole."""
+    integral = any(one["op"] in (*_INTEGRAL, "encoded") for one in predicates)
+    if not integral or len(answer) > _LONGEST or shared().is_whole(answer) is not False:
+        return "other"
+    coded = _unencoded(predicates, answer, None, gold)
+    return "encoded_form_not_applied" if coded else "not_an_integer"

@@ -1,4 +1,4 @@
-"""What a problem's text says about its answer, where plain patterns can tell.
+"""The predicates that a problem's own text states of its answer, where plain patterns can tell.
 
 Unlike the router's cues these patterns yield numbers, and they serve to judge an answer, never to
 route a problem. They are strict on purpose: a condition inside the problem ("n leaves remainder 3
@@ -9,46 +9,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["Range", "Requirement", "read_requirement"]
+from cfr.constraint.demand import (
+    above,
+    at_least,
+    at_most,
+    below,
+    between,
+    code,
+    least_residue,
+)
+from cfr.constraint.predicate import Predicate
 
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Where an answer must lie; an end that is None is open to infinity."""
-
-    low: int | None = None
-    high: int | None = None
-    strict: bool = False
-    """Whether the ends themselves are outside."""
-
-    def __contains__(self, value: Fraction) -> bool:
-        if self.strict and value in (self.low, self.high):
-            return False
-        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """All that could be read."""
-
-    moduli: tuple[int, ...] = ()
-    """By which the answer is to be reduced."""
-    codes: tuple[tuple[int, ...], ...] = ()
-    """Factors of the sum that the answer is to be given as: 100m + n is (100, 1)."""
-    ranges: tuple[Range, ...] = ()
+__all__ = ["read_demands"]
 
 
 @lru_cache(4096)
-def read_requirement(text: str) -> Requirement:
-    """Read what a problem's text demands of its answer."""
+def read_demands(text: str) -> tuple[Predicate, ...]:
+    """Read what a problem's text demands of its answer: residues, codes such as m + n, ranges."""
     moduli = tuple(dict.fromkeys(m for m in _moduli(text) if m > 1))
-    reduced = (Range(0, modulus - 1) for modulus in moduli)
-    return Requirement(moduli, tuple(dict.fromkeys(_codes(text))), (*reduced, *_ranges(text)))
+    return (
+        *(least_residue(modulus) for modulus in moduli),
+        *(code(*factors) for factors in dict.fromkeys(_codes(text))),
+        *(between(0, modulus - 1) for modulus in moduli),
+        *_ranges(text),
+    )
 
 
 _WHOLE: Final = re.compile(
@@ -152,32 +139,30 @@ _STRICT: Final = ("less than", "smaller than", "below", "greater than", "larger 
 _PROBABILITY: Final = re.compile(r"\b(?:what is|find|determine|compute) the probability\b", re.I)
 
 
-def _ranges(text: str) -> Iterator[Range]:
+def _ranges(text: str) -> Iterator[Predicate]:
     for found in _ASKED.finditer(text):
         if found["digits"]:
             count = _COUNTS[found["digits"].lower()]
-            yield Range(10 ** (count - 1), 10**count - 1)
+            yield between(10 ** (count - 1), 10**count - 1)
         if bound := _between(text, found.end()) or _one_sided(text, found.end()):
             yield bound
     for found in _ANSWER_IN.finditer(text):
         if bound := _between(text, found.end()):
             yield bound
     if _PROBABILITY.search(text):
-        yield Range(0, 1)
+        yield between(0, 1)
 
 
-def _between(text: str, start: int) -> Range | None:
+def _between(text: str, start: int) -> Predicate | None:
     opening = _BETWEEN.match(text, start)
     low = _whole(text, opening.end()) if opening else None
     joint = _AND.match(text, low[1]) if low else None
     high = _whole(text, joint.end()) if joint else None
-    return Range(low[0], high[0]) if low and high else None
+    return between(low[0], high[0]) if low and high else None
 
 
-def _one_sided(text: str, start: int) -> Range | None:
-    for pattern in (_BELOW, _ABOVE):
+def _one_sided(text: str, start: int) -> Predicate | None:
+    for pattern, strictly, included in ((_BELOW, below, at_most), (_ABOVE, above, at_least)):
         if (found := pattern.match(text, start)) and (end := _whole(text, found.end())):
-            strict = found[1].lower() in _STRICT
-            below = pattern is _BELOW
-            return Range(None if below else end[0], end[0] if below else None, strict)
+            return (strictly if found[1].lower() in _STRICT else included)(end[0])
     return None

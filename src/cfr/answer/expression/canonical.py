@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise, product
@@ -19,12 +20,13 @@ from cfr.answer.expression.relation import relation
 from cfr.answer.expression.syntax import BRACKETS, INFINITE, Measure, Node, Num, Op, walk
 from cfr.answer.expression.words import NUMERALS, plain_words
 
-__all__ = ["readings"]
+__all__ = ["SIMPLE", "interpret", "scalars"]
 
-_SIMPLE = re.compile(
+SIMPLE = re.compile(
     r"([-−]?)(?:([0-9]{1,40})(?:\.([0-9]{1,40})|/([1-9][0-9]{0,40}))?"
     r"|\\[dt]?frac\{([0-9]{1,40})\}\{([1-9][0-9]{0,40})\})"
 )
+"""The commonest answers: sign, whole, decimals, denominator; or numerator and denominator."""
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _DECIMAL_COMMA = re.compile(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
 # "m + n = 17" where m + n is what was asked for, besides being an equation.
@@ -40,9 +42,9 @@ _MAX_SIGNS = 4
 
 
 @lru_cache(4096)  # a gold answer meets many predictions, and predictions repeat themselves
-def readings(text: str) -> tuple[Node, ...]:
-    """Read an answer in every way that its commas allow; empty where it is not mathematics."""
-    if simple := _SIMPLE.fullmatch(text):
+def interpret(text: str) -> tuple[Node, ...]:
+    """Read an answer as trees, one for every way its commas allow; none where it is not maths."""
+    if simple := SIMPLE.fullmatch(text):
         return (_simple(simple),)
     cleaned = clean(text)
     if _WORDED.fullmatch(cleaned):
@@ -56,6 +58,19 @@ def readings(text: str) -> tuple[Node, ...]:
         if _DECIMAL_COMMA.fullmatch(cleaned):
             spellings.append(cleaned.replace(",", "."))
     return tuple(tree for spelling in spellings if (tree := _read(spelling)) is not None)
+
+
+def scalars(text: str) -> Iterator[Node]:
+    """Yield an answer's trees without the name, the unit or the per cent sign of its value."""
+    for node in interpret(text.strip()):
+        while True:
+            if isinstance(node, Measure):
+                node = node.value
+            elif isinstance(node, Op) and node.name in ("def", "%"):
+                node = node.args[-1]
+            else:
+                break
+        yield node
 
 
 def _simple(match: re.Match[str]) -> Num:

@@ -17,6 +17,7 @@ MAX_BITS = 80_000
 """Largest power of two that a value may reach, in either direction."""
 MAX_EXPONENT = 1_000_000
 MAX_WHOLE = 20_000
+"""Largest argument of a factorial or a binomial coefficient."""
 SNAP = 1e-30
 """How close to an integer a value is taken for it before floor turns on it."""
 
@@ -101,7 +102,8 @@ class Evaluator:
 
     def _whole(self, value: Value) -> int:
         nearest = int(self.mp.nint(self.mp.re(value))) if self.mp.mag(value or 1) < 40 else -1
-        if self.mp.im(value) or nearest < 0 or nearest > 20_000 or abs(value - nearest) > 1e-20:
+        moderate = 0 <= nearest <= MAX_WHOLE
+        if self.mp.im(value) or not moderate or abs(value - nearest) > 1e-20:
             raise OutOfReach("not a whole number of moderate size")
         return nearest
 

@@ -1,7 +1,8 @@
-"""An answer as it is written, read as an exact number or an option letter.
+"""An answer's value: a rational number, a·√b or an option letter, and the form it is written in.
 
-Only what ConstraintBench's own answers and its predicates need: integers, fractions, decimals,
-``a\\sqrt{b}``, percent signs and the letters A to E. Anything else is None, never a guess.
+The value is read by the grader's own parser, so that the two never disagree about what an answer
+says. A list, an expression in x, a sentence or a number of thousands of digits has no such value:
+it is None, never a guess.
 """
 
 from __future__ import annotations
@@ -9,29 +10,29 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd
+from math import gcd, isqrt
 from typing import Literal, TypeAlias, get_args
 
-__all__ = ["FORMS", "Form", "Reading", "decimal", "read_answer", "same", "show"]
+from cfr.answer.expression.canonical import SIMPLE, scalars
+from cfr.answer.expression.exact import rational
+from cfr.answer.expression.syntax import Node, Num, Op, walk
+from cfr.answer.expression.words import choice_letter
+
+__all__ = ["FORMS", "AnswerValue", "Form", "decimal", "read_answer", "same", "show"]
 
 Form: TypeAlias = Literal["integer", "fraction", "decimal", "surd", "choice"]
 """How an answer is written."""
 
 FORMS: tuple[Form, ...] = get_args(Form)
 
-_MOST_DIGITS = 60  # an answer of this benchmark is short; a longer one is no answer to it
-_WRAPPED = re.compile(r"\\(?:boxed|text|textbf|mathrm|mathbf)\{([^{}]*)\}")
-_EQUATION = re.compile(r"^\\?[a-zA-Z]\w*\s*=\s*")
-_CHOICE = re.compile(r"^\(?([A-E])\)?[.:]?$|^\(([A-E])\)\s*\S.*$")
-_FRACTION = re.compile(r"^([+-]?)(?:\\frac\{?(\d+)\}?\{?(\d+)\}?|(\d+)/(\d+))$")
-_DECIMAL = re.compile(r"^[+-]?(?:\d+|\d*\.\d+|\d+\.)$")
-_SURD = re.compile(r"^([+-]?)(\d*)\*?\\?(?:sqrt|√)[{(]?(\d+)[})]?$")
-_UNIT = re.compile(r"(?<=\d)\s*(?:[a-z]+(?:\^\d)?|\\?%|\^\\circ|°)\.?$")
-_THOUSANDS = re.compile(r"(?<=\d)(?:,|\{,\}|\\,)(?=\d{3}(?!\d))")
+_LONGEST = 1_000  # no value that is meant as an answer is written longer
+_MOST_BITS = 14_000  # just fewer digits than Python refuses to write
+_POINT = re.compile(r"\.\\?[\da-z]")
+_TWO = Num(Fraction(2))
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AnswerValue:
     """An exact value ``coefficient`` times the root of ``radicand``, or an option letter."""
 
     coefficient: Fraction
@@ -43,7 +44,7 @@ class Reading:
 
     @property
     def number(self) -> Fraction | None:
-        """The value where it is a rational number as written."""
+        """The value where it is a rational number."""
         return self.coefficient if self.radicand == 1 and not self.letter else None
 
     @property
@@ -51,59 +52,115 @@ class Reading:
         """Whether a fraction stands in lowest terms."""
         return self.written is None or gcd(*self.written) == 1
 
+    @property
+    def signed_square(self) -> Fraction:
+        """The square with the sign of the value: it orders values, and no root is in it."""
+        return self.coefficient * abs(self.coefficient) * self.radicand
 
-def read_answer(text: str) -> Reading | None:
-    """Read an answer; None where it is none of the forms above."""
-    bare = _strip(text)
-    if choice := _CHOICE.match(bare):
-        return Reading(Fraction(0), form="choice", letter=choice[1] or choice[2])
-    compact = _UNIT.sub("", bare).replace(" ", "")
-    if len(compact) > _MOST_DIGITS:
+
+def read_answer(text: str) -> AnswerValue | None:
+    """Read an answer, whatever its name or unit; per cent stand for their own number."""
+    text = text.strip()
+    if len(text) > _LONGEST:
         return None
-    return _read_fraction(compact) or _read_decimal(compact) or _read_surd(compact)
-
-
-def _strip(text: str) -> str:
-    bare = text.strip().replace("$", "").replace("\\dfrac", "\\frac").replace("\\tfrac", "\\frac")
-    while (inner := _WRAPPED.sub(r"\1", bare)) != bare:
-        bare = inner
-    bare = bare.replace("\\left", "").replace("\\right", "").replace("−", "-").replace("\\ ", " ")
-    return _EQUATION.sub("", _THOUSANDS.sub("", bare).strip().removesuffix(".").strip())
-
-
-def _read_fraction(text: str) -> Reading | None:
-    if not (match := _FRACTION.match(text)):
+    if simple := SIMPLE.fullmatch(text):
+        return _simple(simple)
+    if letter := choice_letter(text):
+        return AnswerValue(Fraction(0), form="choice", letter=letter)
+    try:
+        values = (_value(node, text) for node in scalars(text))
+        return next((value for value in values if value is not None), None)
+    except RecursionError:  # a product of hundreds of factors
         return None
-    above, below = int(match[2] or match[4]), int(match[3] or match[5])
-    if not below:
+
+
+def _simple(match: re.Match[str]) -> AnswerValue:
+    """Read the commonest answers of all as they stand."""
+    sign, whole, part, below, over, under = match.groups()
+    factor = -1 if sign else 1
+    if part is not None:
+        return AnswerValue(factor * Fraction(f"{whole}.{part}"), form="decimal")
+    if not (denominator := below or under):
+        return AnswerValue(Fraction(factor * int(whole)))
+    written = int(whole or over), int(denominator)
+    return AnswerValue(factor * Fraction(*written), form="fraction", written=written)
+
+
+def _value(node: Node, text: str) -> AnswerValue | None:
+    """Give the value of a tree, where it is a·√b and of a moderate size."""
+    value = _surd(node)
+    if value is None:
         return None
-    value = Fraction(above, below) * (-1 if match[1] == "-" else 1)
-    return Reading(value, form="fraction", written=(above, below))
+    while isinstance(node, Op) and node.name == "neg":
+        node = node.args[0]
+    form, written = _form(node, text, value[0])
+    return AnswerValue(*value, form, written=written)
 
 
-def _read_decimal(text: str) -> Reading | None:
-    if not _DECIMAL.match(text):
+def _form(node: Node, text: str, value: Fraction) -> tuple[Form, tuple[int, int] | None]:
+    if written := _quotient(node):
+        return "fraction", written
+    parts = list(walk(node))
+    if any(isinstance(part, Op) and part.name == "root" for part in parts):
+        return "surd", None
+    if any(isinstance(part, Num) and part.digits is not None for part in parts):
+        return "decimal", None
+    if value.denominator == 1:
+        return "integer", None
+    if _POINT.search(text):  # digits that recur
+        return "decimal", None
+    return "fraction", (abs(value.numerator), value.denominator)  # a mixed number, most likely
+
+
+def _quotient(node: Node) -> tuple[int, int] | None:
+    """Give the two parts of a fraction of whole numbers, without their signs."""
+    if not (isinstance(node, Op) and node.name == "/"):
         return None
-    return Reading(Fraction(text), form="decimal" if "." in text else "integer")
-
-
-def _read_surd(text: str) -> Reading | None:
-    if not (match := _SURD.match(text)):
+    parts = [value for arg in node.args if (value := rational(arg)) is not None]
+    if len(parts) != 2 or any(part.denominator != 1 for part in parts):
         return None
-    factor = int(match[2] or 1) * (-1 if match[1] == "-" else 1)
-    return Reading(Fraction(factor), int(match[3]), "surd")
+    return abs(parts[0].numerator), abs(parts[1].numerator)
 
 
-def same(first: Reading, second: Reading) -> bool:
+def _surd(node: Node) -> tuple[Fraction, int] | None:
+    """Evaluate to a rational number times the root of a whole number."""
+    value = rational(node)
+    if value is not None:
+        return _moderate(value, 1)
+    match node:
+        case Op("neg", (inner,)):
+            root = _surd(inner)
+            return None if root is None else (-root[0], root[1])
+        case Op("root", (inner, index)) if index == _TWO:
+            square = rational(inner)
+            if square is None or square < 0:
+                return None
+            return _moderate(Fraction(1, square.denominator), square.numerator * square.denominator)
+        case Op("*" | "/" as name, (first, second)):
+            left, right = _surd(first), _surd(second)
+            if left is None or right is None or not (name == "*" or right[0]):
+                return None
+            factor = right[0] if name == "*" else 1 / (right[0] * right[1])
+            return _moderate(left[0] * factor, left[1] * right[1])
+        case _:
+            return None
+
+
+def _moderate(coefficient: Fraction, radicand: int) -> tuple[Fraction, int] | None:
+    """Pass on a value that is small enough to compute with; a root that comes out is taken."""
+    sizes = coefficient.numerator, coefficient.denominator, radicand
+    if max(size.bit_length() for size in sizes) > _MOST_BITS:
+        return None
+    root = isqrt(radicand)
+    return (coefficient * root, 1) if root * root == radicand else (coefficient, radicand)
+
+
+def same(first: AnswerValue, second: AnswerValue) -> bool:
     """Whether two answers have the same value, however they are written."""
     if first.letter or second.letter:
         return first.letter == second.letter
     # Comparing sign and square tells 2√3 from √12 no more than it should: not at all.
-    return _signed_square(first) == _signed_square(second)
-
-
-def _signed_square(reading: Reading) -> Fraction:
-    return reading.coefficient * abs(reading.coefficient) * reading.radicand
+    return first.signed_square == second.signed_square
 
 
 def show(value: int | Fraction | str) -> str:

@@ -32,7 +32,7 @@ COMMANDS = frozenset(
     "bmod mod choose".split()
 )
 DECORATIONS = frozenset(
-    "vec hat widehat tilde overrightarrow mathring underline displaylines".split()
+    "vec hat widehat tilde overrightarrow mathring underline displaylines boxed fbox".split()
 )
 """Commands whose argument means the same without them."""
 ATTACHED = (

@@ -6,14 +6,21 @@ import re
 
 from cfr.answer.expression.normal import clean
 
-__all__ = ["NUMERALS", "choice_verdict", "plain_words", "truth_verdict", "words_verdict"]
+__all__ = [
+    "NUMERALS",
+    "choice_letter",
+    "choice_verdict",
+    "plain_words",
+    "truth_verdict",
+    "words_verdict",
+]
 
 _LONGEST_PHRASE = 3000
 _STYLE = re.compile(r"\\(?:text[a-z]*|mbox|math[a-z]+|operatorname|bf|rm)\s*|[{}$*`\\]")
 _CAPITAL = re.compile("[A-J]")
 _GOLD_CHOICE = re.compile(r"\(?([A-J])\)?[.:]?|\(([A-J])\)\s.+", re.DOTALL)
 _CHOICE = re.compile(
-    r"(?:(?:option|choice|answer)\s*:?\s*)?(?:\(([A-Ja-j])\)|([A-Ja-j])(?=$|[.:)]))[.:)]*(?:\s.*)?",
+    r"(?:(?:option|choice|answer)\s*:?\s*)?(?:\(([A-Ja-j])\)|([A-Ja-j])(?=$|[.:)]))[.:)]*(\s.*)?",
     re.IGNORECASE | re.DOTALL,
 )
 _LETTERS = re.compile(r"\(?[A-J]\)?(?:(?:\s*(?:,|;|and|&)\s*|\s*)\(?[A-J]\)?)+")
@@ -40,17 +47,31 @@ def plain_words(text: str) -> str:
     return " ".join(kept).strip(" .,;:!?\"'()")
 
 
+def choice_letter(text: str) -> str | None:
+    """Read the letter of a chosen option; a small letter is a variable where it stands alone."""
+    chosen = _chosen(text)
+    if chosen is None:
+        return None
+    letter = chosen[1] or chosen[2]
+    marked = letter.isupper() or (chosen[0] != letter and not chosen[3])
+    return letter.upper() if marked else None
+
+
+def _chosen(text: str) -> re.Match[str] | None:
+    return _CHOICE.fullmatch(_STYLE.sub(" ", text).strip().rstrip("."))
+
+
 def choice_verdict(pred: str, gold: str) -> bool | None:
     """Compare with a choice letter; None where the gold answer is not one."""
     if not _CAPITAL.search(gold):
         return None
     letters = _STYLE.sub(" ", gold).strip()
-    said = _STYLE.sub(" ", pred).strip().rstrip(".")
     if match := _GOLD_CHOICE.fullmatch(letters):
-        chosen = _CHOICE.fullmatch(said)
+        chosen = _chosen(pred)
         return (
             None if chosen is None else (chosen[1] or chosen[2]).upper() == (match[1] or match[2])
         )
+    said = _STYLE.sub(" ", pred).strip().rstrip(".")
     if _LETTERS.fullmatch(letters) and _LETTERS.fullmatch(said):
         return set(re.findall("[A-J]", letters)) == set(re.findall("[A-J]", said))
     return None

@@ -2,6 +2,7 @@
 
 Rules are tried from the most to the least explicit, each from the end of the text, so that a long
 reply costs no more than a short one. What an unfinished reply says earlier is never its answer.
+What a mark encloses is read in its turn, so that an answer is never a sentence that holds one.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from cfr.answer.extraction.json_field import find_content, find_field, restore
+from cfr.answer.extraction.json_field import find_content, find_field
+from cfr.answer.extraction.latex import restore_commands
 from cfr.answer.extraction.prose import bare, from_choice, from_end, from_marker, unmarked
 from cfr.thinking import without_thinking
 
-__all__ = ["Extracted", "boxes", "extract"]
+__all__ = ["Extracted", "extract"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ _TAIL = 3000
 """How much of the end of a reply the rules for prose look at."""
 _LONGEST_BOX = 20_000
 _MOST_BOXES = 20
+_MOST_LAYERS = 8
+"""How often what was found is read in its turn: \\boxed{**2 + 3 = 5**} has three layers."""
 
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
 _TURN_ENDS = ("<|im_end|>", "<|im_start|>", "<|endoftext|>", "<|eot_id|>", "</s>", "<|end|>")
@@ -39,10 +43,32 @@ _NOTHING = frozenset(
 )
 _UNBRACED = re.compile(r"[^\s$.,;}]+")
 _TYPESETTING = re.compile(r"\\text\s*|[{}$*.]")
+# Most answers are numbers, names or simple fractions, with nothing in them to be read again.
+_PLAIN = re.compile(r"[-−]?\w+(?:[.,/^]\w+)*|-?\\[dt]?frac\{\w+\}\{\w+\}", re.ASCII)
+_JOINT = re.compile(
+    r"[\s$,;]*(?:\\q?quad|\\text\s*\{\s*(?:and|or)\s*\}|and|or|\\[()\[\],;])?[\s$,;]*"
+)
+"""What may stand between two boxes that together are one answer."""
+_LONGEST_JOINT = 40
 
 
 def extract(text: str, *, truncated: bool = False) -> Extracted:
-    """Read the final answer out of a reply; of a truncated one, only what is explicit counts."""
+    """Read the final answer out of a reply; of a truncated one, only what is explicit counts.
+
+    An answer that was extracted stays as it is when it is extracted again; or it has no answer in
+    it (words in a box, say), and is the answer for its mark alone.
+    """
+    found = _read(text, truncated=truncated)
+    for _ in range(_MOST_LAYERS):
+        if found.answer is None or found.answer == text or _PLAIN.fullmatch(found.answer):
+            break
+        text = found.answer
+        inner = _read(text, truncated=False).answer
+        found = found if inner is None else Extracted(inner, found.how)
+    return found
+
+
+def _read(text: str, *, truncated: bool) -> Extracted:
     text = _reply(text)
     if not text:
         return Extracted(None, "empty")
@@ -59,7 +85,7 @@ def extract(text: str, *, truncated: bool = False) -> Extracted:
 
 
 def _found(answer: str, how: str) -> Extracted:
-    answer = restore(answer).strip()
+    answer = restore_commands(answer).strip()
     if len(answer) < 60 and _TYPESETTING.sub("", answer).strip().lower() in _NOTHING:
         return Extracted(None, "no answer")
     return Extracted(answer, how)
@@ -85,7 +111,7 @@ def _from_json(text: str) -> Extracted | None:
         return Extracted(None, "no final_answer") if started else None
     if field.value is None:
         return Extracted(None, "json, unfinished" if not field.whole else "json, no value")
-    return _finish(restore(field.value), "json")
+    return _finish(restore_commands(field.value), "json")
 
 
 def _finish(value: str, how: str) -> Extracted:
@@ -106,20 +132,27 @@ def _from_box(text: str) -> Extracted | None:
     if start < 0:
         return None
     place = _box(text, start)
-    return _found(place[1], "boxed") if place else Extracted(None, "unterminated box")
+    if place is None:
+        return Extracted(None, "unterminated box")
+    # Where no brace ends just before it, a long text need not be searched for another box.
+    beside = text.rfind("}", max(0, start - _LONGEST_JOINT), start) >= 0
+    return _found(_joined(text, start, place[1]) if beside else place[1], "boxed")
 
 
-def boxes(text: str) -> list[tuple[int, int, str]]:
-    """List the complete boxes at the end of a text, the last first: start, end, content."""
-    found: list[tuple[int, int, str]] = []
-    end = len(text)
-    while len(found) < _MOST_BOXES and (start := _last_box(text, end)) >= 0:
-        place = _box(text, start)
-        if place is None:
+def _joined(text: str, start: int, last: str) -> str:
+    """Join the box that starts here to those before it with nothing but "and" in between.
+
+    Several different boxes side by side are one answer of several parts, whatever is asked for: a
+    reply that hedges its answer does not have it right.
+    """
+    run = [last]
+    while len(run) < _MOST_BOXES and (before := _last_box(text, start)) >= 0:
+        place = _box(text, before)
+        if place is None or not _JOINT.fullmatch(text, place[0], start):
             break
-        found.append((start, *place))
-        end = start
-    return found
+        run.append(place[1])
+        start = before
+    return last if len(set(run)) == 1 else ", ".join(reversed(run))
 
 
 def _last_box(text: str, end: int) -> int:

@@ -13,7 +13,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-__all__ = ["Field", "find_content", "find_field", "restore"]
+from cfr.answer.extraction.latex import (
+    COMMAND_AFTER_N,
+    COMMAND_AFTER_T,
+    begins_command,
+    restore_commands,
+)
+
+__all__ = ["Field", "find_content", "find_field"]
 
 _PLAIN = "answer"
 _FINAL = re.compile(r"final[_ -]?\Z", re.IGNORECASE)
@@ -22,23 +29,13 @@ _NEXT_KEY = re.compile(r"\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
 _LINE_KEY = re.compile(r",?[ \t]*\n\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
 _AFTER_KEY = re.compile(r"\\?[\"'”’`]?\**\s*")
 _AFTER_STRING = re.compile(r"\s*(?:[,}\]]|$|//|#|```|[\"'“]|\n)")
-# How the names of LaTeX commands go on behind \n and \t, which JSON takes for layout.
-_N = r"(?:eq?|u|abla|otin?|eg|mid|less|leq|geq|ewline|ot|cong)(?![a-z])"
-_T = r"(?:an|anh|ext[a-z]*|imes|heta|au|frac|o|op|riangle|herefore|binom|ilde)(?![a-z])"
-_NEWLINE_COMMAND = re.compile(_N)
-_TAB_COMMAND = re.compile(_T)
-_LAYOUT = re.compile(rf"(?<!\\)\\(?:n(?!{_N})|t(?!{_T}))")
+_NEWLINE_COMMAND = re.compile(COMMAND_AFTER_N)
+_TAB_COMMAND = re.compile(COMMAND_AFTER_T)
+_LAYOUT = re.compile(rf"(?<!\\)\\(?:n(?!{COMMAND_AFTER_N})|t(?!{COMMAND_AFTER_T}))")
 _BACKSLASHES = re.compile(r"\\+")
 _HEX = re.compile(r"[0-9a-fA-F]{4}")
 _UNICODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _DOUBLED = re.compile(r"\\\\(?=[A-Za-z]{2}|[%${}])")
-# What is left of \frac, \theta and their kin once a JSON decoder has had them.
-_DECODED = {"\x0c": r"\f", "\x08": r"\b", "\x07": r"\a", "\x0b": r"\v", "\r": r"\r", "\t": r"\t"}
-_DECODED_COMMAND = re.compile(
-    r"[\x0c\x08\x07\x0b](?=[a-z])|\r(?=ho|ight|angle|floor|ceil)"
-    r"|\t(?=an|ext|imes|heta|au|frac|riangle)"
-)
-_DECODED_NEWLINE = re.compile(r"\n(?=(?:eq|u|abla|otin)(?![a-z]))")
 _MAX_VALUE = 20_000
 
 
@@ -83,14 +80,6 @@ def _keys(text: str) -> Iterator[tuple[int, str]]:
             yield at, text[at : end + 5].lower()
 
 
-def restore(answer: str) -> str:
-    """Give back the LaTeX that was decoded into control characters: a form feed was ``\\f``."""
-    if answer.isprintable():
-        return answer
-    answer = _DECODED_COMMAND.sub(lambda m: _DECODED[m[0]], answer)
-    return _DECODED_NEWLINE.sub(r"\\n", answer)
-
-
 def _value_start(text: str, at: int, key: str) -> int | None:
     """Step from a key to its value; None where this is no key but a word in a sentence."""
     before = text[at - 1] if at else "\n"
@@ -109,7 +98,7 @@ def _value_start(text: str, at: int, key: str) -> int | None:
 
 def _value(text: str, start: int) -> Field:
     while start < len(text) and text[start] in " \t\r\n":
-        if _DECODED_COMMAND.match(text, start):
+        if begins_command(text, start):
             break
         start += 1
     if start >= len(text):
@@ -246,5 +235,5 @@ def _unquoted(text: str, start: int) -> Field:
             break
         at += 1
     ended = at < len(text) or not inside_object
-    value = restore(text[start:at]).split("//")[0].strip().rstrip(",").strip()
+    value = restore_commands(text[start:at]).split("//")[0].strip().rstrip(",").strip()
     return Field(value if ended else None, whole=ended)

@@ -21,7 +21,7 @@ from cfr.answer.expression.syntax import (
     symbols,
 )
 
-__all__ = ["Comparison", "Leaf"]
+__all__ = ["Equivalence", "Leaf"]
 
 Leaf: TypeAlias = Callable[[Node, Node], bool | None]
 """Compares two scalars."""
@@ -33,8 +33,8 @@ MAX_ITEMS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """A way to compare scalars, and what the problem says about its answer."""
+class Equivalence:
+    """The rules by which two trees say the same, given a way to compare their scalars."""
 
     leaf: Leaf
     relate: Leaf

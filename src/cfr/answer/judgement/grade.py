@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from cfr.answer.expression.words import plain_words
-from cfr.answer.extraction.extract import boxes, extract
+from cfr.answer.extraction.extract import extract
 from cfr.answer.judgement.tier import Ruling, asks_percent, decide
 
 if TYPE_CHECKING:
@@ -20,30 +19,38 @@ if TYPE_CHECKING:
 
 # What starts threads and processes is imported where it is used; reading answers needs none of it.
 
-__all__ = ["Case", "Verdict", "grade", "grade_all", "grade_each"]
+__all__ = ["GradingCase", "Verdict", "grade", "grade_all", "grade_each", "grade_reply"]
 
-_JOINT = re.compile(
-    r"[\s$,;]*(?:\\q?quad|\\text\s*\{\s*(?:and|or)\s*\}|and|or|\\[()\[\],;])?[\s$,;]*"
-)
 _AHEAD = 64
 """Cases in flight for each worker, so that none waits for the order of the output."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """A prediction (a bare answer or a whole completion) and the gold answer."""
+class GradingCase:
+    """An answer and the gold answer that it is compared with."""
 
-    pred: str | None
+    answer: str | None
+    """The bare answer; None where there is none."""
     gold: str
+    """The gold answer. It may be a whole solution, whose box or #### is then read."""
     problem: str = ""
     """The problem's text, where it is known: it tells whether a percentage is asked for."""
-    truncated: bool = False
-    """Whether the completion ended because its budget ran out."""
+
+    @classmethod
+    def from_reply(
+        cls, text: str | None, gold: str, problem: str = "", *, truncated: bool = False
+    ) -> GradingCase:
+        """Read the answer out of a whole reply, or of its part before the budget ran out."""
+        answer = None if text is None else extract(text, truncated=truncated).answer
+        # "None" is no answer, except to a question whose answer is "none".
+        if text is not None and answer is None and plain_words(gold) == plain_words(text) != "":
+            answer = text.strip()
+        return cls(answer, gold, problem)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a prediction is the gold answer, who decided, and why."""
+    """Whether an answer is the gold answer, who decided, and why."""
 
     verdict: Literal["correct", "incorrect", "undecided"]
     tier: Literal["exact", "symbolic"]
@@ -59,25 +66,34 @@ class Verdict:
 
 
 def grade(
-    pred: str | None,
+    answer: str | None, gold: str, problem: str = "", *, workers: Workers | None = None
+) -> Verdict:
+    """Judge one bare answer against the gold answer."""
+    return _grade(GradingCase(answer, gold, problem), workers)
+
+
+def grade_reply(
+    text: str | None,
     gold: str,
     problem: str = "",
     *,
     truncated: bool = False,
     workers: Workers | None = None,
 ) -> Verdict:
-    """Judge one prediction, a bare answer or a whole completion, against the gold answer."""
-    return _grade(Case(pred, gold, problem, truncated), workers)
+    """Judge the answer that a whole reply, or a bare answer, gives."""
+    return _grade(GradingCase.from_reply(text, gold, problem, truncated=truncated), workers)
 
 
-async def grade_all(cases: Sequence[Case], *, workers: Workers | None = None) -> list[Verdict]:
-    """Judge many predictions without blocking the event loop; verdicts come in the given order."""
+async def grade_all(
+    cases: Sequence[GradingCase], *, workers: Workers | None = None
+) -> list[Verdict]:
+    """Judge many answers without blocking the event loop; verdicts come in the given order."""
     import asyncio
 
     pool = workers or _shared()
     slots = asyncio.Semaphore(pool.count)
 
-    async def one(case: Case) -> Verdict:
+    async def one(case: GradingCase) -> Verdict:
         pending = _first_tier(case)
         if isinstance(pending, Verdict):
             return pending
@@ -87,8 +103,10 @@ async def grade_all(cases: Sequence[Case], *, workers: Workers | None = None) ->
     return list(await asyncio.gather(*(one(case) for case in cases)))
 
 
-def grade_each(cases: Iterable[Case], *, workers: Workers | None = None) -> Iterator[Verdict]:
-    """Judge a stream of predictions on all cores, in order and with bounded memory."""
+def grade_each(
+    cases: Iterable[GradingCase], *, workers: Workers | None = None
+) -> Iterator[Verdict]:
+    """Judge a stream of answers on all cores, in order and with bounded memory."""
     from concurrent.futures import ThreadPoolExecutor
 
     pool = workers or _shared()
@@ -116,19 +134,16 @@ class _Pending:
     """Seconds in the exact tier. Waiting for a worker is nobody's time."""
 
 
-def _grade(case: Case, workers: Workers | None) -> Verdict:
+def _grade(case: GradingCase, workers: Workers | None) -> Verdict:
     pending = _first_tier(case)
     return pending if isinstance(pending, Verdict) else _second_tier(pending, workers or _shared())
 
 
-def _first_tier(case: Case) -> Verdict | _Pending:
+def _first_tier(case: GradingCase) -> Verdict | _Pending:
     started = time.perf_counter()
-    answer, gold = _answer(case), _gold(case.gold)
-    if answer is None:
-        # "None" is no answer, except to a question whose answer is "none".
-        same = case.pred is not None and plain_words(gold) == plain_words(case.pred) != ""
-        ruling = Ruling(same, "the same words" if same else "no answer")
-        return _verdict(ruling, "exact", None, time.perf_counter() - started)
+    answer, gold = case.answer, _gold(case.gold)
+    if answer is None or not answer.strip():
+        return _verdict(Ruling(False, "no answer"), "exact", None, time.perf_counter() - started)
     # A gold that is a whole solution speaks of the problem too.
     percent = asks_percent(case.problem) or (gold != case.gold and asks_percent(case.gold))
     ruling = decide(answer, gold, percent=percent)
@@ -165,26 +180,5 @@ def _verdict(
 def _gold(gold: str) -> str:
     """Read the answer out of a gold that is a whole solution."""
     if "\\boxed" in gold or "####" in gold:
-        return _joined_boxes(gold) or extract(gold).answer or gold
+        return extract(gold).answer or gold
     return gold
-
-
-def _answer(case: Case) -> str | None:
-    if case.pred is None:
-        return None
-    found = extract(case.pred, truncated=case.truncated)
-    if found.how == "boxed" and "," in case.gold:
-        return _joined_boxes(case.pred) or found.answer
-    return found.answer
-
-
-def _joined_boxes(text: str) -> str | None:
-    """Read boxes with nothing but "and" between them as one list of several answers."""
-    run: list[str] = []
-    until = -1
-    for start, end, content in boxes(text):
-        if run and not _JOINT.fullmatch(text, end, until):
-            break
-        run.append(content)
-        until = start
-    return ", ".join(reversed(run)) if len(run) > 1 else None

@@ -43,7 +43,7 @@ _SCALES = (
 _WHOLE_POINTS = (*range(2, 26), 37, 60, 101)
 
 
-class Pair:
+class ExpressionPair:
     """Two expressions evaluated side by side."""
 
     def __init__(self, left: Node, right: Node) -> None:
@@ -101,11 +101,11 @@ def leaf(pred: Node, gold: Node) -> bool | None:
     """Compare two scalars; None where they cannot be evaluated."""
     if (verdict := exact_leaf(pred, gold)) is not None:
         return verdict
-    pair = Pair(pred, gold)
+    pair = ExpressionPair(pred, gold)
     return _identical(pair) if pair.names else _constants(pair)
 
 
-def _constants(pair: Pair) -> bool | None:
+def _constants(pair: ExpressionPair) -> bool | None:
     values = pair.values({})
     if values is None:
         return False if _undefined(pair.left) and not _undefined(pair.right) else None
@@ -135,7 +135,7 @@ def _fraction(value: Value) -> Fraction:
     return -magnitude if sign else magnitude
 
 
-def _agree(pair: Pair, point: Point, values: tuple[Value, Value]) -> bool | None:
+def _agree(pair: ExpressionPair, point: Point, values: tuple[Value, Value]) -> bool | None:
     """Compare two values to thirty digits and, where they agree, to far more."""
     if not (_close(*values, AGREE) or _tiny(*values)):
         return False
@@ -159,7 +159,7 @@ def _tiny(left: Value, right: Value) -> bool:
     return bool(max(abs(left), abs(right)) * 10 ** (AGREE + 5) < 1)
 
 
-def _identical(pair: Pair) -> bool | None:
+def _identical(pair: ExpressionPair) -> bool | None:
     rounded = _one_is_rounded(pair)
     agreed = 0
     for point in pair.points():
@@ -178,7 +178,7 @@ def _identical(pair: Pair) -> bool | None:
     return True if agreed >= ENOUGH_POINTS else None
 
 
-def _one_is_rounded(pair: Pair) -> bool:
+def _one_is_rounded(pair: ExpressionPair) -> bool:
     """Tell whether one side alone is written in decimals, each of six digits or more."""
     digits = [
         [n.digits for n in walk(side) if isinstance(n, Num) and n.digits is not None]
@@ -199,7 +199,7 @@ def relate(pred: Node, gold: Node) -> bool | None:
     if symbols(pred) != symbols(gold):
         return False
     sides = [Op("+", (n.args[0], Op("neg", (n.args[1],)))) for n in (pred, gold)]
-    pair = Pair(*sides)
+    pair = ExpressionPair(*sides)
     ratios: list[Value] = []
     for point in pair.points():
         values = pair.values(point)
@@ -225,11 +225,10 @@ def _solved(pred: Op, gold: Op) -> bool | None:
 
 def _linear_solution(name: str, value: Node, other: Op) -> bool | None:
     residual = Op("+", (other.args[0], Op("neg", (other.args[1],))))
-    at_value = Pair(substitute(residual, name, value), Num(Fraction(0)))
+    at_value = ExpressionPair(substitute(residual, name, value), Num(Fraction(0)))
     if _identical(at_value) is not True:
         return False
     steps = [substitute(residual, name, Num(Fraction(n))) for n in (0, 1, 2)]
     bend = Op("+", (steps[0], steps[2], Op("*", (Num(Fraction(-2)), steps[1]))))
-    return (
-        _identical(Pair(bend, Num(Fraction(0)))) is True and _identical(Pair(*steps[:2])) is False
-    )
+    straight = _identical(ExpressionPair(bend, Num(Fraction(0)))) is True
+    return straight and _identical(ExpressionPair(*steps[:2])) is False

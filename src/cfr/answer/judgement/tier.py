@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cfr.answer.expression import exact
-from cfr.answer.expression.canonical import readings
+from cfr.answer.expression.canonical import interpret
 from cfr.answer.expression.normal import clean
 from cfr.answer.expression.syntax import Node, Op
 from cfr.answer.expression.words import choice_verdict, truth_verdict, words_verdict
-from cfr.answer.judgement.equivalence import Comparison
+from cfr.answer.judgement.equivalence import Equivalence
 
-__all__ = ["MAX_LENGTH", "Ruling", "asks_percent", "decide", "decide_readings"]
+__all__ = ["MAX_LENGTH", "Ruling", "asks_percent", "decide", "decide_trees"]
 
 MAX_LENGTH = 3000
 """An answer longer than this is compared as text alone."""
@@ -54,9 +54,9 @@ def decide(pred: str, gold: str, *, percent: bool = False) -> Ruling:
 def _decide_content(pred: str, gold: str, *, percent: bool) -> Ruling:
     if (verdict := truth_verdict(pred, gold)) is not None:
         return _ruling(verdict, "as yes or no")
-    left, right = readings(pred), readings(gold)
+    left, right = interpret(pred), interpret(gold)
     if left and right:
-        same = decide_readings(left, right, Comparison(exact.leaf, _relate, percent))
+        same = decide_trees(left, right, Equivalence(exact.leaf, _relate, percent))
         if same is not None:
             return _ruling(same, "by exact arithmetic")
     if (verdict := words_verdict(pred, gold)) is not None and not (left and right):
@@ -70,12 +70,12 @@ def _decide_content(pred: str, gold: str, *, percent: bool) -> Ruling:
     return Ruling(None, "the gold answer cannot be read as mathematics", readable=False)
 
 
-def decide_readings(
-    left: Sequence[Node], right: Sequence[Node], comparison: Comparison
+def decide_trees(
+    left: Sequence[Node], right: Sequence[Node], equivalence: Equivalence
 ) -> bool | None:
-    """Compare every way to read one answer with every way to read the other; any match counts."""
+    """Compare every tree of one answer with every tree of the other; any match counts."""
     try:
-        verdicts = [comparison.same(a, b) for b in right for a in left]
+        verdicts = [equivalence.same(a, b) for b in right for a in left]
     except RecursionError:  # a product of a thousand factors
         return None
     return True if True in verdicts else None if None in verdicts else False

@@ -1,7 +1,8 @@
-"""A process that judges one case after another and may be killed at any moment.
+"""A process that does one task after another and may be killed at any moment.
 
-It reads one JSON array a line, ``[prediction, gold, percent]``, and answers ``[same, why]``. Its
-time is counted in processor seconds by the system itself, so a busy machine changes no verdict.
+It reads one JSON array a line, the name of a task and its arguments, and answers with what the task
+returns. Its time is counted in processor seconds by the system itself, so a busy machine changes no
+verdict.
 """
 
 from __future__ import annotations
@@ -10,44 +11,39 @@ import json
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from cfr.answer.judgement.tier import Ruling
+from cfr.problem import Json
 
-__all__ = ["main", "serve"]
+__all__ = ["Task", "main", "serve"]
+
+Task: TypeAlias = Callable[..., Json]
+"""What a worker can be asked to do, with arguments and a result that JSON can carry."""
 
 CPU_SECONDS = 2.0
 MEMORY_BYTES = 1 << 30
 
 
-class Judge(Protocol):
-    """Compares two answers."""
-
-    def __call__(self, pred: str, gold: str, *, percent: bool) -> Ruling:
-        """Return a ruling."""
-        ...
-
-
 def main() -> None:
     """Serve the symbolic tier."""
-    from cfr.answer.judgement.symbolic import judge
+    from cfr.answer.judgement.symbolic import TASKS
 
-    serve(judge)
+    serve(TASKS)
 
 
-def serve(judge: Judge, cpu_seconds: float = CPU_SECONDS) -> None:
-    """Judge cases until standard input ends, or until one takes too much time or memory."""
+def serve(tasks: Mapping[str, Task], cpu_seconds: float = CPU_SECONDS) -> None:
+    """Do tasks until standard input ends, or until one takes too much time or memory."""
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever a library prints must not be taken for a verdict
     _limit_memory()
     print("ready", file=replies, flush=True)
     for line in sys.stdin:
-        pred, gold, percent = json.loads(line)
+        name, *arguments = json.loads(line)
         _start_clock(cpu_seconds)
-        ruling = judge(pred, gold, percent=percent)
+        result = tasks[name](*arguments)
         _start_clock(0)
-        print(json.dumps([ruling.same, ruling.why]), file=replies, flush=True)
+        print(json.dumps(result), file=replies, flush=True)
 
 
 def _limit_memory() -> None:

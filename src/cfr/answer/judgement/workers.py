@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import IO, cast
 
 from cfr.answer.judgement.tier import Ruling
+from cfr.problem import Json
 
 __all__ = ["Undecided", "Workers", "shared"]
 
@@ -29,7 +30,7 @@ START_PATIENCE = 60.0
 
 
 class Undecided(Exception):
-    """The worker ran out of time or memory; the case has no verdict."""
+    """The worker ran out of time or memory; there is no verdict."""
 
 
 class Worker:
@@ -54,19 +55,18 @@ class Worker:
         """The process id."""
         return self._process.pid
 
-    def ask(self, pred: str, gold: str, *, percent: bool) -> Ruling:
-        """Have one case judged; raise Undecided where the worker does not survive it."""
+    def ask(self, task: str, *arguments: Json) -> Json:
+        """Have one task done; raise Undecided where the worker does not survive it."""
         if not self._ready:
             self._line(START_PATIENCE)
             self._ready = True
-        request = json.dumps([pred, gold, percent]) + "\n"
+        request = json.dumps([task, *arguments]) + "\n"
         try:
             self._requests.write(request.encode())
             self._requests.flush()
         except OSError:
             raise Undecided("the worker had died") from None
-        same, why = json.loads(self._line(PATIENCE))
-        return Ruling(same, why)
+        return json.loads(self._line(PATIENCE))
 
     def close(self) -> None:
         """End the process now."""
@@ -105,7 +105,16 @@ class Workers:
     def judge(self, pred: str, gold: str, *, percent: bool = False) -> Ruling:
         """Have one case judged, waiting for a free worker; raise Undecided where it kills it."""
         with self._borrowed() as worker:
-            return worker.ask(pred, gold, percent=percent)
+            same, why = cast("tuple[bool | None, str]", worker.ask("judge", pred, gold, percent))
+        return Ruling(same, why)
+
+    def is_whole(self, text: str) -> bool | None:
+        """Say whether an answer is a whole number; None where that cannot be told, or in time."""
+        try:
+            with self._borrowed() as worker:
+                return cast("bool | None", worker.ask("is_whole", text))
+        except Undecided:
+            return None
 
     def close(self) -> None:
         """End all workers."""

@@ -9,9 +9,9 @@ import pytest
 
 from cfr.analysis.audit.stage1.agreement import Labelled, agreement, read_labelled, report
 from cfr.analysis.audit.stage1.soundness import STATEMENTS, Audit, audit
-from cfr.analysis.audit.stage1.statement import Reply
 from cfr.analysis.statistics.kappa import kappa
 from cfr.benchmark.constraintbench.split import load
+from cfr.constraint.spec import ConstraintSpec
 from cfr.error import InputError
 
 CARD = Path(__file__).parents[4] / "docs" / "constraintbench.md"
@@ -40,12 +40,11 @@ def test_without_replies_there_are_no_rates() -> None:
 
 def labelled(gold: str, stated: str) -> Labelled:
     labels = Audit((gold,), (stated,))  # pyright: ignore[reportArgumentType]
-    return Labelled(ITEM, Reply.from_json(REPLY), labels)  # pyright: ignore[reportArgumentType]
+    return Labelled(ITEM, ConstraintSpec.from_mapping(REPLY), labels)
 
 
 def test_agreement_counts_and_corrects_for_chance() -> None:
-    reply = Reply.from_json(REPLY)  # pyright: ignore[reportArgumentType]
-    assert audit(ITEM, reply) == Audit(("not_stated",), ("valid",))
+    assert audit(ITEM, ConstraintSpec.from_mapping(REPLY)) == Audit(("not_stated",), ("valid",))
     found = agreement([labelled("not_stated", "valid"), labelled("stated", "valid")])
     assert (found["gold"].n, found["gold"].agree) == (2, 1)
     assert found["gold"].kappa == pytest.approx(0)

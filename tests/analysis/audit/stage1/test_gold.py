@@ -3,7 +3,6 @@ from hand_made import arm, attempt, study
 from cfr.analysis.audit.stage1.agreement import report
 from cfr.analysis.audit.stage1.gold import gold_item, gold_quality
 from cfr.analysis.audit.stage1.soundness import audit
-from cfr.analysis.audit.stage1.statement import Reply
 from cfr.analysis.study.study import Asked, Study, Transcript
 from cfr.benchmark.constraintbench.split import load
 from cfr.constraint.spec import Constraint, ConstraintSpec
@@ -29,7 +28,7 @@ STUDY = study(CFR, transcripts=SAID)
 
 
 def test_rates_are_those_of_the_audit() -> None:
-    expected = report(audit(item, Reply.of(SPEC)) for item in ITEMS)
+    expected = report(audit(item, SPEC) for item in ITEMS)
     found = gold_quality(STUDY)["model", "cfr"]
     assert found.validity == expected.validity
     assert found.hallucination == expected.hallucination

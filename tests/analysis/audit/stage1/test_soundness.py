@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.audit.stage1.soundness import audit
-from cfr.analysis.audit.stage1.statement import Reply
+from cfr.analysis.audit.stage1.soundness import Statement, audit, statements
 from cfr.benchmark.constraintbench.family import gold
 from cfr.benchmark.constraintbench.item import GoldConstraint, Item
 from cfr.benchmark.constraintbench.split import load
 from cfr.constraint import demand
+from cfr.constraint.spec import Constraint, ConstraintSpec, Propagated
 
 
 def item(text: str, answer: str, *rules: GoldConstraint) -> Item:
@@ -52,8 +52,13 @@ PERCENT = item(
 )
 
 
+def spec(rows: list[tuple[str, str]], answer_range: str = "", form: str = "") -> ConstraintSpec:
+    raw = tuple(Constraint("C", kind, text) for text, kind in rows)
+    return ConstraintSpec(raw_constraints=raw, likely_answer_range=answer_range, answer_format=form)
+
+
 def one(problem: Item, text: str, kind: str = "") -> str:
-    return audit(problem, Reply.build([(text, kind)])).statements[0]
+    return audit(problem, spec([(text, kind)])).statements[0]
 
 
 @pytest.mark.parametrize(
@@ -109,26 +114,55 @@ def test_a_statement_is_judged(problem: Item, text: str, status: str) -> None:
 def test_gold_constraints_are_found(
     problem: Item, rows: list[tuple[str, str]], statuses: list[str]
 ) -> None:
-    assert list(audit(problem, Reply.build(rows)).gold) == statuses
+    assert list(audit(problem, spec(rows)).gold) == statuses
 
 
 def test_range_and_format_always_speak_about_the_answer() -> None:
-    reply = Reply.build([], "0 to 8", "n is an integer")
+    reply = spec([], "0 to 8", "n is an integer")
     assert audit(REMAINDER, reply).statements == ("valid", "valid")
 
 
 def test_an_empty_reply_states_nothing() -> None:
-    result = audit(PROBABILITY, Reply.build([]))
+    result = audit(PROBABILITY, spec([]))
     assert (result.gold, result.statements) == (("not_stated", "not_stated"), ())
 
 
 @pytest.mark.parametrize("problem", load("public")[:96], ids=lambda problem: problem.id)
 def test_the_gold_itself_is_never_called_a_hallucination(problem: Item) -> None:
-    reply = Reply.build([(rule.description, rule.kind) for rule in problem.constraints])
+    reply = spec([(rule.description, rule.kind) for rule in problem.constraints])
     result = audit(problem, reply)
     assert "hallucinated" not in result.statements
 
 
 @given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=8)), max_size=4))
 def test_never_raises(rows: list[tuple[str, str]]) -> None:
-    audit(PROBABILITY, Reply.build(rows, "[0, 1)", "m+n"))
+    audit(PROBABILITY, spec(rows, "[0, 1)", "m+n"))
+
+
+EXPECTED = (
+    Statement("the answer is even", "parity"),
+    Statement("0 to 9", "bound", about_answer=True),
+    Statement("integer", "format", about_answer=True),
+)
+
+
+def test_range_and_format_are_statements_behind_the_constraints() -> None:
+    assert statements(spec([("the answer is even", "parity")], "0 to 9", "integer")) == EXPECTED
+    assert statements(spec([(" ", "parity")])) == ()
+
+
+def test_propagated_constraints_have_no_kind() -> None:
+    derived = ConstraintSpec(propagated_constraints=(Propagated("P1", ("C1",), "it is even"),))
+    assert statements(derived) == (Statement("it is even"),)
+
+
+def test_a_reply_in_json_of_any_shape_is_read() -> None:
+    value = {
+        "raw_constraints": [{"type": "parity", "description": "the answer is even"}],
+        "propagated_constraints": None,
+        "likely_answer_range": "0 to 9",
+        "answer_format": "integer",
+    }
+    assert statements(ConstraintSpec.from_mapping(value)) == EXPECTED
+    assert statements(ConstraintSpec.from_mapping({"likely_answer_range": 7}))[0].text == "7"
+    assert statements(ConstraintSpec.from_mapping({})) == ()

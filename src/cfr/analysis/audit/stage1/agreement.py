@@ -15,10 +15,11 @@ from cfr.analysis.audit.stage1.soundness import (
     GoldStatus,
     StatementStatus,
     audit,
+    statements,
 )
-from cfr.analysis.audit.stage1.statement import Reply
 from cfr.analysis.statistics.kappa import kappa
 from cfr.benchmark.constraintbench.item import Item
+from cfr.constraint.spec import ConstraintSpec
 from cfr.error import InputError
 from cfr.file.jsonl import read_rows
 from cfr.problem import Json
@@ -75,7 +76,7 @@ class Labelled:
     """A reply with the labels of a person."""
 
     item: Item
-    reply: Reply
+    reply: ConstraintSpec
     labels: Audit
 
 
@@ -89,13 +90,14 @@ def read_labelled(path: Path, items: Iterable[Item]) -> Iterator[Labelled]:
             raise InputError(
                 f"{path}, line {row.number}: needs a known 'item_id', a 'reply' and 'labels'"
             )
-        read = Reply.from_json(reply)
+        read = ConstraintSpec.from_mapping(reply)
+        said = len(statements(read))
         gold: tuple[GoldStatus, ...] = _labels(labels.get("gold"), GOLD)
         stated: tuple[StatementStatus, ...] = _labels(labels.get("stated"), STATEMENTS)
-        if len(gold) != len(item.constraints) or len(stated) != len(read.statements):
+        if len(gold) != len(item.constraints) or len(stated) != said:
             raise InputError(
                 f"{path}, line {row.number}: needs {len(item.constraints)} known gold label(s) and "
-                f"{len(read.statements)} known statement label(s)"
+                f"{said} known statement label(s)"
             )
         yield Labelled(item, read, Audit(gold, stated))
 

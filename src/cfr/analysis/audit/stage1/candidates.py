@@ -11,10 +11,9 @@ from fractions import Fraction
 from math import isqrt
 from typing import cast
 
-from cfr.analysis.audit.scoring import parts
 from cfr.analysis.audit.stage1.implication import Knowledge
-from cfr.answer.expression.value import Reading
-from cfr.constraint.predicate import Predicate, holds
+from cfr.answer.expression.value import AnswerValue
+from cfr.constraint.predicate import Predicate, holds, parts
 
 __all__ = ["follows"]
 
@@ -43,7 +42,7 @@ def follows(known: Knowledge, predicate: Predicate) -> bool:
 
 
 def _satisfies(value: Fraction, predicates: Iterable[Predicate]) -> bool:
-    return all(holds(one, Reading(value)) == "holds" for one in predicates)
+    return all(holds(one, AnswerValue(value)) == "holds" for one in predicates)
 
 
 def _finite(known: Knowledge, facts: Iterable[Predicate]) -> list[Fraction]:

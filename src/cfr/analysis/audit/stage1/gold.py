@@ -13,7 +13,6 @@ from typing import Final
 
 from cfr.analysis.audit.stage1.agreement import report
 from cfr.analysis.audit.stage1.soundness import Audit, audit
-from cfr.analysis.audit.stage1.statement import Reply
 from cfr.analysis.statistics.interval import Interval, wilson
 from cfr.analysis.study.study import Arm, Study
 from cfr.benchmark.constraintbench.item import Item
@@ -70,7 +69,7 @@ def gold_quality(
     return {
         group: _quality(
             [
-                audit(item, Reply.of(spec))
+                audit(item, spec)
                 for key, item in found
                 if key in said and (spec := said[key].constraints)
             ],

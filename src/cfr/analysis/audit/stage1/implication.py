@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import cast
 
-from cfr.analysis.audit.scoring import parts
-from cfr.constraint.predicate import Predicate, to_fraction
+from cfr.constraint.predicate import Predicate, parts, to_fraction
 from cfr.problem import Json
 
 __all__ = ["Knowledge", "know"]

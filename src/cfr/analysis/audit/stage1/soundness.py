@@ -12,17 +12,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, get_args
 
-from cfr.analysis.audit.scoring import parts
 from cfr.analysis.audit.stage1.candidates import follows
 from cfr.analysis.audit.stage1.claim import Claim, names_of_answer, read_claims
 from cfr.analysis.audit.stage1.implication import Knowledge, know
-from cfr.analysis.audit.stage1.statement import Reply, Statement
 from cfr.answer.expression.value import read_answer
 from cfr.benchmark.constraintbench.item import GoldConstraint, Item
-from cfr.constraint.predicate import Predicate, evaluate, to_fraction
+from cfr.constraint.predicate import Predicate, evaluate, parts, to_fraction
+from cfr.constraint.spec import ConstraintSpec
 from cfr.problem import Json
 
-__all__ = ["GOLD", "STATEMENTS", "Audit", "GoldStatus", "StatementStatus", "audit"]
+__all__ = [
+    "GOLD",
+    "STATEMENTS",
+    "Audit",
+    "GoldStatus",
+    "Statement",
+    "StatementStatus",
+    "audit",
+    "statements",
+]
 
 GoldStatus: TypeAlias = Literal["stated", "not_stated", "undecided"]
 """Whether a reply states a gold constraint."""
@@ -42,16 +50,39 @@ class Audit:
     statements: tuple[StatementStatus, ...]
 
 
-def audit(item: Item, reply: Reply) -> Audit:
-    """Compare one reply with the gold constraints of its problem."""
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing that a Stage 1 reply states."""
+
+    text: str
+    kind: str = ""
+    about_answer: bool = False
+    """Whether its place in the reply says that it speaks about the answer (range, format)."""
+
+
+def statements(spec: ConstraintSpec) -> tuple[Statement, ...]:
+    """List what a reply states, in its order: constraints, then the answer's range and format."""
+    return tuple(
+        statement
+        for statement in (
+            *(Statement(one.description, one.type) for one in spec.raw_constraints),
+            *(Statement(one.description) for one in spec.propagated_constraints),
+            Statement(spec.likely_answer_range, "bound", about_answer=True),
+            Statement(spec.answer_format, "format", about_answer=True),
+        )
+        if statement.text.strip()
+    )
+
+
+def audit(item: Item, spec: ConstraintSpec) -> Audit:
+    """Compare what one reply states with the gold constraints of its problem."""
     names = names_of_answer(item.text)
     gold = know(one.predicate for one in item.constraints)
     numbers = {number for one in item.constraints for number in _numbers(one.predicate)}
-    read = [_claims(statement, names, gold, numbers) for statement in reply.statements]
+    stated = statements(spec)
+    read = [_claims(statement, names, gold, numbers) for statement in stated]
     statuses: tuple[StatementStatus, ...] = tuple(_judge(item, gold, claims) for claims in read)
-    return Audit(
-        tuple(_found(one, reply.statements, read, statuses) for one in item.constraints), statuses
-    )
+    return Audit(tuple(_found(one, stated, read, statuses) for one in item.constraints), statuses)
 
 
 def _claims(
@@ -121,7 +152,7 @@ def _true_of_answer(item: Item, gold: Knowledge, predicate: Predicate) -> bool |
 
 def _found(
     gold: GoldConstraint,
-    statements: Sequence[Statement],
+    stated: Sequence[Statement],
     read: Sequence[list[Claim]],
     statuses: Sequence[StatementStatus],
 ) -> GoldStatus:
@@ -135,7 +166,7 @@ def _found(
         return "undecided"  # stated, but perhaps of something else
     unread = {
         statement.kind
-        for statement, status in zip(statements, statuses, strict=True)
+        for statement, status in zip(stated, statuses, strict=True)
         if status == "undecided"
     }
     perhaps = gold.kind in unread or (_beyond_words(gold) and unread)
