@@ -10,13 +10,13 @@ from cfr.analysis.audit.flips import Flip, Judging, flips_between
 from cfr.analysis.audit.mistake import MISTAKE_LABELS
 from cfr.analysis.audit.outcomes import RULES, both_outcomes
 from cfr.analysis.audit.routing import FAMILY_LABELS
-from cfr.analysis.figure.figure import file_stem
 from cfr.analysis.notation import NONE
 from cfr.analysis.statistics.subset import BASELINE, sides
 from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
 from cfr.analysis.table.gain import absent
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
 from cfr.constraint.router import route
+from cfr.file.stem import file_stem
 
 __all__ = ["per_problem", "per_problem_tables"]
 

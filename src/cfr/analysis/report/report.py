@@ -24,7 +24,7 @@ from cfr.analysis.audit.routing import (
 )
 from cfr.analysis.audit.stage1.gold import gold_quality
 from cfr.analysis.figure import illustration
-from cfr.analysis.figure.figure import Caption, Figure, file_stem
+from cfr.analysis.figure.figure import Caption, Figure
 from cfr.analysis.report.context import Choice, Desk
 from cfr.analysis.report.provenance import about, title
 from cfr.analysis.statistics.comparison import Comparison
@@ -40,6 +40,7 @@ from cfr.analysis.table.generalization import (
 from cfr.analysis.table.paired_comparison import PAIRED, headlines, paired_table, sentence
 from cfr.analysis.table.published import published
 from cfr.analysis.table.table import Table
+from cfr.file.stem import file_stem
 
 __all__ = ["Choice", "Report", "Section", "assemble"]
 
