@@ -161,9 +161,9 @@ def errors_command(
     cfr audit errors runs.db --method cfr
     cfr audit errors runs.db --classes mine.jsonl --json
     """
-    from cfr.analysis.audit.flips import errors_table
-    from cfr.analysis.audit.outcomes import outcomes_table
-    from cfr.analysis.audit.per_problem import per_problem_tables
+    from cfr.analysis.table.errors import errors_table
+    from cfr.analysis.table.outcomes import outcomes_table
+    from cfr.analysis.table.per_problem import per_problem_tables
 
     with open_study(runs, part) as study:
         method, baseline = methods.find(study)

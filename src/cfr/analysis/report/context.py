@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from cfr.analysis.audit.flips import Judging
+from cfr.analysis.audit.error_rule import Judging
 from cfr.analysis.audit.manual.label import Label
 from cfr.analysis.audit.routing import RouterAudit, audit_router
 from cfr.analysis.figure.figure import Figure

@@ -10,10 +10,7 @@ from itertools import islice
 from cfr.analysis.audit.case import Case, cases
 from cfr.analysis.audit.categories import categories_table
 from cfr.analysis.audit.extraction import extraction_table, parsing_table
-from cfr.analysis.audit.flips import errors_table
 from cfr.analysis.audit.manual.annotation import by_method, labels_of
-from cfr.analysis.audit.outcomes import outcomes_table
-from cfr.analysis.audit.per_problem import per_problem_tables
 from cfr.analysis.audit.robustness import robustness_table, settings_table
 from cfr.analysis.audit.router_agreement import compare_routers, routers_table
 from cfr.analysis.audit.routing import (
@@ -32,12 +29,15 @@ from cfr.analysis.study.study import Study, StudyError, model_label
 from cfr.analysis.table import manual_audit as reliability
 from cfr.analysis.table.accuracy import main_table, routing_table, scores_table
 from cfr.analysis.table.cost import prompting_table, stages_table, tokens_table
+from cfr.analysis.table.errors import errors_table
 from cfr.analysis.table.generalization import (
     benchmarks_table,
     exploratory_table,
     generalization_table,
 )
+from cfr.analysis.table.outcomes import outcomes_table
 from cfr.analysis.table.paired_comparison import PAIRED, headlines, paired_table, sentence
+from cfr.analysis.table.per_problem import per_problem_tables
 from cfr.analysis.table.published import published
 from cfr.analysis.table.table import Table
 from cfr.file.stem import file_stem

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from cfr.analysis.audit.categories import kinds_named
-from cfr.analysis.audit.flips import Flip, Judging, flips_between
+from cfr.analysis.audit.error_rule import RULES, Judging
+from cfr.analysis.audit.flips import Flip, flips_between
 from cfr.analysis.audit.mistake import MISTAKE_LABELS
-from cfr.analysis.audit.outcomes import RULES, both_outcomes
+from cfr.analysis.audit.outcomes import both_outcomes
 from cfr.analysis.audit.routing import FAMILY_LABELS
 from cfr.analysis.notation import NONE
 from cfr.analysis.statistics.subset import BASELINE, sides

@@ -1,10 +1,10 @@
 from hand_made import arm, attempt, study, texts
 
 from cfr.analysis.audit.error_rule import RULES, Judging
-from cfr.analysis.audit.flips import errors_table
-from cfr.analysis.audit.outcomes import outcomes_table
-from cfr.analysis.audit.per_problem import per_problem, per_problem_tables
 from cfr.analysis.study.study import Study
+from cfr.analysis.table.errors import errors_table
+from cfr.analysis.table.outcomes import outcomes_table
+from cfr.analysis.table.per_problem import per_problem, per_problem_tables
 from cfr.analysis.table.table import to_markdown
 
 PROBLEMS = texts(
