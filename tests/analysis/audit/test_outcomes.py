@@ -1,8 +1,8 @@
 import pytest
 from hand_made import arm, attempt, study
 
-from cfr.analysis.audit.error_rule import Rule
-from cfr.analysis.audit.outcomes import Outcomes, outcome, outcomes
+from cfr.analysis.audit.error_rule import RightRule
+from cfr.analysis.audit.outcomes import Outcomes, both_outcomes, outcome, outcomes
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from cfr.analysis.audit.outcomes import Outcomes, outcome, outcomes
         ("0-", "any", False),
     ],
 )
-def test_when_a_problem_is_right(marks: str, rule: Rule, expected: bool | None) -> None:
+def test_when_a_problem_is_right(marks: str, rule: RightRule, expected: bool | None) -> None:
     assert outcome([attempt(mark, run) for run, mark in enumerate(marks)], rule) is expected
 
 
@@ -33,3 +33,13 @@ def test_outcomes_by_hand_and_pooled() -> None:
     )
     # By the first run both lose what only their second has.
     assert outcomes(STUDY, "cfr", rule="first")[0] == Outcomes("model", "aime24", 0, 1, 1, 2)
+
+
+def test_problems_that_were_judged_on_both_sides() -> None:
+    base, ours = STUDY.arms[:2]
+    assert dict(both_outcomes(base, ours, "any")) == {
+        "both": (True, True),
+        "gained": (False, True),
+        "lost": (True, False),
+        "neither": (False, False),
+    }

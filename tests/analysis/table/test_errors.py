@@ -1,7 +1,7 @@
 from hand_made import arm, attempt, study, texts
 
-from cfr.analysis.audit.error_rule import Classes, Judging
-from cfr.analysis.study.study import Asked, Study
+from cfr.analysis.audit.error_rule import ErrorClasses, ErrorRule
+from cfr.analysis.study.study import ProblemText, Study
 from cfr.analysis.table.errors import errors_table
 from cfr.analysis.table.table import to_markdown
 
@@ -27,8 +27,8 @@ STUDY = study(
 )
 
 
-def notes(made: Study, judging: Judging | None = None) -> str:
-    return " ".join(errors_table(made, "cfr", judging=judging or Judging()).notes)
+def notes(made: Study, rule: ErrorRule | None = None) -> str:
+    return " ".join(errors_table(made, "cfr", rule=rule or ErrorRule()).notes)
 
 
 def test_errors_in_both_directions_with_their_shares() -> None:
@@ -61,7 +61,7 @@ def test_what_is_open_for_want_of_the_right_answer_is_counted() -> None:
     made = study(
         arm("direct", wrong),
         arm("cfr", dict.fromkeys(wrong, "+")),
-        problems={("set", "gold"): Asked("", "5")},
+        problems={("set", "gold"): ProblemText("", "5")},
     )
     said = notes(made)
     assert "Counted as other, as the right answer is not on record: 1 problem." in said
@@ -70,13 +70,13 @@ def test_what_is_open_for_want_of_the_right_answer_is_counted() -> None:
 
 
 def test_what_a_person_said_is_counted() -> None:
-    classes = Classes(
+    classes = ErrorClasses(
         {
             (("set", "mod"), "", ""): ("arithmetic", "slipped"),
             (("set", "plain"), "cfr", ""): ("misled_by_cue", ""),
         },
         unknown=1,
     )
-    said = notes(STUDY, Judging(classes=classes))
+    said = notes(STUDY, ErrorRule(classes=classes))
     assert "2 of 3 were classed by a person." in said
     assert "Classes for problems or models that are not in this study: 1 line." in said

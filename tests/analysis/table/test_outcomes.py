@@ -1,6 +1,6 @@
 from hand_made import arm, study
 
-from cfr.analysis.audit.error_rule import Judging
+from cfr.analysis.audit.error_rule import ErrorRule
 from cfr.analysis.table.outcomes import outcomes_table
 from cfr.analysis.table.table import to_markdown
 
@@ -21,8 +21,7 @@ def test_the_table() -> None:
 def test_unequal_chances_are_pointed_out() -> None:
     uneven = study(arm("direct", {"p": "----"}), arm("cfr", {"p": "+"}))
     assert "model on set: up to 4 runs before and 1 after" in outcomes_table(uneven, "cfr").notes[1]
-    assert len(outcomes_table(uneven, "cfr", rule="first").notes) == 1
-    assert len(outcomes_table(uneven, "cfr", judging=Judging("first")).notes) == 1
+    assert len(outcomes_table(uneven, "cfr", rule=ErrorRule("first")).notes) == 1
 
 
 def test_nothing_to_compare_is_said_in_words() -> None:

@@ -1,4 +1,4 @@
-"""What became of each problem under two methods (paper: appendix Per-Problem Analysis)."""
+"""Outcomes of problems under two methods (paper: appendix Per-Problem Analysis)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cfr.analysis.audit.error_rule import Rule
-from cfr.analysis.statistics.subset import BASELINE, Sides, sides
+from cfr.analysis.audit.error_rule import RightRule
+from cfr.analysis.statistics.subset import BASELINE, ModelPairs, pairs_by_model
 from cfr.analysis.study.study import Arm, Attempt, Study
 
 __all__ = ["Outcomes", "both_outcomes", "outcome", "outcomes"]
 
 
-def outcome(attempts: Sequence[Attempt], rule: Rule = "any") -> bool | None:
+def outcome(attempts: Sequence[Attempt], rule: RightRule = "any") -> bool | None:
     """Say whether a problem counts as right; None where none of its runs was judged."""
     judged = [attempt.correct for attempt in attempts if attempt.correct is not None]
     if not judged:
@@ -21,7 +21,9 @@ def outcome(attempts: Sequence[Attempt], rule: Rule = "any") -> bool | None:
     return any(judged) if rule == "any" else judged[0]
 
 
-def both_outcomes(base: Arm, method: Arm, rule: Rule) -> Iterator[tuple[str, tuple[bool, bool]]]:
+def both_outcomes(
+    base: Arm, method: Arm, rule: RightRule
+) -> Iterator[tuple[str, tuple[bool, bool]]]:
     """Go through the problems that were judged on both sides: before and after."""
     for problem, attempts in base.attempts.items():
         before = outcome(attempts, rule)
@@ -32,7 +34,7 @@ def both_outcomes(base: Arm, method: Arm, rule: Rule) -> Iterator[tuple[str, tup
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """Problems by what became of them."""
+    """Counts of problems that both methods, one of them or neither has right."""
 
     model: str
     benchmark: str | None
@@ -49,20 +51,21 @@ class Outcomes:
 
 
 def outcomes(
-    study: Study, method: str, baseline: str = BASELINE, rule: Rule = "any"
+    study: Study, method: str, baseline: str = BASELINE, rule: RightRule = "any"
 ) -> tuple[Outcomes, ...]:
     """Count outcomes by model and benchmark, and for each model over all its benchmarks."""
-    return tuple(one for side in sides(study, method, baseline) for one in _outcomes_of(side, rule))
+    found = pairs_by_model(study, method, baseline)
+    return tuple(one for paired in found for one in _outcomes_of(paired, rule))
 
 
-def _outcomes_of(side: Sides, rule: Rule) -> Iterator[Outcomes]:
+def _outcomes_of(paired: ModelPairs, rule: RightRule) -> Iterator[Outcomes]:
     total: Counter[tuple[bool, bool]] = Counter()
-    for base, method in side.pairs:
+    for base, method in paired.pairs:
         counts = Counter(ends for _, ends in both_outcomes(base, method, rule))
         total += counts
-        yield _counted(side.model, base.benchmark, counts)
-    if len(side.pairs) > 1:
-        yield _counted(side.model, None, total)
+        yield _counted(paired.model, base.benchmark, counts)
+    if len(paired.pairs) > 1:
+        yield _counted(paired.model, None, total)
 
 
 def _counted(model: str, benchmark: str | None, counts: Counter[tuple[bool, bool]]) -> Outcomes:

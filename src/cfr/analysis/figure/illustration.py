@@ -17,8 +17,10 @@ from cfr.analysis.figure.frontier import FRONTIER, FrontierPoint, frontier, pare
 from cfr.analysis.figure.gains import APPLICABILITY, BY_MODEL, GainBar, gains
 from cfr.analysis.figure.grid import grid
 from cfr.analysis.statistics.comparison import POOLED, Comparison, Pair
+from cfr.analysis.statistics.cost import mean_tokens as mean_cost
 from cfr.analysis.statistics.score import score
-from cfr.analysis.study.by_model import Block, blocks, mean_cost
+from cfr.analysis.study.by_model import ModelArms as Block
+from cfr.analysis.study.by_model import by_model as blocks
 from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
 from cfr.file.stem import file_stem
 

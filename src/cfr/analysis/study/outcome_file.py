@@ -1,4 +1,4 @@
-"""Lines of outcomes in one form, whoever wrote them: every field is there and has its type."""
+"""Outcome files: JSON lines of attempts, whoever wrote them, brought into one form."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from cfr.analysis.study.decoding import write_decoding
-from cfr.analysis.study.study import Spent
+from cfr.analysis.study.study import StageCost
 from cfr.error import InputError
 from cfr.evaluation.status import STATUSES
 from cfr.file.jsonl import read_rows
 from cfr.method.registry import MethodError, make
 from cfr.problem import Json
 
-__all__ = ["outcome_lines", "spent"]
+__all__ = ["outcome_lines", "stage_cost"]
 
 _VERDICTS: Final = ("correct", "incorrect", "undecided", None)
 
@@ -111,10 +111,10 @@ def _amount(where: str, row: Mapping[str, Json], name: str) -> float:
     return value
 
 
-def _stages(where: str, row: Mapping[str, Json]) -> dict[str, Spent]:
+def _stages(where: str, row: Mapping[str, Json]) -> dict[str, StageCost]:
     """Read calls, tokens and seconds by stage."""
     return {
-        stage: spent({name: _amount(where, used, name) for name in _SPENT})
+        stage: stage_cost({name: _amount(where, used, name) for name in _COSTS})
         for stage, used in _mapping(row, "stages").items()
         if isinstance(used, dict)
     }
@@ -133,10 +133,10 @@ def _label(method: str) -> str:
         return method
 
 
-_SPENT: Final = ("calls", "input_tokens", "output_tokens", "seconds")
+_COSTS: Final = ("calls", "input_tokens", "output_tokens", "seconds")
 
 
-def spent(row: Mapping[str, Any]) -> Spent:
+def stage_cost(row: Mapping[str, Any]) -> StageCost:
     """Take calls, tokens and seconds out of a row that has them all."""
-    calls, used_in, used_out, seconds = (row[name] for name in _SPENT)
-    return Spent(int(calls), int(used_in), int(used_out), float(seconds))
+    calls, used_in, used_out, seconds = (row[name] for name in _COSTS)
+    return StageCost(int(calls), int(used_in), int(used_out), float(seconds))
