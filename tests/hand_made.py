@@ -1,11 +1,21 @@
 """Studies small enough that every figure about them can be worked out by hand."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
-from cfr.analysis.study.study import Arm, Asked, Attempt, Extraction, Spent, Study, Transcript
+from cfr.analysis.study.study import (
+    Arm,
+    Attempt,
+    Extraction,
+    ProblemText,
+    StageCost,
+    Study,
+    Transcript,
+)
+from cfr.analysis.table.table import Table
 from cfr.evaluation.record import RecordKey
 
-__all__ = ["arm", "attempt", "study", "texts"]
+__all__ = ["arm", "attempt", "cells", "costing", "study", "texts", "two_benchmarks"]
 
 LABELS = {"direct": "Direct CoT", "cfr": "CFR (always-on)", "routed-cfr": "Routed-CFR"}
 
@@ -34,7 +44,7 @@ def arm(
     benchmark: str = "set",
     model: str = "model",
     decoding: str = "{}",
-    stages: Mapping[str, Spent] | None = None,
+    stages: Mapping[str, StageCost] | None = None,
 ) -> Arm:
     """Make an arm; a problem's runs are a text of marks, or attempts."""
     attempts = {
@@ -48,14 +58,16 @@ def arm(
 
 def texts(
     problems: Mapping[str, str], benchmark: str = "set", gold: Mapping[str, str] | None = None
-) -> dict[tuple[str, str], Asked]:
+) -> dict[tuple[str, str], ProblemText]:
     """Pose problems."""
-    return {(benchmark, name): Asked(t, (gold or {}).get(name)) for name, t in problems.items()}
+    return {
+        (benchmark, name): ProblemText(t, (gold or {}).get(name)) for name, t in problems.items()
+    }
 
 
 def study(
     *arms: Arm,
-    problems: Mapping[tuple[str, str], Asked] | None = None,
+    problems: Mapping[tuple[str, str], ProblemText] | None = None,
     transcripts: Mapping[RecordKey, Transcript] | None = None,
 ) -> Study:
     """Put arms together."""
@@ -64,3 +76,32 @@ def study(
         return {key: said for key, said in (transcripts or {}).items() if key in wanted}
 
     return Study("by hand", arms, problems or {}, find)
+
+
+def costing(one: Arm, used: tuple[int, int]) -> Arm:
+    """Give every attempt of an arm the same tokens."""
+    for problem, attempts in one.attempts.items():
+        one.attempts[problem] = [
+            replace(a, input_tokens=used[0], output_tokens=used[1]) for a in attempts
+        ]
+    return one
+
+
+def two_benchmarks() -> Study:
+    """Two benchmarks and three methods; DeepSeek-V4-Pro, so that the paper has rows for it."""
+    model = "deepseek-chat"
+    direct = {"1": "+-", "2": "--", "3": "++", "4": "-0"}
+    routed = {"1": "++", "2": "+-", "3": "++", "4": "--"}
+    return study(
+        costing(arm("direct", direct, benchmark="aime24", model=model), (100, 900)),
+        costing(arm("routed-cfr", routed, benchmark="aime24", model=model), (500, 1_500)),
+        costing(arm("cfr", routed, benchmark="aime24", model=model), (500, 2_500)),
+        costing(arm("direct", {"5": "+"}, benchmark="aime25", model=model), (100, 900)),
+        costing(arm("routed-cfr", {"5": "-"}, benchmark="aime25", model=model), (500, 1_500)),
+        problems=texts({"1": "How many?"}, "aime24"),
+    )
+
+
+def cells(table: Table) -> list[list[str]]:
+    """List the texts of a table, row by row."""
+    return [[cell.text for cell in line.cells] for line in table.rows]

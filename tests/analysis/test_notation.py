@@ -7,12 +7,13 @@ from cfr.analysis.notation import (
     p_value,
     percent,
     points,
+    scored,
     several,
     share,
+    span,
+    times,
+    whole,
 )
-from cfr.analysis.statistics.subset import Gain
-from cfr.analysis.table.gain import gain_cell
-from cfr.analysis.table.table import Cell
 
 
 @pytest.mark.parametrize(
@@ -32,15 +33,6 @@ def test_shares() -> None:
     assert interval(None) == ""
 
 
-def test_a_gain_is_coloured_only_where_zero_is_outside() -> None:
-    assert gain_cell(None) == Cell("–")
-    assert gain_cell(Gain(5.0, (1.0, 9.0), 9)) == Cell("+5.0 [1.0, 9.0]", tone="gain")
-    assert gain_cell(Gain(-5.0, (-9.0, -1.0), 9)) == Cell("−5.0 [−9.0, −1.0]", tone="loss")
-    assert gain_cell(Gain(5.0, (-1.0, 9.0), 9)) == Cell("+5.0 [−1.0, 9.0]")
-    assert gain_cell(Gain(50.0, None, 1)) == Cell("+50.0")
-    assert gain_cell(Gain(0.001, None, 1)) == Cell("0.0")
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [(1.0, "1"), (0.25, "0.25"), (0.0078125, "0.0078"), (0.5, "0.50"), (6.9e-5, "6.9e-05")],
@@ -57,3 +49,10 @@ def test_p_values(value: float, text: str) -> None:
 def test_counts_have_their_nouns() -> None:
     assert several(1, "bar") == "1 bar"
     assert several(1200, "category", "categories") == "1,200 categories"
+
+
+def test_ranges_ratios_and_whole_numbers() -> None:
+    assert (span(2, 2), span(1, 4)) == ("2", "1–4")
+    assert (times(1.005), times(None)) == ("1.00×", "–")
+    assert (whole(1234.5), whole(None)) == ("1,234", "–")
+    assert scored(-1.0, (-2.0, 0.04)) == "−1.0 [−2.0, 0.0]"

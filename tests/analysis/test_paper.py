@@ -1,4 +1,4 @@
-"""The figures in ``cfr/analysis/paper`` against the paper's source, and against each other."""
+"""The figures in ``analysis/table/paper`` against the paper's source, and against each other."""
 
 import re
 from collections import Counter
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cfr.analysis.table.published import NOT_PRINTED, Published, Value, published, published_names
+from cfr.analysis.table.published import PrintedValue, Published, published, published_names
 
 PAPER = Path(__file__).parents[3] / "shared" / "paper" / "constraint-first-reasoning.tex"
 NO_DATA = {"fig:framework", "fig:constraint-wordcloud"}
@@ -67,7 +67,7 @@ def figures(table: Published) -> list[str]:
     return [f"{abs(v)}" if not isinstance(v, str) else v for v in values if _is_figure(v)]
 
 
-def _is_figure(value: Value) -> bool:
+def _is_figure(value: PrintedValue) -> bool:
     return not isinstance(value, str) or value.isdigit()
 
 
@@ -198,7 +198,7 @@ def test_accuracies_that_no_four_runs_give() -> None:
     for name in ("main", "additional", "routing-ablation", "prompting", "robustness"):
         for row in published(name).rows:
             for title, value in zip(published(name).columns, row, strict=True):
-                if row[1] in ("Δ", NOT_PRINTED) or title not in PROBLEMS or isinstance(value, str):
+                if row[1] in ("Δ", "—") or title not in PROBLEMS or isinstance(value, str):
                     continue
                 answers = 4 * PROBLEMS[title]
                 shares = (100 * Decimal(k) / answers for k in range(answers + 1))
@@ -208,7 +208,7 @@ def test_accuracies_that_no_four_runs_give() -> None:
 
 
 def test_tables_agree_on_what_they_share() -> None:
-    seen: dict[tuple[str, str, str], set[Value]] = {}
+    seen: dict[tuple[str, str, str], set[PrintedValue]] = {}
     for name in ("main", "additional", "routing-ablation", "prompting", "robustness"):
         for row in published(name).rows:
             model = "DeepSeek-V4-Pro" if row[0] == "Temperature 0.7" else str(row[0])

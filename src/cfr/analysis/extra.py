@@ -1,4 +1,4 @@
-"""What only a report needs, and what to do where it is not installed."""
+"""The extra ``report``: its libraries, and what to do where they are not installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How numbers are written in tables and sentences, the same everywhere."""
+"""Notation of numbers in tables and sentences, the same everywhere."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ __all__ = [
     "scored",
     "several",
     "share",
+    "span",
     "times",
     "whole",
 ]
@@ -55,6 +56,11 @@ def counted(part: int, whole: int) -> str:
 def several(count: int, noun: str, many: str = "") -> str:
     """Write a count with its noun: 1 problem, 2 problems, 3 categories."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def span(low: int, high: int) -> str:
+    """Write a range of counts, or the one count that it is."""
+    return str(low) if low == high else f"{low}–{high}"
 
 
 def points(value: float | None) -> str:

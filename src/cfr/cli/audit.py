@@ -161,9 +161,9 @@ def errors_command(
     cfr audit errors runs.db --method cfr
     cfr audit errors runs.db --classes mine.jsonl --json
     """
-    from cfr.analysis.audit.flips import errors_table
-    from cfr.analysis.audit.outcomes import outcomes_table
-    from cfr.analysis.audit.per_problem import per_problem_tables
+    from cfr.analysis.table.errors import errors_table
+    from cfr.analysis.table.outcomes import outcomes_table
+    from cfr.analysis.table.per_problem import per_problem_tables
 
     with open_study(runs, part) as study:
         method, baseline = methods.find(study)
@@ -254,7 +254,7 @@ def _tasks(study: Study, sample: Sample, path: Path, annotator: str) -> list[Mar
     """Lay out what is left to judge, with all the text that it needs."""
     from cfr.analysis.audit.manual.label import begin_labels, unmarked
     from cfr.analysis.audit.manual.sample import refuse_mismatch, resume
-    from cfr.analysis.study.study import Asked
+    from cfr.analysis.study.study import ProblemText
     from cfr.cli.marking import MarkingTask
     from cfr.constraint.spec import ConstraintSpec
 
@@ -263,10 +263,11 @@ def _tasks(study: Study, sample: Sample, path: Path, annotator: str) -> list[Mar
     refuse_mismatch(labels, transcripts, study.source)
     drafts = {label.key: label for label in labels if label.annotator == annotator}
     tasks: list[MarkingTask] = []
+    missing = ProblemText("(its text is not in these runs)")
     for key in resume(sample, labels, annotator):
         spec = transcripts[key].constraints or ConstraintSpec()
         label = drafts.get(key) or unmarked(annotator, key, spec)
-        asked = study.problems.get((key[0], key[4])) or Asked("(its text is not in these runs)")
+        asked = study.problems.get((key[0], key[4])) or missing
         first = next(n for n, one in enumerate(label.constraints) if one.mark is None)
         tasks.append(MarkingTask(sample.keys.index(key) + 1, asked, spec, label, label, first))
     return tasks

@@ -88,13 +88,13 @@ def command(
     cfr compare outcomes.jsonl --baseline A --method B --json
     """
     from cfr.analysis.statistics.comparison import compare
+    from cfr.analysis.table.paired_comparison import comparison_json, paired_table
 
     with open_study(runs, part) as study:
         comparison = compare(study, baseline, methods, plan)
     if as_json:
-        click.echo(json.dumps(comparison.to_json()))
+        click.echo(json.dumps(comparison_json(comparison)))
         return
-    from cfr.analysis.table.paired_comparison import paired_table
     from cfr.cli import show
 
     show.print_table(paired_table(comparison))

@@ -14,7 +14,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from cfr.analysis.audit.manual.label import Label, Mark, append_label
-from cfr.analysis.study.study import Asked
+from cfr.analysis.study.study import ProblemText
 from cfr.cli import show
 from cfr.constraint.router import route
 from cfr.constraint.spec import ConstraintSpec
@@ -79,7 +79,7 @@ class MarkingTask:
 
     number: int
     """Its place in the sample."""
-    asked: Asked
+    asked: ProblemText
     spec: ConstraintSpec
     label: Label
     saved: Label

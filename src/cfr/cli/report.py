@@ -78,22 +78,22 @@ def command(
     """
     from cfr.analysis.audit.manual.label import read_labels
     from cfr.analysis.extra import REPORT, require
-    from cfr.analysis.report.context import Choice
+    from cfr.analysis.report.context import ReportOptions
     from cfr.analysis.report.folder import write
     from cfr.analysis.report.report import assemble
     from cfr.analysis.statistics.comparison import find_method
 
     require(*REPORT)
     with open_study(runs, part) as study:
-        choice = Choice(
+        options = ReportOptions(
             baseline=find_method(study, baseline),
             method=method,
             cases=cases,
             figures=figures,
             labels=tuple(read_labels(labels)),
-            judging=error_rule.read(study),
+            error_rule=error_rule.read(study),
         )
-        report = assemble(study, choice, lambda title: click.echo(f"{title} …", err=True))
+        report = assemble(study, options, lambda title: click.echo(f"{title} …", err=True))
         written = write(report, output)
     for path in written:
         click.echo(path)

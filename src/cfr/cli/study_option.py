@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,7 +13,7 @@ import click
 from cfr.cli.option import grouped
 
 if TYPE_CHECKING:
-    from cfr.analysis.audit.error_rule import Judging, Rule
+    from cfr.analysis.audit.error_rule import ErrorRule, RightRule
     from cfr.analysis.study.study import Study
     from cfr.evaluation.store import Store
 
@@ -42,14 +42,15 @@ class StudyPart:
 class ErrorRuleOptions:
     """When a problem counts as right, and a file of errors that a person classed."""
 
-    rule: Rule
+    rule: RightRule
     classes: Path | None
 
-    def read(self, study: Study) -> Judging:
+    def read(self, study: Study) -> ErrorRule:
         """Read the file, where there is one."""
-        from cfr.analysis.audit.error_rule import Classes, Judging, read_classes
+        from cfr.analysis.audit.error_rule import ErrorClasses, ErrorRule, read_classes
 
-        return Judging(self.rule, read_classes(self.classes, study) if self.classes else Classes())
+        classes = read_classes(self.classes, study) if self.classes else ErrorClasses()
+        return ErrorRule(self.rule, classes)
 
 
 part_options: Final = grouped(
@@ -83,27 +84,18 @@ error_rule_options: Final = grouped(
 
 def open_existing(url: str) -> Store:
     """Open a store for reading; a mistyped name must not make a new one."""
-    from cfr.evaluation.store import Store, StoreError
+    from cfr.analysis.study.reader import existing_store
 
-    if "://" not in url and not Path(url).expanduser().is_file():
-        raise StoreError(f"{url}: there is no such store; run 'cfr eval' first, or name one")
-    return Store(url)
+    return existing_store(url)
 
 
 @contextmanager
 def open_study(runs: Sequence[str], part: StudyPart) -> Generator[Study]:
     """Read stores and files (``runs.db`` where none is named) as one study."""
-    from cfr.analysis.study.reader import read_study
+    from cfr.analysis.study import reader
     from cfr.analysis.study.study import StudyError
 
-    with ExitStack() as stack:
-        sources = [
-            Path(name)
-            if name.lower().endswith((".jsonl", ".jsonl.gz"))
-            else stack.enter_context(open_existing(name))
-            for name in runs or ("runs.db",)
-        ]
-        study = read_study(sources)
-        if not study.arms:
-            raise StudyError(f"{study.source}: no attempts yet; run 'cfr eval' first")
-        yield study.only(benchmark=part.benchmarks, model=part.models)
+    study = reader.open_study(runs or ("runs.db",))
+    if not study.arms:
+        raise StudyError(f"{study.source}: no attempts yet; run 'cfr eval' first")
+    yield study.only(benchmark=part.benchmarks, model=part.models)

@@ -18,7 +18,7 @@ def example(text: str = "so it is 4") -> Study:
 
 def test_cases_are_what_changed_most_in_both_directions() -> None:
     found = cases(example(), "direct", "cfr")
-    assert [(case.problem, case.turn) for case in found] == [
+    assert [(case.problem, case.change) for case in found] == [
         ("a", "fixed"),
         ("b", "fixed"),
         ("c", "broken"),
@@ -33,7 +33,10 @@ def test_cases_are_what_changed_most_in_both_directions() -> None:
 
 
 def test_the_number_of_cases_is_kept_and_shared_out() -> None:
-    assert [case.turn for case in cases(example(), "direct", "cfr", most=2)] == ["fixed", "broken"]
+    assert [case.change for case in cases(example(), "direct", "cfr", most=2)] == [
+        "fixed",
+        "broken",
+    ]
     assert cases(example(), "direct", "cfr", most=0) == []
 
 

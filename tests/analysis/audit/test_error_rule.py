@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from hand_made import arm, study
 
-from cfr.analysis.audit.error_rule import Classes, read_classes
+from cfr.analysis.audit.error_rule import DEFAULT_RULE, ErrorClasses, ErrorRule, read_classes
 from cfr.error import InputError
 
 KEY = ("set", "p")
@@ -17,7 +17,7 @@ def write(path: Path, *lines: str) -> Path:
 
 
 def test_the_closer_a_line_names_an_error_the_sooner_it_counts() -> None:
-    said = Classes(
+    said = ErrorClasses(
         {
             (KEY, "", ""): ("other", ""),
             (KEY, "cfr", ""): ("arithmetic", ""),
@@ -41,7 +41,9 @@ def test_the_closer_a_line_names_an_error_the_sooner_it_counts() -> None:
 
 
 def test_a_model_comes_before_a_method() -> None:
-    said = Classes({(KEY, "cfr", ""): ("arithmetic", ""), (KEY, "", "x"): ("out_of_range", "")})
+    said = ErrorClasses(
+        {(KEY, "cfr", ""): ("arithmetic", ""), (KEY, "", "x"): ("out_of_range", "")}
+    )
     assert said.find(KEY, "cfr", "x") == ("out_of_range", "")
 
 
@@ -52,7 +54,7 @@ def test_lines_of_another_study_are_counted(tmp_path: Path) -> None:
         '{"problem": "q", "class": "other"}',
         '{"problem": "p", "class": "other", "model": "x"}',
     )
-    assert read_classes(path, STUDY) == Classes({(KEY, "", "x"): ("other", "")}, unknown=2)
+    assert read_classes(path, STUDY) == ErrorClasses({(KEY, "", "x"): ("other", "")}, unknown=2)
 
 
 @pytest.mark.parametrize("line", ['{"problem": "p", "class": "lazy"}', '{"problem": "p"}'])
@@ -76,3 +78,8 @@ def test_a_class_that_is_said_twice_is_said_once(tmp_path: Path) -> None:
     again = '{"problem": "p", "class": "other", "note": "again"}'
     path = write(tmp_path / "classes.jsonl", LINE, again)
     assert read_classes(path, STUDY).find(KEY, "cfr", "x") == ("other", "again")
+
+
+def test_any_run_may_make_a_problem_right_unless_another_rule_is_named() -> None:
+    assert ErrorRule() == DEFAULT_RULE
+    assert (DEFAULT_RULE.right, DEFAULT_RULE.classes) == ("any", ErrorClasses())

@@ -2,9 +2,9 @@ from pathlib import Path
 
 from hand_made import arm, attempt, study, texts
 
-from cfr.analysis.audit.flips import Judging, errors_table, flips, read_classes
-from cfr.analysis.study.study import Asked
-from cfr.analysis.table.table import to_markdown
+from cfr.analysis.audit.error_rule import ErrorClasses, ErrorRule, read_classes
+from cfr.analysis.audit.flips import ErrorCount, FlipTotals, count_errors, count_flips, flips
+from cfr.analysis.study.study import ProblemText
 from cfr.benchmark.constraintbench.split import load
 
 PROBLEMS = texts(
@@ -41,8 +41,8 @@ STUDY = study(
 )
 
 
-def found(judging: Judging | None = None) -> dict[str, tuple[bool, str, str | None]]:
-    made = flips(STUDY, "cfr", judging=judging or Judging())
+def found(rule: ErrorRule | None = None) -> dict[str, tuple[bool, str, str | None]]:
+    made = flips(STUDY, "cfr", rule=rule or ErrorRule())
     return {flip.problem: (flip.fixed, flip.mistake, flip.answer) for flip in made}
 
 
@@ -55,30 +55,13 @@ def test_every_flip_has_the_class_of_most_of_its_wrong_answers() -> None:
 
 
 def test_by_the_first_run_only_that_answer_counts() -> None:
-    assert found(Judging("first"))["plain"] == (False, "no_answer", None)
-
-
-def test_errors_in_both_directions_with_their_shares() -> None:
-    table = to_markdown(errors_table(STUDY, "cfr"))
-    assert "| model | Forgot modular reduction | 1 | 50.0 % | 0 | 0.0 % |" in table
-    assert "|  | Non-integer answer | 0 | 0.0 % | 1 | 100.0 % |" in table
-    assert "|  | All | 2 | 100.0 % | 1 | 100.0 % |" in table
-    assert "Ignored parity" not in table  # nobody did
-
-
-def test_no_flips_make_no_shares() -> None:
-    calm = study(arm("direct", {"p": "+"}), arm("cfr", {"p": "+"}))
-    table = to_markdown(errors_table(calm, "cfr"))
-    assert "|  | All | 0 | – | 0 | – |" in table
-    assert errors_table(calm, "reminder").rows == ()
+    assert found(ErrorRule("first"))["plain"] == (False, "no_answer", None)
 
 
 def test_answers_that_were_not_kept_are_not_said_to_be_missing() -> None:
     outcomes_only = study(arm("direct", {"p": "--"}), arm("cfr", {"p": "++"}))
     (flip,) = flips(outcomes_only, "cfr")
     assert (flip.mistake, flip.kept) == ("other", False)
-    notes = " ".join(errors_table(outcomes_only, "cfr").notes)
-    assert "as no wrong answer is on record: 1 problem." in notes
 
 
 def test_constraintbench_uses_its_own_gold() -> None:
@@ -87,7 +70,7 @@ def test_constraintbench_uses_its_own_gold() -> None:
     made = study(
         arm("direct", {item.id: [attempt("-", 0, lure.answer)]}, benchmark="constraintbench"),
         arm("cfr", {item.id: "+"}, benchmark="constraintbench"),
-        problems={("constraintbench", item.id): Asked(item.text, item.answer)},
+        problems={("constraintbench", item.id): ProblemText(item.text, item.answer)},
     )
     (flip,) = flips(made, "cfr")
     assert flip.mistake == lure.error
@@ -107,13 +90,11 @@ def test_a_person_overrides_the_class(tmp_path: Path) -> None:
         '{"problem": "elsewhere", "class": "other"}',
     )
     classes = read_classes(path, STUDY)
-    made = {flip.problem: flip for flip in flips(STUDY, "cfr", judging=Judging(classes=classes))}
+    made = {flip.problem: flip for flip in flips(STUDY, "cfr", rule=ErrorRule(classes=classes))}
     assert (made["mod"].mistake, made["mod"].note) == ("arithmetic", "slipped")
     assert made["plain"].mistake == "misled_by_cue"
     assert not made["code"].by_person
-    notes = " ".join(errors_table(STUDY, "cfr", judging=Judging(classes=classes)).notes)
-    assert "2 of 3 were classed by a person." in notes
-    assert "Classes for problems or models that are not in this study: 1 line." in notes
+    assert classes.unknown == 1
 
 
 def test_a_class_of_one_model_leaves_the_others_alone(tmp_path: Path) -> None:
@@ -129,7 +110,7 @@ def test_a_class_of_one_model_leaves_the_others_alone(tmp_path: Path) -> None:
         ((both, one), ["arithmetic", "out_of_range"]),
     ):
         classes = read_classes(write(tmp_path / "classes.jsonl", *lines), two)
-        made = flips(two, "cfr", judging=Judging(classes=classes))
+        made = flips(two, "cfr", rule=ErrorRule(classes=classes))
         assert [flip.mistake for flip in made] == expected
 
 
@@ -143,12 +124,26 @@ def test_what_is_open_for_want_of_the_right_answer_is_counted() -> None:
     made = study(
         arm("direct", wrong),
         arm("cfr", dict.fromkeys(wrong, "+")),
-        problems={("set", "gold"): Asked("", "5")},
+        problems={("set", "gold"): ProblemText("", "5")},
     )
     found = {flip.problem: flip for flip in flips(made, "cfr")}
     assert (found["none"].mistake, found["gold"].mistake) == ("other", "not_an_integer")
     assert [name for name, flip in found.items() if flip.for_want_of_gold] == ["none"]
-    notes = " ".join(errors_table(made, "cfr").notes)
-    assert "Counted as other, as the right answer is not on record: 1 problem." in notes
-    assert "as no wrong answer is on record: 1 problem." in notes
-    assert "right answer is not" not in " ".join(errors_table(STUDY, "cfr").notes)
+
+
+def test_errors_are_counted_in_both_directions() -> None:
+    counts = {one.mistake: one for one in count_errors(flips(STUDY, "cfr"))}
+    assert counts[None] == ErrorCount(None, 2, 1, 1.0, 1.0)
+    assert counts["forgot_modular_reduction"].fixed_share == 0.5
+    assert counts["not_an_integer"] == ErrorCount("not_an_integer", 0, 1, 0.0, 1.0)
+    assert counts["other"] == ErrorCount("other", 0, 0, 0.0, 0.0)
+    assert list(counts)[-1] is None
+    assert {(one.fixed_share, one.introduced_share) for one in count_errors([])} == {(None, None)}
+
+
+def test_flips_are_counted_by_where_their_class_comes_from() -> None:
+    wrong = {"none": [attempt("-", 0, "5.5")], "silent": [attempt("0", 0)], "lost": "-"}
+    made = study(arm("direct", wrong), arm("cfr", dict.fromkeys(wrong, "+")))
+    classes = ErrorClasses({(("set", "silent"), "", ""): ("arithmetic", "")})
+    found = flips(made, "cfr", rule=ErrorRule(classes=classes))
+    assert count_flips(found) == FlipTotals(3, by_person=1, without_answer=1, without_gold=1)

@@ -1,81 +1,57 @@
 from hand_made import arm, attempt, study, texts
 
-from cfr.analysis.audit.error_rule import RULES, Judging
-from cfr.analysis.audit.flips import errors_table
-from cfr.analysis.audit.outcomes import outcomes_table
-from cfr.analysis.audit.per_problem import per_problem, per_problem_tables
-from cfr.analysis.study.study import Study
-from cfr.analysis.table.table import to_markdown
+from cfr.analysis.audit.error_rule import ErrorRule
+from cfr.analysis.audit.per_problem import Mark, per_problem
 
-PROBLEMS = texts(
-    {"1": "How many?", "2": "Compute it.", "3": "How many?", "4": "Compute it."},
-    benchmark="aime25",
-    gold={"1": "7", "2": "8", "3": "9", "4": "10"},
+BASE = arm(
+    "direct",
+    {"1": [attempt("-", 0, "7.5")] * 2, "2": "+-", "3": "++", "4": "--", "5": "+", "6": "+"},
+)
+OURS = arm(
+    "cfr",
+    {
+        "1": [attempt("+", 0, "7", kinds=["domain", "format"]), attempt("-", 1, "1")],
+        "2": "-+",
+        "3": "--",
+        "4": "--",
+        "5": "??",
+    },
+)
+STUDY = study(
+    BASE,
+    OURS,
+    problems=texts({"1": "How many?", "3": "How many?", "4": "Compute it."}, gold={"1": "7"}),
 )
 
 
-def made() -> Study:
-    base = {
-        "1": [attempt("-", 0, "7.5"), attempt("-", 1, "7.5")],
-        "2": [attempt("+", 0, "8")] * 2,
-        "3": [attempt("+", 0, "9")] * 2,
-        "4": [attempt("-", 0, "1")] * 2,
-    }
-    ours = {
-        "1": [attempt("+", 0, "7", kinds=["domain", "format"]), attempt("-", 1, "1")],
-        "2": [attempt("+", 0, "8")] * 2,
-        "3": [attempt("-", 0, "1009")] * 2,
-        "4": [attempt("-", 0, "1")] * 2,
-    }
-    model = "qwen3.5-9b-instruct"
-    return study(
-        arm("direct", base, benchmark="aime25", model=model),
-        arm("cfr", ours, benchmark="aime25", model=model),
-        problems=PROBLEMS,
-    )
+def test_the_facts_of_each_problem() -> None:
+    found = per_problem(STUDY, BASE, OURS, most=10)
+    one, two, three, four = found.shown
+    assert [fact.problem for fact in found.shown] == ["1", "2", "3", "4"]
+    assert (one.kinds, one.families) == (("domain", "format"), ())
+    assert (one.before, one.after) == (Mark(False, 0, 2), Mark(True, 1, 2))
+    assert one.flip
+    assert (one.flip.fixed, one.flip.mistake) == (True, "not_an_integer")
+    assert (two.before, two.after, two.flip) == (Mark(True, 1, 2), Mark(True, 1, 2), None)
+    assert (two.kinds, two.families) == ((), ())  # its text is not on record
+    assert three.families == ("final_integer_or_count",)
+    assert three.flip
+    assert not three.flip.fixed
+    assert four.families == ()
+    assert found.by_stage1
 
 
-def test_each_problem_with_its_cues_marks_and_fix() -> None:
-    table = per_problem(made(), "aime25", "qwen3.5-9b-instruct", "cfr")
-    text = to_markdown(table)
-    assert "| 1 | domain, format | ✗ (0/2) | ✓ (1/2) | Non-integer answer |" in text
-    assert "| 2 | – | ✓ (2/2) | ✓ (2/2) | – |" in text
-    assert "| 3 | Integer/Count | ✓ (2/2) | ✗ (0/2) | introduced: Range violation |" in text
-    assert "| Correct | of 4 | 2 | 2 | 1 fixed, 1 introduced |" in text
-    assert table.paper == ("tab:aime25-qwen9b",)
-    assert table.name.startswith("per-problem-aime25-qwen3-5-9b-instruct-")
+def test_totals_are_over_all_problems() -> None:
+    found = per_problem(STUDY, BASE, OURS, most=2)
+    assert [fact.problem for fact in found.shown] == ["1", "3"]  # those that changed
+    assert (found.problems, found.left_out) == (4, 2)
+    assert (found.right_before, found.right_after) == (2, 2)
+    assert (found.fixed, found.introduced) == (1, 1)
 
 
-def test_models_of_like_names_have_tables_of_their_own() -> None:
-    arms = (
-        arm(method, {"p": mark}, model=model)
-        for model in ("a/b", "a-b")
-        for method, mark in (("direct", "-"), ("cfr", "+"))
-    )
-    names = [table.name for table in per_problem_tables(study(*arms), "cfr")]
-    assert names[1] == "per-problem-set-a-b"
-    assert len(set(names)) == 2
-
-
-def test_the_rule_is_that_of_all_tables_about_errors() -> None:
-    uneven = study(arm("direct", {"p": "-+"}), arm("cfr", {"p": "+-"}))
-    any_run, first_run = Judging(), Judging("first")
-    for judging, change in ((any_run, "0 fixed"), (first_run, "1 fixed")):
-        (table,) = per_problem_tables(uneven, "cfr", judging=judging)
-        assert table.rows[-1].cells[-1].text.startswith(change)
-        assert RULES[judging.rule] in table.notes
-        assert RULES[judging.rule] in errors_table(uneven, "cfr", judging=judging).notes
-        assert RULES[judging.rule] in outcomes_table(uneven, "cfr", judging=judging).notes
-
-
-def test_where_rows_are_few_those_that_changed_come_first() -> None:
-    table = per_problem(made(), "aime25", "qwen3.5-9b-instruct", "cfr", limit=2)
-    assert [line.cells[0].text for line in table.rows] == ["1", "3", "Correct"]
-    assert table.notes[-1].startswith("2 of 4 problems are left out")
-    assert table.rows[-1].cells[2].text == "2"  # the totals are still those of all
-
-
-def test_nothing_to_show_is_said_in_words() -> None:
-    table = per_problem(made(), "aime25", "another model", "cfr")
-    assert table.rows == ()
-    assert "cfr and direct share no judged problem" in table.notes[0]
+def test_the_rule_decides_what_is_right() -> None:
+    found = per_problem(STUDY, BASE, OURS, ErrorRule("first"), most=10)
+    assert (found.right_before, found.right_after) == (2, 1)
+    assert (found.fixed, found.introduced) == (1, 2)
+    plain = arm("cfr", {"1": "+"})
+    assert not per_problem(STUDY, BASE, plain, most=10).by_stage1

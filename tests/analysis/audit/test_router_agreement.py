@@ -18,7 +18,7 @@ from cfr.analysis.audit.router_agreement import (
 )
 from cfr.analysis.audit.routing import audit_router
 from cfr.analysis.study.reader import read_file, read_store
-from cfr.analysis.study.study import Spent
+from cfr.analysis.study.study import StageCost
 from cfr.analysis.table.table import to_markdown
 from cfr.engine.scripted import Scripted
 from cfr.error import InputError
@@ -32,7 +32,7 @@ SAID = {"a": (True, True), "b": (True, True, False), "c": (True, False), "d": (F
 LLM = arm(
     "llm-router",
     {name: [attempt("+", n, routed=r) for n, r in enumerate(rs)] for name, rs in SAID.items()},
-    stages={"router": Spent(9, 800, 100, 4.5), "direct": Spent(9, 10**6, 10**6, 900)},
+    stages={"router": StageCost(9, 800, 100, 4.5), "direct": StageCost(9, 10**6, 10**6, 900)},
 )
 STUDY = study(LLM, arm("routed-cfr", {"a": [attempt("+", routed=True)]}), problems=PROBLEMS)
 

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from cfr.analysis.audit.manual.label import Judged, Label
+from cfr.analysis.report.context import ReportOptions
 from cfr.analysis.report.folder import report_markdown, write
-from cfr.analysis.report.report import Choice, Report, assemble
-from cfr.analysis.study.reader import read_file, read_study
+from cfr.analysis.report.report import Report, assemble
+from cfr.analysis.study.reader import open_study, read_file
 from cfr.analysis.study.study import Study, StudyError
 from cfr.analysis.table.published import published_names
 
@@ -58,7 +59,7 @@ def lines(path: Path, *rows: Mapping[str, Any]) -> Path:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     here = tmp_path_factory.mktemp("report")
     hostile = lines(here / "hostile.jsonl", *hostile_rows())
-    report = assemble(read_study([REAL_RUN, hostile]), Choice())
+    report = assemble(open_study([REAL_RUN, hostile]), ReportOptions())
     write(report, here / "out")
     return here / "out"
 
@@ -208,7 +209,7 @@ def everything_said(report: Report) -> str:
 def test_thin_data_are_a_sentence_and_never_a_nan(
     tmp_path: Path, outcomes: Mapping[str, list[list[bool | None]]], said: str
 ) -> None:
-    report = assemble(small(tmp_path, outcomes), Choice(figures=False))
+    report = assemble(small(tmp_path, outcomes), ReportOptions(figures=False))
     text = everything_said(report)
     assert said in text
     assert "nan" not in re.findall(r"\b\w+\b", text.lower())
@@ -220,7 +221,7 @@ def test_nothing_judged_is_one_line(
     tmp_path: Path, outcomes: Mapping[str, list[list[bool | None]]]
 ) -> None:
     with pytest.raises(StudyError, match="no judged attempts yet; run 'cfr eval' first"):
-        assemble(small(tmp_path, outcomes), Choice())
+        assemble(small(tmp_path, outcomes), ReportOptions())
 
 
 def test_what_people_marked_stands_in_the_report(tmp_path: Path) -> None:
@@ -228,7 +229,7 @@ def test_what_people_marked_stands_in_the_report(tmp_path: Path) -> None:
     marks = (Judged("C1", "raw", "entailed"), Judged("C2", "raw", "not_entailed"))
     key = (*study.arms[1].key, "0", 0)
     labels = tuple(Label(name, key, marks) for name in ("ada", "ben"))
-    report = assemble(study, Choice(figures=False, labels=labels))
+    report = assemble(study, ReportOptions(figures=False, labels=labels))
     tables = {table.name: table for table in report.tables}
     assert "50.0" in " ".join(cell.text for cell in tables["manual-extraction"].rows[0].cells)
     assert tables["annotators"].rows[0].cells[3].text == "100.0 %"
@@ -236,5 +237,5 @@ def test_what_people_marked_stands_in_the_report(tmp_path: Path) -> None:
 
 def test_figures_of_thin_data(tmp_path: Path) -> None:
     study = small(tmp_path, {"direct": [[True]], "cfr": [[False]]})
-    report = assemble(study, Choice())
+    report = assemble(study, ReportOptions())
     assert {"paired", "framework"} <= {figure.name for figure in report.figures}

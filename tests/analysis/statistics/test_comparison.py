@@ -1,15 +1,27 @@
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hand_made import arm
+from hand_made import study as hand_made
+from sums import right, sums
 
-from cfr.analysis.statistics.comparison import ComparisonError, Pair, Plan, compare
+from cfr.analysis.statistics.comparison import (
+    Comparison,
+    ComparisonError,
+    Pair,
+    Plan,
+    compare,
+    constrained_method,
+    find_method,
+)
 from cfr.analysis.study.reader import read_file
 from cfr.analysis.study.study import Study
-from cfr.analysis.table.paired_comparison import headlines, paired_table, sentence
-from cfr.analysis.table.table import to_markdown
+from cfr.engine.scripted import Scripted
+from cfr.evaluation.runner import prepare, run
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store
 
 Runs = Sequence[object]
 
@@ -40,40 +52,33 @@ def test_runs_are_averaged_before_problems_are_compared(tmp_path: Path) -> None:
     assert (pair.improved, pair.tied, pair.degraded) == (2, 1, 1)
     assert pair.test == "exact sign-flip"
     assert pair.p == 1.0  # eight flips of three halves; every sum is at least as far out as one
-    assert "interval includes zero" in sentence(pair)
 
 
 def test_one_run_is_mcnemars_test_and_says_so(tmp_path: Path) -> None:
     direct, cfr = [[0]] * 8 + [[1]] * 12, [[1]] * 20
     pair = only_pair(study(tmp_path, {("b", "direct"): direct, ("b", "cfr"): cfr}))
     assert (pair.test, pair.p) == ("exact McNemar", 2 / 2**8)
-    assert any("One run" in note for note in pair.notes)
     assert pair.significant
-    assert "no difference is claimed" not in sentence(pair)
 
 
 def test_unequal_sets_are_compared_on_what_they_share(tmp_path: Path) -> None:
     found = study(tmp_path, {("b", "direct"): [[1]] * 5, ("b", "cfr"): [[0]] * 3})
     pair = only_pair(found)
     assert pair.n == 3
-    assert any(
-        note.endswith("only one of the two has them judged: 2 problems.") for note in pair.notes
-    )
+    assert pair.left_out == 2
 
 
 def test_failed_attempts_are_not_wrong_answers(tmp_path: Path) -> None:
     found = study(tmp_path, {("b", "direct"): [[1, None]] * 3, ("b", "cfr"): [[1, 1]] * 3})
     pair = only_pair(found)
     assert (pair.before, pair.after) == (100.0, 100.0)
-    assert any(note.startswith("Not judged: 3 failed attempts") for note in pair.notes)
-    assert any("differ in how many runs" in note for note in pair.notes)
+    assert (pair.failed, pair.fewest, pair.runs) == (3, 1, 2)
 
 
 def test_ties_everywhere_are_a_sentence(tmp_path: Path) -> None:
     pair = only_pair(study(tmp_path, {("b", "direct"): [[1], [0]], ("b", "cfr"): [[1], [0]]}))
     assert (pair.gain, pair.ci, pair.p, pair.detectable) == (0.0, (0.0, 0.0), 1.0, None)
-    assert "do not differ on any problem" in sentence(pair)
-    assert any("Every problem is tied" in note for note in pair.notes)
+    assert (pair.changed, pair.interval) == (0, None)
 
 
 def test_pooling_takes_problems_not_averages(tmp_path: Path) -> None:
@@ -140,72 +145,72 @@ def test_what_cannot_be_compared_is_a_sentence(
         compare(study(tmp_path, outcomes), baseline, methods)
 
 
-def test_the_table_has_every_pair_and_its_notes(tmp_path: Path) -> None:
-    outcomes: dict[tuple[str, str], list[Runs]] = {
-        ("aime24", "direct"): [[0]] * 8,
-        ("aime24", "cfr"): [[1]] * 8,
-        ("aime24", "<i>x</i>"): [[0]] * 8,
-    }
-    found = compare(study(tmp_path, outcomes), "Direct CoT")
-    text = to_markdown(paired_table(found))
-    assert "| AIME24 | 8 | 1 | 0.0 | 100.0 | +100.0 | 8 / 0 / 0 | 0.0078 |" in text
-    assert "**0.0156**" in text
-    assert "family of 2 tests" in text
-    assert "<i>" not in text
-
-
-def test_what_is_said_first_is_all_benchmarks_together(tmp_path: Path) -> None:
-    outcomes: dict[tuple[str, str], list[Runs]] = {
-        ("a", "direct"): [[0]] * 2,
-        ("a", "cfr"): [[1]] * 2,
-        ("b", "direct"): [[0]] * 2,
-        ("b", "cfr"): [[1]] * 2,
-        ("b", "list-first"): [[1]] * 2,
-    }
-    comparison = compare(study(tmp_path, outcomes), "direct")
-    found = headlines(comparison)
-    assert [(pair.method, pair.benchmark) for pair in found] == [
-        ("cfr", "pooled"),
-        ("list-first", "b"),
-    ]
-    cold = replace(comparison.pairs[0], decoding="cold")  # not among those taken together
-    assert cold in headlines(replace(comparison, pairs=(cold, *comparison.pairs[1:])))
-    assert "on a, b together with m: +100.0" in sentence(replace(found[0], model="m"), named=True)
-
-
-def test_decodings_are_told_apart_in_the_table(tmp_path: Path) -> None:
-    lines = [
-        {"problem": n, "method": method, "correct": n < 2, "decoding": {"temperature": warmth}}
-        for warmth in (0.2, 0.7)
-        for method in ("direct", "cfr")
-        for n in range(3)
-    ]
-    file = tmp_path / "o.jsonl"
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    table = paired_table(compare(read_file(file), "direct"))
-    headings = [line.cells[0].text for line in table.rows if line.kind == "heading"]
-    assert headings == [
-        "CFR (always-on) against Direct CoT, Temperature 0.2",
-        "CFR (always-on) against Direct CoT, Temperature 0.7",
-    ]
-
-
-def test_a_note_names_its_rows_unless_it_holds_for_all(tmp_path: Path) -> None:
-    outcomes: dict[tuple[str, str], list[Runs]] = {
-        ("a", "direct"): [[0]] * 8,
-        ("a", "cfr"): [[1]] * 8,
-        ("b", "direct"): [[0]] * 2,
-        ("b", "cfr"): [[0]] * 2,
-    }
-    notes = paired_table(compare(study(tmp_path, outcomes), "direct")).notes
-    assert any(note.startswith("CFR (always-on) (b): Every problem is tied") for note in notes)
-    assert any(note.startswith("CFR (always-on) (a): All problems gain alike") for note in notes)
-    assert any(note.startswith("One run of each problem") for note in notes)
-
-
 def test_a_drawn_interval_says_so(tmp_path: Path) -> None:
     found = study(tmp_path, {("b", "direct"): [[0], [1]], ("b", "cfr"): [[1], [1]]})
-    pair = only_pair(found, Plan(resamples=100))
-    assert not pair.exact
-    assert any("was drawn, with a seed" in note for note in pair.notes)
+    assert not only_pair(found, Plan(resamples=100)).exact
     assert only_pair(found).exact
+
+
+def test_methods_without_a_problem_in_common_are_listed() -> None:
+    direct, cfr = arm("direct", {"p": "-"}), arm("cfr", {"p": "+"})
+    found = compare(hand_made(direct, cfr, arm("other", {"q": "+"})))
+    assert ([pair.method for pair in found.pairs], found.missing) == (["cfr"], ("other",))
+
+
+def test_models_and_decodings_are_not_mixed() -> None:
+    arms = [
+        arm(method, {"p": mark}, model=model, decoding=decoding)
+        for model in ("a", "b")
+        for decoding in ("{}", '{"temperature":1.0}')
+        for method, mark in (("direct", "-"), ("cfr", "+"))
+    ]
+    found = compare(hand_made(*arms, arm("direct", {"p": "+"}, model="c")))
+    assert [(pair.model, pair.decoding) for pair in found.pairs] == [
+        ("a", "{}"),
+        ("a", '{"temperature":1.0}'),
+        ("b", "{}"),
+        ("b", '{"temperature":1.0}'),
+    ]
+    assert found.family == 4
+
+
+def test_a_method_is_found_by_its_label_too() -> None:
+    made = hand_made(arm("direct", {"p": "+"}), arm("routed-cfr(profile=strict)", {"p": "+"}))
+    assert find_method(made, "DIRECT cot") == "direct"
+    assert find_method(made, "Routed-CFR [profile=strict]") == "routed-cfr(profile=strict)"
+
+
+def test_the_method_that_is_looked_at_closely() -> None:
+    arms = [arm(name, {"p": "+"}) for name in ("direct", "x", "cfr", "routed-cfr")]
+    assert constrained_method(hand_made(*arms), "direct") == "routed-cfr"
+    assert constrained_method(hand_made(*arms[:3]), "direct") == "cfr"
+    assert constrained_method(hand_made(*arms[:2]), "direct") == "x"
+    assert constrained_method(hand_made(arms[0]), "direct") == "direct"
+    assert constrained_method(hand_made(*arms), "direct", "x") == "x"
+    with pytest.raises(ComparisonError, match="compared with itself"):
+        constrained_method(hand_made(*arms), "direct", "Direct CoT")
+
+
+def test_a_p_value_from_elsewhere_must_be_one() -> None:
+    made = hand_made(arm("direct", {"p": "+"}), arm("cfr", {"p": "+"}))
+    with pytest.raises(ComparisonError, match=r"1\.5: not a p-value"):
+        compare(made, plan=Plan(also_tested=(1.5,)))
+
+
+async def test_runs_may_be_a_study_a_file_or_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with Store(str(path)) as store:
+        series = [Series("sums", method, "m") for method in ("direct", "cfr")]
+        tasks = [prepare(store, one, sums(4), 1, Scripted(right)) for one in series]
+        await run(store, tasks, width=4)
+        opened = compare(store, "direct", "cfr")
+    assert opened.pairs[0].n == 4
+    assert compare(path) == compare(str(path)) == opened
+    file = tmp_path / "mine.jsonl"
+    lines = [
+        {"problem": n, "method": m, "correct": True} for n in range(2) for m in ("direct", "x")
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    both = compare([path, file], "Direct CoT")
+    assert [(pair.method, pair.n) for pair in both.pairs] == [("cfr", 4), ("x", 2)]
+    assert isinstance(both, Comparison)

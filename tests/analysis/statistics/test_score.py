@@ -3,9 +3,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hand_made import arm as hand_made
 
 from cfr.analysis.statistics.interval import wilson
-from cfr.analysis.statistics.score import majority_at, pass_at, score
+from cfr.analysis.statistics.score import (
+    MeanPass,
+    majority_at,
+    mean_accuracy,
+    mean_of_all,
+    mean_pass,
+    pass_at,
+    score,
+)
 from cfr.analysis.study.reader import read_file
 from cfr.analysis.study.study import Arm
 
@@ -81,3 +90,28 @@ def test_problems_that_score_alike_have_wilsons_interval(tmp_path: Path) -> None
     found = score(arm(tmp_path, [[YES, NO]] * 10))
     assert found is not None
     assert (found.how, found.interval) == ("Wilson", tuple(100 * end for end in wilson(5, 10)))
+
+
+def test_several_arms_are_scored_by_problem() -> None:
+    small, large = (
+        hand_made("direct", {"1": "+"}),
+        hand_made("direct", {str(n): "-" for n in "234"}),
+    )
+    found = score(small, large)
+    assert found is not None
+    assert (found.accuracy, found.problems, found.how) == (25.0, 4, "Wilson")
+
+
+def test_a_mean_over_benchmarks_counts_each_alike() -> None:
+    small, large = hand_made("direct", {"1": "++"}), hand_made("direct", {"2": "+-", "3": "---"})
+    assert mean_accuracy([small, large]) == 100 * (1 + 0.25) / 2
+    assert mean_accuracy([small, None]) is None
+    assert mean_accuracy([small, hand_made("direct", {"1": "?"})]) is None
+    # pass@2: 1 of the first, 1 and 0 of the second.
+    assert mean_pass([small, large]) == MeanPass(2, 75.0, 3)
+
+
+def test_a_mean_needs_all_its_values() -> None:
+    assert mean_of_all([1.0, 2.0, 6.0]) == 3.0
+    assert mean_of_all([1.0, None]) is None
+    assert mean_of_all([]) is None

@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 
 from cfr.analysis.table.published import (
-    NOT_PRINTED,
     PublishedError,
     paper_accuracy,
     published,
@@ -33,7 +32,7 @@ def test_names_are_the_projects(name: str) -> None:
     models = {preset.label for preset in presets().values()}
     known = {
         "model": models | {"Qwen3-1.7B", "Qwen3-4B-Thinking-2507", "Qwen3-8B"},
-        "method": {make(method).label for method in METHODS} | {"Δ", NOT_PRINTED, "CFR"},
+        "method": {make(method).label for method in METHODS} | {"Δ", "—", "CFR"},
         "benchmark": {e.label for e in entries().values()} | {"AIME Avg.", "AIME24–26 pooled"},
     }
     table = published(name)

@@ -1,21 +1,22 @@
-"""Problems on which two methods part ways, side by side (paper: Case Studies, Positive Cases)."""
+"""Case studies: problems on which two methods differ, side by side (paper: Case Studies)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cfr.analysis.study.study import Arm, Attempt, Study, Transcript, benchmark_label, model_label
+from cfr.evaluation.record import RecordKey
 
-__all__ = ["Case", "Side", "Turn", "cases"]
+__all__ = ["CaseAttempt", "CaseStudy", "Change", "cases"]
 
-Turn: TypeAlias = Literal["fixed", "broken"]
+Change: TypeAlias = Literal["fixed", "broken"]
 """Whether the method is right where the baseline is wrong, or the other way round."""
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class CaseAttempt:
     """One method's attempt at the problem of a case."""
 
     name: str
@@ -26,17 +27,17 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """A problem, what both methods made of it, and what each cost."""
+class CaseStudy:
+    """A problem with an attempt by each of two methods, one right and one wrong."""
 
-    turn: Turn
+    change: Change
     benchmark: str
     model: str
     problem: str
     text: str
     gold: str
-    baseline: Side
-    method: Side
+    baseline: CaseAttempt
+    method: CaseAttempt
 
     @property
     def title(self) -> str:
@@ -52,73 +53,77 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pick:
-    turn: Turn
-    change: float
-    baseline: tuple[Arm, Attempt]
-    method: tuple[Arm, Attempt]
+class _Candidate:
+    """A problem that changed, before its transcripts are fetched."""
+
+    change: Change
+    size: float
+    """By how much the share of right runs changed."""
     problem: str
+    attempts: tuple[tuple[Arm, Attempt], tuple[Arm, Attempt]]
+    """Of the baseline and of the method."""
+
+    @property
+    def keys(self) -> list[RecordKey]:
+        return [(*arm.key, self.problem, attempt.run) for arm, attempt in self.attempts]
 
 
-def cases(study: Study, baseline: str, method: str, most: int = 12) -> list[Case]:
-    """Choose the problems that changed most, as many fixed as broken, and fetch what was said."""
-    picks = sorted(_picks(study, baseline, method), key=lambda p: (-p.change, p.problem))
-    chosen = _alternating(picks, most)
-    keys = [(*arm.key, pick.problem, a.run) for pick in chosen for arm, a in _sides(pick)]
-    said = study.transcripts(keys) if keys else {}
-    return [case for pick in chosen if (case := _case(study, pick, said))]
+def cases(study: Study, baseline: str, method: str, most: int = 12) -> list[CaseStudy]:
+    """Choose the problems that changed most, as many fixed as broken, with their transcripts."""
+    found = sorted(_candidates(study, baseline, method), key=lambda c: (-c.size, c.problem))
+    chosen = _balanced(found, most)
+    keys = [key for candidate in chosen for key in candidate.keys]
+    transcripts = study.transcripts(keys) if keys else {}
+    return [case for candidate in chosen if (case := _case(study, candidate, transcripts))]
 
 
-def _picks(study: Study, baseline: str, method: str) -> Iterator[_Pick]:
+def _candidates(study: Study, baseline: str, method: str) -> Iterator[_Candidate]:
     main = {arm.key: arm for arm in study.main_arms()}
     for base in main.values():
         other = main.get((base.benchmark, method, base.model, base.decoding))
         if base.method != baseline or other is None:
             continue
         for problem in base.scores:
-            if problem in other.scores and (pick := _pick(base, other, problem)):
-                yield pick
+            if problem in other.scores and (found := _candidate(base, other, problem)):
+                yield found
 
 
-def _pick(base: Arm, other: Arm, problem: str) -> _Pick | None:
+def _candidate(base: Arm, other: Arm, problem: str) -> _Candidate | None:
     before, after = (right / runs for right, runs in (base.scores[problem], other.scores[problem]))
     if before == after:
         return None
-    turn: Turn = "fixed" if after > before else "broken"
-    one = _attempt(base.attempts[problem], correct=turn == "broken")
-    two = _attempt(other.attempts[problem], correct=turn == "fixed")
+    fixed = after > before
+    one = _attempt(base.attempts[problem], correct=not fixed)
+    two = _attempt(other.attempts[problem], correct=fixed)
     if one is None or two is None:
         return None
-    return _Pick(turn, abs(after - before), (base, one), (other, two), problem)
+    size = abs(after - before)
+    return _Candidate("fixed" if fixed else "broken", size, problem, ((base, one), (other, two)))
 
 
 def _attempt(attempts: Sequence[Attempt], *, correct: bool) -> Attempt | None:
     return next((attempt for attempt in attempts if attempt.correct is correct), None)
 
 
-def _alternating(picks: Sequence[_Pick], most: int) -> list[_Pick]:
-    fixed = [pick for pick in picks if pick.turn == "fixed"]
-    broken = [pick for pick in picks if pick.turn == "broken"]
+def _balanced(found: Sequence[_Candidate], most: int) -> list[_Candidate]:
+    """Take as many fixed as broken, or more of one where there are too few of the other."""
+    fixed = [one for one in found if one.change == "fixed"]
+    broken = [one for one in found if one.change == "broken"]
     half = max(most // 2, most - len(broken))
     return fixed[:half] + broken[: most - len(fixed[:half])]
 
 
-def _sides(pick: _Pick) -> tuple[tuple[Arm, Attempt], tuple[Arm, Attempt]]:
-    return pick.baseline, pick.method
-
-
 def _case(
-    study: Study, pick: _Pick, said: dict[tuple[str, str, str, str, str, int], Transcript]
-) -> Case | None:
-    sides: list[Side] = []
-    for arm, attempt in _sides(pick):
-        transcript = said.get((*arm.key, pick.problem, attempt.run))
-        if transcript is None:
-            return None
-        sides.append(Side(arm.name, *arm.scores[pick.problem], attempt.run, transcript))
-    arm = pick.baseline[0]
-    asked = study.problems.get((arm.benchmark, pick.problem))
-    text, gold = (asked.text, asked.gold or "") if asked else ("", "")
-    if not any((text, *(side.transcript.text for side in sides))):
+    study: Study, candidate: _Candidate, transcripts: Mapping[RecordKey, Transcript]
+) -> CaseStudy | None:
+    problem, base = candidate.problem, candidate.attempts[0][0]
+    found = [
+        CaseAttempt(arm.name, *arm.scores[problem], attempt.run, transcripts[key])
+        for key, (arm, attempt) in zip(candidate.keys, candidate.attempts, strict=True)
+        if key in transcripts
+    ]
+    posed = study.problems.get((base.benchmark, problem))
+    text, gold = (posed.text, posed.gold or "") if posed else ("", "")
+    if len(found) < 2 or not any((text, *(one.transcript.text for one in found))):
         return None  # outcomes alone: there is nothing to show
-    return Case(pick.turn, arm.benchmark, arm.model, pick.problem, text, gold, *sides)
+    return CaseStudy(candidate.change, base.benchmark, base.model, problem, text, gold, *found)

@@ -9,7 +9,8 @@ from typing import Final
 
 from cfr.analysis.audit.extraction import NOTHING, extracting, replies
 from cfr.analysis.notation import several, share
-from cfr.analysis.statistics.subset import BASELINE, Gain, Key, sides
+from cfr.analysis.statistics.subset import BASELINE, Gain, Key
+from cfr.analysis.statistics.subset import pairs_by_model as sides
 from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
 from cfr.analysis.table.gain import gain_cell
 from cfr.analysis.table.table import Column, Row, Table, row

@@ -1,4 +1,4 @@
-"""When a problem counts as right, and how a person classed errors (paper: Error Taxonomy)."""
+"""The rule for right problems, and error classes that a person gave (paper: Error Taxonomy)."""
 
 from __future__ import annotations
 
@@ -13,25 +13,19 @@ from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Study
 from cfr.error import InputError
 
-__all__ = ["RULES", "Classes", "Judging", "Rule", "read_classes"]
+__all__ = ["DEFAULT_RULE", "ErrorClasses", "ErrorRule", "RightRule", "read_classes"]
 
-Rule: TypeAlias = Literal["any", "first"]
-"""When a problem counts as right: where any run is (pass@k), or where the first run is."""
-
-RULES: Final[Mapping[Rule, str]] = {
-    "any": "A problem is right where any of its runs is (pass@k).",
-    "first": "A problem is right where its first judged run is.",
-}
-"""The rules in words."""
+RightRule: TypeAlias = Literal["any", "first"]
+"""When a problem counts as right: where any run is (pass@k), or where its first judged run is."""
 
 _About: TypeAlias = tuple[Key, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Classes:
-    """How a person classed errors: by problem, and by method and model where a line names them."""
+class ErrorClasses:
+    """Error classes that a person gave: by problem, and by method and model where named."""
 
-    said: Mapping[_About, tuple[Mistake, str]] = field(
+    given: Mapping[_About, tuple[Mistake, str]] = field(
         default_factory=dict[_About, tuple[Mistake, str]]
     )
     """The class and the note by problem, method and model; an empty name stands for all."""
@@ -39,21 +33,21 @@ class Classes:
     """Lines about problems or models that the study does not have."""
 
     def find(self, key: Key, method: str, model: str = "") -> tuple[Mistake, str] | None:
-        """Look up what was said; a line that names the model wins, then one that names the method.
+        """Look up a class and its note; a line that names the model wins, then the method.
 
         A line without a model is about all models.
         """
         order = ((method, model), ("", model), (method, ""), ("", ""))
-        return next((self.said[key, *one] for one in order if (key, *one) in self.said), None)
+        return next((self.given[key, *one] for one in order if (key, *one) in self.given), None)
 
 
-def read_classes(path: Path, study: Study) -> Classes:
+def read_classes(path: Path, study: Study) -> ErrorClasses:
     """Read lines of ``problem`` and ``class``.
 
     They may have ``benchmark``, ``method``, ``model`` and ``note``. Two lines that class the same
     error otherwise are refused.
     """
-    said: dict[_About, tuple[Mistake, str]] = {}
+    given: dict[_About, tuple[Mistake, str]] = {}
     lines: dict[_About, int] = {}
     unknown, models = 0, set(study.names("model"))
     for line in read_said(path, study):
@@ -63,29 +57,33 @@ def read_classes(path: Path, study: Study) -> Classes:
             unknown += 1
             continue
         about = (line.key, method, model)
-        if about in said and said[about][0] != known:
+        if about in given and given[about][0] != known:
             raise InputError(
-                f"{line.where}: 'class' is {known}, but line {lines[about]} says {said[about][0]} "
+                f"{line.where}: 'class' is {known}, but line {lines[about]} says {given[about][0]} "
                 "of the same problem, method and model; remove one of them"
             )
-        said[about] = (known, str(line.value.get("note") or ""))
+        given[about] = (known, str(line.value.get("note") or ""))
         lines[about] = line.number
-    return Classes(said, unknown)
+    return ErrorClasses(given, unknown)
 
 
 def _class_in(line: Said) -> Mistake:
-    given = line.value.get("class")
-    wanted = str(given).strip().lower().replace(" ", "_").replace("-", "_")
+    written = line.value.get("class")
+    wanted = str(written).strip().lower().replace(" ", "_").replace("-", "_")
     known: Mistake | None = next((name for name in MISTAKES if name == wanted), None)
     if known is None:
         choices = ", ".join(MISTAKES)
-        raise InputError(f"{line.where}: 'class' is {given!r}; it must be one of {choices}")
+        raise InputError(f"{line.where}: 'class' is {written!r}; it must be one of {choices}")
     return known
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
-    """When a problem counts as right, and what a person said about errors."""
+class ErrorRule:
+    """When a problem counts as right, and the error classes that a person gave."""
 
-    rule: Rule = "any"
-    classes: Classes = field(default_factory=Classes)
+    right: RightRule = "any"
+    classes: ErrorClasses = field(default_factory=ErrorClasses)
+
+
+DEFAULT_RULE: Final = ErrorRule()
+"""Any run may make a problem right, and nobody classed errors."""

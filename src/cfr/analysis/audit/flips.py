@@ -1,4 +1,4 @@
-"""Problems that a method wins or loses against the baseline, and the errors behind them.
+"""Flips: problems that a method wins or loses against the baseline, with their errors.
 
 Paper: Error Analysis; appendix Error Taxonomy.
 """
@@ -6,24 +6,26 @@ Paper: Error Analysis; appendix Error Taxonomy.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from cfr.analysis.audit.error_rule import RULES, Classes, Judging, read_classes
-from cfr.analysis.audit.mistake import MISTAKE_LABELS, MISTAKES, Demands, Mistake, mistake
-from cfr.analysis.audit.outcomes import both_outcomes, unequal_runs
+from cfr.analysis.audit.error_rule import DEFAULT_RULE, ErrorRule
+from cfr.analysis.audit.mistake import MISTAKES, Demands, Mistake, mistake
+from cfr.analysis.audit.outcomes import both_outcomes
 from cfr.analysis.audit.stage1.gold import gold_item
-from cfr.analysis.notation import NONE, percent, several
-from cfr.analysis.statistics.subset import BASELINE, Key, sides
-from cfr.analysis.study.study import Arm, Asked, Attempt, Study, model_label
-from cfr.analysis.table.gain import absent
-from cfr.analysis.table.table import Column, Row, Table, row
+from cfr.analysis.statistics.subset import BASELINE, Key, pairs_by_model
+from cfr.analysis.study.study import Arm, Attempt, ProblemText, Study
 
-__all__ = ["Classes", "Flip", "Judging", "errors_table", "flips", "flips_between", "read_classes"]
-
-
-_JUDGING: Final = Judging()
+__all__ = [
+    "ErrorCount",
+    "Flip",
+    "FlipTotals",
+    "count_errors",
+    "count_flips",
+    "flips",
+    "flips_between",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,33 +55,35 @@ class Flip:
 
 
 def flips(
-    study: Study, method: str, baseline: str = BASELINE, judging: Judging = _JUDGING
+    study: Study, method: str, baseline: str = BASELINE, rule: ErrorRule = DEFAULT_RULE
 ) -> tuple[Flip, ...]:
     """Find every problem that changes sides, and class the error of the side that has it wrong."""
     return tuple(
         flip
-        for side in sides(study, method, baseline)
-        for base, arm in side.pairs
-        for flip in flips_between(study, base, arm, judging)
+        for paired in pairs_by_model(study, method, baseline)
+        for base, arm in paired.pairs
+        for flip in flips_between(study, base, arm, rule)
     )
 
 
-def flips_between(study: Study, base: Arm, arm: Arm, judging: Judging = _JUDGING) -> Iterator[Flip]:
+def flips_between(
+    study: Study, base: Arm, arm: Arm, rule: ErrorRule = DEFAULT_RULE
+) -> Iterator[Flip]:
     """Do the same for one pair of arms.
 
     Where any run may make a problem right, all runs of the wrong side are wrong. The class is then
     that of most of them and, where several have as many, the one that the taxonomy names first.
     """
-    for problem, (before, after) in both_outcomes(base, arm, judging.rule):
+    for problem, (before, after) in both_outcomes(base, arm, rule.right):
         if before != after:
             wrong = [a for a in (base if after else arm).attempts[problem] if a.correct is not None]
-            shown = wrong if judging.rule == "any" else wrong[:1]
+            shown = wrong if rule.right == "any" else wrong[:1]
             found = _class_of(study, arm.benchmark, problem, shown)
             key = (arm.benchmark, problem)
             known = _gold_known(study, key)
             flip = Flip(arm.model, *key, after, *found, gold_known=known)
-            said = judging.classes.find(key, arm.method, arm.model)
-            yield replace(flip, mistake=said[0], note=said[1], by_person=True) if said else flip
+            given = rule.classes.find(key, arm.method, arm.model)
+            yield replace(flip, mistake=given[0], note=given[1], by_person=True) if given else flip
 
 
 def _class_of(
@@ -106,70 +110,59 @@ def _gold_known(study: Study, key: Key) -> bool:
     return bool(study.problems.get(key, _NONE).gold) or gold_item(study, *key) is not None
 
 
-_NONE: Final = Asked("")
-
-_ALWAYS: Final[tuple[Mistake, ...]] = (
-    *("forgot_modular_reduction", "not_an_integer", "encoded_form_not_applied", "out_of_range"),
-    *("no_answer", "other"),
-)
+_NONE: Final = ProblemText("")
 
 
-def errors_table(
-    study: Study, method: str, baseline: str = BASELINE, judging: Judging = _JUDGING
-) -> Table:
-    """Show the errors that a method removes and those that it brings in."""
-    both = sides(study, method, baseline)
-    found = flips(study, method, baseline, judging)
-    names = both[0].names if both else (baseline, method)
-    columns = (
-        *(Column("Model", "left"), Column("Error", "left")),
-        *(Column("Problems", group="Fixed"), Column("Share", group="Fixed")),
-        *(Column("Problems", group="Introduced"), Column("Share", group="Introduced")),
+@dataclass(frozen=True, slots=True)
+class ErrorCount:
+    """Flips with one class of error: how many a method fixes and introduces, and their shares."""
+
+    mistake: Mistake | None
+    """None for all classes together."""
+    fixed: int
+    introduced: int
+    fixed_share: float | None
+    """Of all that are fixed; None where none is."""
+    introduced_share: float | None
+
+
+def count_errors(found: Iterable[Flip]) -> tuple[ErrorCount, ...]:
+    """Count flips by class, in the order of the taxonomy, and last of all classes together."""
+    counts = Counter((flip.mistake, flip.fixed) for flip in found)
+    fixed, introduced = (
+        sum(number for (_, way), number in counts.items() if way is one) for one in (True, False)
     )
-    rows = (line for side in both for line in _rows(side.model, found))
-    notes = (*_notes(found, judging), *unequal_runs(both, judging.rule))
-    return Table(
-        "errors",
-        f"Errors of {names[0]} that {names[1]} fixes, and those that it introduces",
-        columns,
-        tuple(rows),
-        notes=notes if both else (absent(method, baseline),),
-        paper=("tab:error-analysis",),
+    numbers: list[tuple[Mistake | None, int, int]] = [
+        *((kind, counts[kind, True], counts[kind, False]) for kind in MISTAKES),
+        (None, fixed, introduced),
+    ]
+    return tuple(
+        ErrorCount(kind, won, lost, _share(won, fixed), _share(lost, introduced))
+        for kind, won, lost in numbers
     )
 
 
-def _rows(model: str, found: Sequence[Flip]) -> Iterator[Row]:
-    own = [flip for flip in found if flip.model == model]
-    counts = Counter((flip.mistake, flip.fixed) for flip in own)
-    totals = [sum(flip.fixed is way for flip in own) for way in (True, False)]
-    label = model_label(model)
-    for kind in MISTAKES:
-        numbers = [counts[kind, way] for way in (True, False)]
-        if any(numbers) or kind in _ALWAYS:
-            yield row(label, MISTAKE_LABELS[kind], *_pairs(numbers, totals))
-            label = ""
-    yield row("", "All", *_pairs(totals, totals), kind="delta")
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
 
 
-def _pairs(numbers: Sequence[int], totals: Sequence[int]) -> Iterator[str]:
-    for number, total in zip(numbers, totals, strict=True):
-        yield f"{number:,}"
-        yield percent(number / total) if total else NONE
+@dataclass(frozen=True, slots=True)
+class FlipTotals:
+    """Counts of flips: all, and those whose class a person gave or the records leave open."""
+
+    flips: int
+    by_person: int
+    without_answer: int
+    """Class other because no wrong answer is on record."""
+    without_gold: int
+    """Class other because the right answer is not on record."""
 
 
-def _notes(found: Sequence[Flip], judging: Judging) -> Iterator[str]:
-    yield RULES[judging.rule]
-    yield (
-        "Classes are read from the wrong answers, against the right one and what the problem says "
-        "of its answer; other is all that these leave open, wrong reasoning among it."
+def count_flips(found: Sequence[Flip]) -> FlipTotals:
+    """Count flips by where their class comes from."""
+    return FlipTotals(
+        len(found),
+        sum(flip.by_person for flip in found),
+        sum(not flip.kept and not flip.by_person for flip in found),
+        sum(flip.for_want_of_gold for flip in found),
     )
-    if by_person := sum(flip.by_person for flip in found):
-        yield f"{by_person:,} of {len(found):,} were classed by a person."
-    if lost := sum(not flip.kept and not flip.by_person for flip in found):
-        yield f"Counted as other, as no wrong answer is on record: {several(lost, 'problem')}."
-    if without := sum(flip.for_want_of_gold for flip in found):
-        count = several(without, "problem")
-        yield f"Counted as other, as the right answer is not on record: {count}."
-    if unknown := judging.classes.unknown:
-        lines = several(unknown, "line")
-        yield f"Classes for problems or models that are not in this study: {lines}."

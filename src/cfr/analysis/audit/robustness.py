@@ -13,7 +13,8 @@ from typing import Any
 
 from cfr.analysis.notation import NONE, decimal, interval, several
 from cfr.analysis.statistics.score import Score, score
-from cfr.analysis.statistics.subset import BASELINE, Gain, Sides
+from cfr.analysis.statistics.subset import BASELINE, Gain
+from cfr.analysis.statistics.subset import ModelPairs as Sides
 from cfr.analysis.study.decoding import describe, read_decoding, shorten, tell_apart
 from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
 from cfr.analysis.table.gain import gain_cell

@@ -14,7 +14,8 @@ from cfr.analysis.audit.routing import RouterAudit
 from cfr.analysis.notation import NONE, decimal, several
 from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.statistics.subset import Key
-from cfr.analysis.study.study import Arm, Spent, Study, model_label
+from cfr.analysis.study.study import Arm, Study, model_label
+from cfr.analysis.study.study import StageCost as Spent
 from cfr.analysis.table.table import Column, Row, Table, row
 from cfr.engine.presets import find_preset
 from cfr.error import InputError

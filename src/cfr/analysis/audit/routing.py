@@ -14,8 +14,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from cfr.analysis.notation import NONE, counted, percent, several
-from cfr.analysis.statistics.subset import BASELINE, Gain, Key, Sides, sides
-from cfr.analysis.study.study import Asked, Study, benchmark_label, model_label
+from cfr.analysis.statistics.subset import BASELINE, Gain, Key
+from cfr.analysis.statistics.subset import ModelPairs as Sides
+from cfr.analysis.statistics.subset import pairs_by_model as sides
+from cfr.analysis.study.study import ProblemText as Asked
+from cfr.analysis.study.study import Study, benchmark_label, model_label
 from cfr.analysis.table.gain import absent, gain_cell
 from cfr.analysis.table.table import Column, Row, Table, row
 from cfr.constraint.router import FAMILIES, aime_convention, route

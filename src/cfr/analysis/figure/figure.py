@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from cfr.error import CfrError
 
-__all__ = ["Caption", "Figure", "FigureError", "file_stem", "save"]
-
-_LONGEST_STEM: Final = 48
+__all__ = ["Caption", "Figure", "FigureError", "save"]
 
 
 class FigureError(CfrError):
@@ -46,15 +41,6 @@ class Figure:
     png: bytes
     """On white."""
     notes: tuple[str, ...] = ()
-
-
-def file_stem(*words: str) -> str:
-    """Make a name for files and ids out of any words; different words give different names."""
-    whole = "-".join(words)
-    if len(whole) <= _LONGEST_STEM and re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", whole):
-        return whole
-    stem = re.sub(r"[^a-z0-9]+", "-", whole.lower())[:_LONGEST_STEM].strip("-")
-    return f"{stem or 'figure'}-{zlib.crc32(whole.encode(errors='surrogatepass')):08x}"
 
 
 def save(figure: Figure, folder: Path) -> tuple[Path, Path]:

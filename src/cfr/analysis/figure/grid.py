@@ -9,12 +9,13 @@ from typing import Any, Final, TypeAlias
 
 from cfr.analysis.figure.colour import MUTED, shade
 from cfr.analysis.figure.drawable import finite
-from cfr.analysis.figure.figure import Caption, Figure, file_stem
+from cfr.analysis.figure.figure import Caption, Figure
 from cfr.analysis.figure.key import Entry, draw_key
 from cfr.analysis.figure.library import load
 from cfr.analysis.figure.sheet import SMALL, WIDTH, Sheet, sheet
 from cfr.analysis.figure.text import clean, extent, listed, wrap
 from cfr.analysis.notation import several
+from cfr.file.stem import file_stem
 
 __all__ = ["MOST_PROBLEMS", "grid"]
 

@@ -10,16 +10,19 @@ from cfr.analysis.audit.categories import categories
 from cfr.analysis.audit.routing import RouterAudit
 from cfr.analysis.figure import categories as category_drawing
 from cfr.analysis.figure.cloud import cloud
-from cfr.analysis.figure.figure import Caption, Figure, file_stem
+from cfr.analysis.figure.figure import Caption, Figure
 from cfr.analysis.figure.flow import FlowCounts, flow
 from cfr.analysis.figure.forest import ForestRow, forest
 from cfr.analysis.figure.frontier import FRONTIER, FrontierPoint, frontier, pareto
 from cfr.analysis.figure.gains import APPLICABILITY, BY_MODEL, GainBar, gains
 from cfr.analysis.figure.grid import grid
 from cfr.analysis.statistics.comparison import POOLED, Comparison, Pair
+from cfr.analysis.statistics.cost import mean_tokens as mean_cost
 from cfr.analysis.statistics.score import score
-from cfr.analysis.study.by_model import Block, blocks, mean_cost
+from cfr.analysis.study.by_model import ModelArms as Block
+from cfr.analysis.study.by_model import by_model as blocks
 from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
+from cfr.file.stem import file_stem
 
 __all__ = [
     "applicability_figure",

@@ -1,4 +1,4 @@
-"""What a report is to look at, and what several of its sections need, made once."""
+"""Options of a report, and the results that several of its sections share, computed once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from cfr.analysis.audit.flips import Judging
+from cfr.analysis.audit.error_rule import DEFAULT_RULE, ErrorRule
 from cfr.analysis.audit.manual.label import Label
 from cfr.analysis.audit.routing import RouterAudit, audit_router
 from cfr.analysis.figure.figure import Figure
@@ -18,34 +18,35 @@ from cfr.analysis.statistics.comparison import (
     compare,
     constrained_method,
 )
+from cfr.analysis.statistics.subset import BASELINE
 from cfr.analysis.study.study import Study
 
-__all__ = ["Choice", "Desk"]
+__all__ = ["ReportContext", "ReportOptions"]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What a report is to look at."""
+class ReportOptions:
+    """Options of a report: which methods, how many cases, which files beside the study."""
 
-    baseline: str = "direct"
+    baseline: str = BASELINE
     method: str = ""
     """The method whose gains, errors and cases are shown; found by itself where it is empty."""
     cases: int = 12
     figures: bool = True
     plan: Plan = field(default_factory=Plan)
     labels: tuple[Label, ...] = ()
-    """What people said of Stage 1's constraints."""
-    judging: Judging = field(default_factory=Judging)
+    """What people marked of Stage 1's constraints."""
+    error_rule: ErrorRule = DEFAULT_RULE
 
 
-class Desk:
-    """What several sections need, made once."""
+class ReportContext:
+    """A study, the options of its report, and what several sections need, computed once."""
 
-    def __init__(self, study: Study, choice: Choice) -> None:
+    def __init__(self, study: Study, options: ReportOptions) -> None:
         self.study = study
-        self.choice = choice
-        self.baseline = choice.baseline
-        self.method = constrained_method(study, choice.baseline, choice.method)
+        self.options = options
+        self.baseline = options.baseline
+        self.method = constrained_method(study, options.baseline, options.method)
 
     @cached_property
     def compared(self) -> tuple[tuple[Comparison, ...], str]:
@@ -53,11 +54,11 @@ class Desk:
 
         The paper has a table of its own for each model, too.
         """
-        main, found, why = self.study.mainly(), list[Comparison](), ""
+        main, found, why = self.study.primary_only(), list[Comparison](), ""
         for model in main.names("model"):
             try:
                 here = main.only(model=[model])
-                found.append(compare(here, self.baseline, (), self.choice.plan))
+                found.append(compare(here, self.baseline, (), self.options.plan))
             except ComparisonError as error:
                 why = str(error)
         return tuple(found), why
@@ -70,15 +71,15 @@ class Desk:
 
     @cached_property
     def router(self) -> RouterAudit:
-        """What the router sees in the study's problems."""
+        """The audit of the router on the study's problems."""
         return audit_router(self.study)
 
     def draw(self, *figures: Callable[[], Figure | None]) -> tuple[Figure, ...]:
         """Draw figures; those that have nothing to show are left out."""
-        if not self.choice.figures:
+        if not self.options.figures:
             return ()
         return tuple(figure for make in figures if (figure := make()))
 
     def draw_all(self, figures: Callable[[], Iterator[Figure]]) -> tuple[Figure, ...]:
         """Draw several figures of a kind."""
-        return tuple(figures()) if self.choice.figures else ()
+        return tuple(figures()) if self.options.figures else ()

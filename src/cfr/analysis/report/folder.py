@@ -1,13 +1,13 @@
-"""A report in files: a page, Markdown, LaTeX tables, figures."""
+"""Report folder: an HTML page, Markdown, LaTeX tables, figures."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from cfr.analysis.audit.case import Case, Side
+from cfr.analysis.audit.case import CaseAttempt, CaseStudy
 from cfr.analysis.figure.figure import save
 from cfr.analysis.notation import several
-from cfr.analysis.report.page import to_html
+from cfr.analysis.report.page import report_html
 from cfr.analysis.report.report import Report, Section
 from cfr.analysis.table.table import markdown_text, to_latex, to_markdown
 from cfr.error import OutputError
@@ -29,7 +29,7 @@ def write(report: Report, folder: Path) -> list[Path]:
     for table in report.tables:
         _put(folder / "tables" / f"{table.name}.tex", to_latex(table))
     _put(folder / "report.md", report_markdown(report))
-    _put(folder / "report.html", to_html(report))
+    _put(folder / "report.html", report_html(report))
     made = ("report.html", "report.md", "tables", *(["figures"] if any(report.figures) else []))
     return [folder / name for name in made]
 
@@ -60,19 +60,19 @@ def _section(section: Section) -> list[str]:
     return [f"## {section.title}", *filter(None, [claims]), *tables, *figures, *paper]
 
 
-def _case(case: Case) -> str:
-    head = f"### {markdown_text(case.title)} ({case.turn})"
+def _case(case: CaseStudy) -> str:
+    head = f"### {markdown_text(case.title)} ({case.change})"
     gold = f"Gold answer: {markdown_text(case.gold or 'not given')}."
     return "\n\n".join(
-        [head, markdown_text(case.text), gold, _side(case.baseline), _side(case.method)]
+        [head, markdown_text(case.text), gold, _attempt(case.baseline), _attempt(case.method)]
     )
 
 
-def _side(side: Side) -> str:
-    said = side.transcript
+def _attempt(attempt: CaseAttempt) -> str:
+    said = attempt.transcript
     verdict = "right" if said.correct else "wrong"
     answer = markdown_text(said.answer) if said.answer is not None else "no answer"
     return (
-        f"- **{markdown_text(side.name)}**: {answer} ({verdict}; right in {side.right} of "
-        f"{several(side.runs, 'run')}; {said.tokens:,} tokens)"
+        f"- **{markdown_text(attempt.name)}**: {answer} ({verdict}; right in {attempt.right} of "
+        f"{several(attempt.runs, 'run')}; {said.tokens:,} tokens)"
     )

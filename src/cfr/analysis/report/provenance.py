@@ -1,4 +1,4 @@
-"""What a report is of: its title, and where, when and with what its data were made."""
+"""Provenance of a report: its title, and where, when and with what its data were made."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ def title(study: Study) -> str:
 
 def about(study: Study) -> str:
     """Say what a study holds, and when it was made."""
-    attempts = [attempt for arm in study.arms for attempt in arm.all_attempts()]
-    problems = {(arm.benchmark, name) for arm in study.arms for name in arm.attempts}
+    attempts = list(study.all_attempts())
     times = [attempt.finished_at for attempt in attempts if attempt.finished_at]
     made = ""
     if times:
         first, last = (time.strftime("%Y-%m-%d", time.gmtime(t)) for t in (min(times), max(times)))
         made = f"; attempts made {first if first == last else f'{first} to {last}'}"
     return (
-        f"{study.source}: {several(len(problems), 'problem')}, "
+        f"{study.source}: {several(len(study.attempted), 'problem')}, "
         f"{several(len(attempts), 'attempt')}{made}; {_software()}"
     )
 

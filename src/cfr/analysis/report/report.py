@@ -1,4 +1,4 @@
-"""One report of a study: every table and figure of the paper, with the study's own rows."""
+"""Report of a study: every table and figure of the paper, with the study's own rows."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from cfr.analysis.audit.case import Case, cases
+from cfr.analysis.audit.case import CaseStudy, cases
 from cfr.analysis.audit.categories import categories_table
 from cfr.analysis.audit.extraction import extraction_table, parsing_table
-from cfr.analysis.audit.flips import errors_table
 from cfr.analysis.audit.manual.annotation import by_method, labels_of
-from cfr.analysis.audit.outcomes import outcomes_table
-from cfr.analysis.audit.per_problem import per_problem_tables
 from cfr.analysis.audit.robustness import robustness_table, settings_table
 from cfr.analysis.audit.router_agreement import compare_routers, routers_table
 from cfr.analysis.audit.routing import (
@@ -24,24 +21,27 @@ from cfr.analysis.audit.routing import (
 )
 from cfr.analysis.audit.stage1.gold import gold_quality
 from cfr.analysis.figure import illustration
-from cfr.analysis.figure.figure import Caption, Figure, file_stem
-from cfr.analysis.report.context import Choice, Desk
+from cfr.analysis.figure.figure import Caption, Figure
+from cfr.analysis.report.context import ReportContext, ReportOptions
+from cfr.analysis.report.headline import headline, headline_pairs
 from cfr.analysis.report.provenance import about, title
-from cfr.analysis.statistics.comparison import Comparison
-from cfr.analysis.study.study import Study, StudyError, model_label
+from cfr.analysis.study.study import Study, StudyError
 from cfr.analysis.table import manual_audit as reliability
 from cfr.analysis.table.accuracy import main_table, routing_table, scores_table
 from cfr.analysis.table.cost import prompting_table, stages_table, tokens_table
+from cfr.analysis.table.errors import errors_table
 from cfr.analysis.table.generalization import (
     benchmarks_table,
     exploratory_table,
     generalization_table,
 )
-from cfr.analysis.table.paired_comparison import PAIRED, headlines, paired_table, sentence
+from cfr.analysis.table.outcomes import outcomes_table
+from cfr.analysis.table.paired_comparison import paired_table
+from cfr.analysis.table.per_problem import per_problem_tables
 from cfr.analysis.table.published import published
 from cfr.analysis.table.table import Table
 
-__all__ = ["Choice", "Report", "Section", "assemble"]
+__all__ = ["Report", "Section", "assemble"]
 
 _MOST_OF_A_KIND = 8
 _LEFT_OUT = (
@@ -74,7 +74,7 @@ class Report:
     title: str
     about: str
     sections: tuple[Section, ...]
-    cases: tuple[Case, ...]
+    cases: tuple[CaseStudy, ...]
     cases_note: str
 
     @property
@@ -89,89 +89,86 @@ class Report:
 
 
 def assemble(
-    study: Study, choice: Choice, progress: Callable[[str], None] = lambda _: None
+    study: Study, options: ReportOptions, progress: Callable[[str], None] = lambda _: None
 ) -> Report:
     """Make a report; ``progress`` hears the title of each part before it is made."""
     if not any(arm.scores for arm in study.arms):
         raise StudyError(f"{study.source}: no judged attempts yet; run 'cfr eval' first")
-    desk = Desk(study, choice)
+    context = ReportContext(study, options)
     sections: list[Section] = []
     for heading, build in _SECTIONS.items():
         progress(heading)
-        section = build(desk, heading)
+        section = build(context, heading)
         if section.tables or section.figures or section.claims:
             sections.append(section)
     progress("Cases")
-    chosen = cases(study, choice.baseline, desk.method, choice.cases)
-    return Report(title(study), about(study), tuple(sections), tuple(chosen), _cases_note(desk))
+    chosen = cases(study, options.baseline, context.method, options.cases)
+    return Report(title(study), about(study), tuple(sections), tuple(chosen), _cases_note(context))
 
 
-def _overview(desk: Desk, title: str) -> Section:
-    comparisons, why = desk.compared
-    several = len(comparisons) > 1
-    said = [sentence(p, named=several) for one in comparisons for p in headlines(one)] or [why]
-    tables = (scores_table(desk.study), benchmarks_table(desk.study), settings_table(desk.study))
+def _overview(context: ReportContext, title: str) -> Section:
+    comparisons, why = context.compared
+    named = len(comparisons) > 1
+    said = [headline(p, named=named) for one in comparisons for p in headline_pairs(one)] or [why]
+    study = context.study
+    tables = (scores_table(study), benchmarks_table(study), settings_table(study))
     paper = _paper("benchmarks", "api-settings")
     return Section("overview", title, tuple(said), tables, published=paper)
 
 
-def _main(desk: Desk, title: str) -> Section:
-    study, baseline, method = desk.study, desk.baseline, desk.method
-    figures = desk.draw(
-        lambda: illustration.gains_figure(desk.pairs),
-        lambda: illustration.applicability_figure(desk.pairs),
+def _main(context: ReportContext, title: str) -> Section:
+    study, baseline, method = context.study, context.baseline, context.method
+    figures = context.draw(
+        lambda: illustration.gains_figure(context.pairs),
+        lambda: illustration.applicability_figure(context.pairs),
     )
     tables = (main_table(study, baseline, method), generalization_table(study, baseline, method))
     names = ("main", "additional", "olympiadbench", "gains-by-model", "applicability")
     return Section("main", title, (), _filled(*tables), figures, _paper(*names))
 
 
-def _prompting(desk: Desk, title: str) -> Section:
-    study, baseline = desk.study, desk.baseline
+def _prompting(context: ReportContext, title: str) -> Section:
+    study, baseline = context.study, context.baseline
     tables = (
         prompting_table(study, baseline, ("cfr", "routed-cfr")),
         exploratory_table(study, baseline),
         stages_table(study),
-        tokens_table(study, baseline, desk.method),
+        tokens_table(study, baseline, context.method),
     )
-    figures = desk.draw_all(lambda: illustration.frontier_figures(study))
+    figures = context.draw_all(lambda: illustration.frontier_figures(study))
     names = ("prompting", "prompting-comparison", "tokens-by-model")
     return Section("prompting", title, (), _filled(*tables), figures, _paper(*names))
 
 
-def _paired(desk: Desk, title: str) -> Section:
-    comparisons, why = desk.compared
-    captions = [_paired_caption(one, alone=len(comparisons) == 1) for one in comparisons]
-    both = list(zip(comparisons, captions, strict=True))
+def _paired(context: ReportContext, title: str) -> Section:
+    comparisons, why = context.compared
+    tables = [paired_table(one, named=len(comparisons) > 1) for one in comparisons]
+    drawings = [
+        partial(illustration.forest_figure, one, Caption(table.name, table.title))
+        for one, table in zip(comparisons, tables, strict=True)
+    ]
     return Section(
         "paired",
         title,
         () if comparisons else (why,),
-        tuple(paired_table(one, caption) for one, caption in both),
-        desk.draw(*(partial(illustration.forest_figure, *one) for one in both)),
+        tuple(tables),
+        context.draw(*drawings),
         _paper("paired-deepseek", "paired-qwen"),
     )
 
 
-def _paired_caption(comparison: Comparison, *, alone: bool) -> Caption:
-    if alone:
-        return PAIRED
-    model = comparison.pairs[0].model
-    return Caption(file_stem(PAIRED.name, model), f"{PAIRED.title}: {model_label(model)}")
-
-
-def _routing(desk: Desk, title: str) -> Section:
-    study, audit, baseline = desk.study, desk.router, desk.baseline
+def _routing(context: ReportContext, title: str) -> Section:
+    study, audit, baseline = context.study, context.router, context.baseline
     ablation = routing_table(study, baseline, "routed-cfr", "cfr")
     audits = (
         rates_table(audit),
         patterns_table(audit),
         convention_table(audit),
-        cofire_table(study, audit, desk.method, baseline),
+        cofire_table(study, audit, context.method, baseline),
         routers_table(compare_routers(study, audit)),
     )
-    figures = desk.draw(
-        lambda: illustration.flow_figure(study, desk.method),
+    figures = context.draw(
+        lambda: illustration.flow_figure(study, context.method),
         lambda: illustration.cloud_figure(audit),
     )
     names = ("routing-ablation", "router-rates", "router-patterns", "router-convention")
@@ -181,9 +178,9 @@ def _routing(desk: Desk, title: str) -> Section:
     return Section("routing", title, (), _filled(ablation, *audits), figures, paper)
 
 
-def _stage1(desk: Desk, title: str) -> Section:
-    study = desk.study
-    labels, strangers = labels_of(desk.choice.labels, study)
+def _stage1(context: ReportContext, title: str) -> Section:
+    study = context.study
+    labels, strangers = labels_of(context.options.labels, study)
     quality = gold_quality(study) | by_method(labels)
     tables = (
         extraction_table(study, quality),
@@ -193,25 +190,25 @@ def _stage1(desk: Desk, title: str) -> Section:
             else ()
         ),
         parsing_table(study),
-        categories_table(study, desk.method, desk.baseline),
+        categories_table(study, context.method, context.baseline),
     )
-    figures = desk.draw_all(
-        lambda: illustration.category_figures(study, desk.method, desk.baseline)
+    figures = context.draw_all(
+        lambda: illustration.category_figures(study, context.method, context.baseline)
     )
     paper = _paper("extraction-reliability", "parsing", "categories")
     said = (f"Marks on attempts that are not in these data: {strangers:,}.",) if strangers else ()
     return Section("stage-1", title, said, _filled(*tables), figures, paper)
 
 
-def _errors(desk: Desk, title: str) -> Section:
-    study, method, baseline = desk.study, desk.method, desk.baseline
-    judging = desk.choice.judging
+def _errors(context: ReportContext, title: str) -> Section:
+    study, method, baseline = context.study, context.method, context.baseline
+    rule = context.options.error_rule
     tables = (
-        outcomes_table(study, method, baseline, judging),
-        errors_table(study, method, baseline, judging),
-        *islice(per_problem_tables(study, method, baseline, judging), _MOST_OF_A_KIND),
+        outcomes_table(study, method, baseline, rule),
+        errors_table(study, method, baseline, rule),
+        *islice(per_problem_tables(study, method, baseline, rule), _MOST_OF_A_KIND),
     )
-    figures = desk.draw_all(lambda: islice(illustration.grid_figures(study), _MOST_OF_A_KIND))
+    figures = context.draw_all(lambda: islice(illustration.grid_figures(study), _MOST_OF_A_KIND))
     sets = len({(arm.benchmark, arm.model) for arm in study.main_arms() if arm.scores})
     left_out = (_LEFT_OUT,) if sets > _MOST_OF_A_KIND else ()
     problems = ("aime24-qwen", "aime25-deepseek", "aime25-qwen", "aime26-deepseek", "aime26-qwen")
@@ -219,12 +216,12 @@ def _errors(desk: Desk, title: str) -> Section:
     return Section("errors", title, left_out, _filled(*tables), figures, paper)
 
 
-def _robustness(desk: Desk, title: str) -> Section:
-    table = robustness_table(desk.study, (desk.method,), desk.baseline)
+def _robustness(context: ReportContext, title: str) -> Section:
+    table = robustness_table(context.study, (context.method,), context.baseline)
     return Section("robustness", title, (), (table,), published=_paper("robustness"))
 
 
-_SECTIONS: dict[str, Callable[[Desk, str], Section]] = {
+_SECTIONS: dict[str, Callable[[ReportContext, str], Section]] = {
     "What the data show": _overview,
     "Main results": _main,
     "All methods, and what they cost": _prompting,
@@ -245,8 +242,8 @@ def _filled(*tables: Table) -> tuple[Table, ...]:
     return tuple(table for table in tables if table.rows or table.notes)
 
 
-def _cases_note(desk: Desk) -> str:
-    base, method = (desk.study.method_name(name) for name in (desk.baseline, desk.method))
+def _cases_note(context: ReportContext) -> str:
+    base, method = (context.study.method_name(name) for name in (context.baseline, context.method))
     return (
         f"Problems on which {method} parts from {base}: those that changed most, as many fixed as "
         "broken where there are as many. Chosen by rule, not by hand."

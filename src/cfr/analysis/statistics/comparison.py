@@ -1,18 +1,19 @@
-"""Two methods on the same problems (paper: Convention-Controlled Paired Statistics)."""
+"""Paired comparison of methods (paper: Convention-Controlled Paired Statistics)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from cfr.analysis.statistics.difference import differences
 from cfr.analysis.statistics.interval import Interval
 from cfr.analysis.statistics.paired import Test, detectable, holm
-from cfr.analysis.statistics.resample import Kind
+from cfr.analysis.statistics.resample import IntervalKind
+from cfr.analysis.statistics.subset import BASELINE
+from cfr.analysis.study.reader import Source, open_study
 from cfr.analysis.study.study import Arm, Study
 from cfr.error import CfrError
-from cfr.problem import Json
 
 __all__ = [
     "POOLED",
@@ -40,9 +41,9 @@ class ComparisonError(CfrError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to compare."""
+    """Options of a comparison: its intervals, its pooling, its family of tests."""
 
-    interval: Kind = "bca"
+    interval: IntervalKind = "bca"
     seed: int = 0
     resamples: int = 0
     """Random resamples for intervals; 0 for the exact bootstrap distribution."""
@@ -76,14 +77,17 @@ class Pair:
     p: float
     test: Test
     detectable: float | None
-    """The smallest gain that a set like this shows four times in five."""
+    """The smallest gain that a set like this detects with 80 % power; None without any spread."""
     exact: bool = True
     """Whether the interval is exact; otherwise it was drawn."""
     fewest: int = 0
     pooled: tuple[str, ...] = ()
     """The benchmarks of a row that takes several together."""
     p_holm: float = 1.0
-    notes: tuple[str, ...] = ()
+    left_out: int = 0
+    """Problems that only one of the two has judged."""
+    failed: int = 0
+    """Attempts that failed, on either side."""
     labels: tuple[str, str] = ("", "")
     decoding: str = "{}"
 
@@ -91,6 +95,11 @@ class Pair:
     def gain(self) -> float:
         """Points that the method has over the baseline."""
         return self.after - self.before
+
+    @property
+    def changed(self) -> int:
+        """Problems that differ."""
+        return self.improved + self.degraded
 
     @property
     def interval(self) -> Interval | None:
@@ -102,32 +111,6 @@ class Pair:
         """Whether the corrected p-value is below 0.05."""
         return self.p_holm < 0.05
 
-    def to_json(self) -> dict[str, Json]:
-        """Describe the pair for programs."""
-        return {
-            "baseline": self.baseline,
-            "method": self.method,
-            "benchmark": self.benchmark,
-            "pooled": [*self.pooled],
-            "model": self.model,
-            "n": self.n,
-            "runs": self.runs,
-            "baseline_accuracy": round(self.before, 6),
-            "accuracy": round(self.after, 6),
-            "gain": round(self.gain, 6),
-            "improved": self.improved,
-            "tied": self.tied,
-            "degraded": self.degraded,
-            "ci": [round(bound, 6) for bound in self.ci],
-            "ci_percentile": [round(bound, 6) for bound in self.ci_percentile],
-            "ci_exact": self.exact,
-            "p": self.p,
-            "p_holm": self.p_holm,
-            "test": self.test,
-            "detectable": self.detectable,
-            "notes": [*self.notes],
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -136,22 +119,22 @@ class Comparison:
     pairs: tuple[Pair, ...]
     family: int
     """How many tests the correction is for."""
-    notes: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Json]:
-        """Describe the comparison for programs."""
-        return {
-            "family": self.family,
-            "correction": "holm",
-            "pairs": [pair.to_json() for pair in self.pairs],
-            "notes": [*self.notes],
-        }
+    missing: tuple[str, ...] = ()
+    """Methods that share no judged problem with the baseline."""
 
 
 def compare(
-    study: Study, baseline: str, methods: Sequence[str] = (), plan: Plan = _PLAN
+    runs: Source | Sequence[Source],
+    baseline: str = BASELINE,
+    methods: str | Sequence[str] = (),
+    plan: Plan = _PLAN,
 ) -> Comparison:
-    """Compare methods with a baseline wherever both were run under the same conditions."""
+    """Compare methods with a baseline wherever both were run under the same conditions.
+
+    The runs are a study, or what one can be read from: stores and ``.jsonl`` files. Where no
+    method is named, all are compared.
+    """
+    study = open_study(runs)
     known = study.names("method")
     if not known:
         raise ComparisonError(f"{study.source}: no attempts yet; run 'cfr eval' first")
@@ -159,7 +142,8 @@ def compare(
     bad = next((p for p in plan.also_tested if not 0 <= p <= 1), None)
     if bad is not None:
         raise ComparisonError(f"{bad}: not a p-value; it must be from 0 to 1")
-    named = list(dict.fromkeys(find_method(study, name) for name in methods))
+    wanted = (methods,) if isinstance(methods, str) else methods
+    named = list(dict.fromkeys(find_method(study, name) for name in wanted))
     others = named or [name for name in known if name != base]
     if base in others:
         raise ComparisonError(f"{base}: compared with itself; name another --method")
@@ -171,7 +155,13 @@ def compare(
             f"{study.source}: {base} and {', '.join(others)} have no judged problem in common with "
             "the same benchmark, model and decoding; run both on the same set"
         )
-    return _corrected(pairs, plan, _missing(pairs, base, others))
+    found = {pair.method for pair in pairs}
+    corrected = holm([*(pair.p for pair in pairs), *plan.also_tested])
+    return Comparison(
+        tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=False)),
+        len(corrected),
+        tuple(name for name in others if name not in found),
+    )
 
 
 def pair_arms(
@@ -205,7 +195,8 @@ def pair_arms(
         exact=spread.exact,
         fewest=found.fewest_runs,
         pooled=tuple(arm.benchmark for arm in baseline) if len(baseline) > 1 else (),
-        notes=tuple(found.limits()),
+        left_out=found.left_out,
+        failed=found.failed,
         labels=(baseline[0].name, method[0].name),
         decoding=baseline[0].decoding,
     )
@@ -252,32 +243,3 @@ def _pairs(study: Study, base: str, name: str, plan: Plan) -> Iterator[Pair]:
             if plan.pool and len(found) > 1:
                 pooled = pair_arms([one for one, _ in both], [o for _, o in both], POOLED, plan)
                 yield from filter(None, [pooled])
-
-
-def _missing(pairs: Iterable[Pair], base: str, others: Iterable[str]) -> tuple[str, ...]:
-    found = {pair.method for pair in pairs}
-    return tuple(
-        f"{name} shares no judged problem with {base} and is not compared."
-        for name in others
-        if name not in found
-    )
-
-
-def _corrected(pairs: Sequence[Pair], plan: Plan, notes: tuple[str, ...]) -> Comparison:
-    values = [pair.p for pair in pairs]
-    corrected = holm([*values, *plan.also_tested])
-    done = [
-        replace(pair, p_holm=p, notes=(*_claims(pair), *pair.notes))
-        for pair, p in zip(pairs, corrected, strict=False)
-    ]
-    return Comparison(tuple(done), len(corrected), notes)
-
-
-def _claims(pair: Pair) -> Iterator[str]:
-    low, high = pair.ci
-    if low <= 0 <= high and pair.improved + pair.degraded:
-        yield "The interval includes zero: a difference is not shown."
-    if pair.interval is None and pair.improved + pair.degraded:
-        yield "All problems gain alike: how uncertain that is cannot be read from them."
-    if not pair.exact:
-        yield "The interval was drawn, with a seed: run counts share no unit, or it was asked for."

@@ -1,13 +1,12 @@
-"""What two arms differ in, problem by problem: the data of every paired statistic."""
+"""Paired differences of two methods, by problem: the data of every paired statistic."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cfr.analysis.notation import several
-from cfr.analysis.statistics.paired import Test, fewest_changes, flip_signs, sample_signs
+from cfr.analysis.statistics.paired import Test, flip_signs, sample_signs
 from cfr.analysis.statistics.resample import FINEST_UNIT, Bootstrap, bootstrap, drawn
 from cfr.analysis.study.study import Arm
 
@@ -18,12 +17,14 @@ _Score = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The problems that were judged on both sides, and what was left out."""
+    """The scores of the problems that were judged on both sides, and what was left out."""
 
     scores: tuple[tuple[_Score, _Score], ...]
     """Right runs and runs, before and after, of each problem."""
-    left_out: int
-    failed: int
+    left_out: int = 0
+    """Problems that were judged on one side alone."""
+    failed: int = 0
+    """Attempts that failed, on either side."""
 
     @property
     def shares(self) -> list[tuple[float, float]]:
@@ -73,27 +74,6 @@ class Differences:
         if whole is None or resamples:
             return drawn(self.points, seed, resamples or 10_000)
         return bootstrap(*whole)
-
-    def limits(self) -> Iterator[str]:
-        """Say in words what limits a comparison."""
-        improved, _, degraded = self.counts
-        if self.left_out:
-            only = several(self.left_out, "problem")
-            yield f"Left out because only one of the two has them judged: {only}."
-        if self.failed:
-            failed = several(self.failed, "failed attempt")
-            yield f"Not judged: {failed}; the run is incomplete."
-        if len({runs for pair in self.scores for _, runs in pair}) > 1:
-            yield "Problems differ in how many runs they have; each counts once all the same."
-        if self.runs == 1:
-            yield "One run of each problem: how much a rerun would differ is not measured."
-        if not improved + degraded:
-            yield "Every problem is tied: the data show no difference, in either direction."
-        elif improved + degraded < fewest_changes():
-            yield (
-                f"Problems that differ: {improved + degraded}; below {fewest_changes()} the test "
-                "cannot reach p < 0.05 whatever the outcome."
-            )
 
 
 def differences(baseline: Sequence[Arm], method: Sequence[Arm]) -> Differences | None:

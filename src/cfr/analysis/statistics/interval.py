@@ -1,4 +1,4 @@
-"""Intervals of shares."""
+"""Wilson intervals of shares."""
 
 from __future__ import annotations
 

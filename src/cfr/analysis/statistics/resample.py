@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from cfr.analysis.statistics.interval import Interval
 
-__all__ = ["FINEST_UNIT", "Bootstrap", "Kind", "bootstrap", "drawn"]
+__all__ = ["FINEST_UNIT", "Bootstrap", "IntervalKind", "bootstrap", "drawn"]
 
-Kind: TypeAlias = Literal["bca", "percentile"]
-Floats: TypeAlias = NDArray[np.float64]
+IntervalKind: TypeAlias = Literal["bca", "percentile"]
+"""A bootstrap interval that is corrected for bias and skewness, or one that is not."""
+_Floats: TypeAlias = NDArray[np.float64]
 
 FINEST_UNIT: Final = 10_000
 """Parts of a problem beyond which run counts have no useful common unit: they are drawn from."""
@@ -36,15 +37,15 @@ _MOST_PLACES: Final = 8_000_000
 class Bootstrap:
     """The distribution of a resampled mean, and what its observed values say of its shape."""
 
-    means: Floats
+    means: _Floats
     """What the mean can be, in rising order."""
-    below: Floats
+    below: _Floats
     """How likely it is to be each of these or less."""
     observed: float
     acceleration: float
     exact: bool
 
-    def interval(self, kind: Kind = "bca", confidence: float = 0.95) -> Interval:
+    def interval(self, kind: IntervalKind = "bca", confidence: float = 0.95) -> Interval:
         """Cut the tails off; ``bca`` corrects for bias and skewness first."""
         tails = ((1 - confidence) / 2, (1 + confidence) / 2)
         low, high = (self._corrected(tail) if kind == "bca" else tail for tail in tails)
@@ -116,7 +117,7 @@ def drawn(values: Sequence[float], seed: int, resamples: int = 10_000) -> Bootst
     )
 
 
-def _convolved(shares: Floats, n: int) -> Floats:
+def _convolved(shares: _Floats, n: int) -> _Floats:
     """Convolve a distribution with itself n times."""
     length = (len(shares) - 1) * n + 1
     size = 1 << (length - 1).bit_length()
@@ -125,7 +126,7 @@ def _convolved(shares: Floats, n: int) -> Floats:
     return found / found.sum()
 
 
-def _acceleration(values: Floats) -> float:
+def _acceleration(values: _Floats) -> float:
     """Measure skewness by leaving one value out at a time; for a mean that has a closed form."""
     deviations = values - values.mean()
     spread = float((deviations**2).sum())

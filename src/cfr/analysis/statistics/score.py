@@ -1,4 +1,4 @@
-"""What one arm scores: accuracy with its interval, pass@k, majority@k."""
+"""Scores of arms: accuracy with its interval, pass@k, majority@k, means over benchmarks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from cfr.analysis.statistics.resample import FINEST_UNIT, Bootstrap, bootstrap, 
 from cfr.analysis.study.study import Arm, Attempt
 from cfr.method.vote import ballot
 
-__all__ = ["Score", "majority_at", "pass_at", "score"]
+__all__ = [
+    "MeanPass",
+    "Score",
+    "majority_at",
+    "mean_accuracy",
+    "mean_of_all",
+    "mean_pass",
+    "pass_at",
+    "score",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +67,35 @@ def pass_at(arm: Arm, k: int) -> float | None:
         if runs >= k
     ]
     return 100 * sum(found) / len(found) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class MeanPass:
+    """The plain mean of pass@k over benchmarks."""
+
+    k: int
+    """The fewest runs that any problem has."""
+    percent: float | None
+    problems: int
+
+
+def mean_pass(arms: Sequence[Arm]) -> MeanPass:
+    """Average pass@k over arms, each counted alike."""
+    k = min(arm.fewest_runs for arm in arms)
+    mean = mean_of_all([pass_at(arm, k) for arm in arms])
+    return MeanPass(k, mean, sum(len(arm.scores) for arm in arms))
+
+
+def mean_accuracy(arms: Sequence[Arm | None]) -> float | None:
+    """Average accuracy over benchmarks in per cent; None where one of them is missing."""
+    mean = mean_of_all([arm.accuracy if arm else None for arm in arms])
+    return None if mean is None else 100 * mean
+
+
+def mean_of_all(values: Sequence[float | None]) -> float | None:
+    """Average values, each counted alike; None where one is missing or there are none."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def majority_at(arm: Arm, k: int) -> float | None:

@@ -1,4 +1,4 @@
-"""A method against a baseline on some of their problems: those with a cue, a kind, an outcome."""
+"""Gain of a method over a baseline on all or some problems: those with a cue or of a kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cfr.analysis.statistics.difference import Differences
 from cfr.analysis.statistics.interval import Interval
 from cfr.analysis.study.study import Arm, Study, benchmark_label
 
-__all__ = ["BASELINE", "Gain", "Key", "Sides", "sides"]
+__all__ = ["BASELINE", "Gain", "Key", "ModelPairs", "pairs_by_model"]
 
 Key: TypeAlias = tuple[str, str]
 """A benchmark and the name of a problem in it."""
@@ -33,7 +33,7 @@ class Gain:
 
 
 @dataclass(frozen=True)
-class Sides:
+class ModelPairs:
     """A baseline and a method with one model: a pair of arms for each benchmark that has both."""
 
     model: str
@@ -70,14 +70,14 @@ class Sides:
         chosen = [s for key, s in self.scores.items() if within is None or key in within]
         if not chosen:
             return None
-        found = Differences(tuple(chosen), left_out=0, failed=0)
+        found = Differences(tuple(chosen))
         points = found.points
         alike = len(set(points)) == 1
         interval = None if alike else found.resampled(seed=0, resamples=0).interval()
         return Gain(sum(points) / len(points), interval, len(points))
 
 
-def sides(study: Study, method: str, baseline: str = BASELINE) -> tuple[Sides, ...]:
+def pairs_by_model(study: Study, method: str, baseline: str = BASELINE) -> tuple[ModelPairs, ...]:
     """Find both methods in the primary decoding of each benchmark and model, by model."""
     arms = {(arm.benchmark, arm.model, arm.method): arm for arm in study.main_arms()}
     found: dict[str, list[tuple[Arm, Arm]]] = {}
@@ -85,4 +85,4 @@ def sides(study: Study, method: str, baseline: str = BASELINE) -> tuple[Sides, .
         other = arms.get((benchmark, model, method))
         if name == baseline != method and other and not arm.scores.keys().isdisjoint(other.scores):
             found.setdefault(model, []).append((arm, other))
-    return tuple(Sides(model, tuple(pairs)) for model, pairs in found.items())
+    return tuple(ModelPairs(model, tuple(pairs)) for model, pairs in found.items())

@@ -1,19 +1,18 @@
-"""A study sorted for tables: one block for each model, with its methods and benchmarks."""
+"""A study by model: each model's arms, by method and by benchmark."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cfr.analysis.notation import percent
-from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
-from cfr.evaluation.status import STATUSES
+from cfr.analysis.study.study import Arm, Study, model_label
 
-__all__ = ["Block", "benchmarks_of", "blocks", "health", "mean_cost", "relative", "sizes"]
+__all__ = ["ModelArms", "benchmarks_of", "by_model", "count_statuses", "sizes_by_benchmark"]
 
 
 @dataclass(frozen=True)
-class Block:
+class ModelArms:
     """One model's arms in their primary decoding: by method, then by benchmark."""
 
     model: str
@@ -32,71 +31,49 @@ class Block:
         """List the arms."""
         return [arm for arms in self.methods.values() for arm in arms.values()]
 
-    def keep(self, methods: Iterable[str]) -> Block:
+    def keep(self, methods: Iterable[str]) -> ModelArms:
         """Leave out all other methods."""
-        return Block(self.model, {m: self.methods[m] for m in methods if m in self.methods})
+        return ModelArms(self.model, {m: self.methods[m] for m in methods if m in self.methods})
+
+    def paired(self, baseline: str, method: str) -> list[tuple[Arm, Arm]]:
+        """Pair the arms of two methods on each benchmark that both have."""
+        others = self.methods.get(method, {})
+        own = self.methods.get(baseline, {})
+        return [(arm, others[name]) for name, arm in own.items() if name in others]
+
+    def shared_benchmarks(self, baseline: str) -> list[str]:
+        """List the benchmarks of a method that all other methods have too."""
+        own = self.methods.get(baseline, {})
+        return [name for name in own if all(name in arms for arms in self.methods.values())]
 
 
-def blocks(study: Study) -> list[Block]:
-    """Sort a study by model."""
+def by_model(study: Study) -> list[ModelArms]:
+    """Sort the judged arms of a study by model."""
     found: dict[str, dict[str, dict[str, Arm]]] = {}
     for arm in study.main_arms():
         if arm.scores:
             methods = found.setdefault(arm.model, {})
             methods.setdefault(arm.method, {})[arm.benchmark] = arm
-    return [Block(model, methods) for model, methods in found.items()]
+    return [ModelArms(model, methods) for model, methods in found.items()]
 
 
-def benchmarks_of(parts: Sequence[Block]) -> list[str]:
-    """List the benchmarks of several blocks, in order."""
+def benchmarks_of(parts: Sequence[ModelArms]) -> list[str]:
+    """List the benchmarks of several models, in order."""
     return list(dict.fromkeys(arm.benchmark for part in parts for arm in part.arms()))
 
 
-def health(arms: Iterable[Arm]) -> str:
-    """Say how many attempts gave no answer or failed, for all rows of a table together."""
-    counts: dict[str, int] = {}
-    for arm in arms:
-        for status, count in arm.statuses.items():
-            counts[status] = counts.get(status, 0) + count
-    total = sum(counts.values())
-    if not total:
-        return "No attempts."
-    rates = ", ".join(
-        f"{counts.get(status, 0):,} {status} ({percent(counts.get(status, 0) / total)})"
-        for status in STATUSES
-        if status != "ok"
-    )
-    return f"Of {total:,} attempts: {rates}; failed ones are not scored."
-
-
-def sizes(parts: Iterable[Block]) -> str:
-    """Say how many problems and runs each benchmark of a table has."""
+def sizes_by_benchmark(parts: Iterable[ModelArms]) -> dict[str, list[tuple[int, int]]]:
+    """List the sizes that arms have on each benchmark: judged problems and most runs."""
     found: dict[str, set[tuple[int, int]]] = {}
     for part in parts:
         for arm in part.arms():
             found.setdefault(arm.benchmark, set()).add((len(arm.scores), arm.runs))
-    said = (
-        f"{benchmark_label(name) or 'all'} "
-        + " or ".join(f"{problems:,} × {runs}" for problems, runs in sorted(counts))
-        for name, counts in found.items()
-    )
-    return f"Problems × runs: {', '.join(said)}."
+    return {name: sorted(sizes) for name, sizes in found.items()}
 
 
-def mean_cost(arms: Iterable[Arm]) -> tuple[float, float] | None:
-    """Return mean input and output tokens over the judged attempts of arms; None if uncounted."""
-    used = [0, 0]
-    attempts = 0
+def count_statuses(arms: Iterable[Arm]) -> Counter[str]:
+    """Count how the attempts of arms ended."""
+    counts: Counter[str] = Counter()
     for arm in arms:
-        for attempt in arm.all_attempts():
-            if attempt.correct is not None:
-                used[0] += attempt.input_tokens
-                used[1] += attempt.output_tokens
-                attempts += 1
-    return (used[0] / attempts, used[1] / attempts) if sum(used) else None
-
-
-def relative(arms: Iterable[Arm], bases: Iterable[Arm]) -> float | None:
-    """Divide the mean tokens of arms by those of others."""
-    one, other = mean_cost(arms), mean_cost(bases)
-    return sum(one) / sum(other) if one and other else None
+        counts.update(arm.statuses)
+    return counts

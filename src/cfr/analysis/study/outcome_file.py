@@ -1,4 +1,4 @@
-"""Lines of outcomes in one form, whoever wrote them: every field is there and has its type."""
+"""Outcome files: JSON lines of attempts, whoever wrote them, brought into one form."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from cfr.analysis.study.decoding import write_decoding
-from cfr.analysis.study.study import Spent
+from cfr.analysis.study.study import StageCost
 from cfr.evaluation.status import STATUSES
 from cfr.file.field import NUMBER, TEXT, WHOLE, FieldError, FieldType, one_of, read_field
 from cfr.file.jsonl import read_rows
 from cfr.method.registry import MethodError, make
 from cfr.problem import Json
 
-__all__ = ["outcome_lines", "spent"]
+__all__ = ["outcome_lines", "stage_cost"]
 
 _STATUS: Final = one_of(STATUSES)
 _VERDICTS: Final = ("correct", "incorrect", "undecided", None)
@@ -32,7 +32,7 @@ _AMOUNT: Final[FieldType[float]] = FieldType(
     "a number from 0 up", lambda value: NUMBER.fits(value) and 0 <= value <= 1e12
 )
 _TOKENS: Final = ("input_tokens", "output_tokens")
-_SPENT: Final = ("calls", *_TOKENS, "seconds")
+_COSTS: Final = ("calls", *_TOKENS, "seconds")
 
 
 def outcome_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -101,10 +101,10 @@ def _amount(row: Mapping[str, Json], name: str) -> float:
     return 0 if row.get(name) is None else read_field(row, name, _AMOUNT)
 
 
-def _stages(row: Mapping[str, Json]) -> dict[str, Spent]:
+def _stages(row: Mapping[str, Json]) -> dict[str, StageCost]:
     """Read calls, tokens and seconds by stage."""
     return {
-        stage: spent({name: _amount(used, name) for name in _SPENT})
+        stage: stage_cost({name: _amount(used, name) for name in _COSTS})
         for stage, used in _mapping(row, "stages").items()
         if isinstance(used, dict)
     }
@@ -123,7 +123,7 @@ def _label(method: str) -> str:
         return method
 
 
-def spent(row: Mapping[str, Any]) -> Spent:
+def stage_cost(row: Mapping[str, Any]) -> StageCost:
     """Take calls, tokens and seconds out of a row that has them all."""
-    calls, used_in, used_out, seconds = (row[name] for name in _SPENT)
-    return Spent(int(calls), int(used_in), int(used_out), float(seconds))
+    calls, used_in, used_out, seconds = (row[name] for name in _COSTS)
+    return StageCost(int(calls), int(used_in), int(used_out), float(seconds))

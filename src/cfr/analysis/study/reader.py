@@ -1,20 +1,21 @@
-"""Reading a study: from a store, from a file that ``cfr export`` wrote, from anyone's outcomes."""
+"""Reader of studies: stores, files that ``cfr export`` wrote, anyone's outcomes."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, TypeAlias, cast
 
 import orjson
 
-from cfr.analysis.study.outcome_file import outcome_lines, spent
+from cfr.analysis.study.outcome_file import outcome_lines, stage_cost
 from cfr.analysis.study.study import (
     Arm,
-    Asked,
     Attempt,
     Extraction,
-    Spent,
+    ProblemText,
+    StageCost,
     Study,
     Transcript,
     Transcripts,
@@ -23,10 +24,15 @@ from cfr.constraint.spec import ConstraintSpec
 from cfr.error import InputError
 from cfr.evaluation import record
 from cfr.evaluation.record import RecordKey
-from cfr.evaluation.store import Store
+from cfr.evaluation.store import Store, StoreError
 from cfr.problem import Json
 
-__all__ = ["read_file", "read_store", "read_study"]
+__all__ = ["Source", "existing_store", "open_study", "read_file", "read_store"]
+
+Source: TypeAlias = Study | Store | Path | str
+"""What a study can be read from: a store (open, or its path or URL) or a ``.jsonl`` file."""
+
+_FILES: Final = (".jsonl", ".jsonl.gz")
 
 _Raw = Mapping[str, Any]
 
@@ -36,7 +42,7 @@ class _Builder:
 
     def __init__(self) -> None:
         self.arms: dict[tuple[str, str, str, str], Arm] = {}
-        self.problems: dict[tuple[str, str], Asked] = {}
+        self.problems: dict[tuple[str, str], ProblemText] = {}
         self._seen: set[tuple[int, str, int]] = set()
 
     def arm(self, row: _Raw) -> Arm:
@@ -66,11 +72,44 @@ class _Builder:
         return Study(source, tuple(self.arms.values()), self.problems, transcripts)
 
 
-def read_study(sources: Sequence[Store | Path]) -> Study:
-    """Read several stores and files as one study; no two may hold the same attempts."""
-    studies = [read_store(s) if isinstance(s, Store) else read_file(s) for s in sources]
-    if len(studies) == 1:
-        return studies[0]
+def open_study(sources: Source | Sequence[Source]) -> Study:
+    """Read stores and files as one study; no two may hold the same attempts.
+
+    A store that is named by its path or URL is not kept open: it is opened anew when transcripts
+    are asked for.
+    """
+    one = isinstance(sources, Study | Store | Path | str)
+    studies = [_read(source) for source in ([sources] if one else sources)]
+    return studies[0] if len(studies) == 1 else _joined(studies)
+
+
+def _read(source: Source) -> Study:
+    if isinstance(source, Study):
+        return source
+    if isinstance(source, Store):
+        return read_store(source)
+    if str(source).lower().endswith(_FILES):
+        return read_file(Path(source))
+    return _read_closed(str(source))
+
+
+def _read_closed(url: str) -> Study:
+    def transcripts(wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
+        with existing_store(url) as store:
+            return _store_transcripts(store, wanted)
+
+    with existing_store(url) as store:
+        return replace(read_store(store), transcripts=transcripts)
+
+
+def existing_store(url: str) -> Store:
+    """Open a store that must be there already; a mistyped name must not make a new one."""
+    if "://" not in url and not Path(url).expanduser().is_file():
+        raise StoreError(f"{url}: there is no such store; run 'cfr eval' first, or name one")
+    return Store(url)
+
+
+def _joined(studies: Sequence[Study]) -> Study:
     arms: dict[tuple[str, str, str, str], tuple[Arm, str]] = {}
     for study in studies:
         for arm in study.arms:
@@ -83,26 +122,26 @@ def read_study(sources: Sequence[Store | Path]) -> Study:
     def transcripts(wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
         return {key: value for s in studies for key, value in s.transcripts(wanted).items()}
 
-    problems = {key: asked for study in studies for key, asked in study.problems.items()}
+    problems = {key: posed for study in studies for key, posed in study.problems.items()}
     source = ", ".join(study.source for study in studies)
     return Study(source, tuple(arm for arm, _ in arms.values()), problems, transcripts)
 
 
 def read_store(store: Store) -> Study:
-    """Read a store; long texts stay there until they are asked for."""
+    """Read an open store; long texts stay there until they are asked for."""
     builder = _Builder()
     for row in record.problem_rows(store):
-        builder.problems[row["benchmark"], row["name"]] = Asked(row["text"], row["answer"])
+        builder.problems[row["benchmark"], row["name"]] = ProblemText(row["text"], row["answer"])
     for row in record.outcome_rows(store):
         builder.add(row, _attempt(row, orjson.loads(row["details"])))
     for row in record.stage_rows(store):
-        builder.arm(row).stages[row["stage"]] = spent(row)
+        builder.arm(row).stages[row["stage"]] = stage_cost(row)
+    return builder.study(store.url, lambda wanted: _store_transcripts(store, wanted))
 
-    def transcripts(wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
-        rows = record.transcript_rows(store, wanted)
-        return {key: _transcript(row, orjson.loads(row["details"])) for key, row in rows}
 
-    return builder.study(store.url, transcripts)
+def _store_transcripts(store: Store, wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
+    rows = record.transcript_rows(store, wanted)
+    return {key: _transcript(row, orjson.loads(row["details"])) for key, row in rows}
 
 
 def read_file(path: Path) -> Study:
@@ -117,8 +156,8 @@ def read_file(path: Path) -> Study:
             what = f"run {row['run']} of problem {row['problem']} by {row['method']}"
             raise InputError(f"{path}, line {number}: {what} is there twice; leave one out")
         if row["problem_text"] is not None or row["gold"] is not None:
-            asked = Asked(row["problem_text"] or "", row["gold"])
-            builder.problems[row["benchmark"], row["problem"]] = asked
+            posed = ProblemText(row["problem_text"] or "", row["gold"])
+            builder.problems[row["benchmark"], row["problem"]] = posed
         if row["verdict"] is not None:
             _add_stages(builder.arm(row), row["stages"])
     return builder.study(str(path), lambda wanted: _file_transcripts(path, wanted))
@@ -177,6 +216,6 @@ def _transcript(row: _Raw, details: Mapping[str, Json]) -> Transcript:
     )
 
 
-def _add_stages(arm: Arm, stages: Mapping[str, Spent]) -> None:
+def _add_stages(arm: Arm, stages: Mapping[str, StageCost]) -> None:
     for stage, used in stages.items():
-        arm.stages[stage] = arm.stages.get(stage, Spent()) + used
+        arm.stages[stage] = arm.stages.get(stage, StageCost()) + used

@@ -1,4 +1,4 @@
-"""What was measured, as statistics see it: arms, their problems, and the attempts at each."""
+"""A study as one value: arms (a method on a benchmark with a model) and their attempts."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from cfr.problem import Json
 
 __all__ = [
     "Arm",
-    "Asked",
     "Attempt",
     "Extraction",
-    "Spent",
+    "ProblemText",
+    "StageCost",
     "Study",
     "StudyError",
     "Transcript",
@@ -37,7 +37,7 @@ class StudyError(CfrError):
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What Stage 1 of an attempt came to: its rung on the recovery ladder and what it listed."""
+    """The result of Stage 1 in one attempt: its rung on the recovery ladder and what it listed."""
 
     rung: str
     kinds: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class StageCost:
     """Calls and tokens of one stage, and the time from each call to its reply, all together."""
 
     calls: int = 0
@@ -73,8 +73,13 @@ class Spent:
     output_tokens: int = 0
     seconds: float = 0.0
 
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(
+    @property
+    def tokens(self) -> int:
+        """Tokens, in and out."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: StageCost) -> StageCost:
+        return StageCost(
             self.calls + other.calls,
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
@@ -94,7 +99,7 @@ class Arm:
     """As stored: a JSON object."""
     attempts: dict[str, list[Attempt]] = field(default_factory=dict[str, list[Attempt]])
     """By problem; the runs of each in order."""
-    stages: dict[str, Spent] = field(default_factory=dict[str, Spent])
+    stages: dict[str, StageCost] = field(default_factory=dict[str, StageCost])
 
     @property
     def name(self) -> str:
@@ -152,7 +157,7 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProblemText:
     """A problem's text and gold answer; the text is empty where it is not on record."""
 
     text: str
@@ -161,7 +166,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """All that one attempt said."""
+    """The text, answer and details of one attempt."""
 
     text: str
     answer: str | None
@@ -181,7 +186,7 @@ class Study:
     source: str
     """Where it was read from, for people."""
     arms: tuple[Arm, ...]
-    problems: Mapping[tuple[str, str], Asked]
+    problems: Mapping[tuple[str, str], ProblemText]
     """By benchmark and problem."""
     transcripts: Transcripts
 
@@ -210,9 +215,25 @@ class Study:
                     known = ", ".join(self.names(what)) or "none"
                     raise StudyError(f"{self.source}: has no {what} {name!r}; it has {known}")
             arms = tuple(arm for arm in arms if not names or getattr(arm, what) in names)
-        attempted = {(arm.benchmark, problem) for arm in arms for problem in arm.attempts}
-        kept = {key: asked for key, asked in self.problems.items() if key in attempted}
-        return replace(self, arms=arms, problems=kept)
+        narrowed = replace(self, arms=arms)
+        attempted = narrowed.attempted
+        kept = {key: posed for key, posed in self.problems.items() if key in attempted}
+        return replace(narrowed, problems=kept)
+
+    @property
+    def attempted(self) -> set[tuple[str, str]]:
+        """The problems that were attempted, by benchmark and name."""
+        return {(arm.benchmark, problem) for arm in self.arms for problem in arm.attempts}
+
+    def all_attempts(self) -> Iterator[Attempt]:
+        """Go through every attempt of every arm."""
+        for arm in self.arms:
+            yield from arm.all_attempts()
+
+    def sizes(self, benchmark: str) -> tuple[int, int]:
+        """Return the fewest and the most problems that an arm has judged of a benchmark."""
+        counts = {len(arm.scores) for arm in self.select(benchmark=benchmark)} - {0} or {0}
+        return min(counts), max(counts)
 
     def names(self, what: str) -> list[str]:
         """List the values of ``benchmark``, ``method``, ``model`` or ``decoding``, in order."""
@@ -235,7 +256,7 @@ class Study:
         """Return the arms in their primary decoding."""
         return [a for a in self.arms if self.primary[a.benchmark, a.model] == a.decoding]
 
-    def mainly(self) -> Study:
+    def primary_only(self) -> Study:
         """Leave out all arms in another decoding than the primary one."""
         return replace(self, arms=tuple(self.main_arms()))
 

@@ -1,24 +1,24 @@
-"""The tables of accuracy (paper: Main Results, Ablation Results, Extended Results)."""
+"""Tables of accuracy (paper: Main Results, Ablation Results, Extended Results)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from cfr.analysis.notation import NONE, decimal, percent, scored, times, whole
 from cfr.analysis.statistics.comparison import pair_arms
-from cfr.analysis.statistics.score import majority_at, pass_at, score
-from cfr.analysis.study.by_model import (
-    Block,
-    benchmarks_of,
-    blocks,
-    health,
-    mean_cost,
-    relative,
-    sizes,
+from cfr.analysis.statistics.cost import mean_tokens, token_ratio
+from cfr.analysis.statistics.score import (
+    majority_at,
+    mean_accuracy,
+    mean_of_all,
+    pass_at,
+    score,
 )
+from cfr.analysis.study.by_model import ModelArms, benchmarks_of, by_model
 from cfr.analysis.study.decoding import tell_apart
 from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
 from cfr.analysis.table.gain import delta
+from cfr.analysis.table.note import size_note, status_note
 from cfr.analysis.table.published import paper_accuracy
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
 
@@ -54,7 +54,7 @@ def scores_table(study: Study) -> Table:
 
 
 def _score_row(arm: Arm, setting: str) -> Row:
-    found, tokens = score(arm), mean_cost([arm])
+    found, tokens = score(arm), mean_tokens([arm])
     name = f"{arm.name}, {setting}" if setting else arm.name
     if found is None:
         failed = arm.statuses.get("failed", 0)
@@ -70,13 +70,13 @@ def _score_row(arm: Arm, setting: str) -> Row:
         percent(arm.rate("truncated")),
         percent(arm.rate("unparsed")),
         str(arm.statuses.get("failed", 0)),
-        whole(sum(tokens) if tokens else None),
+        whole(tokens.total if tokens else None),
     )
 
 
 def main_table(study: Study, baseline: str, method: str) -> Table:
     """Tabulate accuracy by model and benchmark, with Δ rows and, where it is, the paper's rows."""
-    parts = [b.keep((baseline, method)) for b in blocks(study)]
+    parts = [part.keep((baseline, method)) for part in by_model(study)]
     parts = [part for part in parts if part.methods]
     benchmarks = benchmarks_of(parts)
     rows: list[Row] = []
@@ -96,7 +96,7 @@ def main_table(study: Study, baseline: str, method: str) -> Table:
             "Accuracy in per cent with its 95 % interval, problems and runs; Δ in points with its "
             "paired 95 % interval, over the problems that both have. Avg. is the plain mean of the "
             "benchmarks, as in the paper.",
-            health(arm for part in parts for arm in part.arms()),
+            status_note(arm for part in parts for arm in part.arms()),
         ),
         ("tab:model-performance-main", "tab:model-performance-additional"),
     )
@@ -106,13 +106,13 @@ def _benchmark_column(benchmark: str) -> Column:
     return Column(benchmark_label(benchmark) or "Accuracy")
 
 
-def _accuracies(part: Block, method: str, benchmarks: Sequence[str]) -> Row:
+def _accuracies(part: ModelArms, method: str, benchmarks: Sequence[str]) -> Row:
     cells = [_accuracy(part, method, name) for name in benchmarks]
-    average = _average(part.methods[method], benchmarks)
+    average = mean_accuracy([part.methods[method].get(name) for name in benchmarks])
     return row(part.name(method), *cells, decimal(average))
 
 
-def _accuracy(part: Block, method: str, benchmark: str) -> Cell:
+def _accuracy(part: ModelArms, method: str, benchmark: str) -> Cell:
     arm = part.methods[method].get(benchmark)
     found = score(arm) if arm else None
     if arm is None or found is None:
@@ -127,25 +127,18 @@ def _accuracy(part: Block, method: str, benchmark: str) -> Cell:
     return Cell(f"{scored(found.accuracy, found.interval)} ({size})", bold=best)
 
 
-def _average(arms: Mapping[str, Arm], benchmarks: Sequence[str]) -> float | None:
-    """Average over benchmarks; None where one is missing."""
-    known = [a for name in benchmarks if name in arms and (a := arms[name].accuracy) is not None]
-    return 100 * sum(known) / len(known) if known and len(known) == len(benchmarks) else None
-
-
-def _deltas(part: Block, baseline: str, method: str, benchmarks: Sequence[str]) -> Row:
-    before, after = part.methods[baseline], part.methods[method]
+def _deltas(part: ModelArms, baseline: str, method: str, benchmarks: Sequence[str]) -> Row:
+    both = {base.benchmark: (base, arm) for base, arm in part.paired(baseline, method)}
     pairs = [
-        pair_arms([before[name]], [after[name]], name) if name in before and name in after else None
+        pair_arms([both[name][0]], [both[name][1]], name) if name in both else None
         for name in benchmarks
     ]
     cells = [delta(pair.gain, pair.interval) if pair else Cell(NONE) for pair in pairs]
-    gains = [pair.gain for pair in pairs if pair]
-    average = sum(gains) / len(gains) if gains and len(gains) == len(pairs) else None
+    average = mean_of_all([pair.gain if pair else None for pair in pairs])
     return row(f"Δ vs. {part.name(baseline)}", *cells, delta(average), kind="delta")
 
 
-def _paper_rows(part: Block, benchmarks: Sequence[str]) -> list[Row]:
+def _paper_rows(part: ModelArms, benchmarks: Sequence[str]) -> list[Row]:
     """Print what the paper has for the same model, method and benchmarks."""
     rows: list[Row] = []
     for method in part.methods:
@@ -159,7 +152,7 @@ def _paper_rows(part: Block, benchmarks: Sequence[str]) -> list[Row]:
 
 def routing_table(study: Study, baseline: str, routed: str, always: str) -> Table:
     """Tabulate what routing saves: accuracy and tokens, always on and routed."""
-    parts = [part.keep((baseline, routed, always)) for part in blocks(study)]
+    parts = [part.keep((baseline, routed, always)) for part in by_model(study)]
     parts = [part for part in parts if baseline in part.methods and len(part.methods) > 1]
     benchmarks = benchmarks_of(parts)
     rows: list[Row] = []
@@ -180,15 +173,15 @@ def routing_table(study: Study, baseline: str, routed: str, always: str) -> Tabl
         tuple(rows),
         (
             f"Tokens, in and out, are relative to {study.method_name(baseline)} on the same set.",
-            sizes(parts),
-            health(arm for part in parts for arm in part.arms()),
+            size_note(parts),
+            status_note(arm for part in parts for arm in part.arms()),
         ),
         ("tab:model-performance-sub",),
     )
 
 
-def _accuracy_and_cost(part: Block, method: str, baseline: str, benchmark: str) -> list[Cell]:
+def _accuracy_and_cost(part: ModelArms, method: str, baseline: str, benchmark: str) -> list[Cell]:
     arm, base = part.methods[method].get(benchmark), part.methods[baseline].get(benchmark)
     found = score(arm) if arm else None
     accuracy = Cell(scored(found.accuracy, found.interval) if found else NONE)
-    return [accuracy, Cell(times(relative([arm], [base]) if arm and base else None))]
+    return [accuracy, Cell(times(token_ratio([arm], [base]) if arm and base else None))]

@@ -1,21 +1,15 @@
-"""What a method costs (paper: Matched Prompting Baselines, Token Overhead)."""
+"""Tables of cost: tokens by method, model and stage (paper: Token Overhead)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cfr.analysis.notation import NONE, percent, scored, times, whole
+from cfr.analysis.notation import NONE, decimal, percent, scored, times, whole
+from cfr.analysis.statistics.cost import mean_tokens, output_ratio, stage_means, token_ratio
 from cfr.analysis.statistics.score import score
-from cfr.analysis.study.by_model import (
-    Block,
-    benchmarks_of,
-    blocks,
-    health,
-    mean_cost,
-    relative,
-    sizes,
-)
-from cfr.analysis.study.study import Arm, Spent, Study, benchmark_label
+from cfr.analysis.study.by_model import ModelArms, benchmarks_of, by_model
+from cfr.analysis.study.study import Arm, Study, benchmark_label
+from cfr.analysis.table.note import size_note, status_note
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
 
 __all__ = ["prompting_table", "stages_table", "tokens_table"]
@@ -26,7 +20,7 @@ def prompting_table(study: Study, baseline: str, references: Sequence[str]) -> T
 
     The first of ``references`` that a model has is what "vs. CFR" compares with.
     """
-    parts = blocks(study)
+    parts = by_model(study)
     benchmarks = benchmarks_of(parts)
     rows: list[Row] = []
     for part in parts:
@@ -48,25 +42,25 @@ def prompting_table(study: Study, baseline: str, references: Sequence[str]) -> T
         (
             "Accuracy in per cent; bold is the best of its model. Ratios are of total tokens, on "
             f"the benchmarks that both methods have; CFR is {' or else '.join(names) or 'absent'}.",
-            sizes(parts),
-            health(arm for part in parts for arm in part.arms()),
+            size_note(parts),
+            status_note(arm for part in parts for arm in part.arms()),
         ),
         ("tab:prompting-main", "tab:cost-accounting"),
     )
 
 
 def _method_row(
-    part: Block, method: str, references: tuple[str, str | None], benchmarks: Sequence[str]
+    part: ModelArms, method: str, references: tuple[str, str | None], benchmarks: Sequence[str]
 ) -> Row:
     arms = part.methods[method]
     cells = [_best(part, method, name) for name in benchmarks]
-    tokens = mean_cost(arms.values())
-    counts = (*tokens, sum(tokens)) if tokens else (None, None, None)
+    tokens = mean_tokens(arms.values())
+    counts = (*tokens, tokens.total) if tokens else (None, None, None)
     ratios = (_ratio(part, method, name) for name in references)
     return row(part.name(method), *cells, *map(whole, counts), *map(times, ratios))
 
 
-def _best(part: Block, method: str, benchmark: str) -> Cell:
+def _best(part: ModelArms, method: str, benchmark: str) -> Cell:
     arm = part.methods[method].get(benchmark)
     found = score(arm) if arm else None
     if found is None:
@@ -76,17 +70,14 @@ def _best(part: Block, method: str, benchmark: str) -> Cell:
     return Cell(scored(found.accuracy, found.interval), bold=best)
 
 
-def _ratio(part: Block, method: str, reference: str | None) -> float | None:
-    if reference is None or reference not in part.methods:
-        return None
-    mine, others = part.methods[method], part.methods[reference]
-    shared = [name for name in mine if name in others]
-    return relative([mine[name] for name in shared], [others[name] for name in shared])
+def _ratio(part: ModelArms, method: str, reference: str | None) -> float | None:
+    both = part.paired(reference, method) if reference else []
+    return token_ratio([arm for _, arm in both], [base for base, _ in both])
 
 
 def tokens_table(study: Study, baseline: str, method: str) -> Table:
     """Tabulate output tokens by model and benchmark (paper: Per-Model Output-Token Overview)."""
-    parts = [part.keep((baseline, method)) for part in blocks(study)]
+    parts = [part.keep((baseline, method)) for part in by_model(study)]
     parts = [part for part in parts if part.methods]
     benchmarks = benchmarks_of(parts)
     rows: list[Row] = []
@@ -112,16 +103,17 @@ def tokens_table(study: Study, baseline: str, method: str) -> Table:
 
 
 def _output(arm: Arm | None, base: Arm | None) -> str:
-    used, other = (mean_cost([a]) if a else None for a in (arm, base))
-    if used is None:
+    used = mean_tokens([arm]) if arm else None
+    if arm is None or used is None:
         return NONE
-    return whole(used[1]) + (f" ({times(used[1] / other[1])})" if other and other[1] else "")
+    ratio = output_ratio(arm, base) if base else None
+    return whole(used.output) + (f" ({times(ratio)})" if ratio is not None else "")
 
 
 def stages_table(study: Study) -> Table:
     """Tabulate where the tokens go: by stage, for an attempt that was judged."""
     rows: list[Row] = []
-    for part in blocks(study):
+    for part in by_model(study):
         found = [
             line
             for method, arms in part.methods.items()
@@ -141,22 +133,14 @@ def stages_table(study: Study) -> Table:
 
 
 def _stage_rows(name: str, arms: Sequence[Arm]) -> list[Row]:
-    attempts = sum(1 for arm in arms for a in arm.all_attempts() if a.correct is not None)
-    stages: dict[str, Spent] = {}
-    for arm in arms:
-        for stage, spent in arm.stages.items():
-            stages[stage] = stages.get(stage, Spent()) + spent
-    everything = sum(s.input_tokens + s.output_tokens for s in stages.values())
-    if not attempts or not everything:
-        return []
     return [
         row(
             name if at == 0 else "",
-            stage,
-            f"{spent.calls / attempts:.2f}",
-            whole(spent.input_tokens / attempts),
-            whole(spent.output_tokens / attempts),
-            percent((spent.input_tokens + spent.output_tokens) / everything),
+            one.stage,
+            decimal(one.calls, 2),
+            whole(one.tokens.input),
+            whole(one.tokens.output),
+            percent(one.share),
         )
-        for at, (stage, spent) in enumerate(stages.items())
+        for at, one in enumerate(stage_means(arms))
     ]

@@ -1,4 +1,4 @@
-"""Cells that show a difference, and what stands in place of one that cannot be had."""
+"""Cells of differences and gains, and the sentence that stands where there is none."""
 
 from __future__ import annotations
 

@@ -1,12 +1,16 @@
-"""How far results reach (paper: Benchmark Scope, Generalization, the exploratory comparison)."""
+"""Tables of generalization: gain and routing by benchmark, pass@k, the benchmarks themselves.
+
+Paper: Benchmark Scope, Generalization, the exploratory comparison.
+"""
 
 from __future__ import annotations
 
 from cfr.analysis.audit.router_agreement import routed_share
-from cfr.analysis.notation import NONE, counted, decimal, percent, times
+from cfr.analysis.notation import NONE, counted, decimal, percent, span, times
 from cfr.analysis.statistics.comparison import pair_arms
-from cfr.analysis.statistics.score import pass_at
-from cfr.analysis.study.by_model import Block, blocks, relative
+from cfr.analysis.statistics.cost import token_ratio
+from cfr.analysis.statistics.score import mean_of_all, mean_pass
+from cfr.analysis.study.by_model import ModelArms, by_model
 from cfr.analysis.study.study import Arm, Study, benchmark_label
 from cfr.analysis.table.gain import delta
 from cfr.analysis.table.table import Column, Row, Table, row
@@ -19,16 +23,14 @@ __all__ = ["benchmarks_table", "exploratory_table", "generalization_table"]
 def generalization_table(study: Study, baseline: str, method: str) -> Table:
     """Tabulate gain beside the share of problems that the router sends to two stages."""
     rows: list[Row] = []
-    for part in blocks(study):
-        before, after = part.methods.get(baseline, {}), part.methods.get(method, {})
-        if method == baseline:
-            break
-        for name in [name for name in before if name in after]:
-            pair = pair_arms([before[name]], [after[name]], name)
+    for part in by_model(study) if method != baseline else ():
+        for base, arm in part.paired(baseline, method):
+            pair = pair_arms([base], [arm], base.benchmark)
             if pair:
+                where = benchmark_label(base.benchmark)
+                cells = (where, decimal(pair.before, 2), decimal(pair.after, 2))
                 gain = delta(pair.gain, pair.interval)
-                cells = (benchmark_label(name), decimal(pair.before, 2), decimal(pair.after, 2))
-                rows.append(row(part.title, *cells, gain, f"{pair.n:,}", _routed(after[name])))
+                rows.append(row(part.title, *cells, gain, f"{pair.n:,}", _routed(arm)))
     titles = ("Baseline", "Method", "Gain [95 %]", "n", "Routed")
     return Table(
         "generalization",
@@ -51,13 +53,8 @@ def _routed(arm: Arm) -> str:
 def exploratory_table(study: Study, baseline: str) -> Table:
     """Tabulate pass@k and overhead (paper: Comparison with Alternative Prompting Strategies)."""
     rows: list[Row] = []
-    for part in blocks(study):
-        shared = [
-            name
-            for name in part.methods.get(baseline, {})
-            if all(name in arms for arms in part.methods.values())
-        ]
-        if shared:
+    for part in by_model(study):
+        if shared := part.shared_benchmarks(baseline):
             where = ", ".join(map(benchmark_label, shared)) or "all"
             rows.append(row(f"{part.title}: {where}", kind="heading"))
             rows += [_exploratory_row(part, baseline, name, shared) for name in part.methods]
@@ -74,18 +71,17 @@ def exploratory_table(study: Study, baseline: str) -> Table:
     )
 
 
-def _exploratory_row(part: Block, baseline: str, method: str, benchmarks: list[str]) -> Row:
+def _exploratory_row(part: ModelArms, baseline: str, method: str, benchmarks: list[str]) -> Row:
     arms = [part.methods[method][name] for name in benchmarks]
-    runs = min(arm.fewest_runs for arm in arms)
-    passed = [value for arm in arms if (value := pass_at(arm, runs)) is not None]
-    pairs = [(arm, part.methods[baseline][arm.benchmark]) for arm in arms]
-    costs = [value for arm, base in pairs if (value := relative([arm], [base])) is not None]
+    bases = [part.methods[baseline][name] for name in benchmarks]
+    found = mean_pass(arms)
+    costs = [token_ratio([arm], [base]) for arm, base in zip(arms, bases, strict=True)]
     return row(
         part.name(method),
-        f"pass@{runs}",
-        decimal(sum(passed) / len(passed) if passed else None),
-        f"{sum(len(arm.scores) for arm in arms):,}",
-        times(sum(costs) / len(costs) if len(costs) == len(arms) else None),
+        f"pass@{found.k}",
+        decimal(found.percent),
+        f"{found.problems:,}",
+        times(mean_of_all(costs)),
     )
 
 
@@ -97,8 +93,7 @@ def benchmarks_table(study: Study) -> Table:
         built_in = is_constraintbench(name)
         form = entry.answer_format if entry else "Stated by each problem" if built_in else ""
         strength = entry.strength if entry else "Tight" if built_in else ""
-        counts = {len(arm.scores) for arm in study.select(benchmark=name)} - {0} or {0}
-        sizes = f"{min(counts)}–{max(counts)}" if len(counts) > 1 else str(*counts)
+        sizes = span(*study.sizes(name))
         rows.append(row(benchmark_label(name) or NONE, sizes, form or NONE, strength or NONE))
     return Table(
         "benchmarks",

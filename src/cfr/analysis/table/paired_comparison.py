@@ -1,25 +1,31 @@
-"""Paired comparisons as a table and as sentences (paper: the two paired tables)."""
+"""Paired comparisons as a table and as JSON, with their notes (paper: the two paired tables)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cfr.analysis.figure.figure import Caption
-from cfr.analysis.notation import decimal, interval, p_value, points, several
+from cfr.analysis.notation import decimal, p_value, several, span
 from cfr.analysis.statistics.comparison import POOLED, Comparison, Pair
+from cfr.analysis.statistics.paired import fewest_changes
 from cfr.analysis.study.decoding import tell_apart
 from cfr.analysis.study.study import benchmark_label, model_label
 from cfr.analysis.table.gain import delta
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
+from cfr.file.stem import file_stem
+from cfr.problem import Json
 
-__all__ = ["PAIRED", "headlines", "paired_table", "sentence"]
+__all__ = ["comparison_json", "pair_notes", "paired_table"]
 
-PAIRED: Final = Caption("paired", "Paired comparison, problem by problem")
+_NAME: Final = "paired"
+_TITLE: Final = "Paired comparison, problem by problem"
 
 
-def paired_table(comparison: Comparison, caption: Caption = PAIRED) -> Table:
-    """Tabulate a family of paired tests, a heading for each method, model and decoding."""
+def paired_table(comparison: Comparison, *, named: bool = False) -> Table:
+    """Tabulate a family of paired tests, a heading for each method, model and decoding.
+
+    ``named`` gives the table the name of its model, where there is one for each.
+    """
     rows: list[Row] = []
     heading = None
     decodings = tell_apart([pair.decoding for pair in comparison.pairs])
@@ -28,9 +34,10 @@ def paired_table(comparison: Comparison, caption: Caption = PAIRED) -> Table:
         if heading != (heading := _heading(pair, setting)):
             rows.append(row(heading, kind="heading"))
         rows.append(_row(pair))
+    model = comparison.pairs[0].model
     return Table(
-        caption.name,
-        caption.title,
+        file_stem(_NAME, model) if named else _NAME,
+        f"{_TITLE}: {model_label(model)}" if named else _TITLE,
         (
             Column("Benchmark", "left"),
             Column("n"),
@@ -63,7 +70,7 @@ def _row(pair: Pair) -> Row:
     return row(
         Cell(benchmark or "all", bold=pair.benchmark == POOLED),
         f"{pair.n:,}",
-        _runs(pair),
+        span(pair.fewest, pair.runs),
         decimal(pair.before),
         decimal(pair.after),
         delta(pair.gain, pair.interval),
@@ -75,26 +82,20 @@ def _row(pair: Pair) -> Row:
     )
 
 
-def _notes(comparison: Comparison) -> list[str]:
+def _notes(comparison: Comparison) -> Iterator[str]:
     family = several(comparison.family, "test")
-    notes = [
-        f"Holm's correction is for a family of {family}; bold is below 0.05.",
-        "Gain and MDD, the smallest gain that such a set shows four times in five, are in points.",
-    ]
+    yield f"Holm's correction is for a family of {family}; bold is below 0.05."
+    yield "Gain and MDD, the smallest gain that such a set shows four times in five, are in points."
     if any(pair.test.startswith("exact") for pair in comparison.pairs):
-        notes.append("Exact: every sign flip was counted, none was sampled.")
+        yield "Exact: every sign flip was counted, none was sampled."
     by_note: dict[str, list[Pair]] = {}
     for pair in comparison.pairs:
-        for note in pair.notes:
+        for note in pair_notes(pair):
             by_note.setdefault(note, []).append(pair)
     for note, pairs in by_note.items():
         everywhere = len(pairs) == len(comparison.pairs)
-        notes.append(note if everywhere else f"{_rows_named(pairs)}: {note}")
-    return [*notes, *comparison.notes]
-
-
-def _runs(pair: Pair) -> str:
-    return str(pair.runs) if pair.fewest == pair.runs else f"{pair.fewest}–{pair.runs}"
+        yield note if everywhere else f"{_rows_named(pairs)}: {note}"
+    yield from _missing(comparison)
 
 
 def _rows_named(pairs: Sequence[Pair]) -> str:
@@ -107,35 +108,70 @@ def _rows_named(pairs: Sequence[Pair]) -> str:
     )
 
 
-def sentence(pair: Pair, *, named: bool = False) -> str:
-    """Say what a comparison shows, and no more; ``named`` says with which model."""
-    baseline, method = pair.labels
-    where = ", ".join(map(benchmark_label, pair.pooled)) + " together" if pair.pooled else ""
-    where = where or benchmark_label(pair.benchmark) or "this set"
-    where += f" with {model_label(pair.model)}" if named else ""
-    size = f"{several(pair.n, 'problem')}, {_runs(pair)} {'run' if pair.runs == 1 else 'runs'}"
-    bounds = f"95 %{interval(pair.interval)}" if pair.interval else "no interval"
-    if not pair.improved + pair.degraded:
-        return f"{method} and {baseline} do not differ on any problem of {where} ({size})."
-    said = f"{method} against {baseline} on {where}: {points(pair.gain)} points ({bounds}; {size})"
-    p = p_value(pair.p)
-    verdict = f"p {p if p.startswith('<') else f'= {p}'}, {p_value(pair.p_holm)} after correction"
-    if pair.significant:
-        return f"{said}; {verdict}."
+def pair_notes(pair: Pair) -> Iterator[str]:
+    """Say in words what a comparison does not show, and what limits it."""
     low, high = pair.ci
-    doubt = "the interval includes zero, so " if low <= 0 <= high else ""
-    return f"{said}; {verdict}: {doubt}no difference is claimed."
+    if low <= 0 <= high and pair.changed:
+        yield "The interval includes zero: a difference is not shown."
+    if pair.interval is None and pair.changed:
+        yield "All problems gain alike: how uncertain that is cannot be read from them."
+    if not pair.exact:
+        yield "The interval was drawn, with a seed: run counts share no unit, or it was asked for."
+    if pair.left_out:
+        only = several(pair.left_out, "problem")
+        yield f"Left out because only one of the two has them judged: {only}."
+    if pair.failed:
+        yield f"Not judged: {several(pair.failed, 'failed attempt')}; the run is incomplete."
+    if pair.fewest != pair.runs:
+        yield "Problems differ in how many runs they have; each counts once all the same."
+    if pair.runs == 1:
+        yield "One run of each problem: how much a rerun would differ is not measured."
+    if not pair.changed:
+        yield "Every problem is tied: the data show no difference, in either direction."
+    elif pair.changed < fewest_changes():
+        yield (
+            f"Problems that differ: {pair.changed}; below {fewest_changes()} the test cannot reach "
+            "p < 0.05 whatever the outcome."
+        )
 
 
-def headlines(comparison: Comparison) -> list[Pair]:
-    """Choose what to say first: benchmarks taken together, and those that stand alone."""
-    within = {
-        (pair.method, pair.model, pair.decoding, name)
-        for pair in comparison.pairs
-        for name in pair.pooled
+def _missing(comparison: Comparison) -> Iterator[str]:
+    base = comparison.pairs[0].baseline
+    for name in comparison.missing:
+        yield f"{name} shares no judged problem with {base} and is not compared."
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Json]:
+    """Describe a comparison for programs."""
+    return {
+        "family": comparison.family,
+        "correction": "holm",
+        "pairs": [_pair_json(pair) for pair in comparison.pairs],
+        "notes": [*_missing(comparison)],
     }
-    return [
-        pair
-        for pair in comparison.pairs
-        if (pair.method, pair.model, pair.decoding, pair.benchmark) not in within
-    ]
+
+
+def _pair_json(pair: Pair) -> dict[str, Json]:
+    return {
+        "baseline": pair.baseline,
+        "method": pair.method,
+        "benchmark": pair.benchmark,
+        "pooled": [*pair.pooled],
+        "model": pair.model,
+        "n": pair.n,
+        "runs": pair.runs,
+        "baseline_accuracy": round(pair.before, 6),
+        "accuracy": round(pair.after, 6),
+        "gain": round(pair.gain, 6),
+        "improved": pair.improved,
+        "tied": pair.tied,
+        "degraded": pair.degraded,
+        "ci": [round(bound, 6) for bound in pair.ci],
+        "ci_percentile": [round(bound, 6) for bound in pair.ci_percentile],
+        "ci_exact": pair.exact,
+        "p": pair.p,
+        "p_holm": pair.p_holm,
+        "test": pair.test,
+        "detectable": pair.detectable,
+        "notes": [*pair_notes(pair)],
+    }

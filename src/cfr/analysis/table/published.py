@@ -1,4 +1,4 @@
-"""What the paper printed: each of its tables and figures as data, and the accuracy of one cell.
+"""Published numbers: each table and figure of the paper as data, and the accuracy of one cell.
 
 The files are in ``paper/`` beside this one. Figures stand there as the paper prints them, mistakes
 included; a file's note says where they contradict each other.
@@ -20,20 +20,16 @@ from cfr.benchmark.entry import entries
 from cfr.error import CfrError
 
 __all__ = [
-    "NOT_PRINTED",
+    "PrintedValue",
     "Published",
     "PublishedError",
-    "Value",
     "paper_accuracy",
     "published",
     "published_names",
 ]
 
-Value: TypeAlias = int | Decimal | str
+PrintedValue: TypeAlias = int | Decimal | str
 """A printed figure or word; a decimal keeps the digits that are printed, so 5.00 stays 5.00."""
-
-NOT_PRINTED: Final = "—"
-"""What stands where the paper leaves a cell empty."""
 
 _DIFFERENCE: Final = "Δ"
 _ACCURACIES: Final = ("main", "additional", "routing-ablation", "prompting", "olympiadbench")
@@ -57,7 +53,7 @@ class Published:
     note: str
     """What has to be known to read it, and where the paper contradicts itself; may be empty."""
     columns: tuple[str, ...]
-    rows: tuple[tuple[Value, ...], ...]
+    rows: tuple[tuple[PrintedValue, ...], ...]
 
     def to_table(self) -> Table:
         """Lay it out with its figures as the paper prints them."""
@@ -74,7 +70,7 @@ class Published:
             paper=self.label,
         )
 
-    def _row(self, values: tuple[Value, ...]) -> Row:
+    def _row(self, values: tuple[PrintedValue, ...]) -> Row:
         if _DIFFERENCE in values:
             return Row(tuple(Cell(_signed(v), tone=_tone(v)) for v in values), "delta")
         signed = (title.startswith(_DIFFERENCE) for title in self.columns)
@@ -137,19 +133,19 @@ def _cells(table: Published) -> Iterable[tuple[tuple[str, str, str], float]]:
                 yield (model, method, column), float(value)
 
 
-def _printed(value: Value) -> str:
+def _printed(value: PrintedValue) -> str:
     if isinstance(value, str):
         return value
     return f"{value:,}".replace("-", "−")
 
 
-def _signed(value: Value) -> str:
+def _signed(value: PrintedValue) -> str:
     """Write a difference: what is gained has a plus, as the paper has it."""
     plus = "+" if not isinstance(value, str) and value > 0 else ""
     return plus + _printed(value)
 
 
-def _tone(value: Value) -> Tone:
+def _tone(value: PrintedValue) -> Tone:
     if isinstance(value, str) or value == 0:
         return "plain"
     return "gain" if value > 0 else "loss"

@@ -3,7 +3,7 @@ from hand_made import arm, attempt, study
 from cfr.analysis.audit.stage1.agreement import report
 from cfr.analysis.audit.stage1.gold import gold_item, gold_quality
 from cfr.analysis.audit.stage1.soundness import audit
-from cfr.analysis.study.study import Asked, Study, Transcript
+from cfr.analysis.study.study import ProblemText, Study, Transcript
 from cfr.benchmark.constraintbench.split import load
 from cfr.constraint.spec import Constraint, ConstraintSpec
 
@@ -46,8 +46,8 @@ def test_a_sample_repeats_itself_and_says_what_it_is_of() -> None:
 def test_only_problems_that_are_the_items_are_audited() -> None:
     item = ITEMS[0]
     key = ("constraintbench", item.id)
-    same = Study("s", (), {key: Asked(item.text)}, STUDY.transcripts)
-    other = Study("s", (), {key: Asked("Another question?")}, STUDY.transcripts)
+    same = Study("s", (), {key: ProblemText(item.text)}, STUDY.transcripts)
+    other = Study("s", (), {key: ProblemText("Another question?")}, STUDY.transcripts)
     assert gold_item(same, *key) == item
     assert gold_item(other, *key) is None
     assert gold_item(same, "mine", item.id) is None

@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing else: no script, no network, light and dark."""
+"""HTML page of a report that needs nothing else: no script, no network, light and dark."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from cfr.analysis.figure.figure import Figure
     from cfr.analysis.report.report import Report
 
-__all__ = ["to_html"]
+__all__ = ["report_html"]
 
 
-def to_html(report: Report) -> str:
+def report_html(report: Report) -> str:
     """Write a report as a page; whatever comes from a model or a file is escaped."""
     require("jinja2", "latex2mathml")
     import jinja2

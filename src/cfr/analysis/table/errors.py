@@ -1,0 +1,83 @@
+"""Table of the errors that a method removes and brings in (paper: Error Analysis)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from cfr.analysis.audit.error_rule import DEFAULT_RULE, ErrorRule
+from cfr.analysis.audit.flips import ErrorCount, Flip, count_errors, count_flips, flips
+from cfr.analysis.audit.mistake import MISTAKE_LABELS, Mistake
+from cfr.analysis.notation import percent, several
+from cfr.analysis.statistics.subset import BASELINE, pairs_by_model
+from cfr.analysis.study.study import Study, model_label
+from cfr.analysis.table.gain import absent
+from cfr.analysis.table.note import RIGHT_RULES, unequal_runs
+from cfr.analysis.table.table import Column, Row, Table, row
+
+__all__ = ["errors_table"]
+
+_ALWAYS: Final[tuple[Mistake, ...]] = (
+    *("forgot_modular_reduction", "not_an_integer", "encoded_form_not_applied", "out_of_range"),
+    *("no_answer", "other"),
+)
+"""Classes that are shown even where nobody made such an error."""
+
+
+def errors_table(
+    study: Study, method: str, baseline: str = BASELINE, rule: ErrorRule = DEFAULT_RULE
+) -> Table:
+    """Show the errors that a method removes and those that it brings in."""
+    both = pairs_by_model(study, method, baseline)
+    found = flips(study, method, baseline, rule)
+    names = both[0].names if both else (baseline, method)
+    columns = (
+        *(Column("Model", "left"), Column("Error", "left")),
+        *(Column("Problems", group="Fixed"), Column("Share", group="Fixed")),
+        *(Column("Problems", group="Introduced"), Column("Share", group="Introduced")),
+    )
+    rows = (line for one in both for line in _rows(one.model, found))
+    notes = (*_notes(found, rule), *unequal_runs(both, rule.right))
+    return Table(
+        "errors",
+        f"Errors of {names[0]} that {names[1]} fixes, and those that it introduces",
+        columns,
+        tuple(rows),
+        notes=notes if both else (absent(method, baseline),),
+        paper=("tab:error-analysis",),
+    )
+
+
+def _rows(model: str, found: Sequence[Flip]) -> Iterator[Row]:
+    *classes, all_of_them = count_errors(flip for flip in found if flip.model == model)
+    label = model_label(model)
+    for one in classes:
+        if one.mistake and (one.fixed or one.introduced or one.mistake in _ALWAYS):
+            yield row(label, MISTAKE_LABELS[one.mistake], *_numbers(one))
+            label = ""
+    yield row("", "All", *_numbers(all_of_them), kind="delta")
+
+
+def _numbers(one: ErrorCount) -> tuple[str, str, str, str]:
+    fixed, introduced = percent(one.fixed_share), percent(one.introduced_share)
+    return f"{one.fixed:,}", fixed, f"{one.introduced:,}", introduced
+
+
+def _notes(found: Sequence[Flip], rule: ErrorRule) -> Iterator[str]:
+    yield RIGHT_RULES[rule.right]
+    yield (
+        "Classes are read from the wrong answers, against the right one and what the problem says "
+        "of its answer; other is all that these leave open, wrong reasoning among it."
+    )
+    totals = count_flips(found)
+    if totals.by_person:
+        yield f"{totals.by_person:,} of {totals.flips:,} were classed by a person."
+    if totals.without_answer:
+        count = several(totals.without_answer, "problem")
+        yield f"Counted as other, as no wrong answer is on record: {count}."
+    if totals.without_gold:
+        count = several(totals.without_gold, "problem")
+        yield f"Counted as other, as the right answer is not on record: {count}."
+    if unknown := rule.classes.unknown:
+        lines = several(unknown, "line")
+        yield f"Classes for problems or models that are not in this study: {lines}."

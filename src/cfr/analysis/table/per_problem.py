@@ -1,0 +1,99 @@
+"""Tables of one benchmark problem by problem (paper: the appendices Per-Problem Analysis)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from cfr.analysis.audit.error_rule import DEFAULT_RULE, ErrorRule
+from cfr.analysis.audit.flips import Flip
+from cfr.analysis.audit.mistake import MISTAKE_LABELS
+from cfr.analysis.audit.per_problem import Mark, PerProblem, ProblemFacts, per_problem
+from cfr.analysis.audit.routing import FAMILY_LABELS
+from cfr.analysis.notation import NONE
+from cfr.analysis.statistics.subset import BASELINE, pairs_by_model
+from cfr.analysis.study.study import Study, benchmark_label, model_label
+from cfr.analysis.table.note import RIGHT_RULES
+from cfr.analysis.table.table import Cell, Column, Row, Table, row
+from cfr.file.stem import file_stem
+
+__all__ = ["per_problem_tables"]
+
+_MOST_ROWS: Final = 60
+_PAPER: Final[Mapping[tuple[str, str], str]] = {
+    ("aime24", "Qwen3.5-9B"): "tab:aime24-perproblem",
+    ("aime25", "DeepSeek-V4-Pro"): "tab:aime25-ds",
+    ("aime25", "Qwen3.5-9B"): "tab:aime25-qwen9b",
+    ("aime26", "DeepSeek-V4-Pro"): "tab:aime26-ds",
+    ("aime26", "Qwen3.5-9B"): "tab:aime26-qwen9b",
+}
+
+
+def per_problem_tables(
+    study: Study,
+    method: str,
+    baseline: str = BASELINE,
+    rule: ErrorRule = DEFAULT_RULE,
+    *,
+    most: int = _MOST_ROWS,
+) -> Iterator[Table]:
+    """Show each problem: what restricts it, who has it right, what was fixed.
+
+    There is a table for each benchmark and model that has both methods.
+    """
+    for one in pairs_by_model(study, method, baseline):
+        for base, arm in one.pairs:
+            yield _table(per_problem(study, base, arm, rule, most=most), rule)
+
+
+def _table(found: PerProblem, rule: ErrorRule) -> Table:
+    benchmark, model = found.base.benchmark, found.base.model
+    place = benchmark_label(benchmark) or "This set"
+    title = ", ".join(filter(None, (f"{place} problem by problem", model_label(model))))
+    columns = (
+        *(Column("Problem", "left"), Column("Constraint", "left"), Column("Base", "left")),
+        *(Column("Method", "left"), Column("Fix type", "left")),
+    )
+    counts = (f"of {found.problems:,}", f"{found.right_before:,}", f"{found.right_after:,}")
+    change = f"{found.fixed:,} fixed, {found.introduced:,} introduced"
+    total = row("Correct", *counts, change, kind="delta")
+    paper = _PAPER.get((benchmark, model_label(model)))
+    return Table(
+        file_stem("per-problem", benchmark, model),
+        title,
+        columns,
+        (*map(_row, found.shown), total),
+        notes=tuple(_notes(found, rule)),
+        paper=(paper,) if paper else (),
+    )
+
+
+def _row(one: ProblemFacts) -> Row:
+    cues = (FAMILY_LABELS[family].partition(": ")[2] for family in one.families)
+    restrictions = ", ".join(one.kinds or cues) or NONE
+    return row(one.problem, restrictions, _mark(one.before), _mark(one.after), _fix(one.flip))
+
+
+def _mark(mark: Mark) -> str:
+    return f"{'✓' if mark.right else '✗'} ({mark.right_runs}/{mark.runs})"
+
+
+def _fix(flip: Flip | None) -> Cell:
+    if flip is None:
+        return Cell(NONE)
+    label = MISTAKE_LABELS[flip.mistake]
+    return Cell(label, tone="gain") if flip.fixed else Cell(f"introduced: {label}", tone="loss")
+
+
+def _notes(found: PerProblem, rule: ErrorRule) -> Iterator[str]:
+    base, method = found.base.name, found.method.name
+    yield f"Base is {base}, method is {method}; in brackets, right runs of judged runs."
+    yield RIGHT_RULES[rule.right]
+    cues = "the router's cues in the text"
+    stage1 = f"kinds that Stage 1 named, or where it has none {cues}"
+    yield f"Constraint: {stage1 if found.by_stage1 else cues}."
+    if found.left_out:
+        yield (
+            f"{found.left_out:,} of {found.problems:,} problems are left out; those that changed "
+            "come first."
+        )

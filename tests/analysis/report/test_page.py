@@ -1,0 +1,73 @@
+import re
+from dataclasses import replace
+
+from cfr.analysis.audit.case import CaseAttempt, CaseStudy
+from cfr.analysis.figure.figure import Figure
+from cfr.analysis.report.page import report_html
+from cfr.analysis.report.report import Report, Section
+from cfr.analysis.study.study import Transcript
+from cfr.analysis.table.table import Cell, Column, Table, row
+from cfr.constraint.spec import ConstraintSpec
+
+TABLE = Table(
+    "scores",
+    "Scores",
+    (Column("Method", "left"), Column("n", group="AIME24"), Column("p", group="AIME24")),
+    (
+        row("A model", kind="heading"),
+        row("direct", Cell("+5.0", bold=True, tone="gain"), "<b>"),
+    ),
+    ("A note.",),
+)
+FIGURE = Figure("gains", "Gains", "Bars.", (), "<svg><g/></svg>", b"", ("Few.",))
+SECTION = Section("main", "Main results", ("It is & is not.",), (TABLE,), (FIGURE,), (TABLE,))
+SPEC = ConstraintSpec.from_mapping(
+    {
+        "raw_constraints": [{"id": "C1", "type": "domain", "description": "x is <whole>"}],
+        "propagated_constraints": [{"id": "P1", "derived_from": ["C1"], "description": "x > 0"}],
+    }
+)
+CASE = CaseStudy(
+    *("broken", "aime24", "m", "7", "What is $x$?", "4"),
+    CaseAttempt("Direct CoT", 1, 2, 0, Transcript("It is <i>4</i>.", "4", True, 1_000)),
+    CaseAttempt("Routed-CFR", 0, 1, 0, Transcript("", None, False, 2_500, SPEC)),
+)
+REPORT = Report("Two & more", "by hand", (SECTION,), (CASE,), "Chosen by rule.")
+
+
+def test_a_table_on_the_page() -> None:
+    page = report_html(REPORT)
+    assert '<th class="group" colspan="1"></th><th class="group" colspan="2">AIME24</th>' in page
+    assert '<tr class="heading"><td colspan="3">A model</td></tr>' in page
+    assert '<td class="right gain bold">+5.0</td><td class="right plain">&lt;b&gt;</td>' in page
+    assert '<p class="note">A note.</p>' in page
+
+
+def test_sections_claims_and_figures() -> None:
+    page = report_html(REPORT)
+    assert "<title>Two &amp; more</title>" in page
+    assert "<li>It is &amp; is not.</li>" in page
+    assert '<li><a href="#part-main">Main results</a></li>' in page
+    assert "<figcaption>Gains. Few.</figcaption>" in page
+    assert "<svg><g/></svg>" in page
+    assert "What the paper printed (1)" in page
+
+
+def test_a_case_with_both_attempts() -> None:
+    page = report_html(REPORT)
+    assert '<span class="tag broken">broken</span> 7 (AIME24, m)' in page
+    assert "Gold answer: 4; Routed-CFR took 2.50 times the tokens" in page
+    assert '<span class="correct">✓ 4</span>' in page
+    assert '<span class="wrong">✗ no answer</span>' in page
+    assert "1,000 tokens; right in 1 of 2 runs; this is run 0" in page
+    assert "It is &lt;i&gt;4&lt;/i&gt;." in page
+    assert re.search(r"<b>C1</b> <i>domain</i>: .*x is &lt;whole&gt;", page)
+    assert "<b>P1</b> from C1:" in page
+
+
+def test_without_cases_there_is_no_such_part() -> None:
+    assert 'id="part-cases"' not in report_html(replace(REPORT, cases=()))
+
+
+def test_control_codes_are_not_passed_on() -> None:
+    assert "\x1b" not in report_html(replace(REPORT, about="a\x1b[31mb"))

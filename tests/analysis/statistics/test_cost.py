@@ -1,0 +1,55 @@
+import pytest
+from hand_made import arm, costing
+
+from cfr.analysis.statistics.cost import (
+    StageMean,
+    Tokens,
+    mean_tokens,
+    output_ratio,
+    stage_means,
+    token_ratio,
+)
+from cfr.analysis.study.study import StageCost
+
+CHEAP = costing(arm("direct", {"1": "+", "2": "-"}), (100, 900))
+DEAR = costing(arm("cfr", {"1": "++"}, benchmark="other"), (400, 2_600))
+
+
+def test_means_are_over_judged_attempts() -> None:
+    assert mean_tokens([CHEAP]) == Tokens(100, 900)
+    # Two attempts of 100 and 900, two of 400 and 2,600.
+    assert mean_tokens([CHEAP, DEAR]) == Tokens(250, 1_750)
+    failed = costing(arm("direct", {"1": "+", "2": "?"}), (10, 30))
+    assert mean_tokens([failed]) == Tokens(10, 30)
+    assert Tokens(10, 30).total == 40
+
+
+def test_what_was_not_counted_is_not_zero() -> None:
+    plain = arm("direct", {"1": "+"})
+    assert mean_tokens([plain]) is None
+    assert mean_tokens([]) is None
+    assert token_ratio([CHEAP], [plain]) is None
+    assert output_ratio(plain, CHEAP) is None
+
+
+def test_ratios_of_all_tokens_and_of_output() -> None:
+    assert token_ratio([DEAR], [CHEAP]) == 3.0
+    assert output_ratio(DEAR, CHEAP) == pytest.approx(2_600 / 900)
+    silent = costing(arm("direct", {"1": "+"}), (100, 0))
+    assert output_ratio(DEAR, silent) is None
+
+
+def test_stages_by_hand() -> None:
+    stages = {"stage1": StageCost(4, 600, 200), "stage2": StageCost(2, 1_000, 200)}
+    one = arm("cfr", {"1": "+-", "2": "+?"}, stages=stages)
+    other = arm("cfr", {"1": "-"}, benchmark="other", stages={"stage2": StageCost(2, 0, 0)})
+    # Four judged attempts of the two together.
+    assert stage_means([one, other]) == [
+        StageMean("stage1", 1.0, Tokens(150, 50), 0.4),
+        StageMean("stage2", 1.0, Tokens(250, 50), 0.6),
+    ]
+
+
+def test_no_tokens_make_no_stages() -> None:
+    assert stage_means([arm("cfr", {"1": "+"})]) == []
+    assert stage_means([arm("cfr", {"1": "?"}, stages={"s": StageCost(1, 9, 9)})]) == []

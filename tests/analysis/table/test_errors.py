@@ -1,0 +1,82 @@
+from hand_made import arm, attempt, study, texts
+
+from cfr.analysis.audit.error_rule import ErrorClasses, ErrorRule
+from cfr.analysis.study.study import ProblemText, Study
+from cfr.analysis.table.errors import errors_table
+from cfr.analysis.table.table import to_markdown
+
+PROBLEMS = texts(
+    {
+        "mod": "Find the remainder when N is divided by 7.",
+        "code": "It is m/n. Find $m+n$.",
+        "plain": "Find x.",
+    },
+    gold={"mod": "3", "code": "10", "plain": "5"},
+)
+STUDY = study(
+    arm(
+        "direct",
+        {
+            "mod": [attempt("-", 0, "10")],
+            "code": [attempt("-", 0, "3/7")],
+            "plain": [attempt("+", 0, "5")],
+        },
+    ),
+    arm("cfr", {"mod": "+", "code": "+", "plain": [attempt("-", 0, "5.5")]}),
+    problems=PROBLEMS,
+)
+
+
+def notes(made: Study, rule: ErrorRule | None = None) -> str:
+    return " ".join(errors_table(made, "cfr", rule=rule or ErrorRule()).notes)
+
+
+def test_errors_in_both_directions_with_their_shares() -> None:
+    table = to_markdown(errors_table(STUDY, "cfr"))
+    assert "| model | Forgot modular reduction | 1 | 50.0 % | 0 | 0.0 % |" in table
+    assert "|  | Non-integer answer | 0 | 0.0 % | 1 | 100.0 % |" in table
+    assert "|  | All | 2 | 100.0 % | 1 | 100.0 % |" in table
+    assert "Ignored parity" not in table  # nobody did
+
+
+def test_no_flips_make_no_shares() -> None:
+    calm = study(arm("direct", {"p": "+"}), arm("cfr", {"p": "+"}))
+    table = to_markdown(errors_table(calm, "cfr"))
+    assert "|  | All | 0 | – | 0 | – |" in table
+    assert errors_table(calm, "reminder").rows == ()
+
+
+def test_answers_that_were_not_kept_are_counted() -> None:
+    outcomes_only = study(arm("direct", {"p": "--"}), arm("cfr", {"p": "++"}))
+    assert "as no wrong answer is on record: 1 problem." in notes(outcomes_only)
+
+
+def test_what_is_open_for_want_of_the_right_answer_is_counted() -> None:
+    wrong = {
+        "none": [attempt("-", 0, "5.5")],
+        "gold": [attempt("-", 0, "5.5")],
+        "silent": [attempt("0", 0)],
+        "lost": "-",
+    }
+    made = study(
+        arm("direct", wrong),
+        arm("cfr", dict.fromkeys(wrong, "+")),
+        problems={("set", "gold"): ProblemText("", "5")},
+    )
+    said = notes(made)
+    assert "Counted as other, as the right answer is not on record: 1 problem." in said
+    assert "as no wrong answer is on record: 1 problem." in said
+    assert "right answer is not" not in notes(STUDY)
+
+
+def test_what_a_person_said_is_counted() -> None:
+    classes = ErrorClasses(
+        {
+            (("set", "mod"), "", ""): ("arithmetic", "slipped"),
+            (("set", "plain"), "cfr", ""): ("misled_by_cue", ""),
+        },
+        unknown=1,
+    )
+    said = notes(STUDY, ErrorRule(classes=classes))
+    assert "2 of 3 were classed by a person." in said
+    assert "Classes for problems or models that are not in this study: 1 line." in said

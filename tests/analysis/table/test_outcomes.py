@@ -1,0 +1,30 @@
+from hand_made import arm, study
+
+from cfr.analysis.audit.error_rule import ErrorRule
+from cfr.analysis.table.outcomes import outcomes_table
+from cfr.analysis.table.table import to_markdown
+
+BASE = {"both": "+-", "gained": "--", "lost": "-+", "neither": "--", "gone": "++", "failed": "++"}
+OURS = {"both": "-+", "gained": "+-", "lost": "--", "neither": "--", "failed": "??"}
+STUDY = study(
+    *(arm("direct", BASE, benchmark="aime24"), arm("cfr", OURS, benchmark="aime24")),
+    *(arm("direct", {"p": "+"}, benchmark="aime25"), arm("cfr", {"p": "+"}, benchmark="aime25")),
+)
+
+
+def test_the_table() -> None:
+    table = to_markdown(outcomes_table(STUDY, "cfr"))
+    assert "| model | All | 5 | 2 | 1 | 1 | 1 |" in table
+    assert "any of its runs is (pass@k)" in table
+
+
+def test_unequal_chances_are_pointed_out() -> None:
+    uneven = study(arm("direct", {"p": "----"}), arm("cfr", {"p": "+"}))
+    assert "model on set: up to 4 runs before and 1 after" in outcomes_table(uneven, "cfr").notes[1]
+    assert len(outcomes_table(uneven, "cfr", rule=ErrorRule("first")).notes) == 1
+
+
+def test_nothing_to_compare_is_said_in_words() -> None:
+    table = outcomes_table(STUDY, "reminder")
+    assert (table.rows, len(table.notes)) == ((), 1)
+    assert "reminder and direct share no judged problem" in table.notes[0]

@@ -1,0 +1,89 @@
+from hand_made import arm, attempt, study, texts
+
+from cfr.analysis.audit.error_rule import ErrorRule
+from cfr.analysis.study.study import Study
+from cfr.analysis.table.errors import errors_table
+from cfr.analysis.table.note import RIGHT_RULES
+from cfr.analysis.table.outcomes import outcomes_table
+from cfr.analysis.table.per_problem import per_problem_tables
+from cfr.analysis.table.table import to_markdown
+
+PROBLEMS = texts(
+    {"1": "How many?", "2": "Compute it.", "3": "How many?", "4": "Compute it."},
+    benchmark="aime25",
+    gold={"1": "7", "2": "8", "3": "9", "4": "10"},
+)
+
+
+def made() -> Study:
+    base = {
+        "1": [attempt("-", 0, "7.5"), attempt("-", 1, "7.5")],
+        "2": [attempt("+", 0, "8")] * 2,
+        "3": [attempt("+", 0, "9")] * 2,
+        "4": [attempt("-", 0, "1")] * 2,
+    }
+    ours = {
+        "1": [attempt("+", 0, "7", kinds=["domain", "format"]), attempt("-", 1, "1")],
+        "2": [attempt("+", 0, "8")] * 2,
+        "3": [attempt("-", 0, "1009")] * 2,
+        "4": [attempt("-", 0, "1")] * 2,
+    }
+    model = "qwen3.5-9b-instruct"
+    return study(
+        arm("direct", base, benchmark="aime25", model=model),
+        arm("cfr", ours, benchmark="aime25", model=model),
+        problems=PROBLEMS,
+    )
+
+
+def test_each_problem_with_its_cues_marks_and_fix() -> None:
+    (table,) = per_problem_tables(made(), "cfr")
+    text = to_markdown(table)
+    assert "| 1 | domain, format | ✗ (0/2) | ✓ (1/2) | Non-integer answer |" in text
+    assert "| 2 | – | ✓ (2/2) | ✓ (2/2) | – |" in text
+    assert "| 3 | Integer/Count | ✓ (2/2) | ✗ (0/2) | introduced: Range violation |" in text
+    assert "| Correct | of 4 | 2 | 2 | 1 fixed, 1 introduced |" in text
+    assert table.paper == ("tab:aime25-qwen9b",)
+    assert table.name.startswith("per-problem-aime25-qwen3-5-9b-instruct-")
+
+
+def test_models_of_like_names_have_tables_of_their_own() -> None:
+    arms = (
+        arm(method, {"p": mark}, model=model)
+        for model in ("a/b", "a-b")
+        for method, mark in (("direct", "-"), ("cfr", "+"))
+    )
+    names = [table.name for table in per_problem_tables(study(*arms), "cfr")]
+    assert names[1] == "per-problem-set-a-b"
+    assert len(set(names)) == 2
+
+
+def test_the_rule_is_that_of_all_tables_about_errors() -> None:
+    uneven = study(arm("direct", {"p": "-+"}), arm("cfr", {"p": "+-"}))
+    any_run, first_run = ErrorRule(), ErrorRule("first")
+    for rule, change in ((any_run, "0 fixed"), (first_run, "1 fixed")):
+        (table,) = per_problem_tables(uneven, "cfr", rule=rule)
+        assert table.rows[-1].cells[-1].text.startswith(change)
+        assert RIGHT_RULES[rule.right] in table.notes
+        assert RIGHT_RULES[rule.right] in errors_table(uneven, "cfr", rule=rule).notes
+        assert RIGHT_RULES[rule.right] in outcomes_table(uneven, "cfr", rule=rule).notes
+
+
+def test_where_rows_are_few_those_that_changed_come_first() -> None:
+    (table,) = per_problem_tables(made(), "cfr", most=2)
+    assert [line.cells[0].text for line in table.rows] == ["1", "3", "Correct"]
+    assert table.notes[-1].startswith("2 of 4 problems are left out")
+    assert table.rows[-1].cells[2].text == "2"  # the totals are still those of all
+
+
+def test_where_restrictions_come_from_is_said() -> None:
+    (table,) = per_problem_tables(made(), "cfr")
+    assert table.notes[2].startswith("Constraint: kinds that Stage 1 named, or where it has none")
+    bare = study(arm("direct", {"p": "-"}), arm("cfr", {"p": "+"}))
+    (plain,) = per_problem_tables(bare, "cfr")
+    assert plain.notes[2] == "Constraint: the router's cues in the text."
+    assert plain.title == "set problem by problem, model"
+
+
+def test_methods_that_share_nothing_have_no_table() -> None:
+    assert list(per_problem_tables(made(), "another")) == []
