@@ -28,7 +28,8 @@ SNIPPETS = [
 def test_snippets_run(
     page: Path, number: int, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # a snippet may write a store
+    monkeypatch.chdir(tmp_path)  # a snippet may write a store, and reads what is in docs/
+    (tmp_path / "docs").symlink_to(REPOSITORY / "docs")
     namespace: dict[str, object] = {"__name__": f"{page.stem}_{number}"}
     exec(compile(code, f"{page.name}, snippet {number}", "exec"), namespace)  # noqa: S102
 
