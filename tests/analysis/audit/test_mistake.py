@@ -60,6 +60,7 @@ def by_gold(problem: Item, answer: str | None) -> Mistake:
         (PLAIN, "4", "1+\\sqrt{2}", "not_an_integer"),
         (PLAIN, "90^\\circ", "118.1^\\circ", "not_an_integer"),
         (PLAIN, "5", "x + \\frac12", "other"),  # not a number
+        (SUM, "\\frac32", "1+\\sqrt{2}", "other"),  # the right answer is not whole either
         (PLAIN, "80", "75\\%", "other"),  # a percentage is the number that it names
         (PLAIN, "\\frac12", "\\frac13", "other"),  # the right answer is none either
         # Out of range.

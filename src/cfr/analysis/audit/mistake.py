@@ -185,7 +185,7 @@ def _numbers(answer: str, value: Fraction | None) -> Iterator[list[int]]:
 
 def _without_value(answer: str, predicates: Sequence[Predicate], gold: AnswerValue) -> Mistake:
     """Classify an answer such as 1 + √2, of which no more can be told than that it is not whole."""
-    integral = any(one["op"] in (*_INTEGRAL, "encoded") for one in predicates)
+    integral = any(one["op"] in _INTEGRAL or "parts" in one for one in predicates)
     if not integral or len(answer) > _LONGEST or shared().is_whole(answer) is not False:
         return "other"
     coded = _unencoded(predicates, answer, None, gold)
