@@ -19,10 +19,10 @@ def write(path: Path, *lines: str) -> Path:
 def test_the_closer_a_line_names_an_error_the_sooner_it_counts() -> None:
     said = ErrorClasses(
         {
-            (KEY, "", ""): ("other", ""),
-            (KEY, "cfr", ""): ("arithmetic", ""),
-            (KEY, "", "x"): ("out_of_range", ""),
-            (KEY, "cfr", "x"): ("no_answer", ""),
+            (KEY, "", ""): "other",
+            (KEY, "cfr", ""): "arithmetic",
+            (KEY, "", "x"): "out_of_range",
+            (KEY, "cfr", "x"): "no_answer",
         }
     )
     found = {
@@ -31,20 +31,18 @@ def test_the_closer_a_line_names_an_error_the_sooner_it_counts() -> None:
         for model in ("x", "y")
     }
     assert found == {
-        ("cfr", "x"): ("no_answer", ""),
-        ("cfr", "y"): ("arithmetic", ""),
-        ("routed-cfr", "x"): ("out_of_range", ""),
-        ("routed-cfr", "y"): ("other", ""),
+        ("cfr", "x"): "no_answer",
+        ("cfr", "y"): "arithmetic",
+        ("routed-cfr", "x"): "out_of_range",
+        ("routed-cfr", "y"): "other",
     }
-    assert said.find(KEY, "cfr") == ("arithmetic", "")
+    assert said.find(KEY, "cfr") == "arithmetic"
     assert said.find(("set", "q"), "cfr", "x") is None
 
 
 def test_a_model_comes_before_a_method() -> None:
-    said = ErrorClasses(
-        {(KEY, "cfr", ""): ("arithmetic", ""), (KEY, "", "x"): ("out_of_range", "")}
-    )
-    assert said.find(KEY, "cfr", "x") == ("out_of_range", "")
+    said = ErrorClasses({(KEY, "cfr", ""): "arithmetic", (KEY, "", "x"): "out_of_range"})
+    assert said.find(KEY, "cfr", "x") == "out_of_range"
 
 
 def test_lines_of_another_study_are_counted(tmp_path: Path) -> None:
@@ -54,7 +52,7 @@ def test_lines_of_another_study_are_counted(tmp_path: Path) -> None:
         '{"problem": "q", "class": "other"}',
         '{"problem": "p", "class": "other", "model": "x"}',
     )
-    assert read_classes(path, STUDY) == ErrorClasses({(KEY, "", "x"): ("other", "")}, unknown=2)
+    assert read_classes(path, STUDY) == ErrorClasses({(KEY, "", "x"): "other"}, unknown=2)
 
 
 @pytest.mark.parametrize("line", ['{"problem": "p", "class": "lazy"}', '{"problem": "p"}'])
@@ -77,7 +75,7 @@ def test_lines_that_contradict_each_other_are_refused_with_both(about: str, tmp_
 def test_a_class_that_is_said_twice_is_said_once(tmp_path: Path) -> None:
     again = '{"problem": "p", "class": "other", "note": "again"}'
     path = write(tmp_path / "classes.jsonl", LINE, again)
-    assert read_classes(path, STUDY).find(KEY, "cfr", "x") == ("other", "again")
+    assert read_classes(path, STUDY).find(KEY, "cfr", "x") == "other"
 
 
 def test_any_run_may_make_a_problem_right_unless_another_rule_is_named() -> None:

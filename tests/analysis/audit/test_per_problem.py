@@ -1,7 +1,7 @@
 from hand_made import arm, attempt, study, texts
 
 from cfr.analysis.audit.error_rule import ErrorRule
-from cfr.analysis.audit.per_problem import Mark, per_problem
+from cfr.analysis.audit.per_problem import ProblemResult, per_problem
 
 BASE = arm(
     "direct",
@@ -29,10 +29,14 @@ def test_the_facts_of_each_problem() -> None:
     one, two, three, four = found.shown
     assert [fact.problem for fact in found.shown] == ["1", "2", "3", "4"]
     assert (one.kinds, one.families) == (("domain", "format"), ())
-    assert (one.before, one.after) == (Mark(False, 0, 2), Mark(True, 1, 2))
+    assert (one.before, one.after) == (ProblemResult(False, 0, 2), ProblemResult(True, 1, 2))
     assert one.flip
     assert (one.flip.fixed, one.flip.mistake) == (True, "not_an_integer")
-    assert (two.before, two.after, two.flip) == (Mark(True, 1, 2), Mark(True, 1, 2), None)
+    assert (two.before, two.after, two.flip) == (
+        ProblemResult(True, 1, 2),
+        ProblemResult(True, 1, 2),
+        None,
+    )
     assert (two.kinds, two.families) == ((), ())  # its text is not on record
     assert three.families == ("final_integer_or_count",)
     assert three.flip

@@ -8,6 +8,7 @@ from hand_made import arm as hand_made
 from cfr.analysis.statistics.interval import wilson
 from cfr.analysis.statistics.score import (
     MeanPass,
+    leads,
     majority_at,
     mean_accuracy,
     mean_of_all,
@@ -115,3 +116,20 @@ def test_a_mean_needs_all_its_values() -> None:
     assert mean_of_all([1.0, 2.0, 6.0]) == 3.0
     assert mean_of_all([1.0, None]) is None
     assert mean_of_all([]) is None
+
+
+def test_the_best_is_ahead_of_somebody_and_behind_nobody() -> None:
+    low, high = hand_made("a", {"1": "+", "2": "-"}), hand_made("b", {"1": "+", "2": "+"})
+    also = hand_made("c", {"1": "+", "2": "+"})
+    assert leads(high, [low, high])
+    assert not leads(low, [low, high])
+    assert leads(also, [low, high, also])
+    assert not leads(high, [high, also])  # all alike
+    assert not leads(high, [high])
+    # The same shares in another order may add up to something else.
+    shares = ["+--", "+--", "++-", "+" * 7 + "-" * 3, "+" + "-" * 9]
+    one, other = (
+        hand_made("d", {str(n): marks for n, marks in enumerate(order)})
+        for order in (shares, shares[::-1])
+    )
+    assert not leads(one, [one, other])

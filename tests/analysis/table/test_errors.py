@@ -72,8 +72,8 @@ def test_what_is_open_for_want_of_the_right_answer_is_counted() -> None:
 def test_what_a_person_said_is_counted() -> None:
     classes = ErrorClasses(
         {
-            (("set", "mod"), "", ""): ("arithmetic", "slipped"),
-            (("set", "plain"), "cfr", ""): ("misled_by_cue", ""),
+            (("set", "mod"), "", ""): "arithmetic",
+            (("set", "plain"), "cfr", ""): "misled_by_cue",
         },
         unknown=1,
     )

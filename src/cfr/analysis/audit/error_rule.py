@@ -25,15 +25,13 @@ _About: TypeAlias = tuple[Key, str, str]
 class ErrorClasses:
     """Error classes that a person gave: by problem, and by method and model where named."""
 
-    given: Mapping[_About, tuple[Mistake, str]] = field(
-        default_factory=dict[_About, tuple[Mistake, str]]
-    )
-    """The class and the note by problem, method and model; an empty name stands for all."""
+    given: Mapping[_About, Mistake] = field(default_factory=dict[_About, Mistake])
+    """By problem, method and model; an empty name stands for all."""
     unknown: int = 0
     """Lines about problems or models that the study does not have."""
 
-    def find(self, key: Key, method: str, model: str = "") -> tuple[Mistake, str] | None:
-        """Look up a class and its note; a line that names the model wins, then the method.
+    def find(self, key: Key, method: str, model: str = "") -> Mistake | None:
+        """Look up a class; a line that names the model wins, then one that names the method.
 
         A line without a model is about all models.
         """
@@ -47,7 +45,7 @@ def read_classes(path: Path, study: Study) -> ErrorClasses:
     They may have ``benchmark``, ``method``, ``model`` and ``note``. Two lines that class the same
     error otherwise are refused.
     """
-    given: dict[_About, tuple[Mistake, str]] = {}
+    given: dict[_About, Mistake] = {}
     lines: dict[_About, int] = {}
     unknown, models = 0, set(study.names("model"))
     for line in read_said(path, study):
@@ -57,12 +55,12 @@ def read_classes(path: Path, study: Study) -> ErrorClasses:
             unknown += 1
             continue
         about = (line.key, method, model)
-        if about in given and given[about][0] != known:
+        if about in given and given[about] != known:
             raise InputError(
-                f"{line.where}: 'class' is {known}, but line {lines[about]} says {given[about][0]} "
+                f"{line.where}: 'class' is {known}, but line {lines[about]} says {given[about]} "
                 "of the same problem, method and model; remove one of them"
             )
-        given[about] = (known, str(line.value.get("note") or ""))
+        given[about] = known
         lines[about] = line.number
     return ErrorClasses(given, unknown)
 

@@ -43,7 +43,6 @@ class Flip:
     kept: bool = True
     """False where no wrong answer is on record although there was one."""
     by_person: bool = False
-    note: str = ""
     gold_known: bool = True
     """False where the right answer, which most classes need, is not on record."""
 
@@ -83,7 +82,7 @@ def flips_between(
             known = _gold_known(study, key)
             flip = Flip(arm.model, *key, after, *found, gold_known=known)
             given = rule.classes.find(key, arm.method, arm.model)
-            yield replace(flip, mistake=given[0], note=given[1], by_person=True) if given else flip
+            yield replace(flip, mistake=given, by_person=True) if given else flip
 
 
 def _class_of(

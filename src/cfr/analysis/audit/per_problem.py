@@ -12,11 +12,11 @@ from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Arm, Study
 from cfr.constraint.router import Family, route
 
-__all__ = ["Mark", "PerProblem", "ProblemFacts", "per_problem"]
+__all__ = ["PerProblem", "ProblemFacts", "ProblemResult", "per_problem"]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ProblemResult:
     """Whether one method has a problem right, and in how many of its judged runs."""
 
     right: bool
@@ -26,15 +26,15 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class ProblemFacts:
-    """A problem with what restricts it, both marks, and its flip where it changed sides."""
+    """A problem with what restricts it, both results, and its flip where it changed sides."""
 
     problem: str
     kinds: tuple[str, ...]
     """The kinds of constraint that Stage 1 named."""
     families: tuple[Family, ...]
     """The families of the router's cues in its text; only where Stage 1 named no kind."""
-    before: Mark
-    after: Mark
+    before: ProblemResult
+    after: ProblemResult
     flip: Flip | None
 
 
@@ -72,8 +72,8 @@ def per_problem(
         ProblemFacts(
             problem,
             *_restrictions(study, (method.benchmark, problem), kinds),
-            Mark(ends[problem][0], *base.scores[problem]),
-            Mark(ends[problem][1], *method.scores[problem]),
+            ProblemResult(ends[problem][0], *base.scores[problem]),
+            ProblemResult(ends[problem][1], *method.scores[problem]),
             flipped.get(problem),
         )
         for problem in chosen[:most]

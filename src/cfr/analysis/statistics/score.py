@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from cfr.analysis.statistics.interval import Interval, wilson
 from cfr.analysis.statistics.resample import FINEST_UNIT, Bootstrap, bootstrap, drawn
@@ -15,6 +16,7 @@ from cfr.method.vote import ballot
 __all__ = [
     "MeanPass",
     "Score",
+    "leads",
     "majority_at",
     "mean_accuracy",
     "mean_of_all",
@@ -22,6 +24,9 @@ __all__ = [
     "pass_at",
     "score",
 ]
+
+
+_SAME: Final = 1e-11  # shares that add up in another order differ by no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,13 @@ def mean_accuracy(arms: Sequence[Arm | None]) -> float | None:
     """Average accuracy over benchmarks in per cent; None where one of them is missing."""
     mean = mean_of_all([arm.accuracy if arm else None for arm in arms])
     return None if mean is None else 100 * mean
+
+
+def leads(arm: Arm, rivals: Iterable[Arm]) -> bool:
+    """Say whether no rival is more accurate than an arm, and at least one is less."""
+    own = arm.accuracy or 0.0
+    ahead = [own - (rival.accuracy or 0.0) for rival in rivals]
+    return all(lead > -_SAME for lead in ahead) and any(lead > _SAME for lead in ahead)
 
 
 def mean_of_all(values: Sequence[float | None]) -> float | None:

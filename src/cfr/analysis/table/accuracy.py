@@ -8,6 +8,7 @@ from cfr.analysis.notation import NONE, decimal, percent, scored, times, whole
 from cfr.analysis.statistics.comparison import pair_arms
 from cfr.analysis.statistics.cost import mean_tokens, token_ratio
 from cfr.analysis.statistics.score import (
+    leads,
     majority_at,
     mean_accuracy,
     mean_of_all,
@@ -22,7 +23,7 @@ from cfr.analysis.table.note import size_note, status_note
 from cfr.analysis.table.published import paper_accuracy
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
 
-__all__ = ["main_table", "routing_table", "scores_table"]
+__all__ = ["accuracy_cell", "main_table", "routing_table", "scores_table"]
 
 
 def scores_table(study: Study) -> Table:
@@ -107,24 +108,20 @@ def _benchmark_column(benchmark: str) -> Column:
 
 
 def _accuracies(part: ModelArms, method: str, benchmarks: Sequence[str]) -> Row:
-    cells = [_accuracy(part, method, name) for name in benchmarks]
+    cells = [accuracy_cell(part, method, name, sized=True) for name in benchmarks]
     average = mean_accuracy([part.methods[method].get(name) for name in benchmarks])
     return row(part.name(method), *cells, decimal(average))
 
 
-def _accuracy(part: ModelArms, method: str, benchmark: str) -> Cell:
+def accuracy_cell(part: ModelArms, method: str, benchmark: str, *, sized: bool = False) -> Cell:
+    """Write an accuracy with its interval and, where ``sized``, its size; the best is bold."""
     arm = part.methods[method].get(benchmark)
     found = score(arm) if arm else None
     if arm is None or found is None:
         return Cell(NONE)
-    rivals = [
-        other[benchmark].accuracy or 0.0
-        for name, other in part.methods.items()
-        if name != method and benchmark in other
-    ]
-    best = bool(rivals) and all((arm.accuracy or 0.0) > rival for rival in rivals)
-    size = f"n = {found.problems:,} × {found.runs}"
-    return Cell(f"{scored(found.accuracy, found.interval)} ({size})", bold=best)
+    size = f" (n = {found.problems:,} × {found.runs})" if sized else ""
+    best = leads(arm, [arms[benchmark] for arms in part.methods.values() if benchmark in arms])
+    return Cell(scored(found.accuracy, found.interval) + size, bold=best)
 
 
 def _deltas(part: ModelArms, baseline: str, method: str, benchmarks: Sequence[str]) -> Row:

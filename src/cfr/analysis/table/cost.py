@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cfr.analysis.notation import NONE, decimal, percent, scored, times, whole
+from cfr.analysis.notation import NONE, decimal, percent, times, whole
 from cfr.analysis.statistics.cost import mean_tokens, output_ratio, stage_means, token_ratio
-from cfr.analysis.statistics.score import score
 from cfr.analysis.study.by_model import ModelArms, benchmarks_of, by_model
 from cfr.analysis.study.study import Arm, Study, benchmark_label
+from cfr.analysis.table.accuracy import accuracy_cell
 from cfr.analysis.table.note import size_note, status_note
-from cfr.analysis.table.table import Cell, Column, Row, Table, row
+from cfr.analysis.table.table import Column, Row, Table, row
 
 __all__ = ["prompting_table", "stages_table", "tokens_table"]
 
@@ -53,21 +53,11 @@ def _method_row(
     part: ModelArms, method: str, references: tuple[str, str | None], benchmarks: Sequence[str]
 ) -> Row:
     arms = part.methods[method]
-    cells = [_best(part, method, name) for name in benchmarks]
+    cells = [accuracy_cell(part, method, name) for name in benchmarks]
     tokens = mean_tokens(arms.values())
     counts = (*tokens, tokens.total) if tokens else (None, None, None)
     ratios = (_ratio(part, method, name) for name in references)
     return row(part.name(method), *cells, *map(whole, counts), *map(times, ratios))
-
-
-def _best(part: ModelArms, method: str, benchmark: str) -> Cell:
-    arm = part.methods[method].get(benchmark)
-    found = score(arm) if arm else None
-    if found is None:
-        return Cell(NONE)
-    all_here = [a[benchmark].accuracy or 0.0 for a in part.methods.values() if benchmark in a]
-    best = max(all_here) > min(all_here) and found.accuracy >= 100 * max(all_here) - 1e-9
-    return Cell(scored(found.accuracy, found.interval), bold=best)
 
 
 def _ratio(part: ModelArms, method: str, reference: str | None) -> float | None:

@@ -8,7 +8,7 @@ from typing import Final
 from cfr.analysis.audit.error_rule import DEFAULT_RULE, ErrorRule
 from cfr.analysis.audit.flips import Flip
 from cfr.analysis.audit.mistake import MISTAKE_LABELS
-from cfr.analysis.audit.per_problem import Mark, PerProblem, ProblemFacts, per_problem
+from cfr.analysis.audit.per_problem import PerProblem, ProblemFacts, ProblemResult, per_problem
 from cfr.analysis.audit.routing import FAMILY_LABELS
 from cfr.analysis.notation import NONE
 from cfr.analysis.statistics.subset import BASELINE, pairs_by_model
@@ -74,8 +74,8 @@ def _row(one: ProblemFacts) -> Row:
     return row(one.problem, restrictions, _mark(one.before), _mark(one.after), _fix(one.flip))
 
 
-def _mark(mark: Mark) -> str:
-    return f"{'✓' if mark.right else '✗'} ({mark.right_runs}/{mark.runs})"
+def _mark(result: ProblemResult) -> str:
+    return f"{'✓' if result.right else '✗'} ({result.right_runs}/{result.runs})"
 
 
 def _fix(flip: Flip | None) -> Cell:
