@@ -41,7 +41,7 @@ def command(path: Path, store: str, *, outcomes: bool) -> None:
     cfr export attempts.parquet --store results.db
     cfr export outcomes.jsonl.gz --outcomes
     """
-    from cfr.cli.study_option import open_existing
+    from cfr.analysis.study.reader import existing_store
     from cfr.evaluation.record import attempt_rows
 
     kind = ".jsonl.gz" if path.name.lower().endswith(".jsonl.gz") else path.suffix.lower()
@@ -49,7 +49,7 @@ def command(path: Path, store: str, *, outcomes: bool) -> None:
         raise OutputError(f"{path}: end the name in {', '.join(_WRITERS)}")
     if outcomes and not kind.startswith(".jsonl"):
         raise OutputError(f"{path}: --outcomes are written as .jsonl or .jsonl.gz")
-    with open_existing(store) as opened, whole_file(path) as temporary:
+    with existing_store(store) as opened, whole_file(path) as temporary:
         rows = _Counted(_outcome_lines(opened) if outcomes else attempt_rows(opened))
         _WRITERS[kind](temporary, rows)
     click.echo(f"{rows.count:,} attempts written to {path}", err=True)

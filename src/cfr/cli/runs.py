@@ -23,10 +23,10 @@ def command(store: str, *, as_json: bool, regrade: bool) -> None:
     cfr runs --store results.db --json
     cfr runs --regrade
     """
-    from cfr.cli.study_option import open_existing
+    from cfr.analysis.study.reader import existing_store
     from cfr.evaluation.summary import summaries
 
-    with open_existing(store) as opened:
+    with existing_store(store) as opened:
         if regrade:
             from cfr.evaluation.regrade import regrade as grade_anew
 

@@ -15,13 +15,11 @@ from cfr.cli.option import grouped
 if TYPE_CHECKING:
     from cfr.analysis.audit.error_rule import ErrorRule, RightRule
     from cfr.analysis.study.study import Study
-    from cfr.evaluation.store import Store
 
 __all__ = [
     "ErrorRuleOptions",
     "StudyPart",
     "error_rule_options",
-    "open_existing",
     "open_study",
     "part_options",
     "runs_argument",
@@ -80,13 +78,6 @@ error_rule_options: Final = grouped(
     ),
 )
 """The options that say how problems and errors are judged, as ``ErrorRuleOptions``."""
-
-
-def open_existing(url: str) -> Store:
-    """Open a store for reading; a mistyped name must not make a new one."""
-    from cfr.analysis.study.reader import existing_store
-
-    return existing_store(url)
 
 
 @contextmanager
