@@ -49,7 +49,7 @@ _LEFT_OUT = (
     "'cfr audit errors' has them all, and --benchmark and --model choose."
 )
 _NO_TEXTS = (
-    "What the router does is read from the problems' texts, and these data have none: give the "
+    "The audit of the router needs the problems' texts, which these data do not have: give the "
     "store itself, or an export of it without --outcomes."
 )
 
@@ -245,6 +245,6 @@ def _filled(*tables: Table) -> tuple[Table, ...]:
 def _cases_note(context: ReportContext) -> str:
     base, method = (context.study.method_name(name) for name in (context.baseline, context.method))
     return (
-        f"Problems on which {method} parts from {base}: those that changed most, as many fixed as "
-        "broken where there are as many. Chosen by rule, not by hand."
+        f"Problems on which {method} and {base} differ: those whose share of right runs changed "
+        "most, as many fixed as broken where there are enough. Chosen by this rule, not by hand."
     )

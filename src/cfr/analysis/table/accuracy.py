@@ -41,7 +41,7 @@ def scores_table(study: Study) -> Table:
     titles = (*titles, "Truncated", "Unparsed", "Failed", "Tokens")
     return Table(
         "scores",
-        "Every row of the study",
+        "Scores of every method, model and benchmark",
         (Column("Benchmark", "left"), Column("Method", "left"), *map(Column, titles)),
         tuple(rows),
         (
@@ -165,7 +165,7 @@ def routing_table(study: Study, baseline: str, routed: str, always: str) -> Tabl
     ]
     return Table(
         "routing-ablation",
-        "Routed and always on",
+        "Routing ablation: routed and always on",
         (Column("Method", "left"), *columns),
         tuple(rows),
         (

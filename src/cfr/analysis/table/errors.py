@@ -66,8 +66,8 @@ def _numbers(one: ErrorCount) -> tuple[str, str, str, str]:
 def _notes(found: Sequence[Flip], rule: ErrorRule) -> Iterator[str]:
     yield RIGHT_RULES[rule.right]
     yield (
-        "Classes are read from the wrong answers, against the right one and what the problem says "
-        "of its answer; other is all that these leave open, wrong reasoning among it."
+        "Classes are derived from the wrong answers, the right one and what the problem demands of "
+        "its answer; other is whatever these do not decide, including wrong reasoning."
     )
     totals = count_flips(found)
     if totals.by_person:

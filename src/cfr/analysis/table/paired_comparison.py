@@ -85,7 +85,10 @@ def _row(pair: Pair) -> Row:
 def _notes(comparison: Comparison) -> Iterator[str]:
     family = several(comparison.family, "test")
     yield f"Holm's correction is for a family of {family}; bold is below 0.05."
-    yield "Gain and MDD, the smallest gain that such a set shows four times in five, are in points."
+    yield (
+        "Gain and MDD are in points; MDD, the minimum detectable difference, is the smallest gain "
+        "that a set like this detects with 80 % power."
+    )
     if any(pair.test.startswith("exact") for pair in comparison.pairs):
         yield "Exact: every sign flip was counted, none was sampled."
     by_note: dict[str, list[Pair]] = {}
