@@ -9,32 +9,21 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from cfr.analysis.audit.stage1.gold import Quality
-from cfr.analysis.notation import NONE, decimal, interval, percent, share
-from cfr.analysis.statistics.interval import Interval, wilson
+from cfr.analysis.statistics.interval import Interval
 from cfr.analysis.statistics.resample import bootstrap
 from cfr.analysis.statistics.subset import Key
-from cfr.analysis.study.study import Arm, Extraction, Study, model_label
-from cfr.analysis.table.table import Column, Row, Table, row
-from cfr.constraint.recovery import RUNGS
+from cfr.analysis.study.study import Arm, Extraction, Study
 
 __all__ = [
-    "NOTHING",
     "Counts",
     "Mean",
     "Rungs",
     "counts",
     "extracting",
-    "extraction_table",
-    "parsing_table",
     "replies",
     "rungs",
 ]
-
-NOTHING: Final = "No attempt of this study has a Stage 1 reply on record."
-"""What a table about Stage 1 says where there is none."""
 
 
 def extracting(study: Study) -> dict[tuple[str, str], list[Arm]]:
@@ -82,42 +71,6 @@ def replies(arms: Iterable[Arm]) -> Iterator[tuple[Key, Extraction]]:
             for attempt in attempts:
                 if attempt.extraction:
                     yield key, attempt.extraction
-
-
-def parsing_table(study: Study) -> Table:
-    """Show how Stage 1 replies parsed."""
-    found = rungs(study)
-    columns = (
-        *(Column("Model", "left"), Column("Method", "left"), Column("Replies")),
-        *(Column(rung.capitalize()) for rung in RUNGS),
-        Column("Malformed [95 %]"),
-    )
-    odd = sum(one.total - sum(one.by_rung.get(rung, 0) for rung in RUNGS) for one in found)
-    notes = [
-        "Malformed: not JSON as it stood; a fence of code around it is enough. Repaired and fields "
-        "were recovered, fully or in part; after fallback the problem was solved without "
-        "constraints."
-    ]
-    if odd:
-        notes.append(f"{odd:,} reply(ies) have a rung of another name: they count as malformed.")
-    return Table(
-        "parsing",
-        "Stage 1 replies on the recovery ladder",
-        columns,
-        tuple(map(_parsing_row, found)),
-        notes=tuple(notes) if found else (NOTHING,),
-    )
-
-
-def _parsing_row(one: Rungs) -> Row:
-    low, high = wilson(one.malformed, one.total)
-    return row(
-        model_label(one.model),
-        one.name,
-        f"{one.total:,}",
-        *(share(one.by_rung.get(rung, 0), one.total) for rung in RUNGS),
-        percent(one.malformed / one.total) + interval((100 * low, 100 * high)),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,66 +126,3 @@ def _mean(totals: Mapping[Key, int], runs: Mapping[Key, int]) -> Mean:
     if len(set(values)) == 1:
         return Mean(mean, None)
     return Mean(mean, bootstrap(values, 1 / unit).interval())
-
-
-def extraction_table(
-    study: Study, quality: Mapping[tuple[str, str], Quality] | None = None
-) -> Table:
-    """Show how much Stage 1 lists and, where it was audited, how much of that is sound.
-
-    ``quality`` is by model and method.
-    """
-    found, quality = counts(study), quality or {}
-    columns = (
-        *(Column("Model", "left"), Column("Method", "left"), Column("Problems")),
-        *(Column("Raw [95 %]"), Column("Propagated [95 %]")),
-        *(Column("Validity"), Column("Halluc."), Column("Judged", "left")),
-    )
-    chosen = [quality.get((one.model, one.method)) for one in found]
-    rows = [_counts_row(one, known) for one, known in zip(found, chosen, strict=True)]
-    return Table(
-        "extraction",
-        "Stage 1: constraints for a problem, and their soundness",
-        columns,
-        tuple(rows),
-        notes=tuple(_extraction_notes(found, chosen)) if found else (NOTHING,),
-        paper=("tab:extraction-reliability",),
-    )
-
-
-def _counts_row(one: Counts, quality: Quality | None) -> Row:
-    return row(
-        model_label(one.model),
-        one.name,
-        f"{one.problems:,}",
-        *(decimal(m.value, 2) + interval(m.interval, 2) for m in (one.raw, one.propagated)),
-        *_sound(quality),
-        quality.judged if quality else NONE,
-    )
-
-
-def _sound(quality: Quality | None) -> tuple[str, str]:
-    if quality is None:
-        return NONE, NONE
-    valid, made_up = (
-        percent(share) + interval(quality.interval(share))
-        for share in (quality.validity, quality.hallucination)
-    )
-    return valid, made_up
-
-
-def _extraction_notes(found: Sequence[Counts], chosen: Sequence[Quality | None]) -> Iterator[str]:
-    yield (
-        "Raw: constraints read from the problem. Propagated: consequences that the reply derives. "
-        "Both are means over the replies to a problem, then over problems; a reply that could not "
-        "be used counts as none."
-    )
-    known = list(filter(None, chosen))
-    if any(one.n for one in known):
-        yield (
-            "Intervals of validity and hallucination are Wilson's and take statements to be "
-            "independent: they are the least uncertainty there is."
-        )
-    if len(known) < len(found):
-        yield f"{NONE}: not audited; it takes problems with gold constraints, or a person."
-    yield from dict.fromkeys(note for one in known for note in one.notes)

@@ -11,12 +11,10 @@ from typing import Final
 
 from cfr.analysis.audit.person_file import read_said
 from cfr.analysis.audit.routing import RouterAudit
-from cfr.analysis.notation import NONE, decimal, several
+from cfr.analysis.notation import several
 from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.statistics.subset import Key
-from cfr.analysis.study.study import Arm, Study, model_label
-from cfr.analysis.study.study import StageCost as Spent
-from cfr.analysis.table.table import Column, Row, Table, row
+from cfr.analysis.study.study import Arm, StageCost, Study, model_label
 from cfr.engine.presets import find_preset
 from cfr.error import InputError
 from cfr.protocol import Usage
@@ -30,7 +28,6 @@ __all__ = [
     "compare_routers",
     "read_decisions",
     "routed_share",
-    "routers_table",
     "stored_decisions",
 ]
 
@@ -169,7 +166,7 @@ def _by_default_patterns(arm: Arm) -> bool:
 
 
 def _row(arms: list[Arm], agreement: RouterAgreement) -> RouterRow:
-    spent = reduce(add, (arm.stages.get(_STAGE, Spent()) for arm in arms))
+    spent = reduce(add, (arm.stages.get(_STAGE, StageCost()) for arm in arms))
     name = f"{arms[0].name}, {model_label(arms[0].model)}"
     if arms[0].method.startswith("routed-cfr"):
         return RouterRow(name, agreement, tokens=0.0, milliseconds=None, dollars=0.0)
@@ -186,47 +183,3 @@ def _row(arms: list[Arm], agreement: RouterAgreement) -> RouterRow:
         milliseconds=1_000 * spent.seconds / spent.calls if spent.seconds else None,
         dollars=cost / spent.calls if cost is not None and tokens else None,
     )
-
-
-def routers_table(routers: Routers) -> Table:
-    """Show the routers side by side."""
-    columns = (
-        *(Column("Router", "left"), Column("Problems"), Column("Precision"), Column("Recall")),
-        *(Column("F1"), Column("κ"), Column("Tokens"), Column("Latency, ms"), Column("Cost")),
-    )
-    return Table(
-        "router-ablation",
-        f"Routers against {routers.reference}",
-        columns,
-        tuple(map(_shown, routers.rows)),
-        notes=tuple(_notes(routers)),
-        paper=("tab:router-ablation",),
-    )
-
-
-def _shown(one: RouterRow) -> Row:
-    found = one.agreement
-    dollars = NONE if one.dollars is None else f"${one.dollars:.6f}" if one.dollars else "$0"
-    if found is None:
-        agreement = ("reference", *[NONE] * 4)
-    else:
-        ratios = (found.precision, found.recall, found.f1, found.kappa)
-        agreement = (f"{found.n:,}", *(decimal(ratio, 3) for ratio in ratios))
-    latency = decimal(one.milliseconds, 3 if (one.milliseconds or 1) < 1 else 0)
-    return row(one.name, *agreement, decimal(one.tokens, 0), latency, dollars)
-
-
-def _notes(routers: Routers) -> Iterator[str]:
-    if not routers.by_person:
-        yield "No person's labels were given: this is agreement with the regex router, not merit."
-    if len(routers.rows) == 1:
-        yield "No method of this study has another router; run llm-router to compare."
-    yield (
-        "Tokens, latency and cost are means for one decision. The regex router was timed on this "
-        "study's problems while the table was made; a call's latency includes its wait for a place."
-    )
-    unpriced = [one for one in routers.rows if one.dollars is None]
-    if any(one.tokens is None for one in unpriced):
-        yield f"A cost of {NONE} without tokens means that the router's tokens are not on record."
-    if any(one.tokens is not None for one in unpriced):
-        yield f"A cost of {NONE} beside tokens means that models.toml sets no price for the model."

@@ -9,18 +9,13 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cfr.analysis.notation import NONE, counted, percent, several
-from cfr.analysis.statistics.subset import BASELINE, Gain, Key
-from cfr.analysis.statistics.subset import ModelPairs as Sides
-from cfr.analysis.statistics.subset import pairs_by_model as sides
-from cfr.analysis.study.study import ProblemText as Asked
-from cfr.analysis.study.study import Study, benchmark_label, model_label
-from cfr.analysis.table.gain import absent, gain_cell
-from cfr.analysis.table.table import Column, Row, Table, row
+from cfr.analysis.notation import several
+from cfr.analysis.statistics.subset import BASELINE, Gain, Key, pairs_by_model
+from cfr.analysis.study.study import ProblemText, Study, benchmark_label
 from cfr.constraint.router import FAMILIES, aime_convention, route
 
 __all__ = [
@@ -31,10 +26,6 @@ __all__ = [
     "activations",
     "audit_router",
     "cofire",
-    "cofire_table",
-    "convention_table",
-    "patterns_table",
-    "rates_table",
 ]
 
 FAMILY_LABELS: Final[Mapping[str, str]] = dict(
@@ -49,7 +40,6 @@ FAMILY_LABELS: Final[Mapping[str, str]] = dict(
 )
 """The cue families as the paper's tables name them."""
 
-_PHRASES_SHOWN: Final = 4
 _GROUPS: Final = ("0", "1", "2", "3", "4+")
 
 
@@ -98,7 +88,7 @@ def _plain(phrase: str) -> str:
     return re.sub(r"\s*\+\s*", "+", " ".join(phrase.casefold().split()))
 
 
-_UNASKED: Final = Asked("")
+_UNASKED: Final = ProblemText("")
 
 
 def _untold(study: Study) -> dict[str, int]:
@@ -137,95 +127,6 @@ def activations(audit: RouterAudit) -> tuple[Activation, ...]:
     return tuple(Activation(name, routed[name], total[name]) for name in total)
 
 
-def rates_table(audit: RouterAudit) -> Table:
-    """Show how often the router fires on each benchmark."""
-    rows = [
-        row(benchmark_label(one.benchmark), counted(one.routed, one.total), percent(one.rate, 2))
-        for one in activations(audit)
-    ]
-    columns = (Column("Benchmark", "left"), Column("Routed / total"), Column("Rate"))
-    return Table(
-        "router-rates",
-        "Problems that the text-only router sends to two stages",
-        columns,
-        tuple(rows),
-        notes=_notes(audit, rows),
-        paper=("tab:router-rates",),
-    )
-
-
-def patterns_table(audit: RouterAudit) -> Table:
-    """Show what each cue family found, and where it stands most often."""
-    total = len(audit.families)
-    by_benchmark = Counter(
-        (name, family) for (name, _), families in audit.families.items() for family in families
-    )
-    counts = Counter(family for families in audit.families.values() for family in families)
-    told = list(dict.fromkeys(name for name, _ in audit.families))
-    benchmarks = told if len(told) > 1 else []
-    rows = [
-        row(
-            FAMILY_LABELS[family],
-            _most_often(audit.phrases[family]),
-            f"{counts[family]:,}",
-            percent(counts[family] / total),
-            *(f"{by_benchmark[name, family]:,}" for name in benchmarks),
-        )
-        for family in FAMILIES
-        if total
-    ]
-    columns = (
-        Column("Family", "left"),
-        Column("Phrases found most often, with problems", "left"),
-        Column("Problems"),
-        Column("Share"),
-        *(Column(benchmark_label(name) or "This set", group="Problems of") for name in benchmarks),
-    )
-    return Table(
-        "router-patterns",
-        f"Cue families in the {several(total, 'problem')} of this study"
-        if total
-        else "Cue families",
-        columns,
-        tuple(rows),
-        notes=(*(["A problem may have cues of several families."] if rows else ()), *_notes(audit)),
-        paper=("tab:router-patterns",),
-    )
-
-
-def _most_often(phrases: Counter[str]) -> str:
-    shown = phrases.most_common(_PHRASES_SHOWN)
-    return ", ".join(f"“{phrase}” {count:,}" for phrase, count in shown) or NONE
-
-
-def convention_table(audit: RouterAudit) -> Table:
-    """Show the AIME control: what the text routes, and what its answer convention would add."""
-    aime = [one for one in activations(audit) if aime_convention(one.benchmark)]
-    rows = [
-        row("Text-only router", *(counted(one.routed, one.total) for one in aime)),
-        row("+ AIME convention", *(counted(one.with_convention, one.total) for one in aime)),
-    ]
-    untold = [name for name, count in audit.untold.items() if count and aime_convention(name)]
-    missing = "No benchmark of this study has a name that begins with aime."
-    silent = audit.silent([*(one.benchmark for one in aime), *untold])
-    return Table(
-        "router-convention",
-        "AIME router convention control, routed / total",
-        (Column("Router", "left"), *(Column(benchmark_label(one.benchmark)) for one in aime)),
-        tuple(rows) if aime else (),
-        notes=silent if aime or silent else (missing,),
-        paper=("tab:router-convention",),
-    )
-
-
-def _notes(audit: RouterAudit, rows: Sequence[Row] | None = None) -> tuple[str, ...]:
-    nothing = not audit.families if rows is None else not rows
-    return (
-        *(["No problem of this study has a text on record."] if nothing else ()),
-        *audit.silent(),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class CoFire:
     """The problems on which so many cue families fire, and a method's gain there."""
@@ -246,41 +147,6 @@ def cofire(
         groups[_GROUPS[min(len(families), 4)]].add(key)
     return tuple(
         CoFire(side.model, name, side.gain(keys))
-        for side in sides(study, method, baseline)
+        for side in pairs_by_model(study, method, baseline)
         for name, keys in groups.items()
     )
-
-
-def cofire_table(study: Study, audit: RouterAudit, method: str, baseline: str = BASELINE) -> Table:
-    """Show gains by the number of cue families that fire."""
-    both = sides(study, method, baseline)
-    found = cofire(study, audit, method, baseline)
-    names = both[0].names if both else (baseline, method)
-    columns = (
-        *(Column("Model", "left"), Column("Families matched", "left"), Column("Problems")),
-        Column("Δ points [95 %]"),
-    )
-    rows = (
-        row(
-            model_label(one.model) if one.families == "0" else "",
-            "0 (not routed)" if one.families == "0" else one.families,
-            f"{one.gain.n if one.gain else 0:,}",
-            gain_cell(one.gain),
-        )
-        for one in found
-    )
-    return Table(
-        "cofire",
-        f"Gain of {names[1]} over {names[0]} by the number of cue families matched",
-        columns,
-        tuple(rows),
-        notes=tuple(_cofire_notes(audit, both)) if both else (absent(method, baseline),),
-        paper=("tab:pattern-cofire",),
-    )
-
-
-def _cofire_notes(audit: RouterAudit, both: Sequence[Sides]) -> Iterator[str]:
-    for side in both:
-        yield f"{model_label(side.model)}: problems of {side.where} that were judged on both sides."
-    yield "Problems with more cues differ in other ways too: these gains do not show what cues do."
-    yield from audit.silent(tuple(dict.fromkeys(b for side in both for b in side.benchmarks)))

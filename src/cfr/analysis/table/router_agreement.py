@@ -1,0 +1,55 @@
+"""Table of routers beside each other (paper: appendix Router Ablation: Regex vs. LLM Router)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cfr.analysis.audit.router_agreement import RouterRow, Routers
+from cfr.analysis.notation import NONE, decimal
+from cfr.analysis.table.table import Column, Row, Table, row
+
+__all__ = ["routers_table"]
+
+
+def routers_table(routers: Routers) -> Table:
+    """Show the routers side by side."""
+    columns = (
+        *(Column("Router", "left"), Column("Problems"), Column("Precision"), Column("Recall")),
+        *(Column("F1"), Column("κ"), Column("Tokens"), Column("Latency, ms"), Column("Cost")),
+    )
+    return Table(
+        "router-ablation",
+        f"Routers against {routers.reference}",
+        columns,
+        tuple(map(_shown, routers.rows)),
+        notes=tuple(_notes(routers)),
+        paper=("tab:router-ablation",),
+    )
+
+
+def _shown(one: RouterRow) -> Row:
+    found = one.agreement
+    dollars = NONE if one.dollars is None else f"${one.dollars:.6f}" if one.dollars else "$0"
+    if found is None:
+        agreement = ("reference", *[NONE] * 4)
+    else:
+        ratios = (found.precision, found.recall, found.f1, found.kappa)
+        agreement = (f"{found.n:,}", *(decimal(ratio, 3) for ratio in ratios))
+    latency = decimal(one.milliseconds, 3 if (one.milliseconds or 1) < 1 else 0)
+    return row(one.name, *agreement, decimal(one.tokens, 0), latency, dollars)
+
+
+def _notes(routers: Routers) -> Iterator[str]:
+    if not routers.by_person:
+        yield "No person's labels were given: this is agreement with the regex router, not merit."
+    if len(routers.rows) == 1:
+        yield "No method of this study has another router; run llm-router to compare."
+    yield (
+        "Tokens, latency and cost are means for one decision. The regex router was timed on this "
+        "study's problems while the table was made; a call's latency includes its wait for a place."
+    )
+    unpriced = [one for one in routers.rows if one.dollars is None]
+    if any(one.tokens is None for one in unpriced):
+        yield f"A cost of {NONE} without tokens means that the router's tokens are not on record."
+    if any(one.tokens is not None for one in unpriced):
+        yield f"A cost of {NONE} beside tokens means that models.toml sets no price for the model."

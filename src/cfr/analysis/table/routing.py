@@ -1,0 +1,148 @@
+"""Tables of the router's activation, cue families and gains by cue families.
+
+Paper: Router Behavior; appendices Benchmark Scope and Router Behavior, Complete Router Pattern
+Analysis.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from cfr.analysis.audit.routing import FAMILY_LABELS, RouterAudit, activations, cofire
+from cfr.analysis.notation import NONE, counted, percent, several
+from cfr.analysis.statistics.subset import BASELINE, ModelPairs, pairs_by_model
+from cfr.analysis.study.study import Study, benchmark_label, model_label
+from cfr.analysis.table.gain import absent, gain_cell
+from cfr.analysis.table.table import Column, Row, Table, row
+from cfr.constraint.router import FAMILIES, aime_convention
+
+__all__ = ["cofire_table", "convention_table", "patterns_table", "rates_table"]
+
+
+_PHRASES_SHOWN: Final = 4
+
+
+def rates_table(audit: RouterAudit) -> Table:
+    """Show how often the router fires on each benchmark."""
+    rows = [
+        row(benchmark_label(one.benchmark), counted(one.routed, one.total), percent(one.rate, 2))
+        for one in activations(audit)
+    ]
+    columns = (Column("Benchmark", "left"), Column("Routed / total"), Column("Rate"))
+    return Table(
+        "router-rates",
+        "Problems that the text-only router sends to two stages",
+        columns,
+        tuple(rows),
+        notes=_notes(audit, rows),
+        paper=("tab:router-rates",),
+    )
+
+
+def patterns_table(audit: RouterAudit) -> Table:
+    """Show what each cue family found, and where it stands most often."""
+    total = len(audit.families)
+    by_benchmark = Counter(
+        (name, family) for (name, _), families in audit.families.items() for family in families
+    )
+    counts = Counter(family for families in audit.families.values() for family in families)
+    told = list(dict.fromkeys(name for name, _ in audit.families))
+    benchmarks = told if len(told) > 1 else []
+    rows = [
+        row(
+            FAMILY_LABELS[family],
+            _most_often(audit.phrases[family]),
+            f"{counts[family]:,}",
+            percent(counts[family] / total),
+            *(f"{by_benchmark[name, family]:,}" for name in benchmarks),
+        )
+        for family in FAMILIES
+        if total
+    ]
+    columns = (
+        Column("Family", "left"),
+        Column("Phrases found most often, with problems", "left"),
+        Column("Problems"),
+        Column("Share"),
+        *(Column(benchmark_label(name) or "This set", group="Problems of") for name in benchmarks),
+    )
+    return Table(
+        "router-patterns",
+        f"Cue families in the {several(total, 'problem')} of this study"
+        if total
+        else "Cue families",
+        columns,
+        tuple(rows),
+        notes=(*(["A problem may have cues of several families."] if rows else ()), *_notes(audit)),
+        paper=("tab:router-patterns",),
+    )
+
+
+def _most_often(phrases: Counter[str]) -> str:
+    shown = phrases.most_common(_PHRASES_SHOWN)
+    return ", ".join(f"“{phrase}” {count:,}" for phrase, count in shown) or NONE
+
+
+def convention_table(audit: RouterAudit) -> Table:
+    """Show the AIME control: what the text routes, and what its answer convention would add."""
+    aime = [one for one in activations(audit) if aime_convention(one.benchmark)]
+    rows = [
+        row("Text-only router", *(counted(one.routed, one.total) for one in aime)),
+        row("+ AIME convention", *(counted(one.with_convention, one.total) for one in aime)),
+    ]
+    untold = [name for name, count in audit.untold.items() if count and aime_convention(name)]
+    missing = "No benchmark of this study has a name that begins with aime."
+    silent = audit.silent([*(one.benchmark for one in aime), *untold])
+    return Table(
+        "router-convention",
+        "AIME router convention control, routed / total",
+        (Column("Router", "left"), *(Column(benchmark_label(one.benchmark)) for one in aime)),
+        tuple(rows) if aime else (),
+        notes=silent if aime or silent else (missing,),
+        paper=("tab:router-convention",),
+    )
+
+
+def _notes(audit: RouterAudit, rows: Sequence[Row] | None = None) -> tuple[str, ...]:
+    nothing = not audit.families if rows is None else not rows
+    return (
+        *(["No problem of this study has a text on record."] if nothing else ()),
+        *audit.silent(),
+    )
+
+
+def cofire_table(study: Study, audit: RouterAudit, method: str, baseline: str = BASELINE) -> Table:
+    """Show gains by the number of cue families that fire."""
+    both = pairs_by_model(study, method, baseline)
+    found = cofire(study, audit, method, baseline)
+    names = both[0].names if both else (baseline, method)
+    columns = (
+        *(Column("Model", "left"), Column("Families matched", "left"), Column("Problems")),
+        Column("Δ points [95 %]"),
+    )
+    rows = (
+        row(
+            model_label(one.model) if one.families == "0" else "",
+            "0 (not routed)" if one.families == "0" else one.families,
+            f"{one.gain.n if one.gain else 0:,}",
+            gain_cell(one.gain),
+        )
+        for one in found
+    )
+    return Table(
+        "cofire",
+        f"Gain of {names[1]} over {names[0]} by the number of cue families matched",
+        columns,
+        tuple(rows),
+        notes=tuple(_cofire_notes(audit, both)) if both else (absent(method, baseline),),
+        paper=("tab:pattern-cofire",),
+    )
+
+
+def _cofire_notes(audit: RouterAudit, both: Sequence[ModelPairs]) -> Iterator[str]:
+    for side in both:
+        yield f"{model_label(side.model)}: problems of {side.where} that were judged on both sides."
+    yield "Problems with more cues differ in other ways too: these gains do not show what cues do."
+    yield from audit.silent(tuple(dict.fromkeys(b for side in both for b in side.benchmarks)))

@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import pytest
+from hand_made import arm, attempt, study, texts
+
+from cfr.analysis.audit.router_agreement import Decisions, compare_routers
+from cfr.analysis.audit.routing import audit_router
+from cfr.analysis.study.study import StageCost, Study
+from cfr.analysis.table.router_agreement import routers_table
+from cfr.analysis.table.table import Table, to_markdown
+
+PROBLEMS = texts({"a": "How many?", "b": "Compute it.", "c": "How many?", "d": "Compute it."})
+SAID = {"a": (True, True), "b": (True, True, False), "c": (True, False), "d": (False, False)}
+LLM = arm(
+    "llm-router",
+    {name: [attempt("+", n, routed=r) for n, r in enumerate(rs)] for name, rs in SAID.items()},
+    stages={"router": StageCost(9, 800, 100, 4.5), "direct": StageCost(9, 10**6, 10**6, 900)},
+)
+STUDY = study(LLM, arm("routed-cfr", {"a": [attempt("+", routed=True)]}), problems=PROBLEMS)
+
+
+def table(of: Study = STUDY, labels: Decisions | None = None) -> Table:
+    return routers_table(compare_routers(of, audit_router(STUDY), labels))
+
+
+def test_without_labels_the_regex_router_is_the_reference() -> None:
+    notes = " ".join(table().notes)
+    assert "not merit" in notes
+    assert "models.toml sets no price" in notes
+    assert "not on record" not in notes
+
+
+def test_labels_judge_every_router() -> None:
+    labels = {("set", "a"): True, ("set", "b"): True}
+    assert "not merit" not in " ".join(table(labels=labels).notes)
+
+
+def test_a_price_makes_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prices = tmp_path / "models.toml"
+    prices.write_text("[model]\nprice = { input = 9.0, output = 18.0 }\n")
+    monkeypatch.setenv("CFR_MODELS", str(prices))
+    assert "$0.001000" in to_markdown(table())
+
+
+def test_what_a_store_does_not_know_stays_open() -> None:
+    silent = arm("llm-router", {"a": [attempt("+", routed=True)]})
+    notes = " ".join(table(study(silent, problems=PROBLEMS)).notes)
+    assert "the router's tokens are not on record" in notes
+    assert "models.toml" not in notes
