@@ -21,10 +21,9 @@ STUDY = study(
 )
 
 
-def test_settings_are_named_by_what_tells_them_apart() -> None:
+def test_a_setting_for_each_decoding_of_a_model_that_has_several() -> None:
     found = robustness(STUDY, ["cfr"])
-    labels = [one.label for one in found]
-    assert labels == ["Temperature 0.2", "Temperature 0.7", "Temperature 0.7, Seed 101"]
+    assert [one.decoding for one in found] == [COOL, WARM, SEEDED]
     assert {one.model for one in found} == {"model"}
 
 

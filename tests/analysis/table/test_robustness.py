@@ -38,6 +38,11 @@ def test_the_table_has_a_row_for_the_gain_below_each_method() -> None:
     assert "model: other tables show temperature 0.2, top-p 0.95" in notes
 
 
+def test_settings_are_named_by_what_tells_them_apart() -> None:
+    labels = dict.fromkeys(line.cells[1].text for line in robustness_table(STUDY, ["cfr"]).rows)
+    assert [*labels] == ["Temperature 0.2", "Temperature 0.7", "Temperature 0.7, Seed 101"]
+
+
 def test_one_decoding_shows_nothing() -> None:
     table = robustness_table(study(arm("direct", {"p": "+"})), ["cfr"])
     assert table.rows == ()

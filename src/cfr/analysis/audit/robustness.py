@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from cfr.analysis.statistics.score import Score, score
 from cfr.analysis.statistics.subset import BASELINE, Gain, ModelPairs
-from cfr.analysis.study.decoding import tell_apart
 from cfr.analysis.study.study import Arm, Study
 
 __all__ = ["Setting", "robustness"]
@@ -21,8 +20,10 @@ class Setting:
     """A model under one decoding: what each method scores, and what they gain."""
 
     model: str
-    label: str
-    """What tells this decoding from the model's others: ``Temperature 0.2``."""
+    decoding: str
+    """As stored: a JSON object."""
+    baseline: str
+    """The method that the others gain over."""
     scores: Mapping[tuple[str, str], Score]
     """By method and benchmark."""
     gains: Mapping[tuple[str, str], Gain]
@@ -42,15 +43,15 @@ def robustness(
         ]
         decodings = list(dict.fromkeys(arm.decoding for arm in arms))
         if len(decodings) > 1:
-            labels = [*tell_apart(decodings).values()]
             found += [
-                _setting(model, label, [arm for arm in arms if arm.decoding == decoding], baseline)
-                for decoding, label in zip(decodings, labels, strict=True)
+                _setting([arm for arm in arms if arm.decoding == decoding], baseline)
+                for decoding in decodings
             ]
     return tuple(found)
 
 
-def _setting(model: str, label: str, arms: Sequence[Arm], baseline: str) -> Setting:
+def _setting(arms: Sequence[Arm], baseline: str) -> Setting:
+    model, decoding = arms[0].model, arms[0].decoding
     scores = {(a.method, a.benchmark): found for a in arms if (found := score(a))}
     bases = {arm.benchmark: arm for arm in arms if arm.method == baseline}
     gains = {
@@ -60,4 +61,4 @@ def _setting(model: str, label: str, arms: Sequence[Arm], baseline: str) -> Sett
         and (base := bases.get(arm.benchmark))
         and (gain := ModelPairs(model, ((base, arm),)).gain())
     }
-    return Setting(model, label, scores, gains)
+    return Setting(model, decoding, baseline, scores, gains)

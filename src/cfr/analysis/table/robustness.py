@@ -11,8 +11,8 @@ from cfr.analysis.audit.robustness import Setting, robustness
 from cfr.analysis.notation import NONE, decimal, interval, several
 from cfr.analysis.statistics.score import Score
 from cfr.analysis.statistics.subset import BASELINE
-from cfr.analysis.study.decoding import describe
 from cfr.analysis.study.study import Study, benchmark_label, model_label
+from cfr.analysis.table.decoding import describe, tell_apart
 from cfr.analysis.table.gain import gain_cell
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
 
@@ -32,7 +32,7 @@ def robustness_table(study: Study, methods: Sequence[str], baseline: str = BASEL
         *(Column("Model", "left"), Column("Setting", "left"), Column("Method", "left")),
         *(Column(benchmark_label(name), group="Accuracy, % [95 %]") for name in benchmarks),
     )
-    rows = (line for one in found for line in _rows(one, benchmarks, names, baseline))
+    rows = (line for one in found for line in _rows(one, _ahead(one, found), benchmarks, names))
     alone = "No model of this study was run under more than one decoding."
     return Table(
         "robustness",
@@ -44,20 +44,28 @@ def robustness_table(study: Study, methods: Sequence[str], baseline: str = BASEL
     )
 
 
+def _ahead(one: Setting, found: Sequence[Setting]) -> tuple[str, str]:
+    """Name a setting's model, and its decoding by what tells it from the model's others."""
+    labels = tell_apart([other.decoding for other in found if other.model == one.model])
+    return model_label(one.model), labels[one.decoding]
+
+
 def _rows(
-    one: Setting, benchmarks: Sequence[str], names: Mapping[str, str], baseline: str
+    one: Setting,
+    ahead: tuple[str, str],
+    benchmarks: Sequence[str],
+    names: Mapping[str, str],
 ) -> Iterator[Row]:
     methods = list(dict.fromkeys(method for method, _ in one.scores))
-    methods.sort(key=lambda method: method != baseline)
+    methods.sort(key=lambda method: method != one.baseline)
     best = {
         b: max(s.accuracy for (_, own), s in one.scores.items() if own == b)
         for b in {own for _, own in one.scores}
     }
     for method in methods:
-        ahead = (model_label(one.model), one.label)
         cells = (_score_cell(one.scores.get((method, b)), best.get(b)) for b in benchmarks)
         yield row(*ahead, names[method], *cells)
-        if method != baseline:
+        if method != one.baseline:
             gains = (gain_cell(one.gains.get((method, b))) for b in benchmarks)
             yield row(*ahead, f"Δ {names[method]}", *gains, kind="delta")
 

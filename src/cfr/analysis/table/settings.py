@@ -10,8 +10,9 @@ from functools import cache
 from typing import Any
 
 from cfr.analysis.notation import NONE
-from cfr.analysis.study.decoding import read_decoding, shorten
+from cfr.analysis.study.decoding import read_decoding
 from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
+from cfr.analysis.table.decoding import shorten
 from cfr.analysis.table.table import Column, Row, Table, row
 from cfr.evaluation.series import probe_calls
 from cfr.method.registry import MethodError, make
