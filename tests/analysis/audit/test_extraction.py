@@ -2,6 +2,7 @@ import pytest
 from hand_made import arm, attempt, study
 
 from cfr.analysis.audit.extraction import counts, rungs
+from cfr.analysis.statistics.interval import wilson
 
 # p1: 3 and 1 constraints, 2 and 0 derived; p2: 4 and a fallback, which has none; p3 has one run.
 CFR = arm(
@@ -24,12 +25,13 @@ STUDY = study(arm("direct", {"p1": "++"}), CFR)
 def test_the_ladder_by_hand() -> None:
     (found,) = rungs(STUDY)
     assert found.by_rung == {"parsed": 2, "repaired": 1, "fields": 1, "fallback": 1}
-    assert (found.total, found.malformed) == (5, 3)
+    assert (found.total, found.malformed, found.unknown) == (5, 3, 0)
+    assert (found.malformed_rate, found.malformed_interval) == (0.6, wilson(3, 5))
 
 
 def test_a_rung_of_another_name_is_malformed() -> None:
     odd = study(arm("cfr", {"p": [attempt("+", kinds=[], rung="guessed")]}))
-    assert rungs(odd)[0].malformed == 1
+    assert (rungs(odd)[0].malformed, rungs(odd)[0].unknown) == (1, 1)
 
 
 def test_means_are_over_replies_and_then_over_problems() -> None:

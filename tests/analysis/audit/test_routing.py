@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hand_made import arm, study, texts
 
-from cfr.analysis.audit.routing import activations, audit_router, cofire
+from cfr.analysis.audit.routing import activations, audit_router, cofire, family_counts
 
 PROBLEMS = texts(
     {
@@ -43,6 +43,15 @@ def test_phrases_count_once_for_each_problem_however_they_are_written() -> None:
     assert AUDIT.phrases["modular_remainder"] == {"remainder": 2}
 
 
+def test_families_are_counted_for_each_of_several_benchmarks() -> None:
+    asked = {**texts({"a": "How many?"}, "aime24"), **texts({"b": "The remainder?"}, "aime25")}
+    found = {one.family: one for one in family_counts(audit_router(study(problems=asked)))}
+    assert found["final_integer_or_count"].by_benchmark == {"aime24": 1, "aime25": 0}
+    modular = found["modular_remainder"]
+    assert modular.by_benchmark == {"aime24": 0, "aime25": 1}
+    assert (modular.problems, modular.total, modular.share) == (1, 2, 0.5)
+
+
 def test_gains_by_the_number_of_families() -> None:
     gains = {one.families: one.gain for one in cofire(STUDY, AUDIT, "routed-cfr")}
     points = {name: (gain.points, gain.n) if gain else None for name, gain in gains.items()}
@@ -52,6 +61,7 @@ def test_gains_by_the_number_of_families() -> None:
 def test_a_study_without_texts_has_nothing_to_route() -> None:
     nothing = audit_router(study(arm("direct", {"p": "+"})))
     assert nothing.milliseconds is None
+    assert family_counts(nothing) == ()
     assert (activations(nothing), cofire(STUDY, AUDIT, "cfr")) == ((), ())
 
 

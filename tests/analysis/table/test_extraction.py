@@ -1,6 +1,6 @@
 from hand_made import arm, attempt, study
 
-from cfr.analysis.audit.stage1.gold import Quality
+from cfr.analysis.audit.extraction import GoldSample, Quality
 from cfr.analysis.statistics.interval import wilson
 from cfr.analysis.table.extraction import extraction_table, parsing_table
 from cfr.analysis.table.table import to_markdown
@@ -33,19 +33,29 @@ def test_a_rung_of_another_name_is_named() -> None:
     assert "1 reply(ies) have a rung of another name" in parsing_table(odd).notes[1]
 
 
+GOLD = {("model", "cfr"): Quality(0.5, 0.25, 8, GoldSample(9, audited=4, replies=6))}
+
+
 def test_soundness_comes_from_a_person_before_it_comes_from_gold() -> None:
-    gold = {("model", "cfr"): Quality(0.5, 0.25, "by gold: 8 of 9 statements", ("Of gold.",))}
-    table = to_markdown(extraction_table(STUDY, gold))
-    assert "| 50.0 % | 25.0 % | by gold: 8 of 9 statements |" in table
-    assert "Of gold." in table
-    person = {("model", "cfr"): Quality(0.9, 0.1, "by hand: 50")}
-    table = to_markdown(extraction_table(STUDY, gold | person))
-    assert "| 90.0 % | 10.0 % | by hand: 50 |" in table
-    assert "Of gold." not in table
+    table = to_markdown(extraction_table(STUDY, GOLD))
+    assert "| by gold: 8 of 9 statements in 4 of 6 replies |" in table
+    assert "| 50.0 % [21.5, 78.5] | 25.0 % [7.1, 59.1] |" in table
+    assert "By gold: valid is what the gold constraints" in table
+    person = {("model", "cfr"): Quality(0.9, 0.1, 50)}
+    table = to_markdown(extraction_table(STUDY, GOLD | person))
+    assert "| 90.0 % [78.6, 95.7] | 10.0 % [4.3, 21.4] | by hand: 50 |" in table
+    assert "By gold: valid" not in table
 
 
-def test_soundness_has_an_interval_where_its_number_is_known() -> None:
-    table = to_markdown(extraction_table(STUDY, {("model", "cfr"): Quality(0.5, 0.0, "x", n=10)}))
+def test_all_replies_or_some_of_them_were_audited() -> None:
+    every = {("model", "cfr"): Quality(None, None, 0, GoldSample(0, audited=24, replies=24))}
+    table = to_markdown(extraction_table(STUDY, every))
+    assert "| – | – | by gold: 0 of 0 statements in 24 replies |" in table
+    assert "the least uncertainty there is" not in table
+
+
+def test_soundness_has_an_interval() -> None:
+    table = to_markdown(extraction_table(STUDY, {("model", "cfr"): Quality(0.5, 0.0, 10)}))
     low, high = (100 * end for end in wilson(5, 10))
     assert f"| 50.0 % [{low:.1f}, {high:.1f}] | 0.0 % [0.0, " in table
     assert "the least uncertainty there is" in table

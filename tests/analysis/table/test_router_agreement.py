@@ -23,7 +23,15 @@ def table(of: Study = STUDY, labels: Decisions | None = None) -> Table:
     return routers_table(compare_routers(of, audit_router(STUDY), labels))
 
 
+def test_a_router_is_named_with_its_model() -> None:
+    printed = arm("routed-cfr(router=printed)", {"a": [attempt("+", routed=False)]})
+    rows = table(study(printed, problems=PROBLEMS)).rows
+    names = [line.cells[0].text for line in rows]
+    assert names == ["Regex router", "Routed-CFR [router=printed], model"]
+
+
 def test_without_labels_the_regex_router_is_the_reference() -> None:
+    assert table().title == "Routers against Regex router"
     notes = " ".join(table().notes)
     assert "not merit" in notes
     assert "models.toml sets no price" in notes
@@ -32,7 +40,9 @@ def test_without_labels_the_regex_router_is_the_reference() -> None:
 
 def test_labels_judge_every_router() -> None:
     labels = {("set", "a"): True, ("set", "b"): True}
-    assert "not merit" not in " ".join(table(labels=labels).notes)
+    found = table(labels=labels)
+    assert found.title == "Routers against 2 decisions of a person"
+    assert "not merit" not in " ".join(found.notes)
 
 
 def test_a_price_makes_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Stage 1 by its own record: how replies parsed, and how much they list.
+"""Stage 1 replies on record: how they parsed, how many constraints they list, how sound those are.
 
 Paper: Stage 1 Constraint Reliability; appendix JSON Parsing and Error Handling.
 """
@@ -10,14 +10,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cfr.analysis.statistics.interval import Interval
+from cfr.analysis.statistics.interval import Interval, wilson
 from cfr.analysis.statistics.resample import bootstrap
 from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Arm, Extraction, Study
+from cfr.constraint.recovery import RUNGS
 
 __all__ = [
     "Counts",
+    "GoldSample",
     "Mean",
+    "Quality",
     "Rungs",
     "counts",
     "extracting",
@@ -43,6 +46,7 @@ class Rungs:
     name: str
     """The method as tables print it."""
     by_rung: Mapping[str, int]
+    """Replies by the recovery step that could read them, under the name that stores keep."""
 
     @property
     def total(self) -> int:
@@ -50,9 +54,24 @@ class Rungs:
         return sum(self.by_rung.values())
 
     @property
+    def unknown(self) -> int:
+        """Replies whose step has a name that is none of the four."""
+        return self.total - sum(self.by_rung.get(rung, 0) for rung in RUNGS)
+
+    @property
     def malformed(self) -> int:
         """Replies that were no JSON as they stood."""
         return self.total - self.by_rung.get("parsed", 0)
+
+    @property
+    def malformed_rate(self) -> float:
+        """The share of replies that were no JSON as they stood."""
+        return self.malformed / self.total
+
+    @property
+    def malformed_interval(self) -> Interval:
+        """The 95 % Wilson interval of that share."""
+        return wilson(self.malformed, self.total)
 
 
 def rungs(study: Study) -> tuple[Rungs, ...]:
@@ -71,6 +90,38 @@ def replies(arms: Iterable[Arm]) -> Iterator[tuple[Key, Extraction]]:
             for attempt in attempts:
                 if attempt.extraction:
                     yield key, attempt.extraction
+
+
+@dataclass(frozen=True, slots=True)
+class GoldSample:
+    """What of Stage 1's output was audited against gold constraints."""
+
+    statements: int
+    """Statements in the audited replies, those among them whose words decide nothing."""
+    audited: int
+    """Replies that were audited."""
+    replies: int
+    """Replies that the audited ones were drawn from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Soundness of the constraints that Stage 1 lists."""
+
+    validity: float | None
+    """From 0 to 1, as is the other; None where nothing could be decided."""
+    hallucination: float | None
+    n: int
+    """How many statements or constraints the two are shares of."""
+    gold: GoldSample | None = None
+    """What was audited against gold constraints; None where people judged."""
+
+    def interval(self, share: float | None) -> Interval | None:
+        """Give Wilson's 95 % interval of one of the two shares, in per cent."""
+        if share is None or not self.n:
+            return None
+        low, high = wilson(share * self.n, self.n)
+        return 100 * low, 100 * high
 
 
 @dataclass(frozen=True, slots=True)

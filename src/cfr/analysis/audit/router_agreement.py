@@ -11,15 +11,15 @@ from typing import Final
 
 from cfr.analysis.audit.person_file import read_said
 from cfr.analysis.audit.routing import RouterAudit
-from cfr.analysis.notation import several
 from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.statistics.subset import Key
-from cfr.analysis.study.study import Arm, StageCost, Study, model_label
+from cfr.analysis.study.study import Arm, StageCost, Study
 from cfr.engine.presets import find_preset
 from cfr.error import InputError
 from cfr.protocol import Usage
 
 __all__ = [
+    "REGEX_ROUTER",
     "Decisions",
     "RouterAgreement",
     "RouterRow",
@@ -34,7 +34,7 @@ __all__ = [
 Decisions = Mapping[Key, bool]
 """By problem: whether it goes to two stages."""
 
-_REGEX: Final = "Regex router"
+REGEX_ROUTER: Final = "Regex router"
 _STAGE: Final = "router"
 
 
@@ -112,6 +112,9 @@ class RouterRow:
     """One router: its agreement with the reference, and what a decision takes."""
 
     name: str
+    """The method as tables print it, or ``Regex router``."""
+    model: str
+    """The model that the method ran with; empty for the regex router of the audit itself."""
     agreement: RouterAgreement | None
     """None for the reference itself."""
     tokens: float | None
@@ -123,10 +126,9 @@ class RouterRow:
 class Routers:
     """Several routers against one reference."""
 
-    reference: str
-    """What the decisions are compared with, in words."""
     rows: tuple[RouterRow, ...]
-    by_person: bool
+    labels: int | None
+    """How many decisions of a person are the reference; None where the regex router is."""
 
 
 def compare_routers(study: Study, audit: RouterAudit, labels: Decisions | None = None) -> Routers:
@@ -137,7 +139,8 @@ def compare_routers(study: Study, audit: RouterAudit, labels: Decisions | None =
     regex = {key: bool(families) for key, families in audit.families.items()}
     reference = regex if labels is None else labels
     ours = RouterRow(
-        _REGEX,
+        REGEX_ROUTER,
+        "",
         agreement_between(labels, regex) if labels is not None else None,
         tokens=0.0,
         milliseconds=audit.milliseconds,
@@ -147,8 +150,7 @@ def compare_routers(study: Study, audit: RouterAudit, labels: Decisions | None =
         _row(arms, agreement_between(reference, stored_decisions(arms)))
         for arms in _routed_arms(study)
     )
-    said = _REGEX if labels is None else f"{several(len(labels), 'decision')} of a person"
-    return Routers(said, (ours, *others), by_person=labels is not None)
+    return Routers((ours, *others), None if labels is None else len(labels))
 
 
 def _routed_arms(study: Study) -> Iterator[list[Arm]]:
@@ -167,17 +169,18 @@ def _by_default_patterns(arm: Arm) -> bool:
 
 def _row(arms: list[Arm], agreement: RouterAgreement) -> RouterRow:
     spent = reduce(add, (arm.stages.get(_STAGE, StageCost()) for arm in arms))
-    name = f"{arms[0].name}, {model_label(arms[0].model)}"
+    name, model = arms[0].name, arms[0].model
     if arms[0].method.startswith("routed-cfr"):
-        return RouterRow(name, agreement, tokens=0.0, milliseconds=None, dollars=0.0)
+        return RouterRow(name, model, agreement, tokens=0.0, milliseconds=None, dollars=0.0)
     if not spent.calls:
-        return RouterRow(name, agreement, None, None, None)
+        return RouterRow(name, model, agreement, None, None, None)
     tokens = spent.input_tokens + spent.output_tokens
-    preset = find_preset(arms[0].model)
+    preset = find_preset(model)
     price = preset.price if preset else None
     cost = price.cost(Usage(spent.input_tokens, spent.output_tokens)) if price else None
     return RouterRow(
         name,
+        model,
         agreement,
         tokens=tokens / spent.calls if tokens else None,
         milliseconds=1_000 * spent.seconds / spent.calls if spent.seconds else None,

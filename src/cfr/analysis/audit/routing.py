@@ -9,23 +9,24 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from cfr.analysis.notation import several
 from cfr.analysis.statistics.subset import BASELINE, Gain, Key, pairs_by_model
-from cfr.analysis.study.study import ProblemText, Study, benchmark_label
+from cfr.analysis.study.study import ProblemText, Study
 from cfr.constraint.router import FAMILIES, aime_convention, route
 
 __all__ = [
     "FAMILY_LABELS",
     "Activation",
     "CoFire",
+    "FamilyCount",
     "RouterAudit",
     "activations",
     "audit_router",
     "cofire",
+    "family_counts",
 ]
 
 FAMILY_LABELS: Final[Mapping[str, str]] = dict(
@@ -56,14 +57,10 @@ class RouterAudit:
     milliseconds: float | None
     """Mean time for one problem, measured here and now; None without problems."""
 
-    def silent(self, benchmarks: Sequence[str] | None = None) -> tuple[str, ...]:
-        """Say in words which problems could not be routed for want of their text."""
-        return tuple(
-            f"{benchmark_label(name) or 'This set'}, left out for want of a text: "
-            f"{several(count, 'problem')}."
-            for name, count in self.untold.items()
-            if count and (benchmarks is None or name in benchmarks)
-        )
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """The benchmarks that have problems with a text, in order."""
+        return tuple(dict.fromkeys(name for name, _ in self.families))
 
 
 def audit_router(study: Study) -> RouterAudit:
@@ -125,6 +122,46 @@ def activations(audit: RouterAudit) -> tuple[Activation, ...]:
     total = Counter(name for name, _ in audit.families)
     routed = Counter(name for (name, _), families in audit.families.items() if families)
     return tuple(Activation(name, routed[name], total[name]) for name in total)
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyCount:
+    """A cue family: the phrases of it that were found, and the problems that have it."""
+
+    family: str
+    phrases: Counter[str]
+    """Problems by phrase."""
+    by_benchmark: Mapping[str, int]
+    """Problems by benchmark."""
+    total: int
+    """All problems with a text, whatever they have."""
+
+    @property
+    def problems(self) -> int:
+        """How many problems have the family."""
+        return sum(self.by_benchmark.values())
+
+    @property
+    def share(self) -> float:
+        """The share of all problems with a text that have the family."""
+        return self.problems / self.total
+
+
+def family_counts(audit: RouterAudit) -> tuple[FamilyCount, ...]:
+    """Count the problems that have each cue family; nothing where no problem has a text."""
+    counts = Counter(
+        (family, name) for (name, _), families in audit.families.items() for family in families
+    )
+    return tuple(
+        FamilyCount(
+            family,
+            audit.phrases[family],
+            {name: counts[family, name] for name in audit.benchmarks},
+            len(audit.families),
+        )
+        for family in FAMILIES
+        if audit.families
+    )
 
 
 @dataclass(frozen=True, slots=True)

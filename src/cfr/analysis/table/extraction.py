@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from cfr.analysis.audit.extraction import Counts, Rungs, counts, rungs
-from cfr.analysis.audit.stage1.gold import Quality
+from cfr.analysis.audit.extraction import Counts, Quality, Rungs, counts, rungs
 from cfr.analysis.notation import NONE, decimal, interval, percent, share
-from cfr.analysis.statistics.interval import wilson
 from cfr.analysis.study.study import Study, model_label
 from cfr.analysis.table.table import Column, Row, Table, row
 from cfr.constraint.recovery import RUNGS
@@ -31,7 +29,7 @@ def parsing_table(study: Study) -> Table:
         *(Column(rung.capitalize()) for rung in RUNGS),
         Column("Malformed [95 %]"),
     )
-    odd = sum(one.total - sum(one.by_rung.get(rung, 0) for rung in RUNGS) for one in found)
+    odd = sum(one.unknown for one in found)
     notes = [
         "Malformed: not JSON as it stood; a fence of code around it is enough. Repaired and fields "
         "were recovered, fully or in part; after fallback the problem was solved without "
@@ -49,13 +47,13 @@ def parsing_table(study: Study) -> Table:
 
 
 def _parsing_row(one: Rungs) -> Row:
-    low, high = wilson(one.malformed, one.total)
+    low, high = one.malformed_interval
     return row(
         model_label(one.model),
         one.name,
         f"{one.total:,}",
         *(share(one.by_rung.get(rung, 0), one.total) for rung in RUNGS),
-        percent(one.malformed / one.total) + interval((100 * low, 100 * high)),
+        percent(one.malformed_rate) + interval((100 * low, 100 * high)),
     )
 
 
@@ -91,7 +89,7 @@ def _counts_row(one: Counts, quality: Quality | None) -> Row:
         f"{one.problems:,}",
         *(decimal(m.value, 2) + interval(m.interval, 2) for m in (one.raw, one.propagated)),
         *_sound(quality),
-        quality.judged if quality else NONE,
+        _judged(quality),
     )
 
 
@@ -103,6 +101,23 @@ def _sound(quality: Quality | None) -> tuple[str, str]:
         for share in (quality.validity, quality.hallucination)
     )
     return valid, made_up
+
+
+def _judged(quality: Quality | None) -> str:
+    if quality is None:
+        return NONE
+    if (gold := quality.gold) is None:
+        return f"by hand: {quality.n:,}"
+    of = f" of {gold.replies:,}" if gold.audited < gold.replies else ""
+    statements = f"{quality.n:,} of {gold.statements:,} statements"
+    return f"by gold: {statements} in {gold.audited:,}{of} replies"
+
+
+_BY_GOLD: Final = (
+    "By gold: valid is what the gold constraints of a problem imply, hallucinated what its true "
+    "answer contradicts; what is true and not implied is neither. Statements whose words decide "
+    "nothing are left out."
+)
 
 
 def _extraction_notes(found: Sequence[Counts], chosen: Sequence[Quality | None]) -> Iterator[str]:
@@ -119,4 +134,5 @@ def _extraction_notes(found: Sequence[Counts], chosen: Sequence[Quality | None])
         )
     if len(known) < len(found):
         yield f"{NONE}: not audited; it takes problems with gold constraints, or a person."
-    yield from dict.fromkeys(note for one in known for note in one.notes)
+    if any(one.gold for one in known):
+        yield _BY_GOLD

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cfr.analysis.audit.router_agreement import RouterRow, Routers
-from cfr.analysis.notation import NONE, decimal
+from cfr.analysis.audit.router_agreement import REGEX_ROUTER, RouterRow, Routers
+from cfr.analysis.notation import NONE, decimal, several
+from cfr.analysis.study.study import model_label
 from cfr.analysis.table.table import Column, Row, Table, row
 
 __all__ = ["routers_table"]
@@ -17,9 +18,11 @@ def routers_table(routers: Routers) -> Table:
         *(Column("Router", "left"), Column("Problems"), Column("Precision"), Column("Recall")),
         *(Column("F1"), Column("κ"), Column("Tokens"), Column("Latency, ms"), Column("Cost")),
     )
+    labels = routers.labels
+    reference = REGEX_ROUTER if labels is None else f"{several(labels, 'decision')} of a person"
     return Table(
         "router-ablation",
-        f"Routers against {routers.reference}",
+        f"Routers against {reference}",
         columns,
         tuple(map(_shown, routers.rows)),
         notes=tuple(_notes(routers)),
@@ -36,11 +39,12 @@ def _shown(one: RouterRow) -> Row:
         ratios = (found.precision, found.recall, found.f1, found.kappa)
         agreement = (f"{found.n:,}", *(decimal(ratio, 3) for ratio in ratios))
     latency = decimal(one.milliseconds, 3 if (one.milliseconds or 1) < 1 else 0)
-    return row(one.name, *agreement, decimal(one.tokens, 0), latency, dollars)
+    name = ", ".join(filter(None, (one.name, model_label(one.model))))
+    return row(name, *agreement, decimal(one.tokens, 0), latency, dollars)
 
 
 def _notes(routers: Routers) -> Iterator[str]:
-    if not routers.by_person:
+    if routers.labels is None:
         yield "No person's labels were given: this is agreement with the regex router, not merit."
     if len(routers.rows) == 1:
         yield "No method of this study has another router; run llm-router to compare."

@@ -10,13 +10,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cfr.analysis.audit.routing import FAMILY_LABELS, RouterAudit, activations, cofire
+from cfr.analysis.audit.routing import (
+    FAMILY_LABELS,
+    RouterAudit,
+    activations,
+    cofire,
+    family_counts,
+)
 from cfr.analysis.notation import NONE, counted, percent, several
 from cfr.analysis.statistics.subset import BASELINE, ModelPairs, pairs_by_model
 from cfr.analysis.study.study import Study, benchmark_label, model_label
 from cfr.analysis.table.gain import absent, gain_cell
 from cfr.analysis.table.table import Column, Row, Table, row
-from cfr.constraint.router import FAMILIES, aime_convention
+from cfr.constraint.router import aime_convention
 
 __all__ = ["cofire_table", "convention_table", "patterns_table", "rates_table"]
 
@@ -44,22 +50,16 @@ def rates_table(audit: RouterAudit) -> Table:
 def patterns_table(audit: RouterAudit) -> Table:
     """Show what each cue family found, and where it stands most often."""
     total = len(audit.families)
-    by_benchmark = Counter(
-        (name, family) for (name, _), families in audit.families.items() for family in families
-    )
-    counts = Counter(family for families in audit.families.values() for family in families)
-    told = list(dict.fromkeys(name for name, _ in audit.families))
-    benchmarks = told if len(told) > 1 else []
+    benchmarks = audit.benchmarks if len(audit.benchmarks) > 1 else ()
     rows = [
         row(
-            FAMILY_LABELS[family],
-            _most_often(audit.phrases[family]),
-            f"{counts[family]:,}",
-            percent(counts[family] / total),
-            *(f"{by_benchmark[name, family]:,}" for name in benchmarks),
+            FAMILY_LABELS[one.family],
+            _most_often(one.phrases),
+            f"{one.problems:,}",
+            percent(one.share),
+            *(f"{one.by_benchmark[name]:,}" for name in benchmarks),
         )
-        for family in FAMILIES
-        if total
+        for one in family_counts(audit)
     ]
     columns = (
         Column("Family", "left"),
@@ -94,7 +94,7 @@ def convention_table(audit: RouterAudit) -> Table:
     ]
     untold = [name for name, count in audit.untold.items() if count and aime_convention(name)]
     missing = "No benchmark of this study has a name that begins with aime."
-    silent = audit.silent([*(one.benchmark for one in aime), *untold])
+    silent = _without_text(audit, [*(one.benchmark for one in aime), *untold])
     return Table(
         "router-convention",
         "AIME router convention control, routed / total",
@@ -109,7 +109,17 @@ def _notes(audit: RouterAudit, rows: Sequence[Row] | None = None) -> tuple[str, 
     nothing = not audit.families if rows is None else not rows
     return (
         *(["No problem of this study has a text on record."] if nothing else ()),
-        *audit.silent(),
+        *_without_text(audit),
+    )
+
+
+def _without_text(audit: RouterAudit, benchmarks: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Say which problems could not be routed because their text is not on record."""
+    return tuple(
+        f"{benchmark_label(name) or 'This set'}, left out for want of a text: "
+        f"{several(count, 'problem')}."
+        for name, count in audit.untold.items()
+        if count and (benchmarks is None or name in benchmarks)
     )
 
 
@@ -145,4 +155,5 @@ def _cofire_notes(audit: RouterAudit, both: Sequence[ModelPairs]) -> Iterator[st
     for side in both:
         yield f"{model_label(side.model)}: problems of {side.where} that were judged on both sides."
     yield "Problems with more cues differ in other ways too: these gains do not show what cues do."
-    yield from audit.silent(tuple(dict.fromkeys(b for side in both for b in side.benchmarks)))
+    benchmarks = tuple(dict.fromkeys(name for side in both for name in side.benchmarks))
+    yield from _without_text(audit, benchmarks)

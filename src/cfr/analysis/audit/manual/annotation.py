@@ -20,8 +20,8 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final, TypeAlias
 
+from cfr.analysis.audit.extraction import Quality
 from cfr.analysis.audit.manual.label import MARKS, Label, Mark, Stage
-from cfr.analysis.audit.stage1.gold import Quality
 from cfr.analysis.statistics.interval import Interval, wilson
 from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.study.study import Study
@@ -141,12 +141,7 @@ def by_method(labels: Iterable[Label]) -> dict[tuple[str, str], Quality]:
     for key, group in by_attempt(labels).items():
         judged[key[2], key[1]].append(group)
     return {
-        names: Quality(
-            one.validity.value,
-            one.hallucination.value,
-            f"by hand: {one.constraints:,}",
-            n=one.constraints,
-        )
+        names: Quality(one.validity.value, one.hallucination.value, one.constraints)
         for names, groups in sorted(judged.items())
         if (one := _rates(names[0], groups)).constraints
     }
