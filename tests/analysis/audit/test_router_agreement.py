@@ -83,7 +83,7 @@ def test_without_labels_the_regex_router_is_the_reference() -> None:
     assert found.labels is None
     assert regex.agreement is None
     assert regex.tokens == 0
-    assert regex.milliseconds
+    assert regex.milliseconds is None
     assert llm.agreement
     assert (llm.agreement.n, llm.agreement.precision, llm.agreement.recall) == (4, 0.5, 0.5)
     assert (llm.tokens, llm.milliseconds, llm.dollars) == (100, 500, None)

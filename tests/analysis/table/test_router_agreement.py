@@ -30,6 +30,12 @@ def test_a_router_is_named_with_its_model() -> None:
     assert names == ["Regex router", "Routed-CFR [router=printed], model"]
 
 
+def test_a_call_has_a_latency_and_a_regular_expression_has_none() -> None:
+    regex, llm = ([cell.text for cell in line.cells][6:8] for line in table().rows)
+    assert (regex, llm) == (["0", "–"], ["100", "500"])
+    assert "perf/README.md has the figure" in " ".join(table().notes)
+
+
 def test_without_labels_the_regex_router_is_the_reference() -> None:
     assert table().title == "Routers against Regex router"
     notes = " ".join(table().notes)

@@ -119,6 +119,7 @@ class RouterRow:
     """None for the reference itself."""
     tokens: float | None
     milliseconds: float | None
+    """None for regular expressions: they make no call, and nothing is timed here."""
     dollars: float | None
 
 
@@ -143,7 +144,7 @@ def compare_routers(study: Study, audit: RouterAudit, labels: Decisions | None =
         "",
         agreement_between(labels, regex) if labels is not None else None,
         tokens=0.0,
-        milliseconds=audit.milliseconds,
+        milliseconds=None,
         dollars=0.0,
     )
     others = (

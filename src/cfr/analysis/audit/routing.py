@@ -7,7 +7,6 @@ Analysis.
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,8 +53,6 @@ class RouterAudit:
     """By family: in how many problems each phrase stands."""
     untold: Mapping[str, int]
     """By benchmark: how many problems have attempts and no text."""
-    milliseconds: float | None
-    """Mean time for one problem, measured here and now; None without problems."""
 
     @property
     def benchmarks(self) -> tuple[str, ...]:
@@ -65,9 +62,7 @@ class RouterAudit:
 
 def audit_router(study: Study) -> RouterAudit:
     """Route every problem of a study by its text."""
-    started = time.perf_counter()
     fired = {key: route(asked.text) for key, asked in study.problems.items() if asked.text}
-    seconds = time.perf_counter() - started
     phrases = {family: Counter[str]() for family in FAMILIES}
     for key, cues in fired.items():
         for cue in cues:
@@ -77,7 +72,6 @@ def audit_router(study: Study) -> RouterAudit:
         families={key: tuple(cue.family for cue in cues) for key, cues in fired.items()},
         phrases=phrases,
         untold=_untold(study),
-        milliseconds=1_000 * seconds / len(fired) if fired else None,
     )
 
 

@@ -49,8 +49,9 @@ def _notes(routers: Routers) -> Iterator[str]:
     if len(routers.rows) == 1:
         yield "No method of this study has another router; run llm-router to compare."
     yield (
-        "Tokens, latency and cost are means for one decision. The regex router was timed on this "
-        "study's problems while the table was made; a call's latency includes its wait for a place."
+        "Tokens, latency and cost are means for one decision; a call's latency includes its wait "
+        "for a place. Regular expressions are not timed here, so that the same data give the same "
+        "table: perf/router.py measures them, and perf/README.md has the figure."
     )
     unpriced = [one for one in routers.rows if one.dollars is None]
     if any(one.tokens is None for one in unpriced):
