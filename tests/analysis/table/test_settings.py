@@ -31,6 +31,9 @@ def test_settings_as_they_were_recorded() -> None:
         "stage1 1,024; stage2 31,744; direct 32,768 | stage1 |"
     ) in table
     assert "| 0.0 | 0.95 | 7 | “Answer with an integer from 0 to 999, an…” | 1 |" in table
+    assert (
+        "| router 1,024; stage1 1,024; stage2 31,744; direct 32,768 | router, stage1 |"
+    ) in table
     assert "begun only" not in table
 
 

@@ -5,83 +5,66 @@ Paper: appendix Implementation Details, "API Configuration".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping
 from typing import Any
 
+from cfr.analysis.audit.settings import RowSettings, StageRequest, row_settings
 from cfr.analysis.notation import NONE
 from cfr.analysis.study.decoding import read_decoding
-from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
+from cfr.analysis.study.study import Study, benchmark_label, model_label
 from cfr.analysis.table.decoding import shorten
 from cfr.analysis.table.table import Column, Row, Table, row
-from cfr.evaluation.series import probe_calls
-from cfr.method.registry import MethodError, make
 
 __all__ = ["settings_table"]
 
 
 def settings_table(study: Study) -> Table:
     """Show how each row of the other tables was decoded, and what its method may spend."""
-    groups: dict[tuple[str, str, str], list[Arm]] = {}
-    for arm in study.arms:
-        if arm.attempts:
-            groups.setdefault((arm.model, arm.method, arm.decoding), []).append(arm)
     columns = (
         *(Column("Model", "left"), Column("Method", "left"), Column("Benchmarks", "left")),
         *(Column("Temperature"), Column("Top-p"), Column("Seed"), Column("System prompt", "left")),
         *(Column("Runs"), Column("Output budget, tokens", "left"), Column("JSON mode", "left")),
     )
-    rows = [_settings_row(arms) for arms in groups.values()]
+    rows = tuple(map(_row, row_settings(study)))
     notes = (
         "Budgets are those that a method asks for now; an engine lowers them where the context of "
         "the model is smaller. No stop sequences are set.",
+        "Every stage that a method may ask for is shown, its fallback among them: direct, where a "
+        "first stage's reply cannot be used.",
         f"{NONE}: not on record.",
     )
     return Table(
         "settings",
         "Settings of every row",
         columns,
-        tuple(rows),
+        rows,
         notes=notes if rows else ("This study has no attempts.",),
         paper=("tab:api-settings",),
     )
 
 
-def _settings_row(arms: Sequence[Arm]) -> Row:
-    first, known = arms[0], read_decoding(arms[0].decoding)
-    sampling = (_setting_cell(known, name) for name in ("temperature", "top_p", "seed"))
+def _row(one: RowSettings) -> Row:
+    known = read_decoding(one.decoding)
+    sampling = (_setting(known, name) for name in ("temperature", "top_p", "seed"))
     system = shorten(known["system"]) if known.get("system") else "none" if known else NONE
-    runs = sorted({arm.runs for arm in arms})
+    json_stages = ", ".join(request.stage for request in one.requests if request.json)
     return row(
-        model_label(first.model),
-        first.name,
-        ", ".join(benchmark_label(arm.benchmark) for arm in arms) or NONE,
+        model_label(one.model),
+        one.method,
+        ", ".join(map(benchmark_label, one.benchmarks)) or NONE,
         *sampling,
         system,
-        "–".join(map(str, dict.fromkeys((runs[0], runs[-1])))),
-        *_asked(first.method),
+        "–".join(map(str, dict.fromkeys(one.runs))),
+        "; ".join(map(_budget, one.requests)) or NONE,
+        json_stages or ("none" if one.requests else NONE),
     )
 
 
-def _setting_cell(known: Mapping[str, Any], name: str) -> str:
+def _budget(request: StageRequest) -> str:
+    return f"{request.stage} {' or '.join(f'{tokens:,}' for tokens in request.budgets)}"
+
+
+def _setting(known: Mapping[str, Any], name: str) -> str:
     if name not in known:
         return NONE
     return "none" if known[name] is None else str(known[name])
-
-
-@cache
-def _asked(method: str) -> tuple[str, str]:
-    """Say how much a method asks for in each stage, and in which stages it asks for JSON."""
-    try:
-        calls = list(probe_calls(make(method)))
-    except MethodError:
-        return NONE, NONE  # a method of somebody else's
-    budgets: dict[str, set[int]] = {}
-    for call in calls:
-        budgets.setdefault(call.stage, set()).add(call.max_tokens)
-    shown = (
-        f"{stage} {' or '.join(f'{n:,}' for n in sorted(tokens))}"
-        for stage, tokens in budgets.items()
-    )
-    json_stages = dict.fromkeys(call.stage for call in calls if call.json)
-    return "; ".join(shown), ", ".join(json_stages) or "none"
