@@ -1,11 +1,19 @@
 import json
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hand_made import arm, study, texts
 
-from cfr.analysis.audit.routing import activations, audit_router, cofire, family_counts
+from cfr.analysis.audit.routing import (
+    activations,
+    audit_router,
+    cofire,
+    family_counts,
+    phrase_counts,
+)
 
 PROBLEMS = texts(
     {
@@ -50,6 +58,17 @@ def test_families_are_counted_for_each_of_several_benchmarks() -> None:
     modular = found["modular_remainder"]
     assert modular.by_benchmark == {"aime24": 0, "aime25": 1}
     assert (modular.problems, modular.total, modular.share) == (1, 2, 0.5)
+
+
+def test_a_phrase_belongs_to_the_first_family_that_has_it() -> None:
+    found = {one.phrase: (one.family, one.problems) for one in phrase_counts(AUDIT)}
+    assert found["remainder"] == ("modular_remainder", 2)
+    twice = replace(
+        AUDIT, phrases={"first": Counter({"least": 2}), "second": Counter({"least": 1, "most": 1})}
+    )
+    (least, most) = phrase_counts(twice)
+    assert (least.phrase, least.family, least.problems) == ("least", "first", 3)
+    assert (most.family, most.problems) == ("second", 1)
 
 
 def test_gains_by_the_number_of_families() -> None:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pictures import HOSTILE, check, ids, words
 
-from cfr.analysis.figure.flow import FlowCounts, flow
+from cfr.analysis.audit.flow import FlowCounts
+from cfr.analysis.figure.flow import flow
 
 COUNTS = FlowCounts(
     problems=2000,
@@ -40,13 +41,6 @@ def test_without_numbers_the_diagram_stands_alone() -> None:
     assert numbered == {"Stage 1", "Stage 2"}
     assert not [own for own in ids(figure) if "count" in own]
     assert figure.notes == ()
-
-
-def test_what_cannot_be_known_is_not_guessed() -> None:
-    counts = FlowCounts(problems=10, routed=6, direct=4)
-    assert counts.solved_under is None
-    assert counts.solved_directly is None
-    assert FlowCounts(routed=6, direct=4, fallback=1).solved_under == 5
 
 
 def test_hostile_rungs_and_units() -> None:

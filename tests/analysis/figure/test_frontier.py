@@ -3,42 +3,17 @@ from __future__ import annotations
 import math
 import random
 
-from hypothesis import given
-from hypothesis import strategies as st
 from pictures import HOSTILE, check, found, ids, words
 
-from cfr.analysis.figure.frontier import FrontierPoint, frontier, pareto
+from cfr.analysis.audit.frontier import pareto
+from cfr.analysis.figure.frontier import FrontierPoint, frontier
 
-POINTS = pareto(
-    [
-        FrontierPoint("Direct CoT", 2100, 0.52, 0.45, 0.60),
-        FrontierPoint("Routed-CFR", 3400, 0.58, 0.50, 0.66),
-        FrontierPoint("Self-Refine", 6100, 0.55),
-        FrontierPoint("Majority vote", 26000, 0.60, 0.52, 0.68),
-    ]
-)
-numbers = st.builds(
-    FrontierPoint, st.just("m"), st.integers(1, 6), st.sampled_from([0.0, 0.5, 1.0])
-)
-
-
-def test_marks_who_is_on_the_frontier() -> None:
-    assert [point.on_frontier for point in POINTS] == [True, True, False, True]
-
-
-@given(st.lists(numbers, max_size=12))
-def test_the_frontier_is_what_nothing_beats(points: list[FrontierPoint]) -> None:
-    marked = pareto(points)
-    assert [(p.tokens, p.accuracy) for p in marked] == [(p.tokens, p.accuracy) for p in points]
-    best = {
-        tokens: max(p.accuracy for p in points if p.tokens <= tokens)
-        for tokens in range(1, 7)
-        if any(p.tokens <= tokens for p in points)
-    }
-    for point in marked:
-        cheapest = min(p.tokens for p in points if p.accuracy >= point.accuracy)
-        expected = point.accuracy == best[int(point.tokens)] and point.tokens == cheapest
-        assert point.on_frontier == expected
+POINTS = [
+    FrontierPoint("Direct CoT", 2100, 0.52, 0.45, 0.60, on_frontier=True),
+    FrontierPoint("Routed-CFR", 3400, 0.58, 0.50, 0.66, on_frontier=True),
+    FrontierPoint("Self-Refine", 6100, 0.55),
+    FrontierPoint("Majority vote", 26000, 0.60, 0.52, 0.68, on_frontier=True),
+]
 
 
 def test_points_intervals_labels_and_the_line_are_drawn() -> None:
@@ -63,8 +38,8 @@ def test_nothing_to_draw_is_no_figure() -> None:
 
 def test_odd_points() -> None:
     check(frontier([FrontierPoint("only", 0, 0.5)]))
-    check(frontier(pareto([FrontierPoint("same", 100, 0.5, 0.5, 0.5)] * 5)))
-    check(frontier(pareto([FrontierPoint(name, 10, 0.1) for name in HOSTILE])))
+    check(frontier([FrontierPoint("same", 100, 0.5, 0.5, 0.5, on_frontier=True)] * 5))
+    check(frontier([FrontierPoint(name, 10, 0.1, on_frontier=True) for name in HOSTILE]))
     left_out = check(frontier([FrontierPoint("a", 10, 0.1), FrontierPoint("b", math.inf, 0.1)]))
     assert "Not drawn, for want of a number: 1 point." in left_out.notes
 
@@ -78,7 +53,9 @@ def test_labels_without_room_are_named_in_a_note() -> None:
 
 def test_the_same_points_give_the_same_bytes() -> None:
     draw = random.Random(1)
-    points = pareto(
-        [FrontierPoint(f"m{n}", draw.uniform(500, 50000), draw.random()) for n in range(25)]
-    )
+    spots = [(draw.uniform(500, 50000), draw.random()) for _ in range(25)]
+    points = [
+        FrontierPoint(f"m{number}", *spot, on_frontier=on_frontier)
+        for number, (spot, on_frontier) in enumerate(zip(spots, pareto(spots), strict=True))
+    ]
     assert frontier(points) == frontier(points)

@@ -21,11 +21,13 @@ __all__ = [
     "Activation",
     "CoFire",
     "FamilyCount",
+    "PhraseCount",
     "RouterAudit",
     "activations",
     "audit_router",
     "cofire",
     "family_counts",
+    "phrase_counts",
 ]
 
 FAMILY_LABELS: Final[Mapping[str, str]] = dict(
@@ -156,6 +158,27 @@ def family_counts(audit: RouterAudit) -> tuple[FamilyCount, ...]:
         for family in FAMILIES
         if audit.families
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseCount:
+    """A phrase that routed problems."""
+
+    phrase: str
+    family: str
+    """The first family that it is a cue of."""
+    problems: int
+    """How many problems have it, added over the families that it is a cue of."""
+
+
+def phrase_counts(audit: RouterAudit) -> tuple[PhraseCount, ...]:
+    """Count the problems that have each phrase, family by family as they are listed."""
+    problems: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    for family, phrases in audit.phrases.items():
+        problems.update(phrases)
+        first = dict.fromkeys(phrases, family) | first
+    return tuple(PhraseCount(phrase, first[phrase], count) for phrase, count in problems.items())
 
 
 @dataclass(frozen=True, slots=True)

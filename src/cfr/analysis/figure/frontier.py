@@ -1,13 +1,12 @@
-"""Accuracy against what it costs in tokens (paper: the accuracy-cost trade-off of its main tables).
+"""Scatter plot of accuracy against tokens, with a line along the methods on the frontier.
 
-A method is on the frontier where no other is at least as accurate for at most as many tokens and
-better in one of the two.
+Paper: the accuracy-cost trade-off of its main tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -20,7 +19,7 @@ from cfr.analysis.figure.sheet import SMALL, WIDTH, Sheet, sheet
 from cfr.analysis.figure.text import UNKNOWN, clean, listed, wrap
 from cfr.analysis.notation import percent, several
 
-__all__ = ["FRONTIER", "FrontierPoint", "frontier", "pareto"]
+__all__ = ["FRONTIER", "FrontierPoint", "frontier"]
 
 FRONTIER: Final = Caption("frontier", "Accuracy against tokens")
 _LEFT: Final = 0.55
@@ -44,18 +43,6 @@ class FrontierPoint:
     def ends(self) -> tuple[float, float] | None:
         """The interval, where there is one."""
         return ends(self.low, self.high)
-
-
-def pareto(points: Sequence[FrontierPoint]) -> tuple[FrontierPoint, ...]:
-    """Mark the points that are on the frontier; equal points are on it together."""
-    return tuple(
-        replace(one, on_frontier=not any(_beats(other, one) for other in points)) for one in points
-    )
-
-
-def _beats(one: FrontierPoint, other: FrontierPoint) -> bool:
-    at_least = one.tokens <= other.tokens and one.accuracy >= other.accuracy
-    return at_least and (one.tokens, one.accuracy) != (other.tokens, other.accuracy)
 
 
 def frontier(points: Sequence[FrontierPoint], caption: Caption = FRONTIER) -> Figure | None:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from cfr.analysis.audit.categories import categories
-from cfr.analysis.audit.routing import RouterAudit
+from cfr.analysis.audit.flow import count_flow
+from cfr.analysis.audit.frontier import MethodCost, frontiers
+from cfr.analysis.audit.routing import RouterAudit, phrase_counts
+from cfr.analysis.audit.solve_rate import solve_rates
 from cfr.analysis.figure import categories as category_drawing
 from cfr.analysis.figure.cloud import cloud
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.flow import FlowCounts, flow
+from cfr.analysis.figure.flow import flow
 from cfr.analysis.figure.forest import ForestRow, forest
-from cfr.analysis.figure.frontier import FRONTIER, FrontierPoint, frontier, pareto
+from cfr.analysis.figure.frontier import FRONTIER, FrontierPoint, frontier
 from cfr.analysis.figure.gains import APPLICABILITY, BY_MODEL, GainBar, gains
 from cfr.analysis.figure.grid import grid
 from cfr.analysis.statistics.comparison import POOLED, Comparison, Pair
-from cfr.analysis.statistics.cost import mean_tokens as mean_cost
-from cfr.analysis.statistics.score import score
-from cfr.analysis.study.by_model import ModelArms as Block
-from cfr.analysis.study.by_model import by_model as blocks
-from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
+from cfr.analysis.study.study import Study, benchmark_label, model_label
 from cfr.file.stem import file_stem
 
 __all__ = [
@@ -84,46 +82,38 @@ def forest_figure(comparison: Comparison, caption: Caption) -> Figure | None:
 
 def frontier_figures(study: Study) -> Iterator[Figure]:
     """Draw accuracy against tokens, one figure for each model, on what all its methods share."""
-    parts = blocks(study)
-    for part in parts:
-        benchmarks = [
-            name
-            for name in next(iter(part.methods.values()))
-            if all(name in arms for arms in part.methods.values())
-        ]
-        points = [p for method in part.methods if (p := _point(part, method, benchmarks))]
-        where = ", ".join(map(benchmark_label, benchmarks))
-        name = FRONTIER.name if len(parts) == 1 else file_stem(FRONTIER.name, part.model)
-        title = f"{FRONTIER.title}: {part.title}" + (f" on {where}" if where else "")
-        if len(points) > 1 and (figure := frontier(pareto(points), Caption(name, title))):
+    found = list(frontiers(study))
+    for one in found:
+        points = [_point(method) for method in one.methods]
+        where = ", ".join(map(benchmark_label, one.benchmarks))
+        name = FRONTIER.name if len(found) == 1 else file_stem(FRONTIER.name, one.model)
+        title = f"{FRONTIER.title}: {_model_title(one.model)}" + (f" on {where}" if where else "")
+        if len(points) > 1 and (figure := frontier(points, Caption(name, title))):
             yield figure
 
 
-def _point(part: Block, method: str, benchmarks: Sequence[str]) -> FrontierPoint | None:
-    """Take the problems of several benchmarks together: one score and one price."""
-    arms = [part.methods[method][name] for name in benchmarks]
-    cost, found = mean_cost(arms), score(*arms)
-    if cost is None or found is None:
-        return None
-    low, high = found.interval
-    return FrontierPoint(part.name(method), sum(cost), found.accuracy / 100, low / 100, high / 100)
+def _point(method: MethodCost) -> FrontierPoint:
+    low, high = method.score.interval
+    return FrontierPoint(
+        method.name,
+        method.tokens,
+        method.score.accuracy / 100,
+        low / 100,
+        high / 100,
+        method.on_frontier,
+    )
+
+
+def _model_title(model: str) -> str:
+    return model_label(model) or "All attempts"
 
 
 def grid_figures(study: Study) -> Iterator[Figure]:
     """Draw which methods solve which problems, a figure for each benchmark and model."""
-    for part in blocks(study):
-        for benchmark in dict.fromkeys(arm.benchmark for arm in part.arms()):
-            arms = [arms[benchmark] for arms in part.methods.values() if benchmark in arms]
-            problems = list(dict.fromkeys(name for arm in arms for name in arm.scores))
-            shares = [[_share(arm, name) for name in problems] for arm in arms]
-            title = ", ".join(filter(None, (benchmark_label(benchmark), part.title)))
-            figure = grid(title, problems, [arm.name for arm in arms], shares)
-            yield from filter(None, [figure])
-
-
-def _share(arm: Arm, problem: str) -> float | None:
-    found = arm.scores.get(problem)
-    return found[0] / found[1] if found else None
+    for one in solve_rates(study):
+        title = ", ".join(filter(None, (benchmark_label(one.benchmark), _model_title(one.model))))
+        figure = grid(title, one.problems, one.methods, one.shares)
+        yield from filter(None, [figure])
 
 
 def category_figures(study: Study, method: str, baseline: str) -> Iterator[Figure]:
@@ -133,7 +123,7 @@ def category_figures(study: Study, method: str, baseline: str) -> Iterator[Figur
         rows = [
             category_drawing.CategoryBar(
                 one.kind,
-                one.frequency if one.problems else 0.0,
+                one.frequency,
                 one.gain.points if one.gain else None,
                 *(one.gain.interval if one.gain and one.gain.interval else (None, None)),
                 one.gain.n if one.gain else None,
@@ -150,25 +140,12 @@ def category_figures(study: Study, method: str, baseline: str) -> Iterator[Figur
 
 def cloud_figure(audit: RouterAudit) -> Figure | None:
     """Draw the phrases that routed problems."""
-    words: Counter[str] = Counter()
-    families: dict[str, str] = {}
-    for family, phrases in audit.phrases.items():
-        for phrase, number in phrases.items():
-            words[phrase] += number
-            families.setdefault(phrase, family)
-    return cloud(words, families)
+    found = phrase_counts(audit)
+    return cloud(
+        {one.phrase: one.problems for one in found}, {one.phrase: one.family for one in found}
+    )
 
 
-def flow_figure(study: Study, method: str) -> Figure | None:
+def flow_figure(study: Study, method: str) -> Figure:
     """Draw the protocol with the way that each problem took in its first run."""
-    first = [
-        attempts[0]
-        for arm in study.main_arms()
-        if arm.method == method
-        for attempts in arm.attempts.values()
-    ]
-    rungs = Counter(attempt.extraction.rung for attempt in first if attempt.extraction)
-    if not rungs:
-        return flow(FlowCounts())
-    staged = rungs.total()
-    return flow(FlowCounts(len(first), staged, len(first) - staged, rungs, rungs["fallback"]))
+    return flow(count_flow(study, method))
