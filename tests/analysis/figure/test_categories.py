@@ -5,11 +5,12 @@ import math
 from pictures import HOSTILE, check, found, words
 
 from cfr.analysis.figure.categories import CategoryBar, categories
+from cfr.analysis.figure.drawable import Estimate
 
 ROWS = [
-    CategoryBar("Domain", 1.0, 5.2, 2.0, 9.0, 90),
-    CategoryBar("Modular", 0.63, 8.7, None, None, 57),
-    CategoryBar("Structure", 0.18, None, None, None, 0),
+    CategoryBar("Domain", 1.0, Estimate(5.2, (2.0, 9.0)), 90),
+    CategoryBar("Modular", 0.63, Estimate(8.7), 57),
+    CategoryBar("Structure", 0.18, None, 0),
 ]
 
 
@@ -36,7 +37,7 @@ def test_nothing_to_draw_is_no_figure() -> None:
 
 
 def test_hostile_names_single_rows_and_missing_gains() -> None:
-    check(categories([CategoryBar(name, 0.5, -1.0, -2.0, 0.0) for name in HOSTILE]))
+    check(categories([CategoryBar(name, 0.5, Estimate(-1.0, (-2.0, 0.0))) for name in HOSTILE]))
     check(categories([CategoryBar("x" * 60, 0.0)]))
 
 

@@ -5,13 +5,14 @@ import math
 from pictures import HOSTILE, check, found, words
 
 from cfr.analysis.figure.colour import GAIN, LOSS
+from cfr.analysis.figure.drawable import Estimate
 from cfr.analysis.figure.forest import ForestRow, forest
 
 ROWS = [
-    ForestRow("Routed-CFR", 5.2, 1.0, 9.4, 90, 0.0004, significant=True),
-    ForestRow("Plan-and-Solve", -6.0, -9.0, -3.0, 120, 0.012, significant=True),
-    ForestRow("Self-Refine", 0.0, 0.0, 0.0, 30, 1.0),
-    ForestRow("New", 2.0),
+    ForestRow("Routed-CFR", Estimate(5.2, (1.0, 9.4)), 90, 0.0004, significant=True),
+    ForestRow("Plan-and-Solve", Estimate(-6.0, (-9.0, -3.0)), 120, 0.012, significant=True),
+    ForestRow("Self-Refine", Estimate(0.0, (0.0, 0.0)), 30, 1.0),
+    ForestRow("New", Estimate(2.0)),
 ]
 
 
@@ -34,11 +35,14 @@ def test_only_what_stands_after_correction_is_filled() -> None:
 
 def test_nothing_to_draw_is_no_figure() -> None:
     assert forest([]) is None
-    assert forest([ForestRow("a", math.nan)]) is None
+    assert forest([ForestRow("a", Estimate(math.nan))]) is None
 
 
 def test_many_rows_and_hostile_labels() -> None:
-    rows = [ForestRow(name, n - 20.0, n - 25.0, n - 15.0, n) for n, name in enumerate(HOSTILE * 3)]
+    rows = [
+        ForestRow(name, Estimate(n - 20.0, (n - 25.0, n - 15.0)), n)
+        for n, name in enumerate(HOSTILE * 3)
+    ]
     assert len(found(check(forest(rows)), "mark")) == len(rows)
 
 

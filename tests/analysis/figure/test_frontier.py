@@ -6,13 +6,14 @@ import random
 from pictures import HOSTILE, check, found, ids, words
 
 from cfr.analysis.audit.frontier import pareto
+from cfr.analysis.figure.drawable import Estimate
 from cfr.analysis.figure.frontier import FrontierPoint, frontier
 
 POINTS = [
-    FrontierPoint("Direct CoT", 2100, 0.52, 0.45, 0.60, on_frontier=True),
-    FrontierPoint("Routed-CFR", 3400, 0.58, 0.50, 0.66, on_frontier=True),
-    FrontierPoint("Self-Refine", 6100, 0.55),
-    FrontierPoint("Majority vote", 26000, 0.60, 0.52, 0.68, on_frontier=True),
+    FrontierPoint("Direct CoT", 2100, Estimate(52, (45, 60)), on_frontier=True),
+    FrontierPoint("Routed-CFR", 3400, Estimate(58, (50, 66)), on_frontier=True),
+    FrontierPoint("Self-Refine", 6100, Estimate(55)),
+    FrontierPoint("Majority vote", 26000, Estimate(60, (52, 68)), on_frontier=True),
 ]
 
 
@@ -33,19 +34,21 @@ def test_a_wide_range_of_tokens_has_a_logarithmic_scale() -> None:
 
 def test_nothing_to_draw_is_no_figure() -> None:
     assert frontier([]) is None
-    assert frontier([FrontierPoint("a", math.nan, 0.5)]) is None
+    assert frontier([FrontierPoint("a", math.nan, Estimate(50))]) is None
 
 
 def test_odd_points() -> None:
-    check(frontier([FrontierPoint("only", 0, 0.5)]))
-    check(frontier([FrontierPoint("same", 100, 0.5, 0.5, 0.5, on_frontier=True)] * 5))
-    check(frontier([FrontierPoint(name, 10, 0.1, on_frontier=True) for name in HOSTILE]))
-    left_out = check(frontier([FrontierPoint("a", 10, 0.1), FrontierPoint("b", math.inf, 0.1)]))
+    check(frontier([FrontierPoint("only", 0, Estimate(50))]))
+    check(frontier([FrontierPoint("same", 100, Estimate(50, (50, 50)), on_frontier=True)] * 5))
+    check(frontier([FrontierPoint(name, 10, Estimate(10), on_frontier=True) for name in HOSTILE]))
+    left_out = check(
+        frontier([FrontierPoint("a", 10, Estimate(10)), FrontierPoint("b", math.inf, Estimate(10))])
+    )
     assert "Not drawn, for want of a number: 1 point." in left_out.notes
 
 
 def test_labels_without_room_are_named_in_a_note() -> None:
-    figure = check(frontier([FrontierPoint(f"crowded {n}", 100, 0.5) for n in range(150)]))
+    figure = check(frontier([FrontierPoint(f"crowded {n}", 100, Estimate(50)) for n in range(150)]))
     shown = len(found(figure, "label"))
     assert 0 < shown < 150
     assert any(note.startswith("Without room for a label: ") for note in figure.notes)
@@ -53,9 +56,11 @@ def test_labels_without_room_are_named_in_a_note() -> None:
 
 def test_the_same_points_give_the_same_bytes() -> None:
     draw = random.Random(1)
-    spots = [(draw.uniform(500, 50000), draw.random()) for _ in range(25)]
+    spots = [(draw.uniform(500, 50000), 100 * draw.random()) for _ in range(25)]
     points = [
-        FrontierPoint(f"m{number}", *spot, on_frontier=on_frontier)
-        for number, (spot, on_frontier) in enumerate(zip(spots, pareto(spots), strict=True))
+        FrontierPoint(f"m{number}", tokens, Estimate(accuracy), on_frontier)
+        for number, ((tokens, accuracy), on_frontier) in enumerate(
+            zip(spots, pareto(spots), strict=True)
+        )
     ]
     assert frontier(points) == frontier(points)

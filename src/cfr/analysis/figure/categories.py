@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cfr.analysis.figure.colour import MUTED
-from cfr.analysis.figure.drawable import counts, ends, finite, shortfalls
+from cfr.analysis.figure.drawable import Estimate, counts, finite, shortfalls
 from cfr.analysis.figure.figure import Caption, Figure
 from cfr.analysis.figure.rows import Band, Column, Rows, bar, gain_scale, interval
 from cfr.analysis.figure.sheet import SMALL, sheet
@@ -34,17 +34,10 @@ class CategoryBar:
     name: str
     share: float
     """Of all problems, from 0 to 1."""
-    gain: float | None = None
+    gain: Estimate | None = None
     """Points of accuracy on the problems that have it; None where there is nothing to compare."""
-    low: float | None = None
-    high: float | None = None
     n: int | None = None
     """How many problems the gain is over."""
-
-    @property
-    def ends(self) -> tuple[float, float] | None:
-        """The interval, where there is one."""
-        return ends(self.low, self.high)
 
 
 def categories(rows: Sequence[CategoryBar], caption: Caption = CATEGORIES) -> Figure | None:
@@ -57,11 +50,10 @@ def categories(rows: Sequence[CategoryBar], caption: Caption = CATEGORIES) -> Fi
         left, right = board.draw(page, panels=2)
         for number, (row, y) in enumerate(zip(shown, board.lanes, strict=True)):
             bar(left, 100 * row.share, y, f"share-{number}")
-            if (gain := finite(row.gain)) is None:
-                continue
-            bar(right, gain, y, f"gain-{number}", 1)
-            if row.ends:
-                interval(right, row.ends, y, f"interval-{number}")
+            if row.gain and row.gain.drawable:
+                bar(right, row.gain.value, y, f"gain-{number}", 1)
+                if row.gain.ends:
+                    interval(right, row.gain.ends, y, f"interval-{number}")
         _share_scale(left)
         gain_scale(right, _values(shown), "gain where present, points")
         return page.finish(caption, _alt(shown), _notes(shown, len(rows)))
@@ -70,7 +62,7 @@ def categories(rows: Sequence[CategoryBar], caption: Caption = CATEGORIES) -> Fi
 def _columns(rows: Sequence[CategoryBar]) -> list[Column]:
     columns = [
         Column("share", tuple(percent(row.share, 0) for row in rows)),
-        Column("gain", tuple(points(finite(row.gain)) for row in rows)),
+        Column("gain", tuple(points(_gain(row)) for row in rows)),
     ]
     if numbers := counts([row.n for row in rows]):
         columns.append(Column("n", numbers, muted=True))
@@ -78,8 +70,8 @@ def _columns(rows: Sequence[CategoryBar]) -> list[Column]:
 
 
 def _values(rows: Sequence[CategoryBar]) -> list[float]:
-    drawn = [(gain, row) for row in rows if (gain := finite(row.gain)) is not None]
-    return [value for gain, row in drawn for value in (gain, *(row.ends or ()))]
+    drawn = (row.gain for row in rows if row.gain and row.gain.drawable)
+    return [value for gain in drawn for value in gain.values]
 
 
 def _share_scale(axes: Any) -> None:
@@ -97,17 +89,21 @@ def _alt(rows: Sequence[CategoryBar]) -> str:
     )
 
 
+def _gain(row: CategoryBar) -> float | None:
+    return finite(row.gain.value) if row.gain else None
+
+
 def _gained(row: CategoryBar) -> str:
-    gain = finite(row.gain)
+    gain = _gain(row)
     return "" if gain is None else f" ({points(gain)})"
 
 
 def _notes(rows: Sequence[CategoryBar], given: int) -> list[str]:
     notes: list[str] = []
-    if any(row.ends for row in rows):
+    if any(row.gain and row.gain.ends for row in rows):
         notes.append(
             "Lines across bars are intervals; where one crosses zero, a difference is not shown."
         )
-    if none := sum(finite(row.gain) is None for row in rows):
+    if none := sum(_gain(row) is None for row in rows):
         notes.append(f"Nothing to compare in {several(none, 'category', 'categories')}.")
     return [*notes, *shortfalls(0, given - len(rows), "category", "categories")]

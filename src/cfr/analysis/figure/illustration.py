@@ -12,6 +12,7 @@ from cfr.analysis.audit.routing import RouterAudit, phrase_counts
 from cfr.analysis.audit.solve_rate import solve_rates
 from cfr.analysis.figure import categories as category_drawing
 from cfr.analysis.figure.cloud import cloud
+from cfr.analysis.figure.drawable import Estimate
 from cfr.analysis.figure.figure import Caption, Figure
 from cfr.analysis.figure.flow import flow
 from cfr.analysis.figure.forest import ForestRow, forest
@@ -56,7 +57,7 @@ def _titled(caption: Caption, pairs: Sequence[Pair], how: str) -> Caption:
 
 
 def _bar(pair: Pair, group: str, series: str) -> GainBar:
-    return GainBar(group, series, pair.gain, *(pair.interval or (None, None)), pair.n)
+    return GainBar(group, series, Estimate(pair.gain, pair.interval), pair.n)
 
 
 def _where(pair: Pair) -> str:
@@ -68,9 +69,7 @@ def forest_figure(comparison: Comparison, caption: Caption) -> Figure | None:
     rows = [
         ForestRow(
             label=f"{pair.labels[1]}, {_where(pair)}",
-            gain=pair.gain,
-            low=pair.interval[0] if pair.interval else None,
-            high=pair.interval[1] if pair.interval else None,
+            gain=Estimate(pair.gain, pair.interval),
             n=pair.n,
             p_holm=pair.p_holm,
             significant=pair.significant,
@@ -93,15 +92,8 @@ def frontier_figures(study: Study) -> Iterator[Figure]:
 
 
 def _point(method: MethodCost) -> FrontierPoint:
-    low, high = method.score.interval
-    return FrontierPoint(
-        method.name,
-        method.tokens,
-        method.score.accuracy / 100,
-        low / 100,
-        high / 100,
-        method.on_frontier,
-    )
+    accuracy = Estimate(method.score.accuracy, method.score.interval)
+    return FrontierPoint(method.name, method.tokens, accuracy, method.on_frontier)
 
 
 def _model_title(model: str) -> str:
@@ -124,8 +116,7 @@ def category_figures(study: Study, method: str, baseline: str) -> Iterator[Figur
             category_drawing.CategoryBar(
                 one.kind,
                 one.frequency,
-                one.gain.points if one.gain else None,
-                *(one.gain.interval if one.gain and one.gain.interval else (None, None)),
+                Estimate(one.gain.points, one.gain.interval) if one.gain else None,
                 one.gain.n if one.gain else None,
             )
             for one in found
