@@ -13,7 +13,7 @@ from typing import Any, Final
 from cfr.analysis.figure.colour import MUTED
 from cfr.analysis.figure.drawable import Estimate, counts, finite, shortfalls
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.rows import Band, Column, Rows, bar, gain_scale, interval
+from cfr.analysis.figure.rows import Band, NumberColumn, Rows, bar, gain_scale, interval
 from cfr.analysis.figure.sheet import SMALL, sheet
 from cfr.analysis.figure.text import clean, listed
 from cfr.analysis.notation import percent, points, several
@@ -59,13 +59,13 @@ def categories(rows: Sequence[CategoryBar], caption: Caption = CATEGORIES) -> Fi
         return page.finish(caption, _alt(shown), _notes(shown, len(rows)))
 
 
-def _columns(rows: Sequence[CategoryBar]) -> list[Column]:
+def _columns(rows: Sequence[CategoryBar]) -> list[NumberColumn]:
     columns = [
-        Column("share", tuple(percent(row.share, 0) for row in rows)),
-        Column("gain", tuple(points(_gain(row)) for row in rows)),
+        NumberColumn("share", tuple(percent(row.share, 0) for row in rows)),
+        NumberColumn("gain", tuple(points(_gain(row)) for row in rows)),
     ]
     if numbers := counts([row.n for row in rows]):
-        columns.append(Column("n", numbers, muted=True))
+        columns.append(NumberColumn("n", numbers, muted=True))
     return columns
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cfr.analysis.figure.colour import INK, PALETTE
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.key import Entry, draw_key
+from cfr.analysis.figure.key import KeyEntry, draw_key
 from cfr.analysis.figure.library import load
 from cfr.analysis.figure.placing import Box
 from cfr.analysis.figure.sheet import WIDTH, Sheet, sheet
@@ -82,7 +82,7 @@ def cloud(
             colour = looks[families.get(word.key, "")]
             _draw(page, word, (start + word.left, word.bottom - low), f"word-{number}", colour)
         entries = [
-            Entry(family.replace("_", " ") or "other", {"facecolor": colour}, f"key-{number}")
+            KeyEntry(family.replace("_", " ") or "other", {"facecolor": colour}, f"key-{number}")
             for number, (family, colour) in enumerate(looks.items())
         ]
         if any(looks):

@@ -9,7 +9,7 @@ from typing import Any, Final
 from cfr.analysis.figure.colour import GAIN, INK, LOSS, Colour
 from cfr.analysis.figure.drawable import Estimate, counts, finite, shortfalls
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.rows import Band, Column, Rows, gain_scale, interval
+from cfr.analysis.figure.rows import Band, NumberColumn, Rows, gain_scale, interval
 from cfr.analysis.figure.sheet import sheet
 from cfr.analysis.figure.text import clean, listed
 from cfr.analysis.notation import NONE, p_value, points
@@ -62,14 +62,14 @@ def _mark(axes: Any, row: ForestRow, y: float, gid: str) -> None:
     axes.scatter(*spot, **style, facecolors=full, edgecolors=colour, zorder=3, gid=gid)
 
 
-def _columns(rows: Sequence[ForestRow]) -> list[Column]:
-    columns = [Column("gain", tuple(points(row.gain.value) for row in rows))]
+def _columns(rows: Sequence[ForestRow]) -> list[NumberColumn]:
+    columns = [NumberColumn("gain", tuple(points(row.gain.value) for row in rows))]
     if any(row.gain.ends for row in rows):
-        columns.append(Column("interval", tuple(_ends(row) for row in rows), muted=True))
+        columns.append(NumberColumn("interval", tuple(_ends(row) for row in rows), muted=True))
     if numbers := counts([row.n for row in rows]):
-        columns.append(Column("n", numbers, muted=True))
+        columns.append(NumberColumn("n", numbers, muted=True))
     if any(row.p_holm is not None for row in rows):
-        columns.append(Column("p (Holm)", tuple(p_value(finite(row.p_holm)) for row in rows)))
+        columns.append(NumberColumn("p (Holm)", tuple(p_value(finite(row.p_holm)) for row in rows)))
     return columns
 
 

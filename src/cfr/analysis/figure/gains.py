@@ -8,7 +8,7 @@ from typing import Final
 
 from cfr.analysis.figure.drawable import Estimate, counts, shortfalls
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.rows import Band, Column, Rows, bar, gain_scale, interval
+from cfr.analysis.figure.rows import Band, NumberColumn, Rows, bar, gain_scale, interval
 from cfr.analysis.figure.sheet import sheet
 from cfr.analysis.figure.text import clean, listed
 from cfr.analysis.notation import points, several
@@ -60,10 +60,10 @@ def gains(bars: Sequence[GainBar], caption: Caption = BY_MODEL) -> Figure | None
         return page.finish(caption, _alt(ordered, groups), _notes(ordered, len(bars)))
 
 
-def _columns(bars: Sequence[GainBar]) -> list[Column]:
-    columns = [Column("gain", tuple(points(one.gain.value) for one in bars))]
+def _columns(bars: Sequence[GainBar]) -> list[NumberColumn]:
+    columns = [NumberColumn("gain", tuple(points(one.gain.value) for one in bars))]
     if numbers := counts([one.n for one in bars]):
-        columns.append(Column("n", numbers, muted=True))
+        columns.append(NumberColumn("n", numbers, muted=True))
     return columns
 
 

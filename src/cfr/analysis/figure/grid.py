@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from cfr.analysis.figure.colour import MUTED, shade
 from cfr.analysis.figure.drawable import finite
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.key import Entry, draw_key
+from cfr.analysis.figure.key import KeyEntry, draw_key
 from cfr.analysis.figure.library import load
 from cfr.analysis.figure.sheet import SMALL, WIDTH, Sheet, sheet
 from cfr.analysis.figure.text import clean, extent, listed, wrap
@@ -163,11 +163,11 @@ def _draw_foot(page: Sheet, layout: _Layout, block: _Block, y: float) -> None:
 def _draw_key(page: Sheet, layout: _Layout, *, missing: bool) -> None:
     names = {0: "right in no run", 100: "in every run"}
     entries = [
-        Entry(names.get(share, f"{share} %"), {"facecolor": shade(share / 100)}, f"key-{share}")
+        KeyEntry(names.get(share, f"{share} %"), {"facecolor": shade(share / 100)}, f"key-{share}")
         for share in (0, 25, 50, 75, 100)
     ]
     if missing:
-        entries.append(Entry("no judged run", _MISSING, "key-missing"))
+        entries.append(KeyEntry("no judged run", _MISSING, "key-missing"))
     draw_key(page, entries, layout.left, WIDTH, page.height + 0.14)
 
 

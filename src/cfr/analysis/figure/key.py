@@ -11,7 +11,7 @@ from cfr.analysis.figure.library import load
 from cfr.analysis.figure.sheet import SMALL, Sheet
 from cfr.analysis.figure.text import clean, extent
 
-__all__ = ["Entry", "draw_key", "series_look"]
+__all__ = ["KeyEntry", "draw_key", "series_look"]
 
 _HATCHES: Final = ("", "////", "....", "xxxx", "----")
 _SWATCH: Final = 0.17
@@ -19,7 +19,7 @@ _LINE: Final = 0.18
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KeyEntry:
     """A look and its name."""
 
     name: str
@@ -34,7 +34,7 @@ def series_look(series: int) -> dict[str, Any]:
     return {"facecolor": colour, "edgecolor": INK, "linewidth": 0.6, "hatch": hatch or None}
 
 
-def draw_key(page: Sheet, entries: Sequence[Entry], left: float, right: float, y: float) -> None:
+def draw_key(page: Sheet, entries: Sequence[KeyEntry], left: float, right: float, y: float) -> None:
     """Write a key between two edges; it begins above ``y`` where it takes several lines."""
     places: list[tuple[float, int, str]] = []
     across, line = left, 0

@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any, Final
 
 from cfr.analysis.figure.colour import INK, MUTED, Colour
-from cfr.analysis.figure.key import Entry, draw_key, series_look
+from cfr.analysis.figure.key import KeyEntry, draw_key, series_look
 from cfr.analysis.figure.library import load
 from cfr.analysis.figure.sheet import SIZE, SMALL, WIDTH, Sheet
 from cfr.analysis.figure.text import extent, wrap
 
-__all__ = ["Band", "Column", "Rows", "bar", "gain_scale", "interval"]
+__all__ = ["Band", "NumberColumn", "Rows", "bar", "gain_scale", "interval"]
 
 _LANE: Final = 0.2
 _GAP: Final = 0.12
@@ -36,7 +36,7 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class NumberColumn:
     """Numbers on the right: a heading and a text for each lane."""
 
     heading: str
@@ -52,7 +52,7 @@ class Column:
 class Rows:
     """The arrangement of rows, measured before anything is drawn."""
 
-    def __init__(self, bands: Sequence[Band], columns: Sequence[Column] = ()) -> None:
+    def __init__(self, bands: Sequence[Band], columns: Sequence[NumberColumn] = ()) -> None:
         self._labels = [band.folded for band in bands]
         self._columns = columns
         self.centres: list[float] = []
@@ -102,7 +102,7 @@ class Rows:
 
     def draw_key(self, page: Sheet, names: Sequence[str]) -> None:
         """Name the series above the rows."""
-        entries = [Entry(name, series_look(at), f"key-{at}") for at, name in enumerate(names)]
+        entries = [KeyEntry(name, series_look(at), f"key-{at}") for at, name in enumerate(names)]
         draw_key(page, entries, self.left, self.right, self.height + 0.1)
 
     def _draw_columns(self, page: Sheet) -> None:
