@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pictures import HOSTILE, check, found, words
 
-from cfr.analysis.figure.cloud import MOST_WORDS, Word, arrange, cloud
+from cfr.analysis.figure.cloud import MOST_WORDS, Word, arrange, draw_cloud
 from cfr.analysis.figure.colour import PALETTE
 from cfr.analysis.figure.placing import Box
 from cfr.analysis.figure.text import clean
@@ -20,7 +20,7 @@ def _box(word: Word) -> Box:
 
 
 def test_every_word_is_drawn_in_the_colour_of_its_family() -> None:
-    figure = check(cloud(WORDS, FAMILIES))
+    figure = check(draw_cloud(WORDS, FAMILIES))
     fills = [mark[0].attrib["fill"].upper() for mark in found(figure, "word")]
     assert fills == [PALETTE[0], "CURRENTCOLOR", PALETTE[1], "CURRENTCOLOR", "CURRENTCOLOR"]
     assert words(figure) == ["final integer or count", "modular remainder", "other"]
@@ -54,22 +54,22 @@ def test_a_long_word_fits_the_sheet() -> None:
 
 def test_only_the_most_frequent_are_drawn() -> None:
     many = {f"word {number}": number + 1 for number in range(80)}
-    figure = check(cloud(many, {}))
+    figure = check(draw_cloud(many, {}))
     assert len(found(figure, "word")) == MOST_WORDS
     assert "The 60 most frequent are drawn; 20 phrases are left out." in figure.notes
     assert "word 79 (80)" in figure.alt
 
 
 def test_nothing_to_draw_is_no_figure() -> None:
-    assert cloud({}, {}) is None
-    assert cloud({"never": 0, "\u200b": 5}, {}) is None
+    assert draw_cloud({}, {}) is None
+    assert draw_cloud({"never": 0, "\u200b": 5}, {}) is None
 
 
 def test_hostile_words() -> None:
-    figure = check(cloud(dict.fromkeys(HOSTILE, 5), {name: name for name in HOSTILE}))
+    figure = check(draw_cloud(dict.fromkeys(HOSTILE, 5), {name: name for name in HOSTILE}))
     assert len(found(figure, "word")) == len(HOSTILE) - 1
     assert "<script" not in figure.svg
 
 
 def test_the_same_words_give_the_same_bytes() -> None:
-    assert cloud(WORDS, FAMILIES) == cloud(dict(reversed(WORDS.items())), FAMILIES)
+    assert draw_cloud(WORDS, FAMILIES) == draw_cloud(dict(reversed(WORDS.items())), FAMILIES)

@@ -7,7 +7,7 @@ from pictures import HOSTILE, check, found, ids, words
 
 from cfr.analysis.audit.frontier import pareto
 from cfr.analysis.figure.drawable import Estimate
-from cfr.analysis.figure.frontier import FrontierPoint, frontier
+from cfr.analysis.figure.frontier import FrontierPoint, draw_frontier
 
 POINTS = [
     FrontierPoint("Direct CoT", 2100, Estimate(52, (45, 60)), on_frontier=True),
@@ -18,7 +18,7 @@ POINTS = [
 
 
 def test_points_intervals_labels_and_the_line_are_drawn() -> None:
-    figure = check(frontier(POINTS))
+    figure = check(draw_frontier(POINTS))
     assert len(found(figure, "point")) == 4
     assert len(found(figure, "interval")) == 3
     assert len(found(figure, "label")) == 4
@@ -28,27 +28,33 @@ def test_points_intervals_labels_and_the_line_are_drawn() -> None:
 
 
 def test_a_wide_range_of_tokens_has_a_logarithmic_scale() -> None:
-    assert {"2k", "5k", "10k", "20k"} <= {*words(check(frontier(POINTS)))}
-    assert "10k" not in words(check(frontier(POINTS[:3])))
+    assert {"2k", "5k", "10k", "20k"} <= {*words(check(draw_frontier(POINTS)))}
+    assert "10k" not in words(check(draw_frontier(POINTS[:3])))
 
 
 def test_nothing_to_draw_is_no_figure() -> None:
-    assert frontier([]) is None
-    assert frontier([FrontierPoint("a", math.nan, Estimate(50))]) is None
+    assert draw_frontier([]) is None
+    assert draw_frontier([FrontierPoint("a", math.nan, Estimate(50))]) is None
 
 
 def test_odd_points() -> None:
-    check(frontier([FrontierPoint("only", 0, Estimate(50))]))
-    check(frontier([FrontierPoint("same", 100, Estimate(50, (50, 50)), on_frontier=True)] * 5))
-    check(frontier([FrontierPoint(name, 10, Estimate(10), on_frontier=True) for name in HOSTILE]))
+    check(draw_frontier([FrontierPoint("only", 0, Estimate(50))]))
+    check(draw_frontier([FrontierPoint("same", 100, Estimate(50, (50, 50)), on_frontier=True)] * 5))
+    check(
+        draw_frontier([FrontierPoint(name, 10, Estimate(10), on_frontier=True) for name in HOSTILE])
+    )
     left_out = check(
-        frontier([FrontierPoint("a", 10, Estimate(10)), FrontierPoint("b", math.inf, Estimate(10))])
+        draw_frontier(
+            [FrontierPoint("a", 10, Estimate(10)), FrontierPoint("b", math.inf, Estimate(10))]
+        )
     )
     assert "Not drawn, for want of a number: 1 point." in left_out.notes
 
 
 def test_labels_without_room_are_named_in_a_note() -> None:
-    figure = check(frontier([FrontierPoint(f"crowded {n}", 100, Estimate(50)) for n in range(150)]))
+    figure = check(
+        draw_frontier([FrontierPoint(f"crowded {n}", 100, Estimate(50)) for n in range(150)])
+    )
     shown = len(found(figure, "label"))
     assert 0 < shown < 150
     assert any(note.startswith("Without room for a label: ") for note in figure.notes)
@@ -63,4 +69,4 @@ def test_the_same_points_give_the_same_bytes() -> None:
             zip(spots, pareto(spots), strict=True)
         )
     ]
-    assert frontier(points) == frontier(points)
+    assert draw_frontier(points) == draw_frontier(points)

@@ -13,12 +13,19 @@ from typing import Any, Final
 from cfr.analysis.figure.colour import MUTED
 from cfr.analysis.figure.drawable import Estimate, counts, finite, shortfalls
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.rows import Band, NumberColumn, Rows, bar, gain_scale, interval
+from cfr.analysis.figure.rows import (
+    Band,
+    NumberColumn,
+    Rows,
+    draw_bar,
+    draw_interval,
+    set_gain_scale,
+)
 from cfr.analysis.figure.sheet import SMALL, sheet
 from cfr.analysis.figure.text import clean, listed
 from cfr.analysis.notation import percent, points, several
 
-__all__ = ["CATEGORIES", "CategoryBar", "categories"]
+__all__ = ["CATEGORIES", "CategoryBar", "draw_categories"]
 
 CATEGORIES: Final = Caption(
     "constraint-categories",
@@ -40,7 +47,7 @@ class CategoryBar:
     """How many problems the gain is over."""
 
 
-def categories(rows: Sequence[CategoryBar], caption: Caption = CATEGORIES) -> Figure | None:
+def draw_categories(rows: Sequence[CategoryBar], caption: Caption = CATEGORIES) -> Figure | None:
     """Draw categories in the order given, frequency on the left and gain on the right."""
     shown = [row for row in rows if finite(row.share) is not None]
     if not shown:
@@ -49,13 +56,13 @@ def categories(rows: Sequence[CategoryBar], caption: Caption = CATEGORIES) -> Fi
     with sheet(board.height) as page:
         left, right = board.draw(page, panels=2)
         for number, (row, y) in enumerate(zip(shown, board.lanes, strict=True)):
-            bar(left, 100 * row.share, y, f"share-{number}")
+            draw_bar(left, 100 * row.share, y, f"share-{number}")
             if row.gain and row.gain.drawable:
-                bar(right, row.gain.value, y, f"gain-{number}", 1)
+                draw_bar(right, row.gain.value, y, f"gain-{number}", 1)
                 if row.gain.ends:
-                    interval(right, row.gain.ends, y, f"interval-{number}")
+                    draw_interval(right, row.gain.ends, y, f"interval-{number}")
         _share_scale(left)
-        gain_scale(right, _values(shown), "gain where present, points")
+        set_gain_scale(right, _values(shown), "gain where present, points")
         return page.finish(caption, _alt(shown), _notes(shown, len(rows)))
 
 

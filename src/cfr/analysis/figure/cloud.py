@@ -23,7 +23,7 @@ from cfr.analysis.figure.sheet import WIDTH, Sheet, sheet
 from cfr.analysis.figure.text import clean, font, listed
 from cfr.analysis.notation import several
 
-__all__ = ["CLOUD", "MOST_WORDS", "Word", "arrange", "cloud"]
+__all__ = ["CLOUD", "MOST_WORDS", "Word", "arrange", "draw_cloud"]
 
 CLOUD: Final = Caption(
     "constraint-wordcloud",
@@ -62,7 +62,7 @@ class Word:
     """Its outline in inches, from that corner."""
 
 
-def cloud(
+def draw_cloud(
     words: Mapping[str, int], families: Mapping[str, str], caption: Caption = CLOUD
 ) -> Figure | None:
     """Draw cue phrases, sized by the root of how often they occur and coloured by family."""

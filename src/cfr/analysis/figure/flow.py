@@ -13,7 +13,7 @@ from cfr.analysis.figure.library import load
 from cfr.analysis.figure.sheet import SIZE, Sheet, sheet
 from cfr.analysis.figure.text import clean, listed
 
-__all__ = ["FRAMEWORK", "flow"]
+__all__ = ["FRAMEWORK", "draw_flow"]
 
 FRAMEWORK: Final = Caption("framework", "Routed-CFR: which way problems take", ("fig:framework",))
 _BODY: Final = 7.0
@@ -37,7 +37,7 @@ class _Box:
     counts: Sequence[str] = ()
 
 
-def flow(counts: FlowCounts, caption: Caption = FRAMEWORK) -> Figure:
+def draw_flow(counts: FlowCounts, caption: Caption = FRAMEWORK) -> Figure:
     """Draw the way from a problem to its answer."""
     tall = _TALL if counts.known else _SHORT
     with sheet(_BOTTOM + tall) as page:

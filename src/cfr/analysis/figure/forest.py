@@ -9,12 +9,12 @@ from typing import Any, Final
 from cfr.analysis.figure.colour import GAIN, INK, LOSS, Colour
 from cfr.analysis.figure.drawable import Estimate, counts, finite, shortfalls
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.rows import Band, NumberColumn, Rows, gain_scale, interval
+from cfr.analysis.figure.rows import Band, NumberColumn, Rows, draw_interval, set_gain_scale
 from cfr.analysis.figure.sheet import sheet
 from cfr.analysis.figure.text import clean, listed
 from cfr.analysis.notation import NONE, p_value, points
 
-__all__ = ["PAIRED", "ForestRow", "forest"]
+__all__ = ["PAIRED", "ForestRow", "draw_forest"]
 
 PAIRED: Final = Caption("paired", "Paired comparisons, problem by problem")
 
@@ -31,7 +31,7 @@ class ForestRow:
     significant: bool = False
 
 
-def forest(rows: Sequence[ForestRow], caption: Caption = PAIRED) -> Figure | None:
+def draw_forest(rows: Sequence[ForestRow], caption: Caption = PAIRED) -> Figure | None:
     """Draw comparisons in the order given: full marks for those that stand after correction."""
     shown = [row for row in rows if row.gain.drawable]
     if not shown:
@@ -41,10 +41,10 @@ def forest(rows: Sequence[ForestRow], caption: Caption = PAIRED) -> Figure | Non
         (axes,) = board.draw(page)
         for number, (row, y) in enumerate(zip(shown, board.lanes, strict=True)):
             if row.gain.ends:
-                interval(axes, row.gain.ends, y, f"interval-{number}", colour=_colour(row))
+                draw_interval(axes, row.gain.ends, y, f"interval-{number}", colour=_colour(row))
             _mark(axes, row, y, f"mark-{number}")
         values = [value for row in shown for value in row.gain.values]
-        gain_scale(axes, values, "gain in accuracy, points")
+        set_gain_scale(axes, values, "gain in accuracy, points")
         return page.finish(caption, _alt(shown), _notes(shown, len(rows)))
 
 

@@ -19,7 +19,7 @@ from cfr.analysis.figure.sheet import SMALL, WIDTH, Sheet, sheet
 from cfr.analysis.figure.text import UNKNOWN, clean, listed, wrap
 from cfr.analysis.notation import percent, several
 
-__all__ = ["FRONTIER", "FrontierPoint", "frontier"]
+__all__ = ["FRONTIER", "FrontierPoint", "draw_frontier"]
 
 FRONTIER: Final = Caption("frontier", "Accuracy against tokens")
 _LEFT: Final = 0.55
@@ -38,7 +38,7 @@ class FrontierPoint:
     on_frontier: bool = False
 
 
-def frontier(points: Sequence[FrontierPoint], caption: Caption = FRONTIER) -> Figure | None:
+def draw_frontier(points: Sequence[FrontierPoint], caption: Caption = FRONTIER) -> Figure | None:
     """Draw points with their intervals, and a line along those that are marked."""
     shown = [p for p in points if finite(p.tokens) is not None and p.accuracy.drawable]
     if not shown:

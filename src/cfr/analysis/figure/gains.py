@@ -8,12 +8,19 @@ from typing import Final
 
 from cfr.analysis.figure.drawable import Estimate, counts, shortfalls
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.rows import Band, NumberColumn, Rows, bar, gain_scale, interval
+from cfr.analysis.figure.rows import (
+    Band,
+    NumberColumn,
+    Rows,
+    draw_bar,
+    draw_interval,
+    set_gain_scale,
+)
 from cfr.analysis.figure.sheet import sheet
 from cfr.analysis.figure.text import clean, listed
 from cfr.analysis.notation import points, several
 
-__all__ = ["APPLICABILITY", "BY_MODEL", "GainBar", "gains"]
+__all__ = ["APPLICABILITY", "BY_MODEL", "GainBar", "draw_gains"]
 
 BY_MODEL: Final = Caption(
     "gains-by-model", "Gain over Direct CoT by model", ("fig:gains-by-model",)
@@ -37,7 +44,7 @@ class GainBar:
     """How many problems it is over."""
 
 
-def gains(bars: Sequence[GainBar], caption: Caption = BY_MODEL) -> Figure | None:
+def draw_gains(bars: Sequence[GainBar], caption: Caption = BY_MODEL) -> Figure | None:
     """Draw gains in the order given, groups and series as they first come; None without any."""
     shown = [one for one in bars if one.gain.drawable]
     if not shown:
@@ -50,11 +57,11 @@ def gains(bars: Sequence[GainBar], caption: Caption = BY_MODEL) -> Figure | None
     with sheet(rows.height) as page:
         (axes,) = rows.draw(page)
         for number, (one, y) in enumerate(zip(ordered, rows.lanes, strict=True)):
-            bar(axes, one.gain.value, y, f"bar-{number}", series.index(one.series))
+            draw_bar(axes, one.gain.value, y, f"bar-{number}", series.index(one.series))
             if one.gain.ends:
-                interval(axes, one.gain.ends, y, f"interval-{number}")
+                draw_interval(axes, one.gain.ends, y, f"interval-{number}")
         values = [value for one in ordered for value in one.gain.values]
-        gain_scale(axes, values, "gain in accuracy, points")
+        set_gain_scale(axes, values, "gain in accuracy, points")
         if any(series):
             rows.draw_key(page, series)
         return page.finish(caption, _alt(ordered, groups), _notes(ordered, len(bars)))

@@ -17,7 +17,7 @@ from cfr.analysis.figure.text import clean, extent, listed, wrap
 from cfr.analysis.notation import several
 from cfr.file.stem import file_stem
 
-__all__ = ["MOST_PROBLEMS", "grid"]
+__all__ = ["MOST_PROBLEMS", "draw_grid"]
 
 MOST_PROBLEMS: Final = 360
 """Columns of one figure; further problems are left out, and a note says how many."""
@@ -62,7 +62,7 @@ class _Layout:
         return self.row * len(self.labels) + self.foot
 
 
-def grid(
+def draw_grid(
     benchmark: str, problems: Sequence[str], methods: Sequence[str], shares: Shares
 ) -> Figure | None:
     """Draw a row for each method and a column for each problem.

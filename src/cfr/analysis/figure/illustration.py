@@ -10,15 +10,15 @@ from cfr.analysis.audit.flow import count_flow
 from cfr.analysis.audit.frontier import MethodCost, frontiers
 from cfr.analysis.audit.routing import RouterAudit, phrase_counts
 from cfr.analysis.audit.solve_rate import solve_rates
-from cfr.analysis.figure import categories as category_drawing
-from cfr.analysis.figure.cloud import cloud
+from cfr.analysis.figure.categories import CATEGORIES, CategoryBar, draw_categories
+from cfr.analysis.figure.cloud import draw_cloud
 from cfr.analysis.figure.drawable import Estimate
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.flow import flow
-from cfr.analysis.figure.forest import ForestRow, forest
-from cfr.analysis.figure.frontier import FRONTIER, FrontierPoint, frontier
-from cfr.analysis.figure.gains import APPLICABILITY, BY_MODEL, GainBar, gains
-from cfr.analysis.figure.grid import grid
+from cfr.analysis.figure.flow import draw_flow
+from cfr.analysis.figure.forest import ForestRow, draw_forest
+from cfr.analysis.figure.frontier import FRONTIER, FrontierPoint, draw_frontier
+from cfr.analysis.figure.gains import APPLICABILITY, BY_MODEL, GainBar, draw_gains
+from cfr.analysis.figure.grid import draw_grid
 from cfr.analysis.statistics.comparison import POOLED, Comparison, Pair
 from cfr.analysis.study.study import Study, benchmark_label, model_label
 from cfr.file.stem import file_stem
@@ -38,14 +38,14 @@ __all__ = [
 def gains_figure(pairs: Sequence[Pair]) -> Figure | None:
     """Draw the gain of a method by model, a bar for each benchmark."""
     bars = [_bar(pair, model_label(pair.model), _where(pair)) for pair in pairs]
-    return gains(bars, _titled(BY_MODEL, pairs, "by model"))
+    return draw_gains(bars, _titled(BY_MODEL, pairs, "by model"))
 
 
 def applicability_figure(pairs: Sequence[Pair]) -> Figure | None:
     """Draw the gain of a method by benchmark, a bar for each model."""
     single = [pair for pair in pairs if pair.benchmark != POOLED]
     bars = [_bar(pair, _where(pair), model_label(pair.model)) for pair in single]
-    return gains(bars, _titled(APPLICABILITY, pairs, "by benchmark"))
+    return draw_gains(bars, _titled(APPLICABILITY, pairs, "by benchmark"))
 
 
 def _titled(caption: Caption, pairs: Sequence[Pair], how: str) -> Caption:
@@ -76,7 +76,7 @@ def forest_figure(comparison: Comparison, caption: Caption) -> Figure | None:
         )
         for pair in comparison.pairs
     ]
-    return forest(rows, caption)
+    return draw_forest(rows, caption)
 
 
 def frontier_figures(study: Study) -> Iterator[Figure]:
@@ -87,7 +87,7 @@ def frontier_figures(study: Study) -> Iterator[Figure]:
         where = ", ".join(map(benchmark_label, one.benchmarks))
         name = FRONTIER.name if len(found) == 1 else file_stem(FRONTIER.name, one.model)
         title = f"{FRONTIER.title}: {_model_title(one.model)}" + (f" on {where}" if where else "")
-        if len(points) > 1 and (figure := frontier(points, Caption(name, title))):
+        if len(points) > 1 and (figure := draw_frontier(points, Caption(name, title))):
             yield figure
 
 
@@ -104,7 +104,7 @@ def grid_figures(study: Study) -> Iterator[Figure]:
     """Draw which methods solve which problems, a figure for each benchmark and model."""
     for one in solve_rates(study):
         title = ", ".join(filter(None, (benchmark_label(one.benchmark), _model_title(one.model))))
-        figure = grid(title, one.problems, one.methods, one.shares)
+        figure = draw_grid(title, one.problems, one.methods, one.shares)
         yield from filter(None, [figure])
 
 
@@ -113,7 +113,7 @@ def category_figures(study: Study, method: str, baseline: str) -> Iterator[Figur
     found = categories(study, method, baseline)
     for model in dict.fromkeys(one.model for one in found):
         rows = [
-            category_drawing.CategoryBar(
+            CategoryBar(
                 one.kind,
                 one.frequency,
                 Estimate(one.gain.points, one.gain.interval) if one.gain else None,
@@ -122,21 +122,21 @@ def category_figures(study: Study, method: str, baseline: str) -> Iterator[Figur
             for one in found
             if one.model == model
         ]
-        caption = category_drawing.CATEGORIES
+        caption = CATEGORIES
         name = file_stem(caption.name, model) if model else caption.name
         title = f"{caption.title}: {model_label(model)}" if model else caption.title
-        figure = category_drawing.categories(rows, Caption(name, title, caption.paper))
+        figure = draw_categories(rows, Caption(name, title, caption.paper))
         yield from filter(None, [figure])
 
 
 def cloud_figure(audit: RouterAudit) -> Figure | None:
     """Draw the phrases that routed problems."""
     found = phrase_counts(audit)
-    return cloud(
+    return draw_cloud(
         {one.phrase: one.problems for one in found}, {one.phrase: one.family for one in found}
     )
 
 
 def flow_figure(study: Study, method: str) -> Figure:
     """Draw the protocol with the way that each problem took in its first run."""
-    return flow(count_flow(study, method))
+    return draw_flow(count_flow(study, method))

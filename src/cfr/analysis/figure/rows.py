@@ -13,7 +13,7 @@ from cfr.analysis.figure.library import load
 from cfr.analysis.figure.sheet import SIZE, SMALL, WIDTH, Sheet
 from cfr.analysis.figure.text import extent, wrap
 
-__all__ = ["Band", "NumberColumn", "Rows", "bar", "gain_scale", "interval"]
+__all__ = ["Band", "NumberColumn", "Rows", "draw_bar", "draw_interval", "set_gain_scale"]
 
 _LANE: Final = 0.2
 _GAP: Final = 0.12
@@ -114,7 +114,7 @@ class Rows:
                 page.line(edge, self.height - y, text, ha="right", muted=column.muted)
 
 
-def bar(axes: Any, length: float, y: float, gid: str, series: int = 0) -> None:
+def draw_bar(axes: Any, length: float, y: float, gid: str, series: int = 0) -> None:
     """Draw a bar from zero in the look of its series."""
     patch = load("patches").Rectangle(
         (min(length, 0.0), y - _HEIGHT_OF_BAR / 2),
@@ -127,7 +127,7 @@ def bar(axes: Any, length: float, y: float, gid: str, series: int = 0) -> None:
     axes.add_patch(patch)
 
 
-def interval(
+def draw_interval(
     axes: Any, ends: tuple[float, float], y: float, gid: str, *, colour: Colour = INK
 ) -> None:
     """Draw an interval, wherever it lies beside the value it belongs to."""
@@ -144,7 +144,7 @@ def interval(
     )
 
 
-def gain_scale(axes: Any, values: Sequence[float], label: str) -> None:
+def set_gain_scale(axes: Any, values: Sequence[float], label: str) -> None:
     """Give a scale of gains: room for every value, round numbers, and a line at zero."""
     low, high = min([0.0, *values]), max([0.0, *values])
     room = 0.05 * (high - low) or 1.0
