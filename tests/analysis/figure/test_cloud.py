@@ -12,7 +12,7 @@ from cfr.analysis.figure.placing import Box
 from cfr.analysis.figure.text import clean
 
 WORDS = {"how many": 249, "positive integer": 96, "remainder": 30, "at least": 29, "$x$": 1}
-FAMILIES = {"how many": "final_integer_or_count", "remainder": "modular_remainder"}
+FAMILIES = {"how many": "P1: Integer/Count", "remainder": "P2: Modular"}
 
 
 def _box(word: Word) -> Box:
@@ -23,7 +23,7 @@ def test_every_word_is_drawn_in_the_colour_of_its_family() -> None:
     figure = check(draw_cloud(WORDS, FAMILIES))
     fills = [mark[0].attrib["fill"].upper() for mark in found(figure, "word")]
     assert fills == [PALETTE[0], "CURRENTCOLOR", PALETTE[1], "CURRENTCOLOR", "CURRENTCOLOR"]
-    assert words(figure) == ["final integer or count", "modular remainder", "other"]
+    assert words(figure) == ["P1: Integer/Count", "P2: Modular", "other"]
     assert "how many (249), positive integer (96)" in figure.alt
     assert figure.paper == ("fig:constraint-wordcloud",)
 

@@ -6,8 +6,10 @@ from pictures import HOSTILE, check, found, words
 
 from cfr.analysis.figure.colour import GAIN, LOSS
 from cfr.analysis.figure.drawable import Estimate
+from cfr.analysis.figure.figure import Caption
 from cfr.analysis.figure.forest import ForestRow, draw_forest
 
+PAIRED = Caption("paired", "Paired comparisons")
 ROWS = [
     ForestRow("Routed-CFR", Estimate(5.2, (1.0, 9.4)), 90, 0.0004, significant=True),
     ForestRow("Plan-and-Solve", Estimate(-6.0, (-9.0, -3.0)), 120, 0.012, significant=True),
@@ -17,7 +19,7 @@ ROWS = [
 
 
 def test_every_comparison_has_a_mark() -> None:
-    figure = check(draw_forest(ROWS))
+    figure = check(draw_forest(ROWS, PAIRED))
     assert len(found(figure, "mark")) == 4
     assert len(found(figure, "interval")) == 3
     assert {"+5.2", "+1.0 to +9.4", "90", "4.0e-04", "0.012", "–"} <= {*words(figure)}
@@ -28,14 +30,14 @@ def test_every_comparison_has_a_mark() -> None:
 def test_only_what_stands_after_correction_is_filled() -> None:
     fills = [
         {part.get("fill", "").upper() for part in mark.iter()} - {""}
-        for mark in found(check(draw_forest(ROWS)), "mark")
+        for mark in found(check(draw_forest(ROWS, PAIRED)), "mark")
     ]
     assert fills == [{GAIN}, {LOSS}, {"NONE"}, {"NONE"}]
 
 
 def test_nothing_to_draw_is_no_figure() -> None:
-    assert draw_forest([]) is None
-    assert draw_forest([ForestRow("a", Estimate(math.nan))]) is None
+    assert draw_forest([], PAIRED) is None
+    assert draw_forest([ForestRow("a", Estimate(math.nan))], PAIRED) is None
 
 
 def test_many_rows_and_hostile_labels() -> None:
@@ -43,8 +45,8 @@ def test_many_rows_and_hostile_labels() -> None:
         ForestRow(name, Estimate(n - 20.0, (n - 25.0, n - 15.0)), n)
         for n, name in enumerate(HOSTILE * 3)
     ]
-    assert len(found(check(draw_forest(rows)), "mark")) == len(rows)
+    assert len(found(check(draw_forest(rows, PAIRED)), "mark")) == len(rows)
 
 
 def test_the_same_rows_give_the_same_bytes() -> None:
-    assert draw_forest(ROWS) == draw_forest(ROWS)
+    assert draw_forest(ROWS, PAIRED) == draw_forest(ROWS, PAIRED)

@@ -82,7 +82,7 @@ def draw_cloud(
             colour = looks[families.get(word.key, "")]
             _draw(page, word, (start + word.left, word.bottom - low), f"word-{number}", colour)
         entries = [
-            KeyEntry(family.replace("_", " ") or "other", {"facecolor": colour}, f"key-{number}")
+            KeyEntry(family or "other", {"facecolor": colour}, f"key-{number}")
             for number, (family, colour) in enumerate(looks.items())
         ]
         if any(looks):

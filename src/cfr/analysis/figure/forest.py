@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from cfr.analysis.figure.colour import GAIN, INK, LOSS, Colour
 from cfr.analysis.figure.drawable import Estimate, counts, finite, shortfalls
@@ -14,9 +14,7 @@ from cfr.analysis.figure.sheet import sheet
 from cfr.analysis.figure.text import clean, listed
 from cfr.analysis.notation import NONE, p_value, points
 
-__all__ = ["PAIRED", "ForestRow", "draw_forest"]
-
-PAIRED: Final = Caption("paired", "Paired comparisons, problem by problem")
+__all__ = ["ForestRow", "draw_forest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,7 @@ class ForestRow:
     significant: bool = False
 
 
-def draw_forest(rows: Sequence[ForestRow], caption: Caption = PAIRED) -> Figure | None:
+def draw_forest(rows: Sequence[ForestRow], caption: Caption) -> Figure | None:
     """Draw comparisons in the order given: full marks for those that stand after correction."""
     shown = [row for row in rows if row.gain.drawable]
     if not shown:

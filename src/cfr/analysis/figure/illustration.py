@@ -8,7 +8,7 @@ from dataclasses import replace
 from cfr.analysis.audit.categories import categories
 from cfr.analysis.audit.flow import count_flow
 from cfr.analysis.audit.frontier import MethodCost, frontiers
-from cfr.analysis.audit.routing import RouterAudit, phrase_counts
+from cfr.analysis.audit.routing import FAMILY_LABELS, RouterAudit, phrase_counts
 from cfr.analysis.audit.solve_rate import solve_rates
 from cfr.analysis.figure.categories import CATEGORIES, CategoryBar, draw_categories
 from cfr.analysis.figure.cloud import draw_cloud
@@ -133,7 +133,8 @@ def cloud_figure(audit: RouterAudit) -> Figure | None:
     """Draw the phrases that routed problems."""
     found = phrase_counts(audit)
     return draw_cloud(
-        {one.phrase: one.problems for one in found}, {one.phrase: one.family for one in found}
+        {one.phrase: one.problems for one in found},
+        {one.phrase: FAMILY_LABELS[one.family] for one in found},
     )
 
 
