@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any, cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,7 +38,7 @@ def test_words_do_not_overlap(counts: dict[str, int]) -> None:
 
 def test_outlines_lie_within_their_boxes() -> None:
     for word in arrange(WORDS):
-        box = word.path.get_extents()
+        box = cast("Any", word.path).get_extents()
         assert min(box.x0, box.y0) > -1e-6
         assert box.x1 <= word.width + 1e-6
         assert box.y1 <= word.height + 1e-6

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from cfr.analysis.figure.colour import MUTED
 from cfr.analysis.figure.drawable import Estimate, counts, finite, shortfalls
 from cfr.analysis.figure.figure import Caption, Figure
+from cfr.analysis.figure.library import Axes
 from cfr.analysis.figure.rows import (
     Band,
     NumberColumn,
@@ -81,7 +82,7 @@ def _values(rows: Sequence[CategoryBar]) -> list[float]:
     return [value for gain in drawn for value in gain.values]
 
 
-def _share_scale(axes: Any) -> None:
+def _share_scale(axes: Axes) -> None:
     axes.set_xlim(0, 100)
     axes.set_xticks([0, 50, 100])
     axes.set_xticklabels(["0 %", "50 %", "100 %"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,10 @@ from cfr.analysis.figure.placing import Box
 from cfr.analysis.figure.sheet import WIDTH, Sheet, sheet
 from cfr.analysis.figure.text import clean, font, listed
 from cfr.analysis.notation import several
+
+if TYPE_CHECKING:
+    from matplotlib.path import Path
+    from matplotlib.transforms import Bbox
 
 __all__ = ["CLOUD", "MOST_WORDS", "Word", "arrange", "draw_cloud"]
 
@@ -44,7 +48,7 @@ _STEP: Final = 0.06
 _PLACES: Final = 40_000
 _AT_ONCE: Final = 1_500
 Floats: TypeAlias = NDArray[np.float64]
-_Outline: TypeAlias = tuple[str, Any, Any]
+_Outline: TypeAlias = "tuple[str, Path, Bbox]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class Word:
     bottom: float
     width: float
     height: float
-    path: Any
+    path: Path
     """Its outline in inches, from that corner."""
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from cfr.analysis.figure.colour import GAIN, INK, LOSS, Colour
 from cfr.analysis.figure.drawable import Estimate, counts, finite, shortfalls
 from cfr.analysis.figure.figure import Caption, Figure
+from cfr.analysis.figure.library import Axes
 from cfr.analysis.figure.rows import Band, NumberColumn, Rows, draw_interval, set_gain_scale
 from cfr.analysis.figure.sheet import sheet
 from cfr.analysis.figure.text import clean, listed
@@ -52,7 +52,7 @@ def _colour(row: ForestRow) -> Colour:
     return GAIN if row.gain.value >= 0 else LOSS
 
 
-def _mark(axes: Any, row: ForestRow, y: float, gid: str) -> None:
+def _mark(axes: Axes, row: ForestRow, y: float, gid: str) -> None:
     colour = _colour(row)
     style = {"s": 30, "marker": "s" if row.significant else "o", "linewidths": 1.3}
     full = colour if row.significant else "none"

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from cfr.analysis.figure.colour import GAIN, INK, MUTED
 from cfr.analysis.figure.drawable import Estimate, finite, shortfalls
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.library import load
+from cfr.analysis.figure.library import Axes, load
 from cfr.analysis.figure.placing import Box, Room, place
 from cfr.analysis.figure.sheet import SMALL, WIDTH, Sheet, sheet
 from cfr.analysis.figure.text import UNKNOWN, clean, listed, wrap
@@ -53,7 +53,7 @@ def draw_frontier(points: Sequence[FrontierPoint], caption: Caption = FRONTIER) 
         return page.finish(caption, _alt(shown), _notes(shown, unplaced, len(points)))
 
 
-def _scales(axes: Any, points: Sequence[FrontierPoint]) -> None:
+def _scales(axes: Axes, points: Sequence[FrontierPoint]) -> None:
     ticker = load("ticker")
     tokens = [point.tokens for point in points]
     least, most = min(tokens), max(tokens)
@@ -88,7 +88,7 @@ def _tokens(number: float, _: int = 0) -> str:
     return f"{number / 1000:,.4g}k" if abs(number) < 1e6 else f"{number / 1e6:,.4g}M"
 
 
-def _draw_line(axes: Any, points: Sequence[FrontierPoint]) -> list[tuple[float, float]]:
+def _draw_line(axes: Axes, points: Sequence[FrontierPoint]) -> list[tuple[float, float]]:
     """Draw the frontier: what can be had for so many tokens. Return its corners."""
     best = sorted({(p.tokens, p.accuracy.value) for p in points if p.on_frontier})
     if not best:
@@ -102,7 +102,7 @@ def _draw_line(axes: Any, points: Sequence[FrontierPoint]) -> list[tuple[float, 
     return corners
 
 
-def _draw_point(axes: Any, point: FrontierPoint, number: int) -> None:
+def _draw_point(axes: Axes, point: FrontierPoint, number: int) -> None:
     colour = GAIN if point.on_frontier else INK
     if point.accuracy.ends:
         axes.plot(
@@ -131,7 +131,7 @@ def _draw_point(axes: Any, point: FrontierPoint, number: int) -> None:
 
 def _draw_labels(
     page: Sheet,
-    axes: Any,
+    axes: Axes,
     points: Sequence[FrontierPoint],
     steps: Sequence[tuple[float, float]],
 ) -> list[str]:

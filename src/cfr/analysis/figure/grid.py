@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from cfr.analysis.figure.colour import MUTED, shade
 from cfr.analysis.figure.drawable import finite
 from cfr.analysis.figure.figure import Caption, Figure
 from cfr.analysis.figure.key import KeyEntry, draw_key
-from cfr.analysis.figure.library import load
+from cfr.analysis.figure.library import Style, load
 from cfr.analysis.figure.sheet import SMALL, WIDTH, Sheet, sheet
 from cfr.analysis.figure.text import clean, extent, listed, wrap
 from cfr.analysis.notation import several
@@ -26,7 +26,7 @@ _WIDEST: Final = 0.19
 _NAMED: Final = 0.12
 """Columns at least this wide have room for the names of their problems."""
 _TINY: Final = 6.0
-_MISSING: Final[dict[str, Any]] = {
+_MISSING: Final[Style] = {
     "facecolor": "none",
     "edgecolor": MUTED,
     "hatch": "//////",
@@ -132,7 +132,7 @@ def _draw_block(page: Sheet, layout: _Layout, block: _Block, top: float) -> None
 
 
 def _draw_cells(
-    page: Sheet, layout: _Layout, spots: Sequence[tuple[float, float]], gid: str, **style: Any
+    page: Sheet, layout: _Layout, spots: Sequence[tuple[float, float]], gid: str, **style: object
 ) -> None:
     """Draw one shape in many places, which keeps the SVG small."""
     if not spots:

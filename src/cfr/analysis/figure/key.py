@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from cfr.analysis.figure.colour import INK, PALETTE
-from cfr.analysis.figure.library import load
+from cfr.analysis.figure.library import Style, load
 from cfr.analysis.figure.sheet import SMALL, Sheet
 from cfr.analysis.figure.text import clean, extent
 
@@ -23,11 +23,11 @@ class KeyEntry:
     """A look and its name."""
 
     name: str
-    look: dict[str, Any]
+    look: Style
     gid: str
 
 
-def series_look(series: int) -> dict[str, Any]:
+def series_look(series: int) -> Style:
     """Return how a series is filled. Where colours run out, they come again with hatching."""
     hatch = _HATCHES[series // len(PALETTE) % len(_HATCHES)]
     colour = PALETTE[series % len(PALETTE)]

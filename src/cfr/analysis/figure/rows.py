@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from cfr.analysis.figure.colour import INK, MUTED, Colour
 from cfr.analysis.figure.key import KeyEntry, draw_key, series_look
-from cfr.analysis.figure.library import load
+from cfr.analysis.figure.library import Axes, load
 from cfr.analysis.figure.sheet import SIZE, SMALL, WIDTH, Sheet
 from cfr.analysis.figure.text import extent, wrap
 
@@ -79,7 +79,7 @@ class Rows:
         """Where the scale ends, in inches."""
         return WIDTH - sum(column.width + _BETWEEN for column in self._columns)
 
-    def draw(self, page: Sheet, panels: int = 1) -> list[Any]:
+    def draw(self, page: Sheet, panels: int = 1) -> list[Axes]:
         """Write labels and columns, and open axes whose y is in inches from the top."""
         between = 0.45
         width = (self.right - self.left - between * (panels - 1)) / panels
@@ -114,7 +114,7 @@ class Rows:
                 page.line(edge, self.height - y, text, ha="right", muted=column.muted)
 
 
-def draw_bar(axes: Any, length: float, y: float, gid: str, series: int = 0) -> None:
+def draw_bar(axes: Axes, length: float, y: float, gid: str, series: int = 0) -> None:
     """Draw a bar from zero in the look of its series."""
     patch = load("patches").Rectangle(
         (min(length, 0.0), y - _HEIGHT_OF_BAR / 2),
@@ -128,7 +128,7 @@ def draw_bar(axes: Any, length: float, y: float, gid: str, series: int = 0) -> N
 
 
 def draw_interval(
-    axes: Any, ends: tuple[float, float], y: float, gid: str, *, colour: Colour = INK
+    axes: Axes, ends: tuple[float, float], y: float, gid: str, *, colour: Colour = INK
 ) -> None:
     """Draw an interval, wherever it lies beside the value it belongs to."""
     axes.plot(
@@ -144,7 +144,7 @@ def draw_interval(
     )
 
 
-def set_gain_scale(axes: Any, values: Sequence[float], label: str) -> None:
+def set_gain_scale(axes: Axes, values: Sequence[float], label: str) -> None:
     """Give a scale of gains: room for every value, round numbers, and a line at zero."""
     low, high = min([0.0, *values]), max([0.0, *values])
     room = 0.05 * (high - low) or 1.0
