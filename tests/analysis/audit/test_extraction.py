@@ -1,7 +1,7 @@
 import pytest
 from hand_made import arm, attempt, study
 
-from cfr.analysis.audit.extraction import counts, rungs
+from cfr.analysis.audit.extraction import count_constraints, count_recovery
 from cfr.analysis.statistics.interval import wilson
 
 # p1: 3 and 1 constraints, 2 and 0 derived; p2: 4 and a fallback, which has none; p3 has one run.
@@ -23,7 +23,7 @@ STUDY = study(arm("direct", {"p1": "++"}), CFR)
 
 
 def test_the_ladder_by_hand() -> None:
-    (found,) = rungs(STUDY)
+    (found,) = count_recovery(STUDY)
     assert found.by_rung == {"parsed": 2, "repaired": 1, "fields": 1, "fallback": 1}
     assert (found.total, found.malformed, found.unknown) == (5, 3, 0)
     assert (found.malformed_rate, found.malformed_interval) == (0.6, wilson(3, 5))
@@ -31,11 +31,11 @@ def test_the_ladder_by_hand() -> None:
 
 def test_a_rung_of_another_name_is_malformed() -> None:
     odd = study(arm("cfr", {"p": [attempt("+", kinds=[], rung="guessed")]}))
-    assert (rungs(odd)[0].malformed, rungs(odd)[0].unknown) == (1, 1)
+    assert (count_recovery(odd)[0].malformed, count_recovery(odd)[0].unknown) == (1, 1)
 
 
 def test_means_are_over_replies_and_then_over_problems() -> None:
-    (found,) = counts(STUDY)
+    (found,) = count_constraints(STUDY)
     assert (found.problems, found.replies) == (3, 5)
     assert found.raw.value == pytest.approx((2 + 2 + 5) / 3)
     assert found.propagated.value == pytest.approx((1 + 0.5 + 1) / 3)
@@ -45,13 +45,13 @@ def test_means_are_over_replies_and_then_over_problems() -> None:
 
 def test_an_interval_needs_problems_that_differ() -> None:
     alike = {name: [attempt("+", kinds=["domain"])] for name in ("p1", "p2")}
-    (found,) = counts(study(arm("cfr", alike)))
+    (found,) = count_constraints(study(arm("cfr", alike)))
     assert (found.raw.value, found.raw.interval) == (1.0, None)
 
 
 def test_counts_beyond_all_measure_still_have_an_interval() -> None:
     wild = {f"p{n}": [attempt("+", kinds=["domain"] * (20_000 if n else 1))] for n in range(300)}
-    (found,) = counts(study(arm("cfr", wild)))
+    (found,) = count_constraints(study(arm("cfr", wild)))
     assert found.raw.value == pytest.approx((299 * 20_000 + 1) / 300)
     assert found.raw.interval
     assert found.raw.interval[0] <= found.raw.value <= found.raw.interval[1]
@@ -62,11 +62,11 @@ def test_replies_without_a_common_unit_still_have_an_interval() -> None:
         f"p{n}": [attempt("+", run, kinds=["domain"] * (1 + n % 3)) for run in range(n)]
         for n in range(1, 60)
     }
-    (found,) = counts(study(arm("cfr", many)))
+    (found,) = count_constraints(study(arm("cfr", many)))
     assert found.raw.interval
     assert found.raw.interval[0] < found.raw.value < found.raw.interval[1]
 
 
 def test_a_study_without_stage_1_has_no_counts() -> None:
     bare = study(arm("direct", {"p": "+"}))
-    assert (rungs(bare), counts(bare)) == ((), ())
+    assert (count_recovery(bare), count_constraints(bare)) == ((), ())

@@ -80,7 +80,7 @@ def test_an_arm_without_a_router_has_no_share() -> None:
 def test_without_labels_the_regex_router_is_the_reference() -> None:
     found = compare_routers(STUDY, audit_router(STUDY))
     regex, llm = found.rows  # routed-cfr is the regex router itself
-    assert found.labels is None
+    assert found.decisions is None
     assert regex.agreement is None
     assert regex.tokens == 0
     assert regex.milliseconds is None
@@ -98,7 +98,7 @@ def test_labels_judge_every_router(tmp_path: Path) -> None:
     regex, llm = (row.agreement for row in found.rows)
     assert regex == RouterAgreement(2, 1.0, 0.5, 2 / 3, 0.0)
     assert llm == RouterAgreement(2, 1.0, 1.0, 1.0, None)
-    assert found.labels == 2
+    assert found.decisions == 2
 
 
 def test_a_price_makes_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

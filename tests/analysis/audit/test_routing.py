@@ -24,8 +24,8 @@ PROBLEMS = texts(
     },
     benchmark="aime24",
 )
-MARKS = {"none": "++", "one": "--", "two": "--", "four": "+-", "untold": "++"}
-OURS = {"none": "+-", "one": "++", "two": "+-", "four": "++", "untold": "--"}
+MARKS = {"none": "++", "one": "--", "two": "--", "four": "+-", "without_text": "++"}
+OURS = {"none": "+-", "one": "++", "two": "+-", "four": "++", "without_text": "--"}
 STUDY = study(
     arm("direct", MARKS, benchmark="aime24"),
     arm("routed-cfr", OURS, benchmark="aime24"),
@@ -42,7 +42,7 @@ def test_what_is_routed_and_what_the_convention_would_add() -> None:
 
 
 def test_a_problem_without_a_text_is_left_out_and_counted() -> None:
-    assert AUDIT.untold == {"aime24": 1}
+    assert AUDIT.without_text == {"aime24": 1}
 
 
 def test_phrases_count_once_for_each_problem_however_they_are_written() -> None:

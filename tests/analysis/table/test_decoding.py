@@ -1,4 +1,4 @@
-from cfr.analysis.table.decoding import describe, shorten, tell_apart
+from cfr.analysis.table.decoding import describe_decoding, shorten, tell_apart
 
 COLD = '{"temperature":0.2,"top_p":0.95,"seed":null}'
 WARM = '{"temperature":0.7,"top_p":0.95,"seed":null}'
@@ -13,8 +13,8 @@ def test_decodings_are_named_by_what_differs() -> None:
 
 
 def test_a_decoding_in_words() -> None:
-    assert describe(SEEDED) == "temperature 0.7, top-p 0.95, seed 101"
-    assert describe("{}") == ""
+    assert describe_decoding(SEEDED) == "temperature 0.7, top-p 0.95, seed 101"
+    assert describe_decoding("{}") == ""
 
 
 def test_a_long_prompt_is_cut_and_kept_on_one_line() -> None:

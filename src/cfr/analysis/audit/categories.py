@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from cfr.analysis.audit.extraction import extracting, replies
+from cfr.analysis.audit.extraction import arms_with_stage1, stage1_replies
 from cfr.analysis.statistics.subset import BASELINE, Gain, Key, pairs_by_model
 from cfr.analysis.study.study import Arm, Study
 from cfr.constraint.spec import KINDS
@@ -45,7 +45,7 @@ def categories(study: Study, method: str, baseline: str = BASELINE) -> tuple[Cat
     """
     gains = {side.model: side for side in pairs_by_model(study, method, baseline)}
     found: list[Category] = []
-    for (model, name), arms in extracting(study).items():
+    for (model, name), arms in arms_with_stage1(study).items():
         if name == method:
             named, side = kinds_named(arms), gains.get(model)
             for kind in _KINDS:
@@ -59,7 +59,7 @@ def kinds_named(arms: Iterable[Arm]) -> dict[Key, tuple[str, ...]]:
     """List the kinds that each problem with a Stage 1 reply has, in the paper's order."""
     named: Counter[tuple[Key, str]] = Counter()
     made: Counter[Key] = Counter()
-    for key, reply in replies(arms):
+    for key, reply in stage1_replies(arms):
         made[key] += 1
         for kind in {kind if kind in KINDS else OTHER_KIND for kind in reply.kinds}:
             named[key, kind] += 1

@@ -17,19 +17,19 @@ from cfr.analysis.study.study import Arm, Extraction, Study
 from cfr.constraint.recovery import RUNGS
 
 __all__ = [
-    "Counts",
+    "ConstraintCounts",
     "GoldSample",
     "Mean",
     "Quality",
-    "Rungs",
-    "counts",
-    "extracting",
-    "replies",
-    "rungs",
+    "RecoveryCounts",
+    "arms_with_stage1",
+    "count_constraints",
+    "count_recovery",
+    "stage1_replies",
 ]
 
 
-def extracting(study: Study) -> dict[tuple[str, str], list[Arm]]:
+def arms_with_stage1(study: Study) -> dict[tuple[str, str], list[Arm]]:
     """Group the arms that have a Stage 1 by model and method, in their primary decoding."""
     found: dict[tuple[str, str], list[Arm]] = {}
     for arm in study.main_arms():
@@ -39,7 +39,7 @@ def extracting(study: Study) -> dict[tuple[str, str], list[Arm]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Rungs:
+class RecoveryCounts:
     """How the Stage 1 replies of a method came down the recovery ladder."""
 
     model: str
@@ -74,15 +74,15 @@ class Rungs:
         return wilson(self.malformed, self.total)
 
 
-def rungs(study: Study) -> tuple[Rungs, ...]:
+def count_recovery(study: Study) -> tuple[RecoveryCounts, ...]:
     """Count the rungs of the ladder, by model and method."""
     return tuple(
-        Rungs(model, arms[0].name, Counter(e.rung for _, e in replies(arms)))
-        for (model, _), arms in extracting(study).items()
+        RecoveryCounts(model, arms[0].name, Counter(e.rung for _, e in stage1_replies(arms)))
+        for (model, _), arms in arms_with_stage1(study).items()
     )
 
 
-def replies(arms: Iterable[Arm]) -> Iterator[tuple[Key, Extraction]]:
+def stage1_replies(arms: Iterable[Arm]) -> Iterator[tuple[Key, Extraction]]:
     """Go through all Stage 1 replies, each with its problem."""
     for arm in arms:
         for problem, attempts in arm.attempts.items():
@@ -134,7 +134,7 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ConstraintCounts:
     """How much Stage 1 lists for a problem."""
 
     model: str
@@ -146,20 +146,20 @@ class Counts:
     replies: int
 
 
-def counts(study: Study) -> tuple[Counts, ...]:
+def count_constraints(study: Study) -> tuple[ConstraintCounts, ...]:
     """Average what Stage 1 lists: over the replies to a problem, then over problems."""
-    return tuple(_counts(model, arms) for (model, _), arms in extracting(study).items())
+    return tuple(_counts(model, arms) for (model, _), arms in arms_with_stage1(study).items())
 
 
-def _counts(model: str, arms: Sequence[Arm]) -> Counts:
+def _counts(model: str, arms: Sequence[Arm]) -> ConstraintCounts:
     raw: dict[Key, int] = Counter()
     propagated: dict[Key, int] = Counter()
     made: dict[Key, int] = Counter()
-    for key, reply in replies(arms):
+    for key, reply in stage1_replies(arms):
         made[key] += 1
         raw[key] += len(reply.kinds)
         propagated[key] += reply.propagated
-    return Counts(
+    return ConstraintCounts(
         model,
         arms[0].method,
         arms[0].name,

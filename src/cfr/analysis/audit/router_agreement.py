@@ -9,7 +9,7 @@ from operator import add
 from pathlib import Path
 from typing import Final
 
-from cfr.analysis.audit.person_file import read_said
+from cfr.analysis.audit.person_file import read_person_lines
 from cfr.analysis.audit.routing import RouterAudit
 from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.statistics.subset import Key
@@ -73,7 +73,7 @@ def read_decisions(path: Path, study: Study) -> tuple[dict[Key, bool], int]:
     """
     found: dict[Key, bool] = {}
     strangers = 0
-    for line in read_said(path, study):
+    for line in read_person_lines(path, study):
         routed = line.value.get("routed")
         if not isinstance(routed, bool):
             raise InputError(f"{line.where}: 'routed' must be true or false, not {routed!r}")
@@ -128,7 +128,7 @@ class Routers:
     """Several routers against one reference."""
 
     rows: tuple[RouterRow, ...]
-    labels: int | None
+    decisions: int | None
     """How many decisions of a person are the reference; None where the regex router is."""
 
 

@@ -53,7 +53,7 @@ class RouterAudit:
     """The cue families that a problem's text has; none where it is not routed."""
     phrases: Mapping[str, Counter[str]]
     """By family: in how many problems each phrase stands."""
-    untold: Mapping[str, int]
+    without_text: Mapping[str, int]
     """By benchmark: how many problems have attempts and no text."""
 
     @property
@@ -73,7 +73,7 @@ def audit_router(study: Study) -> RouterAudit:
     return RouterAudit(
         families={key: tuple(cue.family for cue in cues) for key, cues in fired.items()},
         phrases=phrases,
-        untold=_untold(study),
+        without_text=_count_without_text(study),
     )
 
 
@@ -84,7 +84,7 @@ def _plain(phrase: str) -> str:
 _UNASKED: Final = ProblemText("")
 
 
-def _untold(study: Study) -> dict[str, int]:
+def _count_without_text(study: Study) -> dict[str, int]:
     attempted: dict[str, set[str]] = {}
     for arm in study.arms:
         attempted.setdefault(arm.benchmark, set()).update(arm.attempts)

@@ -8,7 +8,7 @@ from typing import Final
 
 from cfr.analysis.study.decoding import read_decoding
 
-__all__ = ["describe", "shorten", "tell_apart"]
+__all__ = ["describe_decoding", "shorten", "tell_apart"]
 
 _LABELS: Final = {
     "temperature": "Temperature",
@@ -31,7 +31,7 @@ def tell_apart(decodings: Sequence[str]) -> dict[str, str]:
     }
 
 
-def describe(decoding: str) -> str:
+def describe_decoding(decoding: str) -> str:
     """Name all settings of a decoding, in a sentence."""
     known = {name: value for name, value in read_decoding(decoding).items() if value is not None}
     return ", ".join(_named(n, value, lower=True) for n, value in known.items())

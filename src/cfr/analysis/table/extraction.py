@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from cfr.analysis.audit.extraction import Counts, Quality, Rungs, counts, rungs
+from cfr.analysis.audit.extraction import (
+    ConstraintCounts,
+    Quality,
+    RecoveryCounts,
+    count_constraints,
+    count_recovery,
+)
 from cfr.analysis.notation import NONE, decimal, interval, percent, share
 from cfr.analysis.study.study import Study, model_label
 from cfr.analysis.table.table import Column, Row, Table, row
@@ -23,7 +29,7 @@ NOTHING: Final = "No attempt of this study has a Stage 1 reply on record."
 
 def parsing_table(study: Study) -> Table:
     """Show how Stage 1 replies parsed."""
-    found = rungs(study)
+    found = count_recovery(study)
     columns = (
         *(Column("Model", "left"), Column("Method", "left"), Column("Replies")),
         *(Column(rung.capitalize()) for rung in RUNGS),
@@ -46,7 +52,7 @@ def parsing_table(study: Study) -> Table:
     )
 
 
-def _parsing_row(one: Rungs) -> Row:
+def _parsing_row(one: RecoveryCounts) -> Row:
     low, high = one.malformed_interval
     return row(
         model_label(one.model),
@@ -64,7 +70,7 @@ def extraction_table(
 
     ``quality`` is by model and method.
     """
-    found, quality = counts(study), quality or {}
+    found, quality = count_constraints(study), quality or {}
     columns = (
         *(Column("Model", "left"), Column("Method", "left"), Column("Problems")),
         *(Column("Raw [95 %]"), Column("Propagated [95 %]")),
@@ -82,7 +88,7 @@ def extraction_table(
     )
 
 
-def _counts_row(one: Counts, quality: Quality | None) -> Row:
+def _counts_row(one: ConstraintCounts, quality: Quality | None) -> Row:
     return row(
         model_label(one.model),
         one.name,
@@ -120,7 +126,9 @@ _BY_GOLD: Final = (
 )
 
 
-def _extraction_notes(found: Sequence[Counts], chosen: Sequence[Quality | None]) -> Iterator[str]:
+def _extraction_notes(
+    found: Sequence[ConstraintCounts], chosen: Sequence[Quality | None]
+) -> Iterator[str]:
     yield (
         "Raw: constraints read from the problem. Propagated: consequences that the reply derives. "
         "Both are means over the replies to a problem, then over problems; a reply that could not "

@@ -12,7 +12,7 @@ from cfr.analysis.notation import NONE, decimal, interval, several
 from cfr.analysis.statistics.score import Score
 from cfr.analysis.statistics.subset import BASELINE
 from cfr.analysis.study.study import Study, benchmark_label, model_label
-from cfr.analysis.table.decoding import describe, tell_apart
+from cfr.analysis.table.decoding import describe_decoding, tell_apart
 from cfr.analysis.table.gain import gain_cell
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
 
@@ -92,5 +92,5 @@ def _notes(study: Study, found: Sequence[Setting], benchmarks: Sequence[str]) ->
         yield f"{benchmark_label(name)}: {'; elsewhere '.join(texts)}."
     for model in dict.fromkeys(one.model for one in found):
         main = {study.primary[b, model] for b in benchmarks if (b, model) in study.primary}
-        known = (describe(one) or "what has no settings on record" for one in sorted(main))
+        known = (describe_decoding(one) or "what has no settings on record" for one in sorted(main))
         yield f"{model_label(model)}: other tables show {' and '.join(known)}."

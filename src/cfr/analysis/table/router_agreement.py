@@ -18,7 +18,7 @@ def routers_table(routers: Routers) -> Table:
         *(Column("Router", "left"), Column("Problems"), Column("Precision"), Column("Recall")),
         *(Column("F1"), Column("κ"), Column("Tokens"), Column("Latency, ms"), Column("Cost")),
     )
-    labels = routers.labels
+    labels = routers.decisions
     reference = REGEX_ROUTER if labels is None else f"{several(labels, 'decision')} of a person"
     return Table(
         "router-ablation",
@@ -44,7 +44,7 @@ def _shown(one: RouterRow) -> Row:
 
 
 def _notes(routers: Routers) -> Iterator[str]:
-    if routers.labels is None:
+    if routers.decisions is None:
         yield "No person's labels were given: this is agreement with the regex router, not merit."
     if len(routers.rows) == 1:
         yield "No method of this study has another router; run llm-router to compare."

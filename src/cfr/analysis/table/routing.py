@@ -92,9 +92,11 @@ def convention_table(audit: RouterAudit) -> Table:
         row("Text-only router", *(counted(one.routed, one.total) for one in aime)),
         row("+ AIME convention", *(counted(one.with_convention, one.total) for one in aime)),
     ]
-    untold = [name for name, count in audit.untold.items() if count and aime_convention(name)]
+    without_text = [
+        name for name, count in audit.without_text.items() if count and aime_convention(name)
+    ]
     missing = "No benchmark of this study has a name that begins with aime."
-    silent = _without_text(audit, [*(one.benchmark for one in aime), *untold])
+    silent = _left_out(audit, [*(one.benchmark for one in aime), *without_text])
     return Table(
         "router-convention",
         "AIME router convention control, routed / total",
@@ -109,16 +111,16 @@ def _notes(audit: RouterAudit, rows: Sequence[Row] | None = None) -> tuple[str, 
     nothing = not audit.families if rows is None else not rows
     return (
         *(["No problem of this study has a text on record."] if nothing else ()),
-        *_without_text(audit),
+        *_left_out(audit),
     )
 
 
-def _without_text(audit: RouterAudit, benchmarks: Sequence[str] | None = None) -> tuple[str, ...]:
+def _left_out(audit: RouterAudit, benchmarks: Sequence[str] | None = None) -> tuple[str, ...]:
     """Say which problems could not be routed because their text is not on record."""
     return tuple(
         f"{benchmark_label(name) or 'This set'}, left out for want of a text: "
         f"{several(count, 'problem')}."
-        for name, count in audit.untold.items()
+        for name, count in audit.without_text.items()
         if count and (benchmarks is None or name in benchmarks)
     )
 
@@ -156,4 +158,4 @@ def _cofire_notes(audit: RouterAudit, both: Sequence[ModelPairs]) -> Iterator[st
         yield f"{model_label(side.model)}: problems of {side.where} that were judged on both sides."
     yield "Problems with more cues differ in other ways too: these gains do not show what cues do."
     benchmarks = tuple(dict.fromkeys(name for side in both for name in side.benchmarks))
-    yield from _without_text(audit, benchmarks)
+    yield from _left_out(audit, benchmarks)

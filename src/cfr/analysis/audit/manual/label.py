@@ -45,7 +45,7 @@ __all__ = [
     "append_label",
     "begin_labels",
     "check_annotator",
-    "describe",
+    "name_attempt",
     "read_labels",
     "unmarked",
 ]
@@ -154,7 +154,7 @@ def _digest(words: str) -> str:
     return hashlib.sha256(words.encode(errors="surrogatepass")).hexdigest()[:12]
 
 
-def describe(key: RecordKey) -> str:
+def name_attempt(key: RecordKey) -> str:
     """Name an attempt in a message."""
     benchmark, method, model, _, problem, run = key
     where = f" of {benchmark}" if benchmark else ""
@@ -221,7 +221,7 @@ def read_labels(paths: Iterable[Path]) -> list[Label]:
         for other in seen.setdefault(label.key, []):
             if not label.same_constraints(other):
                 raise InputError(
-                    f"{where}: the constraints of {describe(label.key)} are not those that "
+                    f"{where}: the constraints of {name_attempt(label.key)} are not those that "
                     f"{other.annotator} judged; report on labels of different runs apart"
                 )
         seen[label.key].append(label)

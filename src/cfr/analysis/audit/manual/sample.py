@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from cfr.analysis.audit.manual.label import Label, describe, unmarked
+from cfr.analysis.audit.manual.label import Label, name_attempt, unmarked
 from cfr.analysis.notation import several
 from cfr.analysis.study.study import Attempt, Study, StudyError, Transcript
 from cfr.constraint.spec import ConstraintSpec
@@ -105,8 +105,8 @@ def refuse_mismatch(
             now = unmarked(label.annotator, label.key, spec)
             if not label.same_constraints(now):
                 raise InputError(
-                    f"{source}: {describe(label.key)} has {_difference(now, label)}; these are not "
-                    "the runs that were judged: name those, or a new file of labels"
+                    f"{source}: {name_attempt(label.key)} has {_difference(now, label)}; these are "
+                    "not the runs that were judged: name those, or a new file of labels"
                 )
 
 
