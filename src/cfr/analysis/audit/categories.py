@@ -1,4 +1,7 @@
-"""Which kinds of constraint Stage 1 names (paper: Constraint Category Analysis)."""
+"""Kinds of constraint that Stage 1 names, and a method's gain where it names them.
+
+Paper: Constraint Category Analysis.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ _KINDS: Final = (*KINDS, OTHER_KIND)
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A kind of constraint: where Stage 1 names it, and a method's gain there."""
+    """A kind of constraint: the problems for which Stage 1 names it, and a method's gain there."""
 
     model: str
     kind: str

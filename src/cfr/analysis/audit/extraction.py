@@ -1,6 +1,8 @@
 """Stage 1 replies on record: how they parsed, how many constraints they list, how sound those are.
 
-Paper: Stage 1 Constraint Reliability; appendix JSON Parsing and Error Handling.
+Paper: Stage 1 Constraint Reliability; appendix JSON Parsing and Error Handling. A reply is read by
+the first of four recovery steps that can (``cfr.constraint.recovery``): parsed, repaired, fields,
+fallback. Stores keep the name of the step as ``rung``.
 """
 
 from __future__ import annotations
@@ -40,13 +42,13 @@ def arms_with_stage1(study: Study) -> dict[tuple[str, str], list[Arm]]:
 
 @dataclass(frozen=True, slots=True)
 class RecoveryCounts:
-    """How the Stage 1 replies of a method came down the recovery ladder."""
+    """Stage 1 replies of a method, by recovery step."""
 
     model: str
     name: str
     """The method as tables print it."""
     by_rung: Mapping[str, int]
-    """Replies by the recovery step that could read them, under the name that stores keep."""
+    """Replies by the name of the recovery step that read them."""
 
     @property
     def total(self) -> int:
@@ -75,7 +77,7 @@ class RecoveryCounts:
 
 
 def count_recovery(study: Study) -> tuple[RecoveryCounts, ...]:
-    """Count the rungs of the ladder, by model and method."""
+    """Count Stage 1 replies by recovery step, for each model and method."""
     return tuple(
         RecoveryCounts(model, arms[0].name, Counter(e.rung for _, e in stage1_replies(arms)))
         for (model, _), arms in arms_with_stage1(study).items()
@@ -94,10 +96,10 @@ def stage1_replies(arms: Iterable[Arm]) -> Iterator[tuple[Key, Extraction]]:
 
 @dataclass(frozen=True, slots=True)
 class GoldSample:
-    """What of Stage 1's output was audited against gold constraints."""
+    """Extent of an audit of Stage 1 against gold constraints."""
 
     statements: int
-    """Statements in the audited replies, those among them whose words decide nothing."""
+    """Statements in the audited replies, the undecided ones among them."""
     audited: int
     """Replies that were audited."""
     replies: int
@@ -114,7 +116,7 @@ class Quality:
     n: int
     """How many statements or constraints the two are shares of."""
     gold: GoldSample | None = None
-    """What was audited against gold constraints; None where people judged."""
+    """The extent of the audit against gold constraints; None where people judged."""
 
     def interval(self, share: float | None) -> Interval | None:
         """Give Wilson's 95 % interval of one of the two shares, in per cent."""
@@ -135,7 +137,7 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class ConstraintCounts:
-    """How much Stage 1 lists for a problem."""
+    """Mean numbers of constraints that Stage 1 lists for a problem."""
 
     model: str
     method: str
@@ -147,7 +149,7 @@ class ConstraintCounts:
 
 
 def count_constraints(study: Study) -> tuple[ConstraintCounts, ...]:
-    """Average what Stage 1 lists: over the replies to a problem, then over problems."""
+    """Average the constraints listed: over the replies to a problem, then over problems."""
     return tuple(_counts(model, arms) for (model, _), arms in arms_with_stage1(study).items())
 
 

@@ -1,4 +1,4 @@
-"""The same methods under other decodings.
+"""Accuracy and gains of the same methods under several decodings.
 
 Paper: appendix Implementation Details, "Robustness Across Decoding Settings".
 """
@@ -27,7 +27,7 @@ class Setting:
     scores: Mapping[tuple[str, str], Score]
     """By method and benchmark."""
     gains: Mapping[tuple[str, str], Gain]
-    """The same for all methods but the baseline."""
+    """By method and benchmark, for all methods but the baseline."""
 
 
 def robustness(

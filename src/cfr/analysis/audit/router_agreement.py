@@ -1,4 +1,7 @@
-"""Routers beside each other (paper: appendix Router Ablation: Regex vs. LLM Router)."""
+"""Agreement between routers, and what a decision costs.
+
+Paper: appendix "Router Ablation: Regex vs. LLM Router".
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ __all__ = [
 ]
 
 Decisions = Mapping[Key, bool]
-"""By problem: whether it goes to two stages."""
+"""Routing decisions by problem: whether it goes to two stages."""
 
 REGEX_ROUTER: Final = "Regex router"
 _STAGE: Final = "router"
@@ -40,7 +43,7 @@ _STAGE: Final = "router"
 
 @dataclass(frozen=True, slots=True)
 class RouterAgreement:
-    """How far a router's decisions are those of a reference, on the problems that both decided."""
+    """Agreement of a router with a reference, on the problems that both decided."""
 
     n: int
     precision: float | None
@@ -109,7 +112,7 @@ def routed_share(arm: Arm) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class RouterRow:
-    """One router: its agreement with the reference, and what a decision takes."""
+    """A router: its agreement with the reference, and the tokens, time and cost of a decision."""
 
     name: str
     """The method as tables print it, or ``Regex router``."""
@@ -125,7 +128,7 @@ class RouterRow:
 
 @dataclass(frozen=True, slots=True)
 class Routers:
-    """Several routers against one reference."""
+    """Several routers, compared with one reference."""
 
     rows: tuple[RouterRow, ...]
     decisions: int | None

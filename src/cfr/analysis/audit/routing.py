@@ -1,4 +1,4 @@
-"""What the text-only router does on a study's problems.
+"""Router activation, cue families, and gains by cue families, on the problems of a study.
 
 Paper: Router Behavior; appendices Benchmark Scope and Router Behavior, Complete Router Pattern
 Analysis.
@@ -47,14 +47,14 @@ _GROUPS: Final = ("0", "1", "2", "3", "4+")
 
 @dataclass(frozen=True, slots=True)
 class RouterAudit:
-    """What fired on each problem of a study."""
+    """Cue families and phrases that the router finds in the problems of a study."""
 
     families: Mapping[Key, tuple[str, ...]]
-    """The cue families that a problem's text has; none where it is not routed."""
+    """Cue families by problem; none where a problem is not routed."""
     phrases: Mapping[str, Counter[str]]
-    """By family: in how many problems each phrase stands."""
+    """Problems by family and phrase."""
     without_text: Mapping[str, int]
-    """By benchmark: how many problems have attempts and no text."""
+    """Problems that have attempts but no text on record, by benchmark."""
 
     @property
     def benchmarks(self) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ def _count_without_text(study: Study) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """How many problems of a benchmark the router sends to two stages."""
+    """Problems of a benchmark, and those among them that the router sends to two stages."""
 
     benchmark: str
     routed: int
@@ -183,19 +183,19 @@ def phrase_counts(audit: RouterAudit) -> tuple[PhraseCount, ...]:
 
 @dataclass(frozen=True, slots=True)
 class CoFire:
-    """The problems on which so many cue families fire, and a method's gain there."""
+    """A method's gain on the problems that have a given number of cue families."""
 
     model: str
     families: str
-    """How many families: 0, 1, 2, 3 or 4+."""
+    """The number of families: 0, 1, 2, 3 or 4+."""
     gain: Gain | None
-    """With the number of problems; None where there are none."""
+    """The gain and its number of problems; None where there are none."""
 
 
 def cofire(
     study: Study, audit: RouterAudit, method: str, baseline: str = BASELINE
 ) -> tuple[CoFire, ...]:
-    """Measure a method's gain by the number of cue families that fire, model by model."""
+    """Measure a method's gain by the number of cue families in a problem, model by model."""
     groups: dict[str, set[Key]] = {name: set() for name in _GROUPS}
     for key, families in audit.families.items():
         groups[_GROUPS[min(len(families), 4)]].add(key)

@@ -1,4 +1,4 @@
-"""Constraint categories: how common they are, and the gain where they are found.
+"""Bar chart of constraint categories: share of problems, and gain where they are found.
 
 Paper: figure "constraint categories". There the gains are multiplied by ten to share a scale with
 the frequencies; here each has a scale of its own.

@@ -1,4 +1,4 @@
-"""The words that restrict answers, as a cloud (paper: figure "constraint wordcloud").
+"""Word cloud of the phrases that restrict answers (paper: figure "constraint wordcloud").
 
 Words are set one by one, the most frequent first, each at the first free place of a spiral from the
 middle. Nothing is left to chance, and no two overlap.

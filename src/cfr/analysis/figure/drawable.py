@@ -1,4 +1,4 @@
-"""Numbers in figures: what can be drawn, and what is said of the rest."""
+"""Numbers in figures: values with intervals, counts, and notes on what could not be drawn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def finite(value: float | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value and, where there is one, its interval; either may be what cannot be drawn."""
+    """A value to draw with its interval, if it has one; either may be not a number."""
 
     value: float
     interval: Interval | None = None

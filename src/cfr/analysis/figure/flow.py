@@ -1,4 +1,4 @@
-"""The protocol at a glance, with the numbers of a study (paper: figure "framework")."""
+"""Flow chart of the protocol, with the counts of a study (paper: figure "framework")."""
 
 from __future__ import annotations
 

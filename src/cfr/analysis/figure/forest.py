@@ -1,4 +1,4 @@
-"""All paired comparisons in one forest plot (paper: Convention-Controlled Paired Statistics)."""
+"""Forest plot of paired comparisons (paper: Convention-Controlled Paired Statistics)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["ForestRow", "draw_forest"]
 
 @dataclass(frozen=True, slots=True)
 class ForestRow:
-    """A method against a baseline."""
+    """A paired comparison of a method with a baseline."""
 
     label: str
     gain: Estimate
@@ -30,7 +30,7 @@ class ForestRow:
 
 
 def draw_forest(rows: Sequence[ForestRow], caption: Caption) -> Figure | None:
-    """Draw comparisons in the order given: full marks for those that stand after correction."""
+    """Draw comparisons in the order given: full marks for what is significant after correction."""
     shown = [row for row in rows if row.gain.drawable]
     if not shown:
         return None

@@ -28,7 +28,7 @@ _HEIGHT: Final = 3.7
 
 @dataclass(frozen=True, slots=True)
 class FrontierPoint:
-    """A method's accuracy and its price."""
+    """A method's accuracy and its cost in tokens."""
 
     label: str
     tokens: float
@@ -89,7 +89,7 @@ def _tokens(number: float, _: int = 0) -> str:
 
 
 def _draw_line(axes: Axes, points: Sequence[FrontierPoint]) -> list[tuple[float, float]]:
-    """Draw the frontier: what can be had for so many tokens. Return its corners."""
+    """Draw the frontier as steps, the best accuracy for so many tokens; return its corners."""
     best = sorted({(p.tokens, p.accuracy.value) for p in points if p.on_frontier})
     if not best:
         return []

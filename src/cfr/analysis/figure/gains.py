@@ -1,4 +1,4 @@
-"""Gains as bars in groups (paper: figures "gains by model" and "applicability")."""
+"""Bar chart of gains, in groups (paper: figures "gains by model" and "applicability")."""
 
 from __future__ import annotations
 

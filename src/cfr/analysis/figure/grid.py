@@ -1,4 +1,4 @@
-"""Every problem of a benchmark: which methods get it right, and how often."""
+"""Grid of methods and problems: the share of right runs as a shade."""
 
 from __future__ import annotations
 

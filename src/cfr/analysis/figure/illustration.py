@@ -1,4 +1,4 @@
-"""From a study to its figures: which numbers go into which drawing."""
+"""Figures of a study: which audited numbers go into which drawing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key of a figure: what its colours mean."""
+"""Key of a figure: what its colours mean."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LINE: Final = 0.18
 
 @dataclass(frozen=True, slots=True)
 class KeyEntry:
-    """A look and its name."""
+    """An entry of a key: the look of a swatch, and its name."""
 
     name: str
     look: Style

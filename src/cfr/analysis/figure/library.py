@@ -1,4 +1,4 @@
-"""The one door to matplotlib, which is optional and slow to import."""
+"""Import of matplotlib, which is optional and slow, and the types that figures use of it."""
 
 # ruff: noqa: D102  (what matplotlib's methods do is documented there)
 

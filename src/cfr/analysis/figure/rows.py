@@ -1,4 +1,4 @@
-"""Rows: labels on the left, bars or marks on a scale, and columns of numbers on the right."""
+"""Layout of rows: labels, bars or marks on a scale, and columns of numbers on the right."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class NumberColumn:
-    """Numbers on the right: a heading and a text for each lane."""
+    """A column of numbers on the right: a heading and a text for each lane."""
 
     heading: str
     texts: tuple[str, ...]
@@ -50,7 +50,7 @@ class NumberColumn:
 
 
 class Rows:
-    """The arrangement of rows, measured before anything is drawn."""
+    """Layout of rows, measured before anything is drawn."""
 
     def __init__(self, bands: Sequence[Band], columns: Sequence[NumberColumn] = ()) -> None:
         self._labels = [band.folded for band in bands]

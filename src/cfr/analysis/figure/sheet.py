@@ -1,4 +1,4 @@
-"""The sheet that every figure is drawn on: its size, its settings, and how it is kept.
+"""Sheet that every figure is drawn on: its size, its settings, and how it is saved.
 
 Measures are in inches from the lower left corner. What reaches over an edge is not cut off: the
 sheet grows. matplotlib keeps its settings in one place for the whole process, so figures are drawn
@@ -56,7 +56,7 @@ _SETTINGS: Final[Style] = {
 
 
 class Sheet:
-    """A sheet under way."""
+    """A sheet while it is being drawn on."""
 
     def __init__(self, width: float, height: float) -> None:
         self.width, self.height = width, height

@@ -1,4 +1,7 @@
-"""Words in figures. They may come from a model or a file, so none is drawn as it stands."""
+"""Text in figures: cleaned, folded and measured.
+
+It may come from a model or a file, so none is drawn as it stands.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def read_decoding(decoding: str) -> dict[str, Any]:
 
 
 def write_decoding(value: object) -> str:
-    """Write settings as stores do, whatever the order of their names; nothing for no settings."""
+    """Write settings as stores do, in one order of names; an empty object where there are none."""
     if not isinstance(value, dict):
         return "{}"
     given = cast("dict[str, Any]", value)

@@ -16,7 +16,7 @@ __all__ = ["categories_table"]
 
 
 def categories_table(study: Study, method: str, baseline: str = BASELINE) -> Table:
-    """Show the kinds that Stage 1 names, the most frequent first."""
+    """Tabulate the kinds that Stage 1 names, the most frequent first."""
     found = categories(study, method, baseline)
     rows: list[Row] = []
     for model in dict.fromkeys(one.model for one in found):

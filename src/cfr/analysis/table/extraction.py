@@ -1,4 +1,4 @@
-"""Tables of Stage 1 replies: how they parsed, what they list and how sound that is.
+"""Tables of Stage 1 replies: recovery steps, numbers of constraints, and their soundness.
 
 Paper: Stage 1 Constraint Reliability; appendix JSON Parsing and Error Handling.
 """
@@ -24,11 +24,11 @@ __all__ = ["NOTHING", "extraction_table", "parsing_table"]
 
 
 NOTHING: Final = "No attempt of this study has a Stage 1 reply on record."
-"""What a table about Stage 1 says where there is none."""
+"""The note of a table about Stage 1 in a study that has none."""
 
 
 def parsing_table(study: Study) -> Table:
-    """Show how Stage 1 replies parsed."""
+    """Tabulate Stage 1 replies by recovery step."""
     found = count_recovery(study)
     columns = (
         *(Column("Model", "left"), Column("Method", "left"), Column("Replies")),
@@ -66,7 +66,7 @@ def _parsing_row(one: RecoveryCounts) -> Row:
 def extraction_table(
     study: Study, quality: Mapping[tuple[str, str], Quality] | None = None
 ) -> Table:
-    """Show how much Stage 1 lists and, where it was audited, how much of that is sound.
+    """Tabulate how many constraints Stage 1 lists and, where they were audited, how sound they are.
 
     ``quality`` is by model and method.
     """

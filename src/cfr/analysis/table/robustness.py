@@ -20,7 +20,7 @@ __all__ = ["robustness_table"]
 
 
 def robustness_table(study: Study, methods: Sequence[str], baseline: str = BASELINE) -> Table:
-    """Show accuracy under every decoding, with a row for the gain below each method."""
+    """Tabulate accuracy under every decoding, with a row for the gain below each method."""
     found = robustness(study, methods, baseline)
     benchmarks = [
         name

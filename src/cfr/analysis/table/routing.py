@@ -31,7 +31,7 @@ _PHRASES_SHOWN: Final = 4
 
 
 def rates_table(audit: RouterAudit) -> Table:
-    """Show how often the router fires on each benchmark."""
+    """Tabulate router activation by benchmark."""
     rows = [
         row(benchmark_label(one.benchmark), counted(one.routed, one.total), percent(one.rate, 2))
         for one in activations(audit)
@@ -48,7 +48,7 @@ def rates_table(audit: RouterAudit) -> Table:
 
 
 def patterns_table(audit: RouterAudit) -> Table:
-    """Show what each cue family found, and where it stands most often."""
+    """Tabulate cue families: their most frequent phrases, and the problems that have them."""
     total = len(audit.families)
     benchmarks = audit.benchmarks if len(audit.benchmarks) > 1 else ()
     rows = [
@@ -86,7 +86,7 @@ def _most_often(phrases: Counter[str]) -> str:
 
 
 def convention_table(audit: RouterAudit) -> Table:
-    """Show the AIME control: what the text routes, and what its answer convention would add."""
+    """Tabulate the AIME control: problems routed by text alone, and with the answer convention."""
     aime = [one for one in activations(audit) if aime_convention(one.benchmark)]
     rows = [
         row("Text-only router", *(counted(one.routed, one.total) for one in aime)),
@@ -126,7 +126,7 @@ def _left_out(audit: RouterAudit, benchmarks: Sequence[str] | None = None) -> tu
 
 
 def cofire_table(study: Study, audit: RouterAudit, method: str, baseline: str = BASELINE) -> Table:
-    """Show gains by the number of cue families that fire."""
+    """Tabulate gains by the number of cue families in a problem."""
     both = pairs_by_model(study, method, baseline)
     found = cofire(study, audit, method, baseline)
     names = both[0].names if both else (baseline, method)

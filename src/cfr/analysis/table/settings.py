@@ -19,7 +19,7 @@ __all__ = ["settings_table"]
 
 
 def settings_table(study: Study) -> Table:
-    """Show how each row of the other tables was decoded, and what its method may spend."""
+    """Tabulate the decoding of each row of the other tables, and the budgets of its method."""
     columns = (
         *(Column("Model", "left"), Column("Method", "left"), Column("Benchmarks", "left")),
         *(Column("Temperature"), Column("Top-p"), Column("Seed"), Column("System prompt", "left")),

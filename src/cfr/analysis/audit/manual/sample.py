@@ -1,4 +1,4 @@
-"""Which attempts a person judges: a sample that anyone can draw again."""
+"""Samples of attempts for a person to judge; the same seed draws the same sample again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Sample", "draw", "refuse_mismatch", "resume"]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Attempts in the order in which they are judged."""
+    """Sampled attempts, in the order in which they are judged."""
 
     keys: tuple[RecordKey, ...]
     eligible: int
@@ -39,8 +39,9 @@ def draw(
 ) -> Sample:
     """Draw attempts that have Stage 1 constraints, at most one for each problem and model.
 
-    Models take turns, so that any beginning of the sample is balanced over them. The lots are
-    hashes of names: neither the order of rows nor the size that is asked for changes them.
+    Models take turns, so that any beginning of the sample is balanced over them. Attempts are
+    ranked by hashes of the seed and their names, so neither the order of rows nor the size that is
+    asked for changes who comes first.
     """
     chosen = study.only(
         benchmark=[benchmark] if benchmark else [],
