@@ -23,14 +23,17 @@ CFR = arm(
 STUDY = study(arm("direct", {"p1": "++"}), CFR)
 
 
-def test_the_ladder_as_a_table() -> None:
+def test_recovery_steps_as_a_table() -> None:
     expected = "| 5 | 2 (40.0 %) | 1 (20.0 %) | 1 (20.0 %) | 1 (20.0 %) | 60.0 % "
     assert expected in to_markdown(parsing_table(STUDY))
 
 
-def test_a_rung_of_another_name_is_named() -> None:
+def test_a_step_of_another_name_is_counted_in_a_note() -> None:
     odd = study(arm("cfr", {"p": [attempt("+", kinds=[], rung="guessed")]}))
-    assert "1 reply(ies) have a rung of another name" in parsing_table(odd).notes[1]
+    assert (
+        "by a step of another name and counted as malformed: 1 reply."
+        in parsing_table(odd).notes[1]
+    )
 
 
 GOLD = {("model", "cfr"): Quality(0.5, 0.25, 8, GoldSample(9, audited=4, replies=6))}
@@ -51,14 +54,14 @@ def test_all_replies_or_some_of_them_were_audited() -> None:
     every = {("model", "cfr"): Quality(None, None, 0, GoldSample(0, audited=24, replies=24))}
     table = to_markdown(extraction_table(STUDY, every))
     assert "| – | – | by gold: 0 of 0 statements in 24 replies |" in table
-    assert "the least uncertainty there is" not in table
+    assert "understate the uncertainty" not in table
 
 
 def test_soundness_has_an_interval() -> None:
     table = to_markdown(extraction_table(STUDY, {("model", "cfr"): Quality(0.5, 0.0, 10)}))
     low, high = (100 * end for end in wilson(5, 10))
     assert f"| 50.0 % [{low:.1f}, {high:.1f}] | 0.0 % [0.0, " in table
-    assert "the least uncertainty there is" in table
+    assert "understate the uncertainty" in table
 
 
 def test_what_was_not_audited_is_not_a_number() -> None:

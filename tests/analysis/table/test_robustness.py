@@ -34,7 +34,7 @@ def test_the_table_has_a_row_for_the_gain_below_each_method() -> None:
     assert table.rows[2].cells[3].text.startswith("+25.0")
     assert table.rows[0].cells[4].text == "–"
     notes = " ".join(table.notes)
-    assert "AIME24: 1 problem, 1 run; elsewhere 2 problems, 2 runs." in notes
+    assert "AIME24: 1 problem, 1 run; in other rows 2 problems, 2 runs." in notes
     assert "model: other tables show temperature 0.2, top-p 0.95" in notes
 
 

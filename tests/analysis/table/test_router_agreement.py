@@ -39,7 +39,7 @@ def test_a_call_has_a_latency_and_a_regular_expression_has_none() -> None:
 def test_without_labels_the_regex_router_is_the_reference() -> None:
     assert table().title == "Routers against Regex router"
     notes = " ".join(table().notes)
-    assert "not merit" in notes
+    assert "not a measure of which router is better" in notes
     assert "models.toml sets no price" in notes
     assert "not on record" not in notes
 
@@ -48,7 +48,7 @@ def test_labels_judge_every_router() -> None:
     labels = {("set", "a"): True, ("set", "b"): True}
     found = table(labels=labels)
     assert found.title == "Routers against 2 decisions of a person"
-    assert "not merit" not in " ".join(found.notes)
+    assert "which router is better" not in " ".join(found.notes)
 
 
 def test_a_price_makes_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

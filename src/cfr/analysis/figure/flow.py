@@ -15,7 +15,9 @@ from cfr.analysis.figure.text import clean, listed
 
 __all__ = ["FRAMEWORK", "draw_flow"]
 
-FRAMEWORK: Final = Caption("framework", "Routed-CFR: which way problems take", ("fig:framework",))
+FRAMEWORK: Final = Caption(
+    "framework", "Routed-CFR: the ways that problems take through the protocol", ("fig:framework",)
+)
 _BODY: Final = 7.0
 _LINE: Final = 0.128
 _BOTTOM: Final = 1.0

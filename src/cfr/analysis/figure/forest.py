@@ -86,6 +86,6 @@ def _alt(rows: Sequence[ForestRow]) -> str:
 
 
 def _notes(rows: Sequence[ForestRow], given: int) -> list[str]:
-    said = "Full squares are significant after Holm's correction, open circles are not."
+    said = "Filled squares are significant after Holm's correction, open circles are not."
     without = sum(row.gain.ends is None for row in rows)
     return [said, *shortfalls(without, given - len(rows), "comparison")]

@@ -177,9 +177,12 @@ def _alt(points: Sequence[FrontierPoint]) -> str:
 def _notes(points: Sequence[FrontierPoint], unplaced: Sequence[str], given: int) -> list[str]:
     notes: list[str] = []
     if any(point.on_frontier for point in points):
-        notes.append("Full marks are on the frontier: nothing is at once cheaper and better.")
+        notes.append(
+            "Filled marks are on the frontier: no method is as cheap and more accurate, or as "
+            "accurate and cheaper."
+        )
     if any(point.accuracy.ends for point in points):
-        notes.append("Upright lines are intervals.")
+        notes.append("Vertical lines are intervals.")
     if unplaced:
         notes.append(f"Without room for a label: {listed(unplaced, 40)}.")
     return [*notes, *shortfalls(0, given - len(points), "point")]

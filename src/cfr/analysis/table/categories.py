@@ -60,4 +60,4 @@ def _category_notes(study: Study, found: Sequence[Category], method: str) -> Ite
         yield f"{model_label(model)}: {replied} of {where} with a Stage 1 reply."
     if any(one.present for one in found if one.kind == OTHER_KIND):
         yield "Other: kinds outside the eight, and constraints that name none."
-    yield "Problems of a kind differ in other ways too: a gain there is not what the kind brings."
+    yield "Problems of a kind differ in other ways too: a gain there is not an effect of the kind."

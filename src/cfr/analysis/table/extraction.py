@@ -15,7 +15,7 @@ from cfr.analysis.audit.extraction import (
     count_constraints,
     count_recovery,
 )
-from cfr.analysis.notation import NONE, decimal, interval, percent, share
+from cfr.analysis.notation import NONE, decimal, interval, percent, several, share
 from cfr.analysis.study.study import Study, model_label
 from cfr.analysis.table.table import Column, Row, Table, row
 from cfr.constraint.recovery import RUNGS
@@ -37,15 +37,16 @@ def parsing_table(study: Study) -> Table:
     )
     odd = sum(one.unknown for one in found)
     notes = [
-        "Malformed: not JSON as it stood; a fence of code around it is enough. Repaired and fields "
-        "were recovered, fully or in part; after fallback the problem was solved without "
-        "constraints."
+        "A reply is read by the first recovery step that can: parsed as JSON; repaired into JSON; "
+        "fields, picked out of the text; fallback, where the problem is solved without "
+        "constraints. Malformed: not JSON as it stood; a fence of code around it is enough."
     ]
     if odd:
-        notes.append(f"{odd:,} reply(ies) have a rung of another name: they count as malformed.")
+        unknown = several(odd, "reply", "replies")
+        notes.append(f"Read by a step of another name and counted as malformed: {unknown}.")
     return Table(
         "parsing",
-        "Stage 1 replies on the recovery ladder",
+        "Stage 1 replies by recovery step",
         columns,
         tuple(map(_parsing_row, found)),
         notes=tuple(notes) if found else (NOTHING,),
@@ -121,8 +122,8 @@ def _judged(quality: Quality | None) -> str:
 
 _BY_GOLD: Final = (
     "By gold: valid is what the gold constraints of a problem imply, hallucinated what its true "
-    "answer contradicts; what is true and not implied is neither. Statements whose words decide "
-    "nothing are left out."
+    "answer contradicts; what is true and not implied is neither. Statements that cannot be "
+    "decided are left out."
 )
 
 
@@ -138,9 +139,9 @@ def _extraction_notes(
     if any(one.n for one in known):
         yield (
             "Intervals of validity and hallucination are Wilson's and take statements to be "
-            "independent: they are the least uncertainty there is."
+            "independent: they understate the uncertainty."
         )
     if len(known) < len(found):
-        yield f"{NONE}: not audited; it takes problems with gold constraints, or a person."
+        yield f"{NONE}: not audited, which takes gold constraints or a person's marks."
     if any(one.gold for one in known):
         yield _BY_GOLD

@@ -89,7 +89,7 @@ def _notes(study: Study, found: Sequence[Setting], benchmarks: Sequence[str]) ->
             f"{several(problems, 'problem')}, {several(runs, 'run')}"
             for problems, runs in sorted(sizes)
         ]
-        yield f"{benchmark_label(name)}: {'; elsewhere '.join(texts)}."
+        yield f"{benchmark_label(name)}: {'; in other rows '.join(texts)}."
     for model in dict.fromkeys(one.model for one in found):
         main = {study.primary[b, model] for b in benchmarks if (b, model) in study.primary}
         known = (describe_decoding(one) or "what has no settings on record" for one in sorted(main))

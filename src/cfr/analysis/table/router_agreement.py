@@ -48,13 +48,16 @@ def _shown(one: RouterRow) -> Row:
 
 def _notes(routers: Routers) -> Iterator[str]:
     if routers.decisions is None:
-        yield "No person's labels were given: this is agreement with the regex router, not merit."
+        yield (
+            "No person's decisions were given: this is agreement with the regex router, not a "
+            "measure of which router is better."
+        )
     if len(routers.rows) == 1:
         yield "No method of this study has another router; run llm-router to compare."
     yield (
-        "Tokens, latency and cost are means for one decision; a call's latency includes its wait "
-        "for a place. Regular expressions are not timed here, so that the same data give the same "
-        "table: perf/router.py measures them, and perf/README.md has the figure."
+        "Tokens, latency and cost are means for one decision; a call's latency includes the time "
+        "it waited for others. Regular expressions are not timed here, so that the same data give "
+        "the same table: perf/router.py measures them, and perf/README.md has the figure."
     )
     unpriced = [one for one in routers.rows if one.dollars is None]
     if any(one.tokens is None for one in unpriced):

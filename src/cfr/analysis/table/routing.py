@@ -156,6 +156,6 @@ def cofire_table(study: Study, audit: RouterAudit, method: str, baseline: str = 
 def _cofire_notes(audit: RouterAudit, both: Sequence[ModelPairs]) -> Iterator[str]:
     for side in both:
         yield f"{model_label(side.model)}: problems of {side.where} that were judged on both sides."
-    yield "Problems with more cues differ in other ways too: these gains do not show what cues do."
+    yield "Problems with more cues differ in other ways too: a gain is not an effect of the cues."
     benchmarks = tuple(dict.fromkeys(name for side in both for name in side.benchmarks))
     yield from _left_out(audit, benchmarks)
