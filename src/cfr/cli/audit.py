@@ -88,9 +88,10 @@ def router_command(
     cfr audit router runs.db
     cfr audit router runs.db --decisions mine.jsonl --json
     """
-    from cfr.analysis.audit.router_agreement import compare_routers, read_decisions, routers_table
-    from cfr.analysis.audit.routing import (
-        audit_router,
+    from cfr.analysis.audit.router_agreement import compare_routers, read_decisions
+    from cfr.analysis.audit.routing import audit_router
+    from cfr.analysis.table.router_agreement import routers_table
+    from cfr.analysis.table.routing import (
         cofire_table,
         convention_table,
         patterns_table,
@@ -128,9 +129,9 @@ def stage1_command(
     cfr audit stage1 runs.db
     cfr audit stage1 runs.db --method cfr --json
     """
-    from cfr.analysis.audit.categories import categories_table
-    from cfr.analysis.audit.extraction import extraction_table, parsing_table
     from cfr.analysis.audit.stage1.gold import gold_quality
+    from cfr.analysis.table.categories import categories_table
+    from cfr.analysis.table.extraction import extraction_table, parsing_table
 
     with open_study(runs, part) as study:
         tables = [

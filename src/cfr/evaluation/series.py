@@ -64,7 +64,7 @@ def fingerprint(method: Method) -> str:
     return seen.hexdigest()[:16]
 
 
-def probe_calls(method: Method) -> Iterator[Call]:
+def probe_calls(method: Method, reply: Completion = _PROBE_REPLY) -> Iterator[Call]:
     """List what a method asks about two small problems, where every reply is the same."""
     for problem in _PROBES:
         run = Run(method.solve(problem))
@@ -72,4 +72,4 @@ def probe_calls(method: Method) -> Iterator[Call]:
             if run.done:
                 break
             yield from run.calls
-            run.advance((_PROBE_REPLY,) * len(run.calls))
+            run.advance((reply,) * len(run.calls))

@@ -1,7 +1,6 @@
 from hand_made import arm, attempt, study
 
-from cfr.analysis.audit.categories import categories, categories_table, kinds_named
-from cfr.analysis.table.table import to_markdown
+from cfr.analysis.audit.categories import categories, kinds_named
 
 # Half of the replies are enough: p1 has domain and parity, p2 domain, p3 nothing, p4 other.
 CFR = arm(
@@ -48,22 +47,11 @@ def test_frequency_and_gain_by_hand() -> None:
     assert (found["bound"].present, found["bound"].gain) == (0, None)
 
 
-def test_the_most_frequent_kind_comes_first() -> None:
-    table = to_markdown(categories_table(STUDY, "cfr"))
-    assert "| model | Domain | 2 (50.0 %) | +75.0 [" in table
-    assert "|  | Bound | 0 (0.0 %) | – | 0 |" in table
-    assert "of CFR (always-on) names, and its gain over Direct CoT there" in table
-    assert "model: 4 problems of set with a Stage 1 reply." in table
-    assert "Other: kinds outside the eight" in table
-
-
 def test_without_the_baseline_there_is_frequency_alone() -> None:
     found = categories(study(CFR), "cfr")
     assert found[0].present == 2
     assert all(one.gain is None for one in found)
 
 
-def test_a_method_without_stage_1_says_so() -> None:
-    table = categories_table(STUDY, "direct")
-    assert table.rows == ()
-    assert table.notes == ("No attempt of this study has a Stage 1 reply on record.",)
+def test_a_method_without_stage_1_names_no_kind() -> None:
+    assert categories(STUDY, "direct") == ()

@@ -1,10 +1,8 @@
 import pytest
 from hand_made import arm, attempt, study
 
-from cfr.analysis.audit.extraction import counts, extraction_table, parsing_table, rungs
-from cfr.analysis.audit.stage1.gold import Quality
+from cfr.analysis.audit.extraction import count_constraints, count_recovery
 from cfr.analysis.statistics.interval import wilson
-from cfr.analysis.table.table import to_markdown
 
 # p1: 3 and 1 constraints, 2 and 0 derived; p2: 4 and a fallback, which has none; p3 has one run.
 CFR = arm(
@@ -25,22 +23,19 @@ STUDY = study(arm("direct", {"p1": "++"}), CFR)
 
 
 def test_the_ladder_by_hand() -> None:
-    (found,) = rungs(STUDY)
+    (found,) = count_recovery(STUDY)
     assert found.by_rung == {"parsed": 2, "repaired": 1, "fields": 1, "fallback": 1}
-    assert (found.total, found.malformed) == (5, 3)
-    expected = "| 5 | 2 (40.0 %) | 1 (20.0 %) | 1 (20.0 %) | 1 (20.0 %) | 60.0 % "
-    assert expected in to_markdown(parsing_table(STUDY))
+    assert (found.total, found.malformed, found.unknown) == (5, 3, 0)
+    assert (found.malformed_rate, found.malformed_interval) == (0.6, wilson(3, 5))
 
 
-def test_a_rung_of_another_name_is_counted_and_named() -> None:
+def test_a_rung_of_another_name_is_malformed() -> None:
     odd = study(arm("cfr", {"p": [attempt("+", kinds=[], rung="guessed")]}))
-    table = parsing_table(odd)
-    assert rungs(odd)[0].malformed == 1
-    assert "1 reply(ies) have a rung of another name" in table.notes[1]
+    assert (count_recovery(odd)[0].malformed, count_recovery(odd)[0].unknown) == (1, 1)
 
 
 def test_means_are_over_replies_and_then_over_problems() -> None:
-    (found,) = counts(STUDY)
+    (found,) = count_constraints(STUDY)
     assert (found.problems, found.replies) == (3, 5)
     assert found.raw.value == pytest.approx((2 + 2 + 5) / 3)
     assert found.propagated.value == pytest.approx((1 + 0.5 + 1) / 3)
@@ -50,13 +45,13 @@ def test_means_are_over_replies_and_then_over_problems() -> None:
 
 def test_an_interval_needs_problems_that_differ() -> None:
     alike = {name: [attempt("+", kinds=["domain"])] for name in ("p1", "p2")}
-    (found,) = counts(study(arm("cfr", alike)))
+    (found,) = count_constraints(study(arm("cfr", alike)))
     assert (found.raw.value, found.raw.interval) == (1.0, None)
 
 
 def test_counts_beyond_all_measure_still_have_an_interval() -> None:
     wild = {f"p{n}": [attempt("+", kinds=["domain"] * (20_000 if n else 1))] for n in range(300)}
-    (found,) = counts(study(arm("cfr", wild)))
+    (found,) = count_constraints(study(arm("cfr", wild)))
     assert found.raw.value == pytest.approx((299 * 20_000 + 1) / 300)
     assert found.raw.interval
     assert found.raw.interval[0] <= found.raw.value <= found.raw.interval[1]
@@ -67,37 +62,11 @@ def test_replies_without_a_common_unit_still_have_an_interval() -> None:
         f"p{n}": [attempt("+", run, kinds=["domain"] * (1 + n % 3)) for run in range(n)]
         for n in range(1, 60)
     }
-    (found,) = counts(study(arm("cfr", many)))
+    (found,) = count_constraints(study(arm("cfr", many)))
     assert found.raw.interval
     assert found.raw.interval[0] < found.raw.value < found.raw.interval[1]
 
 
-def test_soundness_comes_from_a_person_before_it_comes_from_gold() -> None:
-    gold = {("model", "cfr"): Quality(0.5, 0.25, "by gold: 8 of 9 statements", ("Of gold.",))}
-    table = to_markdown(extraction_table(STUDY, gold))
-    assert "| 50.0 % | 25.0 % | by gold: 8 of 9 statements |" in table
-    assert "Of gold." in table
-    person = {("model", "cfr"): Quality(0.9, 0.1, "by hand: 50")}
-    table = to_markdown(extraction_table(STUDY, gold | person))
-    assert "| 90.0 % | 10.0 % | by hand: 50 |" in table
-    assert "Of gold." not in table
-
-
-def test_soundness_has_an_interval_where_its_number_is_known() -> None:
-    table = to_markdown(extraction_table(STUDY, {("model", "cfr"): Quality(0.5, 0.0, "x", n=10)}))
-    low, high = (100 * end for end in wilson(5, 10))
-    assert f"| 50.0 % [{low:.1f}, {high:.1f}] | 0.0 % [0.0, " in table
-    assert "the least uncertainty there is" in table
-
-
-def test_what_was_not_audited_is_not_a_number() -> None:
-    table = to_markdown(extraction_table(STUDY))
-    assert "| – | – | – |" in table
-    assert "–: not audited" in table
-
-
-def test_a_study_without_stage_1_says_so() -> None:
+def test_a_study_without_stage_1_has_no_counts() -> None:
     bare = study(arm("direct", {"p": "+"}))
-    for table in (parsing_table(bare), extraction_table(bare)):
-        assert table.rows == ()
-        assert table.notes == ("No attempt of this study has a Stage 1 reply on record.",)
+    assert (count_recovery(bare), count_constraints(bare)) == ((), ())

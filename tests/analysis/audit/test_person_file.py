@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from hand_made import arm, study, texts
 
-from cfr.analysis.audit.person_file import read_said
+from cfr.analysis.audit.person_file import read_person_lines
 from cfr.error import InputError
 
 STUDY = study(
@@ -15,7 +15,7 @@ STUDY = study(
 
 def read(path: Path, *lines: str) -> list[tuple[str, str] | None]:
     path.write_text("".join(line + "\n" for line in lines))
-    return [line.key for line in read_said(path, STUDY)]
+    return [line.key for line in read_person_lines(path, STUDY)]
 
 
 def test_a_benchmark_is_needed_only_where_names_repeat(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 import json
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,12 +11,9 @@ from cfr.analysis.audit.routing import (
     activations,
     audit_router,
     cofire,
-    cofire_table,
-    convention_table,
-    patterns_table,
-    rates_table,
+    family_counts,
+    phrase_counts,
 )
-from cfr.analysis.table.table import to_latex, to_markdown
 
 PROBLEMS = texts(
     {
@@ -25,8 +24,8 @@ PROBLEMS = texts(
     },
     benchmark="aime24",
 )
-MARKS = {"none": "++", "one": "--", "two": "--", "four": "+-", "untold": "++"}
-OURS = {"none": "+-", "one": "++", "two": "+-", "four": "++", "untold": "--"}
+MARKS = {"none": "++", "one": "--", "two": "--", "four": "+-", "without_text": "++"}
+OURS = {"none": "+-", "one": "++", "two": "+-", "four": "++", "without_text": "--"}
 STUDY = study(
     arm("direct", MARKS, benchmark="aime24"),
     arm("routed-cfr", OURS, benchmark="aime24"),
@@ -40,54 +39,48 @@ def test_what_is_routed_and_what_the_convention_would_add() -> None:
     assert (found.benchmark, found.routed, found.total) == ("aime24", 3, 4)
     assert found.rate == 0.75
     assert found.with_convention == 4
-    assert "| AIME24 | 3 / 4 | 75.00 % |" in to_markdown(rates_table(AUDIT))
-    control = to_markdown(convention_table(AUDIT))
-    assert "| Text-only router | 3 / 4 |" in control
-    assert "| + AIME convention | 4 / 4 |" in control
 
 
-def test_a_problem_without_a_text_is_left_out_and_said_to_be() -> None:
-    assert AUDIT.untold == {"aime24": 1}
-    for table in (rates_table(AUDIT), convention_table(AUDIT), patterns_table(AUDIT)):
-        assert "AIME24, left out for want of a text: 1 problem." in table.notes
+def test_a_problem_without_a_text_is_left_out_and_counted() -> None:
+    assert AUDIT.without_text == {"aime24": 1}
 
 
 def test_phrases_count_once_for_each_problem_however_they_are_written() -> None:
     assert AUDIT.phrases["final_integer_or_count"] == {"how many": 1}
     assert AUDIT.phrases["encoded_exact_form"] == {"find p+q": 1}
-    table = to_markdown(patterns_table(AUDIT))
-    assert "| P2: Modular | “remainder” 2 | 2 | 50.0 % |" in table
-    assert "| P7: Game/Adversarial | – | 0 | 0.0 % |" in table
+    assert AUDIT.phrases["modular_remainder"] == {"remainder": 2}
 
 
 def test_families_are_counted_for_each_of_several_benchmarks() -> None:
     asked = {**texts({"a": "How many?"}, "aime24"), **texts({"b": "The remainder?"}, "aime25")}
-    table = patterns_table(audit_router(study(problems=asked)))
-    assert [column.title for column in table.columns[4:]] == ["AIME24", "AIME25"]
-    found = {line.cells[0].text: [c.text for c in line.cells[4:]] for line in table.rows}
-    assert found["P1: Integer/Count"] == ["1", "0"]
-    assert found["P2: Modular"] == ["0", "1"]
+    found = {one.family: one for one in family_counts(audit_router(study(problems=asked)))}
+    assert found["final_integer_or_count"].by_benchmark == {"aime24": 1, "aime25": 0}
+    modular = found["modular_remainder"]
+    assert modular.by_benchmark == {"aime24": 0, "aime25": 1}
+    assert (modular.problems, modular.total, modular.share) == (1, 2, 0.5)
+
+
+def test_a_phrase_belongs_to_the_first_family_that_has_it() -> None:
+    found = {one.phrase: (one.family, one.problems) for one in phrase_counts(AUDIT)}
+    assert found["remainder"] == ("modular_remainder", 2)
+    twice = replace(
+        AUDIT, phrases={"first": Counter({"least": 2}), "second": Counter({"least": 1, "most": 1})}
+    )
+    (least, most) = phrase_counts(twice)
+    assert (least.phrase, least.family, least.problems) == ("least", "first", 3)
+    assert (most.family, most.problems) == ("second", 1)
 
 
 def test_gains_by_the_number_of_families() -> None:
     gains = {one.families: one.gain for one in cofire(STUDY, AUDIT, "routed-cfr")}
     points = {name: (gain.points, gain.n) if gain else None for name, gain in gains.items()}
     assert points == {"0": (-50, 1), "1": (100, 1), "2": (50, 1), "3": None, "4+": (50, 1)}
-    table = to_markdown(cofire_table(STUDY, AUDIT, "routed-cfr"))
-    assert "| model | 0 (not routed) | 1 | −50.0 |" in table
-    assert "|  | 3 | 0 | – |" in table
 
 
-def test_what_is_not_there_is_said_in_words() -> None:
+def test_a_study_without_texts_has_nothing_to_route() -> None:
     nothing = audit_router(study(arm("direct", {"p": "+"})))
-    assert nothing.milliseconds is None
-    assert rates_table(nothing).notes[0] == "No problem of this study has a text on record."
-    assert convention_table(nothing).rows == ()
-    missing = cofire_table(STUDY, AUDIT, "cfr")
-    assert missing.rows == ()
-    assert "cfr and direct share no judged problem" in missing.notes[0]
-    for table in (rates_table(nothing), patterns_table(nothing), missing):
-        assert "nan" not in to_latex(table).lower()
+    assert family_counts(nothing) == ()
+    assert (activations(nothing), cofire(STUDY, AUDIT, "cfr")) == ((), ())
 
 
 @pytest.mark.parametrize(

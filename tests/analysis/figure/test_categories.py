@@ -4,17 +4,18 @@ import math
 
 from pictures import HOSTILE, check, found, words
 
-from cfr.analysis.figure.categories import CategoryBar, categories
+from cfr.analysis.figure.categories import CategoryBar, draw_categories
+from cfr.analysis.figure.drawable import Estimate
 
 ROWS = [
-    CategoryBar("Domain", 1.0, 5.2, 2.0, 9.0, 90),
-    CategoryBar("Modular", 0.63, 8.7, None, None, 57),
-    CategoryBar("Structure", 0.18, None, None, None, 0),
+    CategoryBar("Domain", 1.0, Estimate(5.2, (2.0, 9.0)), 90),
+    CategoryBar("Modular", 0.63, Estimate(8.7), 57),
+    CategoryBar("Structure", 0.18, None, 0),
 ]
 
 
 def test_shares_and_gains_have_their_own_panels() -> None:
-    figure = check(categories(ROWS))
+    figure = check(draw_categories(ROWS))
     assert len(found(figure, "share")) == 3
     assert len(found(figure, "gain")) == 2
     assert len(found(figure, "interval")) == 1
@@ -25,20 +26,22 @@ def test_shares_and_gains_have_their_own_panels() -> None:
 
 
 def test_gains_are_not_multiplied() -> None:
-    figure = check(categories(ROWS))
+    figure = check(draw_categories(ROWS))
     assert "52" not in words(figure)
     assert not any("× 10" in word for word in words(figure))
 
 
 def test_nothing_to_draw_is_no_figure() -> None:
-    assert categories([]) is None
-    assert categories([CategoryBar("a", math.nan)]) is None
+    assert draw_categories([]) is None
+    assert draw_categories([CategoryBar("a", math.nan)]) is None
 
 
 def test_hostile_names_single_rows_and_missing_gains() -> None:
-    check(categories([CategoryBar(name, 0.5, -1.0, -2.0, 0.0) for name in HOSTILE]))
-    check(categories([CategoryBar("x" * 60, 0.0)]))
+    check(
+        draw_categories([CategoryBar(name, 0.5, Estimate(-1.0, (-2.0, 0.0))) for name in HOSTILE])
+    )
+    check(draw_categories([CategoryBar("x" * 60, 0.0)]))
 
 
 def test_the_same_rows_give_the_same_bytes() -> None:
-    assert categories(ROWS) == categories(ROWS)
+    assert draw_categories(ROWS) == draw_categories(ROWS)

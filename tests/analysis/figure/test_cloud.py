@@ -1,18 +1,19 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any, cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pictures import HOSTILE, check, found, words
 
-from cfr.analysis.figure.cloud import MOST_WORDS, Word, arrange, cloud
+from cfr.analysis.figure.cloud import MOST_WORDS, Word, arrange, draw_cloud
 from cfr.analysis.figure.colour import PALETTE
 from cfr.analysis.figure.placing import Box
 from cfr.analysis.figure.text import clean
 
 WORDS = {"how many": 249, "positive integer": 96, "remainder": 30, "at least": 29, "$x$": 1}
-FAMILIES = {"how many": "final_integer_or_count", "remainder": "modular_remainder"}
+FAMILIES = {"how many": "P1: Integer/Count", "remainder": "P2: Modular"}
 
 
 def _box(word: Word) -> Box:
@@ -20,10 +21,10 @@ def _box(word: Word) -> Box:
 
 
 def test_every_word_is_drawn_in_the_colour_of_its_family() -> None:
-    figure = check(cloud(WORDS, FAMILIES))
+    figure = check(draw_cloud(WORDS, FAMILIES))
     fills = [mark[0].attrib["fill"].upper() for mark in found(figure, "word")]
     assert fills == [PALETTE[0], "CURRENTCOLOR", PALETTE[1], "CURRENTCOLOR", "CURRENTCOLOR"]
-    assert words(figure) == ["final integer or count", "modular remainder", "other"]
+    assert words(figure) == ["P1: Integer/Count", "P2: Modular", "other"]
     assert "how many (249), positive integer (96)" in figure.alt
     assert figure.paper == ("fig:constraint-wordcloud",)
 
@@ -37,7 +38,7 @@ def test_words_do_not_overlap(counts: dict[str, int]) -> None:
 
 def test_outlines_lie_within_their_boxes() -> None:
     for word in arrange(WORDS):
-        box = word.path.get_extents()
+        box = cast("Any", word.path).get_extents()
         assert min(box.x0, box.y0) > -1e-6
         assert box.x1 <= word.width + 1e-6
         assert box.y1 <= word.height + 1e-6
@@ -54,22 +55,22 @@ def test_a_long_word_fits_the_sheet() -> None:
 
 def test_only_the_most_frequent_are_drawn() -> None:
     many = {f"word {number}": number + 1 for number in range(80)}
-    figure = check(cloud(many, {}))
+    figure = check(draw_cloud(many, {}))
     assert len(found(figure, "word")) == MOST_WORDS
     assert "The 60 most frequent are drawn; 20 phrases are left out." in figure.notes
     assert "word 79 (80)" in figure.alt
 
 
 def test_nothing_to_draw_is_no_figure() -> None:
-    assert cloud({}, {}) is None
-    assert cloud({"never": 0, "\u200b": 5}, {}) is None
+    assert draw_cloud({}, {}) is None
+    assert draw_cloud({"never": 0, "\u200b": 5}, {}) is None
 
 
 def test_hostile_words() -> None:
-    figure = check(cloud(dict.fromkeys(HOSTILE, 5), {name: name for name in HOSTILE}))
+    figure = check(draw_cloud(dict.fromkeys(HOSTILE, 5), {name: name for name in HOSTILE}))
     assert len(found(figure, "word")) == len(HOSTILE) - 1
     assert "<script" not in figure.svg
 
 
 def test_the_same_words_give_the_same_bytes() -> None:
-    assert cloud(WORDS, FAMILIES) == cloud(dict(reversed(WORDS.items())), FAMILIES)
+    assert draw_cloud(WORDS, FAMILIES) == draw_cloud(dict(reversed(WORDS.items())), FAMILIES)

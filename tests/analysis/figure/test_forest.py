@@ -5,18 +5,21 @@ import math
 from pictures import HOSTILE, check, found, words
 
 from cfr.analysis.figure.colour import GAIN, LOSS
-from cfr.analysis.figure.forest import ForestRow, forest
+from cfr.analysis.figure.drawable import Estimate
+from cfr.analysis.figure.figure import Caption
+from cfr.analysis.figure.forest import ForestRow, draw_forest
 
+PAIRED = Caption("paired", "Paired comparisons")
 ROWS = [
-    ForestRow("Routed-CFR", 5.2, 1.0, 9.4, 90, 0.0004, significant=True),
-    ForestRow("Plan-and-Solve", -6.0, -9.0, -3.0, 120, 0.012, significant=True),
-    ForestRow("Self-Refine", 0.0, 0.0, 0.0, 30, 1.0),
-    ForestRow("New", 2.0),
+    ForestRow("Routed-CFR", Estimate(5.2, (1.0, 9.4)), 90, 0.0004, significant=True),
+    ForestRow("Plan-and-Solve", Estimate(-6.0, (-9.0, -3.0)), 120, 0.012, significant=True),
+    ForestRow("Self-Refine", Estimate(0.0, (0.0, 0.0)), 30, 1.0),
+    ForestRow("New", Estimate(2.0)),
 ]
 
 
 def test_every_comparison_has_a_mark() -> None:
-    figure = check(forest(ROWS))
+    figure = check(draw_forest(ROWS, PAIRED))
     assert len(found(figure, "mark")) == 4
     assert len(found(figure, "interval")) == 3
     assert {"+5.2", "+1.0 to +9.4", "90", "4.0e-04", "0.012", "–"} <= {*words(figure)}
@@ -27,20 +30,23 @@ def test_every_comparison_has_a_mark() -> None:
 def test_only_what_stands_after_correction_is_filled() -> None:
     fills = [
         {part.get("fill", "").upper() for part in mark.iter()} - {""}
-        for mark in found(check(forest(ROWS)), "mark")
+        for mark in found(check(draw_forest(ROWS, PAIRED)), "mark")
     ]
     assert fills == [{GAIN}, {LOSS}, {"NONE"}, {"NONE"}]
 
 
 def test_nothing_to_draw_is_no_figure() -> None:
-    assert forest([]) is None
-    assert forest([ForestRow("a", math.nan)]) is None
+    assert draw_forest([], PAIRED) is None
+    assert draw_forest([ForestRow("a", Estimate(math.nan))], PAIRED) is None
 
 
 def test_many_rows_and_hostile_labels() -> None:
-    rows = [ForestRow(name, n - 20.0, n - 25.0, n - 15.0, n) for n, name in enumerate(HOSTILE * 3)]
-    assert len(found(check(forest(rows)), "mark")) == len(rows)
+    rows = [
+        ForestRow(name, Estimate(n - 20.0, (n - 25.0, n - 15.0)), n)
+        for n, name in enumerate(HOSTILE * 3)
+    ]
+    assert len(found(check(draw_forest(rows, PAIRED)), "mark")) == len(rows)
 
 
 def test_the_same_rows_give_the_same_bytes() -> None:
-    assert forest(ROWS) == forest(ROWS)
+    assert draw_forest(ROWS, PAIRED) == draw_forest(ROWS, PAIRED)

@@ -4,7 +4,7 @@ from pictures import HOSTILE, check, ids, words
 
 from cfr.analysis.figure.colour import PALETTE
 from cfr.analysis.figure.figure import Caption
-from cfr.analysis.figure.key import Entry, draw_key, series_look
+from cfr.analysis.figure.key import KeyEntry, draw_key, series_look
 from cfr.analysis.figure.sheet import sheet
 
 
@@ -15,7 +15,7 @@ def test_looks_of_many_series_differ() -> None:
 
 
 def test_a_key_names_every_entry() -> None:
-    entries = [Entry(name, series_look(at), f"key-{at}") for at, name in enumerate(HOSTILE)]
+    entries = [KeyEntry(name, series_look(at), f"key-{at}") for at, name in enumerate(HOSTILE)]
     with sheet(1.0) as page:
         draw_key(page, entries, 0, 6.6, 1.1)
         figure = check(page.finish(Caption("key", "Key"), "A key."))

@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from cfr.analysis.extra import MissingExtra
-from cfr.analysis.figure.gains import GainBar, gains
+from cfr.analysis.figure.drawable import Estimate
+from cfr.analysis.figure.gains import GainBar, draw_gains
 from cfr.analysis.figure.library import load
 
 
@@ -16,15 +17,16 @@ def test_without_matplotlib_says_what_to_install(monkeypatch: pytest.MonkeyPatch
         load()
     assert str(raised.value) == "reports need matplotlib: pip install 'constraint-first[report]'"
     with pytest.raises(MissingExtra):
-        gains([GainBar("a", "b", 1.0)])
+        draw_gains([GainBar("a", "b", Estimate(1.0))])
 
 
 def test_matplotlib_is_imported_when_a_figure_is_drawn_and_pyplot_never() -> None:
     code = (
         "import sys\n"
-        "from cfr.analysis.figure.gains import GainBar, gains\n"
+        "from cfr.analysis.figure.drawable import Estimate\n"
+        "from cfr.analysis.figure.gains import GainBar, draw_gains\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "gains([GainBar('a', 'b', 1.0)])\n"
+        "draw_gains([GainBar('a', 'b', Estimate(1.0))])\n"
         "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

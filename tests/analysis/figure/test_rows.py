@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from cfr.analysis.figure.rows import Band, Column, Rows
+from cfr.analysis.figure.rows import Band, NumberColumn, Rows
 from cfr.analysis.figure.sheet import WIDTH
 
 
@@ -18,7 +18,7 @@ def test_lanes_keep_apart_and_labels_stand_beside_theirs() -> None:
 
 
 def test_long_labels_and_columns_leave_room_for_the_scale() -> None:
-    columns = [Column("interval", ("−100.0 to +100.0",)), Column("n", ("1,000,000",))]
+    columns = [NumberColumn("interval", ("−100.0 to +100.0",)), NumberColumn("n", ("1,000,000",))]
     rows = Rows([Band("W" * 60)], columns)
     assert 0 < rows.left < rows.right < WIDTH
     assert rows.right - rows.left > 1.5

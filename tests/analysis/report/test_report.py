@@ -1,9 +1,11 @@
 """The report as people get it: from the committed real run, in a real browser."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
@@ -239,3 +241,22 @@ def test_figures_of_thin_data(tmp_path: Path) -> None:
     study = small(tmp_path, {"direct": [[True]], "cfr": [[False]]})
     report = assemble(study, ReportOptions())
     assert {"paired", "framework"} <= {figure.name for figure in report.figures}
+
+
+@pytest.mark.slow
+def test_two_reports_of_the_same_run_are_equal_byte_for_byte(tmp_path: Path) -> None:
+    for seed in "12":  # the order of sets differs between the two processes
+        command = [sys.executable, "-m", "cfr", "report", str(REAL_RUN), "-o", seed]
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    one, other = (
+        {path.relative_to(tmp_path / seed): path.read_bytes() for path in _files(tmp_path / seed)}
+        for seed in "12"
+    )
+    assert {path.suffix for path in one} == {".html", ".md", ".tex", ".svg", ".png"}
+    assert one.keys() == other.keys()
+    assert [path for path, content in one.items() if content != other[path]] == []
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]

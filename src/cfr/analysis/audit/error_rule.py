@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from cfr.analysis.audit.mistake import MISTAKES, Mistake
-from cfr.analysis.audit.person_file import Said, read_said
+from cfr.analysis.audit.person_file import PersonLine, read_person_lines
 from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Study
 from cfr.error import InputError
@@ -48,7 +48,7 @@ def read_classes(path: Path, study: Study) -> ErrorClasses:
     given: dict[_About, Mistake] = {}
     lines: dict[_About, int] = {}
     unknown, models = 0, set(study.names("model"))
-    for line in read_said(path, study):
+    for line in read_person_lines(path, study):
         known = _class_in(line)
         method, model = (str(line.value.get(name) or "") for name in ("method", "model"))
         if line.key is None or (model and model not in models):
@@ -65,7 +65,7 @@ def read_classes(path: Path, study: Study) -> ErrorClasses:
     return ErrorClasses(given, unknown)
 
 
-def _class_in(line: Said) -> Mistake:
+def _class_in(line: PersonLine) -> Mistake:
     written = line.value.get("class")
     wanted = str(written).strip().lower().replace(" ", "_").replace("-", "_")
     known: Mistake | None = next((name for name in MISTAKES if name == wanted), None)

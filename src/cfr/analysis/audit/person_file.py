@@ -1,4 +1,4 @@
-"""What a person said about single problems, as lines of JSON."""
+"""Files in which a person judges single problems, one line of JSON each."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from cfr.error import InputError
 from cfr.file.jsonl import read_rows
 from cfr.problem import Json
 
-__all__ = ["Said", "read_said"]
+__all__ = ["PersonLine", "read_person_lines"]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One line of such a file."""
+class PersonLine:
+    """A line of such a file, and the problem of the study that it is about."""
 
     where: str
     """The file and the line, for messages."""
     key: Key | None
-    """Which problem of the study it is about; None where the study does not have it."""
+    """The problem; None where the study does not have it."""
     value: Mapping[str, Json]
     number: int
-    """Of the line."""
+    """The number of the line in the file."""
 
 
-def read_said(path: Path, study: Study) -> Iterator[Said]:
+def read_person_lines(path: Path, study: Study) -> Iterator[PersonLine]:
     """Read lines that name a ``problem`` and, where names repeat, its ``benchmark``."""
     known = _places(study)
     for line in read_rows(path):
@@ -43,7 +43,9 @@ def read_said(path: Path, study: Study) -> Iterator[Said]:
             raise InputError(
                 f"{where}: problem {problem} is in {' and in '.join(places)}; add its 'benchmark'"
             )
-        yield Said(where, (places[0], str(problem)) if places else None, line.value, line.number)
+        yield PersonLine(
+            where, (places[0], str(problem)) if places else None, line.value, line.number
+        )
 
 
 def _places(study: Study) -> dict[str, list[str]]:

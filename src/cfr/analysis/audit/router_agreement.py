@@ -1,4 +1,7 @@
-"""Routers beside each other (paper: appendix Router Ablation: Regex vs. LLM Router)."""
+"""Agreement between routers, and what a decision costs.
+
+Paper: appendix "Router Ablation: Regex vs. LLM Router".
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,17 @@ from operator import add
 from pathlib import Path
 from typing import Final
 
-from cfr.analysis.audit.person_file import read_said
+from cfr.analysis.audit.person_file import read_person_lines
 from cfr.analysis.audit.routing import RouterAudit
-from cfr.analysis.notation import NONE, decimal, several
 from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.statistics.subset import Key
-from cfr.analysis.study.study import Arm, Study, model_label
-from cfr.analysis.study.study import StageCost as Spent
-from cfr.analysis.table.table import Column, Row, Table, row
+from cfr.analysis.study.study import Arm, StageCost, Study
 from cfr.engine.presets import find_preset
 from cfr.error import InputError
 from cfr.protocol import Usage
 
 __all__ = [
+    "REGEX_ROUTER",
     "Decisions",
     "RouterAgreement",
     "RouterRow",
@@ -30,20 +31,19 @@ __all__ = [
     "compare_routers",
     "read_decisions",
     "routed_share",
-    "routers_table",
     "stored_decisions",
 ]
 
 Decisions = Mapping[Key, bool]
-"""By problem: whether it goes to two stages."""
+"""Routing decisions by problem: whether it goes to two stages."""
 
-_REGEX: Final = "Regex router"
+REGEX_ROUTER: Final = "Regex router"
 _STAGE: Final = "router"
 
 
 @dataclass(frozen=True, slots=True)
 class RouterAgreement:
-    """How far a router's decisions are those of a reference, on the problems that both decided."""
+    """Agreement of a router with a reference, on the problems that both decided."""
 
     n: int
     precision: float | None
@@ -76,7 +76,7 @@ def read_decisions(path: Path, study: Study) -> tuple[dict[Key, bool], int]:
     """
     found: dict[Key, bool] = {}
     strangers = 0
-    for line in read_said(path, study):
+    for line in read_person_lines(path, study):
         routed = line.value.get("routed")
         if not isinstance(routed, bool):
             raise InputError(f"{line.where}: 'routed' must be true or false, not {routed!r}")
@@ -112,24 +112,27 @@ def routed_share(arm: Arm) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class RouterRow:
-    """One router: its agreement with the reference, and what a decision takes."""
+    """A router: its agreement with the reference, and the tokens, time and cost of a decision."""
 
     name: str
+    """The method as tables print it, or ``Regex router``."""
+    model: str
+    """The model that the method ran with; empty for the regex router of the audit itself."""
     agreement: RouterAgreement | None
     """None for the reference itself."""
     tokens: float | None
     milliseconds: float | None
+    """None for regular expressions: they make no call, and nothing is timed here."""
     dollars: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Routers:
-    """Several routers against one reference."""
+    """Several routers, compared with one reference."""
 
-    reference: str
-    """What the decisions are compared with, in words."""
     rows: tuple[RouterRow, ...]
-    by_person: bool
+    decisions: int | None
+    """How many decisions of a person are the reference; None where the regex router is."""
 
 
 def compare_routers(study: Study, audit: RouterAudit, labels: Decisions | None = None) -> Routers:
@@ -140,18 +143,18 @@ def compare_routers(study: Study, audit: RouterAudit, labels: Decisions | None =
     regex = {key: bool(families) for key, families in audit.families.items()}
     reference = regex if labels is None else labels
     ours = RouterRow(
-        _REGEX,
+        REGEX_ROUTER,
+        "",
         agreement_between(labels, regex) if labels is not None else None,
         tokens=0.0,
-        milliseconds=audit.milliseconds,
+        milliseconds=None,
         dollars=0.0,
     )
     others = (
         _row(arms, agreement_between(reference, stored_decisions(arms)))
         for arms in _routed_arms(study)
     )
-    said = _REGEX if labels is None else f"{several(len(labels), 'decision')} of a person"
-    return Routers(said, (ours, *others), by_person=labels is not None)
+    return Routers((ours, *others), None if labels is None else len(labels))
 
 
 def _routed_arms(study: Study) -> Iterator[list[Arm]]:
@@ -169,64 +172,21 @@ def _by_default_patterns(arm: Arm) -> bool:
 
 
 def _row(arms: list[Arm], agreement: RouterAgreement) -> RouterRow:
-    spent = reduce(add, (arm.stages.get(_STAGE, Spent()) for arm in arms))
-    name = f"{arms[0].name}, {model_label(arms[0].model)}"
+    spent = reduce(add, (arm.stages.get(_STAGE, StageCost()) for arm in arms))
+    name, model = arms[0].name, arms[0].model
     if arms[0].method.startswith("routed-cfr"):
-        return RouterRow(name, agreement, tokens=0.0, milliseconds=None, dollars=0.0)
+        return RouterRow(name, model, agreement, tokens=0.0, milliseconds=None, dollars=0.0)
     if not spent.calls:
-        return RouterRow(name, agreement, None, None, None)
+        return RouterRow(name, model, agreement, None, None, None)
     tokens = spent.input_tokens + spent.output_tokens
-    preset = find_preset(arms[0].model)
+    preset = find_preset(model)
     price = preset.price if preset else None
     cost = price.cost(Usage(spent.input_tokens, spent.output_tokens)) if price else None
     return RouterRow(
         name,
+        model,
         agreement,
         tokens=tokens / spent.calls if tokens else None,
         milliseconds=1_000 * spent.seconds / spent.calls if spent.seconds else None,
         dollars=cost / spent.calls if cost is not None and tokens else None,
     )
-
-
-def routers_table(routers: Routers) -> Table:
-    """Show the routers side by side."""
-    columns = (
-        *(Column("Router", "left"), Column("Problems"), Column("Precision"), Column("Recall")),
-        *(Column("F1"), Column("κ"), Column("Tokens"), Column("Latency, ms"), Column("Cost")),
-    )
-    return Table(
-        "router-ablation",
-        f"Routers against {routers.reference}",
-        columns,
-        tuple(map(_shown, routers.rows)),
-        notes=tuple(_notes(routers)),
-        paper=("tab:router-ablation",),
-    )
-
-
-def _shown(one: RouterRow) -> Row:
-    found = one.agreement
-    dollars = NONE if one.dollars is None else f"${one.dollars:.6f}" if one.dollars else "$0"
-    if found is None:
-        agreement = ("reference", *[NONE] * 4)
-    else:
-        ratios = (found.precision, found.recall, found.f1, found.kappa)
-        agreement = (f"{found.n:,}", *(decimal(ratio, 3) for ratio in ratios))
-    latency = decimal(one.milliseconds, 3 if (one.milliseconds or 1) < 1 else 0)
-    return row(one.name, *agreement, decimal(one.tokens, 0), latency, dollars)
-
-
-def _notes(routers: Routers) -> Iterator[str]:
-    if not routers.by_person:
-        yield "No person's labels were given: this is agreement with the regex router, not merit."
-    if len(routers.rows) == 1:
-        yield "No method of this study has another router; run llm-router to compare."
-    yield (
-        "Tokens, latency and cost are means for one decision. The regex router was timed on this "
-        "study's problems while the table was made; a call's latency includes its wait for a place."
-    )
-    unpriced = [one for one in routers.rows if one.dollars is None]
-    if any(one.tokens is None for one in unpriced):
-        yield f"A cost of {NONE} without tokens means that the router's tokens are not on record."
-    if any(one.tokens is not None for one in unpriced):
-        yield f"A cost of {NONE} beside tokens means that models.toml sets no price for the model."

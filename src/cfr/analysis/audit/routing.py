@@ -1,4 +1,4 @@
-"""What the text-only router does on a study's problems.
+"""Router activation, cue families, and gains by cue families, on the problems of a study.
 
 Paper: Router Behavior; appendices Benchmark Scope and Router Behavior, Complete Router Pattern
 Analysis.
@@ -7,34 +7,27 @@ Analysis.
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from cfr.analysis.notation import NONE, counted, percent, several
-from cfr.analysis.statistics.subset import BASELINE, Gain, Key
-from cfr.analysis.statistics.subset import ModelPairs as Sides
-from cfr.analysis.statistics.subset import pairs_by_model as sides
-from cfr.analysis.study.study import ProblemText as Asked
-from cfr.analysis.study.study import Study, benchmark_label, model_label
-from cfr.analysis.table.gain import absent, gain_cell
-from cfr.analysis.table.table import Column, Row, Table, row
+from cfr.analysis.statistics.subset import BASELINE, Gain, Key, pairs_by_model
+from cfr.analysis.study.study import ProblemText, Study
 from cfr.constraint.router import FAMILIES, aime_convention, route
 
 __all__ = [
     "FAMILY_LABELS",
     "Activation",
     "CoFire",
+    "FamilyCount",
+    "PhraseCount",
     "RouterAudit",
     "activations",
     "audit_router",
     "cofire",
-    "cofire_table",
-    "convention_table",
-    "patterns_table",
-    "rates_table",
+    "family_counts",
+    "phrase_counts",
 ]
 
 FAMILY_LABELS: Final[Mapping[str, str]] = dict(
@@ -49,38 +42,29 @@ FAMILY_LABELS: Final[Mapping[str, str]] = dict(
 )
 """The cue families as the paper's tables name them."""
 
-_PHRASES_SHOWN: Final = 4
 _GROUPS: Final = ("0", "1", "2", "3", "4+")
 
 
 @dataclass(frozen=True, slots=True)
 class RouterAudit:
-    """What fired on each problem of a study."""
+    """Cue families and phrases that the router finds in the problems of a study."""
 
     families: Mapping[Key, tuple[str, ...]]
-    """The cue families that a problem's text has; none where it is not routed."""
+    """Cue families by problem; none where a problem is not routed."""
     phrases: Mapping[str, Counter[str]]
-    """By family: in how many problems each phrase stands."""
-    untold: Mapping[str, int]
-    """By benchmark: how many problems have attempts and no text."""
-    milliseconds: float | None
-    """Mean time for one problem, measured here and now; None without problems."""
+    """Problems by family and phrase."""
+    without_text: Mapping[str, int]
+    """Problems that have attempts but no text on record, by benchmark."""
 
-    def silent(self, benchmarks: Sequence[str] | None = None) -> tuple[str, ...]:
-        """Say in words which problems could not be routed for want of their text."""
-        return tuple(
-            f"{benchmark_label(name) or 'This set'}, left out for want of a text: "
-            f"{several(count, 'problem')}."
-            for name, count in self.untold.items()
-            if count and (benchmarks is None or name in benchmarks)
-        )
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """The benchmarks that have problems with a text, in order."""
+        return tuple(dict.fromkeys(name for name, _ in self.families))
 
 
 def audit_router(study: Study) -> RouterAudit:
     """Route every problem of a study by its text."""
-    started = time.perf_counter()
     fired = {key: route(asked.text) for key, asked in study.problems.items() if asked.text}
-    seconds = time.perf_counter() - started
     phrases = {family: Counter[str]() for family in FAMILIES}
     for key, cues in fired.items():
         for cue in cues:
@@ -89,8 +73,7 @@ def audit_router(study: Study) -> RouterAudit:
     return RouterAudit(
         families={key: tuple(cue.family for cue in cues) for key, cues in fired.items()},
         phrases=phrases,
-        untold=_untold(study),
-        milliseconds=1_000 * seconds / len(fired) if fired else None,
+        without_text=_count_without_text(study),
     )
 
 
@@ -98,10 +81,10 @@ def _plain(phrase: str) -> str:
     return re.sub(r"\s*\+\s*", "+", " ".join(phrase.casefold().split()))
 
 
-_UNASKED: Final = Asked("")
+_UNASKED: Final = ProblemText("")
 
 
-def _untold(study: Study) -> dict[str, int]:
+def _count_without_text(study: Study) -> dict[str, int]:
     attempted: dict[str, set[str]] = {}
     for arm in study.arms:
         attempted.setdefault(arm.benchmark, set()).update(arm.attempts)
@@ -113,7 +96,7 @@ def _untold(study: Study) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """How many problems of a benchmark the router sends to two stages."""
+    """Problems of a benchmark, and those among them that the router sends to two stages."""
 
     benchmark: str
     routed: int
@@ -137,150 +120,87 @@ def activations(audit: RouterAudit) -> tuple[Activation, ...]:
     return tuple(Activation(name, routed[name], total[name]) for name in total)
 
 
-def rates_table(audit: RouterAudit) -> Table:
-    """Show how often the router fires on each benchmark."""
-    rows = [
-        row(benchmark_label(one.benchmark), counted(one.routed, one.total), percent(one.rate, 2))
-        for one in activations(audit)
-    ]
-    columns = (Column("Benchmark", "left"), Column("Routed / total"), Column("Rate"))
-    return Table(
-        "router-rates",
-        "Problems that the text-only router sends to two stages",
-        columns,
-        tuple(rows),
-        notes=_notes(audit, rows),
-        paper=("tab:router-rates",),
-    )
+@dataclass(frozen=True, slots=True)
+class FamilyCount:
+    """A cue family: the phrases of it that were found, and the problems that have it."""
+
+    family: str
+    phrases: Counter[str]
+    """Problems by phrase."""
+    by_benchmark: Mapping[str, int]
+    """Problems by benchmark."""
+    total: int
+    """All problems with a text, whatever they have."""
+
+    @property
+    def problems(self) -> int:
+        """How many problems have the family."""
+        return sum(self.by_benchmark.values())
+
+    @property
+    def share(self) -> float:
+        """The share of all problems with a text that have the family."""
+        return self.problems / self.total
 
 
-def patterns_table(audit: RouterAudit) -> Table:
-    """Show what each cue family found, and where it stands most often."""
-    total = len(audit.families)
-    by_benchmark = Counter(
-        (name, family) for (name, _), families in audit.families.items() for family in families
+def family_counts(audit: RouterAudit) -> tuple[FamilyCount, ...]:
+    """Count the problems that have each cue family; nothing where no problem has a text."""
+    counts = Counter(
+        (family, name) for (name, _), families in audit.families.items() for family in families
     )
-    counts = Counter(family for families in audit.families.values() for family in families)
-    told = list(dict.fromkeys(name for name, _ in audit.families))
-    benchmarks = told if len(told) > 1 else []
-    rows = [
-        row(
-            FAMILY_LABELS[family],
-            _most_often(audit.phrases[family]),
-            f"{counts[family]:,}",
-            percent(counts[family] / total),
-            *(f"{by_benchmark[name, family]:,}" for name in benchmarks),
+    return tuple(
+        FamilyCount(
+            family,
+            audit.phrases[family],
+            {name: counts[family, name] for name in audit.benchmarks},
+            len(audit.families),
         )
         for family in FAMILIES
-        if total
-    ]
-    columns = (
-        Column("Family", "left"),
-        Column("Phrases found most often, with problems", "left"),
-        Column("Problems"),
-        Column("Share"),
-        *(Column(benchmark_label(name) or "This set", group="Problems of") for name in benchmarks),
-    )
-    return Table(
-        "router-patterns",
-        f"Cue families in the {several(total, 'problem')} of this study"
-        if total
-        else "Cue families",
-        columns,
-        tuple(rows),
-        notes=(*(["A problem may have cues of several families."] if rows else ()), *_notes(audit)),
-        paper=("tab:router-patterns",),
-    )
-
-
-def _most_often(phrases: Counter[str]) -> str:
-    shown = phrases.most_common(_PHRASES_SHOWN)
-    return ", ".join(f"“{phrase}” {count:,}" for phrase, count in shown) or NONE
-
-
-def convention_table(audit: RouterAudit) -> Table:
-    """Show the AIME control: what the text routes, and what its answer convention would add."""
-    aime = [one for one in activations(audit) if aime_convention(one.benchmark)]
-    rows = [
-        row("Text-only router", *(counted(one.routed, one.total) for one in aime)),
-        row("+ AIME convention", *(counted(one.with_convention, one.total) for one in aime)),
-    ]
-    untold = [name for name, count in audit.untold.items() if count and aime_convention(name)]
-    missing = "No benchmark of this study has a name that begins with aime."
-    silent = audit.silent([*(one.benchmark for one in aime), *untold])
-    return Table(
-        "router-convention",
-        "AIME router convention control, routed / total",
-        (Column("Router", "left"), *(Column(benchmark_label(one.benchmark)) for one in aime)),
-        tuple(rows) if aime else (),
-        notes=silent if aime or silent else (missing,),
-        paper=("tab:router-convention",),
-    )
-
-
-def _notes(audit: RouterAudit, rows: Sequence[Row] | None = None) -> tuple[str, ...]:
-    nothing = not audit.families if rows is None else not rows
-    return (
-        *(["No problem of this study has a text on record."] if nothing else ()),
-        *audit.silent(),
+        if audit.families
     )
 
 
 @dataclass(frozen=True, slots=True)
+class PhraseCount:
+    """A phrase that routed problems."""
+
+    phrase: str
+    family: str
+    """The first family that it is a cue of."""
+    problems: int
+    """How many problems have it, added over the families that it is a cue of."""
+
+
+def phrase_counts(audit: RouterAudit) -> tuple[PhraseCount, ...]:
+    """Count the problems that have each phrase, family by family as they are listed."""
+    problems: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    for family, phrases in audit.phrases.items():
+        problems.update(phrases)
+        first = dict.fromkeys(phrases, family) | first
+    return tuple(PhraseCount(phrase, first[phrase], count) for phrase, count in problems.items())
+
+
+@dataclass(frozen=True, slots=True)
 class CoFire:
-    """The problems on which so many cue families fire, and a method's gain there."""
+    """A method's gain on the problems that have a given number of cue families."""
 
     model: str
     families: str
-    """How many families: 0, 1, 2, 3 or 4+."""
+    """The number of families: 0, 1, 2, 3 or 4+."""
     gain: Gain | None
-    """With the number of problems; None where there are none."""
+    """The gain and its number of problems; None where there are none."""
 
 
 def cofire(
     study: Study, audit: RouterAudit, method: str, baseline: str = BASELINE
 ) -> tuple[CoFire, ...]:
-    """Measure a method's gain by the number of cue families that fire, model by model."""
+    """Measure a method's gain by the number of cue families in a problem, model by model."""
     groups: dict[str, set[Key]] = {name: set() for name in _GROUPS}
     for key, families in audit.families.items():
         groups[_GROUPS[min(len(families), 4)]].add(key)
     return tuple(
         CoFire(side.model, name, side.gain(keys))
-        for side in sides(study, method, baseline)
+        for side in pairs_by_model(study, method, baseline)
         for name, keys in groups.items()
     )
-
-
-def cofire_table(study: Study, audit: RouterAudit, method: str, baseline: str = BASELINE) -> Table:
-    """Show gains by the number of cue families that fire."""
-    both = sides(study, method, baseline)
-    found = cofire(study, audit, method, baseline)
-    names = both[0].names if both else (baseline, method)
-    columns = (
-        *(Column("Model", "left"), Column("Families matched", "left"), Column("Problems")),
-        Column("Δ points [95 %]"),
-    )
-    rows = (
-        row(
-            model_label(one.model) if one.families == "0" else "",
-            "0 (not routed)" if one.families == "0" else one.families,
-            f"{one.gain.n if one.gain else 0:,}",
-            gain_cell(one.gain),
-        )
-        for one in found
-    )
-    return Table(
-        "cofire",
-        f"Gain of {names[1]} over {names[0]} by the number of cue families matched",
-        columns,
-        tuple(rows),
-        notes=tuple(_cofire_notes(audit, both)) if both else (absent(method, baseline),),
-        paper=("tab:pattern-cofire",),
-    )
-
-
-def _cofire_notes(audit: RouterAudit, both: Sequence[Sides]) -> Iterator[str]:
-    for side in both:
-        yield f"{model_label(side.model)}: problems of {side.where} that were judged on both sides."
-    yield "Problems with more cues differ in other ways too: these gains do not show what cues do."
-    yield from audit.silent(tuple(dict.fromkeys(b for side in both for b in side.benchmarks)))

@@ -1,4 +1,4 @@
-"""Constraint categories: how common they are, and the gain where they are found.
+"""Bar chart of constraint categories: share of problems, and gain where they are found.
 
 Paper: figure "constraint categories". There the gains are multiplied by ten to share a scale with
 the frequencies; here each has a scale of its own.
@@ -8,17 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from cfr.analysis.figure.colour import MUTED
-from cfr.analysis.figure.drawable import counts, ends, finite, shortfalls
+from cfr.analysis.figure.drawable import Estimate, counts, finite, shortfalls
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.rows import Band, Column, Rows, bar, gain_scale, interval
+from cfr.analysis.figure.library import Axes
+from cfr.analysis.figure.rows import (
+    Band,
+    NumberColumn,
+    Rows,
+    draw_bar,
+    draw_interval,
+    set_gain_scale,
+)
 from cfr.analysis.figure.sheet import SMALL, sheet
 from cfr.analysis.figure.text import clean, listed
 from cfr.analysis.notation import percent, points, several
 
-__all__ = ["CATEGORIES", "CategoryBar", "categories"]
+__all__ = ["CATEGORIES", "CategoryBar", "draw_categories"]
 
 CATEGORIES: Final = Caption(
     "constraint-categories",
@@ -34,20 +42,13 @@ class CategoryBar:
     name: str
     share: float
     """Of all problems, from 0 to 1."""
-    gain: float | None = None
+    gain: Estimate | None = None
     """Points of accuracy on the problems that have it; None where there is nothing to compare."""
-    low: float | None = None
-    high: float | None = None
     n: int | None = None
     """How many problems the gain is over."""
 
-    @property
-    def ends(self) -> tuple[float, float] | None:
-        """The interval, where there is one."""
-        return ends(self.low, self.high)
 
-
-def categories(rows: Sequence[CategoryBar], caption: Caption = CATEGORIES) -> Figure | None:
+def draw_categories(rows: Sequence[CategoryBar], caption: Caption = CATEGORIES) -> Figure | None:
     """Draw categories in the order given, frequency on the left and gain on the right."""
     shown = [row for row in rows if finite(row.share) is not None]
     if not shown:
@@ -56,33 +57,32 @@ def categories(rows: Sequence[CategoryBar], caption: Caption = CATEGORIES) -> Fi
     with sheet(board.height) as page:
         left, right = board.draw(page, panels=2)
         for number, (row, y) in enumerate(zip(shown, board.lanes, strict=True)):
-            bar(left, 100 * row.share, y, f"share-{number}")
-            if (gain := finite(row.gain)) is None:
-                continue
-            bar(right, gain, y, f"gain-{number}", 1)
-            if row.ends:
-                interval(right, row.ends, y, f"interval-{number}")
+            draw_bar(left, 100 * row.share, y, f"share-{number}")
+            if row.gain and row.gain.drawable:
+                draw_bar(right, row.gain.value, y, f"gain-{number}", 1)
+                if row.gain.ends:
+                    draw_interval(right, row.gain.ends, y, f"interval-{number}")
         _share_scale(left)
-        gain_scale(right, _values(shown), "gain where present, points")
+        set_gain_scale(right, _values(shown), "gain where present, points")
         return page.finish(caption, _alt(shown), _notes(shown, len(rows)))
 
 
-def _columns(rows: Sequence[CategoryBar]) -> list[Column]:
+def _columns(rows: Sequence[CategoryBar]) -> list[NumberColumn]:
     columns = [
-        Column("share", tuple(percent(row.share, 0) for row in rows)),
-        Column("gain", tuple(points(finite(row.gain)) for row in rows)),
+        NumberColumn("share", tuple(percent(row.share, 0) for row in rows)),
+        NumberColumn("gain", tuple(points(_gain(row)) for row in rows)),
     ]
     if numbers := counts([row.n for row in rows]):
-        columns.append(Column("n", numbers, muted=True))
+        columns.append(NumberColumn("n", numbers, muted=True))
     return columns
 
 
 def _values(rows: Sequence[CategoryBar]) -> list[float]:
-    drawn = [(gain, row) for row in rows if (gain := finite(row.gain)) is not None]
-    return [value for gain, row in drawn for value in (gain, *(row.ends or ()))]
+    drawn = (row.gain for row in rows if row.gain and row.gain.drawable)
+    return [value for gain in drawn for value in gain.values]
 
 
-def _share_scale(axes: Any) -> None:
+def _share_scale(axes: Axes) -> None:
     axes.set_xlim(0, 100)
     axes.set_xticks([0, 50, 100])
     axes.set_xticklabels(["0 %", "50 %", "100 %"])
@@ -97,17 +97,21 @@ def _alt(rows: Sequence[CategoryBar]) -> str:
     )
 
 
+def _gain(row: CategoryBar) -> float | None:
+    return finite(row.gain.value) if row.gain else None
+
+
 def _gained(row: CategoryBar) -> str:
-    gain = finite(row.gain)
+    gain = _gain(row)
     return "" if gain is None else f" ({points(gain)})"
 
 
 def _notes(rows: Sequence[CategoryBar], given: int) -> list[str]:
     notes: list[str] = []
-    if any(row.ends for row in rows):
+    if any(row.gain and row.gain.ends for row in rows):
         notes.append(
             "Lines across bars are intervals; where one crosses zero, a difference is not shown."
         )
-    if none := sum(finite(row.gain) is None for row in rows):
+    if none := sum(_gain(row) is None for row in rows):
         notes.append(f"Nothing to compare in {several(none, 'category', 'categories')}.")
     return [*notes, *shortfalls(0, given - len(rows), "category", "categories")]

@@ -1,4 +1,4 @@
-"""The words that restrict answers, as a cloud (paper: figure "constraint wordcloud").
+"""Word cloud of the phrases that restrict answers (paper: figure "constraint wordcloud").
 
 Words are set one by one, the most frequent first, each at the first free place of a spiral from the
 middle. Nothing is left to chance, and no two overlap.
@@ -9,21 +9,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cfr.analysis.figure.colour import INK, PALETTE
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.key import Entry, draw_key
+from cfr.analysis.figure.key import KeyEntry, draw_key
 from cfr.analysis.figure.library import load
 from cfr.analysis.figure.placing import Box
 from cfr.analysis.figure.sheet import WIDTH, Sheet, sheet
 from cfr.analysis.figure.text import clean, font, listed
 from cfr.analysis.notation import several
 
-__all__ = ["CLOUD", "MOST_WORDS", "Word", "arrange", "cloud"]
+if TYPE_CHECKING:
+    from matplotlib.path import Path
+    from matplotlib.transforms import Bbox
+
+__all__ = ["CLOUD", "MOST_WORDS", "Word", "arrange", "draw_cloud"]
 
 CLOUD: Final = Caption(
     "constraint-wordcloud",
@@ -44,7 +48,7 @@ _STEP: Final = 0.06
 _PLACES: Final = 40_000
 _AT_ONCE: Final = 1_500
 Floats: TypeAlias = NDArray[np.float64]
-_Outline: TypeAlias = tuple[str, Any, Any]
+_Outline: TypeAlias = "tuple[str, Path, Bbox]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +62,11 @@ class Word:
     bottom: float
     width: float
     height: float
-    path: Any
+    path: Path
     """Its outline in inches, from that corner."""
 
 
-def cloud(
+def draw_cloud(
     words: Mapping[str, int], families: Mapping[str, str], caption: Caption = CLOUD
 ) -> Figure | None:
     """Draw cue phrases, sized by the root of how often they occur and coloured by family."""
@@ -82,7 +86,7 @@ def cloud(
             colour = looks[families.get(word.key, "")]
             _draw(page, word, (start + word.left, word.bottom - low), f"word-{number}", colour)
         entries = [
-            Entry(family.replace("_", " ") or "other", {"facecolor": colour}, f"key-{number}")
+            KeyEntry(family or "other", {"facecolor": colour}, f"key-{number}")
             for number, (family, colour) in enumerate(looks.items())
         ]
         if any(looks):

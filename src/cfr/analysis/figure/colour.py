@@ -1,4 +1,4 @@
-"""Colours that people tell apart whatever their eyes, on white pages and on near-black ones."""
+"""Colours of figures, told apart with any colour vision, on white pages and near-black ones."""
 
 from __future__ import annotations
 

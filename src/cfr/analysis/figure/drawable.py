@@ -1,13 +1,15 @@
-"""Numbers in figures: what can be drawn, and what is said of the rest."""
+"""Numbers in figures: values with intervals, counts, and notes on what could not be drawn."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from cfr.analysis.notation import several
+from cfr.analysis.statistics.interval import Interval
 
-__all__ = ["counts", "ends", "finite", "shortfalls"]
+__all__ = ["Estimate", "counts", "finite", "shortfalls"]
 
 
 def finite(value: float | None) -> float | None:
@@ -15,10 +17,28 @@ def finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def ends(low: float | None, high: float | None) -> tuple[float, float] | None:
-    """Return an interval that can be drawn, or None."""
-    first, last = finite(low), finite(high)
-    return None if first is None or last is None else (first, last)
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value to draw with its interval, if it has one; either may be not a number."""
+
+    value: float
+    interval: Interval | None = None
+
+    @property
+    def drawable(self) -> bool:
+        """Whether the value is a number."""
+        return finite(self.value) is not None
+
+    @property
+    def ends(self) -> Interval | None:
+        """The interval, where both of its ends are numbers."""
+        low, high = map(finite, self.interval or (None, None))
+        return None if low is None or high is None else (low, high)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The value and the ends of its interval: what a scale must have room for."""
+        return (self.value, *(self.ends or ()))
 
 
 def shortfalls(without: int, undrawn: int, one: str, many: str = "") -> list[str]:

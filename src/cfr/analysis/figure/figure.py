@@ -18,7 +18,7 @@ class FigureError(CfrError):
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """What a figure is called."""
+    """Name, title and paper labels of a figure."""
 
     name: str
     """A word for files, links and ids: ``gains-by-model``. No two on a page are the same."""

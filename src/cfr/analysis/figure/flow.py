@@ -1,65 +1,29 @@
-"""The protocol at a glance, with the numbers of a study (paper: figure "framework")."""
+"""Flow chart of the protocol, with the counts of a study (paper: figure "framework")."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from cfr.analysis.audit.flow import FlowCounts
 from cfr.analysis.figure.colour import INK, MUTED, PALETTE
 from cfr.analysis.figure.figure import Caption, Figure
 from cfr.analysis.figure.library import load
 from cfr.analysis.figure.sheet import SIZE, Sheet, sheet
 from cfr.analysis.figure.text import clean, listed
 
-__all__ = ["FRAMEWORK", "FlowCounts", "flow"]
+__all__ = ["FRAMEWORK", "draw_flow"]
 
-FRAMEWORK: Final = Caption("framework", "Routed-CFR: which way problems take", ("fig:framework",))
+FRAMEWORK: Final = Caption(
+    "framework", "Routed-CFR: the ways that problems take through the protocol", ("fig:framework",)
+)
 _BODY: Final = 7.0
 _LINE: Final = 0.128
 _BOTTOM: Final = 1.0
 """Where the upper row of boxes stands."""
 _TALL: Final = 1.22
 _SHORT: Final = 0.74
-
-
-@dataclass(frozen=True, slots=True)
-class FlowCounts:
-    """How many went each way; None where it is not known."""
-
-    problems: int | None = None
-    routed: int | None = None
-    """With a cue, to Stage 1."""
-    direct: int | None = None
-    """Without a cue, to Direct CoT."""
-    rungs: Mapping[str, int] = field(default_factory=dict[str, int])
-    """How Stage 1 replies were read: by rung of the recovery ladder."""
-    fallback: int | None = None
-    """From Stage 1 to Direct CoT, because its reply could not be used."""
-    answers: int | None = None
-    right: int | None = None
-    unit: str = "problems"
-    """What is counted: problems, or attempts at them."""
-
-    @property
-    def solved_under(self) -> int | None:
-        """How many reach Stage 2."""
-        if self.routed is None or self.fallback is None:
-            return None
-        return self.routed - self.fallback
-
-    @property
-    def solved_directly(self) -> int | None:
-        """How many are solved by Direct CoT, whichever way they came."""
-        if self.direct is None or self.fallback is None:
-            return None
-        return self.direct + self.fallback
-
-    @property
-    def known(self) -> bool:
-        """Whether there is any number to write."""
-        ways = (self.problems, self.routed, self.direct, self.fallback, self.answers, self.right)
-        return any(number is not None for number in ways) or bool(self.rungs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +39,7 @@ class _Box:
     counts: Sequence[str] = ()
 
 
-def flow(counts: FlowCounts, caption: Caption = FRAMEWORK) -> Figure:
+def draw_flow(counts: FlowCounts, caption: Caption = FRAMEWORK) -> Figure:
     """Draw the way from a problem to its answer."""
     tall = _TALL if counts.known else _SHORT
     with sheet(_BOTTOM + tall) as page:

@@ -1,26 +1,25 @@
-"""Accuracy against what it costs in tokens (paper: the accuracy-cost trade-off of its main tables).
+"""Scatter plot of accuracy against tokens, with a line along the methods on the frontier.
 
-A method is on the frontier where no other is at least as accurate for at most as many tokens and
-better in one of the two.
+Paper: the accuracy-cost trade-off of its main tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from cfr.analysis.figure.colour import GAIN, INK, MUTED
-from cfr.analysis.figure.drawable import ends, finite, shortfalls
+from cfr.analysis.figure.drawable import Estimate, finite, shortfalls
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.library import load
+from cfr.analysis.figure.library import Axes, load
 from cfr.analysis.figure.placing import Box, Room, place
 from cfr.analysis.figure.sheet import SMALL, WIDTH, Sheet, sheet
 from cfr.analysis.figure.text import UNKNOWN, clean, listed, wrap
 from cfr.analysis.notation import percent, several
 
-__all__ = ["FRONTIER", "FrontierPoint", "frontier", "pareto"]
+__all__ = ["FRONTIER", "FrontierPoint", "draw_frontier"]
 
 FRONTIER: Final = Caption("frontier", "Accuracy against tokens")
 _LEFT: Final = 0.55
@@ -29,38 +28,19 @@ _HEIGHT: Final = 3.7
 
 @dataclass(frozen=True, slots=True)
 class FrontierPoint:
-    """A method's accuracy and its price."""
+    """A method's accuracy and its cost in tokens."""
 
     label: str
     tokens: float
     """Mean tokens of an attempt, read and written."""
-    accuracy: float
-    """From 0 to 1, as are the ends of its interval."""
-    low: float | None = None
-    high: float | None = None
+    accuracy: Estimate
+    """In per cent."""
     on_frontier: bool = False
 
-    @property
-    def ends(self) -> tuple[float, float] | None:
-        """The interval, where there is one."""
-        return ends(self.low, self.high)
 
-
-def pareto(points: Sequence[FrontierPoint]) -> tuple[FrontierPoint, ...]:
-    """Mark the points that are on the frontier; equal points are on it together."""
-    return tuple(
-        replace(one, on_frontier=not any(_beats(other, one) for other in points)) for one in points
-    )
-
-
-def _beats(one: FrontierPoint, other: FrontierPoint) -> bool:
-    at_least = one.tokens <= other.tokens and one.accuracy >= other.accuracy
-    return at_least and (one.tokens, one.accuracy) != (other.tokens, other.accuracy)
-
-
-def frontier(points: Sequence[FrontierPoint], caption: Caption = FRONTIER) -> Figure | None:
+def draw_frontier(points: Sequence[FrontierPoint], caption: Caption = FRONTIER) -> Figure | None:
     """Draw points with their intervals, and a line along those that are marked."""
-    shown = [p for p in points if finite(p.tokens) is not None and finite(p.accuracy) is not None]
+    shown = [p for p in points if finite(p.tokens) is not None and p.accuracy.drawable]
     if not shown:
         return None
     with sheet(_HEIGHT) as page:
@@ -73,7 +53,7 @@ def frontier(points: Sequence[FrontierPoint], caption: Caption = FRONTIER) -> Fi
         return page.finish(caption, _alt(shown), _notes(shown, unplaced, len(points)))
 
 
-def _scales(axes: Any, points: Sequence[FrontierPoint]) -> None:
+def _scales(axes: Axes, points: Sequence[FrontierPoint]) -> None:
     ticker = load("ticker")
     tokens = [point.tokens for point in points]
     least, most = min(tokens), max(tokens)
@@ -88,7 +68,7 @@ def _scales(axes: Any, points: Sequence[FrontierPoint]) -> None:
         axes.set_xlim(max(least - room, min(least, 0.0)), most + room)
         axes.xaxis.set_major_locator(ticker.MaxNLocator(6))
     axes.xaxis.set_major_formatter(ticker.FuncFormatter(_tokens))
-    values = [100 * v for p in points for v in (p.accuracy, *(p.ends or ()))]
+    values = [value for point in points for value in point.accuracy.values]
     room = 0.08 * (max(values) - min(values)) or 5.0
     axes.set_ylim(min(values) - room, max(values) + room)
     axes.yaxis.set_major_locator(ticker.MaxNLocator(6))
@@ -108,9 +88,9 @@ def _tokens(number: float, _: int = 0) -> str:
     return f"{number / 1000:,.4g}k" if abs(number) < 1e6 else f"{number / 1e6:,.4g}M"
 
 
-def _draw_line(axes: Any, points: Sequence[FrontierPoint]) -> list[tuple[float, float]]:
-    """Draw the frontier: what can be had for so many tokens. Return its corners."""
-    best = sorted({(p.tokens, 100 * p.accuracy) for p in points if p.on_frontier})
+def _draw_line(axes: Axes, points: Sequence[FrontierPoint]) -> list[tuple[float, float]]:
+    """Draw the frontier as steps, the best accuracy for so many tokens; return its corners."""
+    best = sorted({(p.tokens, p.accuracy.value) for p in points if p.on_frontier})
     if not best:
         return []
     corners = [best[0]]
@@ -122,13 +102,12 @@ def _draw_line(axes: Any, points: Sequence[FrontierPoint]) -> list[tuple[float, 
     return corners
 
 
-def _draw_point(axes: Any, point: FrontierPoint, number: int) -> None:
+def _draw_point(axes: Axes, point: FrontierPoint, number: int) -> None:
     colour = GAIN if point.on_frontier else INK
-    if point.ends:
-        low, high = (100 * end for end in point.ends)
+    if point.accuracy.ends:
         axes.plot(
             [point.tokens] * 2,
-            [low, high],
+            point.accuracy.ends,
             color=colour,
             linewidth=1,
             alpha=0.8,
@@ -139,7 +118,7 @@ def _draw_point(axes: Any, point: FrontierPoint, number: int) -> None:
         )
     axes.scatter(
         [point.tokens],
-        [100 * point.accuracy],
+        [point.accuracy.value],
         s=34,
         linewidths=1.3,
         facecolors=GAIN if point.on_frontier else "none",
@@ -152,7 +131,7 @@ def _draw_point(axes: Any, point: FrontierPoint, number: int) -> None:
 
 def _draw_labels(
     page: Sheet,
-    axes: Any,
+    axes: Axes,
     points: Sequence[FrontierPoint],
     steps: Sequence[tuple[float, float]],
 ) -> list[str]:
@@ -162,11 +141,11 @@ def _draw_labels(
         across, up = axes.transData.transform((x, y))
         return across / 72, up / 72
 
-    marks = [inches(point.tokens, 100 * point.accuracy) for point in points]
+    marks = [inches(point.tokens, point.accuracy.value) for point in points]
     lines = [
-        Box.between(inches(p.tokens, 100 * p.ends[0]), inches(p.tokens, 100 * p.ends[1]))
-        for p in points
-        if p.ends
+        Box.between(*(inches(point.tokens, end) for end in point.accuracy.ends))
+        for point in points
+        if point.accuracy.ends
     ]
     corners = [inches(*corner) for corner in steps]
     lines += [Box.between(*pair) for pair in pairwise(corners)]
@@ -187,9 +166,8 @@ def _draw_labels(
 
 def _alt(points: Sequence[FrontierPoint]) -> str:
     def said(point: FrontierPoint) -> str:
-        return (
-            f"{clean(point.label)} ({percent(point.accuracy, 0)}, {_tokens(round(point.tokens))})"
-        )
+        accuracy = percent(point.accuracy.value / 100, 0)
+        return f"{clean(point.label)} ({accuracy}, {_tokens(round(point.tokens))})"
 
     best = sorted((p for p in points if p.on_frontier), key=lambda p: p.tokens)
     marked = f" On the frontier: {listed(map(said, best), 8)}." if best else ""
@@ -199,9 +177,12 @@ def _alt(points: Sequence[FrontierPoint]) -> str:
 def _notes(points: Sequence[FrontierPoint], unplaced: Sequence[str], given: int) -> list[str]:
     notes: list[str] = []
     if any(point.on_frontier for point in points):
-        notes.append("Full marks are on the frontier: nothing is at once cheaper and better.")
-    if any(point.ends for point in points):
-        notes.append("Upright lines are intervals.")
+        notes.append(
+            "Filled marks are on the frontier: no method is as cheap and more accurate, or as "
+            "accurate and cheaper."
+        )
+    if any(point.accuracy.ends for point in points):
+        notes.append("Vertical lines are intervals.")
     if unplaced:
         notes.append(f"Without room for a label: {listed(unplaced, 40)}.")
     return [*notes, *shortfalls(0, given - len(points), "point")]

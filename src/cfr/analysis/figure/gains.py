@@ -1,4 +1,4 @@
-"""Gains as bars in groups (paper: figures "gains by model" and "applicability")."""
+"""Bar chart of gains, in groups (paper: figures "gains by model" and "applicability")."""
 
 from __future__ import annotations
 
@@ -6,14 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cfr.analysis.figure.drawable import counts, ends, finite, shortfalls
+from cfr.analysis.figure.drawable import Estimate, counts, shortfalls
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.rows import Band, Column, Rows, bar, gain_scale, interval
+from cfr.analysis.figure.rows import (
+    Band,
+    NumberColumn,
+    Rows,
+    draw_bar,
+    draw_interval,
+    set_gain_scale,
+)
 from cfr.analysis.figure.sheet import sheet
 from cfr.analysis.figure.text import clean, listed
 from cfr.analysis.notation import points, several
 
-__all__ = ["APPLICABILITY", "BY_MODEL", "GainBar", "gains"]
+__all__ = ["APPLICABILITY", "BY_MODEL", "GainBar", "draw_gains"]
 
 BY_MODEL: Final = Caption(
     "gains-by-model", "Gain over Direct CoT by model", ("fig:gains-by-model",)
@@ -25,27 +32,21 @@ APPLICABILITY: Final = Caption(
 
 @dataclass(frozen=True, slots=True)
 class GainBar:
-    """A gain in points of accuracy, and the interval around it."""
+    """A gain of a method on some problems."""
 
     group: str
     """What the bar stands with: a model, a benchmark."""
     series: str
     """What its colour says."""
-    gain: float
-    low: float | None = None
-    high: float | None = None
+    gain: Estimate
+    """In points of accuracy."""
     n: int | None = None
     """How many problems it is over."""
 
-    @property
-    def ends(self) -> tuple[float, float] | None:
-        """The interval, where there is one."""
-        return ends(self.low, self.high)
 
-
-def gains(bars: Sequence[GainBar], caption: Caption = BY_MODEL) -> Figure | None:
+def draw_gains(bars: Sequence[GainBar], caption: Caption = BY_MODEL) -> Figure | None:
     """Draw gains in the order given, groups and series as they first come; None without any."""
-    shown = [one for one in bars if finite(one.gain) is not None]
+    shown = [one for one in bars if one.gain.drawable]
     if not shown:
         return None
     groups = list(dict.fromkeys(one.group for one in shown))
@@ -56,32 +57,32 @@ def gains(bars: Sequence[GainBar], caption: Caption = BY_MODEL) -> Figure | None
     with sheet(rows.height) as page:
         (axes,) = rows.draw(page)
         for number, (one, y) in enumerate(zip(ordered, rows.lanes, strict=True)):
-            bar(axes, one.gain, y, f"bar-{number}", series.index(one.series))
-            if one.ends:
-                interval(axes, one.ends, y, f"interval-{number}")
-        values = [value for one in ordered for value in (one.gain, *(one.ends or ()))]
-        gain_scale(axes, values, "gain in accuracy, points")
+            draw_bar(axes, one.gain.value, y, f"bar-{number}", series.index(one.series))
+            if one.gain.ends:
+                draw_interval(axes, one.gain.ends, y, f"interval-{number}")
+        values = [value for one in ordered for value in one.gain.values]
+        set_gain_scale(axes, values, "gain in accuracy, points")
         if any(series):
             rows.draw_key(page, series)
         return page.finish(caption, _alt(ordered, groups), _notes(ordered, len(bars)))
 
 
-def _columns(bars: Sequence[GainBar]) -> list[Column]:
-    columns = [Column("gain", tuple(points(one.gain) for one in bars))]
+def _columns(bars: Sequence[GainBar]) -> list[NumberColumn]:
+    columns = [NumberColumn("gain", tuple(points(one.gain.value) for one in bars))]
     if numbers := counts([one.n for one in bars]):
-        columns.append(Column("n", numbers, muted=True))
+        columns.append(NumberColumn("n", numbers, muted=True))
     return columns
 
 
 def _alt(bars: Sequence[GainBar], groups: Sequence[str]) -> str:
     names = listed((clean(group) for group in groups), 8)
-    best, worst = (pick(bars, key=lambda one: one.gain) for pick in (max, min))
+    best, worst = (pick(bars, key=lambda one: one.gain.value) for pick in (max, min))
     said = f"Bars of gains in points of accuracy for {names}"
-    if best.gain == worst.gain:
-        return f"{said}: {several(len(bars), 'bar')}, {points(best.gain)}."
+    if best.gain.value == worst.gain.value:
+        return f"{said}: {several(len(bars), 'bar')}, {points(best.gain.value)}."
     return (
-        f"{said}: {several(len(bars), 'bar')}, from {points(worst.gain)} ({_where(worst)}) "
-        f"to {points(best.gain)} ({_where(best)})."
+        f"{said}: {several(len(bars), 'bar')}, from {points(worst.gain.value)} ({_where(worst)}) "
+        f"to {points(best.gain.value)} ({_where(best)})."
     )
 
 
@@ -91,9 +92,9 @@ def _where(one: GainBar) -> str:
 
 def _notes(bars: Sequence[GainBar], given: int) -> list[str]:
     notes: list[str] = []
-    if any(one.ends for one in bars):
+    if any(one.gain.ends for one in bars):
         notes.append(
             "Lines across bars are intervals; where one crosses zero, a difference is not shown."
         )
-    without = sum(one.ends is None for one in bars)
+    without = sum(one.gain.ends is None for one in bars)
     return [*notes, *shortfalls(without, given - len(bars), "bar")]

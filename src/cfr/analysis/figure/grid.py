@@ -1,23 +1,23 @@
-"""Every problem of a benchmark: which methods get it right, and how often."""
+"""Grid of methods and problems: the share of right runs as a shade."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from cfr.analysis.figure.colour import MUTED, shade
 from cfr.analysis.figure.drawable import finite
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.key import Entry, draw_key
-from cfr.analysis.figure.library import load
+from cfr.analysis.figure.key import KeyEntry, draw_key
+from cfr.analysis.figure.library import Style, load
 from cfr.analysis.figure.sheet import SMALL, WIDTH, Sheet, sheet
 from cfr.analysis.figure.text import clean, extent, listed, wrap
 from cfr.analysis.notation import several
 from cfr.file.stem import file_stem
 
-__all__ = ["MOST_PROBLEMS", "grid"]
+__all__ = ["MOST_PROBLEMS", "draw_grid"]
 
 MOST_PROBLEMS: Final = 360
 """Columns of one figure; further problems are left out, and a note says how many."""
@@ -26,7 +26,7 @@ _WIDEST: Final = 0.19
 _NAMED: Final = 0.12
 """Columns at least this wide have room for the names of their problems."""
 _TINY: Final = 6.0
-_MISSING: Final[dict[str, Any]] = {
+_MISSING: Final[Style] = {
     "facecolor": "none",
     "edgecolor": MUTED,
     "hatch": "//////",
@@ -62,7 +62,7 @@ class _Layout:
         return self.row * len(self.labels) + self.foot
 
 
-def grid(
+def draw_grid(
     benchmark: str, problems: Sequence[str], methods: Sequence[str], shares: Shares
 ) -> Figure | None:
     """Draw a row for each method and a column for each problem.
@@ -132,7 +132,7 @@ def _draw_block(page: Sheet, layout: _Layout, block: _Block, top: float) -> None
 
 
 def _draw_cells(
-    page: Sheet, layout: _Layout, spots: Sequence[tuple[float, float]], gid: str, **style: Any
+    page: Sheet, layout: _Layout, spots: Sequence[tuple[float, float]], gid: str, **style: object
 ) -> None:
     """Draw one shape in many places, which keeps the SVG small."""
     if not spots:
@@ -163,11 +163,11 @@ def _draw_foot(page: Sheet, layout: _Layout, block: _Block, y: float) -> None:
 def _draw_key(page: Sheet, layout: _Layout, *, missing: bool) -> None:
     names = {0: "right in no run", 100: "in every run"}
     entries = [
-        Entry(names.get(share, f"{share} %"), {"facecolor": shade(share / 100)}, f"key-{share}")
+        KeyEntry(names.get(share, f"{share} %"), {"facecolor": shade(share / 100)}, f"key-{share}")
         for share in (0, 25, 50, 75, 100)
     ]
     if missing:
-        entries.append(Entry("no judged run", _MISSING, "key-missing"))
+        entries.append(KeyEntry("no judged run", _MISSING, "key-missing"))
     draw_key(page, entries, layout.left, WIDTH, page.height + 0.14)
 
 

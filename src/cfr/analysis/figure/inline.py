@@ -1,4 +1,4 @@
-"""From matplotlib's SVG file to an element that a page can hold, whatever else is on it."""
+"""Conversion of matplotlib's SVG file into an element for a page, whatever else is on it."""
 
 from __future__ import annotations
 

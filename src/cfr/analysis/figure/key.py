@@ -1,17 +1,17 @@
-"""The key of a figure: what its colours mean."""
+"""Key of a figure: what its colours mean."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from cfr.analysis.figure.colour import INK, PALETTE
-from cfr.analysis.figure.library import load
+from cfr.analysis.figure.library import Style, load
 from cfr.analysis.figure.sheet import SMALL, Sheet
 from cfr.analysis.figure.text import clean, extent
 
-__all__ = ["Entry", "draw_key", "series_look"]
+__all__ = ["KeyEntry", "draw_key", "series_look"]
 
 _HATCHES: Final = ("", "////", "....", "xxxx", "----")
 _SWATCH: Final = 0.17
@@ -19,22 +19,22 @@ _LINE: Final = 0.18
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A look and its name."""
+class KeyEntry:
+    """An entry of a key: the look of a swatch, and its name."""
 
     name: str
-    look: dict[str, Any]
+    look: Style
     gid: str
 
 
-def series_look(series: int) -> dict[str, Any]:
+def series_look(series: int) -> Style:
     """Return how a series is filled. Where colours run out, they come again with hatching."""
     hatch = _HATCHES[series // len(PALETTE) % len(_HATCHES)]
     colour = PALETTE[series % len(PALETTE)]
     return {"facecolor": colour, "edgecolor": INK, "linewidth": 0.6, "hatch": hatch or None}
 
 
-def draw_key(page: Sheet, entries: Sequence[Entry], left: float, right: float, y: float) -> None:
+def draw_key(page: Sheet, entries: Sequence[KeyEntry], left: float, right: float, y: float) -> None:
     """Write a key between two edges; it begins above ``y`` where it takes several lines."""
     places: list[tuple[float, int, str]] = []
     across, line = left, 0

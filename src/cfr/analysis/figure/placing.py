@@ -1,4 +1,4 @@
-"""Labels that keep clear of each other and of what they name."""
+"""Placement of labels that overlap neither each other nor what they name."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a label goes."""
+    """A place for a label."""
 
     mark: tuple[float, float]
     """What it names."""
@@ -92,7 +92,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Where labels may go."""
+    """The space for labels: where they may go, and what they may not cover."""
 
     inside: Box
     taken: tuple[Box, ...] = ()

@@ -1,19 +1,19 @@
-"""Rows: labels on the left, bars or marks on a scale, and columns of numbers on the right."""
+"""Layout of rows: labels, bars or marks on a scale, and columns of numbers on the right."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from cfr.analysis.figure.colour import INK, MUTED, Colour
-from cfr.analysis.figure.key import Entry, draw_key, series_look
-from cfr.analysis.figure.library import load
+from cfr.analysis.figure.key import KeyEntry, draw_key, series_look
+from cfr.analysis.figure.library import Axes, load
 from cfr.analysis.figure.sheet import SIZE, SMALL, WIDTH, Sheet
 from cfr.analysis.figure.text import extent, wrap
 
-__all__ = ["Band", "Column", "Rows", "bar", "gain_scale", "interval"]
+__all__ = ["Band", "NumberColumn", "Rows", "draw_bar", "draw_interval", "set_gain_scale"]
 
 _LANE: Final = 0.2
 _GAP: Final = 0.12
@@ -36,8 +36,8 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """Numbers on the right: a heading and a text for each lane."""
+class NumberColumn:
+    """A column of numbers on the right: a heading and a text for each lane."""
 
     heading: str
     texts: tuple[str, ...]
@@ -50,9 +50,9 @@ class Column:
 
 
 class Rows:
-    """The arrangement of rows, measured before anything is drawn."""
+    """Layout of rows, measured before anything is drawn."""
 
-    def __init__(self, bands: Sequence[Band], columns: Sequence[Column] = ()) -> None:
+    def __init__(self, bands: Sequence[Band], columns: Sequence[NumberColumn] = ()) -> None:
         self._labels = [band.folded for band in bands]
         self._columns = columns
         self.centres: list[float] = []
@@ -79,7 +79,7 @@ class Rows:
         """Where the scale ends, in inches."""
         return WIDTH - sum(column.width + _BETWEEN for column in self._columns)
 
-    def draw(self, page: Sheet, panels: int = 1) -> list[Any]:
+    def draw(self, page: Sheet, panels: int = 1) -> list[Axes]:
         """Write labels and columns, and open axes whose y is in inches from the top."""
         between = 0.45
         width = (self.right - self.left - between * (panels - 1)) / panels
@@ -102,7 +102,7 @@ class Rows:
 
     def draw_key(self, page: Sheet, names: Sequence[str]) -> None:
         """Name the series above the rows."""
-        entries = [Entry(name, series_look(at), f"key-{at}") for at, name in enumerate(names)]
+        entries = [KeyEntry(name, series_look(at), f"key-{at}") for at, name in enumerate(names)]
         draw_key(page, entries, self.left, self.right, self.height + 0.1)
 
     def _draw_columns(self, page: Sheet) -> None:
@@ -114,7 +114,7 @@ class Rows:
                 page.line(edge, self.height - y, text, ha="right", muted=column.muted)
 
 
-def bar(axes: Any, length: float, y: float, gid: str, series: int = 0) -> None:
+def draw_bar(axes: Axes, length: float, y: float, gid: str, series: int = 0) -> None:
     """Draw a bar from zero in the look of its series."""
     patch = load("patches").Rectangle(
         (min(length, 0.0), y - _HEIGHT_OF_BAR / 2),
@@ -127,8 +127,8 @@ def bar(axes: Any, length: float, y: float, gid: str, series: int = 0) -> None:
     axes.add_patch(patch)
 
 
-def interval(
-    axes: Any, ends: tuple[float, float], y: float, gid: str, *, colour: Colour = INK
+def draw_interval(
+    axes: Axes, ends: tuple[float, float], y: float, gid: str, *, colour: Colour = INK
 ) -> None:
     """Draw an interval, wherever it lies beside the value it belongs to."""
     axes.plot(
@@ -144,7 +144,7 @@ def interval(
     )
 
 
-def gain_scale(axes: Any, values: Sequence[float], label: str) -> None:
+def set_gain_scale(axes: Axes, values: Sequence[float], label: str) -> None:
     """Give a scale of gains: room for every value, round numbers, and a line at zero."""
     low, high = min([0.0, *values]), max([0.0, *values])
     room = 0.05 * (high - low) or 1.0

@@ -1,4 +1,4 @@
-"""The sheet that every figure is drawn on: its size, its settings, and how it is kept.
+"""Sheet that every figure is drawn on: its size, its settings, and how it is saved.
 
 Measures are in inches from the lower left corner. What reaches over an edge is not cut off: the
 sheet grows. matplotlib keeps its settings in one place for the whole process, so figures are drawn
@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from io import BytesIO, StringIO
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cfr.analysis.figure.colour import FAINT, INK, MUTED
 from cfr.analysis.figure.figure import Caption, Figure
 from cfr.analysis.figure.inline import inline
-from cfr.analysis.figure.library import load
+from cfr.analysis.figure.library import Axes, Style, load
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.transforms import Bbox, Transform
 
 __all__ = ["SIZE", "SMALL", "WIDTH", "Sheet", "sheet"]
 
@@ -26,7 +30,7 @@ SIZE: Final = 8.5
 SMALL: Final = 7.5
 _MARGIN: Final = 0.06
 _DPI: Final = 200
-_SETTINGS: Final[dict[str, Any]] = {
+_SETTINGS: Final[Style] = {
     "axes.edgecolor": INK,
     "axes.facecolor": "none",
     "axes.labelcolor": INK,
@@ -52,16 +56,16 @@ _SETTINGS: Final[dict[str, Any]] = {
 
 
 class Sheet:
-    """A sheet under way."""
+    """A sheet while it is being drawn on."""
 
     def __init__(self, width: float, height: float) -> None:
         self.width, self.height = width, height
         self.figure: Any = load("figure").Figure(figsize=(width, height))
         # By way of the figure's own measure, which follows when the sheet grows.
         shrink = load("transforms").Affine2D().scale(1 / width, 1 / height)
-        self.inches: Any = shrink + self.figure.transFigure
+        self.inches: Transform = shrink + self.figure.transFigure
 
-    def axes(self, left: float, bottom: float, width: float, height: float) -> Any:
+    def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
         """Open axes without a frame; grid lines stand behind what is drawn."""
         sizes = (left / self.width, bottom / self.height, width / self.width, height / self.height)
         axes: Any = self.figure.add_axes(sizes)
@@ -72,7 +76,7 @@ class Sheet:
             side.set_visible(False)
         return axes
 
-    def add(self, artist: Any, gid: str) -> None:
+    def add(self, artist: Artist, gid: str) -> None:
         """Add a drawn thing in inches, with the id by which it can be found."""
         artist.set_gid(gid)
         if not artist.is_transform_set():
@@ -80,17 +84,27 @@ class Sheet:
         artist.set_clip_on(False)
         self.figure.add_artist(artist)
 
-    def text(self, x: float, y: float, text: str, *, muted: bool = False, **style: Any) -> None:
+    def text(self, x: float, y: float, text: str, *, muted: bool = False, **style: object) -> None:
         """Write at a place in inches."""
         style = {"transform": self.inches, "va": "center", "linespacing": 1.15, **style}
         self.figure.text(x, y, text, color=MUTED if muted else INK, **style)
 
-    def line(self, x: float, y: float, text: str, *, size: float = SMALL, **style: Any) -> None:
+    def line(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        size: float = SMALL,
+        muted: bool = False,
+        **style: object,
+    ) -> None:
         """Write one line around a height.
 
-        Centred each by itself, words with and without descenders would dance.
+        Each centred by itself, words with and without descenders would stand at different heights.
         """
-        self.text(x, y - 0.36 * size / 72, text, va="baseline", fontsize=size, **style)
+        low = y - 0.36 * size / 72
+        self.text(x, low, text, muted=muted, va="baseline", fontsize=size, **style)
 
     def finish(self, caption: Caption, alt: str, notes: Iterable[str] = ()) -> Figure:
         """Keep what was drawn, as SVG and as PNG."""
@@ -116,7 +130,7 @@ class Sheet:
             notes=tuple(notes),
         )
 
-    def _bounds(self) -> Any:
+    def _bounds(self) -> Bbox:
         """Find what is drawn on, and at least the sheet itself, so that figures share one scale."""
         canvas = load("backends.backend_agg").FigureCanvasAgg(self.figure)
         drawn = self.figure.get_tightbbox(canvas.get_renderer())

@@ -1,4 +1,7 @@
-"""Words in figures. They may come from a model or a file, so none is drawn as it stands."""
+"""Text in figures: cleaned, folded and measured.
+
+It may come from a model or a file, so none is drawn as it stands.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,12 @@ import textwrap
 import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from cfr.analysis.figure.library import load
+
+if TYPE_CHECKING:
+    from matplotlib.font_manager import FontProperties
 
 __all__ = ["UNKNOWN", "clean", "extent", "font", "listed", "wrap"]
 
@@ -44,7 +50,7 @@ def extent(text: str, size: float, *, bold: bool = False) -> tuple[float, float]
     return width / 72, len(lines) * size * _LINE / 72
 
 
-def font(size: float, *, bold: bool = False) -> Any:
+def font(size: float, *, bold: bool = False) -> FontProperties:
     """Return the font of all figures, which matplotlib brings along."""
     return load("font_manager").FontProperties(fname=_path(bold=bold), size=size)
 

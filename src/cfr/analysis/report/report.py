@@ -8,17 +8,8 @@ from functools import partial
 from itertools import islice
 
 from cfr.analysis.audit.case import CaseStudy, cases
-from cfr.analysis.audit.categories import categories_table
-from cfr.analysis.audit.extraction import extraction_table, parsing_table
 from cfr.analysis.audit.manual.annotation import by_method, labels_of
-from cfr.analysis.audit.robustness import robustness_table, settings_table
-from cfr.analysis.audit.router_agreement import compare_routers, routers_table
-from cfr.analysis.audit.routing import (
-    cofire_table,
-    convention_table,
-    patterns_table,
-    rates_table,
-)
+from cfr.analysis.audit.router_agreement import compare_routers
 from cfr.analysis.audit.stage1.gold import gold_quality
 from cfr.analysis.figure import illustration
 from cfr.analysis.figure.figure import Caption, Figure
@@ -28,8 +19,10 @@ from cfr.analysis.report.provenance import about, title
 from cfr.analysis.study.study import Study, StudyError
 from cfr.analysis.table import manual_audit as reliability
 from cfr.analysis.table.accuracy import main_table, routing_table, scores_table
+from cfr.analysis.table.categories import categories_table
 from cfr.analysis.table.cost import prompting_table, stages_table, tokens_table
 from cfr.analysis.table.errors import errors_table
+from cfr.analysis.table.extraction import extraction_table, parsing_table
 from cfr.analysis.table.generalization import (
     benchmarks_table,
     exploratory_table,
@@ -39,6 +32,15 @@ from cfr.analysis.table.outcomes import outcomes_table
 from cfr.analysis.table.paired_comparison import paired_table
 from cfr.analysis.table.per_problem import per_problem_tables
 from cfr.analysis.table.published import published
+from cfr.analysis.table.robustness import robustness_table
+from cfr.analysis.table.router_agreement import routers_table
+from cfr.analysis.table.routing import (
+    cofire_table,
+    convention_table,
+    patterns_table,
+    rates_table,
+)
+from cfr.analysis.table.settings import settings_table
 from cfr.analysis.table.table import Table
 
 __all__ = ["Report", "Section", "assemble"]

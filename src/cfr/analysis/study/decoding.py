@@ -1,22 +1,15 @@
-"""How replies were sampled, in words: settings as they are stored, and what tells them apart."""
+"""Decoding settings as stores and outcome files write them: a JSON object in one order."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any, Final, cast
 
 import orjson
 
-__all__ = ["describe", "read_decoding", "shorten", "tell_apart", "write_decoding"]
+__all__ = ["read_decoding", "write_decoding"]
 
-_LABELS: Final = {
-    "temperature": "Temperature",
-    "top_p": "Top-p",
-    "seed": "Seed",
-    "system": "System prompt",
-}
-_LONGEST_PROMPT: Final = 40
+_ORDER: Final = ("temperature", "top_p", "seed", "system")
 
 
 def read_decoding(decoding: str) -> dict[str, Any]:
@@ -26,11 +19,11 @@ def read_decoding(decoding: str) -> dict[str, Any]:
 
 
 def write_decoding(value: object) -> str:
-    """Write settings as stores do, whatever the order of their names; nothing for no settings."""
+    """Write settings as stores do, in one order of names; an empty object where there are none."""
     if not isinstance(value, dict):
         return "{}"
     given = cast("dict[str, Any]", value)
-    names = [*(name for name in _LABELS if name in given), *sorted(given.keys() - _LABELS.keys())]
+    names = [*(name for name in _ORDER if name in given), *sorted(given.keys() - {*_ORDER})]
     ordered = {name: _as_stored(name, given[name]) for name in names}
     try:
         return orjson.dumps(ordered).decode()
@@ -41,36 +34,3 @@ def write_decoding(value: object) -> str:
 def _as_stored(name: str, value: Any) -> Any:
     whole = isinstance(value, int) and not isinstance(value, bool)
     return float(value) if whole and name in ("temperature", "top_p") else value
-
-
-def tell_apart(decodings: Sequence[str]) -> dict[str, str]:
-    """Name each decoding by the settings in which they differ: ``Temperature 0.2``."""
-    read = {decoding: read_decoding(decoding) for decoding in decodings}
-    names = dict.fromkeys(name for one in read.values() for name in one)
-    differing = [n for n in names if len({json.dumps(one.get(n)) for one in read.values()}) > 1]
-    return {
-        decoding: ", ".join(_named(n, one[n]) for n in differing if one.get(n) is not None)
-        or ", ".join(_named(n, None) for n in differing)
-        for decoding, one in read.items()
-    }
-
-
-def describe(decoding: str) -> str:
-    """Name all settings of a decoding, in a sentence."""
-    known = {name: value for name, value in read_decoding(decoding).items() if value is not None}
-    return ", ".join(_named(n, value, lower=True) for n, value in known.items())
-
-
-def shorten(value: object) -> str:
-    """Write a setting; a text is quoted, and cut where it is long."""
-    text = " ".join(str(value).split())
-    if not isinstance(value, str):
-        return text
-    return f"“{text[:_LONGEST_PROMPT]}…”" if len(text) > _LONGEST_PROMPT else f"“{text}”"
-
-
-def _named(name: str, value: object, *, lower: bool = False) -> str:
-    label = _LABELS.get(name, name)
-    if value is None:
-        return f"{'no' if lower else 'No'} {label.lower()}"
-    return f"{label.lower() if lower else label} {shorten(value)}"

@@ -16,8 +16,8 @@ from cfr.analysis.statistics.score import (
     score,
 )
 from cfr.analysis.study.by_model import ModelArms, benchmarks_of, by_model
-from cfr.analysis.study.decoding import tell_apart
 from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
+from cfr.analysis.table.decoding import tell_apart
 from cfr.analysis.table.gain import delta
 from cfr.analysis.table.note import size_note, status_note
 from cfr.analysis.table.published import paper_accuracy

@@ -1,4 +1,7 @@
-"""The manual audit as tables (paper: Stage 1 Constraint Reliability)."""
+"""Tables of the manual audit: rates by model, and agreement between annotators.
+
+Paper: Stage 1 Constraint Reliability.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,7 @@ def _notes(labels: Sequence[Label]) -> Iterator[str]:
 
 
 def annotator_table(labels: Sequence[Label]) -> Table:
-    """Tabulate how far annotators agree, a row for every two."""
+    """Tabulate agreement between annotators, a row for every two."""
     found = accords(labels)
     notes = [
         f"{' and '.join(a.annotators)}: κ is not defined, {a.reason}." for a in found if a.reason

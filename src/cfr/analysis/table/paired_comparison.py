@@ -8,8 +8,8 @@ from typing import Final
 from cfr.analysis.notation import decimal, p_value, several, span
 from cfr.analysis.statistics.comparison import POOLED, Comparison, Pair
 from cfr.analysis.statistics.paired import fewest_changes
-from cfr.analysis.study.decoding import tell_apart
 from cfr.analysis.study.study import benchmark_label, model_label
+from cfr.analysis.table.decoding import tell_apart
 from cfr.analysis.table.gain import delta
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
 from cfr.file.stem import file_stem

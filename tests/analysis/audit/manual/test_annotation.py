@@ -7,6 +7,7 @@ from hand_made import arm, study
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cfr.analysis.audit.extraction import Quality
 from cfr.analysis.audit.manual.annotation import (
     ALL,
     Share,
@@ -17,7 +18,6 @@ from cfr.analysis.audit.manual.annotation import (
     rates_by_model,
 )
 from cfr.analysis.audit.manual.label import MARKS, Judged, Label, Mark
-from cfr.analysis.audit.stage1.gold import Quality
 from cfr.analysis.statistics.interval import wilson
 from cfr.evaluation.record import RecordKey
 
@@ -75,8 +75,8 @@ def test_a_persons_rates_are_those_of_the_method_that_was_judged() -> None:
     routed = replace(routed, key=(routed.key[0], "routed-cfr", *routed.key[2:]))
     found = by_method([label("p0", "ee"), label("p1", "v", "n"), routed, label("p2", "")])
     assert found == {
-        ("m", "cfr"): Quality(0.5, 0.25, "by hand: 4"),
-        ("m", "routed-cfr"): Quality(0.5, 0.5, "by hand: 2"),
+        ("m", "cfr"): Quality(0.5, 0.25, 4),
+        ("m", "routed-cfr"): Quality(0.5, 0.5, 2),
     }
     assert by_method([label("p0", ""), label("p1", "?")]) == {}
 

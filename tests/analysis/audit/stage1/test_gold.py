@@ -1,5 +1,6 @@
 from hand_made import arm, attempt, study
 
+from cfr.analysis.audit.extraction import GoldSample
 from cfr.analysis.audit.stage1.agreement import report
 from cfr.analysis.audit.stage1.gold import gold_item, gold_quality
 from cfr.analysis.audit.stage1.soundness import audit
@@ -34,13 +35,13 @@ def test_rates_are_those_of_the_audit() -> None:
     assert found.hallucination == expected.hallucination
     assert found.hallucination
     decided = 72 - expected.statements["undecided"]
-    assert found.judged == f"by gold: {decided} of 72 statements in 24 replies"
+    assert (found.n, found.gold) == (decided, GoldSample(72, audited=24, replies=24))
 
 
 def test_a_sample_repeats_itself_and_says_what_it_is_of() -> None:
     first, again = (gold_quality(STUDY, sample=5)["model", "cfr"] for _ in range(2))
     assert first == again
-    assert first.judged.endswith("15 statements in 5 of 24 replies")
+    assert first.gold == GoldSample(15, audited=5, replies=24)
 
 
 def test_only_problems_that_are_the_items_are_audited() -> None:
@@ -57,7 +58,7 @@ def test_only_problems_that_are_the_items_are_audited() -> None:
 def test_a_reply_that_is_not_on_record_is_not_judged() -> None:
     found = gold_quality(study(CFR))["model", "cfr"]
     assert (found.validity, found.hallucination) == (None, None)
-    assert found.judged == "by gold: 0 of 0 statements in 0 of 24 replies"
+    assert (found.n, found.gold) == (0, GoldSample(0, audited=0, replies=24))
 
 
 def test_a_fallback_has_nothing_to_judge() -> None:

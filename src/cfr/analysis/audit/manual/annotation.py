@@ -1,4 +1,4 @@
-"""What annotators found: the rates of the paper's manual audit, and how far annotators agree.
+"""Rates of the paper's manual audit of Stage 1, and agreement between annotators.
 
 Paper: Stage 1 Constraint Reliability; appendix "Constraint Extraction Quality by Model". Here every
 raw and every propagated constraint is carried into Stage 2, so all of them count:
@@ -20,8 +20,8 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final, TypeAlias
 
+from cfr.analysis.audit.extraction import Quality
 from cfr.analysis.audit.manual.label import MARKS, Label, Mark, Stage
-from cfr.analysis.audit.stage1.gold import Quality
 from cfr.analysis.statistics.interval import Interval, wilson
 from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.study.study import Study
@@ -54,7 +54,7 @@ class Share:
 
     @property
     def value(self) -> float | None:
-        """The share from 0 to 1; None of nothing."""
+        """The share from 0 to 1; None where the whole is zero."""
         return float(self.part / self.whole) if self.whole else None
 
     @property
@@ -64,7 +64,7 @@ class Share:
 
     @property
     def interval(self) -> Interval | None:
-        """Its 95 % Wilson interval; None of nothing."""
+        """Its 95 % Wilson interval; None where the whole is zero."""
         return wilson(float(self.part), float(self.whole)) if self.whole else None
 
     def to_json(self) -> dict[str, Json]:
@@ -75,7 +75,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What annotators found in the attempts of one model, or of all."""
+    """Rates that annotators found in the attempts of one model, or of all."""
 
     model: str
     attempts: int
@@ -136,17 +136,12 @@ def labels_of(labels: Iterable[Label], study: Study) -> tuple[list[Label], int]:
 
 
 def by_method(labels: Iterable[Label]) -> dict[tuple[str, str], Quality]:
-    """Return what people found, by model and method; drafts do not count."""
+    """Return validity and hallucination as people judged them, by model and method, less drafts."""
     judged: dict[tuple[str, str], list[_Group]] = defaultdict(list)
     for key, group in by_attempt(labels).items():
         judged[key[2], key[1]].append(group)
     return {
-        names: Quality(
-            one.validity.value,
-            one.hallucination.value,
-            f"by hand: {one.constraints:,}",
-            n=one.constraints,
-        )
+        names: Quality(one.validity.value, one.hallucination.value, one.constraints)
         for names, groups in sorted(judged.items())
         if (one := _rates(names[0], groups)).constraints
     }
@@ -199,7 +194,7 @@ def _rates(model: str, groups: Sequence[_Group]) -> Rates:
 
 @dataclass(frozen=True, slots=True)
 class Accord:
-    """How far two annotators agree on the constraints that both marked."""
+    """Agreement of two annotators on the constraints that both marked."""
 
     annotators: tuple[str, str]
     attempts: int
@@ -211,11 +206,11 @@ class Accord:
 
     @property
     def agreement(self) -> float | None:
-        """The share of constraints with the same mark; None of nothing."""
+        """The share of constraints with the same mark; None without any."""
         return self.agree / self.n if self.n else None
 
     def to_json(self) -> dict[str, Json]:
-        """Describe the accord for programs."""
+        """Describe the agreement for programs."""
         return {
             "annotators": [*self.annotators],
             "attempts": self.attempts,

@@ -1,4 +1,4 @@
-"""What a person says about the constraints of one attempt, and the file that keeps it.
+"""An annotator's marks on the constraints of one attempt, and the file that keeps them.
 
 Paper: Stage 1 Constraint Reliability. A file holds one JSON line for each judged attempt. A later
 line for the same attempt and annotator replaces an earlier one, so a judgement is corrected by
@@ -45,7 +45,7 @@ __all__ = [
     "append_label",
     "begin_labels",
     "check_annotator",
-    "describe",
+    "name_attempt",
     "read_labels",
     "unmarked",
 ]
@@ -54,7 +54,7 @@ Mark: TypeAlias = Literal["entailed", "not_entailed", "vague"]
 Stage: TypeAlias = Literal["raw", "propagated"]
 
 MARKS: Final[tuple[Mark, ...]] = ("entailed", "not_entailed", "vague")
-"""What the problem says of a constraint: it follows; it does not; it cannot be told."""
+"""A constraint follows from the problem; it does not; or that cannot be told."""
 _STAGE: Final[FieldType[Stage]] = one_of(("raw", "propagated"))
 _MARK: Final = one_of((*MARKS, None))
 _ANNOTATOR: Final = re.compile(r"\w(?:[\w.@ -]{0,38}\w)?")
@@ -66,13 +66,13 @@ _HEXADECIMAL: Final[FieldType[str]] = FieldType(
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One constraint and the mark it was given; None where it has none yet."""
+    """A constraint and the mark that it was given; None where it has none yet."""
 
     id: str
     stage: Stage
     mark: Mark | None = None
     digest: str = ""
-    """Stands for the words that were judged; empty where they are not known."""
+    """A hash of the words that were judged; empty where they are not known."""
 
     def same(self, other: Judged) -> bool:
         """Whether both are the same constraint, as far as their words are known."""
@@ -88,7 +88,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One annotator's judgement of one attempt."""
+    """An annotator's judgement of one attempt."""
 
     annotator: str
     key: RecordKey
@@ -154,7 +154,7 @@ def _digest(words: str) -> str:
     return hashlib.sha256(words.encode(errors="surrogatepass")).hexdigest()[:12]
 
 
-def describe(key: RecordKey) -> str:
+def name_attempt(key: RecordKey) -> str:
     """Name an attempt in a message."""
     benchmark, method, model, _, problem, run = key
     where = f" of {benchmark}" if benchmark else ""
@@ -221,7 +221,7 @@ def read_labels(paths: Iterable[Path]) -> list[Label]:
         for other in seen.setdefault(label.key, []):
             if not label.same_constraints(other):
                 raise InputError(
-                    f"{where}: the constraints of {describe(label.key)} are not those that "
+                    f"{where}: the constraints of {name_attempt(label.key)} are not those that "
                     f"{other.annotator} judged; report on labels of different runs apart"
                 )
         seen[label.key].append(label)

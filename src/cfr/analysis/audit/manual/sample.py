@@ -1,4 +1,4 @@
-"""Which attempts a person judges: a sample that anyone can draw again."""
+"""Samples of attempts for a person to judge; the same seed draws the same sample again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from cfr.analysis.audit.manual.label import Label, describe, unmarked
+from cfr.analysis.audit.manual.label import Label, name_attempt, unmarked
 from cfr.analysis.notation import several
 from cfr.analysis.study.study import Attempt, Study, StudyError, Transcript
 from cfr.constraint.spec import ConstraintSpec
@@ -19,7 +19,7 @@ __all__ = ["Sample", "draw", "refuse_mismatch", "resume"]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Attempts in the order in which they are judged."""
+    """Sampled attempts, in the order in which they are judged."""
 
     keys: tuple[RecordKey, ...]
     eligible: int
@@ -39,8 +39,9 @@ def draw(
 ) -> Sample:
     """Draw attempts that have Stage 1 constraints, at most one for each problem and model.
 
-    Models take turns, so that any beginning of the sample is balanced over them. The lots are
-    hashes of names: neither the order of rows nor the size that is asked for changes them.
+    Models take turns, so that any beginning of the sample is balanced over them. Attempts are
+    ranked by hashes of the seed and their names, so neither the order of rows nor the size that is
+    asked for changes who comes first.
     """
     chosen = study.only(
         benchmark=[benchmark] if benchmark else [],
@@ -105,8 +106,8 @@ def refuse_mismatch(
             now = unmarked(label.annotator, label.key, spec)
             if not label.same_constraints(now):
                 raise InputError(
-                    f"{source}: {describe(label.key)} has {_difference(now, label)}; these are not "
-                    "the runs that were judged: name those, or a new file of labels"
+                    f"{source}: {name_attempt(label.key)} has {_difference(now, label)}; these are "
+                    "not the runs that were judged: name those, or a new file of labels"
                 )
 
 

@@ -6,42 +6,21 @@ Other benchmarks have no gold constraints; there a person has to judge, and hand
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import cache
 from random import Random
 from typing import Final
 
+from cfr.analysis.audit.extraction import GoldSample, Quality
 from cfr.analysis.audit.stage1.agreement import report
 from cfr.analysis.audit.stage1.soundness import Audit, audit
-from cfr.analysis.statistics.interval import Interval, wilson
 from cfr.analysis.study.study import Arm, Study
 from cfr.benchmark.constraintbench.item import Item
 from cfr.benchmark.constraintbench.split import is_constraintbench, load
 from cfr.evaluation.record import RecordKey
 
-__all__ = ["Quality", "gold_item", "gold_quality"]
+__all__ = ["gold_item", "gold_quality"]
 
 _SAMPLE: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """How sound the constraints of Stage 1 are."""
-
-    validity: float | None
-    hallucination: float | None
-    judged: str
-    """What was judged, and how, in words."""
-    notes: tuple[str, ...] = ()
-    n: int = field(default=0, compare=False)
-    """How many statements or constraints the two are shares of; 0 where that is not known."""
-
-    def interval(self, share: float | None) -> Interval | None:
-        """Give Wilson's 95 % interval of one of the two shares, in per cent."""
-        if share is None or not self.n:
-            return None
-        low, high = wilson(share * self.n, self.n)
-        return 100 * low, 100 * high
 
 
 def gold_item(study: Study, benchmark: str, problem: str) -> Item | None:
@@ -98,13 +77,5 @@ def _quality(audits: list[Audit], replies: int) -> Quality:
     found = report(audits)
     total = sum(found.statements.values())
     decided = total - found.statements.get("undecided", 0)
-    of = f" of {replies:,}" if len(audits) < replies else ""
-    judged = f"by gold: {decided:,} of {total:,} statements in {len(audits):,}{of} replies"
-    return Quality(found.validity, found.hallucination, judged, (_BY_GOLD,), decided)
-
-
-_BY_GOLD: Final = (
-    "By gold: valid is what the gold constraints of a problem imply, hallucinated what its true "
-    "answer contradicts; what is true and not implied is neither. Statements whose words decide "
-    "nothing are left out."
-)
+    sample = GoldSample(total, len(audits), replies)
+    return Quality(found.validity, found.hallucination, decided, sample)

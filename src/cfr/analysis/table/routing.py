@@ -1,0 +1,161 @@
+"""Tables of the router's activation, cue families and gains by cue families.
+
+Paper: Router Behavior; appendices Benchmark Scope and Router Behavior, Complete Router Pattern
+Analysis.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from cfr.analysis.audit.routing import (
+    FAMILY_LABELS,
+    RouterAudit,
+    activations,
+    cofire,
+    family_counts,
+)
+from cfr.analysis.notation import NONE, counted, percent, several
+from cfr.analysis.statistics.subset import BASELINE, ModelPairs, pairs_by_model
+from cfr.analysis.study.study import Study, benchmark_label, model_label
+from cfr.analysis.table.gain import absent, gain_cell
+from cfr.analysis.table.table import Column, Row, Table, row
+from cfr.constraint.router import aime_convention
+
+__all__ = ["cofire_table", "convention_table", "patterns_table", "rates_table"]
+
+
+_PHRASES_SHOWN: Final = 4
+
+
+def rates_table(audit: RouterAudit) -> Table:
+    """Tabulate router activation by benchmark."""
+    rows = [
+        row(benchmark_label(one.benchmark), counted(one.routed, one.total), percent(one.rate, 2))
+        for one in activations(audit)
+    ]
+    columns = (Column("Benchmark", "left"), Column("Routed / total"), Column("Rate"))
+    return Table(
+        "router-rates",
+        "Problems that the text-only router sends to two stages",
+        columns,
+        tuple(rows),
+        notes=_notes(audit, rows),
+        paper=("tab:router-rates",),
+    )
+
+
+def patterns_table(audit: RouterAudit) -> Table:
+    """Tabulate cue families: their most frequent phrases, and the problems that have them."""
+    total = len(audit.families)
+    benchmarks = audit.benchmarks if len(audit.benchmarks) > 1 else ()
+    rows = [
+        row(
+            FAMILY_LABELS[one.family],
+            _most_often(one.phrases),
+            f"{one.problems:,}",
+            percent(one.share),
+            *(f"{one.by_benchmark[name]:,}" for name in benchmarks),
+        )
+        for one in family_counts(audit)
+    ]
+    columns = (
+        Column("Family", "left"),
+        Column("Phrases found most often, with problems", "left"),
+        Column("Problems"),
+        Column("Share"),
+        *(Column(benchmark_label(name) or "This set", group="Problems of") for name in benchmarks),
+    )
+    return Table(
+        "router-patterns",
+        f"Cue families in the {several(total, 'problem')} of this study"
+        if total
+        else "Cue families",
+        columns,
+        tuple(rows),
+        notes=(*(["A problem may have cues of several families."] if rows else ()), *_notes(audit)),
+        paper=("tab:router-patterns",),
+    )
+
+
+def _most_often(phrases: Counter[str]) -> str:
+    shown = phrases.most_common(_PHRASES_SHOWN)
+    return ", ".join(f"“{phrase}” {count:,}" for phrase, count in shown) or NONE
+
+
+def convention_table(audit: RouterAudit) -> Table:
+    """Tabulate the AIME control: problems routed by text alone, and with the answer convention."""
+    aime = [one for one in activations(audit) if aime_convention(one.benchmark)]
+    rows = [
+        row("Text-only router", *(counted(one.routed, one.total) for one in aime)),
+        row("+ AIME convention", *(counted(one.with_convention, one.total) for one in aime)),
+    ]
+    without_text = [
+        name for name, count in audit.without_text.items() if count and aime_convention(name)
+    ]
+    missing = "No benchmark of this study has a name that begins with aime."
+    silent = _left_out(audit, [*(one.benchmark for one in aime), *without_text])
+    return Table(
+        "router-convention",
+        "AIME router convention control, routed / total",
+        (Column("Router", "left"), *(Column(benchmark_label(one.benchmark)) for one in aime)),
+        tuple(rows) if aime else (),
+        notes=silent if aime or silent else (missing,),
+        paper=("tab:router-convention",),
+    )
+
+
+def _notes(audit: RouterAudit, rows: Sequence[Row] | None = None) -> tuple[str, ...]:
+    nothing = not audit.families if rows is None else not rows
+    return (
+        *(["No problem of this study has a text on record."] if nothing else ()),
+        *_left_out(audit),
+    )
+
+
+def _left_out(audit: RouterAudit, benchmarks: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Say which problems could not be routed because their text is not on record."""
+    return tuple(
+        f"{benchmark_label(name) or 'This set'}, left out for want of a text: "
+        f"{several(count, 'problem')}."
+        for name, count in audit.without_text.items()
+        if count and (benchmarks is None or name in benchmarks)
+    )
+
+
+def cofire_table(study: Study, audit: RouterAudit, method: str, baseline: str = BASELINE) -> Table:
+    """Tabulate gains by the number of cue families in a problem."""
+    both = pairs_by_model(study, method, baseline)
+    found = cofire(study, audit, method, baseline)
+    names = both[0].names if both else (baseline, method)
+    columns = (
+        *(Column("Model", "left"), Column("Families matched", "left"), Column("Problems")),
+        Column("Δ points [95 %]"),
+    )
+    rows = (
+        row(
+            model_label(one.model) if one.families == "0" else "",
+            "0 (not routed)" if one.families == "0" else one.families,
+            f"{one.gain.n if one.gain else 0:,}",
+            gain_cell(one.gain),
+        )
+        for one in found
+    )
+    return Table(
+        "cofire",
+        f"Gain of {names[1]} over {names[0]} by the number of cue families matched",
+        columns,
+        tuple(rows),
+        notes=tuple(_cofire_notes(audit, both)) if both else (absent(method, baseline),),
+        paper=("tab:pattern-cofire",),
+    )
+
+
+def _cofire_notes(audit: RouterAudit, both: Sequence[ModelPairs]) -> Iterator[str]:
+    for side in both:
+        yield f"{model_label(side.model)}: problems of {side.where} that were judged on both sides."
+    yield "Problems with more cues differ in other ways too: a gain is not an effect of the cues."
+    benchmarks = tuple(dict.fromkeys(name for side in both for name in side.benchmarks))
+    yield from _left_out(audit, benchmarks)

@@ -1,0 +1,72 @@
+from hand_made import arm, study, texts
+
+from cfr.analysis.audit.routing import audit_router
+from cfr.analysis.table.routing import (
+    cofire_table,
+    convention_table,
+    patterns_table,
+    rates_table,
+)
+from cfr.analysis.table.table import to_latex, to_markdown
+
+PROBLEMS = texts(
+    {
+        "none": "Compute $1 + 1$.",
+        "one": "How many are there? HOW MANY?",
+        "two": "Find the remainder when the area is halved.",
+        "four": "Find p + q if the probability is at least the largest remainder.",
+    },
+    benchmark="aime24",
+)
+MARKS = {"none": "++", "one": "--", "two": "--", "four": "+-", "untold": "++"}
+OURS = {"none": "+-", "one": "++", "two": "+-", "four": "++", "untold": "--"}
+STUDY = study(
+    arm("direct", MARKS, benchmark="aime24"),
+    arm("routed-cfr", OURS, benchmark="aime24"),
+    problems=PROBLEMS,
+)
+AUDIT = audit_router(STUDY)
+
+
+def test_what_is_routed_and_what_the_convention_would_add() -> None:
+    assert "| AIME24 | 3 / 4 | 75.00 % |" in to_markdown(rates_table(AUDIT))
+    control = to_markdown(convention_table(AUDIT))
+    assert "| Text-only router | 3 / 4 |" in control
+    assert "| + AIME convention | 4 / 4 |" in control
+
+
+def test_a_problem_without_a_text_is_left_out_and_said_to_be() -> None:
+    for table in (rates_table(AUDIT), convention_table(AUDIT), patterns_table(AUDIT)):
+        assert "AIME24, left out for want of a text: 1 problem." in table.notes
+
+
+def test_a_family_has_its_phrases_and_its_share() -> None:
+    table = to_markdown(patterns_table(AUDIT))
+    assert "| P2: Modular | “remainder” 2 | 2 | 50.0 % |" in table
+    assert "| P7: Game/Adversarial | – | 0 | 0.0 % |" in table
+
+
+def test_families_are_counted_for_each_of_several_benchmarks() -> None:
+    asked = {**texts({"a": "How many?"}, "aime24"), **texts({"b": "The remainder?"}, "aime25")}
+    table = patterns_table(audit_router(study(problems=asked)))
+    assert [column.title for column in table.columns[4:]] == ["AIME24", "AIME25"]
+    found = {line.cells[0].text: [c.text for c in line.cells[4:]] for line in table.rows}
+    assert found["P1: Integer/Count"] == ["1", "0"]
+    assert found["P2: Modular"] == ["0", "1"]
+
+
+def test_gains_by_the_number_of_families() -> None:
+    table = to_markdown(cofire_table(STUDY, AUDIT, "routed-cfr"))
+    assert "| model | 0 (not routed) | 1 | −50.0 |" in table
+    assert "|  | 3 | 0 | – |" in table
+
+
+def test_what_is_not_there_is_said_in_words() -> None:
+    nothing = audit_router(study(arm("direct", {"p": "+"})))
+    assert rates_table(nothing).notes[0] == "No problem of this study has a text on record."
+    assert convention_table(nothing).rows == ()
+    missing = cofire_table(STUDY, AUDIT, "cfr")
+    assert missing.rows == ()
+    assert "cfr and direct share no judged problem" in missing.notes[0]
+    for table in (rates_table(nothing), patterns_table(nothing), missing):
+        assert "nan" not in to_latex(table).lower()
