@@ -41,7 +41,9 @@ def test_every_character_keeps_its_place(text: str) -> None:
     """Spans into a text stay true of what is shown of it."""
     shown = printable(text)
     assert len(shown) == len(text)
-    assert all(new in (old, "\N{REPLACEMENT CHARACTER}") for new, old in zip(shown, text, strict=True))
+    assert all(
+        new in (old, "\N{REPLACEMENT CHARACTER}") for new, old in zip(shown, text, strict=True)
+    )
     assert printable(shown) == shown
 
 
