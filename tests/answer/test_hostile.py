@@ -50,6 +50,9 @@ HOSTILE = {
     "nul and surrogate": "\x00\ud800 5",
     "huge exponent": "1e999999999",
     "huge root": r"\sqrt[1000000000]{2}",
+    "digits of another script": "5_፩",
+    "a period of another script": r"0.\overline{፩}",
+    "a period behind a power": r"1.2e5\overline{3}",
 }
 CODE = {
     "import": "__import__('os').system('touch {}')",

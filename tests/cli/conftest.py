@@ -1,5 +1,6 @@
 """The command line as a person runs it: a process of its own."""
 
+import io
 import os
 import subprocess
 import sys
@@ -18,6 +19,24 @@ class Ran:
 
 
 Run = Callable[..., Ran]
+
+
+class Terminal(io.StringIO):
+    """A screen that keeps all that was written on it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def open_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Put a terminal in the place of standard error, for what runs in the test's own process.
+
+    It is no fixture: pytest captures standard error anew when the test itself begins.
+    """
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    return screen
 
 
 @pytest.fixture

@@ -106,26 +106,6 @@ def test_output_stays_as_it_was_when_grading_cannot_start(tmp_path: Path) -> Non
     assert (tmp_path / "out.jsonl").read_text() == "earlier\n"
 
 
-def test_answers_are_extracted(tmp_path: Path) -> None:
-    replies = [
-        {"id": 1, "text": r"Thus \boxed{7}."},
-        {"id": 2, "text": "I give up."},
-        {"id": 3, "text": '{"final_answer": "\\frac{1}{2}", "confidence": 1'},
-        {"id": 4, "text": "\ud800 so the answer is 5"},
-        {"id": 5},
-    ]
-    name = write(tmp_path / "in.jsonl", [json.dumps(row) for row in replies])
-    done = cfr("extract", name, "-o", "out.jsonl", folder=tmp_path)
-    assert [(row["id"], row["answer"]) for row in read(tmp_path / "out.jsonl")] == [
-        (1, "7"),
-        (2, None),
-        (3, r"\frac{1}{2}"),
-        (4, "5"),
-    ]
-    assert "line 5: no field 'text'" in done.stderr
-    assert done.stderr.endswith("4 replies: 3 with an answer, 1 skipped\n")
-
-
 @pytest.mark.parametrize("command", ["grade", "extract"])
 def test_help_has_examples(tmp_path: Path, command: str) -> None:
     assert f"cfr {command} " in cfr(command, "--help", folder=tmp_path).stdout.split("Examples:")[1]

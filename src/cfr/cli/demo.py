@@ -84,10 +84,11 @@ def _verdict(solved: Solved) -> Text:
     from rich.text import Text
 
     from cfr.answer import grade
+    from cfr.cli.show import printable
 
     answer = solved.answer
     verdict = grade(answer, solved.problem.answer or "", solved.problem.text)
     mark = ("✓ ", "green") if verdict.correct else ("✗ ", "red")
     return Text.assemble(
-        mark, f"{answer or 'no answer'}\n", (f"{solved.usage.total:,} tokens", "dim")
+        mark, f"{printable(answer or 'no answer')}\n", (f"{solved.usage.total:,} tokens", "dim")
     )

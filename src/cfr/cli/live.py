@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from cfr.analysis.statistics.interval import wilson
 from cfr.cli.progress import bytes_bar
@@ -18,6 +19,7 @@ from cfr.engine.pull import Progress
 from cfr.evaluation.evaluate import EvaluationWatcher
 from cfr.evaluation.runner import Job, SeriesResult
 from cfr.evaluation.summary import Summary
+from cfr.file.printable import printable
 from cfr.protocol import Usage
 
 __all__ = ["TerminalWatcher", "results", "summary_table"]
@@ -130,7 +132,7 @@ def _add_row(
     correct, scored, truncated, unparsed = counts
     low, high = wilson(correct, scored)
     table.add_row(
-        *name,
+        *(Text(printable(one)) for one in name),
         done + (f" ({failed} failed)" if failed else ""),
         f"{correct / scored:.1%}" if scored else "–",
         f"{low:.1%} – {high:.1%}" if scored else "–",

@@ -16,6 +16,7 @@ from rich.progress import (
 )
 
 from cfr.engine.pull import Progress as Report
+from cfr.file.printable import printable
 
 __all__ = ["bytes_bar"]
 
@@ -23,12 +24,12 @@ __all__ = ["bytes_bar"]
 @contextmanager
 def bytes_bar(name: str, *, quiet: bool = False) -> Generator[Report]:
     """Show how a long file operation gets on."""
-    console = Console(stderr=True, quiet=quiet)
+    console, name = Console(stderr=True, quiet=quiet), printable(name)
     if not console.is_terminal:
         yield _plain(console, name)
         return
     columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    progress = Progress(TextColumn("{task.description}"), *columns, console=console)
+    progress = Progress(TextColumn("{task.description}", markup=False), *columns, console=console)
     task = progress.add_task(name, total=None)
 
     def report(done: int, total: int, doing: str) -> None:
@@ -46,9 +47,10 @@ def _plain(console: Console, name: str) -> Report:
 
     def report(done: int, total: int, doing: str) -> None:
         nonlocal said
-        step = (doing, done * 4 // total)
+        step = (doing, done * 4 // max(total, 1))
         if step != said:
             said = step
-            console.print(f"{name}: {doing}, {done / 1e6:,.0f} of {total / 1e6:,.0f} MB")
+            text = f"{name}: {doing}, {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+            console.print(text, markup=False)
 
     return report

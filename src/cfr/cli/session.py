@@ -126,7 +126,8 @@ class _Shown(Watcher):
 
     def retrying(self, call: Call, fault: Transient, seconds: float) -> None:  # noqa: ARG002
         """Say why a reply begins anew."""
-        self._console.print(Text(f"\n{fault}: asking again in {seconds:.1f} s", style="yellow"))
+        said = f"\n{show.printable(str(fault))}: asking again in {seconds:.1f} s"
+        self._console.print(Text(said, style="yellow"))
 
     def finished(self, call: Call, completion: Completion) -> None:
         """Close the stage; what ended in the meantime follows."""

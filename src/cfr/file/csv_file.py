@@ -24,6 +24,8 @@ def read_csv(path: Path) -> Iterator[Row]:
                 f"{path}: its first line names no column 'problem' (or 'question', or 'text'); "
                 "give the columns names: id,problem,answer"
             )
+        if twice := next((name for name in header if name and header.count(name) > 1), None):
+            raise InputError(f"{path}: two columns are called {twice!r}; rename one")
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 yield Row(reader.line_num, _by_name(path, reader.line_num, header, cells))

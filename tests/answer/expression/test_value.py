@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.answer.expression.value import decimal, read_answer, same
+from cfr.answer.expression.value import FORMS, decimal, read_answer, same
 
 from ..test_hostile import HOSTILE
 
@@ -146,6 +146,18 @@ def test_a_decimal_that_does_not_fit_is_an_error() -> None:
         decimal(Fraction(1, 3), 2)
 
 
-@given(st.text(max_size=40))
-def test_never_raises(text: str) -> None:
-    read_answer(text)
+LOOKS_LIKE_ONE = st.text(r"0123456789.,/-+%()\{}sqrtfac$ ABx=", max_size=20)
+
+
+@given(st.text(max_size=40) | LOOKS_LIKE_ONE)
+def test_any_text_has_one_value_or_none(text: str) -> None:
+    value = read_answer(text)
+    assert read_answer(f"  {text}  ") == value
+    if value is None:
+        return
+    assert value.form in FORMS
+    assert (value.form == "choice") == bool(value.letter)
+    assert value.number is None or (value.radicand == 1 and not value.letter)
+    assert value.radicand >= 1
+    assert value.written is None or abs(value.coefficient) == Fraction(*value.written)
+    assert same(value, value)

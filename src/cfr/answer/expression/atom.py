@@ -128,8 +128,6 @@ class AtomParser(BracketParser):
             period += self.next() if self.kind() == "num" else ""
             self.expect("dot")
             period += self.script()
-        if not period.isdigit():
-            raise Unreadable("a bar over something else than digits")
         return recurring(text, period)
 
     def symbol(self) -> Node:
@@ -189,7 +187,7 @@ class AtomParser(BracketParser):
         """Read an argument of a LaTeX command: a group, one digit, or one atom."""
         if self.peek() == "{":
             return self.group()
-        if self.kind() == "num" and len(self.peek()) > 1 and self.peek().isdigit():
+        if self.kind() == "num" and len(self.peek()) > 1 and self.peek().isdecimal():
             token = self._tokens[self._at]
             self._tokens[self._at : self._at + 1] = [
                 token._replace(text=token.text[0]),

@@ -32,9 +32,9 @@ class Cursor:
         """Return the kind of the coming token, empty past the end."""
         return self._tokens[self._at].kind
 
-    def before_last(self) -> str:
-        """Return the kind of the token before the one just read."""
-        return self._tokens[self._at - 2].kind if self._at > 1 else ""
+    def last_kind(self) -> str:
+        """Return the kind of the token just read, empty at the start."""
+        return self._tokens[self._at - 1].kind if self._at else ""
 
     def next(self) -> str:
         """Step over a token and return its text."""

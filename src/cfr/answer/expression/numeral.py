@@ -17,7 +17,7 @@ _BASES = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eig
 
 def literal(text: str) -> Num:
     """Turn digits into a number, remembering how many of a decimal's digits are significant."""
-    if text.isdigit():
+    if text.isdecimal():
         return Num(Fraction(int(text)))
     mantissa, _, power = text.lower().partition("e")
     whole, point, part = mantissa.partition(".")
@@ -33,16 +33,21 @@ def literal(text: str) -> Num:
 def recurring(text: str, period: str) -> Num:
     """Read the digits of a period behind the digits that come once."""
     whole, _, part = text.partition(".")
+    once = whole + part
+    if not period or not (once + period).isdecimal():
+        raise Unreadable("a period behind or of something else than digits")
+    if len(period) > MAX_DIGITS:
+        raise Unreadable("a period of too many digits")
     unit = Fraction(10) ** -len(part)
-    start = Fraction(int((whole + part) or "0")) * unit
+    start = Fraction(int(once or "0")) * unit
     return Num(start + unit * Fraction(int(period), 10 ** len(period) - 1))
 
 
 def in_base(text: str, base: str) -> Node:
     """Read digits with an index that names their base; ten is no base worth naming."""
-    number = _BASES.get(base.lower()) or (int(base) if base.isdigit() and len(base) < 3 else 0)
+    number = _BASES.get(base.lower()) or (int(base) if base.isdecimal() and len(base) < 3 else 0)
     if number == 10 or base.lower() == "ten":
         return literal(text)
-    if not 2 <= number <= 36 or not text.isdigit():
+    if not 2 <= number <= 36 or not text.isdecimal():
         raise Unreadable("a base that is not one")
     return Op("base", (Num(Fraction(int(text))), Num(Fraction(number))))

@@ -63,7 +63,7 @@ class Parser(AtomParser):
         """Read 3:2 and "3 to 2", and the congruence class behind "5 mod 7"."""
         parts = [first]
         name = ":"
-        while self.peek() in (":", "to"):
+        while self.peek() in (":", "to") and not (self._bars and _is_name(first)):
             self.next()
             if self.peek()[:1] == "0" and len(self.peek()) == 2:
                 name = "time"  # 12:05 is never a ratio
@@ -162,9 +162,10 @@ class Parser(AtomParser):
 
     def beside(self, left: Node) -> Node:
         """Multiply by what stands next to it; a proper fraction behind an integer is added."""
+        digits_meet = self.last_kind() == self.kind() == "num"
         mixed = self.peek() == "frac"
         right = self.factor()
-        if isinstance(right, Num) and self.before_last() == "num":
+        if digits_meet and isinstance(right, Num):
             raise Unreadable("two numbers side by side")
         if mixed and isinstance(left, Num) and left.value.denominator == 1 and left.digits is None:
             match right:
@@ -173,6 +174,11 @@ class Parser(AtomParser):
                 case _:
                     pass
         return Op("*", (left, right))
+
+
+def _is_name(node: Node) -> bool:
+    """Whether a colon behind it, in a set, introduces a condition: {x : x > 0}, {(x, y) : …}."""
+    return isinstance(node, Sym) or (isinstance(node, Op) and node.name == "()")
 
 
 def _signed(sign: str, term: Node) -> Node:

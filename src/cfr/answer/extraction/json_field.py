@@ -34,8 +34,13 @@ _TAB_COMMAND = re.compile(COMMAND_AFTER_T)
 _LAYOUT = re.compile(rf"(?<!\\)\\(?:n(?!{COMMAND_AFTER_N})|t(?!{COMMAND_AFTER_T}))")
 _BACKSLASHES = re.compile(r"\\+")
 _HEX = re.compile(r"[0-9a-fA-F]{4}")
-_UNICODE = re.compile(r"\\u([0-9a-fA-F]{4})")
+# A character beyond the first 65,536 is written as two escapes side by side.
+_UNICODE = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
+_QUOTED_ITEM = re.compile(
+    r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|“([^”]*)”)\s*(?:,|\Z)""", re.DOTALL
+)
 _DOUBLED = re.compile(r"\\\\(?=[A-Za-z]{2}|[%${}])")
+_DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 _MAX_VALUE = 20_000
 
 
@@ -62,7 +67,7 @@ def find_field(text: str) -> Field | None:
 
 def find_content(text: str) -> str:
     """Find the content of an endpoint's message; empty where it has none."""
-    with suppress(ValueError, RecursionError):
+    with suppress(ValueError, RecursionError, AttributeError):
         content: object = json.loads(text).get("content")
         return content if isinstance(content, str) else ""
     at = text.rfind('"content"') + 1
@@ -155,7 +160,7 @@ def _unescape(raw: str) -> str:
         return raw
     bare = any(_is_latex(raw, m) for m in _BACKSLASHES.finditer(raw))
     plain = _BACKSLASHES.sub(lambda m: _escape(raw, m, bare=bare), raw)
-    plain = _UNICODE.sub(lambda m: chr(int(m[1], 16)), plain)
+    plain = _UNICODE.sub(lambda m: json.loads(f'"{m[0]}"'), plain)
     plain = _LAYOUT.sub(" ", plain)
     return _DOUBLED.sub(r"\\", plain) if "\\begin" not in plain else plain
 
@@ -199,15 +204,28 @@ def _listed(text: str, start: int) -> Field:
 
 
 def _split(inner: str) -> list[str]:
-    items, depth, start = list[str](), 0, 0
-    for at, char in enumerate(inner + ","):
-        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(char, 0)
-        if char == "," and depth <= 0:
-            item = inner[start:at].strip()
-            quoted = len(item) > 1 and item[0] in _QUOTES
-            items.append(_unescape(item[1:-1]) if quoted else item)
-            start = at + 1
+    items, at = list[str](), 0
+    while at < len(inner):
+        if quoted := _QUOTED_ITEM.match(inner, at):
+            items.append(_unescape(quoted[quoted.lastindex or 0]))
+            at = quoted.end()
+        else:
+            end = _item_end(inner, at)
+            item = inner[at:end].strip()
+            quote = _QUOTES.get(item[:1])
+            items.append(_unescape(item[1:].removesuffix(quote)) if quote else item)
+            at = end + 1
     return [item for item in items if item]
+
+
+def _item_end(inner: str, at: int) -> int:
+    """Find the comma outside brackets that ends an item."""
+    depth = 0
+    for end in range(at, len(inner)):
+        depth += _DEPTH.get(inner[end], 0)
+        if inner[end] == "," and depth <= 0:
+            return end
+    return len(inner)
 
 
 def _nested(text: str, start: int) -> Field | None:
@@ -230,7 +248,7 @@ def _unquoted(text: str, start: int) -> Field:
             break
         if char in '"“' and _NEXT_KEY.match(text, at):
             break
-        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(char, 0)
+        depth += _DEPTH.get(char, 0)
         if depth < 0 and char == "}":
             break
         at += 1

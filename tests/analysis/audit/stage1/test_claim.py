@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cfr.analysis.audit.stage1.claim import names_of_answer, read_claims
+from cfr.constraint.predicate import OPS
 
 
 @pytest.mark.parametrize(
@@ -50,7 +53,29 @@ def test_what_is_counted_is_not_the_answer() -> None:
     assert "multiples" not in names_of_answer("How many odd multiples of $7$ are there?")
 
 
-@given(st.text(max_size=80))
-def test_never_raises(text: str) -> None:
-    read_claims(text)
-    names_of_answer(text)
+PHRASES = st.lists(
+    st.sampled_from(
+        "the answer is even n is 0 < k < 5; each number (since a > 3) find how many . of 7 must be "
+        "at most 12 an integer modulo remainder what".split()
+    ),
+    max_size=12,
+).map(" ".join)
+
+
+@given(st.text(max_size=80) | PHRASES)
+def test_every_claim_can_be_checked_and_has_a_subject(text: str) -> None:
+    claims = read_claims(text)
+    assert {claim.subject for claim in claims} <= {"answer", "other"}
+    assert {str(claim.predicate["op"]) for claim in claims} <= set(OPS)
+    assert read_claims(text) == claims
+    everything = frozenset(re.findall(r"[a-z]+", text.lower()))
+    assert [claim.predicate for claim in read_claims(text, everything)] == [
+        claim.predicate for claim in claims
+    ], "the names tell whom a claim is about, never what it says"
+
+
+@given(st.text(max_size=80) | PHRASES)
+def test_the_words_for_an_answer_stand_in_lower_case_and_mean_something(text: str) -> None:
+    names = names_of_answer(text)
+    assert all(name == name.lower().strip() and name for name in names)
+    assert not names & {"the", "a", "is", "find", "what", "how"}

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cfr.analysis.audit.stage1.grammar import plain, read_predicates
 from cfr.constraint import demand
-from cfr.constraint.predicate import Predicate
+from cfr.constraint.predicate import OPS, Predicate, Truth, evaluate
 
 
 @pytest.mark.parametrize(
@@ -74,6 +76,25 @@ def test_reads(text: str, predicates: list[Predicate]) -> None:
     assert list(read_predicates(plain(text))) == predicates
 
 
-@given(st.text("0123456789 mod()=<,.-{}[]to$\\/+n", max_size=60))
-def test_never_raises_on_what_looks_like_mathematics(text: str) -> None:
-    list(read_predicates(plain(text)))
+OPEN = {"rounded", "in_unit"}
+"""A text names the rule of these; their value is the problem's."""
+
+PIECES = st.lists(
+    st.sampled_from(
+        "0 7 12 1/2 -3 mod modulo (mod divisible by less than at least between and in [0, 9] < <= "
+        "> = n x even odd integer not digits sum of rounded to the nearest tenth percent fraction "
+        "in lowest terms + 21n decimals letter A-E square % $ { } , to".split()
+    ),
+    max_size=10,
+).map(" ".join)
+
+
+@given(st.text("0123456789 mod()=<,.-{}[]to$\\/+n", max_size=60) | PIECES)
+def test_whatever_is_read_can_be_checked_on_any_answer(text: str) -> None:
+    found = list(read_predicates(plain(text)))
+    for predicate in found:
+        assert predicate["op"] in OPS
+        if predicate["op"] not in OPEN:
+            for answer in ("7", "-3/4", r"\sqrt{2}", "C", "red"):
+                assert evaluate(predicate, answer) in get_args(Truth)
+    assert list(read_predicates(plain(text))) == found

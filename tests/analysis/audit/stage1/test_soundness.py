@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.audit.stage1.soundness import Statement, audit, statements
+from cfr.analysis.audit.stage1.soundness import GOLD, STATEMENTS, Statement, audit, statements
 from cfr.benchmark.constraintbench.family import gold
 from cfr.benchmark.constraintbench.item import GoldConstraint, Item
 from cfr.benchmark.constraintbench.split import load
@@ -135,8 +135,15 @@ def test_the_gold_itself_is_never_called_a_hallucination(problem: Item) -> None:
 
 
 @given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=8)), max_size=4))
-def test_never_raises(rows: list[tuple[str, str]]) -> None:
-    audit(PROBABILITY, spec(rows, "[0, 1)", "m+n"))
+def test_every_statement_and_every_gold_constraint_is_judged(rows: list[tuple[str, str]]) -> None:
+    reply = spec(rows, "[0, 1)", "m+n")
+    result = audit(PROBABILITY, reply)
+    assert len(result.statements) == len(statements(reply))
+    assert set(result.statements) <= set(STATEMENTS)
+    assert len(result.gold) == len(PROBABILITY.constraints)
+    assert set(result.gold) <= set(GOLD)
+    assert result.statements[-2] == "hallucinated", "23 is not below 1"
+    assert audit(PROBABILITY, reply) == result
 
 
 EXPECTED = (

@@ -1,0 +1,172 @@
+import asyncio
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+from rich.table import Table
+from sums import sums
+
+from cfr.cli.live import TerminalWatcher, results, summary_table
+from cfr.engine.limit import Limiter
+from cfr.engine.scripted import Scripted
+from cfr.evaluation.runner import Job, SeriesResult, Tally, prepare
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store
+from cfr.evaluation.summary import Summary
+from cfr.protocol import Usage
+
+from .conftest import open_terminal
+
+COLUMNS = ["benchmark", "method", "model", "done", "accuracy", "95 %", "no answer", "tokens"]
+
+
+def cells(table: Table) -> list[list[str]]:
+    """Render each cell, as a row of texts."""
+    console = Console(file=io.StringIO(), width=500, highlight=False)
+    console.print(table)
+    assert isinstance(console.file, io.StringIO)
+    lines = [line for line in console.file.getvalue().splitlines() if line.strip()]
+    return [[part.strip() for part in line.split("  ") if part.strip()] for line in lines]
+
+
+def series(model: str = "m") -> Series:
+    return Series("aime24", "routed-cfr(reply=json)", model)
+
+
+def test_the_counts_of_a_run() -> None:
+    tally = Tally(1_200, ok=7, truncated=2, unparsed=1, correct=5, usage=Usage(1_000, 234))
+    heading, row = cells(results([SeriesResult(series(), tally)]))
+    assert heading == COLUMNS
+    # Wilson's interval of 5 in 10: 0.5 ± 1.96 √(0.25/10 + 1.96²/400) / (1 + 1.96²/10).
+    assert row == [
+        *("aime24", "routed-cfr(reply=json)", "m"),
+        *("10/1,200", "50.0%", "23.7% – 76.3%", "2 cut, 1 unread", "1,234"),
+    ]
+
+
+def test_a_run_without_replies_has_no_accuracy() -> None:
+    tally = Tally(30, failed=3, usage=Usage(5, reported=False))
+    _, row = cells(results([SeriesResult(series(), tally)]))
+    assert row[3:] == ["0/30 (3 failed)", "–", "–", "0", "5+"]
+
+
+SUMMARY = Summary(
+    1, "aime24", "direct", "Direct CoT", "m", {}, attempts=14, ok=7, truncated=2, unparsed=1,
+    failed=4, correct=5, undecided=0, graded=10, usage=Usage(1_000, 234),
+)  # fmt: skip
+
+
+def test_the_series_of_a_store() -> None:
+    heading, row = cells(summary_table([SUMMARY]))
+    assert heading == COLUMNS
+    assert row == [
+        *("aime24", "direct", "m"),
+        *("10 (4 failed)", "50.0%", "23.7% – 76.3%", "2 cut, 1 unread", "1,234"),
+    ]
+
+
+def test_names_are_shown_as_they_are() -> None:
+    """A model is named by whoever serves it, a benchmark by its file."""
+    named = Series("[bold]set[/bold]", "direct", "\x1b[2Jm[red]")
+    stored = replace(SUMMARY, benchmark=named.benchmark, model=named.model)
+    for table in (results([SeriesResult(named, Tally(1))]), summary_table([stored])):
+        _, row = cells(table)
+        assert row[:3] == ["[bold]set[/bold]", "direct", "\N{REPLACEMENT CHARACTER}[2Jm[red]"]
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Iterator[Job]:
+    """Twenty attempts, of which four were there before."""
+    with Store(str(tmp_path / "runs.db")) as store:
+        prepared = prepare(store, series(), sums(10), 2, Scripted([]))
+        prepared.tally.ok = prepared.tally.resumed = 4
+        yield prepared
+
+
+class Clock:
+    """Stands in for the time that the display reads."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        monkeypatch.setattr("cfr.cli.live.time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr("cfr.cli.live._PLAIN_EVERY", 0.0)
+
+
+async def one_line(capsys: pytest.CaptureFixture[str]) -> str:
+    """Wait for the next line that a watcher writes."""
+    capsys.readouterr()
+    async with asyncio.timeout(60):
+        while not (shown := capsys.readouterr().err):
+            await asyncio.sleep(0)
+    return shown.splitlines()[0]
+
+
+async def test_elsewhere_than_on_a_terminal_it_is_a_line_now_and_then(
+    job: Job, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock, limiter = Clock(monkeypatch), Limiter(8)
+    async with TerminalWatcher().running([job], [limiter]), limiter, limiter:
+        waiting = "4 of 20 attempts, 2 calls in flight, 0 failed, waiting for replies"
+        assert await one_line(capsys) == waiting
+        # Two of the sixteen that are to be made took 10 seconds: fourteen more take 70.
+        clock.now += 10
+        job.tally.ok, job.tally.failed = 5, 1
+        left = "6 of 20 attempts, 2 calls in flight, 1 failed, about 1 min 10 s left"
+        assert await one_line(capsys) == left
+        clock.now += 3_600
+        assert (await one_line(capsys)).endswith("about 7 h 01 min left")
+    capsys.readouterr()
+    await asyncio.sleep(0)
+    assert capsys.readouterr() == ("", ""), "it stops with the run"
+
+
+async def test_on_a_terminal_it_is_a_table(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+    async with TerminalWatcher().running([job], [Limiter(8)]):
+        async with asyncio.timeout(60):
+            while "waiting for replies" not in terminal.getvalue():
+                await asyncio.sleep(0)
+    shown = terminal.getvalue()
+    assert "accuracy" in shown
+    assert "4/20" in shown
+    assert shown.count("\x1b[?25l") == shown.count("\x1b[?25h") == 1, "the cursor comes back"
+
+
+async def test_a_run_that_fails_ends_its_display(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+
+    async def fail() -> None:
+        async with TerminalWatcher().running([job], []):
+            await asyncio.sleep(0)
+            raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        await fail()
+    assert len(asyncio.all_tasks()) == 1
+    assert terminal.getvalue().count("\x1b[?25h") == 1
+
+
+@pytest.mark.parametrize("on_terminal", [True, False])
+async def test_quiet_shows_nothing(
+    job: Job, monkeypatch: pytest.MonkeyPatch, on_terminal: bool
+) -> None:
+    screen = open_terminal(monkeypatch)
+    if not on_terminal:
+        monkeypatch.setattr(screen, "isatty", lambda: False)
+    Clock(monkeypatch)
+    watcher = TerminalWatcher(quiet=True)
+    async with watcher.running([job], []):
+        await asyncio.sleep(0.01)
+    with watcher.fetching("qwen") as report:
+        report(1, 2, "checking")
+    assert screen.getvalue() == ""
+
+
+def test_a_models_way_to_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    with TerminalWatcher().fetching("qwen") as report:
+        report(5_000_000, 10_000_000, "from Hugging Face")
+    assert capsys.readouterr().err == "qwen: from Hugging Face, 5 of 10 MB\n"

@@ -1,0 +1,162 @@
+import json
+from typing import Any
+
+import pytest
+from loopback import Endpoint as Server
+from loopback import Reply, completion, failure, stream
+
+from cfr.cli.session import Session
+from cfr.engine.engine import SILENT, Decoding, Watcher
+from cfr.engine.error import Unreachable
+from cfr.engine.resolve import ModelRef
+from cfr.method import Direct, Method, Routed, make
+from cfr.problem import Problem
+from cfr.protocol import Call, Completion
+
+CUED = Problem("Find the remainder when $3^5$ is divided by 7.")
+PLAIN = Problem("Compute $3^5$.")
+SPEC = json.dumps(
+    {"raw_constraints": [{"id": "C1", "type": "modular", "description": "taken modulo 7"}]}
+)
+
+
+async def solve(
+    server: Server, method: Method, problem: Problem, watcher: Watcher | None = None
+) -> str | None:
+    async with Session(ModelRef(base_url=server.url), Decoding(), quiet=True) as session:
+        return (await session.solve(method, problem, watcher)).answer
+
+
+async def test_a_routed_problem_from_its_cues_to_its_cost(
+    endpoint: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endpoint.script(completion(SPEC), completion(r"$243 = 34 \cdot 7 + 5$: \boxed{5}"))
+    assert await solve(endpoint, Routed(), CUED) == "5"
+    shown = capsys.readouterr().out
+    parts = (
+        "Routed-CFR", CUED.text, "Cues", "“remainder”", "Stage 1: constraints (parsed)",
+        "taken modulo 7", "Stage 2: solution", r"34 \cdot 7", "Answer  5", "stage1", "all",
+    )  # fmt: skip
+    places = [shown.index(part) for part in parts]
+    assert places == sorted(places), "in the order in which they happen"
+
+
+async def test_a_problem_without_cues(endpoint: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    endpoint.script(completion(r"\boxed{243}"))
+    assert await solve(endpoint, Routed(), PLAIN) == "243"
+    shown = capsys.readouterr().out
+    assert "No restrictive cue: Direct CoT" in shown
+    assert "Stage 1" not in shown
+
+
+async def test_a_convention_that_routes_is_named(
+    endpoint: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endpoint.script(completion(SPEC), completion(r"\boxed{243}"))
+    problem = Problem(PLAIN.text, benchmark="aime24")
+    assert await solve(endpoint, make("routed-cfr(convention=aime)"), problem) == "243"
+    shown = capsys.readouterr().out
+    assert "No restrictive cue, but AIME's answer convention: CFR" in shown
+    assert "Stage 1: constraints" in shown
+
+
+async def test_other_methods_have_no_route(
+    endpoint: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endpoint.script(stream("so ", r"\boxed", "{5}"))
+    assert await solve(endpoint, Direct(), CUED) == "5"
+    shown = capsys.readouterr().out
+    assert "cue" not in shown.lower()
+    assert r"so \boxed{5}" in shown, "pieces are joined as they were sent"
+
+
+async def test_a_reply_that_is_cut_off_has_no_answer(
+    endpoint: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endpoint.script(completion("Let us think", finish="length"))
+    assert await solve(endpoint, Direct(), PLAIN) is None
+    assert "Answer  none found  (the reply was cut off by its budget)" in capsys.readouterr().out
+
+
+async def test_samples_at_the_same_time_do_not_mix(
+    endpoint: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first is followed word by word; whatever ends before it waits."""
+    order: list[int] = []
+
+    def respond(body: dict[str, Any]) -> Reply:
+        order.append(body["seed"])
+        number = body["seed"]
+        reply = stream(*f"Reply {number} says \\boxed{{{number % 2}}}.".split(" "))
+        # The first request is the slowest, so that the others are there before it.
+        reply.delay = 0.3 if len(order) == 1 else 0.0
+        return reply
+
+    endpoint.respond = respond
+    ref, method = ModelRef(base_url=endpoint.url), make("self-consistency(samples=3)")
+    async with Session(ref, Decoding(seed=4), quiet=True) as session:
+        await session.solve(method, PLAIN)
+    lines = capsys.readouterr().out.splitlines()
+    shown = [line for line in lines if line.startswith("Reply")]
+    assert sorted(order) == [4, 5, 6]
+    assert sorted(shown) == [f"Reply{n}says\\boxed{{{n % 2}}}." for n in (4, 5, 6)]
+    assert lines.count("Solution") == 3
+
+
+async def test_a_call_that_is_made_again_says_why(
+    endpoint: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    busy = failure(503, "busy \x1b[2J [red]now[/red]", Retry_After="0")
+    endpoint.script(busy, completion(r"\boxed{243}"))
+    assert await solve(endpoint, Direct(), PLAIN) == "243"
+    shown = capsys.readouterr().out
+    assert "HTTP 503" in shown
+    assert "[red]now[/red]" in shown
+    assert "asking again in 0.0 s" in shown
+    assert "\x1b" not in shown, "what an endpoint says is no more to be obeyed than a model"
+
+
+async def test_hostile_replies_are_shown_and_not_obeyed(
+    endpoint: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = {"raw_constraints": [{"id": "\x1b[2J", "type": "[bold]", "description": "\u202ex"}]}
+    hostile = "\x1b]0;owned\x07 [red]y[/red] \\boxed{\x1b[31m5}"
+    endpoint.script(completion(json.dumps(spec)), completion(hostile, reasoning_content="\x1b[5m"))
+    await solve(endpoint, Routed(), Problem(CUED.text + " \x1b[2J[blink]"))
+    shown = capsys.readouterr().out
+    assert not set(shown) & {"\x1b", "\x07", "\u202e"}
+    assert "[red]y[/red]" in shown
+    assert "[blink]" in shown
+
+
+async def test_with_a_watcher_of_ones_own_nothing_is_shown(
+    endpoint: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Counting(Watcher):
+        def __init__(self) -> None:
+            self.finishes: list[str] = []
+
+        def finished(self, call: Call, completion: Completion) -> None:
+            self.finishes.append(call.stage)
+
+    watcher = Counting()
+    endpoint.script(completion(SPEC), completion(r"\boxed{5}"), completion(r"\boxed{6}"))
+    assert await solve(endpoint, Routed(), CUED, watcher) == "5"
+    assert watcher.finishes == ["stage1", "stage2"]
+    assert await solve(endpoint, Direct(), PLAIN, SILENT) == "6"
+    assert capsys.readouterr().out == ""
+
+
+async def test_one_engine_serves_all_problems(endpoint: Server) -> None:
+    async with Session(ModelRef(base_url=endpoint.url), Decoding(0.0), quiet=True) as session:
+        for _ in range(2):
+            assert (await session.solve(Direct(), PLAIN, SILENT)).answer == "4"
+    assert [body["temperature"] for body in endpoint.requests] == [0.0, 0.0]
+
+
+async def test_a_session_is_used_while_it_is_open(endpoint: Server) -> None:
+    session = Session(ModelRef(base_url=endpoint.url), Decoding(), quiet=True)
+    with pytest.raises(RuntimeError, match="inside `async with`"):
+        await session.solve(Direct(), PLAIN, SILENT)
+    with pytest.raises(Unreachable):
+        await Session(ModelRef("", "http://127.0.0.1:1/v1"), Decoding(), quiet=True).__aenter__()

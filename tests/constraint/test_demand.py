@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cfr.constraint import demand
+from cfr.constraint.predicate import OPS, Predicate, evaluate
+
+# Each builder as it is called, what it must build, an answer that satisfies it and one that does
+# not. Stored items hold these objects, so their shape is a promise.
+BUILT: list[tuple[Predicate, object, str, str]] = [
+    (demand.integer(), {"op": "integer"}, "-7", "7/2"),
+    (demand.not_whole(), {"op": "not_whole"}, "7/2", "7"),
+    (demand.between(1, 9), {"op": "between", "low": 1, "high": 9}, "9", "10"),
+    (demand.between(None, Fraction(1, 3)), {"op": "between", "high": "1/3"}, "1/3", "0.34"),
+    (demand.between(1, 2), {"op": "between", "low": 1, "high": 2}, r"\sqrt{2}", r"\sqrt{5}"),
+    (demand.at_least(0), {"op": "between", "low": 0}, "0", "-1"),
+    (demand.at_most(0), {"op": "between", "high": 0}, "0", "1"),
+    (demand.above(Fraction(4, 2)), {"op": "above", "value": 2}, "2.001", "2"),
+    (demand.below(Fraction(-1, 2)), {"op": "below", "value": "-1/2"}, "-1", "-1/2"),
+    (demand.least_residue(13), {"op": "least_residue", "modulus": 13}, "12", "13"),
+    (demand.congruent(-1, 5), {"op": "congruent", "residue": 4, "modulus": 5}, "9", "8"),
+    (demand.divisible(4), {"op": "divisible", "by": 4}, "-8", "6"),
+    (demand.parity("even"), {"op": "parity", "parity": "even"}, "-2", "7"),
+    (demand.parity("odd"), {"op": "parity", "parity": "odd"}, "7", "-2"),
+    (demand.divides(28), {"op": "divides", "number": 28}, "7", "-7"),
+    (demand.square(), {"op": "square"}, "0", "-4"),
+    (demand.digit_sum(10), {"op": "digit_sum", "sum": 10}, "1234", "-1234"),
+    (
+        demand.digits_ordered("increasing"),
+        {"op": "digits_ordered", "order": "increasing"}, "1259", "1229",
+    ),
+    (
+        demand.digits_ordered("decreasing"),
+        {"op": "digits_ordered", "order": "decreasing"}, "9", "12",
+    ),
+    (demand.root(2, -1), {"op": "root", "coefficients": [2, -1]}, "1/2", "1"),
+    (demand.form("decimal"), {"op": "form", "form": "decimal"}, "0.50", "1/2"),
+    (demand.reduced(), {"op": "reduced"}, r"\frac{3}{4}", r"\frac{6}{8}"),
+    (demand.decimals(2), {"op": "decimals", "places": 2}, "0.25", "0.125"),
+    (
+        demand.encoded("m+n", (5, 14)),
+        {"op": "encoded", "rule": "m+n", "parts": [5, 14]}, "19", "5/14",
+    ),
+    (
+        demand.encoded("a+b+c", (900, 90, 15), 1000),
+        {"op": "encoded", "rule": "a+b+c", "parts": [900, 90, 15], "modulus": 1000}, "5", "1005",
+    ),
+    (demand.rounded(Fraction(7, 2)), {"op": "rounded", "value": "7/2", "unit": 1}, "4", "3"),
+    (
+        demand.rounded(Fraction(1, 3), Fraction(1, 100)),
+        {"op": "rounded", "value": "1/3", "unit": "1/100"}, "0.33", "1/3",
+    ),
+    (
+        demand.in_unit(Fraction(3, 2), 60, "minutes"),
+        {"op": "in_unit", "value": "3/2", "factor": 60, "unit": "minutes"}, "90", "1.5",
+    ),
+    (
+        demand.measured("percent", 1, Fraction(199, 2)),
+        {"op": "measured", "unit": "percent", "low": 1, "high": "199/2"}, "99.5", "99.6",
+    ),
+    (
+        demand.counts(1, 10, demand.parity("even"), demand.above(4)),
+        {
+            "op": "counts", "low": 1, "high": 10,
+            "where": [{"op": "parity", "parity": "even"}, {"op": "above", "value": 4}],
+        },
+        "3", "5",
+    ),
+    (
+        demand.all_of(demand.integer(), demand.below(3)),
+        {"op": "all", "of": [{"op": "integer"}, {"op": "below", "value": 3}]}, "2", "2.5",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("predicate", "built", "good", "bad"), BUILT)
+def test_a_builder_makes_a_predicate_that_can_be_evaluated(
+    predicate: Predicate, built: object, good: str, bad: str
+) -> None:
+    assert predicate == built
+    assert json.loads(json.dumps(predicate)) == built
+    assert (evaluate(predicate, good), evaluate(predicate, bad)) == ("holds", "violated")
+
+
+@pytest.mark.parametrize("answer", ["19", "5/14", "-3", "C"])
+def test_a_code_whose_parts_are_not_known_is_undecided(answer: str) -> None:
+    assert demand.code(100, 1) == {"op": "encoded", "factors": [100, 1]}
+    assert evaluate(demand.code(100, 1), answer) == "undecided"
+
+
+def test_every_builder_is_tried_here() -> None:
+    source = Path(__file__).read_text(encoding="utf-8")
+    assert [name for name in demand.__all__ if f"demand.{name}(" not in source] == []
+
+
+def test_every_op_can_be_built() -> None:
+    assert {str(predicate["op"]) for predicate, *_ in BUILT} == set(OPS)
+
+
+numbers = st.integers() | st.fractions()
+
+
+@given(numbers, numbers, numbers)
+def test_limits_are_exact(low: Fraction, high: Fraction, value: Fraction) -> None:
+    inside = evaluate(demand.between(low, high), str(value)) == "holds"
+    assert inside == (low <= value <= high)
+    assert (evaluate(demand.above(low), str(value)) == "holds") == (value > low)
+    assert (evaluate(demand.below(high), str(value)) == "holds") == (value < high)
+
+
+@given(st.integers(), st.integers(1, 10**6), st.integers(-3, 3))
+def test_a_congruence_knows_only_the_residue(residue: int, modulus: int, times: int) -> None:
+    assert demand.congruent(residue, modulus) == demand.congruent(
+        residue + times * modulus, modulus
+    )
+    assert evaluate(demand.congruent(residue, modulus), str(residue)) == "holds"
+
+
+def test_parts_are_copies() -> None:
+    part = {"op": "above", "value": 4}
+    built = demand.all_of(part), demand.counts(1, 9, part)
+    part["value"] = 5
+    assert built == (demand.all_of(demand.above(4)), demand.counts(1, 9, demand.above(4)))

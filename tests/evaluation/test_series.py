@@ -1,0 +1,114 @@
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import pytest
+
+from cfr.constraint.router import route
+from cfr.engine.engine import Decoding
+from cfr.evaluation.series import Series, fingerprint, probe_calls
+from cfr.method import CFR, Direct, Routed, make
+from cfr.method.registry import METHODS
+from cfr.problem import Problem, Solution
+from cfr.protocol import Call, Steps
+
+SERIES = Series("aime24", "routed-cfr(reply=json)", "m")
+
+
+@dataclass(frozen=True)
+class Asks:
+    """Asks the same call a number of times, or for ever."""
+
+    label: ClassVar[str] = "Asks"
+    call: Call
+    times: int | None = 1
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        asked = 0
+        while self.times is None or asked < self.times:
+            asked += 1
+            yield (self.call,)
+        return Solution("4", problem.text)
+
+
+CALL = Call.user("What is 2 + 2?", stage="direct", max_tokens=100)
+
+
+def test_settings_are_what_is_stored_and_compared() -> None:
+    assert SERIES.settings == {"temperature": 0.7, "top_p": 0.95, "seed": None}
+    warm = replace(SERIES, decoding=Decoding(1.0, 0.9, 7), system="Be brief.")
+    assert warm.settings == {"temperature": 1.0, "top_p": 0.9, "seed": 7, "system": "Be brief."}
+    assert json.loads(json.dumps(warm.settings)) == warm.settings
+
+
+def test_the_method_is_made_from_its_name_unless_it_is_given() -> None:
+    assert SERIES.build() == make("routed-cfr(reply=json)") == Routed(CFR(reply="json"))
+    given = Asks(CALL)
+    assert replace(SERIES, method="mine", given=given).build() is given
+
+
+def test_a_series_is_the_same_whichever_way_its_method_came() -> None:
+    assert replace(SERIES, given=Routed(CFR(reply="json"))) == SERIES
+    assert replace(SERIES, model="n") != SERIES
+
+
+def test_probes_go_through_both_branches_of_a_router() -> None:
+    stages = [call.stage for call in probe_calls(Routed())]
+    assert stages == ["stage1", "stage2", "direct"]
+    texts = [call.messages[-1].content for call in probe_calls(Direct())]
+    assert len(texts) == 2
+    assert [bool(route(text.splitlines()[-1])) for text in texts] == [True, False]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_comes_to_an_end_on_the_probes(name: str) -> None:
+    calls = list(probe_calls(make(name)))
+    assert 2 <= len(calls) <= 40
+    assert calls == list(probe_calls(make(name)))
+
+
+def test_a_method_without_end_is_probed_for_a_while() -> None:
+    assert len(list(probe_calls(Asks(CALL, times=None)))) == 2 * 64
+
+
+def test_a_fingerprint_is_the_methods_configuration_and_all_that_it_asks() -> None:
+    first = Asks(CALL)
+    changed = [
+        replace(first, times=2),
+        replace(first, call=replace(CALL, max_tokens=101)),
+        replace(first, call=replace(CALL, json=True)),
+        replace(first, call=Call.user("What is 2 + 3?", stage="direct", max_tokens=100)),
+    ]
+    prints = [fingerprint(method) for method in (first, *changed)]
+    assert len(set(prints)) == len(prints)
+    assert fingerprint(Asks(CALL)) == prints[0]
+    assert all(len(one) == 16 and int(one, 16) >= 0 for one in prints)
+
+
+def test_what_is_asked_counts_even_where_the_configuration_says_nothing() -> None:
+    class Plain(Direct):
+        def __repr__(self) -> str:
+            return "Plain()"
+
+    class Longer(Plain):
+        def solve(self, problem: Problem) -> Steps[Solution]:
+            return Direct.solve(self, replace(problem, text=problem.text + " Please."))
+
+    assert repr(Plain()) == repr(Longer())
+    assert fingerprint(Plain()) != fingerprint(Longer())
+
+
+def test_built_in_methods_differ() -> None:
+    prints = {name: fingerprint(make(name)) for name in METHODS}
+    assert len(set(prints.values())) == len(METHODS), prints
+
+
+def test_a_fingerprint_is_the_same_in_every_process() -> None:
+    script = (
+        "from cfr.evaluation.series import fingerprint; from cfr.method import make;"
+        "print(fingerprint(make('routed-cfr')))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert done.stdout.decode().strip() == fingerprint(make("routed-cfr"))

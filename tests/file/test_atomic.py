@@ -1,0 +1,88 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from cfr.error import OutputError
+from cfr.file.atomic import whole_file
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_file_takes_its_name_when_it_is_complete(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    with whole_file(path) as temporary:
+        temporary.write_text("half")
+        assert not path.exists()
+        assert temporary.parent == tmp_path, "a rename is atomic only within one file system"
+        temporary.write_text("whole")
+    assert path.read_text() == "whole"
+    assert names(tmp_path) == ["out.jsonl"]
+
+
+def _fail(temporary: Path, error: type[BaseException]) -> None:
+    temporary.write_text("half")
+    raise error
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_what_was_there_stays_when_the_writing_fails(
+    tmp_path: Path, error: type[BaseException]
+) -> None:
+    path = tmp_path / "out"
+    path.write_text("earlier")
+    with pytest.raises(error), whole_file(path) as temporary:
+        _fail(temporary, error)
+    assert path.read_text() == "earlier"
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_file_that_is_replaced_is_whole_for_those_who_have_it_open(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("earlier")
+    with path.open() as reader, whole_file(path) as temporary:
+        temporary.write_text("later")
+        assert reader.read() == "earlier"
+    assert path.read_text() == "later"
+
+
+def test_a_name_without_a_folder_is_in_the_current_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with whole_file(Path("here")) as temporary:
+        temporary.write_bytes(b"\x00")
+    assert (tmp_path / "here").read_bytes() == b"\x00"
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
+def test_others_may_read_it_as_far_as_the_user_lets_them(
+    tmp_path: Path, mask: int, mode: int
+) -> None:
+    before = os.umask(mask)
+    try:
+        with whole_file(tmp_path / "out") as temporary:
+            temporary.touch()
+        assert os.umask(mask) == mask, "the user's mask is as it was"
+    finally:
+        os.umask(before)
+    assert (tmp_path / "out").stat().st_mode & 0o777 == mode
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"a folder, not a file; name a file in it"):
+        whole_file(tmp_path).__enter__()
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "none" / "out", tmp_path / "file" / "out"):
+        with pytest.raises(OutputError, match=r"out: cannot be written \(.*in a folder that"):
+            whole_file(path).__enter__()
+
+
+def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    message = r"out: cannot be written \(No space left on device\)"
+    with pytest.raises(OutputError, match=message), whole_file(path):
+        raise OSError(28, "No space left on device")
+    assert names(tmp_path) == []

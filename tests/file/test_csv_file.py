@@ -1,0 +1,78 @@
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cfr.error import InputError
+from cfr.file.csv_file import read_csv
+from cfr.file.jsonl import Row
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "x.csv"
+    path.write_bytes(text.encode())
+    return path
+
+
+def test_rows_carry_the_line_they_end_on(tmp_path: Path) -> None:
+    text = '\ufeffid,problem,answer\r\na,"What, ""exactly"",\nis 2+2?",4\r\n\r\n , ,\r\nb,P,\r\n'
+    assert list(read_csv(write(tmp_path, text))) == [
+        Row(3, {"id": "a", "problem": 'What, "exactly",\nis 2+2?', "answer": "4"}),
+        Row(6, {"id": "b", "problem": "P", "answer": ""}),
+    ]
+
+
+@pytest.mark.parametrize("column", ["problem", "question", "text", " Problem ", "QUESTION"])
+def test_the_header_is_read_whatever_its_case(tmp_path: Path, column: str) -> None:
+    (row,) = read_csv(write(tmp_path, f"{column},N\nP,1"))
+    assert row.value == {column.strip().lower(): "P", "n": "1"}
+
+
+def test_cells_stay_text(tmp_path: Path) -> None:
+    (row,) = read_csv(write(tmp_path, "problem,answer\n 1 + 1 ,007\n"))
+    assert row.value == {"problem": " 1 + 1 ", "answer": "007"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"x\.csv: its first line names no column 'problem'.*id,problem,answer"),
+        ("P,4\nQ,5\n", "names no column 'problem'"),
+        ("problem,answer\nP,4,5\n", "line 2: has 3 cells where the header has 2; .* double quotes"),
+        ("problem,answer\nP\n", "line 2: has 1 cells where the header has 2"),
+        ('problem,answer\n"P"x,4\n', "line 2: not CSV"),
+        ('problem,answer\nP,4\n"Q,5', r"line \d: not CSV \(unexpected end of data\)"),
+        (f"problem,answer\n{'9' * 200_000},4\n", "line 2: not CSV .*field limit"),
+        ("problem,answer,Answer\nP,4,5\n", "two columns are called 'answer'; rename one"),
+    ],
+)
+def test_what_is_wrong_is_one_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        list(read_csv(write(tmp_path, text)))
+    assert "\n" not in str(caught.value)
+
+
+def test_columns_without_a_name_are_nobodys(tmp_path: Path) -> None:
+    (row,) = read_csv(write(tmp_path, "problem,answer,,\nP,4,,\n"))
+    assert (row.value["problem"], row.value["answer"]) == ("P", "4")
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.text(st.characters(exclude_categories=["Cs"]), min_size=1)] * 2),
+        max_size=4,
+    )
+)
+def test_reads_what_the_csv_module_writes(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]
+) -> None:
+    written = io.StringIO(newline="")
+    writer = csv.writer(written, quoting=csv.QUOTE_ALL)
+    writer.writerows([("problem", "answer"), *rows])
+    path = tmp_path_factory.mktemp("csv") / "x.csv"
+    path.write_bytes(written.getvalue().encode())
+    kept = [row for row in rows if any(cell.strip() for cell in row)]
+    assert [tuple(row.value.values()) for row in read_csv(path)] == kept

@@ -1,0 +1,47 @@
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+
+from cfr.method import make
+from cfr.method.registry import METHODS
+from cfr.problem import Problem, Solution
+from cfr.protocol import Completion, Run
+
+SECRET = Problem(
+    "Find the remainder when $2^{10}$ is divided by 7.", "id-4711", "gold-4711", "set-4711"
+)
+
+
+def test_a_text_alone_is_a_problem() -> None:
+    problem = Problem("Compute $1+1$.")
+    assert (problem.id, problem.answer, problem.benchmark) == ("", None, "")
+    assert problem == Problem(text="Compute $1+1$.")
+    assert hash(problem) == hash(Problem("Compute $1+1$."))
+
+
+def test_neither_can_be_changed_afterwards() -> None:
+    for value in (Problem("P"), Solution("4", "so 4")):
+        for field in fields(value):
+            with pytest.raises(FrozenInstanceError):
+                setattr(value, field.name, "")
+
+
+def test_solutions_share_no_notes() -> None:
+    first, second = Solution(None, ""), Solution(None, "")
+    assert first.details == {}
+    assert first.details is not second.details
+    assert not first.truncated
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_see_the_text_alone(name: str) -> None:
+    run = Run(make(name).solve(SECRET))
+    bare = Run(make(name).solve(Problem(SECRET.text)))
+    while not run.done:
+        assert "4711" not in repr(run.calls)
+        assert run.calls == bare.calls
+        replies = tuple(Completion(r"\boxed{2}") for _ in run.calls)
+        run.advance(replies)
+        bare.advance(replies)
+    assert bare.done
+    assert run.result.answer == bare.result.answer == "2"
