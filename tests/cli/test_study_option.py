@@ -7,19 +7,18 @@ from click.testing import CliRunner
 from hand_made import arm, study, texts
 from sums import right, write_sums
 
+from cfr.analysis.audit.error_rule import ErrorRule
 from cfr.analysis.study.study import StudyError
 from cfr.cli.study_option import (
     ErrorRuleOptions,
     StudyPart,
     error_rule_options,
-    open_existing,
     open_study,
     part_options,
     runs_argument,
 )
 from cfr.engine.scripted import Scripted
 from cfr.evaluation.evaluate import RunOptions, evaluate
-from cfr.evaluation.store import StoreError
 
 EVERYTHING = StudyPart()
 
@@ -68,52 +67,40 @@ def test_the_options_reach_a_command_as_values() -> None:
 
 def test_a_file_of_classes_is_read_where_there_is_one(tmp_path: Path) -> None:
     made = study(arm("direct", {"1": "-"}), problems=texts({"1": "P"}))
-    judging = ErrorRuleOptions("first", None).read(made)
-    assert (judging.rule, judging.classes.said) == ("first", {})
+    rule = ErrorRuleOptions("first", None).read(made)
+    assert rule == ErrorRule("first")
     path = tmp_path / "classes.jsonl"
     path.write_text('{"problem": "1", "class": "arithmetic", "note": "n"}\n')
     found = ErrorRuleOptions("any", path).read(made).classes
     assert found.find(("set", "1"), "direct") == ("arithmetic", "n")
 
 
-def test_a_mistyped_name_makes_no_store(tmp_path: Path) -> None:
-    for name in (tmp_path / "rums.db", tmp_path):
-        with pytest.raises(StoreError, match="there is no such store; run 'cfr eval' first"):
-            open_existing(str(name))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_store_is_opened(store: str) -> None:
-    with open_existing(store) as opened:
-        assert opened.url == store
-
-
 def test_runs_db_is_read_where_nothing_is_named(
     store: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with open_study((), EVERYTHING) as found:
-        (only,) = found.arms
-        assert (only.benchmark, only.method, only.model) == ("sums", "direct", "scripted")
-        assert only.accuracy == 1.0
-        assert len(found.problems) == 3
+    found = open_study((), EVERYTHING)
+    (only,) = found.arms
+    assert (only.benchmark, only.method, only.model) == ("sums", "direct", "scripted")
+    assert only.accuracy == 1.0
+    assert len(found.problems) == 3
 
 
 def test_stores_and_files_are_one_study(store: str, tmp_path: Path) -> None:
     outcomes = write_outcomes(tmp_path / "A.JSONL", "aime24")
-    with open_study((store, outcomes), EVERYTHING) as found:
-        assert found.names("benchmark") == ["sums", "aime24"]
-        assert [arm.method for arm in found.arms] == ["direct", "direct", "cfr"]
+    found = open_study((store, outcomes), EVERYTHING)
+    assert found.names("benchmark") == ["sums", "aime24"]
+    assert [arm.method for arm in found.arms] == ["direct", "direct", "cfr"]
 
 
 def test_a_part_of_a_study(tmp_path: Path) -> None:
     runs = [write_outcomes(tmp_path / f"{n}.jsonl", f"set{n}", f"m{n % 2}") for n in range(4)]
-    with open_study(runs, StudyPart(("set1", "set2"))) as found:
-        assert found.names("benchmark") == ["set1", "set2"]
-    with open_study(runs, StudyPart(models=("m1",))) as found:
-        assert found.names("benchmark") == ["set1", "set3"]
-    with open_study(runs, StudyPart(("set1", "set2"), ("m0",))) as found:
-        assert [(arm.benchmark, arm.model) for arm in found.arms] == [("set2", "m0")] * 2
+    found = open_study(runs, StudyPart(("set1", "set2")))
+    assert found.names("benchmark") == ["set1", "set2"]
+    found = open_study(runs, StudyPart(models=("m1",)))
+    assert found.names("benchmark") == ["set1", "set3"]
+    found = open_study(runs, StudyPart(("set1", "set2"), ("m0",)))
+    assert [(arm.benchmark, arm.model) for arm in found.arms] == [("set2", "m0")] * 2
 
 
 def test_what_is_not_there_is_named_with_what_is(tmp_path: Path) -> None:
@@ -123,11 +110,11 @@ def test_what_is_not_there_is_named_with_what_is(tmp_path: Path) -> None:
         (StudyPart(models=("gpt",)), "has no model 'gpt'; it has m"),
     ):
         with pytest.raises(StudyError, match=said):
-            open_study((outcomes,), part).__enter__()
+            open_study((outcomes,), part)
 
 
 def test_a_study_without_attempts(tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.touch()
     with pytest.raises(StudyError, match=r"empty\.jsonl: no attempts yet; run 'cfr eval' first"):
-        open_study((str(empty),), EVERYTHING).__enter__()
+        open_study((str(empty),), EVERYTHING)

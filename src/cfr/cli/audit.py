@@ -98,20 +98,18 @@ def router_command(
         rates_table,
     )
 
-    with open_study(runs, part) as study:
-        audit = audit_router(study)
-        labels, strangers = read_decisions(decisions, study) if decisions else (None, 0)
-        if strangers:
-            click.echo(
-                f"{decisions}: lines about problems not in these runs: {strangers}", err=True
-            )
-        tables = [
-            rates_table(audit),
-            patterns_table(audit),
-            convention_table(audit),
-            cofire_table(study, audit, *methods.find(study)),
-            routers_table(compare_routers(study, audit, labels)),
-        ]
+    study = open_study(runs, part)
+    audit = audit_router(study)
+    labels, strangers = read_decisions(decisions, study) if decisions else (None, 0)
+    if strangers:
+        click.echo(f"{decisions}: lines about problems not in these runs: {strangers}", err=True)
+    tables = [
+        rates_table(audit),
+        patterns_table(audit),
+        convention_table(audit),
+        cofire_table(study, audit, *methods.find(study)),
+        routers_table(compare_routers(study, audit, labels)),
+    ]
     _print(tables, as_json=as_json)
 
 
@@ -133,12 +131,12 @@ def stage1_command(
     from cfr.analysis.table.categories import categories_table
     from cfr.analysis.table.extraction import extraction_table, parsing_table
 
-    with open_study(runs, part) as study:
-        tables = [
-            parsing_table(study),
-            extraction_table(study, gold_quality(study)),
-            categories_table(study, *methods.find(study)),
-        ]
+    study = open_study(runs, part)
+    tables = [
+        parsing_table(study),
+        extraction_table(study, gold_quality(study)),
+        categories_table(study, *methods.find(study)),
+    ]
     _print(tables, as_json=as_json)
 
 
@@ -166,14 +164,14 @@ def errors_command(
     from cfr.analysis.table.outcomes import outcomes_table
     from cfr.analysis.table.per_problem import per_problem_tables
 
-    with open_study(runs, part) as study:
-        method, baseline = methods.find(study)
-        rule = error_rule.read(study)
-        tables = [
-            outcomes_table(study, method, baseline, rule),
-            errors_table(study, method, baseline, rule),
-            *per_problem_tables(study, method, baseline, rule),
-        ]
+    study = open_study(runs, part)
+    method, baseline = methods.find(study)
+    rule = error_rule.read(study)
+    tables = [
+        outcomes_table(study, method, baseline, rule),
+        errors_table(study, method, baseline, rule),
+        *per_problem_tables(study, method, baseline, rule),
+    ]
     _print(tables, as_json=as_json)
 
 
@@ -234,16 +232,16 @@ def mark_command(
     from cfr.cli.marking import Marking
 
     check_annotator(annotator)
-    with open_study((runs,), StudyPart()) as study:
-        sample = draw(
-            study,
-            size=size,
-            seed=seed,
-            benchmark=benchmark,
-            model=model,
-            method=method,
-        )
-        tasks = _tasks(study, sample, path, annotator)
+    study = open_study((runs,), StudyPart())
+    sample = draw(
+        study,
+        size=size,
+        seed=seed,
+        benchmark=benchmark,
+        model=model,
+        method=method,
+    )
+    tasks = _tasks(study, sample, path, annotator)
     marking = Marking(tasks, len(sample.keys), path)
     drawn = f"{len(sample.keys):,} of {sample.eligible:,} attempts, one a problem and model"
     without = f"; {sample.without:,} more have no constraint" if sample.without else ""

@@ -90,8 +90,8 @@ def command(
     from cfr.analysis.statistics.comparison import compare
     from cfr.analysis.table.paired_comparison import comparison_json, paired_table
 
-    with open_study(runs, part) as study:
-        comparison = compare(study, baseline, methods, plan)
+    study = open_study(runs, part)
+    comparison = compare(study, baseline, methods, plan)
     if as_json:
         click.echo(json.dumps(comparison_json(comparison)))
         return

@@ -84,16 +84,16 @@ def command(
     from cfr.analysis.statistics.comparison import find_method
 
     require(*REPORT)
-    with open_study(runs, part) as study:
-        options = ReportOptions(
-            baseline=find_method(study, baseline),
-            method=method,
-            cases=cases,
-            figures=figures,
-            labels=tuple(read_labels(labels)),
-            error_rule=error_rule.read(study),
-        )
-        report = assemble(study, options, lambda title: click.echo(f"{title} …", err=True))
-        written = write(report, output)
+    study = open_study(runs, part)
+    options = ReportOptions(
+        baseline=find_method(study, baseline),
+        method=method,
+        cases=cases,
+        figures=figures,
+        labels=tuple(read_labels(labels)),
+        error_rule=error_rule.read(study),
+    )
+    report = assemble(study, options, lambda title: click.echo(f"{title} …", err=True))
+    written = write(report, output)
     for path in written:
         click.echo(path)

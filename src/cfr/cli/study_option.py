@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -80,8 +79,7 @@ error_rule_options: Final = grouped(
 """The options that say how problems and errors are judged, as ``ErrorRuleOptions``."""
 
 
-@contextmanager
-def open_study(runs: Sequence[str], part: StudyPart) -> Generator[Study]:
+def open_study(runs: Sequence[str], part: StudyPart) -> Study:
     """Read stores and files (``runs.db`` where none is named) as one study."""
     from cfr.analysis.study import reader
     from cfr.analysis.study.study import StudyError
@@ -89,4 +87,4 @@ def open_study(runs: Sequence[str], part: StudyPart) -> Generator[Study]:
     study = reader.open_study(runs or ("runs.db",))
     if not study.arms:
         raise StudyError(f"{study.source}: no attempts yet; run 'cfr eval' first")
-    yield study.only(benchmark=part.benchmarks, model=part.models)
+    return study.only(benchmark=part.benchmarks, model=part.models)

@@ -58,7 +58,9 @@ def _changes(store: Store) -> Iterator[RowValues]:
 
 
 def _verdicts(rows: Iterator[sa.Row[Any]]) -> Iterator[Verdict]:
-    return grade_each(GradingCase(row.answer, row.gold, row.posed) for row in rows)
+    # An answer that was stored by an earlier version may be a sentence; reading the answer out of
+    # it once more changes nothing in one that was read to its end.
+    return grade_each(GradingCase.from_reply(row.answer, row.gold, row.posed) for row in rows)
 
 
 def _rows(store: Store) -> Iterator[sa.Row[Any]]:
