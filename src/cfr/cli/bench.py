@@ -15,13 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from cfr.benchmark.constraintbench.family import Family
-from cfr.benchmark.constraintbench.file import encode, refuse_overwrite, write_whole
 from cfr.benchmark.constraintbench.generate import choose, generate
-from cfr.benchmark.constraintbench.item import LEVELS, TIERS, Item, Level, Tier
+from cfr.benchmark.constraintbench.item import LEVELS, TIERS, Item, Level, Tier, encode
 from cfr.benchmark.constraintbench.split import load
 from cfr.benchmark.constraintbench.verify import check_file
 from cfr.cli.show import stdout
 from cfr.error import CfrError
+from cfr.file.atomic import atomic_file, refuse_overwrite
 from cfr.problem import Json
 
 __all__ = ["command"]
@@ -94,7 +94,8 @@ def generate_command(
     drawn = generate(seed, count, families=choose(names, tiers), levels=chosen)
     err = Console(stderr=True)
     bar = track(drawn, "generating", total=count, console=err, disable=count < _WORTH_A_BAR)
-    write_whole(output, encode(bar))
+    with atomic_file(output) as temporary:
+        temporary.write_bytes(encode(bar))
     click.echo(f"{output}: {count} problems (seed {seed})")
 
 

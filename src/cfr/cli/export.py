@@ -16,7 +16,7 @@ import click
 
 from cfr.cli.option import store_option
 from cfr.error import OutputError
-from cfr.file.atomic import whole_file
+from cfr.file.atomic import atomic_file
 
 __all__ = ["command"]
 
@@ -49,7 +49,7 @@ def command(path: Path, store: str, *, outcomes: bool) -> None:
         raise OutputError(f"{path}: end the name in {', '.join(_WRITERS)}")
     if outcomes and not kind.startswith(".jsonl"):
         raise OutputError(f"{path}: --outcomes are written as .jsonl or .jsonl.gz")
-    with existing_store(store) as opened, whole_file(path) as temporary:
+    with existing_store(store) as opened, atomic_file(path) as temporary:
         rows = _Counted(_outcome_lines(opened) if outcomes else attempt_rows(opened))
         _WRITERS[kind](temporary, rows)
     click.echo(f"{rows.count:,} attempts written to {path}", err=True)

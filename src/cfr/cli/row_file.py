@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 
 import click
 
-from cfr.file.atomic import whole_file
+from cfr.file.atomic import atomic_file
 from cfr.file.jsonl import BadLine, Row, scan
 from cfr.problem import Json
 
@@ -60,7 +60,7 @@ def writing(path: Path | None) -> Generator[Write]:
     if path is None:
         yield _row_writer(sys.stdout.write)
         return
-    with whole_file(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         yield _row_writer(file.write)
 
 

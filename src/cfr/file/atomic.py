@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Atomic writes: a file is there whole, or not at all."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 from cfr.error import OutputError
 
-__all__ = ["whole_file"]
+__all__ = ["atomic_file", "refuse_overwrite"]
 
 
 @contextmanager
-def whole_file(path: Path) -> Generator[Path]:
+def atomic_file(path: Path) -> Generator[Path]:
     """Give a file to write beside the one that is meant; it takes its name once it is complete."""
     if path.is_dir():
         raise OutputError(f"{path}: a folder, not a file; name a file in it")
@@ -37,3 +37,13 @@ def whole_file(path: Path) -> Generator[Path]:
         raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def refuse_overwrite(path: Path, *, force: bool) -> None:
+    """Stop before any work is done where the result would have no place to go."""
+    if path.is_dir():
+        raise OutputError(f"{path}: a folder; name a file in it")
+    if path.exists() and not force:
+        raise OutputError(f"{path}: exists already; name another file or pass --force")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no folder {path.parent}; make it first")

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cfr.benchmark.constraintbench.file import encode, write_whole
 from cfr.benchmark.constraintbench.generate import GenerateError, choose, generate
-from cfr.benchmark.constraintbench.item import LEVELS, TIERS
+from cfr.benchmark.constraintbench.item import LEVELS, TIERS, encode
 from cfr.benchmark.constraintbench.verify import check_file
 
 
@@ -67,7 +66,7 @@ def test_more_than_a_family_can_give_is_refused() -> None:
 def test_ten_thousand_problems_pass_the_check_in_under_a_minute(tmp_path: Path) -> None:
     start = time.perf_counter()
     path = tmp_path / "many.jsonl"
-    write_whole(path, encode(generate(7, 10_000)))
+    path.write_bytes(encode(generate(7, 10_000)))
     report = check_file(path)
     assert (report.count, report.faults) == (10_000, ())
     assert time.perf_counter() - start < 60

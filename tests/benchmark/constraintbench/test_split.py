@@ -7,9 +7,8 @@ from typing import cast
 import pytest
 
 from cfr.benchmark.constraintbench import split
-from cfr.benchmark.constraintbench.file import encode
 from cfr.benchmark.constraintbench.generate import generate
-from cfr.benchmark.constraintbench.item import LEVELS, TIERS
+from cfr.benchmark.constraintbench.item import LEVELS, TIERS, encode
 from cfr.benchmark.constraintbench.split import (
     PUBLIC_SEED,
     PUBLIC_SIZE,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cfr.benchmark.constraintbench.file import encode
 from cfr.benchmark.constraintbench.generate import generate
+from cfr.benchmark.constraintbench.item import encode
 from cfr.benchmark.constraintbench.verify import check_file
 
 

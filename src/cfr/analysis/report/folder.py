@@ -11,7 +11,7 @@ from cfr.analysis.report.page import report_html
 from cfr.analysis.report.report import Report, Section
 from cfr.analysis.table.table import markdown_text, to_latex, to_markdown
 from cfr.error import OutputError
-from cfr.file.atomic import whole_file
+from cfr.file.atomic import atomic_file
 
 __all__ = ["report_markdown", "write"]
 
@@ -35,7 +35,7 @@ def write(report: Report, folder: Path) -> list[Path]:
 
 
 def _put(path: Path, text: str) -> None:
-    with whole_file(path) as temporary:
+    with atomic_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

@@ -1,8 +1,9 @@
-"""What a ConstraintBench problem is made of, and how it is written as a line of JSON."""
+"""A ConstraintBench problem with its gold constraints, and the line of JSON that holds it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -23,6 +24,7 @@ __all__ = [
     "Level",
     "Tempting",
     "Tier",
+    "encode",
 ]
 
 Tier: TypeAlias = Literal["explicit", "implicit", "misleading", "joint"]
@@ -161,3 +163,9 @@ def _constraint(row: dict[str, Json]) -> GoldConstraint:
 
 def _lure(row: dict[str, Json]) -> Tempting:
     return Tempting(read_field(row, "answer", FILLED), read_field(row, "error", _ERROR))
+
+
+def encode(items: Iterable[Item]) -> bytes:
+    """Write problems as JSON Lines, always with the same bytes for the same problems."""
+    lines = (json.dumps(item.to_json(), ensure_ascii=False) for item in items)
+    return "".join(f"{line}\n" for line in lines).encode()
