@@ -20,7 +20,7 @@ from .collection import grade_cases, read_cases
 
 SOURCES = sorted(Path(cfr.answer.__file__).parent.rglob("*.py"))
 WORKERS = [
-    "cfr.answer.expression.evaluate",
+    "cfr.answer.expression.evaluator",
     "cfr.answer.judgement.numeric",
     "cfr.answer.judgement.symbolic",
 ]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cfr.cli.row_file import good_rows, text_field, with_progress, writing
 from cfr.error import OutputError
-from cfr.file.jsonl import Row
+from cfr.file.jsonl import JsonLine
 from cfr.problem import Json
 
 from .conftest import open_terminal
@@ -62,8 +62,8 @@ def test_the_others_are_reported_and_counted(
     [("7.0", "7.0"), (7, "7"), (7.0, "7.0"), (-2.5, "-2.5"), ("", ""), (None, None)],
 )
 def test_a_field_as_text(value: Json, text: str | None) -> None:
-    assert text_field(Row(1, {"pred": value}), "pred") == text
-    assert text_field(Row(1, {}), "pred") is None
+    assert text_field(JsonLine(1, {"pred": value}), "pred") == text
+    assert text_field(JsonLine(1, {}), "pred") is None
 
 
 @given(st.lists(json_rows, max_size=4))

@@ -13,7 +13,7 @@ from cfr.cli.study_option import (
     ErrorRuleOptions,
     StudyPart,
     error_rule_options,
-    open_study,
+    open_part,
     part_options,
     runs_argument,
 )
@@ -79,7 +79,7 @@ def test_runs_db_is_read_where_nothing_is_named(
     store: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = open_study((), EVERYTHING)
+    found = open_part((), EVERYTHING)
     (only,) = found.arms
     assert (only.benchmark, only.method, only.model) == ("sums", "direct", "scripted")
     assert only.accuracy == 1.0
@@ -88,18 +88,18 @@ def test_runs_db_is_read_where_nothing_is_named(
 
 def test_stores_and_files_are_one_study(store: str, tmp_path: Path) -> None:
     outcomes = write_outcomes(tmp_path / "A.JSONL", "aime24")
-    found = open_study((store, outcomes), EVERYTHING)
+    found = open_part((store, outcomes), EVERYTHING)
     assert found.names("benchmark") == ["sums", "aime24"]
     assert [arm.method for arm in found.arms] == ["direct", "direct", "cfr"]
 
 
 def test_a_part_of_a_study(tmp_path: Path) -> None:
     runs = [write_outcomes(tmp_path / f"{n}.jsonl", f"set{n}", f"m{n % 2}") for n in range(4)]
-    found = open_study(runs, StudyPart(("set1", "set2")))
+    found = open_part(runs, StudyPart(("set1", "set2")))
     assert found.names("benchmark") == ["set1", "set2"]
-    found = open_study(runs, StudyPart(models=("m1",)))
+    found = open_part(runs, StudyPart(models=("m1",)))
     assert found.names("benchmark") == ["set1", "set3"]
-    found = open_study(runs, StudyPart(("set1", "set2"), ("m0",)))
+    found = open_part(runs, StudyPart(("set1", "set2"), ("m0",)))
     assert [(arm.benchmark, arm.model) for arm in found.arms] == [("set2", "m0")] * 2
 
 
@@ -110,11 +110,11 @@ def test_what_is_not_there_is_named_with_what_is(tmp_path: Path) -> None:
         (StudyPart(models=("gpt",)), "has no model 'gpt'; it has m"),
     ):
         with pytest.raises(StudyError, match=said):
-            open_study((outcomes,), part)
+            open_part((outcomes,), part)
 
 
 def test_a_study_without_attempts(tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.touch()
     with pytest.raises(StudyError, match=r"empty\.jsonl: no attempts yet; run 'cfr eval' first"):
-        open_study((str(empty),), EVERYTHING)
+        open_part((str(empty),), EVERYTHING)

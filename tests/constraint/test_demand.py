@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfr.constraint import demand
-from cfr.constraint.predicate import OPS, Predicate, evaluate
+from cfr.constraint.predicate import OPS, Predicate, truth_of
 
 # Each builder as it is called, what it must build, an answer that satisfies it and one that does
 # not. Stored items hold these objects, so their shape is a promise.
@@ -85,13 +85,13 @@ def test_a_builder_makes_a_predicate_that_can_be_evaluated(
 ) -> None:
     assert predicate == built
     assert json.loads(json.dumps(predicate)) == built
-    assert (evaluate(predicate, good), evaluate(predicate, bad)) == ("holds", "violated")
+    assert (truth_of(predicate, good), truth_of(predicate, bad)) == ("holds", "violated")
 
 
 @pytest.mark.parametrize("answer", ["19", "5/14", "-3", "C"])
 def test_a_code_whose_parts_are_not_known_is_undecided(answer: str) -> None:
     assert demand.code(100, 1) == {"op": "encoded", "factors": [100, 1]}
-    assert evaluate(demand.code(100, 1), answer) == "undecided"
+    assert truth_of(demand.code(100, 1), answer) == "undecided"
 
 
 def test_every_builder_is_tried_here() -> None:
@@ -108,10 +108,10 @@ numbers = st.integers() | st.fractions()
 
 @given(numbers, numbers, numbers)
 def test_limits_are_exact(low: Fraction, high: Fraction, value: Fraction) -> None:
-    inside = evaluate(demand.between(low, high), str(value)) == "holds"
+    inside = truth_of(demand.between(low, high), str(value)) == "holds"
     assert inside == (low <= value <= high)
-    assert (evaluate(demand.above(low), str(value)) == "holds") == (value > low)
-    assert (evaluate(demand.below(high), str(value)) == "holds") == (value < high)
+    assert (truth_of(demand.above(low), str(value)) == "holds") == (value > low)
+    assert (truth_of(demand.below(high), str(value)) == "holds") == (value < high)
 
 
 @given(st.integers(), st.integers(1, 10**6), st.integers(-3, 3))
@@ -119,7 +119,7 @@ def test_a_congruence_knows_only_the_residue(residue: int, modulus: int, times: 
     assert demand.congruent(residue, modulus) == demand.congruent(
         residue + times * modulus, modulus
     )
-    assert evaluate(demand.congruent(residue, modulus), str(residue)) == "holds"
+    assert truth_of(demand.congruent(residue, modulus), str(residue)) == "holds"
 
 
 def test_parts_are_copies() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfr.constraint import demand
-from cfr.constraint.predicate import OPS, Predicate, PredicateError, evaluate, parts, target
+from cfr.constraint.predicate import OPS, Predicate, PredicateError, parts, target, truth_of
 
 CASES: list[tuple[Predicate, str, str]] = [
     (demand.integer(), "12", "3/7"),
@@ -54,21 +54,21 @@ CASES: list[tuple[Predicate, str, str]] = [
 
 @pytest.mark.parametrize(("predicate", "good", "bad"), CASES)
 def test_holds_and_is_violated(predicate: Predicate, good: str, bad: str) -> None:
-    assert evaluate(predicate, good) == "holds"
-    assert evaluate(predicate, bad) == "violated"
+    assert truth_of(predicate, good) == "holds"
+    assert truth_of(predicate, bad) == "violated"
 
 
 def test_the_ends_of_a_range() -> None:
-    assert evaluate(demand.between(10, 99), "10") == "holds"
-    assert evaluate(demand.above(10), "10") == "violated"
-    assert evaluate(demand.above(10), "21/2") == "holds"
-    assert evaluate(demand.between(0, 999), "-1") == "violated"
-    assert evaluate(demand.between(None, None), str(10**40)) == "holds"
+    assert truth_of(demand.between(10, 99), "10") == "holds"
+    assert truth_of(demand.above(10), "10") == "violated"
+    assert truth_of(demand.above(10), "21/2") == "holds"
+    assert truth_of(demand.between(0, 999), "-1") == "violated"
+    assert truth_of(demand.between(None, None), str(10**40)) == "holds"
 
 
 def test_a_code_whose_parts_are_not_known_is_undecided() -> None:
     assert demand.code(100, 1) == {"op": "encoded", "factors": [100, 1]}
-    assert evaluate(demand.code(100, 1), "307") == "undecided"
+    assert truth_of(demand.code(100, 1), "307") == "undecided"
 
 
 def test_a_conjunction_comes_apart() -> None:
@@ -88,12 +88,12 @@ def test_every_op_has_a_case() -> None:
 @pytest.mark.parametrize(("predicate", "good", "bad"), CASES)
 def test_survives_json(predicate: Predicate, good: str, bad: str) -> None:
     again = json.loads(json.dumps(predicate))
-    assert (evaluate(again, good), evaluate(again, bad)) == ("holds", "violated")
+    assert (truth_of(again, good), truth_of(again, bad)) == ("holds", "violated")
 
 
 def test_says_undecided_where_the_answer_cannot_be_read() -> None:
-    assert evaluate(demand.integer(), "about twelve") == "undecided"
-    assert evaluate(demand.between(0, 1), "C") == "undecided"
+    assert truth_of(demand.integer(), "about twelve") == "undecided"
+    assert truth_of(demand.between(0, 1), "C") == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -103,14 +103,14 @@ def test_says_undecided_where_the_answer_cannot_be_read() -> None:
 )  # fmt: skip
 def test_a_predicate_that_makes_no_sense_is_one_clear_error(predicate: Predicate) -> None:
     with pytest.raises(PredicateError):
-        evaluate(predicate, "5")
+        truth_of(predicate, "5")
 
 
 @given(st.integers(-500, 500), st.integers(1, 60))
 def test_remainders_agree_with_python(value: int, modulus: int) -> None:
-    assert evaluate(demand.congruent(value, modulus), str(value)) == "holds"
-    assert evaluate(demand.least_residue(modulus), str(value % modulus)) == "holds"
-    is_least = evaluate(demand.least_residue(modulus), str(value)) == "holds"
+    assert truth_of(demand.congruent(value, modulus), str(value)) == "holds"
+    assert truth_of(demand.least_residue(modulus), str(value % modulus)) == "holds"
+    is_least = truth_of(demand.least_residue(modulus), str(value)) == "holds"
     assert is_least == (value % modulus == value)
 
 

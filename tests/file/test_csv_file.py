@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cfr.error import InputError
 from cfr.file.csv_file import read_csv
-from cfr.file.jsonl import Row
+from cfr.file.jsonl import JsonLine
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -20,8 +20,8 @@ def write(tmp_path: Path, text: str) -> Path:
 def test_rows_carry_the_line_they_end_on(tmp_path: Path) -> None:
     text = '\ufeffid,problem,answer\r\na,"What, ""exactly"",\nis 2+2?",4\r\n\r\n , ,\r\nb,P,\r\n'
     assert list(read_csv(write(tmp_path, text))) == [
-        Row(3, {"id": "a", "problem": 'What, "exactly",\nis 2+2?', "answer": "4"}),
-        Row(6, {"id": "b", "problem": "P", "answer": ""}),
+        JsonLine(3, {"id": "a", "problem": 'What, "exactly",\nis 2+2?', "answer": "4"}),
+        JsonLine(6, {"id": "b", "problem": "P", "answer": ""}),
     ]
 
 

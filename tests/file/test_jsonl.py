@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from cfr.error import InputError
-from cfr.file.jsonl import BadLine, Row, read_rows, read_text, scan
+from cfr.file.jsonl import BadLine, JsonLine, read_rows, read_text, scan
 
 
 def write(tmp_path: Path, data: bytes) -> Path:
@@ -15,7 +15,7 @@ def write(tmp_path: Path, data: bytes) -> Path:
 
 def test_rows_carry_their_line(tmp_path: Path) -> None:
     path = write(tmp_path, b'\xef\xbb\xbf{"a": 1}\r\n\n  \n{"a": "\xe2\x80\xa8"}\n')
-    assert list(read_rows(path)) == [Row(1, {"a": 1}), Row(4, {"a": "\u2028"})]
+    assert list(read_rows(path)) == [JsonLine(1, {"a": 1}), JsonLine(4, {"a": "\u2028"})]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_bad_line_is_named(tmp_path: Path, line: bytes, reason: str) -> None:
     with pytest.raises(InputError, match=f"line 2: .*({reason})"):
         list(read_rows(path))
     rows = list(scan(path))
-    assert [type(row) for row in rows] == [Row, BadLine, Row]
+    assert [type(row) for row in rows] == [JsonLine, BadLine, JsonLine]
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from cfr.benchmark.entry import Entry
 from cfr.error import InputError
-from cfr.file.jsonl import Row
+from cfr.file.jsonl import JsonLine
 from cfr.problem import Problem
 
 __all__ = ["fetch"]
@@ -26,7 +26,7 @@ def fetch(entry: Entry, hint: str) -> list[tuple[int, Problem]]:
     return [(row.number, _problem(entry, row, name)) for row, name in zip(rows, ids, strict=True)]
 
 
-def _rows(entry: Entry, hint: str) -> list[Row]:
+def _rows(entry: Entry, hint: str) -> list[JsonLine]:
     try:
         library: Any = importlib.import_module("datasets")
     except ImportError:
@@ -36,7 +36,7 @@ def _rows(entry: Entry, hint: str) -> list[Row]:
         ) from None
     try:
         rows = library.load_dataset(entry.dataset, entry.config or None, split=entry.split)
-        return [Row(number, dict(row)) for number, row in enumerate(rows, start=1)]
+        return [JsonLine(number, dict(row)) for number, row in enumerate(rows, start=1)]
     except Exception as error:  # the library raises whatever its own transports raise
         said = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         raise InputError(
@@ -45,7 +45,7 @@ def _rows(entry: Entry, hint: str) -> list[Row]:
         ) from error
 
 
-def _problem(entry: Entry, row: Row, name: str) -> Problem:
+def _problem(entry: Entry, row: JsonLine, name: str) -> Problem:
     answer = entry.read_answer(row.value[entry.answer])
     text = str(row.value[entry.problem] or "").strip()
     return Problem(text, name, answer, entry.name)

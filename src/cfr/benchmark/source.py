@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from cfr.error import InputError
-from cfr.file.jsonl import Row, read_rows, read_text
+from cfr.file.jsonl import JsonLine, read_rows, read_text
 from cfr.problem import Problem
 
 __all__ = ["names_file", "problem_from", "read_problems"]
@@ -42,7 +42,7 @@ def names_file(source: str) -> bool:
     return Path(source).suffix.lower() in _FILE_ENDINGS or _exists(source)
 
 
-def problem_from(row: Row, path: Path) -> Problem:
+def problem_from(row: JsonLine, path: Path) -> Problem:
     """Read a problem from a line of a file."""
     text = next((row.value[name] for name in _TEXT_FIELDS if name in row.value), None)
     where = f"{path}, line {row.number}"

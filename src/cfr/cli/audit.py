@@ -15,7 +15,7 @@ from cfr.cli.study_option import (
     ErrorRuleOptions,
     StudyPart,
     error_rule_options,
-    open_study,
+    open_part,
     part_options,
     runs_argument,
 )
@@ -98,7 +98,7 @@ def router_command(
         rates_table,
     )
 
-    study = open_study(runs, part)
+    study = open_part(runs, part)
     audit = audit_router(study)
     labels, strangers = read_decisions(decisions, study) if decisions else (None, 0)
     if strangers:
@@ -131,7 +131,7 @@ def stage1_command(
     from cfr.analysis.table.categories import categories_table
     from cfr.analysis.table.extraction import extraction_table, parsing_table
 
-    study = open_study(runs, part)
+    study = open_part(runs, part)
     tables = [
         parsing_table(study),
         extraction_table(study, gold_quality(study)),
@@ -164,7 +164,7 @@ def errors_command(
     from cfr.analysis.table.outcomes import outcomes_table
     from cfr.analysis.table.per_problem import per_problem_tables
 
-    study = open_study(runs, part)
+    study = open_part(runs, part)
     method, baseline = methods.find(study)
     rule = error_rule.read(study)
     tables = [
@@ -232,7 +232,7 @@ def mark_command(
     from cfr.cli.marking import Marking
 
     check_annotator(annotator)
-    study = open_study((runs,), StudyPart())
+    study = open_part((runs,), StudyPart())
     sample = draw(
         study,
         size=size,
@@ -301,6 +301,6 @@ def report_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
         models = [one.to_json() for one in found]
         click.echo(json.dumps({"models": models, "annotators": pairs, "drafts": drafts}))
         return
-    from cfr.analysis.table.manual_audit import annotator_table, extraction_table
+    from cfr.analysis.table.manual_audit import annotator_table, manual_audit_table
 
-    _print([extraction_table(labels), annotator_table(labels)], as_json=False)
+    _print([manual_audit_table(labels), annotator_table(labels)], as_json=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from cfr.cli.option import grouped, json_option
-from cfr.cli.study_option import StudyPart, open_study, part_options, runs_argument
+from cfr.cli.study_option import StudyPart, open_part, part_options, runs_argument
 
 if TYPE_CHECKING:
     from cfr.analysis.statistics.comparison import Plan
@@ -90,7 +90,7 @@ def command(
     from cfr.analysis.statistics.comparison import compare
     from cfr.analysis.table.paired_comparison import comparison_json, paired_table
 
-    study = open_study(runs, part)
+    study = open_part(runs, part)
     comparison = compare(study, baseline, methods, plan)
     if as_json:
         click.echo(json.dumps(comparison_json(comparison)))

@@ -9,7 +9,7 @@ import click
 
 from cfr.answer import GradingCase, grade_each, grade_reply
 from cfr.cli.row_file import good_rows, text_field, with_progress, writing
-from cfr.file.jsonl import Row
+from cfr.file.jsonl import JsonLine
 
 __all__ = ["command"]
 
@@ -69,7 +69,7 @@ def _grade_file(path: Path, output: Path | None, count: int | None) -> None:
     click.echo(", ".join(words) + (f", {bad} skipped" if bad else ""), err=True)
 
 
-def _case(row: Row) -> GradingCase:
+def _case(row: JsonLine) -> GradingCase:
     return GradingCase.from_reply(
         text_field(row, "pred"),
         text_field(row, "gold") or "",

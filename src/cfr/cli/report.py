@@ -10,7 +10,7 @@ from cfr.cli.study_option import (
     ErrorRuleOptions,
     StudyPart,
     error_rule_options,
-    open_study,
+    open_part,
     part_options,
     runs_argument,
 )
@@ -84,7 +84,7 @@ def command(
     from cfr.analysis.statistics.comparison import find_method
 
     require(*REPORT)
-    study = open_study(runs, part)
+    study = open_part(runs, part)
     options = ReportOptions(
         baseline=find_method(study, baseline),
         method=method,

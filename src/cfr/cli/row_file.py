@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 import click
 
 from cfr.file.atomic import atomic_file
-from cfr.file.jsonl import BadLine, Row, scan
+from cfr.file.jsonl import BadLine, JsonLine, scan
 from cfr.problem import Json
 
 __all__ = ["Write", "good_rows", "text_field", "with_progress", "writing"]
@@ -22,9 +22,9 @@ Write: TypeAlias = Callable[[dict[str, Json]], None]
 """Writes one row."""
 
 
-def good_rows(path: Path, fields: tuple[str, ...]) -> tuple[list[Row], int]:
+def good_rows(path: Path, fields: tuple[str, ...]) -> tuple[list[JsonLine], int]:
     """Read the rows that have all these fields; report the others, and say how many they are."""
-    rows: list[Row] = []
+    rows: list[JsonLine] = []
     bad = 0
     for row in scan(path):
         reason = row.reason if isinstance(row, BadLine) else _wrong(row, fields)
@@ -36,7 +36,7 @@ def good_rows(path: Path, fields: tuple[str, ...]) -> tuple[list[Row], int]:
     return rows, bad
 
 
-def _wrong(row: Row, fields: tuple[str, ...]) -> str:
+def _wrong(row: JsonLine, fields: tuple[str, ...]) -> str:
     for name in fields:
         if name not in row.value:
             return f"no field {name!r}"
@@ -48,7 +48,7 @@ def _wrong(row: Row, fields: tuple[str, ...]) -> str:
     return ""
 
 
-def text_field(row: Row, name: str) -> str | None:
+def text_field(row: JsonLine, name: str) -> str | None:
     """Return a field as text: a number as it is written, None for null and for what is absent."""
     value = row.value.get(name)
     return value if isinstance(value, str) or value is None else json.dumps(value)

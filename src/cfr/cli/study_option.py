@@ -19,7 +19,7 @@ __all__ = [
     "ErrorRuleOptions",
     "StudyPart",
     "error_rule_options",
-    "open_study",
+    "open_part",
     "part_options",
     "runs_argument",
 ]
@@ -79,7 +79,7 @@ error_rule_options: Final = grouped(
 """The options that say how problems and errors are judged, as ``ErrorRuleOptions``."""
 
 
-def open_study(runs: Sequence[str], part: StudyPart) -> Study:
+def open_part(runs: Sequence[str], part: StudyPart) -> Study:
     """Read stores and files (``runs.db`` where none is named) as one study."""
     from cfr.analysis.study import reader
     from cfr.analysis.study.study import StudyError

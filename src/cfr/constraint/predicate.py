@@ -22,11 +22,11 @@ __all__ = [
     "Predicate",
     "PredicateError",
     "Truth",
-    "evaluate",
     "holds",
     "parts",
     "target",
     "to_fraction",
+    "truth_of",
 ]
 
 Predicate: TypeAlias = Mapping[str, Json]
@@ -40,7 +40,7 @@ class PredicateError(CfrError):
     """A predicate that is not one of those this file can evaluate."""
 
 
-def evaluate(predicate: Predicate, answer: str) -> Truth:
+def truth_of(predicate: Predicate, answer: str) -> Truth:
     """Say whether an answer, as it is written, satisfies a predicate."""
     value = read_answer(answer)
     if value is None:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cfr.error import InputError
-from cfr.file.jsonl import Row, read_text
+from cfr.file.jsonl import JsonLine, read_text
 from cfr.problem import Json
 
 __all__ = ["read_csv"]
 
 
-def read_csv(path: Path) -> Iterator[Row]:
+def read_csv(path: Path) -> Iterator[JsonLine]:
     """Read a CSV file with a header; each row carries the line that it ends on."""
     reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     try:
@@ -28,7 +28,7 @@ def read_csv(path: Path) -> Iterator[Row]:
             raise InputError(f"{path}: two columns are called {twice!r}; rename one")
         for cells in reader:
             if any(cell.strip() for cell in cells):
-                yield Row(reader.line_num, _by_name(path, reader.line_num, header, cells))
+                yield JsonLine(reader.line_num, _by_name(path, reader.line_num, header, cells))
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: not CSV ({error})") from None
 

@@ -13,11 +13,11 @@ from typing import cast
 from cfr.error import InputError
 from cfr.problem import Json
 
-__all__ = ["BadLine", "Row", "read_rows", "read_text", "scan"]
+__all__ = ["BadLine", "JsonLine", "read_rows", "read_text", "scan"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class JsonLine:
     """One JSON object and the line it stands on."""
 
     number: int
@@ -51,14 +51,14 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
 
 
-def scan(path: Path) -> Iterator[Row | BadLine]:
+def scan(path: Path) -> Iterator[JsonLine | BadLine]:
     """Read a JSON Lines file; a bad line is yielded, not raised, so that the rest can go on."""
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             yield _parse(number, line)
 
 
-def read_rows(path: Path) -> Iterator[Row]:
+def read_rows(path: Path) -> Iterator[JsonLine]:
     """Read a JSON Lines file in which every line must be a JSON object."""
     for row in scan(path):
         if isinstance(row, BadLine):
@@ -68,7 +68,7 @@ def read_rows(path: Path) -> Iterator[Row]:
         yield row
 
 
-def _parse(number: int, line: str) -> Row | BadLine:
+def _parse(number: int, line: str) -> JsonLine | BadLine:
     try:
         value: object = json.loads(line)
     except json.JSONDecodeError as error:
@@ -79,4 +79,4 @@ def _parse(number: int, line: str) -> Row | BadLine:
         return BadLine(number, f"not JSON that can be read ({str(error).split(';')[0]})")
     if not isinstance(value, dict):
         return BadLine(number, f"JSON, but a {type(value).__name__} and not an object")
-    return Row(number, cast("dict[str, Json]", value))
+    return JsonLine(number, cast("dict[str, Json]", value))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cfr.analysis.audit.requirement import read_demands
 from cfr.constraint.demand import above, at_most, below, between
-from cfr.constraint.predicate import Predicate, evaluate
+from cfr.constraint.predicate import Predicate, truth_of
 from cfr.problem import Json
 
 
@@ -121,6 +121,6 @@ def test_numbers_without_end_are_no_numbers() -> None:
 @given(st.text() | st.text("remaindvbylst 0123456789+$^{}.?modfi"))
 def test_any_text_can_be_read(text: str) -> None:
     for one in read_demands(text):
-        assert evaluate(one, "1") in ("holds", "violated", "undecided")
+        assert truth_of(one, "1") in ("holds", "violated", "undecided")
         assert one.get("modulus", 2) not in (0, 1)
         assert len(cast("list[int]", one.get("factors", [1, 1]))) > 1

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from cfr.analysis.audit.manual.label import Judged, Label, Mark
-from cfr.analysis.table.manual_audit import annotator_table, extraction_table
+from cfr.analysis.table.manual_audit import annotator_table, manual_audit_table
 from cfr.analysis.table.table import Table, to_latex, to_markdown
 
 
@@ -18,7 +18,7 @@ def texts(table: Table) -> list[list[str]]:
 
 def test_the_rates_as_a_table() -> None:
     marks: list[Mark | None] = ["entailed", "entailed", "not_entailed", "vague"]
-    table = extraction_table([label(marks), label(["entailed"], model="n")])
+    table = manual_audit_table([label(marks), label(["entailed"], model="n")])
     assert (table.name, table.paper) == ("manual-extraction", ("tab:extraction-reliability",))
     assert texts(table)[0][:7] == ["m", "1", "4.00", "0.00", "4", "50.0 [15.0, 85.0]", "–"]
     assert [row[0] for row in texts(table)] == ["m", "n", "all"]
@@ -28,13 +28,13 @@ def test_the_rates_as_a_table() -> None:
 
 def test_what_a_reader_must_know_is_said() -> None:
     labels = [label(["entailed"]), label(["vague"], "ben"), label([None], "cy")]
-    notes = " ".join(extraction_table(labels).notes)
+    notes = " ".join(manual_audit_table(labels).notes)
     assert "counts once, as the mean of their marks" in notes
     assert "Begun, not finished and left out: 1 attempt." in notes
 
 
 def test_a_preset_has_its_label() -> None:
-    table = extraction_table([label(["vague"], model="qwen2.5-coder-1.5b-instruct")])
+    table = manual_audit_table([label(["vague"], model="qwen2.5-coder-1.5b-instruct")])
     assert texts(table)[0][0] == "Qwen2.5-Coder-1.5B-Instruct"
 
 
@@ -53,5 +53,5 @@ def test_agreement_as_a_table() -> None:
 
 @pytest.mark.parametrize("write", [to_markdown, to_latex])
 def test_both_tables_can_be_written(write: Callable[[Table], str]) -> None:
-    for table in (extraction_table([label(["vague"])]), annotator_table([label(["vague"])])):
+    for table in (manual_audit_table([label(["vague"])]), annotator_table([label(["vague"])])):
         assert table.title in write(table)

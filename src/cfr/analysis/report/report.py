@@ -17,7 +17,6 @@ from cfr.analysis.report.context import ReportContext, ReportOptions
 from cfr.analysis.report.headline import headline, headline_pairs
 from cfr.analysis.report.provenance import about, title
 from cfr.analysis.study.study import Study, StudyError
-from cfr.analysis.table import manual_audit as reliability
 from cfr.analysis.table.accuracy import main_table, routing_table, scores_table
 from cfr.analysis.table.categories import categories_table
 from cfr.analysis.table.cost import prompting_table, stages_table, tokens_table
@@ -28,6 +27,7 @@ from cfr.analysis.table.generalization import (
     exploratory_table,
     generalization_table,
 )
+from cfr.analysis.table.manual_audit import annotator_table, manual_audit_table
 from cfr.analysis.table.outcomes import outcomes_table
 from cfr.analysis.table.paired_comparison import paired_table
 from cfr.analysis.table.per_problem import per_problem_tables
@@ -186,11 +186,7 @@ def _stage1(context: ReportContext, title: str) -> Section:
     quality = gold_quality(study) | by_method(labels)
     tables = (
         extraction_table(study, quality),
-        *(
-            (reliability.extraction_table(labels), reliability.annotator_table(labels))
-            if labels
-            else ()
-        ),
+        *((manual_audit_table(labels), annotator_table(labels)) if labels else ()),
         parsing_table(study),
         categories_table(study, context.method, context.baseline),
     )

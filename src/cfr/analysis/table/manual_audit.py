@@ -13,10 +13,10 @@ from cfr.analysis.notation import NONE, decimal, percent, scored, several
 from cfr.analysis.study.study import model_label
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
 
-__all__ = ["annotator_table", "extraction_table"]
+__all__ = ["annotator_table", "manual_audit_table"]
 
 
-def extraction_table(labels: Sequence[Label]) -> Table:
+def manual_audit_table(labels: Sequence[Label]) -> Table:
     """Tabulate the rates, a row for each model."""
     found = rates(labels)
     return Table(

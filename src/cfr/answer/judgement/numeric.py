@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
-from cfr.answer.expression.evaluate import (
+from cfr.answer.expression.evaluator import (
     CONTEXTS,
     DIGITS,
     FAILURES,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from cfr.answer.expression.canonical import interpret, scalars
-from cfr.answer.expression.evaluate import DIGITS, FAILURES, Evaluator
+from cfr.answer.expression.evaluator import DIGITS, FAILURES, Evaluator
 from cfr.answer.expression.syntax import Node
 from cfr.answer.judgement import numeric
 from cfr.answer.judgement.equivalence import Equivalence

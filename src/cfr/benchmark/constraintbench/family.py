@@ -17,7 +17,7 @@ from cfr.benchmark.constraintbench.item import (
     Tempting,
     Tier,
 )
-from cfr.constraint.predicate import Predicate, evaluate
+from cfr.constraint.predicate import Predicate, truth_of
 from cfr.constraint.spec import KINDS, Kind
 from cfr.error import CfrError
 
@@ -97,9 +97,9 @@ class Family:
         answer = show(draft.answer)
         lures = _distinct(answer, draft.lures)
         for constraint in draft.constraints:
-            if evaluate(constraint.predicate, answer) != "holds":
+            if truth_of(constraint.predicate, answer) != "holds":
                 raise DisagreementError(f"the answer {answer} breaks {constraint.description!r}")
-            if all(evaluate(constraint.predicate, one.answer) != "violated" for one in lures):
+            if all(truth_of(constraint.predicate, one.answer) != "violated" for one in lures):
                 return None
         return Item(
             text=draft.text,

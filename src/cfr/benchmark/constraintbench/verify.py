@@ -9,7 +9,7 @@ from pathlib import Path
 from cfr.benchmark.constraintbench.families import FAMILIES
 from cfr.benchmark.constraintbench.family import alike
 from cfr.benchmark.constraintbench.item import Item
-from cfr.constraint.predicate import evaluate
+from cfr.constraint.predicate import truth_of
 from cfr.error import CfrError
 from cfr.file.jsonl import BadLine, scan
 
@@ -62,9 +62,9 @@ def check_item(item: Item) -> Iterator[str]:
         if alike(lure.answer, item.answer):
             yield f"the tempting answer {lure.answer} is the answer itself"
     for gold in item.constraints:
-        if evaluate(gold.predicate, item.answer) != "holds":
+        if truth_of(gold.predicate, item.answer) != "holds":
             yield f"the answer {item.answer} does not satisfy {gold.description!r}"
-        if not any(evaluate(gold.predicate, lure.answer) == "violated" for lure in item.tempting):
+        if not any(truth_of(gold.predicate, lure.answer) == "violated" for lure in item.tempting):
             yield f"{gold.description!r} rejects no tempting answer"
         if gold.span is not None and gold.span not in item.text:
             yield f"the span {gold.span!r} is not in the text"

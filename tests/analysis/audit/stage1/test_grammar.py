@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cfr.analysis.audit.stage1.grammar import plain, read_predicates
 from cfr.constraint import demand
-from cfr.constraint.predicate import OPS, Predicate, Truth, evaluate
+from cfr.constraint.predicate import OPS, Predicate, Truth, truth_of
 
 
 @pytest.mark.parametrize(
@@ -96,5 +96,5 @@ def test_whatever_is_read_can_be_checked_on_any_answer(text: str) -> None:
         assert predicate["op"] in OPS
         if predicate["op"] not in OPEN:
             for answer in ("7", "-3/4", r"\sqrt{2}", "C", "red"):
-                assert evaluate(predicate, answer) in get_args(Truth)
+                assert truth_of(predicate, answer) in get_args(Truth)
     assert list(read_predicates(plain(text))) == found

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cfr.analysis.audit.stage1.implication import know
 from cfr.constraint import demand
-from cfr.constraint.predicate import Predicate, evaluate
+from cfr.constraint.predicate import Predicate, truth_of
 
 
 @pytest.mark.parametrize(
@@ -76,5 +76,5 @@ simple = st.one_of(
 def test_an_implication_is_true_of_every_value(
     known: list[Predicate], implied: Predicate, value: object
 ) -> None:
-    if know(known).implies(implied) and all(evaluate(p, str(value)) == "holds" for p in known):
-        assert evaluate(implied, str(value)) == "holds"
+    if know(known).implies(implied) and all(truth_of(p, str(value)) == "holds" for p in known):
+        assert truth_of(implied, str(value)) == "holds"

@@ -11,7 +11,7 @@ import pytest
 
 from cfr.answer.expression.value import read_answer
 from cfr.benchmark.constraintbench.families import FAMILIES
-from cfr.benchmark.constraintbench.families.wording import NAMES
+from cfr.benchmark.constraintbench.families.phrase import NAMES
 from cfr.benchmark.constraintbench.family import Family
 from cfr.benchmark.constraintbench.item import LEVELS, TIERS, Item
 from cfr.benchmark.constraintbench.verify import check_item

@@ -1,7 +1,7 @@
 """Rates of the paper's manual audit of Stage 1, and agreement between annotators.
 
 Paper: Stage 1 Constraint Reliability; appendix "Constraint Extraction Quality by Model". Here every
-raw and every propagated constraint is carried into Stage 2, so all of them count:
+raw and every propagated constraint is carried into Derivation 2, so all of them count:
 
 - validity: entailed among all that were marked;
 - hallucination: not entailed among all that were marked;
@@ -21,7 +21,7 @@ from itertools import combinations
 from typing import Final, TypeAlias
 
 from cfr.analysis.audit.extraction import Quality
-from cfr.analysis.audit.manual.label import MARKS, Label, Mark, Stage
+from cfr.analysis.audit.manual.label import MARKS, Derivation, Label, Mark
 from cfr.analysis.statistics.interval import Interval, wilson
 from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.study.study import Study
@@ -168,7 +168,7 @@ def _by_model(judged: Mapping[RecordKey, _Group]) -> dict[str, list[_Group]]:
 
 
 def _rates(model: str, groups: Sequence[_Group]) -> Rates:
-    marks: dict[tuple[Stage, Mark | None], Fraction] = defaultdict(Fraction)
+    marks: dict[tuple[Derivation, Mark | None], Fraction] = defaultdict(Fraction)
     missing = Fraction()
     for group in groups:
         for label in group:

@@ -38,10 +38,10 @@ from cfr.problem import Json
 
 __all__ = [
     "MARKS",
+    "Derivation",
     "Judged",
     "Label",
     "Mark",
-    "Stage",
     "append_label",
     "begin_labels",
     "check_annotator",
@@ -51,11 +51,11 @@ __all__ = [
 ]
 
 Mark: TypeAlias = Literal["entailed", "not_entailed", "vague"]
-Stage: TypeAlias = Literal["raw", "propagated"]
+Derivation: TypeAlias = Literal["raw", "propagated"]
 
 MARKS: Final[tuple[Mark, ...]] = ("entailed", "not_entailed", "vague")
 """A constraint follows from the problem; it does not; or that cannot be told."""
-_STAGE: Final[FieldType[Stage]] = one_of(("raw", "propagated"))
+_STAGE: Final[FieldType[Derivation]] = one_of(("raw", "propagated"))
 _MARK: Final = one_of((*MARKS, None))
 _ANNOTATOR: Final = re.compile(r"\w(?:[\w.@ -]{0,38}\w)?")
 _HEXADECIMAL: Final[FieldType[str]] = FieldType(
@@ -69,7 +69,7 @@ class Judged:
     """A constraint and the mark that it was given; None where it has none yet."""
 
     id: str
-    stage: Stage
+    stage: Derivation
     mark: Mark | None = None
     digest: str = ""
     """A hash of the words that were judged; empty where they are not known."""
@@ -138,7 +138,7 @@ class Label:
 
 def unmarked(annotator: str, key: RecordKey, spec: ConstraintSpec) -> Label:
     """Make the label that an annotator begins with."""
-    both: tuple[tuple[Stage, Iterable[Constraint | Propagated]], ...] = (
+    both: tuple[tuple[Derivation, Iterable[Constraint | Propagated]], ...] = (
         ("raw", spec.raw_constraints),
         ("propagated", spec.propagated_constraints),
     )

@@ -17,7 +17,7 @@ from cfr.analysis.audit.stage1.claim import Claim, names_of_answer, read_claims
 from cfr.analysis.audit.stage1.implication import Knowledge, know
 from cfr.answer.expression.value import read_answer
 from cfr.benchmark.constraintbench.item import GoldConstraint, Item
-from cfr.constraint.predicate import Predicate, evaluate, parts, to_fraction
+from cfr.constraint.predicate import Predicate, parts, to_fraction, truth_of
 from cfr.constraint.spec import ConstraintSpec
 from cfr.problem import Json
 
@@ -147,7 +147,7 @@ def _true_of_answer(item: Item, gold: Knowledge, predicate: Predicate) -> bool |
         case "reduced":
             return None if reading is None or reading.form != "fraction" else reading.reduced
         case _:
-            return {"holds": True, "violated": False}.get(evaluate(predicate, item.answer))
+            return {"holds": True, "violated": False}.get(truth_of(predicate, item.answer))
 
 
 def _found(

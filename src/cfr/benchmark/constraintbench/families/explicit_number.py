@@ -6,7 +6,7 @@ from fractions import Fraction
 from random import Random
 
 from cfr.answer.expression.value import decimal
-from cfr.benchmark.constraintbench.families.wording import NAMES, tell
+from cfr.benchmark.constraintbench.families.phrase import NAMES, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
 from cfr.constraint.demand import (

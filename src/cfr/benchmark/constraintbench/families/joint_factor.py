@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isqrt
 from random import Random
 
-from cfr.benchmark.constraintbench.families.wording import NAMES, tell
+from cfr.benchmark.constraintbench.families.phrase import NAMES, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
 from cfr.constraint.demand import (

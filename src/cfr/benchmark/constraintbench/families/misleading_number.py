@@ -7,7 +7,7 @@ from math import floor
 from random import Random
 
 from cfr.answer.expression.value import decimal
-from cfr.benchmark.constraintbench.families.wording import NAMES, plural, tell
+from cfr.benchmark.constraintbench.families.phrase import NAMES, plural, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
 from cfr.constraint.demand import at_least, between, congruent, in_unit, parity

@@ -8,7 +8,7 @@ from math import comb, floor, gcd
 from random import Random
 
 from cfr.benchmark.constraintbench.families.chance import all_good
-from cfr.benchmark.constraintbench.families.wording import NAMES, listed, tell
+from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
 from cfr.constraint.demand import between, not_whole, reduced

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.answer.expression.evaluate import (
+from cfr.answer.expression.evaluator import (
     CONTEXTS,
     DIGITS,
     FAILURES,
