@@ -70,9 +70,9 @@ def test_a_file_of_classes_is_read_where_there_is_one(tmp_path: Path) -> None:
     rule = ErrorRuleOptions("first", None).read(made)
     assert rule == ErrorRule("first")
     path = tmp_path / "classes.jsonl"
-    path.write_text('{"problem": "1", "class": "arithmetic", "note": "n"}\n')
+    path.write_text('{"problem": "1", "class": "arithmetic"}\n')
     found = ErrorRuleOptions("any", path).read(made).classes
-    assert found.find(("set", "1"), "direct") == ("arithmetic", "n")
+    assert found.find(("set", "1"), "direct") == "arithmetic"
 
 
 def test_runs_db_is_read_where_nothing_is_named(

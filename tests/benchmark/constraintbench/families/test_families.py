@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -10,6 +12,7 @@ from random import Random
 import pytest
 
 from cfr.answer.expression.value import read_answer
+from cfr.benchmark.constraintbench import families
 from cfr.benchmark.constraintbench.families import FAMILIES
 from cfr.benchmark.constraintbench.families.phrase import NAMES
 from cfr.benchmark.constraintbench.family import Family
@@ -22,12 +25,32 @@ ITEMS = {
     name: [family.make(31, level, index) for level in LEVELS for index in range(DRAWS)]
     for name, family in FAMILIES.items()
 }
+MODULES = [
+    module.name
+    for module in pkgutil.iter_modules(families.__path__)
+    if module.name not in ("chance", "wording")
+]
 each_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
 
 def test_there_are_eight_families_in_each_tier_and_all_kinds() -> None:
     assert Counter(family.tier for family in FAMILIES.values()) == dict.fromkeys(TIERS, 8)
     assert {kind for family in FAMILIES.values() for kind in family.kinds} == set(KINDS)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_family_of_a_module_is_among_them(module: str) -> None:
+    found = vars(importlib.import_module(f"{families.__name__}.{module}"))
+    made = [value for value in found.values() if isinstance(value, Family)]
+    assert made
+    assert all(FAMILIES.get(family.name) is family for family in made)
+    assert tuple(made) == found["FAMILIES"]
+
+
+def test_every_family_belongs_to_one_of_the_modules() -> None:
+    assert {family.draw.__module__.rpartition(".")[2] for family in FAMILIES.values()} == set(
+        MODULES
+    )
 
 
 @each_family
