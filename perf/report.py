@@ -98,13 +98,13 @@ def verdicts(path: str) -> None:
 
 
 def report(path: str) -> None:
+    from cfr.analysis.report.context import ReportOptions
     from cfr.analysis.report.folder import write
-    from cfr.analysis.report.report import Choice, assemble
-    from cfr.analysis.study.reader import read_store
-    from cfr.evaluation.store import Store
+    from cfr.analysis.report.report import assemble
+    from cfr.analysis.study.reader import open_study
 
-    with tempfile.TemporaryDirectory() as folder, Store(path) as store:
-        write(assemble(read_store(store), Choice()), Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        write(assemble(open_study(path), ReportOptions()), Path(folder))
 
 
 def measured(function: Callable[[str], None], path: str, results: Any) -> None:
