@@ -21,7 +21,7 @@ from ahocorasick_rs import AhoCorasick
 
 __all__ = ["FAMILIES", "PROFILES", "Cue", "Profile", "Span", "aime_convention", "route"]
 
-Family: TypeAlias = Literal[
+CueFamily: TypeAlias = Literal[
     "final_integer_or_count",
     "modular_remainder",
     "encoded_exact_form",
@@ -40,7 +40,7 @@ Span: TypeAlias = tuple[int, int]
 class Cue(NamedTuple):
     """A cue family that fired, and where in the text it did."""
 
-    family: Family
+    family: CueFamily
     spans: tuple[Span, ...]
 
     def phrases(self, text: str) -> list[str]:
@@ -52,13 +52,13 @@ class Cue(NamedTuple):
 class _Pattern:
     """One family: its regular expression, and the literals that its matches begin with."""
 
-    family: Family
+    family: CueFamily
     regex: re.Pattern[str]
     openings: tuple[str, ...]
     """Lower-case. Every match starts with one of these: the law that makes the short cut exact."""
 
 
-def _pattern(family: Family, regex: str, *openings: str) -> _Pattern:
+def _pattern(family: CueFamily, regex: str, *openings: str) -> _Pattern:
     return _Pattern(family, re.compile(regex, re.IGNORECASE), openings)
 
 
@@ -148,7 +148,7 @@ PROFILES: dict[Profile, tuple[_Pattern, ...]] = {
     "reconstructed": _RECONSTRUCTED,
     "printed": _PRINTED,
 }
-FAMILIES: tuple[Family, ...] = tuple(pattern.family for pattern in _RECONSTRUCTED)
+FAMILIES: tuple[CueFamily, ...] = tuple(pattern.family for pattern in _RECONSTRUCTED)
 
 
 def route(text: str, profile: Profile = "reconstructed") -> tuple[Cue, ...]:
