@@ -10,7 +10,7 @@ from cfr.analysis.audit.flips import Flip, flips_between
 from cfr.analysis.audit.outcomes import both_outcomes
 from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Arm, Study
-from cfr.constraint.router import Family, route
+from cfr.constraint.router import CueFamily, route
 
 __all__ = ["PerProblem", "ProblemFacts", "ProblemResult", "per_problem"]
 
@@ -31,7 +31,7 @@ class ProblemFacts:
     problem: str
     kinds: tuple[str, ...]
     """The kinds of constraint that Stage 1 named."""
-    families: tuple[Family, ...]
+    families: tuple[CueFamily, ...]
     """The families of the router's cues in its text; only where Stage 1 named no kind."""
     before: ProblemResult
     after: ProblemResult
@@ -94,7 +94,7 @@ def per_problem(
 
 def _restrictions(
     study: Study, key: Key, kinds: dict[Key, tuple[str, ...]]
-) -> tuple[tuple[str, ...], tuple[Family, ...]]:
+) -> tuple[tuple[str, ...], tuple[CueFamily, ...]]:
     """Find the kinds that Stage 1 named or, where it has none, the cues in the text."""
     if named := kinds.get(key):
         return named, ()
