@@ -28,7 +28,7 @@ ITEMS = {
 MODULES = [
     module.name
     for module in pkgutil.iter_modules(families.__path__)
-    if module.name not in ("chance", "wording")
+    if module.name not in ("chance", "phrase")
 ]
 each_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
