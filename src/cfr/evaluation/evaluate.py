@@ -27,8 +27,9 @@ from cfr.engine.solve import run_sync
 from cfr.error import InputError
 from cfr.evaluation.budget import Budget, Budgeted, BudgetSpent
 from cfr.evaluation.experiment import Changes, Experiment
-from cfr.evaluation.runner import Job, SeriesResult, prepare, run
+from cfr.evaluation.runner import Job, prepare, run
 from cfr.evaluation.store import Store
+from cfr.evaluation.tally import SeriesResult
 from cfr.method import Method
 from cfr.protocol import Usage
 

@@ -11,17 +11,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
 import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.event import listens_for
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import DBAPIError
 
 from cfr.evaluation import schema
+from cfr.evaluation.database import connect, without_password
 from cfr.evaluation.error import StoreError, reason
 from cfr.evaluation.lock import advisory_lock, file_lock
 from cfr.evaluation.series import Series, fingerprint
@@ -55,8 +54,8 @@ class Store:
     """An open store: ``with Store("runs.db") as store``."""
 
     def __init__(self, url: str) -> None:
-        self.url = _without_password(url)
-        self.database, self._lock_path = _connect(url)
+        self.url = without_password(url)
+        self.database, self._lock_path = connect(url)
         try:
             self._prepare()
         except BaseException:
@@ -237,48 +236,6 @@ def _completion(row: sa.RowMapping) -> Completion:
         row["reported"],
     )
     return Completion(row["text"], cast("Finish", row["finish"]), row["reasoning"], usage)
-
-
-def _connect(url: str) -> tuple[sa.Engine, Path | None]:
-    """Open a database by its address; a plain path is a SQLite file."""
-    try:
-        if "://" not in url:
-            path = Path(url).expanduser()
-            if not path.absolute().parent.is_dir():
-                raise StoreError(f"{url}: there is no folder {path.parent}; make it first")
-            return _sqlite(f"sqlite:///{path}"), path.with_name(path.name + ".lock")
-        if url.startswith("sqlite"):
-            path = Path(sa.make_url(url).database or "runs.db")
-            return _sqlite(url), path.with_name(path.name + ".lock")
-        parsed = sa.make_url(url)
-        if parsed.get_backend_name() != "postgresql":
-            raise StoreError(f"{parsed.render_as_string()}: a store is SQLite or PostgreSQL")
-        return sa.create_engine(parsed.set(drivername="postgresql+psycopg")), None
-    except ArgumentError:
-        raise StoreError(f"{url}: not a store's address; give a file or postgresql://…") from None
-    except ModuleNotFoundError:
-        raise StoreError("PostgreSQL needs: pip install 'constraint-first[postgres]'") from None
-
-
-def _without_password(url: str) -> str:
-    try:
-        return sa.make_url(url).render_as_string() if "://" in url else url
-    except ArgumentError:
-        return url
-
-
-def _sqlite(url: str) -> sa.Engine:
-    engine = sa.create_engine(url, connect_args={"timeout": 30})
-
-    @listens_for(engine, "connect")
-    def _pragmas(connection: Any, _record: object) -> None:
-        cursor = connection.cursor()
-        # Readers do not wait for the writer; a commit is on the disk when it returns.
-        cursor.execute("PRAGMA journal_mode=WAL")
-        cursor.execute("PRAGMA synchronous=FULL")
-        cursor.close()
-
-    return engine
 
 
 def _upsert(dialect: Any, table: sa.Table) -> sa.Insert:
