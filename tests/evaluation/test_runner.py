@@ -159,8 +159,8 @@ async def test_a_spent_budget_stops_the_run_and_a_larger_one_goes_on(url: str) -
         assert len(list(attempt_rows(store))) == 30
 
 
-class PowerCut(Exception):
-    pass
+class PowerCut(BaseException):
+    """What no attempt can be blamed for: it ends the run."""
 
 
 class Dies:

@@ -10,22 +10,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from cfr.engine.drive import drive
 from cfr.engine.engine import Engine
-from cfr.engine.error import EngineError, JournalMismatch, ModelNotFound, Unauthorized
-from cfr.evaluation.attempt import EngineForRun, StoredJournal, ended, failed
-from cfr.evaluation.budget import BudgetSpent
+from cfr.evaluation.attempt import Ending, EngineForRun, StoredJournal, failed, make_attempt
+from cfr.evaluation.error import Unstorable
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import AttemptKey, Registered, Store, StoredCall
 from cfr.evaluation.tally import SeriesResult, Tally
 from cfr.method import Method
 from cfr.problem import Problem
+from cfr.protocol import Usage
 
 __all__ = ["Job", "prepare", "run"]
 
 _OBJECTS_A_COLLECTION: Final = 20_000
-# No other attempt will fare better: after the first of these none is asked for.
-_HOPELESS: Final = (Unauthorized, ModelNotFound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +71,9 @@ def prepare(
 async def run(store: Store, jobs: Iterable[Job], width: int) -> None:
     """Make all missing attempts, at most ``width`` at the same time.
 
-    A failed call fails its attempt and nothing else; only a key or a model that is refused before
-    anything succeeded fails the rest of its series unasked. A spent budget, a store that cannot be
-    written and a stored call that no longer fits end the run.
+    Whatever goes wrong in an attempt fails that attempt and nothing else; only a key or a model
+    that is refused before anything succeeded fails the rest of its series unasked. A spent budget,
+    a store that cannot be written and a stored call that no longer fits end the run.
     """
     missing = (attempt for job in jobs for attempt in job.missing())
 
@@ -86,13 +83,20 @@ async def run(store: Store, jobs: Iterable[Job], width: int) -> None:
 
     with _collecting_rarely():
         workers = [asyncio.create_task(work()) for _ in range(width)]
+        either = [asyncio.create_task(_all(workers)), asyncio.create_task(store.watch())]
         try:
-            await _first_failure(workers)
+            done, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            for ended in done:
+                ended.result()
         finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
+            for task in (*workers, *either):
+                task.cancel()
+            await asyncio.gather(*workers, *either, return_exceptions=True)
             await asyncio.to_thread(store.flush)
+
+
+async def _all(workers: list[asyncio.Task[None]]) -> None:
+    await asyncio.gather(*workers)
 
 
 @contextmanager
@@ -110,30 +114,34 @@ def _collecting_rarely() -> Generator[None]:
         gc.set_threshold(*before)
 
 
-async def _first_failure(workers: list[asyncio.Task[None]]) -> None:
-    done, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
-    for worker in done:
-        worker.result()
-
-
 async def _attempt(store: Store, job: Job, problem: Problem, run_index: int) -> None:
     number = job.registered.problems[problem.id]
     key = {"series": job.registered.series, "problem": number, "run": run_index}
-    journal = StoredJournal(store, key, job.begun.pop((number, run_index), {}))
-    engine = EngineForRun(job.engine, run_index, job.series.system)
     started = time.monotonic()
-    try:
-        if job.tally.refused:
-            raise Unauthorized(job.tally.refused)
-        outcome = await drive(job.method.solve(problem), engine, journal=journal)
-    except (BudgetSpent, JournalMismatch):
-        raise
-    except EngineError as error:
-        ending = failed(str(error), journal.usage)
-        if isinstance(error, _HOPELESS) and job.tally.scored == job.tally.resumed:
-            job.tally.refused = str(error)
+    if job.tally.refused:
+        ending = failed(job.tally.refused, Usage())
     else:
-        ending = await ended(outcome, problem)
-    job.tally.add(ending.status, ending.verdict, ending.usage)
-    seconds = time.monotonic() - started
-    store.write_attempt(key | ending.columns() | {"seconds": seconds, "finished_at": time.time()})
+        journal = StoredJournal(store, key, job.begun.pop((number, run_index), {}))
+        engine = EngineForRun(job.engine, run_index, job.series.system)
+        ending = await make_attempt(job.method, problem, engine, journal)
+    if ending.hopeless and job.tally.scored == job.tally.resumed:
+        job.tally.refused = ending.error or ""
+    _count(job.tally, ending, ending.usage)
+    try:
+        await _write(store, key, ending, started)
+    except Unstorable as error:  # counted already: whoever stops a run sees what it came to
+        job.tally.add(ending.status, ending.verdict, Usage(), count=-1)
+        ending = failed(str(error), ending.usage)
+        _count(job.tally, ending, Usage())
+        await _write(store, key, ending, started)
+
+
+def _count(tally: Tally, ending: Ending, usage: Usage) -> None:
+    tally.add(ending.status, ending.verdict, usage)
+    if ending.error is not None:
+        tally.reasons[ending.error] += 1
+
+
+async def _write(store: Store, key: dict[str, int], ending: Ending, started: float) -> None:
+    times = {"seconds": time.monotonic() - started, "finished_at": time.time()}
+    await store.write_attempt(key | ending.columns() | times)

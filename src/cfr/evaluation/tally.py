@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cfr.evaluation.series import Series
 from cfr.evaluation.status import Status
 from cfr.protocol import Usage
 
-__all__ = ["SeriesResult", "Tally"]
+__all__ = ["SeriesResult", "Tally", "most_frequent_reason"]
 
 
 @dataclass(slots=True)
@@ -27,6 +29,8 @@ class Tally:
     """Attempts that were there before this run."""
     refused: str = ""
     """Why the endpoint will have nothing to do with us, where it said so before any success."""
+    reasons: Counter[str] = field(default_factory=Counter[str])
+    """Why attempts of this run failed, and how many for each reason."""
 
     @property
     def scored(self) -> int:
@@ -57,3 +61,9 @@ class SeriesResult:
     def accuracy(self) -> float | None:
         """The share of correct answers among scored attempts; None where there are none."""
         return self.tally.correct / self.tally.scored if self.tally.scored else None
+
+
+def most_frequent_reason(results: Iterable[SeriesResult]) -> tuple[str, int]:
+    """Find out why most of the failed attempts failed, and how many; at least one must have."""
+    together = sum((result.tally.reasons for result in results), Counter[str]())
+    return together.most_common(1)[0]
