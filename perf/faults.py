@@ -1,4 +1,4 @@
-"""A run of 2,000 attempts against an endpoint that misbehaves, beside the same run when all is well.
+"""2,000 attempts against an endpoint that misbehaves, beside the same run when all is well.
 
 python perf/faults.py [share of faults]     (0.3 by default)
 

@@ -13,10 +13,11 @@ from sums import sums
 from cfr.cli.live import TerminalWatcher, results, summary_table
 from cfr.engine.limit import Limiter
 from cfr.engine.scripted import Scripted
-from cfr.evaluation.runner import Job, SeriesResult, Tally, prepare
+from cfr.evaluation.runner import Job, prepare
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
 from cfr.evaluation.summary import Summary
+from cfr.evaluation.tally import SeriesResult, Tally
 from cfr.protocol import Usage
 
 from .conftest import open_terminal

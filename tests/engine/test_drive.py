@@ -151,3 +151,19 @@ async def test_calls_of_a_round_run_at_the_same_time() -> None:
 async def test_a_script_that_is_too_short_says_so() -> None:
     with pytest.raises(EngineError, match="no reply left for a stage2 call"):
         await solve("cfr", Scripted([SPEC]))
+
+
+async def test_a_method_sees_on_its_first_run_what_it_will_see_on_a_replay() -> None:
+    def quote() -> Steps[str]:
+        first = yield from ask(Call.user("x", stage="stage1", max_tokens=1))
+        # What is an escape in JSON is half a surrogate pair once it is read.
+        quoted = json.loads(first.text)
+        second = yield from ask(Call.user(f"You said {quoted}", stage="stage2", max_tokens=1))
+        return first.text + second.text
+
+    journal = MemoryJournal()
+    engine = Scripted([r'"\ud83d"', "\0 and \ud83d"])
+    outcome = await drive(quote(), engine, journal=journal)
+    assert outcome.result == r'"\ud83d"' + "\ufffd and \ufffd"
+    assert engine.asked[1].messages[0].content == "You said \ufffd"
+    assert await drive(quote(), Scripted([]), journal=journal) == outcome

@@ -1,9 +1,18 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from cfr.engine.error import JournalMismatch
-from cfr.engine.journal import MemoryJournal, digest, require_same
+from cfr.engine.journal import (
+    MemoryJournal,
+    digest,
+    require_same,
+    storable_call,
+    storable_completion,
+    storable_usage,
+)
+from cfr.file.storable import LONGEST, MOST
 from cfr.protocol import Call, Completion, Message, Usage
 
 CALL = Call.user("x", stage="direct", max_tokens=1)
@@ -60,3 +69,38 @@ def test_digests_are_those_of_stores_that_were_written_before() -> None:
     call = Call(told, "stage1", 1_024, json=True, schema='{"type": "object"}', sample=2)
     assert digest(call) == "f09418913bebaffa61e86e3475c2998f5f271aa06427a5887e175bbad8d4ce83"
     assert len(digest(replace(call, messages=(Message("user", "\ud800"),)))) == 64
+
+
+def test_what_can_be_stored_is_handed_on_as_it_is() -> None:
+    assert storable_completion(COMPLETION) is COMPLETION
+    assert storable_call(CALL) is CALL
+    assert storable_usage(COMPLETION.usage) is COMPLETION.usage
+
+
+def test_what_cannot_be_stored_is_replaced_before_a_method_sees_it() -> None:
+    odd = Completion("half \ud83d \0", "stop", "\ud83d", Usage(2**63, -5, reasoning=1))
+    kept = Completion(
+        "half \ufffd \ufffd", "stop", "\ufffd", Usage(MOST, 0, reasoning=1, reported=False)
+    )
+    assert storable_completion(odd) == kept
+
+
+def test_a_reply_that_is_cut_counts_as_truncated() -> None:
+    assert storable_completion(Completion("x" * LONGEST)).finish == "stop"
+    cut = storable_completion(Completion("x" * (LONGEST + 1)))
+    assert (len(cut.text), cut.truncated) == (LONGEST, True)
+
+
+def test_counts_are_whole_numbers_whatever_an_engine_says() -> None:
+    odd: Any = Usage(True, 2.5, float("nan"), 4)  # pyright: ignore[reportArgumentType]
+    kept = storable_usage(odd)
+    assert kept == Usage(1, 2, 0, 4, reported=False)
+    assert {type(count) for count in (kept.input, kept.output, kept.reasoning)} == {int}
+
+
+def test_a_call_is_sent_without_what_no_request_can_carry() -> None:
+    told = (Message("system", "Be brief."), Message("user", "half \ud83d pair"))
+    call = Call(told, "stage2", 9, json=True, sample=3)
+    sent = storable_call(call)
+    assert sent.messages[1] == Message("user", "half \ufffd pair")
+    assert replace(sent, messages=told) == call

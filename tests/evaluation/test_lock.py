@@ -3,7 +3,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +15,15 @@ from filelock import Timeout
 from sqlalchemy.event import listen, remove
 from sums import right, sums
 
+from cfr.engine.engine import SILENT, Watcher
 from cfr.engine.scripted import Scripted
-from cfr.evaluation import schema
+from cfr.evaluation import schema, writer
 from cfr.evaluation.error import StoreError
+from cfr.evaluation.lock import LockFile
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
+from cfr.protocol import Call, Completion
 
 HOLD = """
 import sys, time
@@ -148,3 +154,78 @@ def test_what_went_wrong_first_is_what_is_told(on_postgres: Store) -> None:
     with pytest.raises(OSError, match="the disk is full"), on_postgres.exclusively():
         fail()
     assert is_free(on_postgres.url)
+
+
+SERIES = Series("sums", "direct", "m")
+
+
+def test_a_lock_that_was_lost_is_taken_again_where_nobody_else_has_it(on_postgres: Store) -> None:
+    with on_postgres.exclusively():
+        job = prepare(on_postgres, SERIES, sums(5), 1, Scripted(right))
+        end_holder(on_postgres)
+        asyncio.run(run(on_postgres, [job], width=2))
+        assert job.tally.complete
+        assert not is_free(on_postgres.url)
+    assert is_free(on_postgres.url)
+
+
+@contextmanager
+def robbed(store: Store) -> Generator[None]:
+    """Let somebody else wait for the lock, end the session that holds it, and so hand it over."""
+    with (
+        store.database.connect().execution_options(isolation_level="AUTOCOMMIT") as robber,
+        ThreadPoolExecutor() as threads,
+    ):
+        waiting = threads.submit(robber.execute, sa.text(f"SELECT pg_advisory_lock({0x636672})"))
+        while not sessions(store, "NOT granted"):
+            time.sleep(0.01)
+        (holder,) = sessions(store, "locktype = 'advisory' AND granted")
+        with store.database.connect() as connection:
+            connection.execute(sa.text("SELECT pg_terminate_backend(:pid)"), {"pid": holder})
+        waiting.result(10)
+        try:
+            yield
+        finally:
+            robber.execute(sa.text("SELECT pg_advisory_unlock_all()"))
+
+
+def test_nothing_is_written_once_another_run_has_the_lock(on_postgres: Store) -> None:
+    job = prepare(on_postgres, SERIES, sums(5), 1, Scripted(right))
+    with (
+        pytest.raises(StoreError, match=r"lock .* was lost .*\(another run took it\)"),
+        on_postgres.exclusively(),
+        robbed(on_postgres),
+    ):
+        asyncio.run(run(on_postgres, [job], width=2))
+    assert not on_postgres.read(sa.select(schema.calls))
+    assert not on_postgres.read(sa.select(schema.attempts))
+    assert is_free(on_postgres.url)
+
+
+def test_a_run_that_only_waits_for_its_model_hears_of_another_run(
+    on_postgres: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "_HEARTBEAT", 0.05)
+
+    class Silent:
+        async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+            await asyncio.to_thread(taken.enter_context, robbed(on_postgres))
+            return await asyncio.get_running_loop().create_future()
+
+    job = prepare(on_postgres, SERIES, sums(1), 1, Silent())
+    with (
+        ExitStack() as taken,
+        pytest.raises(StoreError, match="another run took it"),
+        on_postgres.exclusively(),
+    ):
+        asyncio.run(run(on_postgres, [job], width=1))
+
+
+def test_a_folder_that_takes_no_lock_is_named(tmp_path: Path) -> None:
+    lock = LockFile("runs.db", tmp_path / "gone" / "runs.db")
+    (tmp_path / "gone").write_text("not a folder")
+    with (
+        pytest.raises(StoreError, match=r"^runs\.db: cannot be locked \(.*runs\.db\.lock"),
+        lock.held(),
+    ):
+        pass

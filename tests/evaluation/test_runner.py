@@ -127,30 +127,6 @@ async def test_a_fault_that_passes_leaves_no_trace(url: str, endpoint: Server) -
     assert sum(seen.values()) == 12
 
 
-async def test_runs_and_samples_have_seeds_of_their_own(url: str, endpoint: Server) -> None:
-    endpoint.respond = reply_right
-    seeded = Decoding(seed=7)
-    series = Series("sums", "self-consistency(samples=3)", "model-a", seeded)
-    with Store(url) as store:
-        async with OpenAI(Endpoint(endpoint.url, "model-a")) as served:
-            job = prepare(store, series, sums(1), 2, Decoded(served, seeded))
-            await run(store, [job], width=1)
-    seeds = [body["seed"] for body in endpoint.requests]
-    assert len(set(seeds)) == 6
-    assert min(seeds) == 7
-
-
-async def test_a_system_prompt_goes_ahead_of_every_call_and_makes_another_series(url: str) -> None:
-    engine = Scripted(lambda call: right(call))
-    told = replace(SERIES, method="cfr", system="Answer in English.")
-    with Store(url) as store:
-        for series in (replace(told, system=""), told):
-            await run(store, [prepare(store, series, sums(1), 1, engine)], width=1)
-    first = [call.messages[0] for call in engine.asked]
-    assert [message.role for message in first] == ["user", "user", "system", "system"]
-    assert {message.content for message in first[2:]} == {"Answer in English."}
-
-
 class Metered:
     """An engine that charges for each call what a short reply costs."""
 
@@ -183,19 +159,8 @@ async def test_a_spent_budget_stops_the_run_and_a_larger_one_goes_on(url: str) -
         assert len(list(attempt_rows(store))) == 30
 
 
-async def test_a_smaller_run_counts_only_what_belongs_to_it(url: str) -> None:
-    with Store(url) as store:
-        engine = Scripted(lambda call: Completion(right(call), usage=Usage(3, 4)))
-        await run(store, [prepare(store, SERIES, sums(6), 3, engine)], width=4)
-        job = prepare(store, SERIES, sums(2), 2, engine)
-    assert not list(job.missing())
-    tally = job.tally
-    assert (tally.total, tally.ok, tally.correct, tally.resumed) == (4, 4, 4, 4)
-    assert tally.usage == Usage(12, 16)
-
-
-class PowerCut(Exception):
-    pass
+class PowerCut(BaseException):
+    """What no attempt can be blamed for: it ends the run."""
 
 
 class Dies:

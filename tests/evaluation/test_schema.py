@@ -44,11 +44,10 @@ def test_a_store_has_these_tables(url: str) -> None:
 
 
 @pytest.mark.parametrize("table", [schema.series, schema.problems, schema.attempts])
-def test_nothing_is_there_twice(url: str, table: sa.Table) -> None:
+async def test_nothing_is_there_twice(url: str, table: sa.Table) -> None:
     with Store(url) as store:
         registered = store.register(SERIES, sums(1))
-        store.write_attempt(attempt(registered.series, registered.problems["p0"]))
-        store.flush()
+        await store.write_attempt(attempt(registered.series, registered.problems["p0"]))
         with store.database.connect() as connection:
             (row,) = connection.execute(sa.select(table)).mappings()
             again = {name: value for name, value in row.items() if name != "id"}

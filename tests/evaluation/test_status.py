@@ -2,9 +2,9 @@ from dataclasses import fields
 
 import pytest
 
-from cfr.evaluation.runner import Tally
 from cfr.evaluation.status import STATUSES
 from cfr.evaluation.summary import Summary
+from cfr.evaluation.tally import Tally
 
 
 def test_the_statuses_are_those_of_the_docs() -> None:

@@ -6,10 +6,11 @@ from sums import right, sums
 
 from cfr.engine.engine import Decoding
 from cfr.engine.scripted import Scripted
+from cfr.evaluation import schema
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.evaluation.summary import summaries
+from cfr.evaluation.store import Store, StoreError
+from cfr.evaluation.summary import Failure, failures, summaries
 from cfr.protocol import Usage
 
 SERIES = Series("sums", "direct", "model-a", Decoding(temperature=0, seed=3))
@@ -31,10 +32,12 @@ def fill(store: Store) -> None:
     (problem,) = registered.problems.values()
     tokens = {"input_tokens": 10, "output_tokens": 7, "reasoning_tokens": 3, "cached_tokens": 1}
     made = [(status, verdict) for status, verdict, count in ENDINGS for _ in range(count)]
-    for n, (status, verdict) in enumerate(made):
-        ended = {"status": status, "verdict": verdict}
-        store.write_attempt(attempt(registered.series, problem, n, **ended, **tokens))
-    store.flush()
+    rows = [
+        attempt(registered.series, problem, n, status=status, verdict=verdict, **tokens)
+        for n, (status, verdict) in enumerate(made)
+    ]
+    with store.database.begin() as connection:
+        connection.execute(schema.attempts.insert(), rows)
 
 
 def test_the_numbers_of_a_series_are_those_of_its_attempts(url: str) -> None:
@@ -91,3 +94,39 @@ async def test_each_series_is_counted_by_itself(url: str) -> None:
 def test_a_store_in_which_nothing_was_run(url: str) -> None:
     with Store(url) as store:
         assert summaries(store) == []
+
+
+def test_failures_are_listed_by_reason_with_the_first_attempt_of_each(url: str) -> None:
+    whys = ["slow", "odd", "odd", None, "odd", "slow"]
+    with Store(url) as store:
+        registered = store.register(SERIES, sums(3))
+        rows = [
+            attempt(registered.series, registered.problems[f"p{n % 3}"], n // 3, error=why)
+            | {"status": "failed" if why else "ok"}
+            for n, why in enumerate(whys)
+        ]
+        with store.database.begin() as connection:
+            connection.execute(schema.attempts.insert(), rows)
+        found = failures(store)
+    assert found == [
+        Failure("odd", 3, "sums", "direct", "model-a", "p1", 0),
+        Failure("slow", 2, "sums", "direct", "model-a", "p0", 0),
+    ]
+    assert found[1].to_json() == {
+        "reason": "slow",
+        "count": 2,
+        "benchmark": "sums",
+        "method": "direct",
+        "model": "model-a",
+        "problem": "p0",
+        "run": 0,
+    }
+
+
+def test_settings_that_are_no_json_are_told_in_words(url: str) -> None:
+    with Store(url) as store:
+        fill(store)
+        with store.database.begin() as connection:
+            connection.execute(schema.series.update().values(decoding="{not json"))
+        with pytest.raises(StoreError, match=r"cannot be read \("):
+            summaries(store)

@@ -1,19 +1,22 @@
 import asyncio
+import re
 import sqlite3
+import subprocess
 import threading
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from postgres import Postgres
 from sqlalchemy.event import listen
 from stored import attempt
 from sums import sums
 
-from cfr.evaluation import schema
-from cfr.evaluation.error import StoreError
+from cfr.evaluation import database, schema, writer
+from cfr.evaluation.error import StoreError, Unstorable
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
 from cfr.evaluation.writer import RowValues, Writer
@@ -27,6 +30,9 @@ TABLE = sa.Table(
 )
 
 
+INSERT = TABLE.insert()
+
+
 class Notes:
     """A SQLite file with one table, and a writer for it."""
 
@@ -34,7 +40,11 @@ class Notes:
         self.path = path
         self.database = sa.create_engine(f"sqlite:///{path}", connect_args={"timeout": 30})
         TABLE.metadata.create_all(self.database)
-        self.writer = Writer("notes.db", self.database, lambda table: table.insert())
+        self.checked = 0
+        self.writer = Writer("notes.db", self.database, self.check)
+
+    def check(self) -> None:
+        self.checked += 1
 
     def stored(self) -> list[tuple[Any, ...]]:
         """Read what is committed, over a connection that the writer knows nothing of."""
@@ -69,7 +79,7 @@ def note(number: int, text: str | None = "") -> RowValues:
 
 async def test_a_row_is_acknowledged_when_it_is_committed_and_not_before(notes: Notes) -> None:
     with notes.locked():
-        waiting = asyncio.create_task(notes.writer.write(TABLE, note(1)))
+        waiting = asyncio.create_task(notes.writer.write(INSERT, note(1)))
         done, _ = await asyncio.wait([waiting], timeout=0.2)
         assert not done
         assert notes.stored() == []
@@ -78,30 +88,35 @@ async def test_a_row_is_acknowledged_when_it_is_committed_and_not_before(notes: 
 
 
 async def test_rows_are_written_in_the_order_in_which_they_came(notes: Notes) -> None:
-    for number in (5, 3, 4, 1):
-        notes.writer.write_later(TABLE, note(number))
-    await notes.writer.write(TABLE, note(2))
+    await asyncio.gather(*(notes.writer.write(INSERT, note(n)) for n in (5, 3, 4, 1, 2)))
     assert [number for number, _ in notes.stored()] == [5, 3, 4, 1, 2]
 
 
 async def test_rows_that_come_together_share_a_commit(notes: Notes) -> None:
     commits: list[object] = []
     listen(notes.database, "commit", commits.append)
-    await asyncio.gather(*(notes.writer.write(TABLE, note(n)) for n in range(500)))
+    await asyncio.gather(*(notes.writer.write(INSERT, note(n)) for n in range(500)))
     assert len(notes.stored()) == 500
     assert 1 <= len(commits) < 50
 
 
-async def test_a_failure_reaches_whoever_waits_and_the_flush(notes: Notes) -> None:
-    with pytest.raises(StoreError, match=r"notes\.db: cannot be written \(NOT NULL"):
-        await notes.writer.write(TABLE, note(1, None))
+async def test_a_failure_of_the_store_reaches_whoever_waits_and_the_flush(notes: Notes) -> None:
+    watching = asyncio.create_task(notes.writer.watch())
+    await asyncio.sleep(0)
+    TABLE.metadata.drop_all(notes.database)
+    with pytest.raises(StoreError, match=r"notes\.db: cannot be written \(no such table: notes\)"):
+        await notes.writer.write(INSERT, note(1))
     for _ in range(2):
         with pytest.raises(StoreError, match=r"cannot be written .*run the same command again"):
             notes.writer.flush()
-    assert notes.stored() == []
+        with pytest.raises(StoreError, match="no such table"):
+            await watching
+        watching = asyncio.create_task(notes.writer.watch())
 
 
-async def test_a_batch_with_a_bad_row_is_refused_as_a_whole(notes: Notes) -> None:
+@asynccontextmanager
+async def held_up(notes: Notes) -> AsyncGenerator[None]:
+    """Let rows gather: what comes while a commit is under way goes into the next together."""
     begun, go_on = threading.Event(), threading.Event()
 
     def hold_up(_connection: object) -> None:
@@ -109,32 +124,65 @@ async def test_a_batch_with_a_bad_row_is_refused_as_a_whole(notes: Notes) -> Non
         go_on.wait()
 
     listen(notes.database, "begin", hold_up)
-    notes.writer.write_later(TABLE, note(1))
-    await asyncio.to_thread(begun.wait)  # what comes while a commit is under way goes together
-    rows = [note(2), note(3, None), note(4)]
-    three = [asyncio.create_task(notes.writer.write(TABLE, row)) for row in rows]
-    await asyncio.sleep(0)
+    first = asyncio.create_task(notes.writer.write(INSERT, note(1)))
+    await asyncio.to_thread(begun.wait)
+    yield
     go_on.set()
-    results = await asyncio.gather(*three, return_exceptions=True)
-    assert all(isinstance(result, StoreError) for result in results)
+    await first
+
+
+BAD: list[Any] = [None, "\ud800", object(), 2**70]
+
+
+@pytest.mark.parametrize("bad", BAD)
+async def test_a_row_that_is_refused_takes_no_other_with_it(notes: Notes, bad: Any) -> None:
+    async with held_up(notes):
+        rows = [note(n, bad if n in (3, 9) else "good") for n in range(2, 40)]
+        writing = [asyncio.create_task(notes.writer.write(INSERT, row)) for row in rows]
+        await asyncio.sleep(0)
+    results = await asyncio.gather(*writing, return_exceptions=True)
+    refused = [row["id"] for row, result in zip(rows, results, strict=True) if result]
+    assert refused == [3, 9]
+    assert all(isinstance(results[n - 2], Unstorable) for n in refused)
+    assert re.match(r"notes\.db: refused to store it \(.+\)$", str(results[1]))
+    assert [number for number, _ in notes.stored()] == [n for n in range(1, 40) if n not in refused]
+    notes.writer.flush()  # the store is well
+
+
+async def test_the_lock_is_looked_at_before_a_commit_and_now_and_then(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "_HEARTBEAT", 0.01)
+    await notes.writer.write(INSERT, note(1))
+    assert notes.checked >= 1
+    while notes.checked < 5:
+        await asyncio.sleep(0.01)
+
+    def lost() -> None:
+        raise StoreError("the lock was lost")
+
+    notes.check = lost  # what follows is refused although the database would take it
+    monkeypatch.setattr(notes.writer, "_check", lost)
+    with pytest.raises(StoreError, match="the lock was lost"):
+        await notes.writer.watch()
+    with pytest.raises(StoreError, match="the lock was lost"):
+        await notes.writer.write(INSERT, note(2))
     assert notes.stored() == [(1, "")]
-    await notes.writer.write(TABLE, note(5))  # the thread lives on
-    assert notes.stored() == [(1, ""), (5, "")]
 
 
 async def test_a_row_is_safe_even_if_nobody_waits_for_it_any_more(notes: Notes) -> None:
     with notes.locked():
-        waiting = asyncio.create_task(notes.writer.write(TABLE, note(1)))
+        waiting = asyncio.create_task(notes.writer.write(INSERT, note(1)))
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.wait([waiting])
-    await notes.writer.write(TABLE, note(2))
+    await notes.writer.write(INSERT, note(2))
     assert notes.stored() == [(1, ""), (2, "")]
 
 
 def test_a_loop_that_was_closed_meanwhile_does_not_stop_the_writer(notes: Notes) -> None:
     async def give_up() -> None:
-        waiting = asyncio.create_task(notes.writer.write(TABLE, note(1)))
+        waiting = asyncio.create_task(notes.writer.write(INSERT, note(1)))
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.wait([waiting])
@@ -142,33 +190,76 @@ def test_a_loop_that_was_closed_meanwhile_does_not_stop_the_writer(notes: Notes)
     with notes.locked():
         asyncio.run(give_up())
     notes.writer.flush()
-    notes.writer.write_later(TABLE, note(2))
-    notes.writer.flush()
+    asyncio.run(notes.writer.write(INSERT, note(2)))
     assert notes.stored() == [(1, ""), (2, "")]
+
+
+async def put(notes: Notes, count: int) -> None:
+    """Hand over rows, and do not wait for them."""
+    for number in range(count):
+        waiting = asyncio.create_task(notes.writer.write(INSERT, note(number)))
+        await asyncio.sleep(0)
+        waiting.cancel()
 
 
 def test_a_flush_waits_until_everything_is_committed(notes: Notes) -> None:
     notes.writer.flush()
-    for number in range(20):
-        notes.writer.write_later(TABLE, note(number))
+    asyncio.run(put(notes, 20))
     notes.writer.flush()
     assert len(notes.stored()) == 20
 
 
 def test_closing_commits_what_is_left(notes: Notes) -> None:
-    for number in range(20):
-        notes.writer.write_later(TABLE, note(number))
+    asyncio.run(put(notes, 20))
     notes.writer.close()
     assert len(notes.stored()) == 20
 
 
-def test_of_rows_with_one_key_in_one_batch_the_last_stands(url: str) -> None:
+async def test_of_rows_with_one_key_in_one_batch_the_last_stands(url: str) -> None:
     with Store(url) as store:
         registered = store.register(Series("sums", "direct", "m"), sums(PROBLEMS))
-        for answer in ("first", "second", "third"):
-            for number in registered.problems.values():
+        await asyncio.gather(
+            *(
                 store.write_attempt(attempt(registered.series, number, answer=answer))
-        store.flush()
+                for answer in ("first", "second", "third")
+                for number in registered.problems.values()
+            )
+        )
         with store.database.connect() as connection:
             answers = list(connection.scalars(sa.select(schema.attempts.c.answer)))
     assert answers == ["third"] * PROBLEMS
+
+
+@pytest.fixture
+def restarted(frail_postgres: Postgres) -> Iterator[Postgres]:
+    yield frail_postgres
+    with suppress(subprocess.CalledProcessError):  # it runs already
+        frail_postgres.start()
+
+
+async def test_a_server_that_is_restarted_is_waited_for(restarted: Postgres) -> None:
+    with Store(restarted.url) as store:
+        registered = store.register(Series("sums", "direct", "m"), sums(PROBLEMS))
+        rows = [attempt(registered.series, number) for number in registered.problems.values()]
+        await asyncio.gather(*map(store.write_attempt, rows[:10]))
+        restarted.stop()
+        writing = [asyncio.create_task(store.write_attempt(row)) for row in rows[10:]]
+        done, _ = await asyncio.wait(writing, timeout=0.5)
+        assert not done
+        await asyncio.to_thread(restarted.start)
+        await asyncio.gather(*writing)
+        assert store.finished(registered.series) == {(row["problem"], 0) for row in rows}
+        schema.METADATA.drop_all(store.database)
+
+
+async def test_a_server_that_stays_away_ends_the_run_in_words(
+    restarted: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_OUTAGE", 0.3)
+    with Store(restarted.url) as store:
+        registered = store.register(Series("sums", "direct", "m"), sums(1))
+        restarted.stop()
+        with pytest.raises(StoreError, match=r"cannot be written .*see that its server runs"):
+            await store.write_attempt(attempt(registered.series, registered.problems["p0"]))
+        with pytest.raises(StoreError, match=r"cannot be read .*see that its server runs"):
+            store.finished(registered.series)

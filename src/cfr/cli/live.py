@@ -17,8 +17,9 @@ from cfr.cli.progress import bytes_bar
 from cfr.engine.limit import Limiter
 from cfr.engine.pull import Progress
 from cfr.evaluation.evaluate import EvaluationWatcher
-from cfr.evaluation.runner import Job, SeriesResult
+from cfr.evaluation.runner import Job
 from cfr.evaluation.summary import Summary
+from cfr.evaluation.tally import SeriesResult
 from cfr.file.printable import printable
 from cfr.protocol import Usage
 

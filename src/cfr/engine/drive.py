@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from cfr.engine.engine import SILENT, Engine, Watcher
-from cfr.engine.journal import Journal
+from cfr.engine.journal import Journal, storable_call, storable_completion
 from cfr.protocol import Call, Completion, Exchange, Run, Steps
 
 __all__ = ["Outcome", "drive"]
@@ -29,7 +29,8 @@ async def drive(
     """Run a method to its end. Calls of one round are performed at the same time.
 
     With a journal, completions it already has are not asked for again, and each new one is stored
-    before the method sees it.
+    before the method sees it. Whatever an engine returns passes the gate for storable values first,
+    so that the method sees the same on a replay.
     """
     run = Run(steps)
     while not run.done:
@@ -58,7 +59,7 @@ async def _perform(
     watcher.started(call)
     completion = journal.recall(ordinal, call) if journal else None
     if completion is None:
-        completion = await engine.complete(call, watcher)
+        completion = storable_completion(await engine.complete(storable_call(call), watcher))
         if journal:
             await journal.record(ordinal, call, completion)
     watcher.finished(call, completion)

@@ -27,8 +27,9 @@ from cfr.engine.solve import run_sync
 from cfr.error import InputError
 from cfr.evaluation.budget import Budget, Budgeted, BudgetSpent
 from cfr.evaluation.experiment import Changes, Experiment
-from cfr.evaluation.runner import Job, SeriesResult, prepare, run
+from cfr.evaluation.runner import Job, prepare, run
 from cfr.evaluation.store import Store
+from cfr.evaluation.tally import SeriesResult, most_frequent_reason
 from cfr.method import Method
 from cfr.protocol import Usage
 
@@ -280,6 +281,6 @@ def _missing(series: Sequence[SeriesResult]) -> str:
     if not failed:
         return ""
     total = sum(one.tally.total for one in series)
-    refused = next((f" ({one.tally.refused})" for one in series if one.tally.refused), "")
-    said = f"{failed} of {total} attempts failed and are not scored{refused}"
-    return f"{said}; run the same command again"
+    reason, count = most_frequent_reason(series)
+    said = f"{failed} of {total} attempts failed and are not scored"
+    return f"{said}, {count} of them with: {reason}; run the same command again"

@@ -6,67 +6,159 @@ that holds them, however it ends.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import sqlalchemy as sa
 from filelock import FileLock, Timeout
 from sqlalchemy.exc import DBAPIError
 
+from cfr.evaluation.database import patiently
 from cfr.evaluation.error import StoreError, reason
 
-__all__ = ["advisory_lock", "file_lock"]
+__all__ = ["AdvisoryLock", "Lock", "LockFile"]
 
 _NUMBER: Final = 0x63_66_72  # "cfr"
+_IS_HELD: Final = sa.text(
+    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+    " AND pid = pg_backend_pid() AND classid = 0 AND objid = :number"
+).bindparams(number=_NUMBER)
 
 
-@contextmanager
-def file_lock(url: str, path: Path) -> Generator[None]:
-    """Hold the lock of a SQLite store, which is a file beside it."""
-    try:
-        held = FileLock(path, timeout=0).acquire()
-    except Timeout:
-        raise _in_use(url) from None
-    with held:
-        yield
+class Lock(Protocol):
+    """A lock on a store."""
+
+    def held(self) -> AbstractContextManager[None]:
+        """Hold it, or refuse to where another run has it."""
+        ...
+
+    def check(self) -> None:
+        """Make sure that it is held still, if it was taken at all; raise where it is not."""
+        ...
 
 
-@contextmanager
-def advisory_lock(url: str, database: sa.Engine) -> Generator[None]:
-    """Hold the lock of a PostgreSQL store, which belongs to a connection and not to a transaction.
+class LockFile:
+    """The lock of a SQLite store, which is a file beside it."""
+
+    def __init__(self, url: str, path: Path) -> None:
+        self._url = url
+        self._path = path.with_name(path.name + ".lock")
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Hold it, or refuse to where another run has it."""
+        try:
+            held = FileLock(self._path, timeout=0).acquire()
+        except Timeout:
+            raise _in_use(self._url) from None
+        except OSError as error:
+            raise StoreError(
+                f"{self._url}: cannot be locked ({error.strerror}: {self._path}); name a store in "
+                "a folder that you may write to"
+            ) from None
+        with held:
+            yield
+
+    def check(self) -> None:
+        """Do nothing: the system takes such a lock away from nobody."""
+
+
+class AdvisoryLock:
+    """The lock of a PostgreSQL store, which belongs to a connection and not to a transaction.
 
     The connection commits by itself: a transaction that is open as long as a run would keep the
-    server from cleaning up, and servers may end those that are idle.
+    server from cleaning up, and servers may end those that are idle. They may end the connection
+    too, and the lock with it; so it is looked at before anything is written, and taken again where
+    nobody else took it meanwhile.
     """
-    with database.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        if not connection.scalar(sa.select(sa.func.pg_try_advisory_lock(_NUMBER))):
-            raise _in_use(url)
+
+    def __init__(self, url: str, database: sa.Engine) -> None:
+        self._url = url
+        self._database = database
+        self._guard = threading.Lock()
+        self._wanted = False
+        self._connection: sa.Connection | None = None
+        self._lost: StoreError | None = None
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Hold it, or refuse to where another run has it."""
+        with self._guard:
+            self._lost = None
+            if not patiently(self._url, "locked", self._take):
+                raise _in_use(self._url)
+            self._wanted = True
         try:
             yield
         except BaseException:
             with suppress(StoreError):  # what went wrong first is what is told
-                _release(url, connection)
+                self._release()
             raise
-        _release(url, connection)
+        self._release()
 
+    def check(self) -> None:
+        """Make sure that it is held still, if it was taken at all; raise where it is not."""
+        with self._guard:
+            if self._lost:
+                raise self._lost
+            if not self._wanted or self._is_held():
+                return
+            if not self._take():
+                self._lost = self._taken_away("another run took it")
+                raise self._lost
 
-def _release(url: str, connection: sa.Connection) -> None:
-    """Give the lock back; raise where it was lost, since then another run may have had the store.
+    def _take(self) -> bool:
+        connection = self._database.connect().execution_options(isolation_level="AUTOCOMMIT")
+        try:
+            taken = connection.scalar(sa.select(sa.func.pg_try_advisory_lock(_NUMBER)))
+        except BaseException:
+            connection.close()
+            raise
+        if taken:
+            self._connection = connection
+        else:
+            connection.close()
+        return bool(taken)
 
-    A connection goes back to its pool and lives on, and so would its lock.
-    """
-    lost = "it was held no longer"
-    try:
-        if connection.scalar(sa.select(sa.func.pg_advisory_unlock(_NUMBER))):
-            return
-    except DBAPIError as error:
-        lost = reason(error)
-    raise StoreError(
-        f"{url}: the lock on this store was lost during the run ({lost}), and another run may have "
-        "used it meanwhile; make sure that none does, and run the same command again"
-    )
+    def _is_held(self) -> bool:
+        held = self._connection
+        if held is None:
+            return False
+        with suppress(DBAPIError):
+            if held.scalar(_IS_HELD):
+                return True
+        self._connection = None
+        held.invalidate()
+        held.close()
+        return False
+
+    def _release(self) -> None:
+        """Give the lock back; raise where it was lost: another run may have had the store since.
+
+        A connection goes back to its pool and lives on, and so would its lock.
+        """
+        with self._guard:
+            held, self._connection, self._wanted = self._connection, None, False
+        if held is None:
+            raise self._lost or self._taken_away("it was held no longer")
+        lost = "it was held no longer"
+        try:
+            if held.scalar(sa.select(sa.func.pg_advisory_unlock(_NUMBER))):
+                return
+        except DBAPIError as error:
+            lost = reason(error)
+        finally:
+            held.close()
+        raise self._taken_away(lost)
+
+    def _taken_away(self, why: str) -> StoreError:
+        return StoreError(
+            f"{self._url}: the lock on this store was lost during the run ({why}), and another run "
+            "may have used it meanwhile; make sure that none does, and run the same command again"
+        )
 
 
 def _in_use(url: str) -> StoreError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from itertools import groupby
 from typing import Any, Final, TypeAlias
 
@@ -11,6 +11,7 @@ import orjson
 import sqlalchemy as sa
 
 from cfr.evaluation import schema
+from cfr.evaluation.database import patiently
 from cfr.evaluation.store import Store
 from cfr.evaluation.writer import RowValues
 
@@ -100,14 +101,12 @@ def transcript_rows(
 ) -> Iterator[tuple[RecordKey, RowValues]]:
     """Find single attempts with all that they have."""
     s, p, a = schema.series, schema.problems, schema.attempts
-    with store.database.connect() as connection:
-        for key in wanted:
-            benchmark, method, model, decoding, problem, run = key
-            series = (s.c.benchmark == benchmark, s.c.method == method, s.c.model == model)
-            attempt = (s.c.decoding == decoding, p.c.name == problem, a.c.run == run)
-            found = connection.execute(_attempts().where(*series, *attempt)).mappings().first()
-            if found is not None:
-                yield key, dict(found)
+    for key in wanted:
+        benchmark, method, model, decoding, problem, run = key
+        series = (s.c.benchmark == benchmark, s.c.method == method, s.c.model == model)
+        attempt = (s.c.decoding == decoding, p.c.name == problem, a.c.run == run)
+        for row in _stream(store, _attempts().where(*series, *attempt)):
+            yield key, row
 
 
 def _stages_by_attempt(store: Store) -> Generator[tuple[tuple[Any, ...], dict[str, RowValues]]]:
@@ -129,9 +128,13 @@ def _spent() -> list[sa.Label[Any]]:
 
 
 def _stream(store: Store, query: sa.Select[Any]) -> Generator[RowValues]:
-    with (
-        store.database.connect().execution_options(yield_per=_AT_ONCE) as connection,
-        connection.execute(query) as result,  # a cursor on the server, also if not read to its end
-    ):
-        for row in result.mappings():
+    with ExitStack() as opened, store.reading():
+
+        def begin() -> sa.CursorResult[Any]:
+            connection = opened.enter_context(store.database.connect())
+            chosen = connection.execution_options(yield_per=_AT_ONCE)
+            # A cursor on the server, which must be closed also if it is not read to its end.
+            return opened.enter_context(chosen.execute(query))
+
+        for row in patiently(store.url, "read", begin).mappings():
             yield dict(row)

@@ -8,15 +8,14 @@ or judged: it would hold a lock on SQLite and a transaction on PostgreSQL.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice, tee
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError
 
 from cfr.answer import GradingCase, Verdict, grade_each
 from cfr.evaluation import schema
-from cfr.evaluation.error import StoreError, reason
 from cfr.evaluation.store import Store
 from cfr.evaluation.writer import RowValues
 
@@ -35,17 +34,14 @@ def regrade(store: Store) -> int:
     same = [column == sa.bindparam(f"old_{column.name}") for column in _KEY]
     update = schema.attempts.update().where(*same)
     changes, changed = _changes(store), 0
-    try:
-        while batch := list(islice(changes, _AT_ONCE)):
-            with store.database.begin() as connection:
-                connection.execute(update, batch)
-            changed += len(batch)
-    except DBAPIError as error:
-        raise StoreError(
-            f"{store.url}: cannot be regraded ({reason(error)}); put that right and run the same "
-            "command again"
-        ) from None
+    while batch := list(islice(changes, _AT_ONCE)):
+        store.change(partial(_execute, update, batch), "regraded")
+        changed += len(batch)
     return changed
+
+
+def _execute(update: sa.Update, batch: list[RowValues], connection: sa.Connection) -> None:
+    connection.execute(update, batch)
 
 
 def _changes(store: Store) -> Iterator[RowValues]:
@@ -79,8 +75,7 @@ def _rows(store: Store) -> Iterator[sa.Row[Any]]:
     )
     page = query
     while True:
-        with store.database.connect() as connection:
-            found = connection.execute(page).all()
+        found = store.read(page)
         yield from found
         if len(found) < _AT_ONCE:
             return

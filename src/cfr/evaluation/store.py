@@ -8,39 +8,39 @@ again by the next run.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.event import listens_for
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import SQLAlchemyError
 
 from cfr.evaluation import schema
-from cfr.evaluation.error import StoreError, reason
-from cfr.evaluation.lock import advisory_lock, file_lock
-from cfr.evaluation.series import Series, fingerprint
+from cfr.evaluation.database import (
+    open_database,
+    patiently,
+    sqlite_path,
+    sqlite_tables,
+    without_password,
+)
+from cfr.evaluation.error import StoreError, cannot_be
+from cfr.evaluation.lock import AdvisoryLock, Lock, LockFile
+from cfr.evaluation.registration import Registered, register
+from cfr.evaluation.series import Series
 from cfr.evaluation.writer import RowValues, Writer
+from cfr.file.storable import storable_count
 from cfr.problem import Problem
 from cfr.protocol import Completion, Finish, Usage
 
 __all__ = ["AttemptKey", "Registered", "Store", "StoreError", "StoredCall", "usage_columns"]
 
+T = TypeVar("T")
+
 AttemptKey = tuple[int, int]
 """A problem's number in the store and a run's index: an attempt within its series."""
-
-
-@dataclass(frozen=True, slots=True)
-class Registered:
-    """A series and its problems under the numbers that the store gave them."""
-
-    series: int
-    problems: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +52,30 @@ class StoredCall:
 
 
 class Store:
-    """An open store: ``with Store("runs.db") as store``."""
+    """An open store: ``with Store("runs.db") as store``.
 
-    def __init__(self, url: str) -> None:
-        self.url = _without_password(url)
-        self.database, self._lock_path = _connect(url)
+    One that must be ``existing`` is opened without being touched, on a medium that takes no writes
+    if need be.
+    """
+
+    def __init__(self, url: str, *, existing: bool = False) -> None:
+        self.url = without_password(url)
+        path = sqlite_path(url)
+        if path and path.exists():
+            self._require_store(sqlite_tables(self.url, path), existing=existing)
+        self.database = open_database(url, existing=existing)
         try:
-            self._prepare()
+            self._prepare(existing=existing)
         except BaseException:
             self.database.dispose()
             raise
-        dialect = cast("Any", postgresql if self.database.name == "postgresql" else sqlite)
-        self._upserts = {t: _upsert(dialect, t) for t in (schema.attempts, schema.calls)}
-        self._writer = Writer(self.url, self.database, self._upserts.__getitem__)
+        self._lock: Lock
+        self._lock = LockFile(self.url, path) if path else AdvisoryLock(self.url, self.database)
+        dialect = cast("Any", sqlite if path else postgresql)
+        self._put_attempt, self._put_call = (
+            _upsert(dialect, table) for table in (schema.attempts, schema.calls)
+        )
+        self._writer = Writer(self.url, self.database, self._lock.check)
 
     def __enter__(self) -> Store:
         return self
@@ -80,17 +91,38 @@ class Store:
 
     def exclusively(self) -> AbstractContextManager[None]:
         """Hold the store for one run: two that write the same attempts would pay for them twice."""
-        if self._lock_path:
-            return file_lock(self.url, self._lock_path)
-        return advisory_lock(self.url, self.database)
+        self._writer.start()  # it keeps an eye on the lock
+        return self._lock.held()
+
+    def read(self, query: sa.Executable) -> Sequence[Any]:
+        """Return all rows that a query finds."""
+
+        def rows() -> Sequence[Any]:
+            with self.database.connect() as connection:
+                return connection.execute(query).all()
+
+        return patiently(self.url, "read", rows)
+
+    @contextmanager
+    def reading(self) -> Generator[None]:
+        """Tell in words where what is stored cannot be read, or makes no sense."""
+        try:
+            yield
+        except (SQLAlchemyError, ValueError, TypeError, KeyError) as error:
+            raise cannot_be("read", self.url, error) from None
+
+    def change(self, work: Callable[[sa.Connection], T], done: str = "written") -> T:
+        """Do some work in a transaction; it is done again where the server broke off."""
+
+        def transaction() -> T:
+            with self.database.begin() as connection:
+                return work(connection)
+
+        return patiently(self.url, done, transaction)
 
     def register(self, series: Series, problems: Sequence[Problem]) -> Registered:
         """Enter a series and its problems, or find them; what has changed since is refused."""
-        with self.database.begin() as connection:
-            return Registered(
-                self._series(connection, series),
-                self._problems(connection, series.benchmark, problems),
-            )
+        return self.change(lambda connection: register(connection, self.url, series, problems))
 
     def finished(self, series: int) -> set[AttemptKey]:
         """Return the attempts that need not be made again."""
@@ -98,8 +130,7 @@ class Store:
         query = sa.select(table.c.problem, table.c.run).where(
             table.c.series == series, table.c.status != "failed"
         )
-        with self.database.connect() as connection:
-            return {(problem, run) for problem, run in connection.execute(query).all()}
+        return {(problem, run) for problem, run in self.read(query)}
 
     def begun(self, series: int) -> dict[AttemptKey, dict[int, StoredCall]]:
         """Return the calls of attempts that were begun and not finished."""
@@ -114,10 +145,9 @@ class Store:
             .where(calls.c.series == series, attempts.c.series.is_(None))
         )
         found: dict[AttemptKey, dict[int, StoredCall]] = defaultdict(dict)
-        with self.database.connect() as connection:
-            for row in connection.execute(query).mappings():
-                stored = StoredCall(row["digest"], _completion(row))
-                found[row["problem"], row["run"]][row["ordinal"]] = stored
+        for row in self.read(query):
+            stored = StoredCall(row.digest, _completion(row))
+            found[row.problem, row.run][row.ordinal] = stored
         return dict(found)
 
     def outcomes(
@@ -139,146 +169,73 @@ class Store:
         by = (table.c.status, table.c.verdict)
         tokens = [sa.func.sum(table.c[name]) for name in usage_columns(Usage())]
         query = sa.select(*by, sa.func.count(), *tokens).where(*where).group_by(*by)
-        with self.database.connect() as connection:
-            for row in connection.execute(query).all():
-                status, verdict, count, *used = cast("tuple[Any, ...]", row)
-                yield status, verdict, count, Usage(*used)
+        for row in self.read(query):
+            status, verdict, count, *used = cast("tuple[Any, ...]", row)
+            yield status, verdict, count, Usage(*used)
 
     async def write_call(self, row: RowValues) -> None:
         """Write a completed call and wait until it is safe."""
-        await self._writer.write(schema.calls, row)
+        await self._writer.write(self._put_call, row)
 
-    def write_attempt(self, row: RowValues) -> None:
+    async def write_attempt(self, row: RowValues) -> None:
         """Write how an attempt ended. If this is lost, its calls are not: it is replayed."""
-        self._writer.write_later(schema.attempts, row)
+        await self._writer.write(self._put_attempt, row)
+
+    async def forget_calls(self, key: RowValues) -> None:
+        """Delete the calls of an attempt, of which its method can make nothing."""
+        await self._writer.write(_DELETE_CALLS, key)
+
+    async def watch(self) -> None:
+        """Wait until nothing can be written any more, and raise that."""
+        await self._writer.watch()
 
     def flush(self) -> None:
         """Wait until all that was written is safe."""
         self._writer.flush()
 
-    def _prepare(self) -> None:
+    def _require_store(self, tables: set[str], *, existing: bool) -> None:
+        """Refuse a file that is somebody else's; a new one, or one just begun, is made a store."""
+        ours = set(schema.METADATA.tables)
+        if schema.store.name not in tables and (existing or tables - ours):
+            raise StoreError(f"{self.url}: not a store of runs; name one that 'cfr eval' made")
+
+    def _prepare(self, *, existing: bool) -> None:
+        """Make the tables where nothing was made yet, or see that they are all there."""
         try:
-            schema.METADATA.create_all(self.database)
             with self.database.begin() as connection:
-                version = connection.scalar(sa.select(schema.store.c.version))
-                if version is None:
+                made = existing or sa.inspect(connection).has_table(schema.store.name)
+                version = connection.scalar(sa.select(schema.store.c.version)) if made else None
+                if version is None and not existing:
+                    schema.METADATA.create_all(connection)
                     connection.execute(schema.store.insert(), {"version": schema.VERSION})
-                    version = schema.VERSION
-        except DBAPIError as error:
-            raise StoreError(
-                f"{self.url}: cannot be opened as a store ({reason(error)}); check the address"
-            ) from None
-        if version != schema.VERSION:
+                for table in schema.METADATA.sorted_tables:  # all columns, and not a single row
+                    connection.execute(sa.select(table).limit(0))
+        except SQLAlchemyError as error:
+            raise cannot_be("opened as a store", self.url, error) from None
+        if version not in (None, schema.VERSION):
             raise StoreError(f"{self.url}: written by another version of cfr ({version})")
-
-    def _series(self, connection: sa.Connection, series: Series) -> int:
-        table, method = schema.series, series.build()
-        identity = {
-            "benchmark": series.benchmark,
-            "method": series.method,
-            "model": series.model,
-            "decoding": orjson.dumps(series.settings).decode(),
-        }
-        now = fingerprint(method)
-        where = [table.c[name] == value for name, value in identity.items()]
-        known = connection.execute(sa.select(table).where(*where)).mappings().first()
-        if known is None:
-            values = identity | {"label": method.label, "fingerprint": now}
-            entered = connection.execute(table.insert().values(values))
-            return cast("int", cast("Any", entered.inserted_primary_key)[0])
-        if known["fingerprint"] != now:
-            raise StoreError(
-                f"{self.url}: {series.method} on {series.benchmark} was run with other prompts or "
-                "settings than it has now; name a new store, so that the two are not mixed"
-            )
-        return known["id"]
-
-    def _problems(
-        self, connection: sa.Connection, benchmark: str, problems: Sequence[Problem]
-    ) -> dict[str, int]:
-        table = schema.problems
-        columns = (table.c.name, table.c.id, table.c.text)
-        query = sa.select(*columns).where(table.c.benchmark == benchmark)
-        known = {name: (number, text) for name, number, text in connection.execute(query).all()}
-        for problem in problems:
-            if problem.id in known and known[problem.id][1] != problem.text:
-                raise StoreError(
-                    f"{self.url}: problem {problem.id} of {benchmark} has another text there; "
-                    "name a new store for the changed file"
-                )
-        new = [
-            {"benchmark": benchmark, "name": p.id, "text": p.text, "answer": p.answer}
-            for p in problems
-            if p.id not in known
-        ]
-        if not new:
-            return {name: number for name, (number, _) in known.items()}
-        connection.execute(table.insert(), new)
-        names = sa.select(table.c.name, table.c.id).where(table.c.benchmark == benchmark)
-        return {row.name: row.id for row in connection.execute(names)}
 
 
 def usage_columns(usage: Usage) -> RowValues:
     """Spread token counts over their columns."""
     return {
-        "input_tokens": usage.input,
-        "output_tokens": usage.output,
-        "reasoning_tokens": usage.reasoning,
-        "cached_tokens": usage.cached,
+        "input_tokens": storable_count(usage.input),
+        "output_tokens": storable_count(usage.output),
+        "reasoning_tokens": storable_count(usage.reasoning),
+        "cached_tokens": storable_count(usage.cached),
     }
 
 
-def _completion(row: sa.RowMapping) -> Completion:
+_DELETE_CALLS = schema.calls.delete().where(
+    *(schema.calls.c[name] == sa.bindparam(name) for name in ("series", "problem", "run"))
+)
+
+
+def _completion(row: sa.Row[Any]) -> Completion:
     usage = Usage(
-        row["input_tokens"],
-        row["output_tokens"],
-        row["reasoning_tokens"],
-        row["cached_tokens"],
-        row["reported"],
+        row.input_tokens, row.output_tokens, row.reasoning_tokens, row.cached_tokens, row.reported
     )
-    return Completion(row["text"], cast("Finish", row["finish"]), row["reasoning"], usage)
-
-
-def _connect(url: str) -> tuple[sa.Engine, Path | None]:
-    """Open a database by its address; a plain path is a SQLite file."""
-    try:
-        if "://" not in url:
-            path = Path(url).expanduser()
-            if not path.absolute().parent.is_dir():
-                raise StoreError(f"{url}: there is no folder {path.parent}; make it first")
-            return _sqlite(f"sqlite:///{path}"), path.with_name(path.name + ".lock")
-        if url.startswith("sqlite"):
-            path = Path(sa.make_url(url).database or "runs.db")
-            return _sqlite(url), path.with_name(path.name + ".lock")
-        parsed = sa.make_url(url)
-        if parsed.get_backend_name() != "postgresql":
-            raise StoreError(f"{parsed.render_as_string()}: a store is SQLite or PostgreSQL")
-        return sa.create_engine(parsed.set(drivername="postgresql+psycopg")), None
-    except ArgumentError:
-        raise StoreError(f"{url}: not a store's address; give a file or postgresql://…") from None
-    except ModuleNotFoundError:
-        raise StoreError("PostgreSQL needs: pip install 'constraint-first[postgres]'") from None
-
-
-def _without_password(url: str) -> str:
-    try:
-        return sa.make_url(url).render_as_string() if "://" in url else url
-    except ArgumentError:
-        return url
-
-
-def _sqlite(url: str) -> sa.Engine:
-    engine = sa.create_engine(url, connect_args={"timeout": 30})
-
-    @listens_for(engine, "connect")
-    def _pragmas(connection: Any, _record: object) -> None:
-        cursor = connection.cursor()
-        # Readers do not wait for the writer; a commit is on the disk when it returns.
-        cursor.execute("PRAGMA journal_mode=WAL")
-        cursor.execute("PRAGMA synchronous=FULL")
-        cursor.close()
-
-    return engine
+    return Completion(row.text, cast("Finish", row.finish), row.reasoning, usage)
 
 
 def _upsert(dialect: Any, table: sa.Table) -> sa.Insert:

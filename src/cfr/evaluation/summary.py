@@ -1,8 +1,8 @@
-"""Summaries of the series in a store: attempts, verdicts and tokens, counted."""
+"""Summaries of a store: attempts, verdicts and tokens of each series, and why attempts failed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import orjson
@@ -14,7 +14,7 @@ from cfr.evaluation.store import Store, usage_columns
 from cfr.problem import Json
 from cfr.protocol import Usage
 
-__all__ = ["Summary", "summaries"]
+__all__ = ["Failure", "Summary", "failures", "summaries"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,23 @@ class Summary:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A reason for which attempts failed, how many did, and the first of them."""
+
+    reason: str
+    count: int
+    benchmark: str
+    method: str
+    model: str
+    problem: str
+    run: int
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe it for programs."""
+        return asdict(self)
+
+
 def summaries(store: Store) -> list[Summary]:
     """Summarise every series of a store, in one query."""
     s, a = schema.series, schema.attempts
@@ -86,14 +103,30 @@ def summaries(store: Store) -> list[Summary]:
         .group_by(*s.c)
         .order_by(s.c.id)
     )
-    with store.database.connect() as connection:
-        return [_summary(tuple(row)) for row in connection.execute(query)]
+    return [_summary(store, tuple(row)) for row in store.read(query)]
 
 
-def _summary(row: tuple[Any, ...]) -> Summary:
+def failures(store: Store) -> list[Failure]:
+    """List why attempts failed, the most frequent reason first."""
+    s, p, a = schema.series, schema.problems, schema.attempts
+    query = (
+        sa.select(a.c.error, s.c.benchmark, s.c.method, s.c.model, p.c.name, a.c.run)
+        .join(s, a.c.series == s.c.id)
+        .join(p, a.c.problem == p.c.id)
+        .where(a.c.status == "failed")
+        .order_by(a.c.series, a.c.problem, a.c.run)
+    )
+    found: dict[str, Failure] = {}
+    for reason, *attempt in store.read(query):
+        first = found.get(reason) or Failure(reason or "", 0, *attempt)
+        found[reason] = replace(first, count=first.count + 1)
+    return sorted(found.values(), key=lambda failure: -failure.count)
+
+
+def _summary(store: Store, row: tuple[Any, ...]) -> Summary:
     number, benchmark, method, label, model, decoding, *counts = row
     *numbers, a, b, c, d = counts
     usage = Usage(a, b, c, d)
-    return Summary(
-        number, benchmark, method, label, model, orjson.loads(decoding), *numbers, usage=usage
-    )
+    with store.reading():
+        settings = orjson.loads(decoding)
+    return Summary(number, benchmark, method, label, model, settings, *numbers, usage=usage)

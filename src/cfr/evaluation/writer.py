@@ -2,7 +2,8 @@
 
 A commit that waits for the disk takes as long for a thousand rows as for one. So rows queue up
 while one commit is under way and go into the next together, and whoever waits for a row hears of it
-once it is committed.
+once it is committed. Rows that fail together are written in ever smaller parts, until only the bad
+one is left out. A server that is away for a short time is waited for.
 """
 
 from __future__ import annotations
@@ -10,54 +11,84 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 import sqlalchemy as sa
 
-from cfr.evaluation.error import StoreError, reason
+from cfr.error import CfrError
+from cfr.evaluation.database import pauses
+from cfr.evaluation.error import (
+    StoreError,
+    Unstorable,
+    cannot_be,
+    is_of_the_row,
+    is_outage,
+    reason,
+)
 
-__all__ = ["RowValues", "Writer"]
+__all__ = ["RowValues", "Statement", "Writer"]
 
 RowValues: TypeAlias = dict[str, Any]
 """The values of one row, by column."""
+Statement: TypeAlias = sa.Insert | sa.Delete
+"""What is done with a row."""
 
 # A commit costs the same for one row as for fifty. Beside the time that a model takes to reply this
 # pause is nothing, and it halves the work of writing.
 _LINGER: Final = 0.004
-_Pending: TypeAlias = tuple[sa.Table, RowValues, asyncio.Future[None] | None]
+_HEARTBEAT: Final = 1.0
+"""Seconds after which the lock is looked at where nothing was written meanwhile."""
+_Pending: TypeAlias = tuple[Statement, RowValues, asyncio.Future[None]]
 
 
 class Writer:
-    """A queue of rows and the thread that writes them, in the order in which they came."""
+    """A queue of rows and the thread that writes them, in the order in which they came.
 
-    def __init__(
-        self, url: str, database: sa.Engine, upsert: Callable[[sa.Table], sa.Insert]
-    ) -> None:
+    ``check`` is called before each commit, and now and then between them; it raises where nothing
+    may be written any more.
+    """
+
+    def __init__(self, url: str, database: sa.Engine, check: Callable[[], None]) -> None:
         self._url = url
         self._database = database
-        self._upsert = upsert
+        self._check = check
         self._pending: list[_Pending] = []
+        self._watching: list[asyncio.Future[None]] = []
         self._changed = threading.Condition()
         self._busy = False
         self._closing = False
         self._failure: StoreError | None = None
-        self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
-        self._thread.start()
+        self._thread: threading.Thread | None = None
 
-    async def write(self, table: sa.Table, row: RowValues) -> None:
+    def start(self) -> None:
+        """Start the thread; the first row does that too."""
+        with self._changed:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
+                self._thread.start()
+
+    async def write(self, statement: Statement, row: RowValues) -> None:
         """Write a row and wait until it is committed."""
+        self.start()
         done = asyncio.get_running_loop().create_future()
-        self._put(table, row, done)
+        with self._changed:
+            self._pending.append((statement, row, done))
+            self._changed.notify_all()
         await done
 
-    def write_later(self, table: sa.Table, row: RowValues) -> None:
-        """Write a row without waiting for it."""
-        self._put(table, row, None)
+    async def watch(self) -> None:
+        """Wait until nothing can be written any more, and raise that."""
+        done = asyncio.get_running_loop().create_future()
+        with self._changed:
+            if self._failure:
+                raise self._failure
+            self._watching.append(done)
+        await done
 
     def flush(self) -> None:
-        """Wait until everything is committed; a write that failed meanwhile is raised here."""
+        """Wait until everything is committed; a failure of the store meanwhile is raised here."""
         with self._changed:
             self._changed.wait_for(lambda: not self._pending and not self._busy)
         if self._failure:
@@ -68,59 +99,85 @@ class Writer:
         with self._changed:
             self._closing = True
             self._changed.notify_all()
-        self._thread.join()
-
-    def _put(self, table: sa.Table, row: RowValues, done: asyncio.Future[None] | None) -> None:
-        with self._changed:
-            self._pending.append((table, row, done))
-            self._changed.notify_all()
+        if self._thread:
+            self._thread.join()
 
     def _work(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._pending or self._closing)
+                self._changed.wait_for(lambda: self._pending or self._closing, _HEARTBEAT)
             time.sleep(_LINGER)
             with self._changed:
                 batch, self._pending = self._pending, []
-                if not batch:
+                if self._closing and not batch:
                     return
                 self._busy = True
-            failure = self._commit(batch)
+            self._commit(batch)
             with self._changed:
                 self._busy = False
-                self._failure = self._failure or failure
                 self._changed.notify_all()
 
-    def _commit(self, batch: list[_Pending]) -> StoreError | None:
-        rows: dict[str, tuple[sa.Table, list[RowValues]]] = {}
-        for table, row, _ in batch:
-            rows.setdefault(table.name, (table, []))[1].append(row)
-        failure: StoreError | None = None
-        try:
-            with self._database.begin() as connection:
-                for table, several in rows.values():
-                    connection.execute(self._upsert(table), several)
-        # Whatever it is: a thread that dies here would leave everybody waiting for ever.
-        except Exception as error:
-            failure = StoreError(
-                f"{self._url}: cannot be written ({reason(error)}); put that right and run the "
-                "same command again"
-            )
-        _acknowledge(batch, failure)
-        return failure
+    def _commit(self, batch: list[_Pending]) -> None:
+        """Write rows, and tell whoever waits for them what became of each."""
+        error = self._try(batch)
+        waiting = [done for *_, done in batch]
+        if error is None:
+            _settle(waiting, None)
+        elif not batch or not is_of_the_row(error):
+            self._fail(waiting, error)
+        elif len(batch) == 1:
+            _settle(waiting, Unstorable(f"{self._url}: refused to store it ({reason(error)})"))
+        else:
+            half = len(batch) // 2
+            self._commit(batch[:half])
+            self._commit(batch[half:])
+
+    def _try(self, batch: list[_Pending]) -> Exception | None:
+        waits = pauses()
+        while True:
+            try:
+                self._check()
+                self._write(batch)
+            # Whatever it is: a thread that dies here would leave everybody waiting for ever.
+            except Exception as error:
+                patient = is_outage(error) and not self._failure
+                pause = next(waits, None) if patient else None
+                if pause is None or self._closing:
+                    return error
+            else:
+                return None
+            with self._changed:
+                self._changed.wait_for(lambda: self._closing, pause)
+
+    def _write(self, batch: list[_Pending]) -> None:
+        if not batch:
+            return
+        rows: dict[Statement, list[RowValues]] = {}
+        for statement, row, _ in batch:
+            rows.setdefault(statement, []).append(row)
+        with self._database.begin() as connection:
+            for statement, several in rows.items():
+                connection.execute(statement, several)
+
+    def _fail(self, waiting: list[asyncio.Future[None]], error: Exception) -> None:
+        """Note that the store cannot be written, and tell everybody."""
+        failure = error if isinstance(error, StoreError) else cannot_be("written", self._url, error)
+        with self._changed:
+            self._failure = self._failure or failure
+            watching, self._watching = self._watching, []
+        _settle(waiting + watching, failure)
 
 
-def _acknowledge(batch: list[_Pending], failure: StoreError | None) -> None:
-    waiting: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
-    for _, _, done in batch:
-        if done is not None:
-            waiting.setdefault(done.get_loop(), []).append(done)
-    for loop, futures in waiting.items():
+def _settle(waiting: Iterable[asyncio.Future[None]], failure: CfrError | None) -> None:
+    by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+    for done in waiting:
+        by_loop.setdefault(done.get_loop(), []).append(done)
+    for loop, futures in by_loop.items():
         with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
-            loop.call_soon_threadsafe(_settle, futures, failure)
+            loop.call_soon_threadsafe(_tell, futures, failure)
 
 
-def _settle(waiting: list[asyncio.Future[None]], failure: StoreError | None) -> None:
+def _tell(waiting: list[asyncio.Future[None]], failure: CfrError | None) -> None:
     for done in waiting:
         if done.done():  # whoever waited was cancelled; the row is safe all the same
             continue

@@ -106,7 +106,7 @@ def existing_store(url: str) -> Store:
     """Open a store that must be there already; a mistyped name must not make a new one."""
     if "://" not in url and not Path(url).expanduser().is_file():
         raise StoreError(f"{url}: there is no such store; run 'cfr eval' first, or name one")
-    return Store(url)
+    return Store(url, existing=True)
 
 
 def _joined(studies: Sequence[Study]) -> Study:
@@ -132,8 +132,9 @@ def read_store(store: Store) -> Study:
     builder = _Builder()
     for row in record.problem_rows(store):
         builder.problems[row["benchmark"], row["name"]] = ProblemText(row["text"], row["answer"])
-    for row in record.outcome_rows(store):
-        builder.add(row, _attempt(row, orjson.loads(row["details"])))
+    with store.reading():
+        for row in record.outcome_rows(store):
+            builder.add(row, _attempt(row, orjson.loads(row["details"])))
     for row in record.stage_rows(store):
         builder.arm(row).stages[row["stage"]] = stage_cost(row)
     return builder.study(store.url, lambda wanted: _store_transcripts(store, wanted))
@@ -141,7 +142,8 @@ def read_store(store: Store) -> Study:
 
 def _store_transcripts(store: Store, wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
     rows = record.transcript_rows(store, wanted)
-    return {key: _transcript(row, orjson.loads(row["details"])) for key, row in rows}
+    with store.reading():
+        return {key: _transcript(row, orjson.loads(row["details"])) for key, row in rows}
 
 
 def read_file(path: Path) -> Study:

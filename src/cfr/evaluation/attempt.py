@@ -1,0 +1,201 @@
+"""One attempt: its calls in the store, its engine, and how it ended."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from dataclasses import dataclass, replace
+from typing import Final
+
+from cfr.answer import GradingCase, grade_all
+from cfr.engine.drive import Outcome, drive
+from cfr.engine.engine import SILENT, Engine, Watcher
+from cfr.engine.error import EngineError, JournalMismatch, ModelNotFound, Unauthorized
+from cfr.engine.journal import digest, require_same
+from cfr.error import CfrError
+from cfr.evaluation.budget import BudgetSpent
+from cfr.evaluation.error import StoreError
+from cfr.evaluation.status import Status
+from cfr.evaluation.store import Store, StoredCall, usage_columns
+from cfr.evaluation.writer import RowValues
+from cfr.file.printable import printable
+from cfr.file.storable import storable_count, storable_json, storable_text
+from cfr.method import Method
+from cfr.problem import Problem, Solution
+from cfr.protocol import Call, Completion, Message, Usage
+
+__all__ = ["Ending", "EngineForRun", "StoredJournal", "failed", "make_attempt"]
+
+# Runs of one problem, and samples within a run, get seeds of their own where a seed is fixed.
+_SEEDS_A_RUN: Final = 1_000
+_ENDS_THE_RUN: Final = (BudgetSpent, JournalMismatch, StoreError)
+# No other attempt will fare better.
+_HOPELESS: Final = (Unauthorized, ModelNotFound)
+_LONGEST_REASON: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How an attempt ended: its status, and all that is stored of it."""
+
+    status: Status
+    usage: Usage
+    answer: str | None = None
+    text: str = ""
+    error: str | None = None
+    verdict: str | None = None
+    tier: str | None = None
+    details: str = "{}"
+    hopeless: bool = False
+    """Whether the endpoint said something that holds for every attempt."""
+
+    def columns(self) -> RowValues:
+        """Spread it over the columns of a row."""
+        return {
+            "status": self.status,
+            "answer": self.answer,
+            "text": self.text,
+            "error": self.error,
+            "verdict": self.verdict,
+            "tier": self.tier,
+            "details": self.details,
+        } | usage_columns(self.usage)
+
+
+def failed(why: str, usage: Usage, *, hopeless: bool = False) -> Ending:
+    """End an attempt without a result."""
+    reason = printable(" ".join(why.split())[:_LONGEST_REASON])
+    return Ending("failed", usage, error=reason, hopeless=hopeless)
+
+
+async def make_attempt(
+    method: Method, problem: Problem, engine: EngineForRun, journal: StoredJournal
+) -> Ending:
+    """Make an attempt. Whatever goes wrong in it is how it ends, and touches no other.
+
+    Only a spent budget, a store that cannot be written and a stored call that no longer fits are
+    raised. A method that breaks on stored replies would break on them for ever: they are dropped,
+    and asked for anew.
+    """
+    try:
+        return await _ended(await drive(method.solve(problem), engine, journal=journal), problem)
+    except _ENDS_THE_RUN:
+        raise
+    except CfrError as error:
+        return failed(str(error), journal.usage, hopeless=isinstance(error, _HOPELESS))
+    except Exception as error:
+        broken = failed(f"{type(error).__name__}: {_said(error)} ({_place(error)})", journal.usage)
+    if not journal.replays:
+        return broken
+    return await make_attempt(method, problem, engine, await journal.emptied())
+
+
+async def _ended(outcome: Outcome[Solution], problem: Problem) -> Ending:
+    solution = outcome.result
+    ending = Ending(
+        status=_status(solution),
+        usage=sum((e.completion.usage for e in outcome.exchanges), Usage()),
+        answer=None if solution.answer is None else storable_text(solution.answer),
+        text=storable_text(solution.text),
+        details=storable_json(solution.details),
+    )
+    if problem.answer is None:
+        return ending
+    (verdict,) = await grade_all([GradingCase(ending.answer, problem.answer, problem.text)])
+    return replace(ending, verdict=verdict.verdict, tier=verdict.tier)
+
+
+def _status(solution: Solution) -> Status:
+    if solution.answer is not None:
+        return "ok"
+    return "truncated" if solution.truncated else "unparsed"
+
+
+def _said(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:  # it has no words for itself either
+        return "…"
+
+
+def _place(error: Exception) -> str:
+    """Say where an exception was raised, for whoever mends it."""
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    return f"in {frame.f_globals.get('__name__', '?')}, line {line}"
+
+
+class StoredJournal:
+    """The calls of one attempt, in the store."""
+
+    def __init__(self, store: Store, key: dict[str, int], known: dict[int, StoredCall]) -> None:
+        self._store = store
+        self._key = key
+        self._known = known
+        self._began = time.monotonic()
+        self.usage = Usage()
+
+    @property
+    def replays(self) -> bool:
+        """Whether it has calls of an earlier run."""
+        return bool(self._known)
+
+    async def emptied(self) -> StoredJournal:
+        """Forget the calls of earlier runs, in the store too."""
+        await self._store.forget_calls(self._key)
+        return StoredJournal(self._store, self._key, {})
+
+    def recall(self, ordinal: int, call: Call) -> Completion | None:
+        """Return what is stored of an earlier run, if it was asked the same."""
+        if ordinal not in self._known:
+            self._began = time.monotonic()
+            return None
+        stored = self._known[ordinal]
+        require_same(ordinal, call, stored.digest)
+        self.usage += stored.completion.usage
+        return stored.completion
+
+    async def record(self, ordinal: int, call: Call, completion: Completion) -> None:
+        """Store a completion with what was asked."""
+        self.usage += completion.usage
+        messages = [{"role": m.role, "content": m.content} for m in call.messages]
+        await self._store.write_call(
+            self._key
+            | {
+                "ordinal": ordinal,
+                "stage": storable_text(call.stage),
+                "digest": digest(call),
+                "messages": storable_json(messages),
+                "max_tokens": storable_count(call.max_tokens),
+                "text": completion.text,
+                "reasoning": completion.reasoning,
+                "finish": completion.finish,
+                "reported": completion.usage.reported,
+                "seconds": time.monotonic() - self._began,
+            }
+            | usage_columns(completion.usage)
+        )
+
+
+class EngineForRun:
+    """An engine for one run of a series: with its system prompt, and seeds of its own."""
+
+    def __init__(self, engine: Engine, run_index: int, system: str) -> None:
+        self._engine = engine
+        self._offset = run_index * _SEEDS_A_RUN
+        self._ahead = (Message("system", system),) if system else ()
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        """Perform a call.
+
+        What an engine did not foresee is told by its kind and place alone: its words may hold a
+        key or an address, of which only the engine knows that they are secret.
+        """
+        messages = self._ahead + call.messages
+        asked = replace(call, messages=messages, sample=call.sample + self._offset)
+        try:
+            return await self._engine.complete(asked, watcher)
+        except CfrError:
+            raise
+        except Exception as error:
+            told = f"the call broke off: {type(error).__name__} {_place(error)}"
+            raise EngineError(told) from error

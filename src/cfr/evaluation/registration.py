@@ -1,0 +1,102 @@
+"""The registration of a series and its problems: the numbers under which a store knows them.
+
+What has changed since it was entered is refused: old attempts would be mixed with new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import sqlalchemy as sa
+
+from cfr.error import InputError
+from cfr.evaluation import schema
+from cfr.evaluation.error import StoreError
+from cfr.evaluation.series import Series, fingerprint
+from cfr.file.storable import storable_json, storable_text
+from cfr.problem import Problem
+
+__all__ = ["Registered", "register"]
+
+_ODD: Final = "a character that cannot be stored (NUL, or half of a pair)"
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A series and its problems under the numbers that the store gave them."""
+
+    series: int
+    problems: dict[str, int]
+
+
+def register(
+    connection: sa.Connection, url: str, series: Series, problems: Sequence[Problem]
+) -> Registered:
+    """Enter a series and its problems into the store at ``url``, or find them there."""
+    _require_storable(series, problems)
+    return Registered(
+        _enter_series(connection, url, series),
+        _enter_problems(connection, url, series.benchmark, problems),
+    )
+
+
+def _require_storable(series: Series, problems: Sequence[Problem]) -> None:
+    """Refuse what no database holds: the words of a person are not changed."""
+    for name in (series.benchmark, series.method, series.model, series.system):
+        if storable_text(name) != name:
+            raise InputError(f"{name[:80]!a}: has {_ODD} or is too long; give it another name")
+    for problem in problems:
+        for text in (problem.id, problem.text, problem.answer or ""):
+            if storable_text(text) != text:
+                where = f"problem {problem.id[:80]!a} of {series.benchmark}"
+                raise InputError(f"{where}: has {_ODD} or is too long; correct it")
+
+
+def _enter_series(connection: sa.Connection, url: str, series: Series) -> int:
+    table, method = schema.series, series.build()
+    identity = {
+        "benchmark": series.benchmark,
+        "method": series.method,
+        "model": series.model,
+        "decoding": storable_json(series.settings),
+    }
+    now = fingerprint(method)
+    where = [table.c[name] == value for name, value in identity.items()]
+    known = connection.execute(sa.select(table).where(*where)).mappings().first()
+    if known is None:
+        values = identity | {"label": storable_text(method.label), "fingerprint": now}
+        entered = connection.execute(table.insert().values(values))
+        return cast("int", cast("Any", entered.inserted_primary_key)[0])
+    if known["fingerprint"] != now:
+        raise StoreError(
+            f"{url}: {series.method} on {series.benchmark} was run with other prompts or "
+            "settings than it has now; name a new store, so that the two are not mixed"
+        )
+    return known["id"]
+
+
+def _enter_problems(
+    connection: sa.Connection, url: str, benchmark: str, problems: Sequence[Problem]
+) -> dict[str, int]:
+    table = schema.problems
+    columns = (table.c.name, table.c.id, table.c.text)
+    query = sa.select(*columns).where(table.c.benchmark == benchmark)
+    known = {name: (number, text) for name, number, text in connection.execute(query).all()}
+    for problem in problems:
+        if problem.id in known and known[problem.id][1] != problem.text:
+            raise StoreError(
+                f"{url}: problem {problem.id} of {benchmark} has another text there; "
+                "name a new store for the changed file"
+            )
+    new = [
+        {"benchmark": benchmark, "name": p.id, "text": p.text, "answer": p.answer}
+        for p in problems
+        if p.id not in known
+    ]
+    if not new:
+        return {name: number for name, (number, _) in known.items()}
+    connection.execute(table.insert(), new)
+    names = sa.select(table.c.name, table.c.id).where(table.c.benchmark == benchmark)
+    return {row.name: row.id for row in connection.execute(names)}

@@ -1,0 +1,69 @@
+"""The tally of a series: how its attempts ended, counted while it is run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from cfr.evaluation.series import Series
+from cfr.evaluation.status import Status
+from cfr.protocol import Usage
+
+__all__ = ["SeriesResult", "Tally", "most_frequent_reason"]
+
+
+@dataclass(slots=True)
+class Tally:
+    """How a series stands."""
+
+    total: int
+    ok: int = 0
+    truncated: int = 0
+    unparsed: int = 0
+    failed: int = 0
+    correct: int = 0
+    undecided: int = 0
+    usage: Usage = field(default_factory=Usage)
+    resumed: int = 0
+    """Attempts that were there before this run."""
+    refused: str = ""
+    """Why the endpoint will have nothing to do with us, where it said so before any success."""
+    reasons: Counter[str] = field(default_factory=Counter[str])
+    """Why attempts of this run failed, and how many for each reason."""
+
+    @property
+    def scored(self) -> int:
+        """Attempts that count for the score; failed ones do not."""
+        return self.ok + self.truncated + self.unparsed
+
+    @property
+    def complete(self) -> bool:
+        """Whether every attempt is there and none failed."""
+        return self.scored == self.total
+
+    def add(self, status: Status, verdict: str | None, usage: Usage, count: int = 1) -> None:
+        """Count an attempt, or several that ended alike."""
+        setattr(self, status, getattr(self, status) + count)
+        self.correct += count * (verdict == "correct")
+        self.undecided += count * (verdict == "undecided")
+        self.usage += usage
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesResult:
+    """A series and its counts."""
+
+    series: Series
+    tally: Tally
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of correct answers among scored attempts; None where there are none."""
+        return self.tally.correct / self.tally.scored if self.tally.scored else None
+
+
+def most_frequent_reason(results: Iterable[SeriesResult]) -> tuple[str, int]:
+    """Find out why most of the failed attempts failed, and how many; at least one must have."""
+    together = sum((result.tally.reasons for result in results), Counter[str]())
+    return together.most_common(1)[0]

@@ -1,0 +1,225 @@
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
+
+import pytest
+import sqlalchemy as sa
+from loopback import Endpoint as Server
+from sums import number_in, reply_right, right, sums
+
+from cfr.engine.engine import SILENT, Decoded, Decoding, Engine, Watcher
+from cfr.engine.error import JournalMismatch
+from cfr.engine.openai import Endpoint, OpenAI
+from cfr.engine.scripted import Scripted
+from cfr.evaluation import attempt, schema
+from cfr.evaluation.budget import BudgetSpent
+from cfr.evaluation.record import attempt_rows
+from cfr.evaluation.runner import Job, prepare, run
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store, StoreError
+from cfr.evaluation.summary import summaries
+from cfr.file.storable import MOST
+from cfr.method import Method
+from cfr.method import make as make_method
+from cfr.problem import Problem, Solution
+from cfr.protocol import Call, Completion, Steps, Usage, ask
+
+SERIES = Series("sums", "direct", "model-a")
+
+
+async def test_runs_and_samples_have_seeds_of_their_own(url: str, endpoint: Server) -> None:
+    endpoint.respond = reply_right
+    seeded = Decoding(seed=7)
+    series = Series("sums", "self-consistency(samples=3)", "model-a", seeded)
+    with Store(url) as store:
+        async with OpenAI(Endpoint(endpoint.url, "model-a")) as served:
+            job = prepare(store, series, sums(1), 2, Decoded(served, seeded))
+            await run(store, [job], width=1)
+    seeds = [body["seed"] for body in endpoint.requests]
+    assert len(set(seeds)) == 6
+    assert min(seeds) == 7
+
+
+async def test_a_system_prompt_goes_ahead_of_every_call_and_makes_another_series(url: str) -> None:
+    engine = Scripted(lambda call: right(call))
+    told = replace(SERIES, method="cfr", system="Answer in English.")
+    with Store(url) as store:
+        for series in (replace(told, system=""), told):
+            await run(store, [prepare(store, series, sums(1), 1, engine)], width=1)
+    first = [call.messages[0] for call in engine.asked]
+    assert [message.role for message in first] == ["user", "user", "system", "system"]
+    assert {message.content for message in first[2:]} == {"Answer in English."}
+
+
+class Broken(Exception):
+    def __str__(self) -> str:
+        raise ValueError("it cannot even say what is wrong")
+
+
+@dataclass(frozen=True)
+class Odd:
+    """A plugin's method: it asks once, and then something is wrong with it."""
+
+    what: str
+    label: ClassVar[str] = "Odd"
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        if self.what == "before":
+            raise KeyError("nothing was asked")
+        if self.what == "garbage":
+            yield cast("Any", "not a round of calls")
+        completion = yield from ask(Call.user(problem.text, stage="direct", max_tokens=9))
+        if completion.text == "healthy":
+            return Solution("4", completion.text)
+        return self._misled(completion)
+
+    def _misled(self, completion: Completion) -> Solution:
+        if self.what == "nonsense":
+            return cast("Any", "not a solution")
+        if self.what == "recursion":
+            return self._misled(completion)
+        if self.what == "memory":
+            raise MemoryError
+        if self.what == "speechless":
+            raise Broken
+        raise ValueError(f"cannot make sense of {completion.text}\nat all \x1b[31m \ud83d")
+
+
+# What is wrong with the method, and how its attempts say so.
+ODD = {
+    "before": r"KeyError: 'nothing was asked' \(in \S*test_attempt, line \d+\)",
+    "garbage": r"AttributeError: .*",
+    "nonsense": r"AttributeError: 'str' object has no attribute .* \(in cfr\.evaluation.*\)",
+    "recursion": r"RecursionError: maximum recursion depth exceeded.*",
+    "memory": r"MemoryError:  ?\(in \S*test_attempt, line \d+\)",
+    "speechless": r"Broken: … \(in \S*test_attempt, line \d+\)",
+    "value": r"ValueError: cannot make sense of odd at all �\[31m � \(in \S*test_attempt, .*\)",
+}
+
+
+async def make(store: Store, method: Method, engine: Engine, runs: int = 1) -> Job:
+    series = replace(SERIES, method="odd", given=method)
+    job = prepare(store, series, sums(3), runs, engine)
+    await run(store, [job], width=2)
+    return job
+
+
+@pytest.mark.parametrize("what", ODD)
+async def test_a_method_that_breaks_fails_its_attempts_and_no_others(what: str, url: str) -> None:
+    with Store(url) as store:
+        job = await make(store, Odd(what), Scripted(lambda _: "odd"))
+        assert (job.tally.failed, job.tally.total) == (3, 3)
+        ((reason, count),) = job.tally.reasons.items()
+        assert count == 3
+        assert re.fullmatch(ODD[what], reason)
+        assert {row["error"] for row in attempt_rows(store)} == {reason}
+
+
+@pytest.mark.parametrize("what", ["nonsense", "recursion", "value"])
+async def test_replies_on_which_a_method_breaks_are_asked_for_anew(what: str, url: str) -> None:
+    with Store(url) as store:
+        await make(store, Odd(what), Scripted(lambda _: "odd"))
+        healthy = Scripted(lambda _: "healthy")
+        job = await make(store, Odd(what), healthy)
+        assert job.tally.complete
+        assert len(healthy.asked) == 3
+        with store.database.connect() as connection:
+            assert set(connection.scalars(sa.select(schema.calls.c.text))) == {"healthy"}
+            assert len(connection.execute(sa.select(schema.calls)).all()) == 3
+
+
+async def test_a_method_that_was_mended_goes_on_with_what_is_stored(url: str) -> None:
+    class Mended(Odd):
+        def _misled(self, completion: Completion) -> Solution:
+            return Solution("1", completion.text)
+
+        def __repr__(self) -> str:
+            return repr(Odd(self.what))
+
+    with Store(url) as store:
+        await make(store, Odd("value"), Scripted(lambda _: "odd"))
+        none_left = Scripted([])
+        job = await make(store, Mended("value"), none_left)
+        assert job.tally.complete
+        assert not none_left.asked
+
+
+@dataclass
+class Fails:
+    """An engine that raises what no engine should."""
+
+    error: BaseException
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        raise self.error
+
+
+HUSH = "sk-12345"
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError(HUSH), MemoryError(HUSH), OverflowError(HUSH), Broken(HUSH)]
+)
+async def test_an_engine_that_breaks_fails_its_attempts_and_gives_no_secret_away(
+    error: Exception, url: str
+) -> None:
+    with Store(url) as store:
+        job = await make(store, make_method("cfr"), Fails(error))
+        ((reason, count),) = job.tally.reasons.items()
+        assert count == job.tally.failed == 3
+        kind = type(error).__name__
+        assert re.fullmatch(rf"the call broke off: {kind} in \S*test_attempt, line \d+", reason)
+        assert (await make(store, make_method("cfr"), Scripted(right))).tally.complete
+
+
+@pytest.mark.parametrize("error", [StoreError("full"), BudgetSpent("spent"), JournalMismatch("x")])
+async def test_what_concerns_the_whole_run_ends_it(error: Exception, url: str) -> None:
+    with Store(url) as store, pytest.raises(type(error), match=str(error)):
+        await make(store, make_method("direct"), Fails(error))
+
+
+ODD_TEXT = r'{"raw_constraints": [{"id": "C\ud83d", "desc": "\u0000"}], "final_answer": "\ud83d4"}'
+HUGE = '{"raw_constraints": [{"id": 99, "desc": 1e999}], "final_answer": 7}'.replace("9", "9" * 40)
+
+
+@pytest.mark.parametrize("text", [ODD_TEXT, HUGE, "[" * 5_000 + "]" * 5_000, "\0\ud83d"])
+@pytest.mark.parametrize("method", ["cfr", "cfr(reply=json)", "self-consistency(samples=2)"])
+async def test_whatever_a_model_writes_is_stored_and_read_back(
+    method: str, text: str, url: str
+) -> None:
+    usage = Usage(2**63, -500, 3 * 10**9)
+    with Store(url) as store:
+        engine = Scripted(lambda _: Completion(text, usage=usage))
+        job = await make(store, make_method(method), engine)
+        assert job.tally.complete
+        rows = list(attempt_rows(store))
+        (summary,) = summaries(store)
+    assert {row["status"] for row in rows} <= {"ok", "unparsed"}
+    assert {type(json.loads(row["details"])) for row in rows} == {dict}
+    assert {(row["input_tokens"], row["output_tokens"]) for row in rows} == {(MOST, 0)}
+    assert summary.usage == Usage(3 * MOST, 0, 3 * MOST)
+
+
+async def test_a_row_that_is_refused_fails_its_attempt_and_no_other(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Nothing is known that passes the gate and is refused all the same; so we open the gate.
+    monkeypatch.setattr(attempt, "storable_text", str)
+    bad = Scripted(lambda call: "healthy" if number_in(call) else "bad")
+
+    @dataclass(frozen=True)
+    class Unbounded:
+        label: ClassVar[str] = "Unbounded"
+
+        def solve(self, problem: Problem) -> Steps[Solution]:
+            completion = yield from ask(Call.user(problem.text, stage="direct", max_tokens=9))
+            return Solution("\ud83d" if completion.text == "bad" else "1", completion.text)
+
+    with Store(url) as store:
+        job = await make(store, Unbounded(), bad)
+        rows = {row["problem"]: row for row in attempt_rows(store)}
+    assert [rows[f"p{n}"]["status"] for n in range(3)] == ["failed", "ok", "ok"]
+    assert re.search(r"refused to store it \(.*surrogates", rows["p0"]["error"])
+    assert (job.tally.failed, job.tally.ok) == (1, 2)
+    assert list(job.tally.reasons) == [rows["p0"]["error"]]

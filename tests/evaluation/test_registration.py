@@ -1,0 +1,83 @@
+from dataclasses import replace
+
+import pytest
+from sums import right, sums
+
+from cfr.engine.engine import Decoding
+from cfr.engine.scripted import Scripted
+from cfr.error import InputError
+from cfr.evaluation.record import attempt_rows, problem_rows
+from cfr.evaluation.runner import prepare, run
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store, StoreError
+from cfr.evaluation.summary import summaries
+from cfr.problem import Problem
+
+PROBLEMS = sums(5)
+SERIES = Series("sums", "direct", "model-a")
+
+
+async def evaluate(store: Store, series: Series = SERIES, runs: int = 2) -> Scripted:
+    engine = Scripted(right)
+    await run(store, [prepare(store, series, PROBLEMS, runs, engine)], width=4)
+    return engine
+
+
+async def test_another_decoding_is_another_series(url: str) -> None:
+    with Store(url) as store:
+        await evaluate(store)
+        hot = replace(SERIES, decoding=Decoding(temperature=1.0))
+        assert len((await evaluate(store, hot)).asked) == 10
+
+
+def _another(_method: object) -> str:
+    return "another"
+
+
+async def test_a_changed_prompt_is_refused_and_not_mixed_in(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(url) as store:
+        await evaluate(store)
+        monkeypatch.setattr("cfr.evaluation.registration.fingerprint", _another)
+        with pytest.raises(StoreError, match="other prompts or settings"):
+            await evaluate(store, runs=3)
+        assert len(list(attempt_rows(store))) == 10
+
+
+async def test_a_changed_problem_is_refused(url: str) -> None:
+    with Store(url) as store:
+        await evaluate(store)
+        changed = (replace(PROBLEMS[0], text="Another question?"), *PROBLEMS[1:])
+        with pytest.raises(StoreError, match="problem p0 of sums has another text"):
+            store.register(SERIES, changed)
+        assert {row["text"] for row in problem_rows(store)} == {p.text for p in PROBLEMS}
+
+
+ODD = [
+    Problem("nul \0", "p0", "1"),
+    Problem("half", "p\ud83d", "1"),
+    Problem("gold", "p0", "\ud83d"),
+]
+
+
+@pytest.mark.parametrize("problem", ODD)
+def test_a_problem_that_cannot_be_stored_is_named(url: str, problem: Problem) -> None:
+    with Store(url) as store:
+        with pytest.raises(InputError, match=r"^problem 'p\S*' of sums: has a character that"):
+            store.register(SERIES, (problem,))
+        assert not list(problem_rows(store))
+        assert not summaries(store)
+
+
+@pytest.mark.parametrize("name", ["benchmark", "model", "system"])
+def test_a_name_that_cannot_be_stored_is_named(url: str, name: str) -> None:
+    odd = replace(SERIES, **{name: "odd \udcff"})
+    with Store(url) as store, pytest.raises(InputError, match=r"^'odd \\udcff': has a character"):
+        store.register(odd, PROBLEMS)
+
+
+def test_a_seed_of_any_size_is_a_setting(url: str) -> None:
+    with Store(url) as store:
+        store.register(replace(SERIES, decoding=Decoding(seed=2**80)), PROBLEMS)
+        assert summaries(store)[0].decoding["seed"] == str(2**80)

@@ -1,0 +1,38 @@
+from collections import Counter
+
+from sums import right, sums
+
+from cfr.engine.scripted import Scripted
+from cfr.evaluation.runner import prepare, run
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store
+from cfr.evaluation.tally import SeriesResult, Tally, most_frequent_reason
+from cfr.protocol import Completion, Usage
+
+SERIES = Series("sums", "direct", "model-a")
+
+
+async def test_a_smaller_run_counts_only_what_belongs_to_it(url: str) -> None:
+    with Store(url) as store:
+        engine = Scripted(lambda call: Completion(right(call), usage=Usage(3, 4)))
+        await run(store, [prepare(store, SERIES, sums(6), 3, engine)], width=4)
+        job = prepare(store, SERIES, sums(2), 2, engine)
+    assert not list(job.missing())
+    tally = job.tally
+    assert (tally.total, tally.ok, tally.correct, tally.resumed) == (4, 4, 4, 4)
+    assert tally.usage == Usage(12, 16)
+
+
+def test_the_most_frequent_reason_is_that_of_all_series_together() -> None:
+    counts: list[Counter[str]] = [Counter(slow=2, odd=3), Counter(), Counter(slow=2)]
+    results = [SeriesResult(SERIES, Tally(9, reasons=reasons)) for reasons in counts]
+    assert most_frequent_reason(results) == ("slow", 4)
+
+
+def test_an_attempt_can_be_taken_back() -> None:
+    tally = Tally(2)
+    tally.add("ok", "correct", Usage(3, 4))
+    tally.add("ok", "correct", Usage(), count=-1)
+    tally.add("failed", None, Usage())
+    assert (tally.ok, tally.correct, tally.failed, tally.scored) == (0, 0, 1, 0)
+    assert tally.usage == Usage(3, 4)
