@@ -15,8 +15,10 @@ from typing import IO, Any, Final
 import click
 
 from cfr.cli.option import store_option
+from cfr.cli.output import print_note
 from cfr.error import OutputError
 from cfr.file.atomic import atomic_file
+from cfr.file.printable import printable_json
 
 __all__ = ["command"]
 
@@ -52,7 +54,7 @@ def command(path: Path, store: str, *, outcomes: bool) -> None:
     with existing_store(store) as opened, atomic_file(path) as temporary:
         rows = _Counted(_outcome_lines(opened) if outcomes else attempt_rows(opened))
         _WRITERS[kind](temporary, rows)
-    click.echo(f"{rows.count:,} attempts written to {path}", err=True)
+    print_note(f"{rows.count:,} attempts written to {path}")
 
 
 class _Counted:
@@ -100,7 +102,7 @@ def _write_lines(file: IO[str], rows: Iterable[dict[str, Any]]) -> None:
     for row in rows:
         packed = [name for name in ("decoding", "details", "stages") if name in row]
         parsed = {name: json.loads(row[name]) for name in packed}
-        file.write(json.dumps(row | parsed, ensure_ascii=False) + "\n")
+        file.write(printable_json(row | parsed) + "\n")
 
 
 def _write_csv(path: Path, rows: Iterable[dict[str, Any]]) -> None:
