@@ -14,6 +14,7 @@ from cfr.engine.scripted import Scripted
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
+from cfr.problem import Problem
 from cfr.protocol import Call, Completion
 
 from .conftest import Run
@@ -76,6 +77,28 @@ def test_csv(cfr: Run, filled: Path) -> None:
         ("2", "1", TEXT),
         ("3", "", ""),
     ]
+
+
+def test_csv_is_safe_to_open_and_the_other_formats_are_exact(cfr: Run, tmp_path: Path) -> None:
+    text = "=cmd|' /C calc'!A0 \x1b[2J\r\n\\boxed{-1}"
+    asked = (Problem("+1 + 1?", id="@p", answer="-1"),)
+    with Store(str(tmp_path / "runs.db")) as store:
+        engine = Scripted(lambda _: Completion(text))
+        job = prepare(store, Series("-b", "direct", "=m"), asked, 1, engine)
+        asyncio.run(run(store, [job], 1))
+    assert cfr("export", "out.csv").code == 0
+    assert cfr("export", "out.jsonl").code == 0
+    with (tmp_path / "out.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    named = ("benchmark", "problem", "problem_text", "model", "gold", "answer", "run", "text")
+    safe = "'=cmd|' /C calc'!A0 �[2J\n\\boxed{-1}"
+    assert [row[name] for name in named] == [
+        *("'-b", "'@p", "'+1 + 1?", "'=m", "-1", "-1", "0"),
+        safe,
+    ]
+    exact = json.loads((tmp_path / "out.jsonl").read_text())
+    kept = ["-b", "@p", "+1 + 1?", "=m", "-1", "-1", 0, text]
+    assert [exact[name] for name in named] == kept
 
 
 def test_parquet(cfr: Run, filled: Path) -> None:

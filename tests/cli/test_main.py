@@ -5,7 +5,8 @@ import sys
 import click
 import pytest
 
-from cfr.cli import COMMANDS, root
+from cfr.cli import COMMANDS, main, root
+from cfr.error import CfrError
 
 from .conftest import Run
 
@@ -54,3 +55,32 @@ def test_an_unknown_command_or_option_is_one_clear_message(cfr: Run) -> None:
         assert ran.code == 2
         assert "No such" in ran.err
         assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (CfrError("x.db\x1b[2J:\nno"), 1, "cfr: x.db�[2J: no\n"),
+        (click.UsageError("No such\x9b option"), 2, "Error: No such� option\n"),
+        (click.ClickException("x\x1b"), 1, "cfr: x�\n"),
+        (KeyboardInterrupt(), 130, "cfr: stopped\n"),
+        (ValueError("\x1b[2J\ud800"), 1, "Traceback (most recent call last):"),
+    ],
+)
+def test_no_error_drives_the_terminal(
+    raised: BaseException,
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(**_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(root, "main", fail)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == code
+    err = capsys.readouterr().err
+    assert said in err
+    assert not set(err) & {"\x1b", "\x9b", "\ud800"}

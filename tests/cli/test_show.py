@@ -174,8 +174,3 @@ def test_hostile_cells_are_shown_and_not_obeyed(capsys: pytest.CaptureFixture[st
     shown = capsys.readouterr().out
     assert not set(shown) & {"\x1b", "\x07", "\u202e"}
     assert shown.count("[red]x[/red]") == 6
-
-
-def test_standard_output_is_not_highlighted(capsys: pytest.CaptureFixture[str]) -> None:
-    show.stdout().print("1 + 1 = 'two'")
-    assert capsys.readouterr().out == "1 + 1 = 'two'\n"

@@ -1,5 +1,6 @@
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfr.error import InputError
-from cfr.file.csv_file import read_csv
+from cfr.file.csv_file import read_csv, spreadsheet_text
 from cfr.file.jsonl import JsonLine
 
 
@@ -76,3 +77,46 @@ def test_reads_what_the_csv_module_writes(
     path.write_bytes(written.getvalue().encode())
     kept = [row for row in rows if any(cell.strip() for cell in row)]
     assert [tuple(row.value.values()) for row in read_csv(path)] == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=cmd|' /C calc'!A0",
+        "=1+1",
+        "=5",
+        "+1+cmd|x",
+        "-2+3+cmd|' /C calc'!A0",
+        "@SUM(1)",
+        "\t=1",
+        "\rx",
+        " \n=1+1",
+        "＝1+1",
+        "-x",
+        "-1/2",
+        "--1",
+    ],
+)
+def test_what_a_spreadsheet_would_run_is_quoted(text: str) -> None:
+    assert spreadsheet_text(text) == "'" + text.replace("\r", "�")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "7", "-3", "+1.5", "-1,234.5", "x = 1", "a\n=b", "'=1", r"\frac{1}{2}", "{}", "\nx"],
+)
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert spreadsheet_text(text) == text
+
+
+def test_control_characters_are_made_visible_in_a_table() -> None:
+    assert spreadsheet_text("a\x1b[2J\r\nb\rc\x9b") == "a�[2J\nb�c�"
+
+
+@given(st.text(st.sampled_from("=+-@\t\r\n 1.x")) | st.text(st.characters()))
+def test_no_cell_begins_like_a_formula(text: str) -> None:
+    cell = spreadsheet_text(text)
+    assert not cell.startswith(("\t", "\r"))
+    if cell.strip().startswith(("=", "+", "-", "@")):
+        assert re.fullmatch(r"[+-][0-9.,]+", cell.strip())
+    assert cell.encode().decode() == cell

@@ -1,3 +1,4 @@
+import json
 import re
 import unicodedata
 from xml.etree import ElementTree
@@ -6,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.file.printable import printable
+from cfr.file.printable import one_line, printable, printable_json
 
 ANY_TEXT = st.text(st.characters())  # surrogates included
 
@@ -52,3 +53,26 @@ def test_utf_8_and_xml_can_hold_it(text: str) -> None:
     escaped = re.sub(r"[&<>]", "", printable(text))
     (parsed,) = ElementTree.fromstring(f"<a><b>{escaped}</b></a>".encode())  # noqa: S314
     assert (parsed.text or "") == escaped
+
+
+@given(ANY_TEXT)
+def test_a_name_stays_on_its_line(text: str) -> None:
+    assert len(one_line(text).splitlines()) <= 1
+    assert one_line(text) == printable(one_line(text)).strip()
+
+
+def test_words_are_kept_apart_where_a_line_was_broken() -> None:
+    assert one_line(" a\r\n\tb\x1b ") == "a b\N{REPLACEMENT CHARACTER}"
+
+
+@given(st.recursive(ANY_TEXT | st.integers(), lambda inner: st.dictionaries(ANY_TEXT, inner)))
+def test_json_is_exact_and_printable(value: object) -> None:
+    for indent in (None, 2):
+        written = printable_json(value, indent)
+        assert json.loads(written) == value
+        assert printable(written) == written
+        assert written.encode()
+
+
+def test_json_stays_readable() -> None:
+    assert printable_json({"é": "√2\x9b\u202e"}) == '{"é": "√2\\u009b\\u202e"}'

@@ -6,6 +6,7 @@ import importlib
 import io
 import os
 import sys
+import traceback
 
 import click
 
@@ -99,10 +100,10 @@ def main() -> None:
     try:
         sys.exit(root.main(standalone_mode=False, prog_name="cfr") or 0)
     except CfrError as error:
-        _fail(" ".join(str(error).split()), error.exit_code)
+        _fail(str(error), error.exit_code)
     except click.UsageError as error:
-        error.show()
-        sys.exit(error.exit_code)
+        error.show(said := io.StringIO())  # it quotes what was typed
+        _end(said.getvalue().rstrip(), error.exit_code)
     except click.ClickException as error:
         _fail(error.format_message(), error.exit_code)
     except (KeyboardInterrupt, click.Abort):
@@ -111,10 +112,18 @@ def main() -> None:
         # The reader of our output went away (`cfr … | head`); there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    except Exception:  # a mistake of ours: all that is known of it, and still no control characters
+        _end(traceback.format_exc().rstrip(), 1)
 
 
 def _fail(message: str, code: int) -> None:
-    from cfr.file.printable import printable
+    from cfr.file.printable import one_line
 
-    click.echo(f"cfr: {printable(message)}", err=True)
+    _end(f"cfr: {one_line(message)}", code)
+
+
+def _end(message: str, code: int) -> None:
+    from cfr.cli.output import print_error
+
+    print_error(message)
     sys.exit(code)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from cfr.cli.option import grouped, json_option
+from cfr.cli.output import print_json, print_note, print_text
 from cfr.cli.study_option import (
     ErrorRuleOptions,
     StudyPart,
@@ -102,7 +102,7 @@ def router_command(
     audit = audit_router(study)
     labels, strangers = read_decisions(decisions, study) if decisions else (None, 0)
     if strangers:
-        click.echo(f"{decisions}: lines about problems not in these runs: {strangers}", err=True)
+        print_note(f"{decisions}: lines about problems not in these runs: {strangers}")
     tables = [
         rates_table(audit),
         patterns_table(audit),
@@ -177,13 +177,13 @@ def errors_command(
 
 def _print(tables: Iterable[Table], *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps([table.to_json() for table in tables]))
+        print_json([table.to_json() for table in tables])
         return
     from cfr.cli import show
 
     for number, table in enumerate(tables):
         if number:
-            click.echo()
+            print_text()
         show.print_table(table)
 
 
@@ -299,7 +299,7 @@ def report_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
         pairs = [accord.to_json() for accord in accords(labels)]
         drafts = sum(not label.complete for label in labels)
         models = [one.to_json() for one in found]
-        click.echo(json.dumps({"models": models, "annotators": pairs, "drafts": drafts}))
+        print_json({"models": models, "annotators": pairs, "drafts": drafts})
         return
     from cfr.analysis.table.manual_audit import annotator_table, manual_audit_table
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
 import click
-from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 from rich.text import Text
@@ -19,7 +17,8 @@ from cfr.benchmark.constraintbench.generate import choose, generate
 from cfr.benchmark.constraintbench.item import LEVELS, TIERS, Item, Level, Tier, encode
 from cfr.benchmark.constraintbench.split import load
 from cfr.benchmark.constraintbench.verify import check_file
-from cfr.cli.show import stdout
+from cfr.cli.console import SafeConsole
+from cfr.cli.output import print_json, print_text
 from cfr.error import CfrError
 from cfr.file.atomic import atomic_file, refuse_overwrite
 from cfr.problem import Json
@@ -92,11 +91,11 @@ def generate_command(
     refuse_overwrite(output, force=force)
     chosen = cast("list[Level]", sorted({int(level) for level in levels})) or LEVELS
     drawn = generate(seed, count, families=choose(names, tiers), levels=chosen)
-    err = Console(stderr=True)
+    err = SafeConsole(stderr=True)
     bar = track(drawn, "generating", total=count, console=err, disable=count < _WORTH_A_BAR)
     with atomic_file(output) as temporary:
         temporary.write_bytes(encode(bar))
-    click.echo(f"{output}: {count} problems (seed {seed})")
+    print_text(f"{output}: {count} problems (seed {seed})")
 
 
 @command.command("show")
@@ -115,12 +114,12 @@ def show_command(names: tuple[str, ...], tiers: tuple[Tier, ...], style: str | N
     public = load("public")
     if style == "json":
         rows = [_describe(family, public) for family in families]
-        click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        print_json(rows, indent=2)
         return
     if style == "markdown":
-        click.echo(_markdown(families, public))
+        print_text(_markdown(families, public))
         return
-    console = stdout()
+    console = SafeConsole()
     console.print(_overview(families, public))
     for family in families:
         _print_example(console, _example(family, public))
@@ -139,7 +138,7 @@ def check_command(file: Path) -> None:
         first, more = report.faults[0], len(report.faults) - 1
         rest = f" (and {more} more fault{'s' if more > 1 else ''})" if more else ""
         raise CheckFailedError(f"{file}, line {first.line}: {first.message}{rest}")
-    click.echo(f"{file}: {report.count} problems, all as they should be")
+    print_text(f"{file}: {report.count} problems, all as they should be")
 
 
 def _example(family: Family, public: Sequence[Item]) -> Item:
@@ -176,7 +175,7 @@ def _overview(families: Sequence[Family], public: Sequence[Item]) -> Table:
     return table
 
 
-def _print_example(console: Console, item: Item) -> None:
+def _print_example(console: SafeConsole, item: Item) -> None:
     # Problem texts hold brackets and dollar signs: they are printed as text, never as markup.
     console.print(Text(f"\n{item.family} ({item.tier}, level {item.level})", style="bold"))
     console.print(Text(item.text))

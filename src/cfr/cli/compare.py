@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from cfr.cli.option import grouped, json_option
+from cfr.cli.output import print_json
 from cfr.cli.study_option import StudyPart, open_part, part_options, runs_argument
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def command(
     study = open_part(runs, part)
     comparison = compare(study, baseline, methods, plan)
     if as_json:
-        click.echo(json.dumps(comparison_json(comparison)))
+        print_json(comparison_json(comparison))
         return
     from cfr.cli import show
 

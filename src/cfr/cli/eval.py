@@ -119,13 +119,13 @@ def command(
     """
     experiment = _experiment(benchmarks, changes)
 
-    from cfr.cli import show
+    from cfr.cli.console import SafeConsole
     from cfr.cli.live import TerminalWatcher, results
     from cfr.evaluation.evaluate import aevaluate
 
     watcher = TerminalWatcher(quiet=quiet)
     done = asyncio.run(aevaluate(experiment, model=ref, options=options, watcher=watcher))
-    show.stdout().print(results(done.series))
+    SafeConsole().print(results(done.series))
     if not done.complete:
         raise Incomplete(done.stopped)
 

@@ -15,8 +15,11 @@ from typing import IO, Any, Final
 import click
 
 from cfr.cli.option import store_option
+from cfr.cli.output import print_note
 from cfr.error import OutputError
 from cfr.file.atomic import atomic_file
+from cfr.file.csv_file import spreadsheet_text
+from cfr.file.printable import printable_json
 
 __all__ = ["command"]
 
@@ -36,6 +39,9 @@ _ROWS_AT_ONCE: Final = 10_000
 def command(path: Path, store: str, *, outcomes: bool) -> None:
     """Write every attempt of a store to a JSON Lines, CSV or Parquet file.
 
+    CSV is made safe for spreadsheets: a text that one would compute has an apostrophe before it,
+    and control characters are made visible. The other formats keep every text as it is.
+
     \b
     cfr export attempts.jsonl
     cfr export attempts.parquet --store results.db
@@ -52,7 +58,7 @@ def command(path: Path, store: str, *, outcomes: bool) -> None:
     with existing_store(store) as opened, atomic_file(path) as temporary:
         rows = _Counted(_outcome_lines(opened) if outcomes else attempt_rows(opened))
         _WRITERS[kind](temporary, rows)
-    click.echo(f"{rows.count:,} attempts written to {path}", err=True)
+    print_note(f"{rows.count:,} attempts written to {path}")
 
 
 class _Counted:
@@ -100,16 +106,23 @@ def _write_lines(file: IO[str], rows: Iterable[dict[str, Any]]) -> None:
     for row in rows:
         packed = [name for name in ("decoding", "details", "stages") if name in row]
         parsed = {name: json.loads(row[name]) for name in packed}
-        file.write(json.dumps(row | parsed, ensure_ascii=False) + "\n")
+        file.write(printable_json(row | parsed) + "\n")
 
 
 def _write_csv(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        from cfr.evaluation.record import attempt_columns
+    from cfr.evaluation.record import attempt_columns
 
+    with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(attempt_columns()))
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(map(_for_spreadsheets, rows))
+
+
+def _for_spreadsheets(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: spreadsheet_text(value) if isinstance(value, str) else value
+        for name, value in row.items()
+    }
 
 
 def _write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cfr.answer.extraction.extract import extract
+from cfr.cli.output import print_note
 from cfr.cli.row_file import good_rows, text_field, with_progress, writing
 
 __all__ = ["command"]
@@ -35,4 +36,4 @@ def command(file: Path, output: Path | None) -> None:
             found += result.answer is not None
             write({"id": row.value["id"], "answer": result.answer, "how": result.how})
     skipped = f", {bad} skipped" if bad else ""
-    click.echo(f"{len(rows)} replies: {found} with an answer{skipped}", err=True)
+    print_note(f"{len(rows)} replies: {found} with an answer{skipped}")

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from cfr.answer import GradingCase, grade_each, grade_reply
+from cfr.cli.output import print_note, print_text
 from cfr.cli.row_file import good_rows, text_field, with_progress, writing
 from cfr.file.jsonl import JsonLine
 
@@ -44,7 +45,7 @@ def command(
         raise click.UsageError("-o goes with a file, not with PRED and GOLD")
     else:
         verdict = grade_reply(first, second, problem)
-        click.echo(f"{verdict.verdict} ({verdict.tier} tier): {verdict.why}")
+        print_text(f"{verdict.verdict} ({verdict.tier} tier): {verdict.why}")
 
 
 def _grade_file(path: Path, output: Path | None, count: int | None) -> None:
@@ -66,7 +67,7 @@ def _grade_file(path: Path, output: Path | None, count: int | None) -> None:
                 }
             )
     words = [f"{counts[word]} {word}" for word in ("correct", "incorrect", "undecided")]
-    click.echo(", ".join(words) + (f", {bad} skipped" if bad else ""), err=True)
+    print_note(", ".join(words) + (f", {bad} skipped" if bad else ""))
 
 
 def _case(row: JsonLine) -> GradingCase:

@@ -7,12 +7,12 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 
-from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from cfr.analysis.statistics.interval import wilson
+from cfr.cli.console import SafeConsole
 from cfr.cli.progress import bytes_bar
 from cfr.engine.limit import Limiter
 from cfr.engine.pull import Progress
@@ -20,7 +20,7 @@ from cfr.evaluation.evaluate import EvaluationWatcher
 from cfr.evaluation.runner import Job
 from cfr.evaluation.summary import Summary
 from cfr.evaluation.tally import SeriesResult
-from cfr.file.printable import printable
+from cfr.file.printable import one_line
 from cfr.protocol import Usage
 
 __all__ = ["TerminalWatcher", "results", "summary_table"]
@@ -32,7 +32,7 @@ class TerminalWatcher(EvaluationWatcher):
     """Shows on standard error how an evaluation gets on."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._console = Console(stderr=True, quiet=quiet)
+        self._console = SafeConsole(stderr=True, quiet=quiet)
         self._quiet = quiet
 
     def fetching(self, model: str) -> AbstractContextManager[Progress]:
@@ -55,7 +55,9 @@ class TerminalWatcher(EvaluationWatcher):
 
 
 class _Display:
-    def __init__(self, jobs: Sequence[Job], limiters: Sequence[Limiter], console: Console) -> None:
+    def __init__(
+        self, jobs: Sequence[Job], limiters: Sequence[Limiter], console: SafeConsole
+    ) -> None:
         self._jobs = jobs
         self._limiters = limiters
         self._console = console
@@ -133,7 +135,7 @@ def _add_row(
     correct, scored, truncated, unparsed = counts
     low, high = wilson(correct, scored)
     table.add_row(
-        *(Text(printable(one)) for one in name),
+        *(Text(one_line(one)) for one in name),
         done + (f" ({failed} failed)" if failed else ""),
         f"{correct / scored:.1%}" if scored else "–",
         f"{low:.1%} – {high:.1%}" if scored else "–",

@@ -16,6 +16,7 @@ from rich.text import Text
 from cfr.analysis.audit.manual.label import Label, Mark, append_label
 from cfr.analysis.study.study import ProblemText
 from cfr.cli import show
+from cfr.cli.console import SafeConsole
 from cfr.constraint.router import route
 from cfr.constraint.spec import ConstraintSpec
 
@@ -118,7 +119,7 @@ class Marking:
     """The dialogue with an annotator, attempt by attempt."""
 
     def __init__(self, tasks: Sequence[MarkingTask], size: int, path: Path) -> None:
-        self.console = show.stdout()
+        self.console = SafeConsole()
         self._tasks = tasks
         self._size = size
         self._path = path

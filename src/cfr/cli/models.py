@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from cfr.cli.option import json_option
+from cfr.cli.output import print_json, print_text
 from cfr.engine.catalogue import DEFAULT_MODEL, Model, catalogue, find_model, model_folder
 from cfr.engine.presets import Preset, presets, user_file
 from cfr.problem import Json
@@ -34,11 +33,11 @@ def command(context: click.Context) -> None:
 def list_models(*, as_json: bool = False) -> None:
     """List the catalogue and what of it is here."""
     if as_json:
-        click.echo(json.dumps([_describe(model) for model in catalogue().values()]))
+        print_json([_describe(model) for model in catalogue().values()])
         return
     from rich.table import Table
 
-    from cfr.cli import show
+    from cfr.cli.console import SafeConsole
 
     columns = ("model", "size", "licence", "here", "")
     table = Table(*columns, box=None, padding=(0, 2, 0, 0), header_style="dim")
@@ -46,7 +45,7 @@ def list_models(*, as_json: bool = False) -> None:
     for model in catalogue().values():
         size, here = f"{model.bytes / 1e6:,.0f} MB", "yes" if model.present else "no"
         table.add_row(model.name, size, model.license, here, model.about)
-    console = show.stdout()
+    console = SafeConsole()
     console.print(table)
     console.print(f"\nkept in {model_folder()}; any GGUF file works too: --model FILE.gguf\n")
     _show_presets()
@@ -57,7 +56,7 @@ def list_models(*, as_json: bool = False) -> None:
 def list_presets(*, as_json: bool = False) -> None:
     """List the models behind endpoints that can be named, and whether their keys are set."""
     if as_json:
-        click.echo(json.dumps([_describe_preset(preset) for preset in presets().values()]))
+        print_json([_describe_preset(preset) for preset in presets().values()])
     else:
         _show_presets()
 
@@ -65,7 +64,7 @@ def list_presets(*, as_json: bool = False) -> None:
 def _show_presets() -> None:
     from rich.table import Table
 
-    from cfr.cli import show
+    from cfr.cli.console import SafeConsole
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for column in ("model", "key", "set", "endpoint"):
@@ -73,8 +72,8 @@ def _show_presets() -> None:
     for preset in presets().values():
         if preset.base_url:
             key_set = {None: "not needed", True: "yes", False: "no"}[preset.has_key]
-            table.add_row(preset.name, preset.key_env, key_set, show.printable(preset.shown))
-    console = show.stdout()
+            table.add_row(preset.name, preset.key_env, key_set, preset.shown)
+    console = SafeConsole()
     console.print(table)
     own = user_file() or "a models.toml of your own (docs/models.md)"
     console.print(f"\nadd or change them in {own}")
@@ -90,7 +89,7 @@ def pull_model(name: str) -> None:
     model = find_model(name)
     with bytes_bar(model.name) as report:
         path = pull(model, report)
-    click.echo(path)
+    print_text(path)
 
 
 @command.command("verify")
@@ -108,7 +107,7 @@ def verify_model(name: str) -> None:
             report(done, model.bytes, "checking")
 
         model.verify(hashed)
-    click.echo(f"{model.path}: as it should be")
+    print_text(f"{model.path}: as it should be")
 
 
 @command.command("remove")
@@ -116,7 +115,7 @@ def verify_model(name: str) -> None:
 def remove_model(name: str) -> None:
     """Delete a model file."""
     model = find_model(name)
-    click.echo(f"{model.path}: " + ("removed" if model.remove() else "was not there"))
+    print_text(f"{model.path}: " + ("removed" if model.remove() else "was not there"))
 
 
 def _describe(model: Model) -> dict[str, str | int | bool]:

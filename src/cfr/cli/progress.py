@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -15,8 +14,9 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
+from cfr.cli.console import SafeConsole
 from cfr.engine.pull import Progress as Report
-from cfr.file.printable import printable
+from cfr.file.printable import one_line
 
 __all__ = ["bytes_bar"]
 
@@ -24,7 +24,7 @@ __all__ = ["bytes_bar"]
 @contextmanager
 def bytes_bar(name: str, *, quiet: bool = False) -> Generator[Report]:
     """Show how a long file operation gets on."""
-    console, name = Console(stderr=True, quiet=quiet), printable(name)
+    console, name = SafeConsole(stderr=True, quiet=quiet), one_line(name)
     if not console.is_terminal:
         yield _plain(console, name)
         return
@@ -42,7 +42,7 @@ def bytes_bar(name: str, *, quiet: bool = False) -> Generator[Report]:
         progress.stop()
 
 
-def _plain(console: Console, name: str) -> Report:
+def _plain(console: SafeConsole, name: str) -> Report:
     said = ("", -1)
 
     def report(done: int, total: int, doing: str) -> None:
@@ -51,6 +51,6 @@ def _plain(console: Console, name: str) -> Report:
         if step != said:
             said = step
             text = f"{name}: {doing}, {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
-            console.print(text, markup=False)
+            console.print(text)
 
     return report

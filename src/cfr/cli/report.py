@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from cfr.cli.output import print_note, print_text
 from cfr.cli.study_option import (
     ErrorRuleOptions,
     StudyPart,
@@ -93,7 +94,7 @@ def command(
         labels=tuple(read_labels(labels)),
         error_rule=error_rule.read(study),
     )
-    report = assemble(study, options, lambda title: click.echo(f"{title} …", err=True))
+    report = assemble(study, options, lambda title: print_note(f"{title} …"))
     written = write(report, output)
     for path in written:
-        click.echo(path)
+        print_text(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import cast
@@ -11,6 +10,7 @@ import click
 
 from cfr.benchmark.source import names_file, read_problems
 from cfr.cli.option import json_option
+from cfr.cli.output import print_json
 from cfr.constraint.router import FAMILIES, PROFILES, Cue, Profile, aime_convention, route
 from cfr.problem import Json, Problem
 
@@ -45,9 +45,9 @@ def command(source: str, profile: str, convention: str, *, as_json: bool) -> Non
     found = [route(problem.text, cast("Profile", profile)) for problem in problems]
     if names_file(source) and source.lower().endswith(".jsonl"):
         audit = _audit(problems, found, aime=convention == "aime")
-        click.echo(json.dumps(audit)) if as_json else _show_audit(source, audit)
+        print_json(audit) if as_json else _show_audit(source, audit)
     elif as_json:
-        click.echo(json.dumps(_describe(problems[0].text, found[0]), ensure_ascii=False))
+        print_json(_describe(problems[0].text, found[0]))
     else:
         _show(problems[0].text, found[0])
 
@@ -85,8 +85,9 @@ def _describe(text: str, found: tuple[Cue, ...]) -> dict[str, Json]:
 
 def _show(text: str, found: tuple[Cue, ...]) -> None:
     from cfr.cli import show
+    from cfr.cli.console import SafeConsole
 
-    console = show.stdout()
+    console = SafeConsole()
     console.print(show.highlighted(text, found))
     console.print()
     if found:
@@ -96,13 +97,15 @@ def _show(text: str, found: tuple[Cue, ...]) -> None:
 
 def _show_audit(source: str, audit: dict[str, Json]) -> None:
     from rich.table import Table
+    from rich.text import Text
 
     from cfr.cli import show
+    from cfr.cli.console import SafeConsole
 
     total, routed = cast("int", audit["total"]), cast("int", audit["routed"])
-    console = show.stdout()
-    console.print(f"[bold]{routed:,} / {total:,}[/bold] routed ({routed / total:.2%})", end="  ")
-    console.print(source, style="dim", markup=False)
+    console = SafeConsole()
+    share = f" routed ({routed / total:.2%})  "
+    console.print(Text.assemble((f"{routed:,} / {total:,}", "bold"), share, (source, "dim")))
     for title, counts in (("cue family", audit["families"]), ("families fired", audit["cofire"])):
         table = Table(title, "problems", "", box=None, padding=(0, 2, 0, 0), header_style="dim")
         table.columns[1].justify = "right"

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-import click
-
+from cfr.cli.output import print_json, print_note
 from cfr.file.atomic import atomic_file
 from cfr.file.jsonl import BadLine, JsonLine, scan
+from cfr.file.printable import printable_json
 from cfr.problem import Json
 
 __all__ = ["Write", "good_rows", "text_field", "with_progress", "writing"]
 
 T = TypeVar("T")
-Write: TypeAlias = Callable[[dict[str, Json]], None]
+Write: TypeAlias = Callable[[dict[str, Json]], object]
 """Writes one row."""
 
 
@@ -30,7 +29,7 @@ def good_rows(path: Path, fields: tuple[str, ...]) -> tuple[list[JsonLine], int]
         reason = row.reason if isinstance(row, BadLine) else _wrong(row, fields)
         if isinstance(row, BadLine) or reason:
             bad += 1
-            click.echo(f"cfr: {path}, line {row.number}: {reason}; skipped", err=True)
+            print_note(f"cfr: {path}, line {row.number}: {reason}; skipped")
         else:
             rows.append(row)
     return rows, bad
@@ -51,34 +50,17 @@ def _wrong(row: JsonLine, fields: tuple[str, ...]) -> str:
 def text_field(row: JsonLine, name: str) -> str | None:
     """Return a field as text: a number as it is written, None for null and for what is absent."""
     value = row.value.get(name)
-    return value if isinstance(value, str) or value is None else json.dumps(value)
+    return value if isinstance(value, str) or value is None else printable_json(value)
 
 
 @contextmanager
 def writing(path: Path | None) -> Generator[Write]:
     """Open a file that appears only when it is complete; without a path, standard output."""
     if path is None:
-        yield _row_writer(sys.stdout.write)
+        yield print_json
         return
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        yield _row_writer(file.write)
-
-
-def _row_writer(write: Callable[[str], object]) -> Write:
-    def write_row(row: dict[str, Json]) -> None:
-        # A lone surrogate in a model's text has no UTF-8; its ASCII escape has.
-        line = json.dumps(row, ensure_ascii=False)
-        write((line if line.isprintable() or _encodes(line) else json.dumps(row)) + "\n")
-
-    return write_row
-
-
-def _encodes(line: str) -> bool:
-    try:
-        line.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        yield lambda row: file.write(f"{printable_json(row)}\n")
 
 
 def with_progress(items: Iterable[T], total: int, label: str) -> Iterator[T]:
@@ -86,8 +68,9 @@ def with_progress(items: Iterable[T], total: int, label: str) -> Iterator[T]:
     if not sys.stderr.isatty():
         yield from items
         return
-    from rich.console import Console
     from rich.progress import track
 
-    console = Console(stderr=True)
+    from cfr.cli.console import SafeConsole
+
+    console = SafeConsole(stderr=True)
     yield from track(items, label, total, console=console, transient=True)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from cfr.cli.option import json_option, store_option
+from cfr.cli.output import print_json, print_note
 
 __all__ = ["command"]
 
@@ -31,12 +30,14 @@ def command(store: str, *, as_json: bool, regrade: bool) -> None:
             from cfr.evaluation.regrade import regrade as grade_anew
 
             changed = grade_anew(opened)
-            click.echo(f"{changed} verdict(s) changed", err=True)
+            print_note(f"{changed} verdict(s) changed")
         found = summaries(opened)
     if as_json:
-        click.echo(json.dumps([summary.to_json() for summary in found]))
+        print_json([summary.to_json() for summary in found])
     else:
-        from cfr.cli import show
+        from cfr.cli.console import SafeConsole
         from cfr.cli.live import summary_table
 
-        show.stdout().print(summary_table(found) if found else f"{store}: nothing has been run yet")
+        SafeConsole().print(
+            summary_table(found) if found else f"{opened.url}: nothing has been run yet"
+        )

@@ -5,18 +5,19 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 
-from rich.console import Console
 from rich.rule import Rule
 from rich.status import Status
 from rich.text import Text
 
 from cfr.cli import show
+from cfr.cli.console import SafeConsole
 from cfr.cli.progress import bytes_bar
 from cfr.constraint.recovery import read_spec
 from cfr.engine.engine import Decoding, Engine, Watcher
 from cfr.engine.error import Transient
 from cfr.engine.resolve import ModelRef, resolve
 from cfr.engine.solve import Solved, asolve
+from cfr.file.printable import one_line
 from cfr.method import Method, Routed
 from cfr.method.constraint_first import Routing
 from cfr.problem import Problem
@@ -32,7 +33,7 @@ class Session(AbstractAsyncContextManager["Session"]):
         with bytes_bar(ref.model or "model", quiet=quiet) as progress:
             self._opening = resolve(ref, decoding, progress=progress)
         self._engine: Engine | None = None
-        self.console = show.stdout()
+        self.console = SafeConsole()
 
     async def __aenter__(self) -> Session:
         self._engine = await self._opening.__aenter__()
@@ -59,9 +60,9 @@ class Session(AbstractAsyncContextManager["Session"]):
         return solved
 
 
-def _begin(console: Console, method: Method, problem: Problem) -> Watcher:
+def _begin(console: SafeConsole, method: Method, problem: Problem) -> Watcher:
     routing = method.route(problem) if isinstance(method, Routed) else None
-    console.print(Rule(f"[bold]{method.label}", align="left", style="dim"))
+    console.print(Rule(Text(one_line(method.label), style="bold"), align="left", style="dim"))
     console.print(show.highlighted(problem.text, routing.cues if routing else ()))
     console.print()
     if routing:
@@ -79,7 +80,7 @@ def _heading(routing: Routing) -> str:
     return "No restrictive cue: Direct CoT"
 
 
-def _conclude(console: Console, solved: Solved) -> None:
+def _conclude(console: SafeConsole, solved: Solved) -> None:
     solution = solved.solution
     answer = "none found" if solution.answer is None else show.printable(solution.answer)
     if solution.truncated:
@@ -101,7 +102,7 @@ class _Shown(Watcher):
     Of calls that run at the same time the first is followed; the others appear when they are whole.
     """
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: SafeConsole) -> None:
         self._console = console
         self._status: Status | None = None
         self._followed: Call | None = None
@@ -126,7 +127,7 @@ class _Shown(Watcher):
 
     def retrying(self, call: Call, fault: Transient, seconds: float) -> None:  # noqa: ARG002
         """Say why a reply begins anew."""
-        said = f"\n{show.printable(str(fault))}: asking again in {seconds:.1f} s"
+        said = f"\n{one_line(str(fault))}: asking again in {seconds:.1f} s"
         self._console.print(Text(said, style="yellow"))
 
     def finished(self, call: Call, completion: Completion) -> None:
@@ -146,7 +147,8 @@ class _Shown(Watcher):
     def _close(self, call: Call, completion: Completion, *, written: bool) -> None:
         if call.stage == "stage1":
             recovered = read_spec(completion.text)
-            self._console.print(f"[bold]Stage 1: constraints[/bold] [dim]({recovered.rung})[/dim]")
+            rung = (f" ({recovered.rung})", "dim")
+            self._console.print(Text.assemble(("Stage 1: constraints", "bold"), rung))
             self._console.print(show.constraints(recovered))
         elif not written:
             self._console.print(_TITLES.get(call.stage, "Solution"), style="bold")

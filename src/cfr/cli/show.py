@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from cfr.analysis.table.table import Cell, Row
 from cfr.analysis.table.table import Table as Value
+from cfr.cli.console import SafeConsole
 from cfr.constraint.recovery import Recovered
 from cfr.constraint.router import FAMILIES, Cue
 from cfr.file.printable import printable
 from cfr.protocol import Exchange, Usage
 
-__all__ = ["constraints", "cues", "highlighted", "print_table", "printable", "stdout", "tokens"]
+__all__ = ["constraints", "cues", "highlighted", "print_table", "printable", "tokens"]
 
 _STYLES: Final = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_magenta")
-
-
-def stdout() -> Console:
-    """Open standard output for people."""
-    return Console(highlight=False, soft_wrap=False)
 
 
 def highlighted(text: str, found: tuple[Cue, ...]) -> Text:
@@ -89,7 +85,7 @@ def tokens(exchanges: Iterable[Exchange]) -> Table:
 
 def print_table(table: Value) -> None:
     """Print a table for people, with the sentences that belong under it."""
-    console = stdout()
+    console = SafeConsole()
     console.print(Text(printable(table.title), style="bold"))
     for heading, rows in _sections(table):
         shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
@@ -103,7 +99,7 @@ def print_table(table: Value) -> None:
             console.print(Text(printable(heading), style="bold"))
         # A number cut short is a wrong number: rather a line that the terminal has to break.
         needed = console.measure(shown, options=console.options.update_width(1_000)).maximum
-        wide = Console(highlight=False, width=max(console.width, needed))
+        wide = SafeConsole(width=max(console.width, needed))
         wide.print(shown)
     for note in table.notes:
         console.print(Text(printable(note), style="dim"))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from cfr.cli.option import decoding_options, model_options
+from cfr.cli.output import print_json, print_text
 from cfr.error import CfrError
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ def command(
                 solved = await session.solve(chosen, problem, watcher)
                 unanswered += solved.answer is None
                 if as_json:
-                    click.echo(json.dumps(solved.to_json(), ensure_ascii=False))
+                    print_json(solved.to_json())
                 elif quiet:
-                    click.echo(solved.answer or "")
+                    print_text(solved.answer or "")
         return unanswered
 
     if unanswered := asyncio.run(run()):

@@ -1,17 +1,24 @@
-"""CSV files, read as the same rows as JSON Lines."""
+"""CSV files: read as the same rows as JSON Lines, written for spreadsheets."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from cfr.error import InputError
 from cfr.file.jsonl import JsonLine, read_text
+from cfr.file.printable import printable
 from cfr.problem import Json
 
-__all__ = ["read_csv"]
+__all__ = ["read_csv", "spreadsheet_text"]
+
+# What makes a spreadsheet compute a cell instead of showing it (OWASP, CSV Injection), full-width
+# forms included. A mere number is none: it means the same either way.
+_FORMULA: Final = re.compile(r"[\t\r]|\s*(?:[=@＝＠]|[+\-＋－](?![0-9][0-9.,]*\Z))")
 
 
 def read_csv(path: Path) -> Iterator[JsonLine]:
@@ -40,3 +47,9 @@ def _by_name(path: Path, line: int, header: list[str], cells: list[str]) -> dict
             "put a text with commas or line breaks in double quotes"
         )
     return dict(zip(header, cells, strict=True))
+
+
+def spreadsheet_text(text: str) -> str:
+    """Make a text safe to open in a spreadsheet: an apostrophe stands before a formula."""
+    quote = "'" if _FORMULA.match(text) else ""
+    return quote + printable(text.replace("\r\n", "\n"))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import Final
+from typing import Any, Final
 
-__all__ = ["printable"]
+__all__ = ["one_line", "printable", "printable_json"]
 
 _UNPRINTABLE: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
@@ -14,4 +15,19 @@ _UNPRINTABLE: Final = re.compile(
 
 def printable(text: str) -> str:
     """Show control characters instead of obeying them, and whatever UTF-8 or XML cannot hold."""
-    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return text if text.isprintable() else _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def one_line(text: str) -> str:
+    """Make a name or a message printable and one line long, whatever line breaks it has."""
+    return printable(" ".join(text.split()))
+
+
+def printable_json(value: Any, indent: int | None = None) -> str:
+    """Write a value as JSON that loses nothing: what is not printable stands there escaped."""
+    written = json.dumps(value, ensure_ascii=False, indent=indent)
+    return written if written.isprintable() else _UNPRINTABLE.sub(_escape, written)
+
+
+def _escape(character: re.Match[str]) -> str:
+    return f"\\u{ord(character[0]):04x}"

@@ -1,0 +1,48 @@
+"""The console of every command: tables, progress and colours, with hostile text made harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich import console
+from rich.segment import Segment
+from rich.status import Status
+from rich.text import Text
+
+from cfr.file.printable import printable
+
+__all__ = ["SafeConsole"]
+
+
+class SafeConsole(console.Console):
+    """A rich console that takes brackets as brackets and shows control characters.
+
+    Whatever is printed passes ``render``; only rich's own control segments (to move the cursor of
+    a progress bar) come through it unchanged.
+    """
+
+    def __init__(
+        self, *, stderr: bool = False, quiet: bool = False, width: int | None = None
+    ) -> None:
+        super().__init__(
+            stderr=stderr, quiet=quiet, width=width, markup=False, emoji=False, highlight=False
+        )
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Make a string printable before its width is measured."""
+        return super().render_str(printable(text), **options)
+
+    def render(
+        self,
+        renderable: console.RenderableType,
+        options: console.ConsoleOptions | None = None,
+    ) -> Iterable[Segment]:
+        """Make printable what is about to be written, wherever it comes from."""
+        for segment in super().render(renderable, options):
+            text, style, control = segment
+            yield segment if control or text.isprintable() else Segment(printable(text), style)
+
+    def status(self, status: console.RenderableType, **options: Any) -> Status:
+        """Show that something goes on; a spinner would read markup in a string."""
+        return super().status(Text(status) if isinstance(status, str) else status, **options)
