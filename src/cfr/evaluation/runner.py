@@ -16,6 +16,7 @@ from cfr.evaluation.error import Unstorable
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import AttemptKey, Registered, Store, StoredCall
 from cfr.evaluation.tally import SeriesResult, Tally
+from cfr.evaluation.writer import RowValues
 from cfr.method import Method
 from cfr.problem import Problem
 from cfr.protocol import Usage
@@ -78,8 +79,16 @@ async def run(store: Store, jobs: Iterable[Job], width: int) -> None:
     missing = (attempt for job in jobs for attempt in job.missing())
 
     async def work() -> None:
-        for job, problem, run_index in missing:
-            await _attempt(store, job, problem, run_index)
+        before: _Writing | None = None
+        try:
+            for job, problem, run_index in missing:
+                now = await _attempt(store, job, problem, run_index)
+                if before:  # safe by now: the next attempt did not wait for the disk
+                    await before.done()
+                before = now
+        finally:
+            if before:
+                await before.done()
 
     with _collecting_rarely():
         workers = [asyncio.create_task(work()) for _ in range(width)]
@@ -114,7 +123,8 @@ def _collecting_rarely() -> Generator[None]:
         gc.set_threshold(*before)
 
 
-async def _attempt(store: Store, job: Job, problem: Problem, run_index: int) -> None:
+async def _attempt(store: Store, job: Job, problem: Problem, run_index: int) -> _Writing:
+    """Make an attempt, count it, and hand it to the writer."""
     number = job.registered.problems[problem.id]
     key = {"series": job.registered.series, "problem": number, "run": run_index}
     started = time.monotonic()
@@ -127,13 +137,9 @@ async def _attempt(store: Store, job: Job, problem: Problem, run_index: int) -> 
     if ending.hopeless and job.tally.scored == job.tally.resumed:
         job.tally.refused = ending.error or ""
     _count(job.tally, ending, ending.usage)
-    try:
-        await _write(store, key, ending, started)
-    except Unstorable as error:  # counted already: whoever stops a run sees what it came to
-        job.tally.add(ending.status, ending.verdict, Usage(), count=-1)
-        ending = failed(str(error), ending.usage)
-        _count(job.tally, ending, Usage())
-        await _write(store, key, ending, started)
+    row = key | {"seconds": time.monotonic() - started, "finished_at": time.time()}
+    written = store.write_attempt(row | ending.columns())
+    return _Writing(store, job.tally, row, ending, written)
 
 
 def _count(tally: Tally, ending: Ending, usage: Usage) -> None:
@@ -142,6 +148,22 @@ def _count(tally: Tally, ending: Ending, usage: Usage) -> None:
         tally.reasons[ending.error] += 1
 
 
-async def _write(store: Store, key: dict[str, int], ending: Ending, started: float) -> None:
-    times = {"seconds": time.monotonic() - started, "finished_at": time.time()}
-    await store.write_attempt(key | ending.columns() | times)
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """An attempt that is being written."""
+
+    store: Store
+    tally: Tally
+    row: RowValues
+    ending: Ending
+    written: asyncio.Future[None]
+
+    async def done(self) -> None:
+        """Wait until it is safe; one whose row is refused has failed instead."""
+        try:
+            await self.written
+        except Unstorable as error:
+            self.tally.add(self.ending.status, self.ending.verdict, Usage(), count=-1)
+            instead = failed(str(error), self.ending.usage)
+            _count(self.tally, instead, Usage())
+            await self.store.write_attempt(self.row | instead.columns())

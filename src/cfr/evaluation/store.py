@@ -7,6 +7,7 @@ again by the next run.
 
 from __future__ import annotations
 
+from asyncio import Future
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -173,17 +174,17 @@ class Store:
             status, verdict, count, *used = cast("tuple[Any, ...]", row)
             yield status, verdict, count, Usage(*used)
 
-    async def write_call(self, row: RowValues) -> None:
-        """Write a completed call and wait until it is safe."""
-        await self._writer.write(self._put_call, row)
+    def write_call(self, row: RowValues) -> Future[None]:
+        """Write a completed call; await what is returned, and it is safe."""
+        return self._writer.write(self._put_call, row)
 
-    async def write_attempt(self, row: RowValues) -> None:
+    def write_attempt(self, row: RowValues) -> Future[None]:
         """Write how an attempt ended. If this is lost, its calls are not: it is replayed."""
-        await self._writer.write(self._put_attempt, row)
+        return self._writer.write(self._put_attempt, row)
 
-    async def forget_calls(self, key: RowValues) -> None:
+    def forget_calls(self, key: RowValues) -> Future[None]:
         """Delete the calls of an attempt, of which its method can make nothing."""
-        await self._writer.write(_DELETE_CALLS, key)
+        return self._writer.write(_DELETE_CALLS, key)
 
     async def watch(self) -> None:
         """Wait until nothing can be written any more, and raise that."""

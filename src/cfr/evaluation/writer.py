@@ -69,14 +69,15 @@ class Writer:
                 self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
                 self._thread.start()
 
-    async def write(self, statement: Statement, row: RowValues) -> None:
-        """Write a row and wait until it is committed."""
-        self.start()
-        done = asyncio.get_running_loop().create_future()
+    def write(self, statement: Statement, row: RowValues) -> asyncio.Future[None]:
+        """Write a row; what is returned can be awaited, and is done when the row is committed."""
+        if self._thread is None:
+            self.start()
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         with self._changed:
             self._pending.append((statement, row, done))
             self._changed.notify_all()
-        await done
+        return done
 
     async def watch(self) -> None:
         """Wait until nothing can be written any more, and raise that."""
