@@ -115,6 +115,7 @@ def test_ids_that_repeat_upstream_lose_no_problem(hub: dict[str, Any]) -> None:
             "no gold answer in row 1, 2, 3, 4, 5 and 25 more",
         ),
         ([{"problem": None, "answer": "1"}], "no text in row 1"),
+        ([{"problem": "P\0", "answer": "1"}], "row 1 of .*: 'problem' has a NUL character"),
         (
             [{"problem": "P  Q", "answer": "1"}] * 30,
             r"the same problem text \('P Q'\) in rows 1, 2",
@@ -179,6 +180,21 @@ def test_a_users_json_lines(tmp_path: Path) -> None:
     assert load(source, system_prompt="Be brief.").system_prompt == "Be brief."
 
 
+def test_a_users_gold_may_be_a_list(tmp_path: Path) -> None:
+    lines = '{"problem": "P", "answer": ["12"]}\n{"problem": "Q", "answer": ["1", 2]}\n'
+    problems = load(write(tmp_path, "mine.jsonl", lines)).problems
+    assert [problem.answer for problem in problems] == ["12", "1, 2"]
+
+
+def test_a_folder_of_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"~nobody-here/x.jsonl: cannot be read"):
+        load("~nobody-here/x.jsonl")
+    monkeypatch.setenv("CFR_DATA", "~nobody-here")
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(InputError, match=r"~nobody-here/hmmt25.jsonl is not there"):
+        load("hmmt25")
+
+
 def test_a_users_table(tmp_path: Path) -> None:
     text = '\ufeffID,Question,Answer\na,"What, exactly,\nis 2+2?",4\n\nb,Is it?,yes\n'
     problems = load(write(tmp_path, "mine.csv", text)).problems
@@ -202,6 +218,13 @@ def test_a_users_table(tmp_path: Path) -> None:
             '{"id": 1, "problem": "P", "answer": "1"}\n{"id": 1, "problem": "Q", "answer": "1"}',
             r"the same id \('1'\) in lines 1, 2",
         ),
+        ("m.jsonl", '{"problem": "P", "answer": []}', r"m\.jsonl: no gold answer in line 1"),
+        ("m.jsonl", '{"problem": "P", "answer": {}}', r"m\.jsonl, line 1: 'answer' must be"),
+        ("m.jsonl", '{"problem": "P", "answer": NaN}', r"m\.jsonl, line 1: not JSON \(NaN"),
+        ("m.jsonl", '{"problem": "\\ud800", "answer": 1}', "line 1: 'problem' has half a surr"),
+        ("m.csv", "problem,answer\nP\0,1\n", "line 2: 'problem' has a NUL character"),
+        ("m.csv", f"problem,answer\n{'x' * 200_000},1\n", "field larger.*; shorten it or write"),
+        ("a\udcff.csv", "problem,answer\nP,1\n", "'the name of the file' has half a surrogate"),
         ("m.csv", "", "names no column 'problem'"),
         ("m.csv", "a,b\n1,2", "names no column 'problem'"),
         ("m.csv", "problem,answer\n", "has no problems"),

@@ -29,7 +29,7 @@ def read(tmp_path: Path, *lines: str, fields: tuple[str, ...]) -> tuple[list[int
 
 
 def test_rows_with_all_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = ('{"id": 1, "pred": null, "gold": 7}', "", '{"id": [2], "pred": "x", "gold": "7"}')
+    lines = ('{"id": 1, "pred": null, "gold": 7}', "", '{"id": [2], "pred": "x", "gold": ["7"]}')
     assert read(tmp_path, *lines, fields=("id", "pred", "gold")) == ([1, 3], 0)
     assert capsys.readouterr() == ("", "")
 
@@ -43,8 +43,20 @@ def test_rows_with_all_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ('{"pred": 1, "gold": 1}', "no field 'id'"),
         ('{"id": 1, "pred": [1], "gold": 1}', "field 'pred' is a list, not text"),
         ('{"id": 1, "pred": {}, "gold": 1}', "field 'pred' is a dict, not text"),
-        ('{"id": 1, "pred": 1, "gold": true}', "field 'gold' is a bool, not text"),
+        (
+            '{"id": 1, "pred": 1, "gold": true}',
+            "'gold' must be a text or a number, or a list of these, not True",
+        ),
         ('{"id": 1, "pred": 1, "gold": null}', "field 'gold' is null"),
+        ('{"id": 1, "pred": 1, "gold": []}', "field 'gold' is null"),
+        (
+            '{"id": 1, "pred": NaN, "gold": 1}',
+            "not JSON (NaN is no value there); write null where there is none",
+        ),
+        (
+            '{"id": 1, "pred": 1, "gold": 1, "pred": 2}',
+            "the field 'pred' is there twice; leave one out",
+        ),
     ],
 )
 def test_the_others_are_reported_and_counted(

@@ -66,15 +66,37 @@ def test_what_is_named_twice_is_run_once(tmp_path: Path) -> None:
         ("top_p = 0", "top_p: 0 is not above 0"),
         ("metods = []", "there is no 'metods'; did you mean 'methods'?"),
         ("zzz = []", "there is no 'zzz'; choose from title"),
-        ("[methods]\na = 1", "'methods' must be a list"),
+        ("  'runs' = 10_000_000", "runs: 10000000 is not between 1 and 1,000,000"),
+        (f"seeds = [1, {2**64}]", f"seeds: {2**64} is not between -2^62 and 2^62"),
+        (f"seeds = [-{2**63}]", f"seeds: -{2**63} is not between -2^62 and 2^62"),
+        ('models = ["a\\u0000"]', "'models' has a NUL character as character 2"),
+        (f'models = ["{"x" * 501}"]', "'models' has 501 characters; 500 are the most"),
+        ("temperatures = [nan]", "temperatures: nan is not between 0 and 2"),
+        ("top_p = inf", "top_p: inf is not above 0 and at most 1"),
     ],
 )
 def test_a_mistake_is_named_with_its_file_and_key(text: str, message: str, tmp_path: Path) -> None:
-    path = written(tmp_path, text)
+    path = written(tmp_path, f"# a grid\n{text}\n")
     with pytest.raises(InputError) as caught:
         read_experiment(path)
-    assert str(caught.value).startswith(f"{path}: ")
+    line = "" if "not TOML" in message else ", line 2"
+    assert str(caught.value).startswith(f"{path}{line}: ")
     assert message in str(caught.value)
+
+
+def test_a_table_in_the_place_of_a_setting_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "[methods]\na = 1")
+    with pytest.raises(InputError, match=r"grid\.toml: 'methods' must be a list"):
+        read_experiment(path)
+
+
+def test_what_is_given_beside_a_file_is_checked_too() -> None:
+    with pytest.raises(InputError, match="'models' has half a surrogate pair as character 1"):
+        Experiment().changed(Changes(models=("\udcff",)))
+    with pytest.raises(InputError, match=r"seeds: \d+ is not between"):
+        Experiment().changed(Changes(seeds=(2**62 + 1,)))
+    seeds = (2**62, -(2**62), 0)
+    assert Experiment().changed(Changes(seeds=seeds)).seeds == seeds
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

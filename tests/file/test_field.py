@@ -14,6 +14,7 @@ from cfr.file.field import (
     FieldError,
     FieldType,
     check_fields,
+    check_text,
     list_of,
     one_of,
     read_field,
@@ -114,3 +115,27 @@ def test_places_are_said_from_the_outside_in() -> None:
         read_field({}, "input", NUMBER)
     with pytest.raises(ValueError, match=r"^other$"), within("f.toml"):
         raise ValueError("other")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("ab\0", "'id' has a NUL character as character 3; replace it"),
+        ("\ud83d", "'id' has half a surrogate pair as character 1; replace it"),
+        ("x" * 6, "'id' has 6 characters; 5 are the most"),
+    ],
+)
+def test_a_text_that_no_database_takes(text: str, said: str) -> None:
+    with pytest.raises(FieldError) as caught:
+        check_text(text, "id", 5)
+    assert (str(caught.value), caught.value.field) == (said, "id")
+    assert check_text("\x1b π😀", "id", 5) == "\x1b π😀"
+
+
+def test_an_error_knows_its_field_wherever_it_is_raised() -> None:
+    with pytest.raises(FieldError) as caught, within("x.toml"):
+        check_fields({"y": 1}, {"x": TEXT})
+    assert (str(caught.value), caught.value.field) == (
+        "x.toml: there is no 'y'; choose from x",
+        "y",
+    )

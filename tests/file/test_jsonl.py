@@ -1,4 +1,5 @@
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,10 @@ def test_rows_carry_their_line(tmp_path: Path) -> None:
         (b"[1]", "a list and not an object"),
         (b'"x"', "a str and not an object"),
         (b"[" * 100_000, "nested too deeply"),
+        (b'{"n": NaN}', r"NaN is no value there\); write null where there is none$"),
+        (b'{"n": [-Infinity]}', "-Infinity is no value there"),
+        (b'{"a": 1, "b": 2, "a": 3}', "the field 'a' is there twice; leave one out"),
+        (b'{"a": {"b": 2, "b": 3}}', "the field 'b' is there twice"),
         (b'{"n": ' + b"9" * 5_000 + b"}", "cannot|limit|that can be read"),
     ],
 )
@@ -41,8 +46,34 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_text(tmp_path / "none.txt")
     with pytest.raises(InputError, match="a folder, not a file"):
         read_text(tmp_path)
-    with pytest.raises(InputError, match=r"not UTF-8 text \(byte 1\)"):
-        read_text(write(tmp_path, b"a\xff"))
+    with pytest.raises(InputError, match=r"x\.jsonl, line 2: not UTF-8 text \(byte 3\)"):
+        read_text(write(tmp_path, b"a\nb\xff"))
+    with pytest.raises(InputError, match="no file has such a name"):
+        read_text(tmp_path / "a\0b")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-32-be"])
+def test_other_encodings_are_named(tmp_path: Path, encoding: str) -> None:
+    name = encoding[:6].upper()
+    path = write(tmp_path, "\ufeff{}".encode(encoding))
+    with pytest.raises(InputError, match=rf"x\.jsonl: {name} text; save it as UTF-8"):
+        read_text(path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "x.jsonl"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/zero")):
+        with pytest.raises(InputError, match="a pipe or a device, not a file; copy its content"):
+            read_text(path)
+
+
+def test_what_a_shell_passes_on_is_read() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b'{"a": 1}')
+    os.close(writer)
+    assert read_text(Path(f"/dev/fd/{reader}")) == '{"a": 1}'
+    os.close(reader)
 
 
 def test_a_packed_file_is_unpacked_and_a_damaged_one_is_named(tmp_path: Path) -> None:

@@ -65,6 +65,14 @@ def test_words_are_kept_apart_where_a_line_was_broken() -> None:
     assert one_line(" a\r\n\tb\x1b ") == "a b\N{REPLACEMENT CHARACTER}"
 
 
+def test_the_beginning_and_the_end_of_a_huge_message_are_kept() -> None:
+    assert one_line("x" * 1_000) == "x" * 1_000
+    shown = one_line(f"x.jsonl: {'y' * 10**6}; shorten it")
+    assert len(shown) < 1_000
+    assert shown.startswith("x.jsonl: yyy")
+    assert shown.endswith("yyy; shorten it")
+
+
 @given(st.recursive(ANY_TEXT | st.integers(), lambda inner: st.dictionaries(ANY_TEXT, inner)))
 def test_json_is_exact_and_printable(value: object) -> None:
     for indent in (None, 2):

@@ -6,7 +6,9 @@ import importlib
 from typing import Any
 
 from cfr.benchmark.entry import Entry
+from cfr.benchmark.source import LONGEST_ID, LONGEST_TEXT
 from cfr.error import InputError
+from cfr.file.field import check_text, within
 from cfr.file.jsonl import JsonLine
 from cfr.problem import Problem
 
@@ -48,4 +50,10 @@ def _rows(entry: Entry, hint: str) -> list[JsonLine]:
 def _problem(entry: Entry, row: JsonLine, name: str) -> Problem:
     answer = entry.read_answer(row.value[entry.answer])
     text = str(row.value[entry.problem] or "").strip()
-    return Problem(text, name, answer, entry.name)
+    with within(f"benchmark {entry.name!r}: row {row.number} of {entry.dataset}"):
+        return Problem(
+            check_text(text, entry.problem, LONGEST_TEXT),
+            check_text(name, entry.id or "id", LONGEST_ID),
+            check_text(answer, entry.answer, LONGEST_TEXT),
+            entry.name,
+        )

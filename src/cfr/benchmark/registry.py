@@ -17,7 +17,9 @@ from cfr.benchmark.integrity import Origin, check
 from cfr.benchmark.source import problem_from
 from cfr.error import InputError
 from cfr.file.csv_file import read_csv
+from cfr.file.field import check_text, within
 from cfr.file.jsonl import read_rows
+from cfr.file.path import expand_user
 from cfr.problem import Problem
 
 __all__ = ["BUILT_IN", "Benchmark", "load", "names"]
@@ -50,6 +52,7 @@ BUILT_IN: Final[dict[str, Callable[[], Benchmark]]] = {
 }
 """Benchmarks that come with the package, by name: each a function that loads one."""
 
+_LONGEST_NAME: Final = 255
 _FILES: Final = {".jsonl": read_rows, ".csv": read_csv}
 
 
@@ -64,7 +67,7 @@ def load(source: str, *, system_prompt: str | None = None) -> Benchmark:
     A file (.jsonl, .csv) is the user's own. A public benchmark comes from the folder CFR_DATA where
     that has it, otherwise from Hugging Face.
     """
-    path = Path(source).expanduser()
+    path = expand_user(source)
     if path.suffix.lower() in _FILES:
         benchmark = Benchmark(path.stem, path.stem, _read(path, Entry(path.stem, "", "", "")))
     elif source in BUILT_IN:
@@ -88,7 +91,7 @@ def _find(name: str) -> Entry:
 
 def _public(entry: Entry) -> Benchmark:
     folder = os.environ.get("CFR_DATA")
-    path = Path(folder or "").expanduser() / entry.file
+    path = expand_user(folder or "") / entry.file
     if folder and path.is_file():
         problems = _read(path, entry)
     else:
@@ -102,6 +105,8 @@ def _public(entry: Entry) -> Benchmark:
 
 
 def _read(path: Path, entry: Entry) -> tuple[Problem, ...]:
+    with within(path):
+        check_text(path.stem, "the name of the file", _LONGEST_NAME)
     placed = [
         (row.number, _belonging(problem_from(row, path), entry))
         for row in _FILES[path.suffix.lower()](path)

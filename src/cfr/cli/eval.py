@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from cfr.cli.option import grouped, model_options, store_option
+from cfr.cli.option import SEED, grouped, model_options, store_option
 from cfr.error import CfrError, InputError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ _grid_options: Final = grouped(
         help="Repeat to compare several.  [0.7]",
     ),
     click.option("--top-p", type=click.FloatRange(0, 1), help="[0.95]"),
-    click.option("--seed", "seeds", multiple=True, type=int, help="Repeat to compare several."),
+    click.option("--seed", "seeds", multiple=True, type=SEED, help="Repeat to compare several."),
 )
 
 _run_settings: Final = grouped(

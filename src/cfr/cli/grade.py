@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from cfr.answer import GradingCase, grade_each, grade_reply
+from cfr.benchmark.source import read_gold
 from cfr.cli.output import print_note, print_text
 from cfr.cli.row_file import good_rows, text_field, with_progress, writing
 from cfr.file.jsonl import JsonLine
@@ -73,7 +74,7 @@ def _grade_file(path: Path, output: Path | None, count: int | None) -> None:
 def _case(row: JsonLine) -> GradingCase:
     return GradingCase.from_reply(
         text_field(row, "pred"),
-        text_field(row, "gold") or "",
+        read_gold(row.value["gold"], "gold") or "",
         text_field(row, "problem") or "",
         truncated=row.value.get("truncated") is True,
     )

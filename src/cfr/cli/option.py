@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 import click
 
 __all__ = [
+    "SEED",
     "Command",
     "Decorator",
     "decoding_options",
@@ -21,6 +22,10 @@ __all__ = [
 Command: TypeAlias = Callable[..., None]
 """A command's function; click calls it with its options by name."""
 Decorator: TypeAlias = Callable[[Command], Command]
+
+
+SEED: Final = click.IntRange(-(2**62), 2**62)
+"""A seed for an endpoint: runs and samples count up from it, and 64 bits must hold them."""
 
 
 def grouped(name: str, load: Callable[[], Callable[..., object]], *options: Decorator) -> Decorator:
@@ -88,7 +93,7 @@ decoding_options: Final = grouped(
     _decoding,
     click.option("--temperature", type=click.FloatRange(0, 2), default=0.7, show_default=True),
     click.option("--top-p", type=click.FloatRange(0, 1), default=0.95, show_default=True),
-    click.option("--seed", type=int, help="Sample repeatably, as far as the endpoint can."),
+    click.option("--seed", type=SEED, help="Sample repeatably, as far as the endpoint can."),
 )
 """The options that say how replies are sampled, as a ``Decoding``."""
 

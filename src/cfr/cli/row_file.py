@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from cfr.benchmark.source import read_gold
 from cfr.cli.output import print_json, print_note
 from cfr.file.atomic import atomic_file
+from cfr.file.field import FieldError
 from cfr.file.jsonl import BadLine, JsonLine, scan
 from cfr.file.printable import printable_json
 from cfr.problem import Json
@@ -40,11 +42,18 @@ def _wrong(row: JsonLine, fields: tuple[str, ...]) -> str:
         if name not in row.value:
             return f"no field {name!r}"
         value = row.value[name]
+        if name == "gold":
+            return _wrong_gold(value)
         if name != "id" and isinstance(value, bool | list | dict):
             return f"field {name!r} is a {type(value).__name__}, not text"
-        if name == "gold" and value is None:
-            return "field 'gold' is null"
     return ""
+
+
+def _wrong_gold(value: Json) -> str:
+    try:
+        return "field 'gold' is null" if read_gold(value, "gold") is None else ""
+    except FieldError as error:
+        return str(error)
 
 
 def text_field(row: JsonLine, name: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import product
@@ -12,7 +13,15 @@ from cfr.benchmark import Benchmark
 from cfr.engine.engine import Decoding
 from cfr.error import CfrError, InputError
 from cfr.evaluation.series import Series
-from cfr.file.field import NUMBER, TEXT, WHOLE, check_fields, list_of
+from cfr.file.field import (
+    NUMBER,
+    TEXT,
+    WHOLE,
+    FieldError,
+    check_fields,
+    check_text,
+    list_of,
+)
 from cfr.file.jsonl import read_text
 from cfr.file.toml_file import parse_toml
 from cfr.method import Method, make
@@ -33,6 +42,10 @@ class Changes:
     seeds: tuple[int, ...] | None = None
 
 
+_LARGEST_SEED: Final = 2**62
+"""Runs and samples count up from a seed, and endpoints take 64 bits."""
+_MOST_RUNS: Final = 1_000_000
+_LONGEST_NAME: Final = 500
 _NO_CHANGES: Final = Changes()
 
 
@@ -76,20 +89,30 @@ class Experiment:
 
         What is named twice is run once: it would otherwise be asked, and paid for, twice.
         """
-        if self.runs < 1:
-            raise InputError(f"runs: {self.runs}; an experiment needs at least one")
-        if not 0 < self.top_p <= 1:
-            raise InputError(f"top_p: {self.top_p} is not above 0 and at most 1")
-        for temperature in self.temperatures:
-            if not 0 <= temperature <= 2:
-                raise InputError(f"temperatures: {temperature} is not between 0 and 2")
         for name in _SEVERAL:
             if not getattr(self, name):
-                raise InputError(f"{name}: none; an experiment needs at least one")
+                raise FieldError(f"{name}: none; an experiment needs at least one", name)
+        for name, fault in self._faults():
+            raise FieldError(f"{name}: {fault}", name)
+        for model in self.models:
+            check_text(model, "models", _LONGEST_NAME)
         for method in self.methods:
             if isinstance(method, str):
                 make(method)
         return replace(self, **{name: _once(getattr(self, name)) for name in _SEVERAL})
+
+    def _faults(self) -> Iterator[tuple[str, str]]:
+        """Name numbers that are out of their range."""
+        if not 1 <= self.runs <= _MOST_RUNS:
+            yield "runs", f"{self.runs} is not between 1 and {_MOST_RUNS:,}"
+        if not 0 < self.top_p <= 1:
+            yield "top_p", f"{self.top_p} is not above 0 and at most 1"
+        for temperature in self.temperatures:
+            if not 0 <= temperature <= 2:
+                yield "temperatures", f"{temperature} is not between 0 and 2"
+        for seed in self.seeds:
+            if seed is not None and abs(seed) > _LARGEST_SEED:
+                yield "seeds", f"{seed} is not between -2^62 and 2^62"
 
 
 def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -108,10 +131,19 @@ _SETTINGS: Final = {"title": TEXT, "about": TEXT, "runs": WHOLE, "top_p": NUMBER
 
 def read_experiment(path: Path, changes: Changes = _NO_CHANGES) -> Experiment:
     """Read an experiment's file; what the command line says beside it wins."""
-    table = parse_toml(path, read_text(path))
+    text = read_text(path)
+    table = parse_toml(path, text)
     try:
         check_fields(table, _SETTINGS)
         lists = {name: tuple(table[name]) for name in table.keys() & _SEVERAL.keys()}
         return replace(Experiment(), **(table | lists)).changed(changes)
     except CfrError as error:
-        raise InputError(f"{path}: {error}") from None
+        # What is not about a field is about a method that cannot be made.
+        field = error.field if isinstance(error, FieldError) else "methods"
+        raise InputError(f"{path}{_place(text, field)}: {error}") from None
+
+
+def _place(text: str, name: str) -> str:
+    """Find the line of a setting; the library that reads TOML keeps none."""
+    found = re.search(rf"""^\s*["']?{re.escape(name)}["']?\s*=""", text, re.MULTILINE)
+    return f", line {text.count(chr(10), 0, found.end()) + 1}" if name and found else ""

@@ -37,7 +37,8 @@ def read_csv(path: Path) -> Iterator[JsonLine]:
             if any(cell.strip() for cell in cells):
                 yield JsonLine(reader.line_num, _by_name(path, reader.line_num, header, cells))
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: not CSV ({error})") from None
+        way = "; shorten it or write JSON Lines" if "larger than field limit" in str(error) else ""
+        raise InputError(f"{path}, line {reader.line_num}: not CSV ({error}){way}") from None
 
 
 def _by_name(path: Path, line: int, header: list[str], cells: list[str]) -> dict[str, Json]:

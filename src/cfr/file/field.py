@@ -7,6 +7,7 @@ the file adds where that is: the path, and the line or the table (``within``).
 from __future__ import annotations
 
 import difflib
+import re
 import reprlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ __all__ = [
     "FieldError",
     "FieldType",
     "check_fields",
+    "check_text",
     "list_of",
     "one_of",
     "read_field",
@@ -38,6 +40,11 @@ T = TypeVar("T")
 
 class FieldError(InputError):
     """A field that is missing, not known, or not of its type."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+        """The name of the field, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,7 @@ OBJECT: Final[FieldType[dict[str, Json]]] = FieldType(
     "an object", lambda value: type(value) is dict
 )
 _ABSENT: Final = object()
+_NO_CHARACTER: Final = re.compile("[\0\ud800-\udfff]")
 
 
 def one_of(values: Sequence[T]) -> FieldType[T]:
@@ -85,9 +93,9 @@ def read_field(row: Mapping[str, Any], name: str, kind: FieldType[T]) -> T:
     if kind.fits(value):
         return value
     if value is _ABSENT:
-        raise FieldError(f"needs {name!r}, {kind.name}")
+        raise FieldError(f"needs {name!r}, {kind.name}", name)
     # Cut short: the value may be of any length and depth.
-    raise FieldError(f"{name!r} must be {kind.name}, not {reprlib.repr(value)}")
+    raise FieldError(f"{name!r} must be {kind.name}, not {reprlib.repr(value)}", name)
 
 
 def read_objects(
@@ -109,8 +117,18 @@ def check_fields(row: Mapping[str, Any], kinds: Mapping[str, FieldType[Any]]) ->
         if name not in kinds:
             close = difflib.get_close_matches(name, kinds, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(kinds)}"
-            raise FieldError(f"there is no {reprlib.repr(name)}; {hint}")
+            raise FieldError(f"there is no {reprlib.repr(name)}; {hint}", name)
         read_field(row, name, kinds[name])
+
+
+def check_text(text: str, name: str, longest: int) -> str:
+    """Return a text that every database and endpoint takes, or say why it is none."""
+    if found := _NO_CHARACTER.search(text):
+        what = "a NUL character" if found[0] == "\0" else "half a surrogate pair"
+        raise FieldError(f"{name!r} has {what} as character {found.start() + 1}; replace it", name)
+    if len(text) > longest:
+        raise FieldError(f"{name!r} has {len(text):,} characters; {longest:,} are the most", name)
+    return text
 
 
 @contextmanager
@@ -119,4 +137,4 @@ def within(where: object) -> Generator[None]:
     try:
         yield
     except FieldError as error:
-        raise FieldError(f"{where}: {error}") from None
+        raise FieldError(f"{where}: {error}", error.field) from None

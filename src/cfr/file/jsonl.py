@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
+import stat
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, Final, NoReturn, cast
 
 from cfr.error import InputError
 from cfr.problem import Json
 
-__all__ = ["BadLine", "JsonLine", "read_rows", "read_text", "scan"]
+__all__ = ["BadLine", "JsonLine", "decode_text", "read_rows", "read_text", "scan"]
+
+# The longer marks first: that of UTF-32 begins like that of UTF-16.
+_MARKS: Final = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+# Where a shell puts what it was told to read: `cfr grade <(…)`, `… | cfr grade /dev/stdin`.
+_SHELL_INPUT: Final = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +47,41 @@ class BadLine:
 def read_text(path: Path) -> str:
     """Read a whole UTF-8 file (a leading byte-order mark is dropped); ``.gz`` is unpacked."""
     try:
-        data = path.read_bytes()
+        data = _read_bytes(path)
         if path.suffix.lower() == ".gz":
             data = gzip.decompress(data)
-        return data.decode("utf-8-sig")
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise InputError(f"{path}: not a whole gzip file; fetch or write it again") from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8 and try again"
-        ) from None
     except IsADirectoryError:
         raise InputError(f"{path}: a folder, not a file; name a file in it") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    except (OSError, ValueError) as error:  # a name with a NUL in it is no OSError
+        reason = error.strerror if isinstance(error, OSError) else "no file has such a name"
+        raise InputError(f"{path}: cannot be read ({reason}); check the path") from None
+    return decode_text(data, str(path))
+
+
+def _read_bytes(path: Path) -> bytes:
+    mode = path.stat().st_mode
+    plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+    if not plain and not str(path).startswith(_SHELL_INPUT):
+        # One that nobody writes to, or that never ends, would be waited for without end.
+        raise InputError(f"{path}: a pipe or a device, not a file; copy its content into a file")
+    return path.read_bytes()
+
+
+def decode_text(data: bytes, where: str) -> str:
+    """Decode UTF-8; ``where`` it comes from is named where it is something else."""
+    for mark, name in _MARKS.items():
+        if data.startswith(mark):
+            raise InputError(f"{where}: {name} text; save it as UTF-8 and try again")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{where}, line {line}: not UTF-8 text (byte {error.start}); save it as UTF-8 and try"
+            " again"
+        ) from None
 
 
 def scan(path: Path) -> Iterator[JsonLine | BadLine]:
@@ -62,17 +95,38 @@ def read_rows(path: Path) -> Iterator[JsonLine]:
     """Read a JSON Lines file in which every line must be a JSON object."""
     for row in scan(path):
         if isinstance(row, BadLine):
-            raise InputError(
-                f"{path}, line {row.number}: {row.reason}; each line must be one JSON object"
-            )
+            way = "" if ";" in row.reason else "; each line must be one JSON object"
+            raise InputError(f"{path}, line {row.number}: {row.reason}{way}")
         yield row
+
+
+class _NotStrict(Exception):
+    """JSON that Python reads and that means nothing certain."""
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _NotStrict(f"not JSON ({name} is no value there); write null where there is none")
+
+
+def _as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _NotStrict(f"the field {twice[:60]!r} is there twice; leave one out")
+    return value
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_as_object)
 
 
 def _parse(number: int, line: str) -> JsonLine | BadLine:
     try:
-        value: object = json.loads(line)
+        value: object = _DECODER.decode(line)
     except json.JSONDecodeError as error:
         return BadLine(number, f"not JSON ({error.msg} at column {error.colno})")
+    except _NotStrict as error:
+        return BadLine(number, str(error))
     except RecursionError:
         return BadLine(number, "JSON nested too deeply")
     except ValueError as error:  # an integer of more digits than Python converts

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 __all__ = ["one_line", "printable", "printable_json"]
 
+_LONGEST_LINE: Final = 1_000
+
 _UNPRINTABLE: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
@@ -19,8 +21,11 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Make a name or a message printable and one line long, whatever line breaks it has."""
-    return printable(" ".join(text.split()))
+    """Make a name or a message printable and one line long; of a huge one both ends are kept."""
+    line = printable(" ".join(text.split()))
+    if len(line) > _LONGEST_LINE:
+        return f"{line[: _LONGEST_LINE // 2]} … {line[-_LONGEST_LINE // 3 :]}"
+    return line
 
 
 def printable_json(value: Any, indent: int | None = None) -> str:

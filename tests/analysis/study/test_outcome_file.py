@@ -94,7 +94,12 @@ def test_stages_are_costs(tmp_path: Path) -> None:
         ),
         ({"problem": True, "method": "a", "correct": 1}, "'problem' must be a text or a number"),
         ({"problem": "1", "method": "a", "verdict": "fine"}, "needs 'correct'"),
-        ({"problem": "1", "method": "a", "correct": 1, "seconds": 1e400}, "'seconds' must be"),
+        ({"problem": "1", "method": "a", "correct": 1, "seconds": 1e300}, "'seconds' must be"),
+        ({"problem": "1", "method": "a", "correct": float("nan")}, "NaN is no value there"),
+        (
+            {"problem": "1", "method": "a", "correct": 1, "gold": {}},
+            "'gold' must be a text or a number",
+        ),
         ({"problem": "1", "method": "a", "correct": 1, "output_tokens": "9"}, "'output_tokens'"),
         (
             {"problem": "1", "method": "a", "correct": 1, "stages": {"s": {"calls": -1}}},
@@ -119,7 +124,7 @@ def test_fields_of_other_types_are_read_as_text(tmp_path: Path) -> None:
     odd |= {"input_tokens": 12.0, "seconds": None, "stages": [], "decoding": "hot"}
     (row,) = read(tmp_path, outcome("1", "a", True) | odd)
     assert (row["model"], row["label"], row["decoding"]) == ("7", "3", "{}")
-    assert (row["answer"], row["gold"], row["input_tokens"]) == ("42", "[1, 2]", 12)
+    assert (row["answer"], row["gold"], row["input_tokens"]) == ("42", "1, 2", 12)
     assert row["text"] == '{"a": 1000000000000000000000000000000}'
     assert (row["details"], row["stages"], row["seconds"]) == ({}, {}, 0)
 

@@ -108,6 +108,15 @@ async def test_files_and_stores_are_told_apart_by_their_names(tmp_path: Path) ->
     assert study.source == f"{tmp_path / 'r.db'}, {mine}"
 
 
+async def test_what_no_database_can_hold_is_not_looked_for(tmp_path: Path) -> None:
+    with await stored(tmp_path / "r.db") as store:
+        study = read_store(store)
+        benchmark, method, model, decoding = study.arms[0].key
+        good = (benchmark, method, model, decoding, sums(5)[0].id, 0)
+        odd = [(*good[:5], 10**30), (*good[:4], "\ud800", 0), ("\0", *good[1:])]
+        assert list(study.transcripts([*odd, good])) == [good]  # pyright: ignore
+
+
 def test_a_mistyped_name_makes_no_store(tmp_path: Path) -> None:
     path = tmp_path / "none.db"
     for opening in (existing_store, open_study):

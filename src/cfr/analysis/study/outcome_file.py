@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from cfr.analysis.study.decoding import write_decoding
 from cfr.analysis.study.study import StageCost
+from cfr.benchmark.source import read_gold
 from cfr.evaluation.status import STATUSES
 from cfr.file.field import NUMBER, TEXT, WHOLE, FieldError, FieldType, one_of, read_field
 from cfr.file.jsonl import read_rows
@@ -54,11 +55,12 @@ def _line(
     arm = {name: _text(row, name) or "" for name in ("benchmark", "model")}
     arm |= {"method": method, "decoding": write_decoding(row.get("decoding"))}
     counter = runs.setdefault((*arm.values(), problem), count())
-    texts = {n: _text(row, n) for n in ("problem_text", "gold", "answer", "text")}
+    texts = {n: _text(row, n) for n in ("problem_text", "answer", "text")}
     return {
         **row,
         **arm,
         **texts,
+        "gold": read_gold(row.get("gold"), "gold"),
         "label": _text(row, "label") or labels.setdefault(method, _label(method)),
         "problem": problem,
         "run": _run(row, counter),

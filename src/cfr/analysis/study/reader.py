@@ -25,6 +25,7 @@ from cfr.error import InputError
 from cfr.evaluation import record
 from cfr.evaluation.record import RecordKey
 from cfr.evaluation.store import Store, StoreError
+from cfr.file.path import expand_user
 from cfr.problem import Json
 
 __all__ = ["Source", "existing_store", "open_study", "read_file", "read_store"]
@@ -104,7 +105,7 @@ def _read_closed(url: str) -> Study:
 
 def existing_store(url: str) -> Store:
     """Open a store that must be there already; a mistyped name must not make a new one."""
-    if "://" not in url and not Path(url).expanduser().is_file():
+    if "://" not in url and not expand_user(url).is_file():
         raise StoreError(f"{url}: there is no such store; run 'cfr eval' first, or name one")
     return Store(url, existing=True)
 
@@ -141,9 +142,17 @@ def read_store(store: Store) -> Study:
 
 
 def _store_transcripts(store: Store, wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
-    rows = record.transcript_rows(store, wanted)
+    rows = record.transcript_rows(store, list(filter(_fits_database, wanted)))
     with store.reading():
         return {key: _transcript(row, orjson.loads(row["details"])) for key, row in rows}
+
+
+def _fits_database(key: RecordKey) -> bool:
+    """Say whether a database could hold a key at all; it would refuse to look for another."""
+    *names, run = key
+    text = "".join(map(str, names))
+    whole = "\0" not in text and text.encode(errors="ignore").decode() == text
+    return whole and -(2**63) <= run < 2**63
 
 
 def read_file(path: Path) -> Study:
