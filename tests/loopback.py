@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import struct
 import threading
+import zlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
 
-__all__ = ["Endpoint", "Reply", "completion", "cut_stream", "failure", "stream"]
+__all__ = [
+    "Endpoint",
+    "Reply",
+    "answer",
+    "completion",
+    "cut_stream",
+    "failure",
+    "gzip_bomb",
+    "http",
+    "large",
+    "stream",
+]
+
+_APART = 0.002  # seconds between two pieces, so that they are read one by one
 
 
 @dataclass
@@ -20,12 +36,16 @@ class Reply:
     """What the server sends back for one request."""
 
     status: int = 200
-    body: str = ""
+    body: str | bytes = ""
     headers: dict[str, str] = field(default_factory=dict[str, str])
-    chunks: list[str] | None = None
-    """Server-sent events, sent one by one."""
+    chunks: Sequence[str | bytes] | None = None
+    """Pieces of a body, such as server-sent events; each arrives by itself."""
+    raw: bytes | None = None
+    """What is written to the connection as it stands, in place of an HTTP response."""
+    endless: bytes = b""
+    """What is sent over and over after the chunks, until the client hangs up."""
     cut: bool = False
-    """Close the connection after the chunks, in the middle of the reply."""
+    """Reset the connection when all that is there has been sent, in the middle of the reply."""
     delay: float = 0.0
 
 
@@ -37,7 +57,12 @@ def completion(
 ) -> Reply:
     counts = usage or {"prompt_tokens": 11, "completion_tokens": 7}
     choice = {"message": {"content": text, **message}, "finish_reason": finish}
-    return Reply(body=json.dumps({"choices": [choice], "usage": counts}))
+    return answer({"choices": [choice], "usage": counts})
+
+
+def answer(value: Any) -> Reply:
+    """Send any value at all as JSON."""
+    return Reply(body=json.dumps(value))
 
 
 def stream(*pieces: str, finish: str | None = "stop", done: bool = True) -> Reply:
@@ -53,6 +78,29 @@ def cut_stream(*pieces: str) -> Reply:
     reply = stream(*pieces, finish=None, done=False)
     reply.cut = True
     return reply
+
+
+def http(body: bytes, *headers: str, status: str = "200 OK", version: str = "1.1") -> bytes:
+    """Write an HTTP response by hand, with its length unless other headers are given."""
+    lines = [f"HTTP/{version} {status}", *(headers or (f"Content-Length: {len(body)}",))]
+    return "".join(line + "\r\n" for line in lines).encode() + b"\r\n" + body
+
+
+def large(megabytes: int) -> Reply:
+    """Send a proper completion whose text is so large, and never all of it in memory."""
+    head, tail = str(completion("@").body).split("@")
+    block = "a" * 10**6
+    return Reply(
+        chunks=[head, *([block] * megabytes), tail], headers={"Content-Type": "application/json"}
+    )
+
+
+def gzip_bomb(megabytes: int) -> Reply:
+    """Send white space that is a thousand times larger than it looks."""
+    packer, block = zlib.compressobj(9, wbits=31), b" " * 2**20
+    packed = [packer.compress(block) for _ in range(megabytes)]
+    headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+    return Reply(body=b"".join((*packed, packer.flush())), headers=headers)
 
 
 def failure(status: int, message: str, **headers: str) -> Reply:
@@ -72,6 +120,8 @@ class Endpoint:
         self.served: list[dict[str, Any]] = [{"id": "test-model"}]
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.left = threading.Event()
+        """Set once a client has hung up on an endless reply."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._runner: web.AppRunner | None = None
@@ -121,18 +171,41 @@ class Endpoint:
         await asyncio.sleep(reply.delay)
         if reply.status == 200 and reply.chunks is None and body.get("stream"):
             reply = _as_stream(reply)
-        if reply.chunks is None:
-            return web.Response(status=reply.status, text=reply.body, headers=reply.headers)
+        if reply.raw is not None:
+            return await self._send_raw(request, reply.raw, reset=reply.cut)
+        if reply.chunks is None and not reply.endless:
+            data = reply.body.encode() if isinstance(reply.body, str) else reply.body
+            return web.Response(status=reply.status, body=data, headers=reply.headers)
         return await self._send_chunks(request, reply)
 
     def _next(self) -> Reply:
         return self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
 
+    async def _send_raw(self, request: web.Request, data: bytes, *, reset: bool) -> web.Response:
+        transport = request.transport
+        assert isinstance(transport, asyncio.Transport)
+        transport.write(data)
+        await asyncio.sleep(_APART)
+        if reset:
+            _reset(transport)
+        else:
+            transport.close()
+        return web.Response()
+
     async def _send_chunks(self, request: web.Request, reply: Reply) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        headers = {"Content-Type": "text/event-stream"} | reply.headers
+        response = web.StreamResponse(status=reply.status, headers=headers)
         await response.prepare(request)
-        for chunk in reply.chunks or []:
-            await response.write(chunk.encode())
+        for number, chunk in enumerate(reply.chunks or ()):
+            await asyncio.sleep(_APART if number else 0)
+            await response.write(chunk.encode() if isinstance(chunk, str) else chunk)
+        try:
+            while reply.endless:
+                await response.write(reply.endless)
+                await asyncio.sleep(0)
+        except (ConnectionError, asyncio.CancelledError):
+            self.left.set()
+            raise
         if reply.cut and request.transport:
             request.transport.abort()
         else:
@@ -140,14 +213,23 @@ class Endpoint:
         return response
 
 
+def _reset(transport: asyncio.Transport) -> None:
+    """End a connection with a reset in place of an end."""
+    plug: socket.socket = transport.get_extra_info("socket")
+    plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()
+
+
 def _as_stream(reply: Reply) -> Reply:
     try:
         whole = json.loads(reply.body)
         choice = whole["choices"][0]
-    except (ValueError, KeyError, IndexError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         return reply
+    delta = {"delta": choice["message"]} | {k: v for k, v in choice.items() if k != "message"}
+    rest = {name: value for name, value in whole.items() if name not in ("choices", "usage")}
     events: list[Any] = [
-        {"choices": [{"delta": choice["message"], "finish_reason": choice["finish_reason"]}]},
+        {"choices": [delta]} | rest,
         {"choices": [], "usage": whole.get("usage")},
     ]
     return Reply(chunks=[*_lines(events), "data: [DONE]\n\n"])

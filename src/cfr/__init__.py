@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from cfr.engine.scripted import Scripted
     from cfr.engine.solve import Solved, asolve, solve
     from cfr.error import CfrError
-    from cfr.evaluation.evaluate import Evaluated, RunOptions, aevaluate, evaluate
+    from cfr.evaluation.evaluate import Evaluated, aevaluate, evaluate
     from cfr.evaluation.experiment import Experiment
+    from cfr.evaluation.run_options import RunOptions
     from cfr.method import Method, make
     from cfr.problem import Problem, Solution
     from cfr.protocol import Call, Completion, Run, Steps, ask, together
@@ -79,8 +80,9 @@ _HOMES = {
     "cfr.engine.scripted": ("Scripted",),
     "cfr.engine.solve": ("Solved", "asolve", "solve"),
     "cfr.error": ("CfrError",),
-    "cfr.evaluation.evaluate": ("Evaluated", "RunOptions", "aevaluate", "evaluate"),
+    "cfr.evaluation.evaluate": ("Evaluated", "aevaluate", "evaluate"),
     "cfr.evaluation.experiment": ("Experiment",),
+    "cfr.evaluation.run_options": ("RunOptions",),
     "cfr.method": ("Method", "make"),
     "cfr.problem": ("Problem", "Solution"),
     "cfr.protocol": ("Call", "Completion", "Run", "Steps", "ask", "together"),

@@ -90,6 +90,55 @@ def test_seeds_and_temperatures_sweep(cfr: Run, served: Server) -> None:
     assert told == {(t, s + r) for t in (0, 1) for s in (1, 2) for r in (0, 1000)}
 
 
+def test_settings_may_be_left_unsent_and_budgets_lowered(cfr: Run, served: Server) -> None:
+    explicit = ("--temperature", "none", "--top-p", "none", "--max-tokens", "100")
+    assert evaluate(cfr, served, *explicit).code == 0
+    assert {body["max_tokens"] for body in served.requests} == {100}
+    assert not any({"temperature", "top_p"} & body.keys() for body in served.requests)
+    (row,) = listed(cfr)
+    assert row["decoding"] == {"temperature": None, "top_p": None, "seed": None, "max_tokens": 100}
+
+
+def test_a_setting_that_a_model_refuses_is_said_and_on_record(cfr: Run, served: Server) -> None:
+    served.respond = lambda body: (
+        failure(400, "temperature is not supported") if "temperature" in body else reply_right(body)
+    )
+    ran = evaluate(cfr, served)
+    assert ran.code == 0, ran.err
+    assert "m: temperature is refused by the model and not sent" in ran.err
+    (row,) = listed(cfr)
+    assert (row["attempts"], row["decoding"]["temperature"]) == (12, None)
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "said"),
+    [
+        ("127.0.0.1:8801/v1", "", "cfr: 127.0.0.1:8801/v1: not an address: begin with http://"),
+        ("http://me:hush@[::1/v1", "", "cfr: http://[::1/v1: not an address"),
+        ("http://a..b/v1", "", "cfr: http://a..b/v1: not an address"),
+        ("http://me:hush@h/v1", "a-key-that-is-set", "only one of them can be sent"),
+        ("URL", "sk-hush\nhush", "OPENAI_API_KEY: the key holds a character that no key can have"),
+    ],
+)
+def test_an_address_or_a_key_that_cannot_be_is_one_line(
+    cfr: Run, served: Server, monkeypatch: pytest.MonkeyPatch, url: str, key: str, said: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    ran = cfr("eval", "sums.jsonl", "--model", "m", "--base-url", url.replace("URL", served.url))
+    assert ran.code == 3
+    assert said in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+    assert "hush" not in ran.err
+    assert not served.requests
+
+
+def test_an_address_without_its_last_part_suggests_it(cfr: Run, served: Server) -> None:
+    bare = served.url.removesuffix("/v1")
+    ran = cfr("eval", "sums.jsonl", "--model", "m", "--base-url", bare, "--runs", "1")
+    assert ran.code == 7
+    assert f"most addresses end in /v1: try {served.url}" in ran.err
+
+
 def test_an_experiment_is_a_file_and_options_beside_it_win(
     cfr: Run, served: Server, tmp_path: Path
 ) -> None:

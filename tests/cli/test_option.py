@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import click
 from click.testing import CliRunner
 
-from cfr.cli.option import grouped
+from cfr.cli.option import grouped, number_or_none
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,23 @@ def test_options_reach_their_command_as_one_value() -> None:
     assert CliRunner().invoke(command, ["a", "--left", "5", "--flag"]).exit_code == 0
     assert CliRunner().invoke(command, ["b", "--right", "x"]).exit_code == 0
     assert seen == [("a", Pair(5, "r"), True), ("b", Pair(1, "x"), False)]
+
+
+def test_a_setting_is_a_number_in_its_range_or_none() -> None:
+    seen: list[object] = []
+
+    @click.command()
+    @click.option("--warmth", type=number_or_none(0, 2), default=0.7)
+    def command(warmth: object) -> None:
+        seen.append(warmth)
+
+    for given in ([], ["--warmth", "1.5"], ["--warmth", "none"]):
+        assert CliRunner().invoke(command, given).exit_code == 0
+    assert seen == [0.7, 1.5, "none"]
+    for wrong in ("3", "nothing", "nan"):
+        failed = CliRunner().invoke(command, ["--warmth", wrong])
+        assert failed.exit_code == 2
+        assert "'--warmth'" in failed.output
 
 
 def test_help_lists_the_options_of_a_group_in_order_and_makes_nothing() -> None:

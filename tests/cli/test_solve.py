@@ -130,7 +130,10 @@ def test_model_text_cannot_drive_the_terminal(cfr: Run, endpoint: Server) -> Non
         (failure(429, "slow down", Retry_After="0"), "HTTP 429 (slow down)"),
         (failure(503, "busy", Retry_After="0"), "HTTP 503 (busy)"),
         (failure(400, "the context length is exceeded"), "shorten the problem"),
-        (Reply(body="<html>hello</html>"), "not JSON: '<html>hello</html>'"),
+        (
+            Reply(body="<html>hello</html>"),
+            "is an HTML page; check the address: '<html>hello</html>'",
+        ),
         (cut_stream("The ans"), "cut in the middle"),
     ],
 )

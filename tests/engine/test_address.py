@@ -13,7 +13,7 @@ from cfr.engine.address import without_secrets
         ("https://host/v1?token=hush", "https://host/v1"),
         ("https://host/v1#hush", "https://host/v1"),
         ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
-        ("http://me:hush@[::1/v1?token=hush", "[::1/v1"),
+        ("http://me:hush@[::1/v1?token=hush", "http://[::1/v1"),
         ("not an address", "not an address"),
         ("", ""),
     ],

@@ -122,6 +122,55 @@ def test_a_file_is_hashed_again_only_when_it_has_changed(
     assert len(hashed) == 2
 
 
+def test_a_change_under_a_restored_time_is_found(model: Model) -> None:
+    model.verify()
+    before = model.path.stat()
+    model.path.write_bytes(CONTENT[:-1] + b"?")
+    os.utime(model.path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert model.path.stat().st_mtime_ns == before.st_mtime_ns
+    with pytest.raises(ModelFileError, match="wrong size or SHA-256"):
+        model.verify_if_changed()
+
+
+def test_another_file_in_its_place_is_found(model: Model, tmp_path: Path) -> None:
+    model.verify()
+    other = tmp_path / "other"
+    other.write_bytes(CONTENT[:-1] + b"?")
+    stat = model.path.stat()
+    os.utime(other, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    other.replace(model.path)
+    with pytest.raises(ModelFileError, match="wrong size or SHA-256"):
+        model.verify_if_changed()
+
+
+def test_a_change_while_it_is_checked_is_found_the_next_time(model: Model) -> None:
+    model.verify(lambda _bytes: os.utime(model.path, ns=(1, 1)))
+    hashed: list[int] = []
+    model.verify_if_changed()
+    model.verify(hashed.append)
+    assert hashed == [len(CONTENT)]
+
+
+def test_a_note_of_an_older_version_is_no_note(model: Model) -> None:
+    stat = model.path.stat()
+    stamp = model.path.with_name("small.gguf.verified")
+    stamp.write_text(f"{model.sha256} {stat.st_size} {stat.st_mtime_ns}")
+    model.path.write_bytes(b"?" * len(CONTENT))
+    os.utime(model.path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    with pytest.raises(ModelFileError, match="wrong size or SHA-256"):
+        model.verify_if_changed()
+
+
+def test_the_note_of_a_check_goes_through_no_link(model: Model, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("precious")
+    stamp = model.path.with_name("small.gguf.verified")
+    stamp.symlink_to(mine)
+    model.verify()
+    assert mine.read_text() == "precious"
+    assert not stamp.is_symlink()
+
+
 def test_removing_a_model_forgets_that_it_was_checked(model: Model) -> None:
     model.verify()
     assert model.remove()

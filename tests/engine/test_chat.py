@@ -1,12 +1,18 @@
+import contextlib
 import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cfr.engine.chat import StreamedReply, completion_from, error_message, request_for
 from cfr.engine.engine import Decoding
-from cfr.engine.error import BadReply, ServerFault
+from cfr.engine.error import BadReply, EngineError, ServerFault, Transient
+from cfr.engine.redaction import Redaction
+from cfr.file.printable import printable
+from cfr.file.storable import storable_text
 from cfr.protocol import Call, Usage
 
 CALL = Call.user("Hi {x}", stage="stage1", max_tokens=99, json=True, schema='{"type":"object"}')
@@ -76,8 +82,9 @@ def test_text_and_reasoning(message: dict[str, Any], text: str, reasoning: str) 
     assert (completion.text, completion.reasoning) == (text, reasoning)
 
 
-def test_text_that_no_database_takes_is_replaced_before_a_method_sees_it() -> None:
-    assert completion_from(body({"content": "a\0b\ud800c"})).text == "a�b?c"
+def test_text_is_passed_on_as_it_came() -> None:
+    # Whoever stores or shows it makes it fit for that, in one place.
+    assert completion_from(body({"content": "a\0b\ud800c"})).text == "a\0b\ud800c"
 
 
 @pytest.mark.parametrize(
@@ -105,11 +112,23 @@ def test_finish_reasons(reason: str | None, finish: str) -> None:
             {"prompt_tokens": 3, "completion_tokens": 4, "prompt_cache_hit_tokens": 2},
             Usage(3, 4, cached=2),
         ),
-        ({"prompt_tokens": None, "completion_tokens_details": None}, Usage()),
+        ({"prompt_tokens": None, "completion_tokens_details": None}, Usage(reported=False)),
         (None, Usage(reported=False)),
+        ({}, Usage(reported=False)),
+        ({"prompt_tokens": 3}, Usage(3, reported=False)),
+        ({"prompt_tokens": 50.0, "completion_tokens": "20"}, Usage(50, 20)),
+        ({"prompt_tokens": -500, "completion_tokens": -500}, Usage(reported=False)),
+        ({"prompt_tokens": 2**63, "completion_tokens": 3 * 10**9}, Usage(reported=False)),
+        ({"prompt_tokens": True, "completion_tokens": 4}, Usage(0, 4, reported=False)),
+        ({"prompt_tokens": 1e999, "completion_tokens": "٣" * 400}, Usage(reported=False)),
+        (
+            {"prompt_tokens": 3, "completion_tokens": 4, "prompt_cache_hit_tokens": 99},
+            Usage(3, 4, cached=3),
+        ),
     ],
 )
 def test_token_counts_wherever_they_stand(usage: dict[str, Any] | None, expected: Usage) -> None:
+    # What cannot be a count was not reported, so that no budget takes it for nothing.
     assert completion_from(body({"content": ""}, usage=usage)).usage == expected
 
 
@@ -140,12 +159,80 @@ def test_a_streamed_reply_grows_line_by_line() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b'{"error": {"message": "no\\nsuch  model"}}', "no such model"),
+        (b'{"error": {"message": "no\\nsuch  model"}}', "no\nsuch  model"),
         (b'{"error": "bad"}', '"bad"'),
         (b'{"detail": "Not Found"}', '"Not Found"'),
-        (b"<h1>Bad\nGateway</h1>", "<h1>Bad Gateway</h1>"),
+        (b"<h1>Bad\nGateway</h1>", "<h1>Bad\nGateway</h1>"),
         (b"", ""),
+        (b'{"error": {"code": "\\ud83d"}}', '{"error": {"code": "\\ud83d"}}'),
+        (b'{"error": null, "detail": null, "oops": 1}', '{"error":null,"detail":null,"oops":1}'),
+        (b"\xff", "\N{REPLACEMENT CHARACTER}"),
     ],
 )
-def test_error_bodies_become_one_line(data: bytes, message: str) -> None:
+def test_what_an_error_body_says(data: bytes, message: str) -> None:
     assert error_message(data) == message
+
+
+def test_what_a_decoding_leaves_open_is_not_sent() -> None:
+    request = request_for(CALL, "m", Decoding(None, None, max_tokens=50), "off")
+    assert request.keys() == {"model", "messages", "max_tokens"}
+    assert request["max_tokens"] == 50
+    assert request_for(CALL, "m", Decoding(max_tokens=500), "off")["max_tokens"] == 99
+
+
+def test_a_quoted_reply_holds_no_key() -> None:
+    key = "sk-0123456789abcdef"
+    for data in (b"not json %s", b'{"error": "%s"}', b'{"oops": "%s"}', b"<html>%s"):
+        with pytest.raises(EngineError) as caught:
+            completion_from(data % key.encode(), Redaction((key,)))
+        assert "[key]" in str(caught.value)
+        assert key not in str(caught.value)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+SHAPED = st.fixed_dictionaries(
+    {
+        "choices": st.lists(
+            st.dictionaries(
+                st.sampled_from(["message", "delta", "finish_reason", "index", "error"]),
+                st.dictionaries(
+                    st.sampled_from(["content", "reasoning", "refusal", "text"]), JSON | st.text()
+                )
+                | JSON,
+            )
+            | JSON
+        )
+        | JSON
+    },
+    optional={"error": JSON, "usage": JSON | st.dictionaries(st.text(), JSON)},
+)
+
+
+def outcome(data: bytes, key: str) -> str:
+    """Read a body; what came of it in words: all that is stored or shown of it."""
+    reply = StreamedReply()
+    try:
+        reply.add(data, key)
+        completion = reply.completion()
+    except Transient as fault:
+        return str(fault)
+    assert 0 <= completion.usage.cached <= completion.usage.input < 2**31
+    return storable_text(completion.text + completion.reasoning)
+
+
+@given(JSON | SHAPED, st.sampled_from(["message", "delta"]))
+def test_any_json_at_all_is_a_completion_or_a_fault_with_a_name(value: object, key: str) -> None:
+    said = outcome(json.dumps(value).encode("utf-8", "surrogatepass"), key)
+    assert said.encode().decode() == said
+    assert "\0" not in said
+
+
+@given(st.binary() | st.binary().map(b"data: ".__add__))
+def test_any_bytes_at_all_are_a_completion_or_a_fault_with_a_name(data: bytes) -> None:
+    assert printable(outcome(data, "message")) == outcome(data, "message")
+    with contextlib.suppress(Transient):
+        StreamedReply().add_line(data)
+    assert isinstance(error_message(data), str)

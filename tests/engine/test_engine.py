@@ -5,8 +5,8 @@ import pytest
 from loopback import Endpoint as Server
 from model_file import write_model
 
-from cfr.engine.engine import SILENT, Decoded, Decoding, Engine, Served, Watcher, opened
-from cfr.engine.error import ModelFileError, ModelNotFound, ServerFault
+from cfr.engine.engine import SILENT, Decoded, Decoding, Engine, Relay, Served, Watcher, opened
+from cfr.engine.error import ModelFileError, ModelNotFound, ServerFault, Transient
 from cfr.engine.local import Local
 from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.scripted import Scripted
@@ -70,6 +70,29 @@ def test_a_watcher_may_ignore_what_it_likes() -> None:
     watcher.retrying(CALL, ServerFault("again"), 1.0)
     watcher.finished(CALL, Completion("done"))
     assert seen == ["done"]
+
+
+def test_a_relay_passes_on_what_happens_to_a_call() -> None:
+    heard: list[str] = []
+
+    class Hearing(Watcher):
+        streams = False
+
+        def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
+            heard.append(f"{piece} {reasoning}")
+
+        def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+            heard.append(f"{fault} {seconds}")
+
+        def adapted(self, call: Call, change: str) -> None:
+            heard.append(change)
+
+    relay = Relay(Hearing())
+    assert relay.streams is False
+    relay.wrote(CALL, "piece", reasoning=True)
+    relay.retrying(CALL, ServerFault("again"), 1.0)
+    relay.adapted(CALL, "no temperature")
+    assert heard == ["piece True", "again 1.0", "no temperature"]
 
 
 async def test_an_endpoint_is_opened_and_closed_where_it_was_closed(endpoint: Server) -> None:

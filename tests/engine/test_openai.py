@@ -22,6 +22,7 @@ from cfr.engine.error import (
 )
 from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.retry import Retry
+from cfr.engine.transport import Bounds
 from cfr.protocol import Call, Completion, Usage
 
 CALL = Call.user("What is $2+2$?", stage="stage1", max_tokens=32_768, json=True)
@@ -45,7 +46,7 @@ class Watching(Watcher):
 
 def engine(server: Server, **options: Any) -> OpenAI:
     endpoint = Endpoint(server.url, "test-model", **options)
-    return OpenAI(endpoint, Decoding(seed=3), IMPATIENT, silence=5)
+    return OpenAI(endpoint, Decoding(seed=3), IMPATIENT, bounds=Bounds(silence=5))
 
 
 async def ask(server: Server, call: Call = CALL, **options: Any) -> Completion:
@@ -143,7 +144,9 @@ async def test_a_fault_that_passes_leaves_no_trace(
 
 async def test_silence_is_a_fault(endpoint: Server) -> None:
     endpoint.script(Reply(delay=1.0))
-    quick = OpenAI(Endpoint(endpoint.url, "m"), retry=Retry(attempts=1), silence=0.05)
+    quick = OpenAI(
+        Endpoint(endpoint.url, "m"), retry=Retry(attempts=1), bounds=Bounds(silence=0.05)
+    )
     async with quick as asked:
         with pytest.raises(TimedOut, match="nothing came for too long"):
             await asked.complete(CALL)
@@ -160,8 +163,8 @@ async def test_silence_is_a_fault(endpoint: Server) -> None:
     ],
 )
 async def test_an_address_that_leads_nowhere(url: str, kind: type[EngineError]) -> None:
-    async with OpenAI(Endpoint(url, "m"), retry=IMPATIENT) as asked:
-        with pytest.raises(kind, match=r"cannot be reached|not an address") as caught:
+    with pytest.raises(kind, match=r"cannot be reached|not an address") as caught:
+        async with OpenAI(Endpoint(url, "m"), retry=IMPATIENT) as asked:
             await asked.complete(CALL)
     assert "hush" not in str(caught.value)
 
@@ -267,3 +270,20 @@ async def test_problem_text_survives_the_wire(endpoint: Server) -> None:
     text = json.dumps({"a": "\\frac{1}{2} {x} \u2028 “quotes” \x00"}) + "\n[[problem]]"
     await ask(endpoint, Call.user(text, stage="direct", max_tokens=5))
     assert endpoint.requests[0]["messages"][0]["content"] == text
+
+
+async def test_a_refusal_in_two_pieces_is_understood(endpoint: Server) -> None:
+    pieces = ['{"error": {"message": "sorry, ', 'response_format is not supported here"}}']
+    endpoint.respond = lambda body: (
+        Reply(400, chunks=pieces) if "response_format" in body else completion("{}")
+    )
+    assert (await ask(endpoint)).text == "{}"
+
+
+async def test_a_list_of_models_is_asked_for_again(endpoint: Server) -> None:
+    endpoint.served = [{"id": 5}, {"id": "only"}, {}]
+    async with OpenAI(Endpoint(endpoint.url, "")) as asked:
+        assert asked.model == "only"
+    with pytest.raises(ModelNotFound, match=r"HTTP 404 .* try http://127\.0\.0\.1:\d+/v1$"):
+        async with OpenAI(Endpoint(endpoint.url.removesuffix("/v1"), "")):
+            pass

@@ -80,6 +80,13 @@ def test_a_mistake_is_named_with_file_and_key(own: Path, text: str, message: str
         presets()
 
 
+def test_a_mistake_in_an_address_shows_no_password(own: Path) -> None:
+    own.write_text("[m]\nbase_url = 'me:hush@h/v1'")
+    with pytest.raises(InputError, match="'base_url' must be an address that begins") as caught:
+        presets()
+    assert "hush" not in str(caught.value)
+
+
 def test_a_file_that_is_named_must_be_there(own: Path) -> None:
     with pytest.raises(
         InputError, match=r"CFR_MODELS: there is no file .*mine\.toml; name another"

@@ -237,6 +237,38 @@ def test_a_model_that_is_there_is_not_fetched_again(hub: type[_Files]) -> None:
     assert len(hub.requests) == 1
 
 
+@pytest.mark.parametrize("content", [None, b"precious", WHOLE[:5000]])
+def test_a_link_in_place_of_the_partial_file_is_not_followed(
+    hub: type[_Files], tmp_path: Path, content: bytes | None
+) -> None:
+    entry, mine = model(None, hugging_face=True), tmp_path / "mine"
+    if content is not None:
+        mine.write_bytes(content)
+    entry.path.parent.mkdir(parents=True)
+    entry.path.with_name("test.gguf.partial").symlink_to(mine)
+    path = pull(entry)
+    assert path.read_bytes() == WHOLE
+    assert not path.is_symlink()
+    assert (mine.read_bytes() if content is not None else mine.exists()) == (content or False)
+    assert len(hub.requests) == 1
+
+
+def test_a_link_that_is_put_there_meanwhile_is_not_followed(
+    hub: type[_Files], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry, mine = model(None, hugging_face=True), tmp_path / "mine"
+    mine.write_bytes(b"precious")
+
+    def sly(_model: Model, partial: Path) -> None:
+        partial.symlink_to(mine)
+
+    monkeypatch.setattr("cfr.engine.pull._require_space", sly)
+    with pytest.raises(ModelFileError):
+        pull(entry)
+    assert mine.read_bytes() == b"precious"
+    assert hub.requests
+
+
 def test_a_file_that_changed_since_it_was_checked_is_refused(hub: type[_Files]) -> None:
     entry = model(None, hugging_face=True)
     path = pull(entry)

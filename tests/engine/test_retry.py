@@ -76,7 +76,22 @@ def test_pauses_grow_to_a_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "seconds"), [("3", 3), ("0.5", 0.5), ("-1", 0), (None, None), ("", None), ("x", None)]
+    ("value", "seconds"),
+    [
+        ("3", 3),
+        ("0.5", 0.5),
+        ("-1", 0),
+        (None, None),
+        ("", None),
+        ("x", None),
+        ("nan", None),
+        ("inf", float("inf")),
+        ("Mon, 01 Jan 2030 00:00:00 +99999999999999999", None),
+        ("Mon, 01 Jan 2030 00:00:00 +9999", None),
+        ("Mon, 01 Jan 99999 00:00:00 GMT", None),
+        ("Mon, 32 Foo 2030 99:99:99", None),
+        (" ", None),
+    ],
 )
 def test_retry_after_in_seconds(value: str | None, seconds: float | None) -> None:
     assert parse_retry_after(value) == seconds

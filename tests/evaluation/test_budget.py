@@ -3,7 +3,19 @@ import asyncio
 import pytest
 
 from cfr.engine.engine import SILENT, Watcher
+from cfr.engine.error import (
+    BadReply,
+    EngineError,
+    RateLimited,
+    Rejected,
+    ServerFault,
+    StreamCut,
+    TimedOut,
+    Transient,
+    Unreachable,
+)
 from cfr.engine.presets import Price
+from cfr.engine.scripted import Scripted
 from cfr.evaluation.budget import Budget, Budgeted, BudgetSpent
 from cfr.protocol import Call, Completion, Usage
 
@@ -48,16 +60,115 @@ async def test_no_more_money_than_allowed() -> None:
     assert budget.cost == pytest.approx(0.9)  # pyright: ignore
 
 
-async def test_a_failed_call_gives_back_what_it_set_aside() -> None:
-    class Failing:
-        async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-            raise OSError("cut")
+class Failing:
+    """An engine that fails in given ways, one after the other, and then replies."""
 
-    budget = Budget(max_tokens=200)
-    for _ in range(3):
-        with pytest.raises(OSError, match="cut"):
-            await Budgeted(Failing(), budget, None).complete(CALL)
-    assert await spend(Budgeted(Charging(Usage(1, 1)), budget, None), 1) == 1
+    def __init__(self, *faults: EngineError, tries: int = 1) -> None:
+        self.faults = list(faults)
+        self.tries = tries
+        self.asked = 0
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        for left in reversed(range(self.tries)):
+            self.asked += 1
+            if not self.faults:
+                return Completion("4", usage=Usage(10, 5))
+            fault = self.faults.pop(0)
+            if not left or not isinstance(fault, Transient):
+                raise fault
+            watcher.retrying(call, fault, 0.0)
+        raise AssertionError("unreachable")
+
+
+@pytest.mark.parametrize(
+    ("fault", "charged"),
+    [
+        (Rejected("no"), 0),
+        (RateLimited("slow"), 0),
+        (Unreachable("gone"), 0),
+        (ServerFault("oops"), 100),  # the prompt
+        (StreamCut("cut"), 200),  # and all that it can have written
+        (BadReply("odd"), 200),
+        (TimedOut("late"), 200),
+    ],
+)
+async def test_a_call_that_failed_costs_what_it_can_have_used(
+    fault: EngineError, charged: int
+) -> None:
+    budget = Budget(max_tokens=1_000)
+    with pytest.raises(type(fault)):
+        await Budgeted(Failing(fault), budget, None).complete(CALL)
+    assert budget.tokens == charged
+    retried = Budget(max_tokens=1_000)
+    if isinstance(fault, Transient):
+        await Budgeted(Failing(fault, fault, tries=3), retried, None).complete(CALL)
+        assert retried.tokens == 2 * charged + 15
+
+
+async def test_money_is_charged_for_what_failed_too() -> None:
+    budget = Budget(max_cost=1.0)
+    price = Price(input=1_000, output=2_000)
+    await Budgeted(Failing(StreamCut("cut"), tries=2), budget, price).complete(CALL)
+    assert budget.cost == pytest.approx(0.3 + 0.01 + 0.01)  # pyright: ignore
+
+
+async def test_it_is_not_asked_again_where_the_budget_does_not_reach() -> None:
+    budget = Budget(max_tokens=500)
+    failing = Failing(*(StreamCut("cut") for _ in range(9)), tries=5)
+    with pytest.raises(StreamCut):
+        await Budgeted(failing, budget, None).complete(CALL)
+    assert failing.asked == 2
+    assert budget.tokens == 400
+    with pytest.raises(BudgetSpent):
+        await Budgeted(failing, budget, None).complete(CALL)
+
+
+@pytest.mark.parametrize(
+    ("completion", "charged"),
+    [
+        (Completion("4", usage=Usage(reported=False)), 200),
+        (Completion("4", usage=Usage()), 200),
+        (Completion("4", usage=Usage(30, reported=False)), 130),
+        (Completion("4", usage=Usage(30, 0)), 130),
+        (Completion("", reasoning="4", usage=Usage(30, 0)), 130),
+        (Completion("", usage=Usage(30, 0)), 30),
+        (Completion("4", usage=Usage(30, 7)), 37),
+        (Completion("4", usage=Usage(30, 700)), 730),
+    ],
+)
+async def test_what_is_not_counted_is_charged_in_full(completion: Completion, charged: int) -> None:
+    budget = Budget(max_tokens=1_000)
+    await Budgeted(Scripted(lambda _call: completion), budget, None).complete(CALL)
+    assert budget.tokens == charged
+
+
+async def test_a_run_without_counts_ends_within_its_budget() -> None:
+    budget, charging = Budget(max_tokens=1_000), Charging(Usage(reported=False))
+    assert await spend(Budgeted(charging, budget, None), 100) == 5
+    assert charging.asked == 5
+    assert budget.tokens == 1_000
+
+
+async def test_a_lower_budget_of_tokens_sets_less_aside() -> None:
+    budget = Budget(max_tokens=110)
+    lowered = Budgeted(Charging(Usage(10, 5)), budget, None, most_output=10)
+    assert (await lowered.complete(CALL)).usage == Usage(10, 5)
+    with pytest.raises(BudgetSpent):
+        await Budgeted(Charging(Usage(10, 5)), budget, None).complete(CALL)
+
+
+async def test_watchers_hear_of_retries_all_the_same() -> None:
+    heard: list[str] = []
+
+    class Hearing(Watcher):
+        streams = False
+
+        def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+            heard.append(str(fault))
+
+    failing = Failing(RateLimited("slow"), tries=2)
+    await Budgeted(failing, Budget(max_tokens=500), None).complete(CALL, Hearing())
+    assert heard == ["slow"]
 
 
 async def test_the_message_says_what_to_do() -> None:

@@ -1,16 +1,21 @@
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loopback import Endpoint as Server
-from loopback import failure
-from sums import reply_right, sums, write_sums
+from loopback import Reply, answer, failure, large
+from sums import number_in, reply_right, sums, write_sums
 
 import cfr
 from cfr.benchmark import Benchmark
 from cfr.engine.limit import Limiter
+from cfr.engine.refusal import DecodingRefused
+from cfr.engine.retry import Retry
 from cfr.error import InputError
 from cfr.evaluation.evaluate import EvaluationWatcher
+from cfr.evaluation.record import attempt_rows
 from cfr.evaluation.runner import Job
 from cfr.evaluation.store import Store
 from cfr.evaluation.summary import summaries
@@ -139,6 +144,148 @@ async def test_a_watcher_sees_the_series_while_they_are_run(options: cfr.RunOpti
         watcher=Counting(),
     )
     assert seen == [0, 3]
+
+
+class Hearing(EvaluationWatcher):
+    """A watcher that keeps what it is told about settings."""
+
+    def __init__(self) -> None:
+        self.changes: list[tuple[str, str]] = []
+
+    def adapted(self, model: str, change: str) -> None:
+        self.changes.append((model, change))
+
+
+def refusing(body: dict[str, Any]) -> Reply:
+    """Play a model that takes no temperature and no more than 4,096 tokens."""
+    if "temperature" in body:
+        return failure(400, "Unsupported value: 'temperature' is not supported with this model.")
+    if body["max_tokens"] > 4_096:
+        return failure(400, "max_tokens is too large. This model supports at most 4096.")
+    return reply_right(body)
+
+
+async def test_a_model_that_refuses_a_setting_has_series_without_it(
+    endpoint: Server, options: cfr.RunOptions
+) -> None:
+    endpoint.respond = refusing
+    benchmark, watcher = Benchmark("sums", "Sums", tuple(sums(6))), Hearing()
+    for attempt in range(2):
+        done = await cfr.aevaluate(
+            benchmark,
+            ["direct", "check"],
+            runs=1,
+            model=cfr.ModelRef("m", base_url=endpoint.url),
+            options=options,
+            watcher=watcher,
+        )
+        assert done.complete
+        assert {one.series.decoding for one in done.series} == {
+            cfr.Decoding(None, 0.95, max_tokens=4_096)
+        }
+        assert [change.split()[0] for _, change in watcher.changes] == (
+            ["temperature", "max_tokens"] * (attempt + 1)
+        )
+        answered = [body for body in endpoint.requests if body["max_tokens"] <= 4_096]
+        assert len([body for body in answered if "temperature" not in body]) == 12
+    with Store(options.store) as store:
+        decodings = [(one.method, one.attempts, one.decoding) for one in summaries(store)]
+    recorded = {"temperature": None, "top_p": 0.95, "seed": None, "max_tokens": 4_096}
+    assert decodings == [("direct", 6, recorded), ("check", 6, recorded)]
+
+
+async def test_what_was_made_with_a_setting_is_not_mixed_with_what_is_made_without(
+    endpoint: Server, options: cfr.RunOptions
+) -> None:
+    endpoint.respond = lambda body: (
+        refusing(body | {"max_tokens": 1}) if number_in(body) > 2 else reply_right(body)
+    )
+    benchmark = Benchmark("sums", "Sums", tuple(sums(6)))
+    slow = replace(options, concurrency=1)
+    engine = cfr.OpenAI(cfr.Endpoint(endpoint.url, "m"))
+    done = await cfr.aevaluate(benchmark, "direct", runs=1, engine=engine, options=slow)
+    assert done.complete
+    assert [one.tally.total for one in done.series] == [6]
+    with Store(options.store) as store:
+        kept = {one.decoding["temperature"]: one.attempts for one in summaries(store)}
+    assert kept[None] == 6
+    assert kept.get(0.7, 0) <= 3
+
+
+async def test_the_explicit_way_asks_nothing_that_is_refused(
+    endpoint: Server, options: cfr.RunOptions
+) -> None:
+    endpoint.respond = refusing
+    grid = cfr.Experiment(
+        benchmarks=(Benchmark("sums", "Sums", tuple(sums(3))),),
+        methods=("direct",),
+        runs=1,
+        temperatures=("none",),
+        max_tokens=4_000,
+    )
+    engine = cfr.OpenAI(cfr.Endpoint(endpoint.url, "m"))
+    assert (await cfr.aevaluate(grid, engine=engine, options=options)).complete
+    assert len(endpoint.requests) == 3
+    assert {body["max_tokens"] for body in endpoint.requests} == {4_000}
+
+
+async def test_an_engine_that_refuses_for_ever_ends_the_run_with_its_reason(
+    options: cfr.RunOptions,
+) -> None:
+    def refuse(_call: cfr.Call) -> cfr.Completion:
+        raise DecodingRefused("no temperature; choose another", "scripted", "temperature")
+
+    with pytest.raises(DecodingRefused, match="choose another"):
+        await cfr.aevaluate(ones(), "direct", engine=cfr.Scripted(refuse), options=options)
+
+
+def test_a_budget_holds_where_nothing_is_counted(endpoint: Server, options: cfr.RunOptions) -> None:
+    endpoint.respond = lambda body: answer(
+        {"choices": [{"message": {"content": "\\boxed{1}"}, "finish_reason": "stop"}]}
+    )
+    limited = replace(options, max_tokens_total=100_000)
+    benchmark = Benchmark("sums", "Sums", tuple(sums(20)))
+    ref = cfr.ModelRef("m", base_url=endpoint.url)
+    done = cfr.evaluate(benchmark, "direct", runs=1, model=ref, options=limited)
+    assert done.stopped.startswith("the budget is spent (98,")
+    assert len(endpoint.requests) == 3
+
+
+def test_a_budget_holds_where_calls_fail(endpoint: Server, options: cfr.RunOptions) -> None:
+    endpoint.script(answer({"choices": [{"finish_reason": "error"}]}))
+    limited = replace(options, max_tokens_total=100_000, concurrency=1)
+    benchmark = Benchmark("sums", "Sums", tuple(sums(20)))
+    engine = cfr.OpenAI(cfr.Endpoint(endpoint.url, "m"), retry=Retry(first_pause=0.001))
+    done = cfr.evaluate(benchmark, "direct", runs=1, engine=engine, options=limited)
+    assert done.stopped.startswith("the budget is spent")
+    assert len(endpoint.requests) <= 3
+
+
+@pytest.mark.parametrize(
+    ("reply", "bounds", "said"),
+    [
+        (Reply(endless=b" "), {"call_timeout": 0.2}, "not done after 0.2 s"),
+        (large(1), {"max_reply_bytes": 50_000}, "larger than 0.05 MB"),
+    ],
+)
+def test_a_call_is_bounded_and_fails_its_attempt_alone(
+    endpoint: Server,
+    options: cfr.RunOptions,
+    monkeypatch: pytest.MonkeyPatch,
+    reply: Reply,
+    bounds: dict[str, Any],
+    said: str,
+) -> None:
+    monkeypatch.setattr("cfr.engine.openai.Retry", lambda: Retry(attempts=1))
+    endpoint.respond = lambda body: reply if number_in(body) == 1 else reply_right(body)
+    benchmark = Benchmark("sums", "Sums", tuple(sums(3)))
+    ref = cfr.ModelRef("m", base_url=endpoint.url)
+    small = replace(options, **bounds)
+    done = cfr.evaluate(benchmark, "direct", runs=1, model=ref, options=small)
+    assert (done.series[0].tally.ok, done.series[0].tally.failed) == (2, 1)
+    with Store(options.store) as store:
+        (reason,) = [row["error"] for row in attempt_rows(store) if row["status"] == "failed"]
+    assert said in reason
 
 
 async def test_two_benchmarks_of_one_name_are_refused(options: cfr.RunOptions) -> None:

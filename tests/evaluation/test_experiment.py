@@ -35,6 +35,14 @@ def test_a_grid_has_a_series_for_each_combination(tmp_path: Path) -> None:
     assert {s.system for s in series} == {"Be brief."}
 
 
+def test_a_setting_may_be_left_unsent(tmp_path: Path) -> None:
+    grid = 'temperatures = [0.2, "none"]\ntop_p = "none"\nmax_tokens = 4096\n'
+    found = list(read_experiment(written(tmp_path, grid)).decodings())
+    assert found == [Decoding(0.2, None, None, 4096), Decoding(None, None, None, 4096)]
+    changed = Experiment().changed(Changes(top_p="none", temperatures=("none",), max_tokens=9))
+    assert list(changed.decodings()) == [Decoding(None, None, None, 9)]
+
+
 def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
     path = written(tmp_path, 'runs = 4\nmodels = ["deepseek-chat"]\n')
     experiment = read_experiment(path, Changes(runs=1, methods=("check",)))
@@ -62,7 +70,10 @@ def test_what_is_named_twice_is_run_once(tmp_path: Path) -> None:
         ('methods = ["direkt"]', "method 'direkt': not known; did you mean 'direct'"),
         ('methods = ["cfr(reply=xml)"]', "option 'reply': 'xml' is not one of"),
         ("temperatures = [0.7, 9]", "temperatures: 9 is not between 0 and 2"),
-        ("temperatures = [true]", "'temperatures' must be a list of numbers, not [True]"),
+        ("temperatures = [true]", 'must be a list of numbers or "none", not [True]'),
+        ('temperatures = ["no"]', "must be a list of numbers or \"none\", not ['no']"),
+        ('top_p = "nope"', "'top_p' must be a number or \"none\", not 'nope'"),
+        ("max_tokens = 0", "max_tokens: 0; a reply needs at least one"),
         ("top_p = 0", "top_p: 0 is not above 0"),
         ("metods = []", "there is no 'metods'; did you mean 'methods'?"),
         ("zzz = []", "there is no 'zzz'; choose from title"),

@@ -18,6 +18,7 @@ from cfr.engine.limit import Limited, Limiter
 from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.retry import Retry
 from cfr.engine.scripted import Scripted
+from cfr.engine.transport import Bounds
 from cfr.evaluation import schema
 from cfr.evaluation.budget import Budget, Budgeted, BudgetSpent
 from cfr.evaluation.record import attempt_rows
@@ -56,7 +57,9 @@ async def over_http(
     """Run the series of sums against the server, at most eight calls at a time."""
     server.respond = respond
     server.requests.clear()
-    async with OpenAI(Endpoint(server.url, "model-a"), retry=HASTY, silence=0.5) as served:
+    async with OpenAI(
+        Endpoint(server.url, "model-a"), retry=HASTY, bounds=Bounds(silence=0.5)
+    ) as served:
         engine = Limited(Decoded(served, Decoding()), Limiter(8))
         job = prepare(store, SERIES, sums(count), 1, engine)
         await run(store, [job], width=16)

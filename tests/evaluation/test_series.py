@@ -43,6 +43,13 @@ def test_settings_are_what_is_stored_and_compared() -> None:
     assert json.loads(json.dumps(warm.settings)) == warm.settings
 
 
+def test_settings_that_are_not_sent_are_on_record() -> None:
+    unsent = replace(SERIES, decoding=Decoding(None, None))
+    assert unsent.settings == {"temperature": None, "top_p": None, "seed": None}
+    lowered = replace(SERIES, decoding=Decoding(max_tokens=4096))
+    assert lowered.settings == SERIES.settings | {"max_tokens": 4096}
+
+
 def test_the_method_is_made_from_its_name_unless_it_is_given() -> None:
     assert SERIES.build() == make("routed-cfr(reply=json)") == Routed(CFR(reply="json"))
     given = Asks(CALL)

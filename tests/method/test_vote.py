@@ -2,7 +2,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from cfr.method import Routed
+from cfr.method import Routed, make
+from cfr.method.plugin import MethodError
 from cfr.method.vote import SelfConsistency, ballot
 from cfr.problem import Problem, Solution
 from cfr.protocol import Completion, Run
@@ -48,6 +49,34 @@ def test_all_samples_are_asked_at_once_and_can_be_told_apart() -> None:
     assert [call.sample for call in run.calls] == [0, 1, 2]
     nested = Run(SelfConsistency(SelfConsistency(samples=2), 3).solve(PROBLEM))
     assert len({call.sample for call in nested.calls}) == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("self-consistency(samples=0)", "samples must be at least 1"),
+        ("self-consistency(samples=99999999)", "samples must be at most 1000, .* are 99999999"),
+        (
+            "self-consistency(samples=40,base=self-consistency(samples=40))",
+            "votes within votes multiplied; these are 1600",
+        ),
+        (
+            "self-consistency(samples=98,base=self-consistency(samples=2))",
+            "a vote over votes must be at most 97",
+        ),
+    ],
+)
+def test_a_vote_has_a_limit(text: str, message: str) -> None:
+    with pytest.raises(MethodError, match=f"method 'self-consistency': .*{message}"):
+        make(text)
+
+
+def test_votes_are_counted_however_deep_they_stand() -> None:
+    inner = Routed(otherwise=SelfConsistency(samples=40))
+    assert SelfConsistency(samples=1_000).samples == 1_000
+    assert SelfConsistency(inner, 25).samples == 25
+    with pytest.raises(ValueError, match="these are 1040"):
+        SelfConsistency(inner, 26)
 
 
 def test_any_method_can_be_the_base() -> None:

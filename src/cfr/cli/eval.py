@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from cfr.cli.option import SEED, grouped, model_options, store_option
+from cfr.cli.option import (
+    SEED,
+    grouped,
+    max_tokens_option,
+    model_options,
+    number_or_none,
+    store_option,
+)
 from cfr.error import CfrError, InputError
 
 if TYPE_CHECKING:
     from cfr.engine.resolve import ModelRef
-    from cfr.evaluation.evaluate import RunOptions
     from cfr.evaluation.experiment import Changes, Experiment
+    from cfr.evaluation.run_options import RunOptions
 
 __all__ = ["Incomplete", "command"]
 
@@ -34,7 +41,7 @@ def _changes() -> Callable[..., object]:
 
 
 def _run_options() -> Callable[..., object]:
-    from cfr.evaluation.evaluate import RunOptions
+    from cfr.evaluation.run_options import RunOptions
 
     return RunOptions
 
@@ -53,11 +60,12 @@ _grid_options: Final = grouped(
         "--temperature",
         "temperatures",
         multiple=True,
-        type=click.FloatRange(0, 2),
-        help="Repeat to compare several.  [0.7]",
+        type=number_or_none(0, 2),
+        help="Repeat to compare several; none is not sent.  [0.7]",
     ),
-    click.option("--top-p", type=click.FloatRange(0, 1), help="[0.95]"),
+    click.option("--top-p", type=number_or_none(0, 1), help="Likewise.  [0.95]"),
     click.option("--seed", "seeds", multiple=True, type=SEED, help="Repeat to compare several."),
+    max_tokens_option,
 )
 
 _run_settings: Final = grouped(
@@ -89,6 +97,20 @@ _run_settings: Final = grouped(
         "--max-cost",
         type=click.FloatRange(min=0, min_open=True),
         help="Stop before this many US dollars are exceeded; needs the model's price.",
+    ),
+    click.option(
+        "--call-timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        default=3600.0,
+        show_default=True,
+        help="Seconds for a call, retries included.",
+    ),
+    click.option(
+        "--max-reply-bytes",
+        type=click.IntRange(min=1),
+        default=16_000_000,
+        show_default=True,
+        help="Read no more of a reply.",
     ),
 )
 

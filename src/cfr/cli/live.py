@@ -53,6 +53,10 @@ class TerminalWatcher(EvaluationWatcher):
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
+    def adapted(self, model: str, change: str) -> None:
+        """Say which setting a model will not have."""
+        self._console.print(Text(f"{model}: {change}; its series are named accordingly"))
+
 
 class _Display:
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final, TypeAlias
@@ -15,7 +16,9 @@ __all__ = [
     "decoding_options",
     "grouped",
     "json_option",
+    "max_tokens_option",
     "model_options",
+    "number_or_none",
     "store_option",
 ]
 
@@ -67,7 +70,31 @@ def _model_ref() -> Callable[..., object]:
 def _decoding() -> Callable[..., object]:
     from cfr.engine.engine import Decoding
 
-    return Decoding
+    def decode(**given: Any) -> Decoding:
+        return Decoding(**{name: None if one == "none" else one for name, one in given.items()})
+
+    return decode
+
+
+def number_or_none(least: float, most: float) -> Callable[[Any], float | str]:
+    """Make the type of a setting: a number within a range, or ``none`` where it is not sent."""
+    number = click.FloatRange(least, most)
+
+    def read(value: Any) -> float | str:
+        if value == "none":
+            return "none"
+        found = number.convert(value, None, None)
+        if math.isnan(found):
+            raise ValueError(value)
+        return found
+
+    read.__name__ = "number|none"  # what a help text shows
+    return read
+
+
+max_tokens_option: Final = click.option(
+    "--max-tokens", type=click.IntRange(min=1), help="Most output tokens of any call."
+)
 
 
 model_options: Final = grouped(
@@ -91,9 +118,10 @@ model_options: Final = grouped(
 decoding_options: Final = grouped(
     "decoding",
     _decoding,
-    click.option("--temperature", type=click.FloatRange(0, 2), default=0.7, show_default=True),
-    click.option("--top-p", type=click.FloatRange(0, 1), default=0.95, show_default=True),
+    click.option("--temperature", type=number_or_none(0, 2), default=0.7, show_default=True),
+    click.option("--top-p", type=number_or_none(0, 1), default=0.95, show_default=True),
     click.option("--seed", type=SEED, help="Sample repeatably, as far as the endpoint can."),
+    max_tokens_option,
 )
 """The options that say how replies are sampled, as a ``Decoding``."""
 

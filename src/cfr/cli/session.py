@@ -130,6 +130,10 @@ class _Shown(Watcher):
         said = f"\n{one_line(str(fault))}: asking again in {seconds:.1f} s"
         self._console.print(Text(said, style="yellow"))
 
+    def adapted(self, call: Call, change: str) -> None:  # noqa: ARG002
+        """Say which setting the model will not have."""
+        self._console.print(Text(f"{change}", style="yellow"))
+
     def finished(self, call: Call, completion: Completion) -> None:
         """Close the stage; what ended in the meantime follows."""
         if self._followed is not None and call is not self._followed:

@@ -15,6 +15,7 @@ from typing import Any, Final
 import platformdirs
 
 from cfr.engine.error import ModelFileError
+from cfr.file.atomic import whole_file
 
 __all__ = [
     "DEFAULT_MODEL",
@@ -78,16 +79,17 @@ class Model:
         """Check the file on disk against size and hash."""
         if not self.present:
             raise ModelFileError(f"{self.name}: not on this machine; run 'cfr models pull'")
+        state = self._state()  # before it is read: what changes meanwhile is found the next time
         if self.path.stat().st_size != self.bytes or sha256_of(self.path, progress) != self.sha256:
             raise ModelFileError(
                 f"{self.path}: not the file that {self.name} should be (wrong size or SHA-256); "
                 f"run 'cfr models remove {self.name}' and pull it again"
             )
-        self.mark_verified()
+        self._remember(state)
 
     def mark_verified(self) -> None:
         """Remember that the file, as it is now, has been checked."""
-        self._stamp().write_text(self._state())
+        self._remember(self._state())
 
     def verify_if_changed(self) -> None:
         """Check the file unless it is just as it was when it was last checked."""
@@ -104,9 +106,19 @@ class Model:
     def _stamp(self) -> Path:
         return self.path.with_name(self.file + ".verified")
 
+    def _remember(self, state: str) -> None:
+        with whole_file(self._stamp()) as file:
+            file.write_text(state)
+
     def _state(self) -> str:
+        """Describe the file as far as a look at it tells.
+
+        Whoever writes to it and sets its time back changes the time of that change (st_ctime), and
+        whoever puts another in its place changes the inode.
+        """
         stat = self.path.stat()
-        return f"{self.sha256} {stat.st_size} {stat.st_mtime_ns}"
+        times = f"{stat.st_mtime_ns} {stat.st_ctime_ns}"
+        return f"{self.sha256} {stat.st_size} {times} {stat.st_ino}"
 
 
 @cache

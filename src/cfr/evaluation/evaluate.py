@@ -18,46 +18,31 @@ from types import UnionType
 from typing import Final, TypeVar, cast
 
 from cfr.benchmark import Benchmark, load
-from cfr.engine.engine import Decoded, Decoding, Engine, Served, opened
-from cfr.engine.limit import Limited, Limiter
+from cfr.engine.engine import Served, opened
+from cfr.engine.limit import Limiter
 from cfr.engine.presets import Price, find_preset
 from cfr.engine.pull import Progress
+from cfr.engine.refusal import DecodingRefused
 from cfr.engine.resolve import ModelRef, resolve, runs_here
 from cfr.engine.solve import run_sync
 from cfr.error import InputError
-from cfr.evaluation.budget import Budget, Budgeted, BudgetSpent
+from cfr.evaluation.budget import Budget, BudgetSpent
 from cfr.evaluation.experiment import Changes, Experiment
+from cfr.evaluation.run_options import RunOptions
 from cfr.evaluation.runner import Job, prepare, run
+from cfr.evaluation.served_model import ServedModel
 from cfr.evaluation.store import Store
 from cfr.evaluation.tally import SeriesResult, most_frequent_reason
 from cfr.method import Method
 from cfr.protocol import Usage
 
-__all__ = ["Evaluated", "EvaluationWatcher", "RunOptions", "aevaluate", "evaluate"]
+__all__ = ["Evaluated", "EvaluationWatcher", "aevaluate", "evaluate"]
 
 T = TypeVar("T")
 
 _LOCAL_CONCURRENCY: Final = 4
 _MOST_CONCURRENCY: Final = 256
 _FIRST_CONCURRENCY: Final = 16
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """How a grid is run: where it is stored, how fast it may go, what it may spend."""
-
-    store: str = "runs.db"
-    """A SQLite file, or the address of a PostgreSQL database."""
-    limit: int | None = None
-    """Only the first so many problems of each benchmark."""
-    concurrency: int | None = None
-    """Most calls at the same time; without it the number grows as far as the endpoint bears."""
-    requests_per_minute: float | None = None
-    tokens_per_minute: float | None = None
-    max_tokens_total: int | None = None
-    """Nothing is asked that could bring all calls together above so many tokens."""
-    max_cost: float | None = None
-    """Likewise in US dollars; needs the model's price."""
 
 
 _DEFAULTS: Final = RunOptions()
@@ -77,6 +62,9 @@ class EvaluationWatcher:
     ) -> AbstractAsyncContextManager[None]:
         """Surround the run; the tallies of ``jobs`` go on while it lasts."""
         return nullcontext()
+
+    def adapted(self, model: str, change: str) -> None:
+        """Hear that a model refused a setting, and what all its series do instead."""
 
 
 _SILENT: Final = EvaluationWatcher()
@@ -145,15 +133,6 @@ def evaluate(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A model that is being served, how fast it may be asked, and what it costs."""
-
-    served: Served
-    limiter: Limiter
-    price: Price | None
-
-
 class _Evaluation:
     """One run of an experiment: its engines, its limits, its budget."""
 
@@ -177,12 +156,8 @@ class _Evaluation:
         benchmarks = _told_apart([self._load(one) for one in self._experiment.benchmarks])
         with Store(self._options.store) as store, store.exclusively():
             async with AsyncExitStack() as engines:
-                jobs = [
-                    job
-                    for source in await self._sources(engines, engine)
-                    for job in self._jobs(store, source, benchmarks)
-                ]
-                stopped = await self._work(store, jobs)
+                models = await self._models(engines, engine)
+                jobs, stopped = await self._complete(store, models, benchmarks)
         series = tuple(job.result for job in jobs)
         seconds = time.monotonic() - started
         return Evaluated(self._options.store, series, seconds, stopped or _missing(series))
@@ -191,23 +166,24 @@ class _Evaluation:
         benchmark = load(source) if isinstance(source, str) else source
         return replace(benchmark, problems=benchmark.problems[: self._options.limit])
 
-    async def _sources(self, engines: AsyncExitStack, given: Served | None) -> list[_Source]:
+    async def _models(self, engines: AsyncExitStack, given: Served | None) -> list[ServedModel]:
         if given is None:
             return [await self._open(engines, model) for model in self._experiment.models]
         served = await engines.enter_async_context(opened(given))
         limiter = self._limiter(_MOST_CONCURRENCY, _FIRST_CONCURRENCY)
-        return [_Source(served, limiter, self._price(served.model))]
+        return [ServedModel(served, limiter, self._price(served.model))]
 
-    async def _open(self, engines: AsyncExitStack, model: str) -> _Source:
+    async def _open(self, engines: AsyncExitStack, model: str) -> ServedModel:
         ref = replace(self._ref, model=model or None)
         here = runs_here(ref)
         most = _LOCAL_CONCURRENCY if here else _MOST_CONCURRENCY
         concurrency = self._options.concurrency or most
         price = self._price(model)
         with self._watcher.fetching(model or "model") as progress:
-            opening = resolve(ref, concurrency=concurrency, progress=progress)
+            bounds = self._options.bounds
+            opening = resolve(ref, bounds=bounds, concurrency=concurrency, progress=progress)
         served = await engines.enter_async_context(opening)
-        return _Source(served, self._limiter(most, None if here else _FIRST_CONCURRENCY), price)
+        return ServedModel(served, self._limiter(most, None if here else _FIRST_CONCURRENCY), price)
 
     def _limiter(self, most: int, start: int | None) -> Limiter:
         # A number that somebody gave is taken at its word; otherwise the limiter starts low and
@@ -222,19 +198,12 @@ class _Evaluation:
         self._limiters.append(limiter)
         return limiter
 
-    def _jobs(self, store: Store, source: _Source, benchmarks: list[Benchmark]) -> list[Job]:
+    def _jobs(self, store: Store, model: ServedModel, benchmarks: list[Benchmark]) -> list[Job]:
+        runs, budget = self._experiment.runs, self._budget if self._options.is_bounded else None
         return [
-            prepare(
-                store,
-                series,
-                benchmark.problems,
-                self._experiment.runs,
-                self._engine(source, series.decoding),
-            )
+            prepare(store, one, benchmark.problems, runs, model.engine(one.decoding, budget))
             for benchmark in benchmarks
-            for series in self._experiment.series(
-                benchmark.name, source.served.model, benchmark.system_prompt
-            )
+            for one in model.series(self._experiment, benchmark)
         ]
 
     def _price(self, model: str) -> Price | None:
@@ -247,21 +216,29 @@ class _Evaluation:
             )
         return price
 
-    def _engine(self, source: _Source, decoding: Decoding) -> Engine:
-        limited = Limited(Decoded(source.served, decoding), source.limiter)
-        if self._options.max_tokens_total is None and self._options.max_cost is None:
-            return limited
-        return Budgeted(limited, self._budget, source.price)
+    async def _complete(
+        self, store: Store, models: list[ServedModel], benchmarks: list[Benchmark]
+    ) -> tuple[list[Job], str]:
+        """Make all attempts; where a model refuses a setting, in other series without it."""
+        while True:
+            jobs = [job for model in models for job in self._jobs(store, model, benchmarks)]
+            try:
+                await self._work(store, jobs)
+            except BudgetSpent as spent:
+                return jobs, str(spent)
+            except DecodingRefused as refused:
+                if not any(model.adapt(refused) for model in models):
+                    raise
+                store.withdraw([one.registered.series for one in jobs])
+                self._watcher.adapted(refused.model, refused.change)
+            else:
+                return jobs, ""
 
-    async def _work(self, store: Store, jobs: list[Job]) -> str:
+    async def _work(self, store: Store, jobs: list[Job]) -> None:
         # More attempts than calls: while one waits for the disk or the grader, another asks.
         width = 2 * sum(limiter.most for limiter in self._limiters)
-        try:
-            async with self._watcher.running(jobs, self._limiters):
-                await run(store, jobs, width)
-        except BudgetSpent as spent:
-            return str(spent)
-        return ""
+        async with self._watcher.running(jobs, self._limiters):
+            await run(store, jobs, width)
 
 
 def _several(given: T | Sequence[T], kind: UnionType) -> tuple[T, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from cfr.benchmark import Benchmark
 from cfr.engine.engine import Decoding
@@ -18,6 +18,7 @@ from cfr.file.field import (
     TEXT,
     WHOLE,
     FieldError,
+    FieldType,
     check_fields,
     check_text,
     list_of,
@@ -26,7 +27,10 @@ from cfr.file.jsonl import read_text
 from cfr.file.toml_file import parse_toml
 from cfr.method import Method, make
 
-__all__ = ["Changes", "Experiment", "read_experiment"]
+__all__ = ["Changes", "Experiment", "Sampling", "read_experiment"]
+
+Sampling: TypeAlias = float | Literal["none"]
+"""A setting of the sampling: a number, or "none" where it is not to be sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +41,10 @@ class Changes:
     methods: tuple[str | Method, ...] | None = None
     models: tuple[str, ...] | None = None
     runs: int | None = None
-    temperatures: tuple[float, ...] | None = None
-    top_p: float | None = None
+    temperatures: tuple[Sampling, ...] | None = None
+    top_p: Sampling | None = None
     seeds: tuple[int, ...] | None = None
+    max_tokens: int | None = None
 
 
 _LARGEST_SEED: Final = 2**62
@@ -61,14 +66,16 @@ class Experiment:
     models: tuple[str, ...] = ("",)
     """Empty for the embedded model, or the only one of an endpoint."""
     runs: int = 4
-    temperatures: tuple[float, ...] = (0.7,)
-    top_p: float = 0.95
+    temperatures: tuple[Sampling, ...] = (0.7,)
+    top_p: Sampling = 0.95
     seeds: tuple[int | None, ...] = (None,)
+    max_tokens: int | None = None
+    """The most output tokens that any call asks for, for a model that takes no more."""
 
     def decodings(self) -> Iterator[Decoding]:
         """List the ways in which replies are sampled."""
         for temperature, seed in product(self.temperatures, self.seeds):
-            yield Decoding(temperature, self.top_p, seed)
+            yield Decoding(_sent(temperature), _sent(self.top_p), seed, self.max_tokens)
 
     def series(self, benchmark: str, model: str, system: str = "") -> Iterator[Series]:
         """List the series of one benchmark on one model."""
@@ -105,28 +112,44 @@ class Experiment:
         """Name numbers that are out of their range."""
         if not 1 <= self.runs <= _MOST_RUNS:
             yield "runs", f"{self.runs} is not between 1 and {_MOST_RUNS:,}"
-        if not 0 < self.top_p <= 1:
+        if self.max_tokens is not None and self.max_tokens < 1:
+            yield "max_tokens", f"{self.max_tokens}; a reply needs at least one"
+        if self.top_p != "none" and not 0 < self.top_p <= 1:
             yield "top_p", f"{self.top_p} is not above 0 and at most 1"
         for temperature in self.temperatures:
-            if not 0 <= temperature <= 2:
+            if temperature != "none" and not 0 <= temperature <= 2:
                 yield "temperatures", f"{temperature} is not between 0 and 2"
         for seed in self.seeds:
             if seed is not None and abs(seed) > _LARGEST_SEED:
                 yield "seeds", f"{seed} is not between -2^62 and 2^62"
 
 
+def _sent(setting: Sampling) -> float | None:
+    return None if setting == "none" else setting
+
+
 def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values))
 
 
+_SAMPLING: Final[FieldType[Sampling]] = FieldType(
+    'a number or "none"', lambda value: NUMBER.fits(value) or value == "none"
+)
 _SEVERAL: Final = {
     "benchmarks": list_of(TEXT, "texts"),
     "methods": list_of(TEXT, "texts"),
     "models": list_of(TEXT, "texts"),
-    "temperatures": list_of(NUMBER, "numbers"),
+    "temperatures": list_of(_SAMPLING, 'numbers or "none"'),
     "seeds": list_of(WHOLE, "whole numbers"),
 }
-_SETTINGS: Final = {"title": TEXT, "about": TEXT, "runs": WHOLE, "top_p": NUMBER, **_SEVERAL}
+_SETTINGS: Final = {
+    "title": TEXT,
+    "about": TEXT,
+    "runs": WHOLE,
+    "top_p": _SAMPLING,
+    "max_tokens": WHOLE,
+    **_SEVERAL,
+}
 
 
 def read_experiment(path: Path, changes: Changes = _NO_CHANGES) -> Experiment:

@@ -34,7 +34,10 @@ class Series:
     @property
     def settings(self) -> dict[str, Json]:
         """How it is decoded, in a form that can be stored and compared."""
-        return asdict(self.decoding) | ({"system": self.system} if self.system else {})
+        decoding = asdict(self.decoding)
+        if decoding["max_tokens"] is None:  # as in stores that were made before there was one
+            del decoding["max_tokens"]
+        return decoding | ({"system": self.system} if self.system else {})
 
     def build(self) -> Method:
         """Make the method."""

@@ -125,6 +125,13 @@ class Store:
         """Enter a series and its problems, or find them; what has changed since is refused."""
         return self.change(lambda connection: register(connection, self.url, series, problems))
 
+    def withdraw(self, numbers: Sequence[int]) -> None:
+        """Take series out again of which nothing was ever made."""
+        table, made = schema.series, (schema.attempts.c.series, schema.calls.c.series)
+        unused = [~sa.exists().where(series == table.c.id) for series in made]
+        query = table.delete().where(table.c.id.in_(numbers), *unused)
+        self.change(lambda connection: connection.execute(query))
+
     def finished(self, series: int) -> set[AttemptKey]:
         """Return the attempts that need not be made again."""
         table = schema.attempts

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import ClassVar, Final
 
 from cfr.method.direct import Direct
@@ -18,6 +18,10 @@ from cfr.problem import Problem, Solution
 from cfr.protocol import Call, Steps, altered, together
 
 __all__ = ["SelfConsistency", "ballot"]
+
+# All samples of a vote are asked at once, and each is a full solution.
+_MOST_SAMPLES: Final = 1_000
+_MOST_VOTES: Final = 97
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,14 @@ class SelfConsistency:
     def __post_init__(self) -> None:
         if self.samples < 1:
             raise ValueError("samples must be at least 1")
+        inner = _most_samples(self.base)
+        if self.samples * inner > _MOST_SAMPLES:
+            raise ValueError(
+                f"samples must be at most {_MOST_SAMPLES}, votes within votes multiplied; "
+                f"these are {self.samples * inner}"
+            )
+        if inner > 1 and self.samples > _MOST_VOTES:
+            raise ValueError(f"samples of a vote over votes must be at most {_MOST_VOTES}")
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Sample, then count."""
@@ -52,8 +64,16 @@ class SelfConsistency:
 
 
 def _as_sample(number: int) -> Callable[[Call], Call]:
-    # Votes within votes: 97 samples of 97 samples still have numbers of their own.
-    return lambda call: replace(call, sample=call.sample * 97 + number)
+    # Votes within votes: their samples still have numbers of their own.
+    return lambda call: replace(call, sample=call.sample * _MOST_VOTES + number)
+
+
+def _most_samples(method: object) -> int:
+    """Count the samples of the largest vote that a method holds, however deep."""
+    if not is_dataclass(method):
+        return 1
+    inner = max((_most_samples(getattr(method, field.name)) for field in fields(method)), default=1)
+    return inner * method.samples if isinstance(method, SelfConsistency) else inner
 
 
 _NOISE: Final = re.compile(r"\\(?:left|right)(?![a-zA-Z])|\\[,;:! ()\[\]]|[\s$]")

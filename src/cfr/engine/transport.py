@@ -1,0 +1,206 @@
+"""HTTP requests to one endpoint, within bounds; whatever goes wrong becomes an error of ours.
+
+On aiohttp, with one connection pool for all calls: the request and the reply are two small JSON
+texts, and a general client spends more on its own objects than on the wire.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import aiohttp
+
+from cfr.engine.endpoint import Endpoint
+from cfr.engine.error import BadReply, Rejected, StreamCut, TimedOut, Unreachable
+from cfr.engine.redaction import Redaction
+from cfr.engine.refusal import refusal
+
+__all__ = ["CALL_SECONDS", "REPLY_BYTES", "Bounds", "Incoming", "Transport"]
+
+_MEGABYTE: Final = 10**6
+CALL_SECONDS: Final = 3_600.0
+"""How long a call may take in all, unless told otherwise."""
+REPLY_BYTES: Final = 16 * _MEGABYTE
+"""How large a reply may be, unless told otherwise: a hundred times the longest that is usual."""
+
+# Of an error's body more is not read, and of a reply more is read only one reply at a time: what
+# hundreds of connections hold together stays small even if each is sent a flood.
+_ERROR_BYTES: Final = 2**16
+_SMALL_BYTES: Final = 2**20
+_DOCUMENTS: Final = (b"{", b"[", b"<")
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How long one call may take and how much may come back."""
+
+    silence: float = 600.0
+    """Seconds without a single byte."""
+    seconds: float = CALL_SECONDS
+    """Seconds for the whole of a call, its retries and pauses among them."""
+    reply_bytes: int = REPLY_BYTES
+    """The size of a reply after decompression; of a stream, that of its text."""
+
+
+class Incoming:
+    """A reply that is on its way, taken only as far as the bounds allow."""
+
+    def __init__(self, response: aiohttp.ClientResponse, most: int, turn: asyncio.Lock) -> None:
+        self._content = response.content
+        self._head = b""
+        self._most = most
+        self._turn = turn
+        self._size = 0
+        if (response.content_length or 0) > most:
+            raise self.too_large()
+
+    async def is_document(self) -> bool:
+        """Wait for its first bytes and say whether they begin something else than a stream."""
+        while not self._head.strip() and (piece := await self._content.readany()):
+            self._head = piece.removeprefix(_BYTE_ORDER_MARK)
+        self._size = len(self._head)
+        return self._head.lstrip()[:1] in _DOCUMENTS
+
+    async def read(self) -> bytes:
+        """Take the whole reply."""
+        pieces = [self._head]
+        if not await self._fill(pieces, min(_SMALL_BYTES, self._most)):
+            async with self._turn:
+                if not await self._fill(pieces, self._most):
+                    raise self.too_large()
+        return b"".join(pieces)
+
+    async def lines(self) -> AsyncGenerator[bytes]:
+        """Take it line by line, whichever way the lines end; the last need not."""
+        unfinished: list[bytes] = []
+        piece, size = self._head or await self._content.readany(), 0
+        while piece:
+            first, *others = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+            unfinished.append(first)
+            size += len(first)
+            if size > self._most:
+                raise self.too_large()
+            for line in others:
+                yield b"".join(unfinished)
+                unfinished, size = [line], len(line)
+            piece = await self._content.readany()
+        yield b"".join(unfinished)
+
+    def too_large(self) -> BadReply:
+        """Build the error for a reply that is larger than allowed."""
+        return BadReply(
+            f"the endpoint's reply is larger than {self._most / _MEGABYTE:g} MB and was not read "
+            "further; allow more with --max-reply-bytes"
+        )
+
+    async def _fill(self, pieces: list[bytes], most: int) -> bool:
+        """Take pieces until the reply ends or exceeds a size; whether it ended."""
+        while self._size <= most:
+            piece = await self._content.readany()
+            if not piece:
+                return True
+            pieces.append(piece)
+            self._size += len(piece)
+        return False
+
+
+class Transport:
+    """A connection pool for one endpoint, between ``open`` and ``close``."""
+
+    def __init__(self, endpoint: Endpoint, bounds: Bounds, connections: int) -> None:
+        self.endpoint = endpoint
+        self.bounds = bounds
+        self.redaction = Redaction()
+        self._connections = connections
+        self._session: aiohttp.ClientSession | None = None
+        self._turn = asyncio.Lock()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests can be sent now."""
+        return self._session is not None
+
+    def open(self) -> None:
+        """Make the pool; nothing is sent yet."""
+        self.endpoint.check()
+        self.redaction = self.endpoint.redaction
+        key = self.endpoint.key
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=self._connections),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            # A long solution is not a fault; silence is. The whole of a call has its own limit.
+            timeout=aiohttp.ClientTimeout(
+                total=None, sock_connect=10, sock_read=self.bounds.silence
+            ),
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+        )
+
+    async def close(self) -> None:
+        """Close all connections."""
+        session, self._session = self._session, None
+        if session:
+            await session.close()
+
+    @asynccontextmanager
+    async def request(
+        self, verb: str, path: str, data: bytes | None = None
+    ) -> AsyncGenerator[Incoming]:
+        """Send a request and give its reply; a refusal and every fault on the way is raised."""
+        if self._session is None:
+            raise RuntimeError("use the engine inside `async with`")
+        url, headers = self.endpoint.url(path), {"Content-Type": "application/json"}
+        with self._named_faults():
+            async with self._session.request(
+                verb, url, data=data, headers=headers, allow_redirects=False
+            ) as response:
+                if not 200 <= response.status < 300:
+                    body = await _beginning(response)
+                    raise refusal(self.endpoint, response.status, response.headers, body)
+                yield Incoming(response, self.bounds.reply_bytes, self._turn)
+
+    @contextmanager
+    def _named_faults(self) -> Generator[None]:
+        where = self.endpoint.shown
+        try:
+            yield
+        except TimeoutError:
+            raise TimedOut(f"{where}: nothing came for too long; try again later") from None
+        except aiohttp.InvalidURL:
+            raise Rejected(f"{where}: not an address; write it as http://HOST:PORT/v1") from None
+        except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError):
+            raise StreamCut(
+                f"{where}: the connection was cut in the middle of a reply, or damaged it"
+            ) from None
+        except aiohttp.ClientResponseError as error:
+            reason = self.redaction.quote(error.message)
+            raise BadReply(
+                f"{where}: its answer cannot be read as HTTP ({reason}); check the address, its "
+                "port and whether it begins with http:// or https://"
+            ) from None
+        except aiohttp.ClientConnectorError as error:
+            raise Unreachable(
+                f"{where}: cannot be reached ({_reason(error)}); check the address and that it is "
+                "running"
+            ) from None
+        except aiohttp.ClientError as error:
+            raise StreamCut(f"{where}: the connection was cut ({_reason(error)})") from None
+
+
+def _reason(error: aiohttp.ClientError) -> str:
+    return getattr(error, "strerror", None) or type(error).__name__
+
+
+async def _beginning(response: aiohttp.ClientResponse) -> bytes:
+    """Read an error's body, in however many pieces it comes and as far as it comes."""
+    body = b""
+    try:
+        while len(body) < _ERROR_BYTES and (piece := await response.content.readany()):
+            body += piece
+    except (aiohttp.ClientError, TimeoutError):  # its status says the most important
+        pass
+    return body[:_ERROR_BYTES]

@@ -1,0 +1,41 @@
+"""How a grid is run: where it is stored, how fast it may go, what it may spend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cfr.engine.transport import CALL_SECONDS, REPLY_BYTES, Bounds
+
+__all__ = ["RunOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a grid is run: where it is stored, how fast it may go, what it may spend."""
+
+    store: str = "runs.db"
+    """A SQLite file, or the address of a PostgreSQL database."""
+    limit: int | None = None
+    """Only the first so many problems of each benchmark."""
+    concurrency: int | None = None
+    """Most calls at the same time; without it the number grows as far as the endpoint bears."""
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    max_tokens_total: int | None = None
+    """Nothing is asked that could bring all calls together above so many tokens."""
+    max_cost: float | None = None
+    """Likewise in US dollars; needs the model's price."""
+    call_timeout: float = CALL_SECONDS
+    """Seconds that a call may take in all, its retries among them."""
+    max_reply_bytes: int = REPLY_BYTES
+    """The size of a reply beyond which it is a fault and not read further."""
+
+    @property
+    def bounds(self) -> Bounds:
+        """What each call is held to."""
+        return Bounds(seconds=self.call_timeout, reply_bytes=self.max_reply_bytes)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there is a limit on what all calls together may spend."""
+        return self.max_tokens_total is not None or self.max_cost is not None

@@ -1,0 +1,58 @@
+"""A model as an evaluation asks it: how fast, at which price, decoded as far as it lets itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from cfr.benchmark import Benchmark
+from cfr.engine.engine import Decoded, Decoding, Engine, Served
+from cfr.engine.limit import Limited, Limiter
+from cfr.engine.presets import Price
+from cfr.engine.refusal import DecodingRefused, Setting
+from cfr.evaluation.budget import Budget, Budgeted
+from cfr.evaluation.experiment import Experiment
+from cfr.evaluation.series import Series
+
+__all__ = ["ServedModel"]
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """A model that is being served, how fast it may be asked, and what it costs."""
+
+    served: Served
+    limiter: Limiter
+    price: Price | None
+    refused: dict[Setting, DecodingRefused] = field(
+        default_factory=dict["Setting", DecodingRefused]
+    )
+    """Settings that it will not be decoded with."""
+
+    def adapt(self, refused: DecodingRefused) -> bool:
+        """Do without a setting from now on; whether this is news and about this model."""
+        if refused.model != self.served.model or refused.setting in self.refused:
+            return False
+        self.refused[refused.setting] = refused
+        return True
+
+    def series(self, experiment: Experiment, benchmark: Benchmark) -> list[Series]:
+        """List the series of a benchmark, all decoded alike and in a way that the model takes.
+
+        A series is named after the decoding that it really has. Where a whole sweep comes down to
+        the same one it is run once.
+        """
+        named = experiment.series(benchmark.name, self.served.model, benchmark.system_prompt)
+        return list(dict.fromkeys(replace(one, decoding=self._decode(one)) for one in named))
+
+    def engine(self, decoding: Decoding, budget: Budget | None) -> Engine:
+        """Build the engine of one series, which pays out of a budget where there is one."""
+        limited = Limited(Decoded(self.served, decoding), self.limiter)
+        if budget is None:
+            return limited
+        return Budgeted(limited, budget, self.price, decoding.max_tokens)
+
+    def _decode(self, series: Series) -> Decoding:
+        decoding = series.decoding
+        for refused in self.refused.values():
+            decoding = refused.adapt(decoding)
+        return decoding
