@@ -15,8 +15,11 @@ from cfr.engine.transport import Bounds
 from cfr.protocol import Call
 
 CALL = Call.user("What is $2+2$?", stage="direct", max_tokens=100)
-NO_COMPLETIONS: list[Any] = [None, True, 5, "x", [], [1], {}, {"choices": None}, {"choices": {}}]
-NO_COMPLETIONS += [{"choices": []}, {"choices": [None]}, {"choices": [3]}, {"error": "no"}]
+NO_COMPLETIONS: list[Any] = [
+    *(None, True, 5, "x", [], [1], {}),
+    *({"choices": choices} for choices in (None, {}, [], [None], [3])),
+    {"error": "no"},
+]
 WHOLE = str(completion("4").body)
 
 

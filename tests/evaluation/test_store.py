@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -45,13 +46,6 @@ async def test_attempts_are_there_once_and_not_made_again(url: str) -> None:
     assert {row["verdict"] for row in rows} == {"correct"}
 
 
-async def test_another_decoding_is_another_series(url: str) -> None:
-    with Store(url) as store:
-        await evaluate(store)
-        hot = replace(SERIES, decoding=Decoding(temperature=1.0))
-        assert len((await evaluate(store, hot)).asked) == 10
-
-
 async def test_a_series_of_which_nothing_was_made_can_be_taken_out(url: str) -> None:
     with Store(url) as store:
         made = prepare(store, SERIES, PROBLEMS, 1, Scripted(right))
@@ -61,30 +55,6 @@ async def test_a_series_of_which_nothing_was_made_can_be_taken_out(url: str) -> 
         store.withdraw([made.registered.series, empty.series])
         assert [one.model for one in summaries(store)] == ["model-a", "model-c"]
         assert other.series != made.registered.series
-
-
-def _another(_method: object) -> str:
-    return "another"
-
-
-async def test_a_changed_prompt_is_refused_and_not_mixed_in(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Store(url) as store:
-        await evaluate(store)
-        monkeypatch.setattr("cfr.evaluation.store.fingerprint", _another)
-        with pytest.raises(StoreError, match="other prompts or settings"):
-            await evaluate(store, runs=3)
-        assert len(list(attempt_rows(store))) == 10
-
-
-async def test_a_changed_problem_is_refused(url: str) -> None:
-    with Store(url) as store:
-        await evaluate(store)
-        changed = (replace(PROBLEMS[0], text="Another question?"), *PROBLEMS[1:])
-        with pytest.raises(StoreError, match="problem p0 of sums has another text"):
-            store.register(SERIES, changed)
-        assert {row["text"] for row in problem_rows(store)} == {p.text for p in PROBLEMS}
 
 
 def test_a_store_of_another_version_is_refused(url: str) -> None:

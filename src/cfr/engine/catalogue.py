@@ -15,7 +15,7 @@ from typing import Any, Final
 import platformdirs
 
 from cfr.engine.error import ModelFileError
-from cfr.file.atomic import whole_file
+from cfr.file.atomic import atomic_file
 
 __all__ = [
     "DEFAULT_MODEL",
@@ -107,7 +107,7 @@ class Model:
         return self.path.with_name(self.file + ".verified")
 
     def _remember(self, state: str) -> None:
-        with whole_file(self._stamp()) as file:
+        with atomic_file(self._stamp()) as file:
             file.write_text(state)
 
     def _state(self) -> str:

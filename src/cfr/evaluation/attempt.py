@@ -75,8 +75,8 @@ async def make_attempt(
     """Make an attempt. Whatever goes wrong in it is how it ends, and touches no other.
 
     Only a spent budget, a refused decoding, a store that cannot be written and a stored call that
-    no longer fits are raised. A method that breaks on stored replies would break on them for ever: they are dropped,
-    and asked for anew.
+    no longer fits are raised. A method that breaks on stored replies would break on them for ever:
+    they are dropped, and asked for anew.
     """
     try:
         return await _ended(await drive(method.solve(problem), engine, journal=journal), problem)
