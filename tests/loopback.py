@@ -20,7 +20,7 @@ class Reply:
     """What the server sends back for one request."""
 
     status: int = 200
-    body: str = ""
+    body: str | bytes = ""
     headers: dict[str, str] = field(default_factory=dict[str, str])
     chunks: list[str] | None = None
     """Server-sent events, sent one by one."""
@@ -122,7 +122,8 @@ class Endpoint:
         if reply.status == 200 and reply.chunks is None and body.get("stream"):
             reply = _as_stream(reply)
         if reply.chunks is None:
-            return web.Response(status=reply.status, text=reply.body, headers=reply.headers)
+            data = reply.body.encode() if isinstance(reply.body, str) else reply.body
+            return web.Response(status=reply.status, body=data, headers=reply.headers)
         return await self._send_chunks(request, reply)
 
     def _next(self) -> Reply:
