@@ -1,7 +1,7 @@
 """Replies that are no replies, whole or streamed: asked again, and never scored as an answer."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from loopback import Endpoint as Server
@@ -17,7 +17,7 @@ from cfr.protocol import Call
 CALL = Call.user("What is $2+2$?", stage="direct", max_tokens=100)
 NO_COMPLETIONS: list[Any] = [
     *(None, True, 5, "x", [], [1], {}),
-    *({"choices": choices} for choices in (None, {}, [], [None], [3])),
+    *({"choices": choices} for choices in cast("list[Any]", [None, {}, [], [None], [3]])),
     {"error": "no"},
 ]
 WHOLE = str(completion("4").body)

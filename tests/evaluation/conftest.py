@@ -29,10 +29,11 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         return
     address: str = request.getfixturevalue("postgres")
     yield address
-    _empty(address)
+    empty(address)
 
 
-def _empty(address: str) -> None:
+def empty(address: str) -> None:
+    """Take away all that a test has left on a server."""
     import sqlalchemy as sa
 
     from cfr.evaluation import schema

@@ -3,16 +3,25 @@
 import json
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
-from loopback import Endpoint, Reply, completion
+import sqlalchemy as sa
+from loopback import Endpoint, Reply, completion, failure
+from sqlalchemy.exc import OperationalError, ProgrammingError
 from sums import reply_right, write_sums
+
+from cfr.evaluation import schema
+from cfr.evaluation.database import open_database
+from cfr.evaluation.record import outcome_rows
+from cfr.evaluation.store import Store
+
+from .conftest import empty
 
 PROBLEMS, RUNS, KILLS, CONCURRENCY = 100, 2, 20, 8
 ATTEMPTS = PROBLEMS * RUNS * 2
@@ -26,21 +35,57 @@ LAUNCH = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     "from cfr.cli import main; main()"
 )
+Asked: TypeAlias = tuple[int, str]
+"""A call by its run and by what it says."""
 
 
-def after_a_while(body: dict[str, Any]) -> Reply:
-    # Without constraints CFR would go on as Direct CoT, and their calls could not be told apart.
-    reply = completion(SPEC) if "response_format" in body else reply_right(body)
-    reply.delay = 0.03
-    return reply
+class Model:
+    """What stands behind the endpoint: it answers after a while, or does something else instead."""
+
+    def __init__(self, faults: float = 0.0) -> None:
+        self.faults = faults
+        self.answered: list[Asked] = []
+        self._chance = random.Random(11)
+
+    def __call__(self, body: dict[str, Any]) -> Reply:
+        reply = self._fault() if self._chance.random() < self.faults else None
+        if reply is None:
+            self.answered.append(asked(body))
+            # Without constraints CFR would go on as Direct CoT, and who asks could not be told.
+            reply = completion(SPEC) if "response_format" in body else reply_right(body)
+            if self._chance.random() < self.faults:
+                reply = self._odd(reply)
+        reply.delay = 0.03
+        return reply
+
+    def _fault(self) -> Reply:
+        faults = [
+            failure(500, "out of order", Retry_After="0"),
+            failure(429, "slow down", Retry_After="0"),
+            failure(503, "\x1b[31m \0", Retry_After="0"),
+            Reply(body='{"choices": [{"mess'),
+            Reply(body='{"oops": "\\ud83d", "n": 123456789012345678901234567890}'),
+            Reply(chunks=['{"choices": [{"message": '], cut=True),
+        ]
+        return self._chance.choice(faults)
+
+    def _odd(self, reply: Reply) -> Reply:
+        """Say the same with what no database takes."""
+        whole = json.loads(reply.body)
+        message, odd = whole["choices"][0]["message"], self._chance.choice([2**63, -5, 3 * 10**9])
+        text = message["content"]
+        content = text if text == SPEC else f"{text} \0 \ud83d"
+        return completion(content, usage={"prompt_tokens": odd}, reasoning_content="\ud83d \0")
 
 
-def start(endpoint: Endpoint, folder: Path, *, listened: bool = False) -> subprocess.Popen[bytes]:
+def start(
+    endpoint: Endpoint, folder: Path, store: str = "runs.db", *, listened: bool = False
+) -> subprocess.Popen[bytes]:
     options = f"--runs {RUNS} --seed {SEED} --concurrency {CONCURRENCY} --model m --quiet"
     return subprocess.Popen(
         [
             *(sys.executable, "-c", LAUNCH, "eval", "sums.jsonl", "--method", "direct"),
-            *("--method", "cfr", "--base-url", endpoint.url, *options.split()),
+            *("--method", "cfr", "--base-url", endpoint.url, "--store", store, *options.split()),
         ],
         cwd=folder,
         stdout=subprocess.DEVNULL,
@@ -53,20 +98,20 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     process.wait(30)
 
 
-def asked(body: dict[str, Any]) -> tuple[int, str]:
+def asked(body: dict[str, Any]) -> Asked:
     """Name a call by its run, which its seed tells, and by what it says."""
     return (body["seed"] - SEED) // 1_000, body["messages"][-1]["content"]
 
 
-def stored(folder: Path) -> set[tuple[int, str]]:
-    if not (folder / "runs.db").exists():
+def stored(url: str) -> set[Asked]:
+    database = open_database(url, existing=False)
+    try:
+        with database.connect() as connection:
+            rows = connection.execute(sa.select(schema.calls.c.run, schema.calls.c.messages)).all()
+    except (OperationalError, ProgrammingError):  # killed before there were tables
         return set()
-    with sqlite3.connect(folder / "runs.db") as database:
-        try:
-            rows = database.execute("SELECT run, messages FROM calls").fetchall()
-        except sqlite3.OperationalError:  # killed before there were tables
-            rows = []
-    database.close()
+    finally:
+        database.dispose()
     return {(run, json.loads(messages)[-1]["content"]) for run, messages in rows}
 
 
@@ -75,61 +120,75 @@ def wait_for_requests(endpoint: Endpoint, count: int, process: subprocess.Popen[
         time.sleep(0.001)
 
 
+@pytest.fixture(params=["sqlite", "sqlite with faults", "postgresql with faults"])
+def model_and_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Model, str]]:
+    model = Model(0.25 if "faults" in request.param else 0.0)
+    if "sqlite" in request.param:
+        yield model, str(tmp_path / "runs.db")
+        return
+    address: str = request.getfixturevalue("postgres")
+    yield model, address
+    empty(address)
+
+
 @pytest.mark.slow
 def test_killed_at_twenty_moments_every_attempt_is_there_once(
-    endpoint: Endpoint, tmp_path: Path
+    endpoint: Endpoint, tmp_path: Path, model_and_store: tuple[Model, str]
 ) -> None:
-    endpoint.respond = after_a_while
+    endpoint.respond, url = model, _ = model_and_store
     write_sums(tmp_path / "sums.jsonl", PROBLEMS)
     chance = random.Random(20)
-    kept: set[tuple[int, str]] = set()
+    kept: set[Asked] = set()
     for n in range(KILLS):
-        before = len(endpoint.requests)
-        process = start(endpoint, tmp_path)
+        before, answered = len(endpoint.requests), len(model.answered)
+        process = start(endpoint, tmp_path, url)
         if n % 5 == 4:  # also while it is starting
             time.sleep(chance.uniform(0, 0.5))
         else:
             wait_for_requests(endpoint, before + chance.randint(1, 40), process)
             time.sleep(chance.uniform(0, 0.05))
         kill(process)
-        session = [asked(body) for body in endpoint.requests[before:]]
-        assert not kept & set(session), "what was stored is asked again"
-        now = stored(tmp_path)
+        session = {asked(body) for body in endpoint.requests[before:]}
+        assert not kept & session, "what was stored is asked again"
+        now = stored(url)
         assert kept <= now
-        assert len(session) - len(now - kept) <= IN_FLIGHT
+        assert len(model.answered) - answered - len(now - kept) <= IN_FLIGHT
         kept = now
     assert 0 < len(kept) < CALLS, "the kills were all too early or too late"
-    before = len(endpoint.requests)
-    assert start(endpoint, tmp_path).wait(60) == 0
+    model.faults, before = 0.0, len(endpoint.requests)
+    assert start(endpoint, tmp_path, url).wait(60) == 0
     assert not kept & {asked(body) for body in endpoint.requests[before:]}
-    assert stored(tmp_path) == {asked(body) for body in endpoint.requests}
-    assert CALLS <= len(endpoint.requests) <= CALLS + KILLS * IN_FLIGHT
-    _every_attempt_once(tmp_path / "runs.db")
+    assert stored(url) == {asked(body) for body in endpoint.requests}
+    assert CALLS <= len(model.answered) <= CALLS + KILLS * IN_FLIGHT
+    _every_attempt_once(url)
 
 
-def _every_attempt_once(path: Path) -> None:
-    with sqlite3.connect(path) as database:
-        attempts = database.execute("SELECT series, problem, run, status FROM attempts").fetchall()
-        calls = database.execute("SELECT count(*) FROM calls").fetchone()
-    database.close()
+def _every_attempt_once(url: str) -> None:
+    with Store(url, existing=True) as store:
+        attempts = [
+            (row["method"], row["problem"], row["run"], row["status"], row["verdict"])
+            for row in outcome_rows(store)
+        ]
+        calls = store.read(sa.select(sa.func.count()).select_from(schema.calls))
     assert len(attempts) == len({row[:3] for row in attempts}) == ATTEMPTS
-    assert {status for *_, status in attempts} == {"ok"}
-    assert calls == (CALLS,)
+    assert {row[3:] for row in attempts} == {("ok", "correct")}
+    assert [tuple(row) for row in calls] == [(CALLS,)]
 
 
 def test_an_interrupt_stops_cleanly_and_the_same_command_goes_on(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    endpoint.respond = after_a_while
+    endpoint.respond = Model()
     write_sums(tmp_path / "sums.jsonl", 20)
+    url = str(tmp_path / "runs.db")
     process = start(endpoint, tmp_path, listened=True)
     wait_for_requests(endpoint, 30, process)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130
     assert said.decode().strip() == "cfr: stopped"
-    kept, before = stored(tmp_path), len(endpoint.requests)
+    kept, before = stored(url), len(endpoint.requests)
     assert kept
     assert start(endpoint, tmp_path).wait(60) == 0
     assert not kept & {asked(body) for body in endpoint.requests[before:]}
-    assert len(stored(tmp_path)) == 20 * RUNS * 3
+    assert len(stored(url)) == 20 * RUNS * 3

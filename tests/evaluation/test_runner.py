@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure
+from postgres import Postgres
 from sums import number_in, reply_right, right, sums
 
 from cfr.engine.engine import SILENT, Decoded, Decoding, Engine, Watcher
@@ -169,14 +170,15 @@ class PowerCut(BaseException):
 class Dies:
     """An engine that takes the whole run with it after so many calls."""
 
-    def __init__(self, after: int) -> None:
+    def __init__(self, after: int, reply: str = "") -> None:
         self.left = after
+        self.reply = reply
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         if self.left == 0:
             raise PowerCut
         self.left -= 1
-        return Completion(right(call), usage=Usage(3, 4))
+        return Completion(self.reply or right(call), usage=Usage(3, 4))
 
 
 def calls_stored(store: Store) -> list[tuple[Any, ...]]:
@@ -252,3 +254,46 @@ async def test_a_store_that_cannot_be_written_ends_the_run_in_words(tmp_path: Pa
             connection.execute(sa.text(f"CREATE TRIGGER full BEFORE INSERT ON calls {refuse}"))
         with pytest.raises(StoreError, match=r"cannot be written.*the disk is full"):
             await run(store, [job], width=2)
+
+
+async def test_a_run_goes_on_when_its_server_was_restarted(frail_postgres: Postgres) -> None:
+    asked: Counter[int] = Counter()
+
+    class Steady:
+        async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+            asked[number_in(call)] += 1
+            if asked.total() == 20:
+                await asyncio.to_thread(frail_postgres.stop)
+                await asyncio.to_thread(frail_postgres.start)
+            await asyncio.sleep(0.01)
+            return Completion(right(call))
+
+    with Store(frail_postgres.url) as store, store.exclusively():
+        job = prepare(store, SERIES, sums(60), 1, Steady())
+        await run(store, [job], width=4)
+        rows = list(attempt_rows(store))
+        schema.METADATA.drop_all(store.database)
+    assert job.tally.complete
+    assert {(row["status"], row["verdict"]) for row in rows} == {("ok", "correct")}
+    assert len(rows) == len(asked) == asked.total() == 60
+
+
+async def test_what_an_earlier_version_could_not_store_is_completed_from_its_calls(
+    url: str,
+) -> None:
+    # Such attempts failed on every resume: their calls were stored, and they never were.
+    odd = r'{"raw_constraints": [{"id": "C1", "type": "x", "desc": "half \ud83d, nul \u0000"}]}'
+    with Store(url) as store:
+        with pytest.raises(PowerCut):
+            await complete(store, "cfr", Dies(1, odd))
+        with store.database.begin() as connection:
+            spoilt = {"input_tokens": 2**31 - 1, "output_tokens": -500}
+            connection.execute(schema.calls.update().values(spoilt))
+        rest = Scripted(lambda call: odd if call.stage == "stage1" else right(call))
+        await complete(store, "cfr", rest)
+        rows = list(attempt_rows(store))
+    assert {row["verdict"] for row in rows} == {"correct"}
+    assert len(rest.asked) == 7
+    assert rows[0]["input_tokens"] == 2**31 - 1
+    assert rows[0]["output_tokens"] == 0
+    assert "half \ufffd, nul \ufffd" in rows[0]["details"]
