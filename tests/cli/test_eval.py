@@ -54,7 +54,7 @@ def test_failed_attempts_are_said_not_scored_and_made_again(cfr: Run, served: Se
     ran = evaluate(cfr, served)
     assert ran.code == 7
     assert "6 of 12 attempts failed and are not scored, 2 of them with: http" in ran.err
-    assert ran.err.endswith("; run the same command again\n")
+    assert ran.err.endswith("; run the same command again; 'cfr runs --failures' lists why\n")
     assert "Traceback" not in ran.err
     (row,) = listed(cfr)
     assert [row[s] for s in ("attempts", "ok", "truncated", "failed")] == [12, 4, 2, 6]

@@ -1,10 +1,16 @@
 import ast
+import importlib
+import os
+import pkgutil
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
 
+import cfr
 from cfr.cli import COMMANDS, main, root
 from cfr.error import CfrError
 
@@ -84,3 +90,27 @@ def test_no_error_drives_the_terminal(
     err = capsys.readouterr().err
     assert said in err
     assert not set(err) & {"\x1b", "\x9b", "\ud800"}
+
+
+def codes(kind: type[CfrError]) -> set[int]:
+    return {kind.exit_code}.union(*map(codes, kind.__subclasses__()))
+
+
+def test_every_exit_code_is_documented() -> None:
+    for module in pkgutil.walk_packages(cfr.__path__, "cfr."):
+        if module.name != "cfr.__main__":
+            importlib.import_module(module.name)
+    text = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text()
+    table = text.partition("| exit code | meaning |")[2].partition("\n\n")[0]
+    documented = {int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)}
+    of_click = {click.UsageError.exit_code, click.ClickException.exit_code}
+    assert documented == codes(CfrError) | of_click | {0, 130, 141}
+
+
+def test_a_reader_that_goes_away_is_no_mistake() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "cfr", "bench", "show", "--json"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")

@@ -3,13 +3,15 @@ import json
 from pathlib import Path
 
 import pytest
-from sums import right, sums
+from sums import number_in, right, sums
 
+from cfr.engine.error import Rejected
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import schema
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
+from cfr.protocol import Call, Completion
 
 from .conftest import Run
 
@@ -42,6 +44,40 @@ def test_regrading_asks_no_model(cfr: Run, filled: Path) -> None:
     assert ran.code == 0, ran.err
     assert "3 verdict(s) changed" in ran.err
     assert json.loads(ran.out)[0]["accuracy"] == 1.0
+
+
+def test_failures_are_listed_with_their_reason_and_a_way_out(cfr: Run, tmp_path: Path) -> None:
+    def reply(call: Call) -> Completion:
+        if number_in(call) < 3:
+            raise Rejected(f"http://h: HTTP 503 (busy \x1b[2J, request {number_in(call)}); wait")
+        if number_in(call) == 3:
+            raise Rejected("odd")
+        return Completion(right(call))
+
+    with Store(str(tmp_path / "runs.db")) as store:
+        job = prepare(store, Series("sums", "direct", "m"), sums(5), 1, Scripted(reply))
+        asyncio.run(run(store, [job], 1))
+    ran = cfr("runs", "--failures")
+    assert ran.code == 0, ran.err
+    assert ran.out.splitlines() == [
+        "3 failed: http://h: HTTP 503 (busy �[2J, request 0); wait",
+        "    the first: direct on sums with m, problem p0, run 0",
+        "    way out: wait, then run the same 'cfr eval' command again",
+        "1 failed: odd",
+        "    the first: direct on sums with m, problem p3, run 0",
+        "    way out: run the same 'cfr eval' command again",
+    ]
+    listed = json.loads(cfr("runs", "--failures", "--json").out)
+    assert [(one["count"], one["problem"], one["way_out"][:4]) for one in listed] == [
+        (3, "p0", "wait"),
+        (1, "p3", "run "),
+    ]
+    assert listed[0]["reason"].endswith("[2J, request 0); wait")
+
+
+def test_a_store_without_failures_says_so(cfr: Run, filled: Path) -> None:
+    assert cfr("runs", "--failures").out == f"{filled.name}: no attempt failed\n"
+    assert cfr("runs", "--failures", "--json").out == "[]\n"
 
 
 @pytest.mark.parametrize("command", [["runs"], ["export", "out.csv"]])

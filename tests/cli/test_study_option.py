@@ -18,7 +18,8 @@ from cfr.cli.study_option import (
     runs_argument,
 )
 from cfr.engine.scripted import Scripted
-from cfr.evaluation.evaluate import RunOptions, evaluate
+from cfr.evaluation.evaluate import evaluate
+from cfr.evaluation.run_options import RunOptions
 
 EVERYTHING = StudyPart()
 

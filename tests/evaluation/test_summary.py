@@ -97,7 +97,7 @@ def test_a_store_in_which_nothing_was_run(url: str) -> None:
 
 
 def test_failures_are_listed_by_reason_with_the_first_attempt_of_each(url: str) -> None:
-    whys = ["slow", "odd", "odd", None, "odd", "slow"]
+    whys = ["slow, 3 s", "odd", "odd", None, "odd", "slow, 4 s"]
     with Store(url) as store:
         registered = store.register(SERIES, sums(3))
         rows = [
@@ -110,17 +110,32 @@ def test_failures_are_listed_by_reason_with_the_first_attempt_of_each(url: str) 
         found = failures(store)
     assert found == [
         Failure("odd", 3, "sums", "direct", "model-a", "p1", 0),
-        Failure("slow", 2, "sums", "direct", "model-a", "p0", 0),
+        Failure("slow, 3 s", 2, "sums", "direct", "model-a", "p0", 0),
     ]
     assert found[1].to_json() == {
-        "reason": "slow",
+        "reason": "slow, 3 s",
         "count": 2,
         "benchmark": "sums",
         "method": "direct",
         "model": "model-a",
         "problem": "p0",
         "run": 0,
+        "way_out": "run the same 'cfr eval' command again",
     }
+
+
+@pytest.mark.parametrize(
+    ("reason", "way"),
+    [
+        ("http://h: HTTP 401; put a key into KEY", "put a key into KEY, then run the same"),
+        ("http://h: HTTP 500 (a; b)", "run the same"),
+        ("odd", "run the same"),
+        ("", "run the same"),
+    ],
+)
+def test_a_failure_knows_its_way_out(reason: str, way: str) -> None:
+    failure = Failure(reason, 1, "sums", "direct", "m", "p0", 0)
+    assert failure.way_out == f"{way} 'cfr eval' command again"
 
 
 def test_settings_that_are_no_json_are_told_in_words(url: str) -> None:

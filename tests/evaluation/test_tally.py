@@ -6,7 +6,7 @@ from cfr.engine.scripted import Scripted
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
-from cfr.evaluation.tally import SeriesResult, Tally, most_frequent_reason
+from cfr.evaluation.tally import SeriesResult, Tally, most_frequent_reason, without_numbers
 from cfr.protocol import Completion, Usage
 
 SERIES = Series("sums", "direct", "model-a")
@@ -27,6 +27,15 @@ def test_the_most_frequent_reason_is_that_of_all_series_together() -> None:
     counts: list[Counter[str]] = [Counter(slow=2, odd=3), Counter(), Counter(slow=2)]
     results = [SeriesResult(SERIES, Tally(9, reasons=reasons)) for reasons in counts]
     assert most_frequent_reason(results) == ("slow", 4)
+
+
+def test_reasons_that_differ_in_a_number_are_one() -> None:
+    reasons = Counter(
+        {"odd": 3, "HTTP 429 (again in 1.5s, req_8f3a)": 2, "HTTP 429 (again in 2s, req_c1)": 2}
+    )
+    results = [SeriesResult(SERIES, Tally(9, reasons=reasons))]
+    assert most_frequent_reason(results) == ("HTTP 429 (again in 1.5s, req_8f3a)", 4)
+    assert without_numbers("HTTP 429") != without_numbers("HTTP 503")
 
 
 def test_an_attempt_can_be_taken_back() -> None:

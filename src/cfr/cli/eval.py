@@ -149,7 +149,8 @@ def command(
     done = asyncio.run(aevaluate(experiment, model=ref, options=options, watcher=watcher))
     SafeConsole().print(results(done.series))
     if not done.complete:
-        raise Incomplete(done.stopped)
+        failed = any(one.tally.failed for one in done.series)
+        raise Incomplete(done.stopped + ("; 'cfr runs --failures' lists why" if failed else ""))
 
 
 def _experiment(benchmarks: tuple[str, ...], changes: Changes) -> Experiment:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from cfr.cli.option import json_option, store_option
-from cfr.cli.output import print_json, print_note
+from cfr.cli.output import print_json, print_note, print_text
+from cfr.file.printable import one_line
+
+if TYPE_CHECKING:
+    from cfr.evaluation.summary import Failure, Summary
 
 __all__ = ["command"]
 
@@ -14,16 +20,18 @@ __all__ = ["command"]
 @store_option
 @json_option
 @click.option("--regrade", is_flag=True, help="Grade every stored answer anew; asks no model.")
-def command(store: str, *, as_json: bool, regrade: bool) -> None:
+@click.option("--failures", "only_failures", is_flag=True, help="List why attempts failed instead.")
+def command(store: str, *, as_json: bool, regrade: bool, only_failures: bool) -> None:
     """List what a store holds: each method on each benchmark, with its score and its cost.
 
     \b
     cfr runs
     cfr runs --store results.db --json
     cfr runs --regrade
+    cfr runs --failures
     """
     from cfr.analysis.study.reader import existing_store
-    from cfr.evaluation.summary import summaries
+    from cfr.evaluation.summary import failures, summaries
 
     with existing_store(store) as opened:
         if regrade:
@@ -31,13 +39,32 @@ def command(store: str, *, as_json: bool, regrade: bool) -> None:
 
             changed = grade_anew(opened)
             print_note(f"{changed} verdict(s) changed")
-        found = summaries(opened)
+        if only_failures:
+            _print_failures(opened.url, failures(opened), as_json=as_json)
+        else:
+            _print_series(opened.url, summaries(opened), as_json=as_json)
+
+
+def _print_series(url: str, found: list[Summary], *, as_json: bool) -> None:
     if as_json:
         print_json([summary.to_json() for summary in found])
+    elif not found:
+        print_text(f"{url}: nothing has been run yet")
     else:
         from cfr.cli.console import SafeConsole
         from cfr.cli.live import summary_table
 
-        SafeConsole().print(
-            summary_table(found) if found else f"{opened.url}: nothing has been run yet"
-        )
+        SafeConsole().print(summary_table(found))
+
+
+def _print_failures(url: str, found: list[Failure], *, as_json: bool) -> None:
+    if as_json:
+        print_json([failure.to_json() for failure in found])
+        return
+    for one in found:
+        first = f"{one.method} on {one.benchmark} with {one.model}, problem {one.problem}"
+        print_text(one_line(f"{one.count:,} failed: {one.reason}"))
+        print_text("    " + one_line(f"the first: {first}, run {one.run}"))
+        print_text("    " + one_line(f"way out: {one.way_out}"))
+    if not found:
+        print_text(f"{url}: no attempt failed")

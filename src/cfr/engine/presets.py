@@ -29,6 +29,7 @@ from cfr.file.field import (
     within,
 )
 from cfr.file.jsonl import read_text
+from cfr.file.path import expand_user
 from cfr.file.toml_file import parse_toml
 from cfr.protocol import Usage
 
@@ -106,7 +107,7 @@ def user_file() -> Path | None:
     One that CFR_MODELS names must be there; the other need not.
     """
     if chosen := os.environ.get("CFR_MODELS"):
-        path = Path(chosen).expanduser()
+        path = expand_user(chosen)
         if not path.is_file():
             raise InputError(f"CFR_MODELS: there is no file {path}; name another, or unset it")
         return path

@@ -29,7 +29,7 @@ __all__ = ["Budget", "BudgetSpent", "Budgeted"]
 class BudgetSpent(CfrError):
     """The next call could cost more than is left."""
 
-    exit_code = 6
+    exit_code = 7
 
 
 class Budget:

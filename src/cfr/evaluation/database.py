@@ -20,6 +20,7 @@ from sqlalchemy.event import listens_for
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from cfr.evaluation.error import StoreError, cannot_be, is_outage
+from cfr.file.path import expand_user
 
 __all__ = [
     "open_database",
@@ -41,7 +42,7 @@ _POSTGRES: Final = {"connect_timeout": "10", "keepalives_idle": "30", "tcp_user_
 def sqlite_path(url: str) -> Path | None:
     """Return the file of a SQLite store; None where the address is PostgreSQL's."""
     if "://" not in url:
-        path = Path(url).expanduser()
+        path = expand_user(url)
     elif (parsed := _parsed(url)).get_backend_name() == "sqlite":
         path = Path(parsed.database or ":memory:")
     elif parsed.get_backend_name() == "postgresql":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import orjson
 import sqlalchemy as sa
@@ -11,10 +11,13 @@ import sqlalchemy as sa
 from cfr.evaluation import schema
 from cfr.evaluation.status import STATUSES
 from cfr.evaluation.store import Store, usage_columns
+from cfr.evaluation.tally import without_numbers
 from cfr.problem import Json
 from cfr.protocol import Usage
 
 __all__ = ["Failure", "Summary", "failures", "summaries"]
+
+_AGAIN: Final = "run the same 'cfr eval' command again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +78,16 @@ class Failure:
     problem: str
     run: int
 
+    @property
+    def way_out(self) -> str:
+        """What a person can do about it: a reason that knows says so after its last semicolon."""
+        told = self.reason.rpartition("; ")[2]
+        known = told != self.reason and not told.endswith(")")
+        return f"{told}, then {_AGAIN}" if known else _AGAIN
+
     def to_json(self) -> dict[str, Json]:
         """Describe it for programs."""
-        return asdict(self)
+        return asdict(self) | {"way_out": self.way_out}
 
 
 def summaries(store: Store) -> list[Summary]:
@@ -107,7 +117,7 @@ def summaries(store: Store) -> list[Summary]:
 
 
 def failures(store: Store) -> list[Failure]:
-    """List why attempts failed, the most frequent reason first."""
+    """List why attempts failed, the most frequent reason first; numbers in it make no other."""
     s, p, a = schema.series, schema.problems, schema.attempts
     query = (
         sa.select(a.c.error, s.c.benchmark, s.c.method, s.c.model, p.c.name, a.c.run)
@@ -118,8 +128,9 @@ def failures(store: Store) -> list[Failure]:
     )
     found: dict[str, Failure] = {}
     for reason, *attempt in store.read(query):
-        first = found.get(reason) or Failure(reason or "", 0, *attempt)
-        found[reason] = replace(first, count=first.count + 1)
+        alike = without_numbers(reason or "")
+        first = found.get(alike) or Failure(reason or "", 0, *attempt)
+        found[alike] = replace(first, count=first.count + 1)
     return sorted(found.values(), key=lambda failure: -failure.count)
 
 

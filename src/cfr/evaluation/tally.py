@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from cfr.evaluation.series import Series
 from cfr.evaluation.status import Status
 from cfr.protocol import Usage
 
-__all__ = ["SeriesResult", "Tally", "most_frequent_reason"]
+__all__ = ["SeriesResult", "Tally", "most_frequent_reason", "without_numbers"]
+
+_NUMBERED: Final = re.compile(r"(?<!HTTP )\b[\w.-]*\d[\w.-]*")
 
 
 @dataclass(slots=True)
@@ -66,4 +70,13 @@ class SeriesResult:
 def most_frequent_reason(results: Iterable[SeriesResult]) -> tuple[str, int]:
     """Find out why most of the failed attempts failed, and how many; at least one must have."""
     together = sum((result.tally.reasons for result in results), Counter[str]())
-    return together.most_common(1)[0]
+    alike: Counter[str] = Counter()
+    for reason, count in together.items():
+        alike[without_numbers(reason)] += count
+    most, count = alike.most_common(1)[0]
+    return next(reason for reason in together if without_numbers(reason) == most), count
+
+
+def without_numbers(reason: str) -> str:
+    """Leave out of a reason what differs from call to call: times, counts, names of requests."""
+    return _NUMBERED.sub("#", reason)

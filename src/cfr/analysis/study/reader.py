@@ -26,6 +26,7 @@ from cfr.evaluation import record
 from cfr.evaluation.record import RecordKey
 from cfr.evaluation.store import Store, StoreError
 from cfr.file.path import expand_user
+from cfr.file.storable import storable_text
 from cfr.problem import Json
 
 __all__ = ["Source", "existing_store", "open_study", "read_file", "read_store"]
@@ -150,9 +151,7 @@ def _store_transcripts(store: Store, wanted: Collection[RecordKey]) -> dict[Reco
 def _fits_database(key: RecordKey) -> bool:
     """Say whether a database could hold a key at all; it would refuse to look for another."""
     *names, run = key
-    text = "".join(map(str, names))
-    whole = "\0" not in text and text.encode(errors="ignore").decode() == text
-    return whole and -(2**63) <= run < 2**63
+    return all(storable_text(str(name)) == name for name in names) and -(2**63) <= run < 2**63
 
 
 def read_file(path: Path) -> Study:
