@@ -107,10 +107,11 @@ def test_every_exit_code_is_documented() -> None:
     assert documented == codes(CfrError) | of_click | {0, 130, 141}
 
 
-def test_a_reader_that_goes_away_is_no_mistake() -> None:
+@pytest.mark.parametrize("arguments", [["bench", "show", "--json"], ["models"]])
+def test_a_reader_that_goes_away_is_no_mistake(arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "cfr", "bench", "show", "--json"]
+    command = [sys.executable, "-m", "cfr", *arguments]
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 import traceback
+from typing import Any
 
 import click
 
@@ -66,8 +67,19 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
+class _ReaderGone(Exception):
+    """Whatever read our output went away (`cfr … | head`)."""
+
+
 class LazyGroup(click.Group):
     """A group that knows its commands by name and imports one only to run it."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; click would take a broken pipe for a failure and exit with 1."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _ReaderGone from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Name the commands in the order of the table above."""
@@ -108,8 +120,7 @@ def main() -> None:
         _fail(error.format_message(), error.exit_code)
     except (KeyboardInterrupt, click.Abort):
         _fail("stopped", 130)
-    except BrokenPipeError:
-        # The reader of our output went away (`cfr … | head`); there is nobody left to tell.
+    except _ReaderGone:  # there is nobody left to tell
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except Exception:  # a mistake of ours: all that is known of it, and still no control characters

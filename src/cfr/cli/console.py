@@ -46,3 +46,8 @@ class SafeConsole(console.Console):
     def status(self, status: console.RenderableType, **options: Any) -> Status:
         """Show that something goes on; a spinner would read markup in a string."""
         return super().status(Text(status) if isinstance(status, str) else status, **options)
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to ``main`` to end when nobody reads any more; rich would exit with 1."""
+        self.quiet = True
+        raise BrokenPipeError
