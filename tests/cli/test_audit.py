@@ -148,7 +148,7 @@ def test_labels_of_other_words_are_refused(cfr: Run, filled: Path) -> None:
         (["--benchmark", "none"], "runs.db: has no benchmark 'none'; it has sums"),
         (["--method", "direct"], "runs.db: has no method 'direct'; it has cfr"),
         (["--labels", "none/labels.jsonl"], "none/labels.jsonl: cannot be written"),
-        (["--labels", "runs.db"], "runs.db: not UTF-8"),
+        (["--labels", "runs.db"], "runs.db, line 1: not UTF-8"),
         (["--labels", "torn.jsonl"], "torn.jsonl, line 1: not JSON"),
         (["--size", "0"], "--size"),
     ],
