@@ -18,7 +18,6 @@ NAME = f"org/name[/x][red]{CONTROL}\u202egnp"
 LONG = f"{NAME}\n{'x' * 3_000}"
 TEXT = f"{NAME}\n\x00\ud800\r\u2066end"
 ANSWER = "[red]x[/x]\x1b[2J\x9b\u202e"
-REPLY = TEXT.replace("\ud800", "")
 CUED = f"Find the remainder of 5 divided by 3. {TEXT}"
 
 
@@ -39,14 +38,14 @@ def write_rows(path: Path, *rows: dict[str, Any]) -> str:
 def hostile(endpoint: Server) -> Server:
     """An endpoint whose model has a hostile name and writes hostile replies."""
     spec = {
-        "raw_constraints": [{"id": REPLY, "type": REPLY, "description": REPLY}],
-        "answer_format": REPLY,
-        "danger_note": REPLY,
+        "raw_constraints": [{"id": TEXT, "type": TEXT, "description": TEXT}],
+        "answer_format": TEXT,
+        "danger_note": TEXT,
     }
 
     def respond(body: dict[str, Any]) -> Any:
         stage1 = "Do not solve the problem" in str(body)
-        return completion(json.dumps(spec) if stage1 else f"{REPLY} \\boxed{{{ANSWER}}}")
+        return completion(json.dumps(spec) if stage1 else f"{TEXT} \\boxed{{{ANSWER}}}")
 
     endpoint.served = [{"id": LONG}]
     endpoint.respond = respond
