@@ -281,7 +281,7 @@ async def test_a_refusal_in_two_pieces_is_understood(endpoint: Server) -> None:
 
 
 async def test_a_list_of_models_is_asked_for_again(endpoint: Server) -> None:
-    endpoint.served = [{"id": 5}, {"id": "only"}, {}]
+    endpoint.served = [{"id": 5}, {"id": "only"}, {"id": "no\0name"}, {}]
     async with OpenAI(Endpoint(endpoint.url, "")) as asked:
         assert asked.model == "only"
     with pytest.raises(ModelNotFound, match=r"HTTP 404 .* try http://127\.0\.0\.1:\d+/v1$"):

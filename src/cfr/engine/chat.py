@@ -242,12 +242,10 @@ def _usage(event: dict[str, Json]) -> Usage:
 def _count(value: Json, *path: str) -> int | None:
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
-    if isinstance(value, str) and value.isdecimal() and len(value) <= len(str(_MOST_TOKENS)):
-        value = int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    usable = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
-    return cast("int", value) if usable else None
+    digits = isinstance(value, str) and value.isdecimal() and len(value) <= len(str(_MOST_TOKENS))
+    if digits or (isinstance(value, float) and value.is_integer()):
+        value = int(cast("str | float", value))
+    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None
 
 
 def _brief(value: Json, data: bytes) -> str:

@@ -17,6 +17,7 @@ from cfr.engine.error import BadReply, ModelNotFound, PromptTooLong, Rejected, S
 from cfr.engine.refusal import DecodingRefused, ParameterRefused
 from cfr.engine.retry import Retry
 from cfr.engine.transport import Bounds, Incoming, Transport
+from cfr.file.storable import storable_text
 from cfr.problem import Json
 from cfr.protocol import Call, Completion
 
@@ -104,7 +105,8 @@ class OpenAI:
 
     async def _only_model(self) -> str:
         """Find the model's name, which need not be given where the endpoint serves just one."""
-        names = [name for entry in await self.models() if isinstance(name := entry.get("id"), str)]
+        found = (entry.get("id") for entry in await self.models())
+        names = [name for name in found if isinstance(name, str) and name == storable_text(name)]
         if len(names) != 1:
             listed = self._transport.redaction.quote(", ".join(names[:8]))
             choice = f"it serves {listed}" if names else "it lists none"

@@ -7,15 +7,15 @@ texts, and a general client spends more on its own objects than on the wire.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
 import aiohttp
 
 from cfr.engine.endpoint import Endpoint
-from cfr.engine.error import BadReply, Rejected, StreamCut, TimedOut, Unreachable
+from cfr.engine.error import BadReply, EngineError, Rejected, StreamCut, TimedOut, Unreachable
 from cfr.engine.redaction import Redaction
 from cfr.engine.refusal import refusal
 
@@ -31,6 +31,7 @@ REPLY_BYTES: Final = 16 * _MEGABYTE
 # hundreds of connections hold together stays small even if each is sent a flood.
 _ERROR_BYTES: Final = 2**16
 _SMALL_BYTES: Final = 2**20
+_HEADERS: Final = {"Content-Type": "application/json"}
 _DOCUMENTS: Final = (b"{", b"[", b"<")
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
@@ -153,46 +154,40 @@ class Transport:
         """Send a request and give its reply; a refusal and every fault on the way is raised."""
         if self._session is None:
             raise RuntimeError("use the engine inside `async with`")
-        url, headers = self.endpoint.url(path), {"Content-Type": "application/json"}
-        with self._named_faults():
+        url = self.endpoint.url(path)
+        try:
             async with self._session.request(
-                verb, url, data=data, headers=headers, allow_redirects=False
+                verb, url, data=data, headers=_HEADERS, allow_redirects=False
             ) as response:
                 if not 200 <= response.status < 300:
                     body = await _beginning(response)
                     raise refusal(self.endpoint, response.status, response.headers, body)
                 yield Incoming(response, self.bounds.reply_bytes, self._turn)
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise self._named(error) from None
 
-    @contextmanager
-    def _named_faults(self) -> Generator[None]:
+    def _named(self, error: aiohttp.ClientError | TimeoutError) -> EngineError:
         where = self.endpoint.shown
-        try:
-            yield
-        except TimeoutError:
-            raise TimedOut(f"{where}: nothing came for too long; try again later") from None
-        except aiohttp.InvalidURL:
-            raise Rejected(f"{where}: not an address; write it as http://HOST:PORT/v1") from None
-        except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError):
-            raise StreamCut(
+        if isinstance(error, TimeoutError):
+            return TimedOut(f"{where}: nothing came for too long; try again later")
+        if isinstance(error, aiohttp.InvalidURL):
+            return Rejected(f"{where}: not an address; write it as http://HOST:PORT/v1")
+        if isinstance(error, aiohttp.ClientPayloadError | aiohttp.ServerDisconnectedError):
+            return StreamCut(
                 f"{where}: the connection was cut in the middle of a reply, or damaged it"
-            ) from None
-        except aiohttp.ClientResponseError as error:
-            reason = self.redaction.quote(error.message)
-            raise BadReply(
-                f"{where}: its answer cannot be read as HTTP ({reason}); check the address, its "
-                "port and whether it begins with http:// or https://"
-            ) from None
-        except aiohttp.ClientConnectorError as error:
-            raise Unreachable(
-                f"{where}: cannot be reached ({_reason(error)}); check the address and that it is "
-                "running"
-            ) from None
-        except aiohttp.ClientError as error:
-            raise StreamCut(f"{where}: the connection was cut ({_reason(error)})") from None
-
-
-def _reason(error: aiohttp.ClientError) -> str:
-    return getattr(error, "strerror", None) or type(error).__name__
+            )
+        if isinstance(error, aiohttp.ClientResponseError):
+            return BadReply(
+                f"{where}: its answer cannot be read as HTTP "
+                f"({self.redaction.quote(error.message)}); check the address, its port and "
+                "whether it begins with http:// or https://"
+            )
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return Unreachable(
+                f"{where}: cannot be reached ({reason}); check the address and that it is running"
+            )
+        return StreamCut(f"{where}: the connection was cut ({reason})")
 
 
 async def _beginning(response: aiohttp.ClientResponse) -> bytes:
