@@ -152,6 +152,36 @@ def test_a_fault_is_one_line_with_a_way_out(
 
 
 @pytest.mark.parametrize(
+    ("reply", "option", "message"),
+    [
+        (Reply(endless=b" "), ("--call-timeout", "0.2"), "not done after 0.2 s"),
+        (failure(400, "no"), ("--max-reply-bytes", "5000"), "HTTP 400 (no)"),
+    ],
+)
+def test_a_call_can_be_bounded(
+    cfr: Run, endpoint: Server, reply: Reply, option: tuple[str, ...], message: str
+) -> None:
+    endpoint.script(reply)
+    ran = cfr("solve", "2 + 2?", "--quiet", "--base-url", endpoint.url, *option)
+    assert ran.code == 3
+    assert message in ran.err
+
+
+def test_a_setting_that_the_model_refuses_is_left_out_and_said(cfr: Run, endpoint: Server) -> None:
+    endpoint.respond = lambda body: (
+        failure(400, "top_p is not supported") if "top_p" in body else completion("\\boxed{4}")
+    )
+    ran = cfr("solve", "2 + 2?", "--method", "direct", "--base-url", endpoint.url)
+    assert ran.code == 0, ran.err
+    assert "top_p is refused by the model and not sent" in ran.out
+    explicit = ("--temperature", "none", "--top-p", "none", "--max-tokens", "50")
+    ran = cfr("solve", "2 + 2?", "--quiet", *explicit, "--base-url", endpoint.url)
+    assert ran.out.strip() == "4"
+    assert "temperature" not in endpoint.requests[-1]
+    assert endpoint.requests[-1]["max_tokens"] == 50
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["", "--quiet"], "is empty"),

@@ -12,7 +12,9 @@ import click
 
 from cfr.cli.option import (
     SEED,
+    call_timeout_option,
     grouped,
+    max_reply_bytes_option,
     max_tokens_option,
     model_options,
     number_or_none,
@@ -98,20 +100,8 @@ _run_settings: Final = grouped(
         type=click.FloatRange(min=0, min_open=True),
         help="Stop before this many US dollars are exceeded; needs the model's price.",
     ),
-    click.option(
-        "--call-timeout",
-        type=click.FloatRange(min=0, min_open=True),
-        default=3600.0,
-        show_default=True,
-        help="Seconds for a call, retries included.",
-    ),
-    click.option(
-        "--max-reply-bytes",
-        type=click.IntRange(min=1),
-        default=16_000_000,
-        show_default=True,
-        help="Read no more of a reply.",
-    ),
+    call_timeout_option("call_timeout"),
+    max_reply_bytes_option("max_reply_bytes"),
 )
 
 

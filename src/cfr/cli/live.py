@@ -55,7 +55,8 @@ class TerminalWatcher(EvaluationWatcher):
 
     def adapted(self, model: str, change: str) -> None:
         """Say which setting a model will not have."""
-        self._console.print(Text(f"{model}: {change}; its series are named accordingly"))
+        said = f"{model}: {change}; its series are named accordingly"
+        self._console.print(Text(one_line(said)))
 
 
 class _Display:

@@ -13,9 +13,12 @@ __all__ = [
     "SEED",
     "Command",
     "Decorator",
+    "bound_options",
+    "call_timeout_option",
     "decoding_options",
     "grouped",
     "json_option",
+    "max_reply_bytes_option",
     "max_tokens_option",
     "model_options",
     "number_or_none",
@@ -76,6 +79,12 @@ def _decoding() -> Callable[..., object]:
     return decode
 
 
+def _bounds() -> Callable[..., object]:
+    from cfr.engine.transport import Bounds
+
+    return Bounds
+
+
 def number_or_none(least: float, most: float) -> Callable[[Any], float | str]:
     """Make the type of a setting: a number within a range, or ``none`` where it is not sent."""
     number = click.FloatRange(least, most)
@@ -124,6 +133,36 @@ decoding_options: Final = grouped(
     max_tokens_option,
 )
 """The options that say how replies are sampled, as a ``Decoding``."""
+
+
+def call_timeout_option(name: str) -> Decorator:
+    """Make the option for the time of a call, under the name that its command has for it."""
+    return click.option(
+        "--call-timeout",
+        name,
+        type=click.FloatRange(min=0, min_open=True),
+        default=3_600.0,
+        show_default=True,
+        help="Seconds for a call, its retries included.",
+    )
+
+
+def max_reply_bytes_option(name: str) -> Decorator:
+    """Make the option for the size of a reply, under the name that its command has for it."""
+    return click.option(
+        "--max-reply-bytes",
+        name,
+        type=click.IntRange(min=1),
+        default=16_000_000,
+        show_default=True,
+        help="A larger reply is a fault, and not read further.",
+    )
+
+
+bound_options: Final = grouped(
+    "bounds", _bounds, call_timeout_option("seconds"), max_reply_bytes_option("reply_bytes")
+)
+"""The options that bound a single call, as ``Bounds``."""
 
 store_option: Final = click.option(
     "--store", default="runs.db", show_default=True, help="A file, or postgresql://…."

@@ -17,6 +17,7 @@ from cfr.engine.engine import Decoding, Engine, Watcher
 from cfr.engine.error import Transient
 from cfr.engine.resolve import ModelRef, resolve
 from cfr.engine.solve import Solved, asolve
+from cfr.engine.transport import Bounds
 from cfr.file.printable import one_line
 from cfr.method import Method, Routed
 from cfr.method.constraint_first import Routing
@@ -29,9 +30,16 @@ __all__ = ["Session"]
 class Session(AbstractAsyncContextManager["Session"]):
     """Loads the model once; then solves one problem after another with it."""
 
-    def __init__(self, ref: ModelRef, decoding: Decoding, *, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        ref: ModelRef,
+        decoding: Decoding,
+        bounds: Bounds | None = None,
+        *,
+        quiet: bool = False,
+    ) -> None:
         with bytes_bar(ref.model or "model", quiet=quiet) as progress:
-            self._opening = resolve(ref, decoding, progress=progress)
+            self._opening = resolve(ref, decoding, bounds=bounds, progress=progress)
         self._engine: Engine | None = None
         self.console = SafeConsole()
 
@@ -132,7 +140,7 @@ class _Shown(Watcher):
 
     def adapted(self, call: Call, change: str) -> None:  # noqa: ARG002
         """Say which setting the model will not have."""
-        self._console.print(Text(f"{change}", style="yellow"))
+        self._console.print(Text(change, style="yellow"))
 
     def finished(self, call: Call, completion: Completion) -> None:
         """Close the stage; what ended in the meantime follows."""

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cfr.cli.option import decoding_options, model_options
+from cfr.cli.option import bound_options, decoding_options, model_options
 from cfr.cli.output import print_json, print_text
 from cfr.error import CfrError
 
 if TYPE_CHECKING:
     from cfr.engine.engine import Decoding
     from cfr.engine.resolve import ModelRef
+    from cfr.engine.transport import Bounds
 
 __all__ = ["NoAnswer", "command"]
 
@@ -34,6 +35,7 @@ class NoAnswer(CfrError):
 )
 @model_options
 @decoding_options
+@bound_options
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object a problem.")
 @click.option("--quiet", is_flag=True, help="Write the final answer alone.")
 def command(
@@ -41,6 +43,7 @@ def command(
     method: str,
     ref: ModelRef,
     decoding: Decoding,
+    bounds: Bounds,
     *,
     as_json: bool,
     quiet: bool,
@@ -65,7 +68,7 @@ def command(
 
     async def run() -> int:
         unanswered = 0
-        async with Session(ref, decoding, quiet=quiet or as_json) as session:
+        async with Session(ref, decoding, bounds, quiet=quiet or as_json) as session:
             for problem in problems:
                 watcher = SILENT if quiet or as_json else None
                 solved = await session.solve(chosen, problem, watcher)
