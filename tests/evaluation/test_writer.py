@@ -13,10 +13,12 @@ import sqlalchemy as sa
 from postgres import Postgres
 from sqlalchemy.event import listen
 from stored import attempt
-from sums import sums
+from sums import right, sums
 
+from cfr.engine.scripted import Scripted
 from cfr.evaluation import database, schema, writer
 from cfr.evaluation.error import StoreError, Unstorable
+from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
 from cfr.evaluation.writer import RowValues, Writer
@@ -252,3 +254,15 @@ async def test_a_server_that_stays_away_ends_the_run_in_words(
             await store.write_attempt(attempt(registered.series, registered.problems["p0"]))
         with pytest.raises(StoreError, match=r"cannot be read .*see that its server runs"):
             store.finished(registered.series)
+
+
+async def test_who_wants_to_leave_does_not_wait_for_a_server(restarted: Postgres) -> None:
+    with Store(restarted.url) as store:
+        job = prepare(store, Series("sums", "direct", "m"), sums(3), 1, Scripted(right))
+        restarted.stop()
+        running = asyncio.create_task(run(store, [job], width=3))
+        done, _ = await asyncio.wait([running], timeout=0.5)
+        assert not done
+        running.cancel()
+        with pytest.raises(StoreError, match=r"cannot be written .*see that its server runs"):
+            await asyncio.wait_for(running, 30)  # it would wait for a minute

@@ -97,6 +97,9 @@ async def run(store: Store, jobs: Iterable[Job], width: int) -> None:
             done, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             for ended in done:
                 ended.result()
+        except asyncio.CancelledError:
+            store.hasten()
+            raise
         finally:
             for task in (*workers, *either):
                 task.cancel()

@@ -201,6 +201,10 @@ class Store:
         """Wait until all that was written is safe."""
         self._writer.flush()
 
+    def hasten(self) -> None:
+        """Wait for no server any more: somebody wants to leave."""
+        self._writer.hasten()
+
     def _require_store(self, tables: set[str], *, existing: bool) -> None:
         """Refuse a file that is somebody else's; a new one, or one just begun, is made a store."""
         ours = set(schema.METADATA.tables)

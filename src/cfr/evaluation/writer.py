@@ -58,6 +58,7 @@ class Writer:
         self._watching: list[asyncio.Future[None]] = []
         self._changed = threading.Condition()
         self._busy = False
+        self._hasty = False
         self._closing = False
         self._failure: StoreError | None = None
         self._thread: threading.Thread | None = None
@@ -95,10 +96,16 @@ class Writer:
         if self._failure:
             raise self._failure
 
+    def hasten(self) -> None:
+        """Wait for no server any more: somebody wants to leave."""
+        with self._changed:
+            self._hasty = True
+            self._changed.notify_all()
+
     def close(self) -> None:
         """Commit what is left and stop."""
         with self._changed:
-            self._closing = True
+            self._hasty = self._closing = True
             self._changed.notify_all()
         if self._thread:
             self._thread.join()
@@ -143,12 +150,12 @@ class Writer:
             except Exception as error:
                 patient = is_outage(error) and not self._failure
                 pause = next(waits, None) if patient else None
-                if pause is None or self._closing:
+                if pause is None or self._hasty:
                     return error
             else:
                 return None
             with self._changed:
-                self._changed.wait_for(lambda: self._closing, pause)
+                self._changed.wait_for(lambda: self._hasty, pause)
 
     def _write(self, batch: list[_Pending]) -> None:
         if not batch:
