@@ -223,3 +223,18 @@ async def test_a_row_that_is_refused_fails_its_attempt_and_no_other(
     assert re.search(r"refused to store it \(.*surrogates", rows["p0"]["error"])
     assert (job.tally.failed, job.tally.ok) == (1, 2)
     assert list(job.tally.reasons) == [rows["p0"]["error"]]
+
+
+async def test_a_call_that_is_refused_fails_its_attempt_and_no_other(url: str) -> None:
+    odd: Any = "\ud83d"  # an engine that keeps to its types says stop, length or other
+
+    def reply(call: Call) -> Completion:
+        return Completion(right(call), "stop" if number_in(call) else odd)
+
+    with Store(url) as store:
+        job = await make(store, make_method("cfr"), Scripted(reply))
+        rows = {row["problem"]: row for row in attempt_rows(store)}
+        assert [rows[f"p{n}"]["status"] for n in range(3)] == ["failed", "ok", "ok"]
+        assert "refused to store it" in rows["p0"]["error"]
+        assert (job.tally.failed, job.tally.ok) == (1, 2)
+        assert (await make(store, make_method("cfr"), Scripted(right))).tally.complete

@@ -13,6 +13,7 @@ from sqlalchemy.exc import (
     OperationalError,
     ProgrammingError,
     SQLAlchemyError,
+    StatementError,
 )
 
 from cfr.error import CfrError
@@ -63,7 +64,8 @@ def is_outage(error: Exception) -> bool:
 def is_of_the_row(error: Exception) -> bool:
     """Say whether it is a row's values that were refused; other rows may fare better."""
     if not isinstance(error, DBAPIError):  # a value that could not even be sent
-        return not isinstance(error, StoreError | SQLAlchemyError) or hasattr(error, "orig")
+        others = StoreError | SQLAlchemyError
+        return isinstance(error, StatementError) or not isinstance(error, others)
     orig: Any = error.orig
     state, code = getattr(orig, "sqlstate", None), getattr(orig, "sqlite_errorname", None)
     if state or code:

@@ -74,7 +74,8 @@ async def run(store: Store, jobs: Iterable[Job], width: int) -> None:
 
     Whatever goes wrong in an attempt fails that attempt and nothing else; only a key or a model
     that is refused before anything succeeded fails the rest of its series unasked. A spent budget,
-    a store that cannot be written and a stored call that no longer fits end the run.
+    a refused decoding, a store that cannot be written and a stored call that no longer fits end
+    the run.
     """
     missing = (attempt for job in jobs for attempt in job.missing())
 
@@ -82,10 +83,9 @@ async def run(store: Store, jobs: Iterable[Job], width: int) -> None:
         before: _Writing | None = None
         try:
             for job, problem, run_index in missing:
-                now = await _attempt(store, job, problem, run_index)
-                if before:  # safe by now: the next attempt did not wait for the disk
-                    await before.done()
-                before = now
+                last, before = before, await _attempt(store, job, problem, run_index)
+                if last:  # safe by now: the next attempt did not wait for the disk
+                    await last.done()
         finally:
             if before:
                 await before.done()
