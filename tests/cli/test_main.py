@@ -115,3 +115,14 @@ def test_a_reader_that_goes_away_is_no_mistake(arguments: list[str]) -> None:
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["runs --store ~no-one/x.db", "solve 2+2 --model ~no-one/x.gguf", "route ~no-one/x.jsonl"],
+)
+def test_the_home_of_nobody_is_one_line(command: str, cfr: Run) -> None:
+    ran = cfr(*command.split())
+    assert ran.code in (2, 3, 5)
+    assert ran.err.startswith("cfr: ~no-one/x.")
+    assert ran.err.count("\n") == 1

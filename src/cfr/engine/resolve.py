@@ -14,6 +14,7 @@ from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.presets import Preset, find_preset, presets
 from cfr.engine.pull import Progress, pull
 from cfr.engine.transport import Bounds
+from cfr.file.path import expand_user
 
 __all__ = ["ModelRef", "resolve", "runs_here"]
 
@@ -65,7 +66,7 @@ def runs_here(wanted: ModelRef) -> bool:
 
 def _gguf(wanted: ModelRef) -> Path | None:
     if wanted.model and wanted.model.lower().endswith(".gguf") and not wanted.base_url:
-        return Path(wanted.model).expanduser()
+        return expand_user(wanted.model)
     return None
 
 
