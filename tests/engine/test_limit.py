@@ -1,4 +1,5 @@
 import asyncio
+import random
 
 import pytest
 
@@ -46,9 +47,49 @@ async def test_the_window_opens_while_replies_come() -> None:
     assert engine.most == 64
 
 
-async def test_a_push_back_halves_the_window_once_for_a_round() -> None:
+class Refusing(Counting):
+    """An engine that refuses calls: a share of them at random, or those above a number."""
+
+    def __init__(self, share: float = 0, above: int = 1_000) -> None:
+        super().__init__()
+        self.share, self.above = share, above
+        self.dice = random.Random(1)
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        if self.now >= self.above or self.dice.random() < self.share:
+            await asyncio.sleep(0.001)
+            raise RateLimited("slow")
+        return await super().complete(call, watcher)
+
+
+async def refused(limited: Limited, times: int) -> int:
+    calls = (limited.complete(CALL) for _ in range(times))
+    replies = await asyncio.gather(*calls, return_exceptions=True)
+    return sum(isinstance(reply, RateLimited) for reply in replies)
+
+
+async def test_an_endpoint_that_takes_fewer_calls_gets_fewer() -> None:
+    engine, limiter = Refusing(above=10), Limiter(64)
+    await refused(Limited(engine, limiter), 500)
+    assert limiter.size < 20
+    assert await refused(Limited(engine, limiter), 1_000) < 250
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6])
+async def test_fewer_calls_are_no_remedy_for_an_endpoint_that_fails_now_and_then(
+    share: float,
+) -> None:
+    limiter = Limiter(64)
+    limited, sizes = Limited(Refusing(share), limiter), list[float]()
+    for _ in range(100):
+        await refused(limited, 64)
+        sizes.append(limiter.size)
+    assert sum(sizes) / len(sizes) > 48
+
+
+async def test_after_a_cut_the_window_opens_by_one_a_round() -> None:
     engine, limiter = Counting(), Limiter(64)
-    engine.faults = [RateLimited("slow"), RateLimited("slow"), RateLimited("slow")]
+    engine.faults = [RateLimited("slow") for _ in range(64)]
     await ask(Limited(engine, limiter), 1)
     assert 32 <= limiter.size <= 33
     before = limiter.size
@@ -58,7 +99,7 @@ async def test_a_push_back_halves_the_window_once_for_a_round() -> None:
 
 async def test_a_cut_stream_is_no_push_back() -> None:
     engine, limiter = Counting(), Limiter(64)
-    engine.faults = [StreamCut("cut")]
+    engine.faults = [StreamCut("cut") for _ in range(64)]
     await ask(Limited(engine, limiter), 1)
     assert limiter.size == 64
 

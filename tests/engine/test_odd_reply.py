@@ -8,7 +8,14 @@ from loopback import Endpoint as Server
 from loopback import Reply, answer, completion, failure
 
 from cfr.engine.engine import SILENT, Watcher
-from cfr.engine.error import BadReply, ServerFault, StreamCut, TimedOut, Transient
+from cfr.engine.error import (
+    BadReply,
+    RateLimited,
+    ServerFault,
+    StreamCut,
+    TookTooLong,
+    Transient,
+)
 from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.retry import Retry
 from cfr.engine.transport import Bounds
@@ -200,16 +207,16 @@ async def test_a_call_has_a_limit_that_no_dripping_puts_off(
     brief = OpenAI(Endpoint(endpoint.url, "m"), bounds=Bounds(seconds=0.2))
     async with brief as asked:
         with pytest.raises(
-            TimedOut, match=r"not done after 0\.2 s; allow more with --call-timeout"
+            TookTooLong, match=r"not done after 0\.2 s; allow more with --call-timeout"
         ):
             await asked.complete(CALL, watcher)
     assert len(endpoint.requests) == 1
     assert endpoint.left.wait(10)
 
 
-async def test_retries_and_their_pauses_count_for_the_limit_of_a_call(endpoint: Server) -> None:
+async def test_nothing_is_asked_again_after_the_time_of_a_call(endpoint: Server) -> None:
     endpoint.script(failure(429, "slow", Retry_After="30"))
     async with OpenAI(Endpoint(endpoint.url, "m"), bounds=Bounds(seconds=0.2)) as asked:
-        with pytest.raises(TimedOut):
+        with pytest.raises(RateLimited):
             await asked.complete(CALL)
     assert len(endpoint.requests) == 1

@@ -4,8 +4,24 @@ from email.utils import formatdate
 
 import pytest
 
-from cfr.engine.error import RateLimited, Rejected, ServerFault, Transient
-from cfr.engine.retry import Retry, parse_retry_after
+from cfr.engine.engine import SILENT, Watcher
+from cfr.engine.error import (
+    RateLimited,
+    Rejected,
+    ServerFault,
+    StreamCut,
+    Transient,
+    Unreachable,
+)
+from cfr.engine.limit import Limited, Limiter
+from cfr.engine.retry import Retry, Retrying, parse_retry_after
+from cfr.protocol import Call, Completion
+
+CALL = Call.user("x", stage="direct", max_tokens=8)
+
+
+def _ignore(_fault: Transient, _pause: float) -> None:
+    pass
 
 
 class Flaky:
@@ -39,40 +55,103 @@ async def test_a_passing_fault_is_asked_again(pauses: list[float]) -> None:
     assert operation.tries == 3
     assert [str(fault) for fault, _ in told] == ["a", "b"]
     assert [pause for _, pause in told] == pauses
-    assert 0.25 <= pauses[0] <= 0.5 <= pauses[1] <= 1.0
+    assert 0.025 <= pauses[0] <= 0.05 < 0.075 <= pauses[1] <= 0.15
 
 
 async def test_the_last_fault_is_raised(pauses: list[float]) -> None:
     operation = Flaky(*(ServerFault(str(n)) for n in range(9)))
     with pytest.raises(ServerFault, match="2"):
-        await Retry(attempts=3).run(operation, lambda _fault, _pause: None)
+        await Retry(attempts=3).run(operation, _ignore)
     assert len(pauses) == 2
 
 
 async def test_a_refusal_is_final(pauses: list[float]) -> None:
     operation = Flaky(Rejected("no"))
     with pytest.raises(Rejected):
-        await Retry().run(operation, lambda _fault, _pause: None)
+        await Retry().run(operation, _ignore)
     assert operation.tries == 1
     assert pauses == []
 
 
 async def test_the_endpoint_says_how_long(pauses: list[float]) -> None:
-    await Retry().run(Flaky(RateLimited("slow", 7.5)), lambda _fault, _pause: None)
+    await Retry().run(Flaky(RateLimited("slow", 7.5)), _ignore)
     assert pauses == [7.5]
 
 
 async def test_an_endpoint_that_wants_an_hour_has_said_no(pauses: list[float]) -> None:
     with pytest.raises(RateLimited):
-        await Retry().run(Flaky(RateLimited("slow", 3600)), lambda _fault, _pause: None)
+        await Retry().run(Flaky(RateLimited("slow", 3600)), _ignore)
     assert pauses == []
 
 
 def test_pauses_grow_to_a_limit() -> None:
     retry = Retry(first_pause=1, longest_pause=8)
     fault = ServerFault("x")
-    assert all(2 <= retry.pause(3, fault) <= 4 for _ in range(50))
+    assert all(1.5 <= retry.pause(2, fault) <= 3 for _ in range(50))
     assert all(4 <= retry.pause(30, fault) <= 8 for _ in range(50))
+
+
+@pytest.mark.parametrize(
+    ("kind", "growing"), [(ServerFault, False), (StreamCut, False), (RateLimited, True)]
+)
+async def test_a_fault_of_one_call_among_others_is_asked_again_soon(
+    kind: type[Transient], *, growing: bool, pauses: list[float]
+) -> None:
+    retry, faults = Retry(), [kind("x") for _ in range(4)]
+
+    async def operation() -> str:
+        await retry.run(Flaky(), _ignore)  # meanwhile another call gets through
+        if faults:
+            raise faults.pop()
+        return "done"
+
+    assert await retry.run(operation, _ignore) == "done"
+    assert (max(pauses) > 0.05) == growing
+    assert len(pauses) == 4
+
+
+async def test_where_nobody_ever_answered_we_give_up_sooner(pauses: list[float]) -> None:
+    retry = Retry()
+    with pytest.raises(Unreachable):
+        await retry.run(Flaky(*[Unreachable("x")] * 20), _ignore)
+    assert len(pauses) == 4
+    await retry.run(Flaky(), _ignore)
+    pauses.clear()
+    with pytest.raises(Unreachable):
+        await retry.run(Flaky(*[Unreachable("x")] * 20), _ignore)
+    assert len(pauses) == 7
+    assert 25 < sum(pauses) < 56
+
+
+async def test_no_try_begins_after_the_time_of_a_call(pauses: list[float]) -> None:
+    operation = Flaky(*[ServerFault("x", 4.0)] * 9)
+    with pytest.raises(ServerFault):
+        await Retry(seconds=3).run(operation, _ignore)
+    assert (operation.tries, pauses) == (1, [])
+
+
+async def test_between_two_tries_others_have_their_turn() -> None:
+    limiter = Limiter(1)
+
+    class Once:
+        faults = 1
+
+        async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+            if self.faults:
+                self.faults = 0
+                raise ServerFault("x")
+            return Completion("done")
+
+    class Looking(Watcher):
+        in_flight: int | None = None
+
+        def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+            self.in_flight = limiter.in_flight
+
+    watcher = Looking()
+    engine = Retrying(Limited(Once(), limiter), Retry(first_pause=0))
+    assert (await engine.complete(CALL, watcher)).text == "done"
+    assert watcher.in_flight == 0
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def call_timeout_option(name: str) -> Decorator:
         type=click.FloatRange(min=0, min_open=True),
         default=3_600.0,
         show_default=True,
-        help="Seconds for a call, its retries included.",
+        help="Seconds for a reply; later than that nothing is asked again.",
     )
 
 

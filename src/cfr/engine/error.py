@@ -20,6 +20,7 @@ __all__ = [
     "ServerFault",
     "StreamCut",
     "TimedOut",
+    "TookTooLong",
     "Transient",
     "Unauthorized",
     "Unreachable",
@@ -59,6 +60,10 @@ class ModelFileError(EngineError):
 
 class JournalMismatch(EngineError):
     """A replayed method asked something other than what its journal has an answer to."""
+
+
+class TookTooLong(EngineError):
+    """A reply that was still not complete when the time of its call was over."""
 
 
 class Transient(EngineError):

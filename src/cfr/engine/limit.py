@@ -1,15 +1,18 @@
 """Limits on calls to one endpoint: how many at the same time, and how many a minute.
 
-Concurrency grows while replies come and is halved when the endpoint pushes back (429, 5xx or a
-time-out), as TCP does with its window. Requests and tokens a minute are kept below their limits
-where there are any.
+Concurrency grows while replies come and is halved when the endpoint pushes many calls back (429,
+5xx or a time-out), much as TCP does with its window. Where fewer calls at a time are pushed back as
+often, the endpoint fails at that rate whatever is asked of it, and concurrency returns to what it
+was. Requests and tokens a minute are kept below their limits where there are any.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
+from dataclasses import dataclass
 from types import TracebackType
+from typing import Final
 
 from cfr.engine.engine import SILENT, Engine, Relay, Watcher
 from cfr.engine.error import RateLimited, ServerFault, TimedOut, Transient
@@ -17,7 +20,20 @@ from cfr.protocol import Call, Completion
 
 __all__ = ["Limited", "Limiter", "Pace"]
 
-_PUSHBACK = (RateLimited, ServerFault, TimedOut)
+_PUSHBACK: Final = (RateLimited, ServerFault, TimedOut)
+_SHORTEST_ROUND: Final = 16
+_CROWDED: Final = 0.25
+"""The share of replies in a round that may be push-backs, beyond what is usual there."""
+_HELPED: Final = 1.25
+"""With half the calls at a time this many times as large a share of them must get through."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """What the window was before it was halved, and the share of calls that got through."""
+
+    size: float
+    through: float
 
 
 class Limiter:
@@ -38,7 +54,9 @@ class Limiter:
         self.in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._threshold = float(most)
-        self._since_cut = 0
+        self._replies = self._pushed_back = self._stale = 0
+        self._usual = 1.0
+        self._cut: _Cut | None = None
 
     async def __aenter__(self) -> None:
         if self.in_flight < int(self.size) and not self._waiting:
@@ -63,16 +81,34 @@ class Limiter:
 
     def succeeded(self) -> None:
         """Let the window grow: fast until the first push-back, then by one a round."""
-        self._since_cut += 1
         step = 1.0 if self.size < self._threshold else 1.0 / self.size
         self.size = min(float(self.most), self.size + step)
+        self._count(pushed_back=False)
         self._wake()
 
-    def pushed_back(self) -> None:
-        """Halve the window, but only once for calls that were under way together."""
-        if self._since_cut >= self.size or self._threshold == self.most:
+    def failed(self, fault: Transient) -> None:
+        """Count a fault; a round with too many push-backs halves the window."""
+        self._count(pushed_back=isinstance(fault, _PUSHBACK))
+
+    def _count(self, *, pushed_back: bool) -> None:
+        if self._stale:
+            self._stale -= 1
+            return
+        self._replies += 1
+        self._pushed_back += pushed_back
+        if self._replies < max(_SHORTEST_ROUND, self.size):
+            return
+        through = 1 - self._pushed_back / self._replies
+        self._replies = self._pushed_back = 0
+        if self._cut and through < _HELPED * self._cut.through:
+            self._usual = through
+            self.size, self._cut = self._cut.size, None
+        elif through < self._usual - _CROWDED:
+            self._cut = _Cut(self.size, through)
             self.size = self._threshold = max(1.0, self.size / 2)
-            self._since_cut = 0
+            self._stale = self.in_flight  # they were sent before, and tell nothing of the new size
+        else:
+            self._usual, self._cut = max(self._usual, through), None
 
     def _release(self) -> None:
         self.in_flight -= 1
@@ -115,21 +151,24 @@ class Limited:
         async with self.limiter:
             await self.limiter.requests.wait()
             await self.limiter.tokens.wait(_tokens_guessed(call))
-            completion = await self._engine.complete(call, _PushbackWatcher(watcher, self.limiter))
+            try:
+                completion = await self._engine.complete(call, _FaultCounter(watcher, self.limiter))
+            except Transient as fault:
+                self.limiter.failed(fault)
+                raise
         self.limiter.succeeded()
         return completion
 
 
-class _PushbackWatcher(Relay):
-    """A watcher that tells the limiter when the endpoint pushes back."""
+class _FaultCounter(Relay):
+    """A watcher that tells the limiter of faults after which an engine asks again by itself."""
 
     def __init__(self, watcher: Watcher, limiter: Limiter) -> None:
         super().__init__(watcher)
         self._limiter = limiter
 
     def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-        if isinstance(fault, _PUSHBACK):
-            self._limiter.pushed_back()
+        self._limiter.failed(fault)
         super().retrying(call, fault, seconds)
 
 

@@ -13,7 +13,14 @@ import orjson
 from cfr.engine.chat import StreamedReply, completion_from, request_for
 from cfr.engine.endpoint import Endpoint
 from cfr.engine.engine import SILENT, Decoding, Watcher
-from cfr.engine.error import BadReply, ModelNotFound, PromptTooLong, Rejected, StreamCut, TimedOut
+from cfr.engine.error import (
+    BadReply,
+    ModelNotFound,
+    PromptTooLong,
+    Rejected,
+    StreamCut,
+    TookTooLong,
+)
 from cfr.engine.refusal import DecodingRefused, ParameterRefused
 from cfr.engine.retry import Retry
 from cfr.engine.transport import Bounds, Incoming, Transport
@@ -39,8 +46,8 @@ class OpenAI:
         self.endpoint = endpoint
         self.decoding = decoding or Decoding()
         """How replies are sampled; what the model refuses is left out of it."""
-        self._retry = retry or Retry()
         self._bounds = bounds or Bounds()
+        self.retry = retry or Retry(seconds=self._bounds.seconds)
         self._transport = Transport(endpoint, self._bounds, connections)
         self._context = endpoint.context
         self._refused: set[str] = set()
@@ -49,7 +56,7 @@ class OpenAI:
         self._transport.open()
         try:
             if not self.endpoint.model:
-                name = await self._retry.run(self._only_model, lambda _fault, _pause: None)
+                name = await self.retry.run(self._only_model, lambda _fault, _pause: None)
                 self.endpoint = replace(self.endpoint, model=name)
                 self._transport.endpoint = self.endpoint
         except BaseException:
@@ -79,14 +86,20 @@ class OpenAI:
         self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
     ) -> Completion:
         """Perform a call, with another decoding than the engine's own if one is given."""
+        return await self.retry.run(
+            lambda: self.ask(call, watcher, decoding),
+            lambda fault, pause: watcher.retrying(call, fault, pause),
+        )
+
+    async def ask(
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+    ) -> Completion:
+        """Perform a call without asking again after a fault."""
         try:
             async with asyncio.timeout(self._bounds.seconds):
-                return await self._retry.run(
-                    lambda: self._attempt(call, watcher, decoding),
-                    lambda fault, pause: watcher.retrying(call, fault, pause),
-                )
+                return await self._adapt(call, watcher, decoding)
         except TimeoutError:
-            raise TimedOut(
+            raise TookTooLong(
                 f"{self.endpoint.shown}: the call was not done after {self._bounds.seconds:g} s; "
                 "allow more with --call-timeout"
             ) from None
@@ -113,8 +126,8 @@ class OpenAI:
             raise ModelNotFound(f"{self.endpoint.shown}: name a model with --model; {choice}")
         return names[0]
 
-    async def _attempt(self, call: Call, watcher: Watcher, given: Decoding | None) -> Completion:
-        """Ask once; where the endpoint refuses something we can do without, ask without it."""
+    async def _adapt(self, call: Call, watcher: Watcher, given: Decoding | None) -> Completion:
+        """Ask; where the endpoint refuses something we can do without, ask without it."""
         while True:
             context, refused, decoding = self._context, len(self._refused), given or self.decoding
             try:

@@ -43,7 +43,7 @@ class Bounds:
     silence: float = 600.0
     """Seconds without a single byte."""
     seconds: float = CALL_SECONDS
-    """Seconds for the whole of a call, its retries and pauses among them."""
+    """Seconds for the whole of a reply; later than that a call is not asked again."""
     reply_bytes: int = REPLY_BYTES
     """The size of a reply after decompression; of a stream, that of its text."""
 

@@ -26,7 +26,7 @@ class RunOptions:
     max_cost: float | None = None
     """Likewise in US dollars; needs the model's price."""
     call_timeout: float = CALL_SECONDS
-    """Seconds that a call may take in all, its retries among them."""
+    """Seconds that a reply may take; later than that a call is not asked again."""
     max_reply_bytes: int = REPLY_BYTES
     """The size of a reply beyond which it is a fault and not read further."""
 

@@ -9,6 +9,7 @@ from cfr.engine.engine import Decoded, Decoding, Engine, Served
 from cfr.engine.limit import Limited, Limiter
 from cfr.engine.presets import Price
 from cfr.engine.refusal import DecodingRefused, Setting
+from cfr.engine.retry import Once, Retried, Retrying
 from cfr.evaluation.budget import Budget, Budgeted
 from cfr.evaluation.experiment import Experiment
 from cfr.evaluation.series import Series
@@ -46,10 +47,17 @@ class ServedModel:
 
     def engine(self, decoding: Decoding, budget: Budget | None) -> Engine:
         """Build the engine of one series, which pays out of a budget where there is one."""
-        limited = Limited(Decoded(self.served, decoding), self.limiter)
+        engine = self._limited(decoding)
         if budget is None:
-            return limited
-        return Budgeted(limited, budget, self.price, decoding.max_tokens)
+            return engine
+        return Budgeted(engine, budget, self.price, decoding.max_tokens)
+
+    def _limited(self, decoding: Decoding) -> Engine:
+        """Keep to the limits; a call that pauses before it is asked again lets others go first."""
+        if not isinstance(self.served, Retried):
+            return Limited(Decoded(self.served, decoding), self.limiter)
+        once = Limited(Decoded(Once(self.served), decoding), self.limiter)
+        return Retrying(once, self.served.retry)
 
     def _decode(self, series: Series) -> Decoding:
         decoding = series.decoding
