@@ -96,18 +96,19 @@ async def floor(url: str, calls: int, concurrency: int) -> None:
 
 async def ours(url: str, calls: int, concurrency: int) -> None:
     """Make as many attempts of one call each, as ``cfr eval`` does."""
-    from cfr.engine.engine import Decoded, Decoding
-    from cfr.engine.limit import Limited, Limiter
+    from cfr.engine.engine import Decoding
+    from cfr.engine.limit import Limiter
     from cfr.engine.openai import Endpoint, OpenAI
     from cfr.evaluation.runner import prepare, run
     from cfr.evaluation.series import Series
+    from cfr.evaluation.served_model import ServedModel
     from cfr.evaluation.store import Store
     from cfr.problem import Problem
 
     problems = tuple(Problem(f"What is {n} + 1?", f"p{n}", "4") for n in range(calls))
     with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/runs.db") as store:
         async with OpenAI(Endpoint(url, "m"), connections=concurrency) as served:
-            engine = Limited(Decoded(served, Decoding()), Limiter(concurrency))
+            engine = ServedModel(served, Limiter(concurrency), None).engine(Decoding(), None)
             job = prepare(store, Series("sums", "direct", "m"), problems, 1, engine)
             await run(store, [job], 2 * concurrency)
         assert job.tally.ok == calls

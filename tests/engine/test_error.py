@@ -13,6 +13,7 @@ from cfr.engine.error import (
     ServerFault,
     StreamCut,
     TimedOut,
+    TookTooLong,
     Transient,
     Unauthorized,
     Unreachable,
@@ -20,7 +21,15 @@ from cfr.engine.error import (
 from cfr.error import CfrError
 
 PASSING = {Unreachable, TimedOut, RateLimited, ServerFault, BadReply, StreamCut}
-FINAL = {Rejected, Unauthorized, ModelNotFound, PromptTooLong, ModelFileError, JournalMismatch}
+FINAL = {
+    Rejected,
+    Unauthorized,
+    ModelNotFound,
+    PromptTooLong,
+    ModelFileError,
+    JournalMismatch,
+    TookTooLong,
+}
 
 
 def test_every_error_is_either_asked_again_or_final() -> None:

@@ -276,7 +276,7 @@ def test_a_call_is_bounded_and_fails_its_attempt_alone(
     bounds: dict[str, Any],
     said: str,
 ) -> None:
-    monkeypatch.setattr("cfr.engine.openai.Retry", lambda: Retry(attempts=1))
+    monkeypatch.setattr("cfr.engine.openai.Retry", lambda **_given: Retry(attempts=1))
     endpoint.respond = lambda body: reply if number_in(body) == 1 else reply_right(body)
     benchmark = Benchmark("sums", "Sums", tuple(sums(3)))
     ref = cfr.ModelRef("m", base_url=endpoint.url)
