@@ -115,3 +115,15 @@ def test_every_dependency_has_its_line() -> None:
     reasons = (REPOSITORY / "docs" / "dependencies.md").read_text()
     for name in re.findall(r'"([\w-]+)', listed[1]):
         assert f"| `{name}` |" in reasons, name
+
+
+def test_every_fault_has_a_test_that_is_there() -> None:
+    page = (REPOSITORY / "docs" / "reliability.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| ") and "| --- |" not in line]
+    faults = [row for row in rows if not row.endswith("| test |")]
+    assert len(faults) > 50
+    for row in faults:
+        named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row)
+        assert named or "perf/faults.py" in row, row
+        for file, function in named:
+            assert f"def {function}(" in (REPOSITORY / file).read_text(), (file, function)

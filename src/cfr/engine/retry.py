@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar, runtime_checkable
 
 from cfr.engine.engine import SILENT, Decoding, Engine, Served, Watcher
-from cfr.engine.error import RateLimited, Transient, Unreachable
+from cfr.engine.error import BadReply, RateLimited, StreamCut, Transient, Unreachable
 from cfr.protocol import Call, Completion
 
 __all__ = ["Once", "Retried", "Retry", "Retrying", "parse_retry_after"]
@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 _GROWTH: Final = 3.0
 _TRIES_OF_A_STRANGER: Final = 5
+_NO_MODEL: Final = (Unreachable, BadReply, StreamCut)
 
 
 @dataclass(slots=True)
@@ -72,8 +73,8 @@ class Retry:
         return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
     def _most(self, fault: Transient) -> int:
-        """Say how many tries a call has: fewer where nobody ever answered at that address."""
-        stranger = isinstance(fault, Unreachable) and not self._answered
+        """Say how many tries a call has: fewer where no model ever answered at that address."""
+        stranger = isinstance(fault, _NO_MODEL) and not self._answered
         return min(self.attempts, _TRIES_OF_A_STRANGER) if stranger else self.attempts
 
 
