@@ -7,8 +7,9 @@ from loopback import Reply, completion, failure, stream
 
 from cfr.cli.session import Session
 from cfr.engine.engine import SILENT, Decoding, Watcher
-from cfr.engine.error import Unreachable
+from cfr.engine.error import TookTooLong, Unreachable
 from cfr.engine.resolve import ModelRef
+from cfr.engine.transport import Bounds
 from cfr.method import Direct, Method, Routed, make
 from cfr.problem import Problem
 from cfr.protocol import Call, Completion
@@ -114,6 +115,18 @@ async def test_a_call_that_is_made_again_says_why(
     assert "[red]now[/red]" in shown
     assert "asking again in 0.0 s" in shown
     assert "\x1b" not in shown, "what an endpoint says is no more to be obeyed than a model"
+
+
+async def test_an_error_begins_a_line_of_its_own(
+    endpoint: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    half = 'data: {"choices": [{"delta": {"content": "It is"}}]}\n\n'
+    endpoint.script(Reply(chunks=[half], endless=b": wait\n\n"))
+    ref, bounds = ModelRef("m", base_url=endpoint.url), Bounds(seconds=0.5)
+    async with Session(ref, Decoding(), bounds, quiet=True) as session:
+        with pytest.raises(TookTooLong):
+            await session.solve(Direct(), PLAIN)
+    assert capsys.readouterr().out.endswith("It is\n")
 
 
 async def test_hostile_replies_are_shown_and_not_obeyed(

@@ -6,6 +6,7 @@ import pytest
 
 from cfr.engine.engine import SILENT, Watcher
 from cfr.engine.error import (
+    BadReply,
     RateLimited,
     Rejected,
     ServerFault,
@@ -110,15 +111,19 @@ async def test_a_fault_of_one_call_among_others_is_asked_again_soon(
     assert len(pauses) == 4
 
 
-async def test_where_nobody_ever_answered_we_give_up_sooner(pauses: list[float]) -> None:
+@pytest.mark.parametrize("kind", [Unreachable, ServerFault, BadReply])
+async def test_where_nobody_ever_answered_we_give_up_sooner(
+    kind: type[Transient], pauses: list[float]
+) -> None:
     retry = Retry()
-    with pytest.raises(Unreachable):
-        await retry.run(Flaky(*[Unreachable("x")] * 20), _ignore)
-    assert len(pauses) == 4
+    with pytest.raises(kind):
+        await retry.run(Flaky(*[kind("x")] * 20), _ignore)
+    assert len(pauses) == 5
+    assert sum(pauses) < 6.1
     await retry.run(Flaky(), _ignore)
     pauses.clear()
-    with pytest.raises(Unreachable):
-        await retry.run(Flaky(*[Unreachable("x")] * 20), _ignore)
+    with pytest.raises(kind):
+        await retry.run(Flaky(*[kind("x")] * 20), _ignore)
     assert len(pauses) == 7
     assert 25 < sum(pauses) < 56
 

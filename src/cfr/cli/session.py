@@ -61,14 +61,19 @@ class Session(AbstractAsyncContextManager["Session"]):
         """Solve a problem; without a watcher of its own everything is shown on standard output."""
         if self._engine is None:
             raise RuntimeError("use the session inside `async with`")
-        watching = watcher or _begin(self.console, method, problem)
-        solved = await asolve(problem, method, engine=self._engine, watcher=watching)
-        if watcher is None:
-            _conclude(self.console, solved)
+        if watcher is not None:
+            return await asolve(problem, method, engine=self._engine, watcher=watcher)
+        shown = _begin(self.console, method, problem)
+        try:
+            solved = await asolve(problem, method, engine=self._engine, watcher=shown)
+        except BaseException:
+            shown.break_off()
+            raise
+        _conclude(self.console, solved)
         return solved
 
 
-def _begin(console: SafeConsole, method: Method, problem: Problem) -> Watcher:
+def _begin(console: SafeConsole, method: Method, problem: Problem) -> _Shown:
     routing = method.route(problem) if isinstance(method, Routed) else None
     console.print(Rule(Text(one_line(method.label), style="bold"), align="left", style="dim"))
     console.print(show.highlighted(problem.text, routing.cues if routing else ()))
@@ -147,14 +152,23 @@ class _Shown(Watcher):
         if self._followed is not None and call is not self._followed:
             self._waiting.append((call, completion))
             return
-        if self._status:
-            self._status.stop()
-            self._status = None
+        self._stop_status()
         self._close(call, completion, written=self._followed is not None)
         self._followed = None
         for other, whole in self._waiting:
             self._close(other, whole, written=False)
         self._waiting.clear()
+
+    def break_off(self) -> None:
+        """End the line of a reply that will not be whole, so that an error begins one of its own."""
+        self._stop_status()
+        if self._followed is not None:
+            self._console.print()
+
+    def _stop_status(self) -> None:
+        if self._status:
+            self._status.stop()
+            self._status = None
 
     def _close(self, call: Call, completion: Completion, *, written: bool) -> None:
         if call.stage == "stage1":

@@ -56,7 +56,8 @@ class OpenAI:
         self._transport.open()
         try:
             if not self.endpoint.model:
-                name = await self.retry.run(self._only_model, lambda _fault, _pause: None)
+                # Another Retry: a list of models does not show that a model answers.
+                name = await replace(self.retry).run(self._only_model, lambda _fault, _pause: None)
                 self.endpoint = replace(self.endpoint, model=name)
                 self._transport.endpoint = self.endpoint
         except BaseException:

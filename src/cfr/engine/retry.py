@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar, runtime_checkable
 
 from cfr.engine.engine import SILENT, Decoding, Engine, Served, Watcher
-from cfr.engine.error import BadReply, RateLimited, StreamCut, Transient, Unreachable
+from cfr.engine.error import RateLimited, Transient
 from cfr.protocol import Call, Completion
 
 __all__ = ["Once", "Retried", "Retry", "Retrying", "parse_retry_after"]
@@ -20,8 +20,7 @@ __all__ = ["Once", "Retried", "Retry", "Retrying", "parse_retry_after"]
 T = TypeVar("T")
 
 _GROWTH: Final = 3.0
-_TRIES_OF_A_STRANGER: Final = 5
-_NO_MODEL: Final = (Unreachable, BadReply, StreamCut)
+_TRIES_OF_A_STRANGER: Final = 6
 
 
 @dataclass(slots=True)
@@ -74,7 +73,7 @@ class Retry:
 
     def _most(self, fault: Transient) -> int:
         """Say how many tries a call has: fewer where no model ever answered at that address."""
-        stranger = isinstance(fault, _NO_MODEL) and not self._answered
+        stranger = not self._answered and not isinstance(fault, RateLimited)
         return min(self.attempts, _TRIES_OF_A_STRANGER) if stranger else self.attempts
 
 
