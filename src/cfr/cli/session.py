@@ -160,7 +160,7 @@ class _Shown(Watcher):
         self._waiting.clear()
 
     def break_off(self) -> None:
-        """End the line of a reply that will not be whole, so that an error begins one of its own."""
+        """End the line of a reply that stays unfinished, so that an error begins one of its own."""
         self._stop_status()
         if self._followed is not None:
             self._console.print()
