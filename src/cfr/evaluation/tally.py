@@ -79,11 +79,11 @@ class SeriesResult:
         return mean_share(self.scores)
 
 
-def mean_share(scores: Mapping[tuple[int, int], int]) -> float | None:
-    """Average the share of right runs over problems; None where there are none."""
+def mean_share(scores: Mapping[tuple[int, int], int], whole: float = 1.0) -> float | None:
+    """Average the share of right runs over problems, as parts of ``whole``; None without any."""
     problems = sum(scores.values())
     shares = (count * right / runs for (right, runs), count in scores.items())
-    return math.fsum(shares) / problems if problems else None
+    return whole * math.fsum(shares) / problems if problems else None
 
 
 def most_frequent_reason(results: Iterable[SeriesResult]) -> tuple[str, int]:

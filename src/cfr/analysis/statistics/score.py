@@ -53,10 +53,10 @@ def score_problems(scores: Mapping[tuple[int, int], int]) -> Score | None:
 
     None where there are none. Every accuracy that is shown anywhere has its interval from here.
     """
-    counts = sorted(Counter(scores).elements())  # the order decides what a seed draws
-    if not counts:
+    mean = mean_share(scores, 100.0)
+    if mean is None:
         return None
-    mean = 100 * (mean_share(scores) or 0.0)
+    counts = sorted(Counter(scores).elements())  # the order decides what a seed draws
     most = max(runs for _, runs in counts)
     if most == 1 or len({right / runs for right, runs in scores}) == 1:
         # Resampling problems that all score alike says nothing; Wilson, by problems, still does.
