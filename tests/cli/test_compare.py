@@ -88,6 +88,13 @@ def test_what_a_person_sees(tmp_path: Path) -> None:
     )
 
 
+def test_a_table_says_which_interval_it_shows(tmp_path: Path) -> None:
+    path = outcomes(tmp_path / "o.jsonl", [1, 2, 2, -1] + [0] * 6)
+    assert "The interval is the BCa interval of" in compare(path, "--baseline", "A").stdout
+    other = compare(path, "--baseline", "A", "--interval", "percentile").stdout
+    assert "The interval is the percentile interval of" in other
+
+
 def test_a_method_that_is_named_twice_is_tested_once(tmp_path: Path) -> None:
     path = outcomes(tmp_path / "o.jsonl", [1, 0])
     done = compare(path, "--baseline", "A", "--method", "B", "--method", "B", "--json")

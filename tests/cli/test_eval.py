@@ -39,6 +39,17 @@ def test_a_file_of_ones_own_is_evaluated_and_not_asked_again(cfr: Run, served: S
     assert len(served.requests) == 12
 
 
+def test_the_interval_is_by_problem_and_of_this_run_alone(cfr: Run, served: Server) -> None:
+    served.respond = lambda body: (
+        reply_right(body) if number_in(body) % 2 else completion(r"\boxed{no}")
+    )
+    # Four problems, two of them right in both runs: a bootstrap over four, as the report's.
+    assert "50.0%  0.0% – 100.0%" in evaluate(cfr, served, "--limit", "4").out
+    assert "50.0%  16.7% – 83.3%" in evaluate(cfr, served).out
+    assert "50.0%  0.0% – 100.0%" in evaluate(cfr, served, "--limit", "4").out
+    assert listed(cfr)[0]["interval"] == [pytest.approx(1 / 6), pytest.approx(5 / 6)]  # pyright: ignore
+
+
 def test_failed_attempts_are_said_not_scored_and_made_again(cfr: Run, served: Server) -> None:
     faults = {
         1: failure(429, "slow down", Retry_After="0"),

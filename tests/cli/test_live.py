@@ -1,5 +1,6 @@
 import asyncio
 import io
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,8 @@ from cfr.protocol import Usage
 
 from .conftest import open_terminal
 
+COUNTED = Counter({(2, 2): 2, (1, 2): 1, (0, 2): 2})
+"""Five of ten attempts are right, at five problems."""
 COLUMNS = ["benchmark", "method", "model", "done", "accuracy", "95 %", "no answer", "tokens"]
 
 
@@ -40,12 +43,11 @@ def series(model: str = "m") -> Series:
 
 def test_the_counts_of_a_run() -> None:
     tally = Tally(1_200, ok=7, truncated=2, unparsed=1, correct=5, usage=Usage(1_000, 234))
-    heading, row = cells(results([SeriesResult(series(), tally)]))
+    heading, row = cells(results([SeriesResult(series(), tally, COUNTED)]))
     assert heading == COLUMNS
-    # Wilson's interval of 5 in 10: 0.5 ± 1.96 √(0.25/10 + 1.96²/400) / (1 + 1.96²/10).
     assert row == [
         *("aime24", "routed-cfr(reply=json)", "m"),
-        *("10/1,200", "50.0%", "23.7% – 76.3%", "2 cut, 1 unread", "1,234"),
+        *("10/1,200", "50.0%", "10.0% – 90.0%", "2 cut, 1 unread", "1,234"),
     ]
 
 
@@ -57,7 +59,7 @@ def test_a_run_without_replies_has_no_accuracy() -> None:
 
 SUMMARY = Summary(
     1, "aime24", "direct", "Direct CoT", "m", {}, attempts=14, ok=7, truncated=2, unparsed=1,
-    failed=4, correct=5, undecided=0, graded=10, usage=Usage(1_000, 234),
+    failed=4, undecided=0, scores=COUNTED, usage=Usage(1_000, 234),
 )  # fmt: skip
 
 
@@ -66,7 +68,7 @@ def test_the_series_of_a_store() -> None:
     assert heading == COLUMNS
     assert row == [
         *("aime24", "direct", "m"),
-        *("10 (4 failed)", "50.0%", "23.7% – 76.3%", "2 cut, 1 unread", "1,234"),
+        *("10 (4 failed)", "50.0%", "10.0% – 90.0%", "2 cut, 1 unread", "1,234"),
     ]
 
 
@@ -132,7 +134,8 @@ async def test_on_a_terminal_it_is_a_table(job: Job, monkeypatch: pytest.MonkeyP
             while "waiting for replies" not in terminal.getvalue():
                 await asyncio.sleep(0)
     shown = terminal.getvalue()
-    assert "accuracy" in shown
+    assert "accuracy so far" in shown
+    assert "95 %" not in shown, "an interval is for a run that has ended"
     assert "4/20" in shown
     assert shown.count("\x1b[?25l") == shown.count("\x1b[?25h") == 1, "the cursor comes back"
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from sums import number_in, right, sums
 
+from cfr.analysis.statistics.score import score
+from cfr.analysis.study.reader import open_study
 from cfr.engine.error import Rejected
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import schema
@@ -37,6 +39,27 @@ def test_series_are_listed_for_people_and_for_programs(cfr: Run, filled: Path) -
     (row,) = json.loads(cfr("runs", "--json", "--store", str(filled)).out)
     named = "benchmark method model attempts ok truncated unparsed failed accuracy tokens"
     assert [row[name] for name in named.split()] == ["sums", "direct", "m", 6, 6, 0, 0, 0, 0.5, 0]
+
+
+def test_the_interval_is_that_of_the_report(cfr: Run, tmp_path: Path) -> None:
+    """Runs of a problem that agree are no new observations: the problem is the unit."""
+    with Store(str(tmp_path / "runs.db")) as store:
+        engine = Scripted(lambda call: right(call) if number_in(call) < 5 else r"\boxed{no}")
+        job = prepare(store, Series("sums", "direct", "m"), sums(10), 4, engine)
+        asyncio.run(run(store, [job], 4))
+    assert "50.0%  20.0% – 80.0%" in cfr("runs").out
+    (row,) = json.loads(cfr("runs", "--json").out)
+    assert (row["accuracy"], row["interval"]) == (0.5, [0.2, 0.8])
+    found = score(*open_study(tmp_path / "runs.db").arms)
+    assert found is not None
+    assert (found.accuracy, found.interval) == (50.0, (20.0, 80.0))
+
+
+def test_a_series_that_was_not_judged_has_no_interval(cfr: Run, tmp_path: Path) -> None:
+    with Store(str(tmp_path / "runs.db")) as store:
+        store.register(Series("sums", "direct", "m"), sums(3))
+    (row,) = json.loads(cfr("runs", "--json").out)
+    assert (row["accuracy"], row["interval"]) == (None, None)
 
 
 def test_regrading_asks_no_model(cfr: Run, filled: Path) -> None:

@@ -53,7 +53,7 @@ async def test_a_corrected_gold_answer_changes_the_verdict(url: str) -> None:
             connection.execute(wrong.values(answer="99"))
         assert regrade(store) == 2
         (summary,) = summaries(store)
-    assert (summary.correct, summary.graded) == (10, 12)
+    assert (summary.correct, summary.scores) == (10, {(2, 2): 5, (0, 2): 1})
 
 
 async def test_failed_attempts_stay_without_a_verdict(url: str) -> None:
@@ -62,7 +62,7 @@ async def test_failed_attempts_stay_without_a_verdict(url: str) -> None:
         spoil(store, schema.attempts.c.run == 0, status="failed", verdict=None, tier=None)
         assert regrade(store) == 0
         (summary,) = summaries(store)
-    assert (summary.failed, summary.graded) == (6, 6)
+    assert (summary.failed, summary.scores) == (6, {(1, 1): 6})
 
 
 LONG = "So we go on. " * 2_000

@@ -10,7 +10,7 @@ from cfr.evaluation import schema
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store, StoreError
-from cfr.evaluation.summary import Failure, failures, summaries
+from cfr.evaluation.summary import Failure, failures, problem_scores, summaries
 from cfr.protocol import Usage
 
 SERIES = Series("sums", "direct", "model-a", Decoding(temperature=0, seed=3))
@@ -46,9 +46,30 @@ def test_the_numbers_of_a_series_are_those_of_its_attempts(url: str) -> None:
         (summary,) = summaries(store)
     assert summary.attempts == 18
     assert (summary.ok, summary.truncated, summary.unparsed, summary.failed) == (9, 3, 2, 4)
-    assert (summary.correct, summary.undecided, summary.graded) == (5, 1, 13)
+    assert (summary.correct, summary.undecided, summary.scores) == (5, 1, {(5, 13): 1})
     assert summary.accuracy == 5 / 13
     assert summary.usage == Usage(180, 126, 54, 18)
+
+
+async def test_problems_are_counted_by_their_right_runs(url: str) -> None:
+    """Seven problems in three runs, each right in as many as its number says, one never judged."""
+    with Store(url) as store:
+        registered = store.register(SERIES, sums(8))
+        verdicts = {(n, r): "correct" if r < n else "undecided" for n in range(7) for r in range(3)}
+        rows = [
+            attempt(registered.series, registered.problems[f"p{n}"], r, verdict=verdict)
+            for (n, r), verdict in verdicts.items()
+        ]
+        failed = {"status": "failed", "verdict": None}
+        rows.append(attempt(registered.series, registered.problems["p7"], 0, **failed))
+        with store.database.begin() as connection:
+            connection.execute(schema.attempts.insert(), rows)
+        (scores,) = problem_scores(store).values()
+        (summary,) = summaries(store)
+        (first,) = problem_scores(store, schema.attempts.c.run == 0).values()
+    assert scores == summary.scores == {(0, 3): 1, (1, 3): 1, (2, 3): 1, (3, 3): 4}
+    assert summary.correct == 15
+    assert first == {(0, 1): 1, (1, 1): 6}
 
 
 def test_a_summary_for_programs(url: str) -> None:

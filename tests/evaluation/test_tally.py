@@ -6,7 +6,13 @@ from cfr.engine.scripted import Scripted
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
-from cfr.evaluation.tally import SeriesResult, Tally, most_frequent_reason, without_numbers
+from cfr.evaluation.tally import (
+    SeriesResult,
+    Tally,
+    mean_share,
+    most_frequent_reason,
+    without_numbers,
+)
 from cfr.protocol import Completion, Usage
 
 SERIES = Series("sums", "direct", "model-a")
@@ -36,6 +42,13 @@ def test_reasons_that_differ_in_a_number_are_one() -> None:
     results = [SeriesResult(SERIES, Tally(9, reasons=reasons))]
     assert most_frequent_reason(results) == ("HTTP 429 (again in 1.5s, req_8f3a)", 4)
     assert without_numbers("HTTP 429") != without_numbers("HTTP 503")
+
+
+def test_each_problem_counts_once_however_many_runs_it_has() -> None:
+    scores = Counter({(4, 4): 1, (0, 1): 1})
+    assert mean_share(scores) == SeriesResult(SERIES, Tally(5), scores).accuracy == 0.5
+    assert mean_share({}) is None
+    assert SeriesResult(SERIES, Tally(5)).accuracy is None
 
 
 def test_an_attempt_can_be_taken_back() -> None:

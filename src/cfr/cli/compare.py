@@ -34,7 +34,7 @@ _plan_options: Final = grouped(
         type=click.Choice(["bca", "percentile"]),
         default="bca",
         show_default=True,
-        help="The bootstrap interval: corrected for bias and skewness, or not.",
+        help="Of the bootstrap over problems: corrected for bias and skewness (BCa), or not.",
     ),
     click.option(
         "--also-p",

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from cfr.analysis.statistics.interval import wilson
+from cfr.analysis.statistics.score import score_problems
 from cfr.cli.console import SafeConsole
 from cfr.cli.progress import bytes_bar
 from cfr.engine.limit import Limiter
@@ -19,9 +19,8 @@ from cfr.engine.pull import Progress
 from cfr.evaluation.evaluate import EvaluationWatcher
 from cfr.evaluation.runner import Job
 from cfr.evaluation.summary import Summary
-from cfr.evaluation.tally import SeriesResult
+from cfr.evaluation.tally import ProblemScores, SeriesResult
 from cfr.file.printable import one_line
-from cfr.protocol import Usage
 
 __all__ = ["TerminalWatcher", "results", "summary_table"]
 
@@ -82,7 +81,11 @@ class _Display:
             self._console.print(self._status())
 
     def _table(self) -> Table:
-        table = results([job.result for job in self._jobs])
+        table = _table("accuracy so far")
+        for job in self._jobs:
+            tally = job.tally
+            so_far = f"{tally.correct / tally.scored:.1%}" if tally.scored else "–"
+            _add_row(table, job.result, _done(job.result), so_far)
         table.caption = self._status()
         return table
 
@@ -100,53 +103,52 @@ class _Display:
 
 
 def results(found: Sequence[SeriesResult]) -> Table:
-    """Tabulate the counts of every series of a run."""
-    table = _table()
+    """Tabulate every series of a run that has ended."""
+    table = _table("accuracy", "95 %")
     for one in found:
-        tally, series = one.tally, one.series
-        done = f"{tally.scored:,}/{tally.total:,}"
-        counts = (tally.correct, tally.scored, tally.truncated, tally.unparsed)
-        name = (series.benchmark, series.method, series.model)
-        _add_row(table, name, done, tally.failed, counts, tally.usage)
+        _add_row(table, one, _done(one), *_accuracy(one.scores))
     return table
 
 
 def summary_table(found: list[Summary]) -> Table:
     """Tabulate every series of a store."""
-    table = _table()
-    for s in found:
-        counts = (s.correct, s.graded, s.truncated, s.unparsed)
-        name = (s.benchmark, s.method, s.model)
-        _add_row(table, name, f"{s.attempts - s.failed:,}", s.failed, counts, s.usage)
+    table = _table("accuracy", "95 %")
+    for one in found:
+        _add_row(table, one, f"{one.attempts - one.failed:,}", *_accuracy(one.scores))
     return table
 
 
-def _table() -> Table:
-    columns = ("benchmark", "method", "model", "done", "accuracy", "95 %", "no answer", "tokens")
+def _table(*accuracy: str) -> Table:
+    columns = ("benchmark", "method", "model", "done", *accuracy, "no answer", "tokens")
     table = Table(*columns, box=None, padding=(0, 2, 0, 0), header_style="dim")
     for column in table.columns[3:]:
         column.justify = "right"
     return table
 
 
-def _add_row(
-    table: Table,
-    name: tuple[str, str, str],
-    done: str,
-    failed: int,
-    counts: tuple[int, int, int, int],
-    usage: Usage,
-) -> None:
-    correct, scored, truncated, unparsed = counts
-    low, high = wilson(correct, scored)
+def _add_row(table: Table, one: SeriesResult | Summary, done: str, *accuracy: str) -> None:
+    named, counted = (one, one) if isinstance(one, Summary) else (one.series, one.tally)
+    lost, usage = (counted.truncated, counted.unparsed), counted.usage
     table.add_row(
-        *(Text(one_line(one)) for one in name),
-        done + (f" ({failed} failed)" if failed else ""),
-        f"{correct / scored:.1%}" if scored else "–",
-        f"{low:.1%} – {high:.1%}" if scored else "–",
-        f"{truncated} cut, {unparsed} unread" if truncated or unparsed else "0",
+        *(Text(one_line(name)) for name in (named.benchmark, named.method, named.model)),
+        done + (f" ({counted.failed} failed)" if counted.failed else ""),
+        *accuracy,
+        "{} cut, {} unread".format(*lost) if any(lost) else "0",
         f"{usage.total:,}" + ("" if usage.reported else "+"),
     )
+
+
+def _done(one: SeriesResult) -> str:
+    return f"{one.tally.scored:,}/{one.tally.total:,}"
+
+
+def _accuracy(scores: ProblemScores) -> tuple[str, str]:
+    """Write the accuracy and its interval, with the problem as the unit."""
+    found = score_problems(scores)
+    if found is None:
+        return "–", "–"
+    low, high = found.interval
+    return f"{found.accuracy:.1f}%", f"{low:.1f}% – {high:.1f}%"
 
 
 def _duration(seconds: float) -> str:

@@ -12,6 +12,7 @@ from cfr.file.printable import one_line
 
 if TYPE_CHECKING:
     from cfr.evaluation.summary import Failure, Summary
+    from cfr.problem import Json
 
 __all__ = ["command"]
 
@@ -47,7 +48,7 @@ def command(store: str, *, as_json: bool, regrade: bool, only_failures: bool) ->
 
 def _print_series(url: str, found: list[Summary], *, as_json: bool) -> None:
     if as_json:
-        print_json([summary.to_json() for summary in found])
+        print_json([_to_json(summary) for summary in found])
     elif not found:
         print_text(f"{url}: nothing has been run yet")
     else:
@@ -55,6 +56,14 @@ def _print_series(url: str, found: list[Summary], *, as_json: bool) -> None:
         from cfr.cli.live import summary_table
 
         SafeConsole().print(summary_table(found))
+
+
+def _to_json(summary: Summary) -> dict[str, Json]:
+    from cfr.analysis.statistics.score import score_problems
+
+    scored = score_problems(summary.scores)
+    ends: Json = [end / 100 for end in scored.interval] if scored else None
+    return summary.to_json() | {"interval": ends}
 
 
 def _print_failures(url: str, found: list[Failure], *, as_json: bool) -> None:

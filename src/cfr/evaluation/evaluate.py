@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -31,7 +32,8 @@ from cfr.evaluation.experiment import Changes, Experiment
 from cfr.evaluation.run_options import RunOptions
 from cfr.evaluation.runner import Job, prepare, run
 from cfr.evaluation.served_model import ServedModel
-from cfr.evaluation.store import Store
+from cfr.evaluation.store import Store, finished_attempts
+from cfr.evaluation.summary import problem_scores
 from cfr.evaluation.tally import SeriesResult, most_frequent_reason
 from cfr.method import Method
 from cfr.protocol import Usage
@@ -158,7 +160,7 @@ class _Evaluation:
             async with AsyncExitStack() as engines:
                 models = await self._models(engines, engine)
                 jobs, stopped = await self._complete(store, models, benchmarks)
-        series = tuple(job.result for job in jobs)
+            series = tuple(_result(store, job) for job in jobs)
         seconds = time.monotonic() - started
         return Evaluated(self._options.store, series, seconds, stopped or _missing(series))
 
@@ -251,6 +253,13 @@ def _told_apart(benchmarks: list[Benchmark]) -> list[Benchmark]:
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"benchmark {twice}: two have this name; rename one, or name it once")
     return benchmarks
+
+
+def _result(store: Store, job: Job) -> SeriesResult:
+    numbers = [job.registered.problems[problem.id] for problem in job.problems]
+    made = finished_attempts(job.registered, numbers, job.runs)
+    scores = problem_scores(store, *made).get(job.registered.series, Counter())
+    return SeriesResult(job.series, job.tally, scores)
 
 
 def _missing(series: Sequence[SeriesResult]) -> str:

@@ -36,7 +36,15 @@ from cfr.file.storable import storable_count
 from cfr.problem import Problem
 from cfr.protocol import Completion, Finish, Usage
 
-__all__ = ["AttemptKey", "Registered", "Store", "StoreError", "StoredCall", "usage_columns"]
+__all__ = [
+    "AttemptKey",
+    "Registered",
+    "Store",
+    "StoreError",
+    "StoredCall",
+    "finished_attempts",
+    "usage_columns",
+]
 
 T = TypeVar("T")
 
@@ -166,14 +174,7 @@ class Store:
         The database adds up: a row for each attempt would take longer than all the rest.
         """
         table = schema.attempts
-        where = [table.c.series == registered.series, table.c.status != "failed"]
-        where.append(table.c.run < runs)
-        if len(problems) < len(registered.problems):
-            # Written into the statement: databases take only so many parameters.
-            ids: sa.BindParameter[int] = sa.bindparam(
-                "ids", problems, type_=sa.Integer, expanding=True, literal_execute=True
-            )
-            where.append(table.c.problem.in_(ids))
+        where = finished_attempts(registered, problems, runs)
         by = (table.c.status, table.c.verdict)
         tokens = [sa.func.sum(table.c[name]) for name in usage_columns(Usage())]
         query = sa.select(*by, sa.func.count(), *tokens).where(*where).group_by(*by)
@@ -226,6 +227,21 @@ class Store:
             raise cannot_be("opened as a store", self.url, error) from None
         if version not in (None, schema.VERSION):
             raise StoreError(f"{self.url}: written by another version of cfr ({version})")
+
+
+def finished_attempts(
+    registered: Registered, problems: Sequence[int], runs: int
+) -> list[sa.ColumnElement[bool]]:
+    """Select the attempts of a series that were made, at some problems and in the first runs."""
+    table = schema.attempts
+    where = [table.c.series == registered.series, table.c.status != "failed", table.c.run < runs]
+    if len(problems) < len(registered.problems):
+        # Written into the statement: databases take only so many parameters.
+        ids: sa.BindParameter[int] = sa.bindparam(
+            "ids", problems, type_=sa.Integer, expanding=True, literal_execute=True
+        )
+        where.append(table.c.problem.in_(ids))
+    return where
 
 
 def usage_columns(usage: Usage) -> RowValues:

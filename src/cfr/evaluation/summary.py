@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -11,11 +12,11 @@ import sqlalchemy as sa
 from cfr.evaluation import schema
 from cfr.evaluation.status import STATUSES
 from cfr.evaluation.store import Store, usage_columns
-from cfr.evaluation.tally import without_numbers
+from cfr.evaluation.tally import ProblemScores, mean_share, without_numbers
 from cfr.problem import Json
 from cfr.protocol import Usage
 
-__all__ = ["Failure", "Summary", "failures", "summaries"]
+__all__ = ["Failure", "Summary", "failures", "problem_scores", "summaries"]
 
 _AGAIN: Final = "run the same 'cfr eval' command again"
 
@@ -35,15 +36,19 @@ class Summary:
     truncated: int
     unparsed: int
     failed: int
-    correct: int
     undecided: int
-    graded: int
+    scores: ProblemScores
     usage: Usage
 
     @property
+    def correct(self) -> int:
+        """Attempts that were right."""
+        return sum(right * problems for (right, _), problems in self.scores.items())
+
+    @property
     def accuracy(self) -> float | None:
-        """The share of correct answers among graded attempts; None where there are none."""
-        return self.correct / self.graded if self.graded else None
+        """The mean over problems of the share of right runs; None where none was judged."""
+        return mean_share(self.scores)
 
     def to_json(self) -> dict[str, Json]:
         """Describe the series for programs."""
@@ -91,29 +96,50 @@ class Failure:
 
 
 def summaries(store: Store) -> list[Summary]:
-    """Summarise every series of a store, in one query."""
+    """Summarise every series of a store."""
     s, a = schema.series, schema.attempts
+    scores = problem_scores(store)
 
     def count(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
         return sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
 
     statuses = [count(a.c.status == status) for status in STATUSES]
-    verdicts = [count(a.c.verdict == verdict) for verdict in ("correct", "undecided")]
     tokens = [sa.func.coalesce(sa.func.sum(a.c[name]), 0) for name in usage_columns(Usage())]
     query = (
         sa.select(
             *(s.c[name] for name in ("id", "benchmark", "method", "label", "model", "decoding")),
             sa.func.count(a.c.series),
             *statuses,
-            *verdicts,
-            count(a.c.verdict.is_not(None)),
+            count(a.c.verdict == "undecided"),
             *tokens,
         )
         .outerjoin(a, a.c.series == s.c.id)
         .group_by(*s.c)
         .order_by(s.c.id)
     )
-    return [_summary(store, tuple(row)) for row in store.read(query)]
+    found = (tuple(row) for row in store.read(query))
+    return [_summary(store, row, scores.get(row[0], Counter())) for row in found]
+
+
+def problem_scores(store: Store, *where: sa.ColumnElement[bool]) -> dict[int, ProblemScores]:
+    """Count the problems of each series by how many of their runs were right, and of how many.
+
+    The database goes through the attempts; what comes back is a few rows a series.
+    """
+    a = schema.attempts
+    right = sa.func.sum(sa.case((a.c.verdict == "correct", 1), else_=0)).label("right")
+    problems = (
+        sa.select(a.c.series, right, sa.func.count().label("runs"))
+        .where(a.c.verdict.is_not(None), *where)
+        .group_by(a.c.series, a.c.problem)
+        .subquery()
+    )
+    key = (problems.c.series, problems.c.right, problems.c.runs)
+    found: dict[int, ProblemScores] = {}
+    for row in store.read(sa.select(*key, sa.func.count()).group_by(*key)):
+        number, correct, runs, count = tuple(row)
+        found.setdefault(number, Counter())[correct, runs] = count
+    return found
 
 
 def failures(store: Store) -> list[Failure]:
@@ -134,10 +160,10 @@ def failures(store: Store) -> list[Failure]:
     return sorted(found.values(), key=lambda failure: -failure.count)
 
 
-def _summary(store: Store, row: tuple[Any, ...]) -> Summary:
+def _summary(store: Store, row: tuple[Any, ...], scores: ProblemScores) -> Summary:
     number, benchmark, method, label, model, decoding, *counts = row
     *numbers, a, b, c, d = counts
-    usage = Usage(a, b, c, d)
     with store.reading():
         settings = orjson.loads(decoding)
-    return Summary(number, benchmark, method, label, model, settings, *numbers, usage=usage)
+    named = (number, benchmark, method, label, model, settings)
+    return Summary(*named, *numbers, scores=scores, usage=Usage(a, b, c, d))

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from cfr.evaluation.series import Series
 from cfr.evaluation.status import Status
 from cfr.protocol import Usage
 
-__all__ = ["SeriesResult", "Tally", "most_frequent_reason", "without_numbers"]
+__all__ = [
+    "ProblemScores",
+    "SeriesResult",
+    "Tally",
+    "mean_share",
+    "most_frequent_reason",
+    "without_numbers",
+]
+
+ProblemScores: TypeAlias = Counter[tuple[int, int]]
+"""Problems, counted by how many of their runs were right and how many were judged."""
 
 _NUMBERED: Final = re.compile(r"(?<!HTTP )\b[\w.-]*\d[\w.-]*")
 
@@ -56,15 +67,23 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class SeriesResult:
-    """A series and its counts."""
+    """A series and its counts; those by problem are there when the run has ended."""
 
     series: Series
     tally: Tally
+    scores: ProblemScores = field(default_factory=Counter[tuple[int, int]])
 
     @property
     def accuracy(self) -> float | None:
-        """The share of correct answers among scored attempts; None where there are none."""
-        return self.tally.correct / self.tally.scored if self.tally.scored else None
+        """The mean over problems of the share of right runs; None where none was judged."""
+        return mean_share(self.scores)
+
+
+def mean_share(scores: Mapping[tuple[int, int], int], whole: float = 1.0) -> float | None:
+    """Average the share of right runs over problems, as parts of ``whole``; None without any."""
+    problems = sum(scores.values())
+    shares = (count * right / runs for (right, runs), count in scores.items())
+    return whole * math.fsum(shares) / problems if problems else None
 
 
 def most_frequent_reason(results: Iterable[SeriesResult]) -> tuple[str, int]:

@@ -15,6 +15,7 @@ from cfr.analysis.statistics.score import (
     mean_pass,
     pass_at,
     score,
+    score_problems,
 )
 from cfr.analysis.study.reader import read_file
 from cfr.analysis.study.study import Arm
@@ -45,7 +46,7 @@ def test_one_run_has_a_wilson_interval(tmp_path: Path) -> None:
 def test_several_runs_are_resampled_by_problem(tmp_path: Path) -> None:
     found = score(arm(tmp_path, [[YES, NO], [NO, NO], [YES, YES], [NO, YES]]))
     assert found is not None
-    assert (found.accuracy, found.how) == (50.0, "bootstrap")
+    assert (found.accuracy, found.how) == (50.0, "percentile bootstrap")
     assert found.interval == (12.5, 87.5)
 
 
@@ -53,6 +54,27 @@ def test_problems_that_all_agree_still_leave_doubt(tmp_path: Path) -> None:
     found = score(arm(tmp_path, [[YES, YES]] * 10))
     assert found is not None
     assert found.interval == tuple(100 * end for end in wilson(10, 10))
+
+
+def test_problems_that_are_counted_are_scored_as_their_arm_is(tmp_path: Path) -> None:
+    outcomes = [[YES, NO], [NO, NO], [YES, YES], [NO, YES]] * 5 + [[YES]] * 3
+    counted = {(1, 2): 10, (0, 2): 5, (2, 2): 5, (1, 1): 3}
+    assert score_problems(counted) == score(arm(tmp_path, outcomes))
+    assert score_problems({}) is None
+
+
+def test_equal_runs_of_a_problem_are_one_observation() -> None:
+    found = score_problems({(4, 4): 5, (0, 4): 5})
+    assert found is not None
+    assert (found.accuracy, found.interval) == (50.0, (20.0, 80.0))
+
+
+def test_what_is_drawn_does_not_depend_on_the_order_of_problems() -> None:
+    runs = (7, 11, 13, 17, 19, 23)
+    counted = {(n - 1, n): 2 for n in runs} | {(2, n): 1 for n in runs}
+    found = score_problems(counted)
+    assert found is not None
+    assert found == score_problems(dict(reversed(counted.items())))
 
 
 def test_pass_at_k_is_unbiased(tmp_path: Path) -> None:
@@ -72,6 +94,13 @@ def test_a_majority_is_of_answers_as_they_count(tmp_path: Path) -> None:
     ]
     assert majority_at(arm(tmp_path, outcomes), 3) == 50.0
     assert majority_at(arm(tmp_path, outcomes), 4) is None
+
+
+def test_two_runs_are_no_vote(tmp_path: Path) -> None:
+    """Where the two differ, the first would win: a matter of the order of the runs alone."""
+    outcomes = [[("7", True), ("8", False)], [("8", False), ("7", True)]]
+    assert majority_at(arm(tmp_path, outcomes), 2) is None
+    assert majority_at(arm(tmp_path, outcomes), 1) == 50.0
 
 
 def test_nothing_judged_is_no_score(tmp_path: Path) -> None:

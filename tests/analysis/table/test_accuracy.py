@@ -22,6 +22,8 @@ def test_the_main_table_has_gains_and_the_papers_rows() -> None:
     assert paper == ["Direct CoT, paper", "90.8", "80.8", "–"]
     assert paper_routed == ["Routed-CFR, paper", "95.8", "91.7", "–"]
     assert "Of 18 attempts: 0 truncated (0.0 %), 1 unparsed (5.6 %), 0 failed" in table.notes[1]
+    assert "percentile interval" in table.notes[2]
+    assert "of a gain is the BCa interval" in table.notes[2]
 
 
 def test_every_row_has_its_size_and_its_losses() -> None:

@@ -110,7 +110,7 @@ def _notes(rows: Sequence[CategoryBar], given: int) -> list[str]:
     notes: list[str] = []
     if any(row.gain and row.gain.ends for row in rows):
         notes.append(
-            "Lines across bars are intervals; where one crosses zero, a difference is not shown."
+            "Lines across bars are 95 % BCa intervals; one that crosses zero shows no difference."
         )
     if none := sum(_gain(row) is None for row in rows):
         notes.append(f"Nothing to compare in {several(none, 'category', 'categories')}.")

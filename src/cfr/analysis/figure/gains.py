@@ -94,7 +94,7 @@ def _notes(bars: Sequence[GainBar], given: int) -> list[str]:
     notes: list[str] = []
     if any(one.gain.ends for one in bars):
         notes.append(
-            "Lines across bars are intervals; where one crosses zero, a difference is not shown."
+            "Lines across bars are 95 % BCa intervals; one that crosses zero shows no difference."
         )
     without = sum(one.gain.ends is None for one in bars)
     return [*notes, *shortfalls(without, given - len(bars), "bar")]

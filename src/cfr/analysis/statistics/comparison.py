@@ -121,6 +121,8 @@ class Comparison:
     """How many tests the correction is for."""
     missing: tuple[str, ...] = ()
     """Methods that share no judged problem with the baseline."""
+    interval: IntervalKind = "bca"
+    """Which interval of the bootstrap the pairs have."""
 
 
 def compare(
@@ -161,6 +163,7 @@ def compare(
         tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=False)),
         len(corrected),
         tuple(name for name in others if name not in found),
+        plan.interval,
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from cfr.analysis.statistics.interval import Interval, wilson
 from cfr.analysis.statistics.resample import FINEST_UNIT, Bootstrap, bootstrap, drawn
 from cfr.analysis.study.study import Arm, Attempt
+from cfr.evaluation.tally import mean_share
 from cfr.method.vote import ballot
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "mean_pass",
     "pass_at",
     "score",
+    "score_problems",
 ]
 
 
@@ -38,23 +40,30 @@ class Score:
     problems: int
     runs: int
     how: str
-    """How the interval was found: Wilson for one run of each problem, bootstrap for several."""
+    """How the interval was found: Wilson's, or the percentile one of a bootstrap over problems."""
 
 
 def score(*arms: Arm) -> Score | None:
     """Score an arm, or the problems of several together; None where nothing was judged."""
-    counts = [found for arm in arms for found in arm.scores.values()]
-    if not counts:
+    return score_problems(Counter(found for arm in arms for found in arm.scores.values()))
+
+
+def score_problems(scores: Mapping[tuple[int, int], int]) -> Score | None:
+    """Score problems that are counted by how many of their runs were right, and of how many.
+
+    None where there are none. Every accuracy that is shown anywhere has its interval from here.
+    """
+    mean = mean_share(scores, 100.0)
+    if mean is None:
         return None
-    mean = 100 * sum(right / runs for right, runs in counts) / len(counts)
-    shares = {right / runs for right, runs in counts}
-    if max(runs for _, runs in counts) == 1 or len(shares) == 1:
+    counts = sorted(Counter(scores).elements())  # the order decides what a seed draws
+    most = max(runs for _, runs in counts)
+    if most == 1 or len({right / runs for right, runs in scores}) == 1:
         # Resampling problems that all score alike says nothing; Wilson, by problems, still does.
         low, high = wilson(mean / 100 * len(counts), len(counts))
-        interval, how = (100 * low, 100 * high), "Wilson"
-    else:
-        interval, how = _resampled(counts).interval("percentile"), "bootstrap"
-    return Score(mean, interval, len(counts), max(arm.runs for arm in arms), how)
+        return Score(mean, (100 * low, 100 * high), len(counts), most, "Wilson")
+    interval = _resampled(counts).interval("percentile")
+    return Score(mean, interval, len(counts), most, "percentile bootstrap")
 
 
 def _resampled(counts: Sequence[tuple[int, int]]) -> Bootstrap:
@@ -114,8 +123,10 @@ def majority_at(arm: Arm, k: int) -> float | None:
     """Return the accuracy of a vote among the first k runs, in per cent.
 
     A tie goes to the answer that came first, as in Self-Consistency. None where no problem has k
-    runs, or no answers were kept.
+    runs, or no answers were kept; and for two runs, because between two the first always wins.
     """
+    if k == 2:
+        return None
     votes = [
         judged[:k]
         for attempts in arm.attempts.values()

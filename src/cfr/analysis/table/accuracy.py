@@ -19,7 +19,7 @@ from cfr.analysis.study.by_model import ModelArms, benchmarks_of, by_model
 from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
 from cfr.analysis.table.decoding import tell_apart
 from cfr.analysis.table.gain import delta
-from cfr.analysis.table.note import size_note, status_note
+from cfr.analysis.table.note import ACCURACY_INTERVAL, GAIN_INTERVAL, size_note, status_note
 from cfr.analysis.table.published import paper_accuracy
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
 
@@ -45,11 +45,11 @@ def scores_table(study: Study) -> Table:
         (Column("Benchmark", "left"), Column("Method", "left"), *map(Column, titles)),
         tuple(rows),
         (
-            "Accuracy in per cent: the runs of a problem are averaged, then the problems. The "
-            "interval is Wilson's for one run of each problem and where all problems score alike, "
-            "otherwise a bootstrap over problems.",
+            "Accuracy in per cent: the runs of a problem are averaged, then the problems. "
+            + ACCURACY_INTERVAL,
             "pass@k: one of k runs is right, estimated without bias; maj@k: the answer that most "
-            "of the first k runs give is right; k is the fewest runs of a problem. Tokens: means.",
+            "of the first k runs give is right; k is the fewest runs of a problem. Two runs are "
+            "no vote: where they differ, the first would decide. Tokens: means.",
         ),
     )
 
@@ -98,6 +98,7 @@ def main_table(study: Study, baseline: str, method: str) -> Table:
             "paired 95 % interval, over the problems that both have. Avg. is the plain mean of the "
             "benchmarks, as in the paper.",
             status_note(arm for part in parts for arm in part.arms()),
+            f"{ACCURACY_INTERVAL} {GAIN_INTERVAL}",
         ),
         ("tab:model-performance-main", "tab:model-performance-additional"),
     )
@@ -170,6 +171,7 @@ def routing_table(study: Study, baseline: str, routed: str, always: str) -> Tabl
         tuple(rows),
         (
             f"Tokens, in and out, are relative to {study.method_name(baseline)} on the same set.",
+            ACCURACY_INTERVAL,
             size_note(parts),
             status_note(arm for part in parts for arm in part.arms()),
         ),

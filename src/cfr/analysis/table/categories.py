@@ -10,6 +10,7 @@ from cfr.analysis.statistics.subset import BASELINE
 from cfr.analysis.study.study import Study, benchmark_label, model_label
 from cfr.analysis.table.extraction import NOTHING
 from cfr.analysis.table.gain import gain_cell
+from cfr.analysis.table.note import GAIN_INTERVAL
 from cfr.analysis.table.table import Column, Row, Table, row
 
 __all__ = ["categories_table"]
@@ -49,6 +50,7 @@ def categories_table(study: Study, method: str, baseline: str = BASELINE) -> Tab
 
 def _category_notes(study: Study, found: Sequence[Category], method: str) -> Iterator[str]:
     yield "A problem has a kind where at least half of the Stage 1 replies to it name one."
+    yield GAIN_INTERVAL
     for model in dict.fromkeys(one.model for one in found):
         where = ", ".join(
             benchmark_label(arm.benchmark)

@@ -9,7 +9,7 @@ from cfr.analysis.statistics.cost import mean_tokens, output_ratio, stage_means,
 from cfr.analysis.study.by_model import ModelArms, benchmarks_of, by_model
 from cfr.analysis.study.study import Arm, Study, benchmark_label
 from cfr.analysis.table.accuracy import accuracy_cell
-from cfr.analysis.table.note import size_note, status_note
+from cfr.analysis.table.note import ACCURACY_INTERVAL, size_note, status_note
 from cfr.analysis.table.table import Column, Row, Table, row
 
 __all__ = ["prompting_table", "stages_table", "tokens_table"]
@@ -42,6 +42,7 @@ def prompting_table(study: Study, baseline: str, references: Sequence[str]) -> T
         (
             "Accuracy in per cent; bold is the best of its model. Ratios are of total tokens, on "
             f"the benchmarks that both methods have; CFR is {' or else '.join(names) or 'absent'}.",
+            ACCURACY_INTERVAL,
             size_note(parts),
             status_note(arm for part in parts for arm in part.arms()),
         ),

@@ -39,7 +39,8 @@ def parsing_table(study: Study) -> Table:
     notes = [
         "A reply is read by the first recovery step that can: parsed as JSON; repaired into JSON; "
         "fields, picked out of the text; fallback, where the problem is solved without "
-        "constraints. Malformed: not JSON as it stood; a fence of code around it is enough."
+        "constraints. Malformed: not JSON as it stood; a fence of code around it is enough. "
+        "Its interval is Wilson's."
     ]
     if odd:
         unknown = several(odd, "reply", "replies")
@@ -133,7 +134,7 @@ def _extraction_notes(
     yield (
         "Raw: constraints read from the problem. Propagated: consequences that the reply derives. "
         "Both are means over the replies to a problem, then over problems; a reply that could not "
-        "be used counts as none."
+        "be used counts as none. Their intervals are BCa, of a bootstrap over problems."
     )
     known = list(filter(None, chosen))
     if any(one.n for one in known):

@@ -13,6 +13,7 @@ from cfr.analysis.statistics.score import mean_of_all, mean_pass
 from cfr.analysis.study.by_model import ModelArms, by_model
 from cfr.analysis.study.study import Arm, Study, benchmark_label
 from cfr.analysis.table.gain import delta
+from cfr.analysis.table.note import GAIN_INTERVAL
 from cfr.analysis.table.table import Column, Row, Table, row
 from cfr.benchmark.constraintbench.split import is_constraintbench
 from cfr.benchmark.entry import entries
@@ -37,7 +38,7 @@ def generalization_table(study: Study, baseline: str, method: str) -> Table:
         "Gain and routing rate by benchmark",
         (Column("Model", "left"), Column("Benchmark", "left"), *map(Column, titles)),
         tuple(rows),
-        (f"{study.method_name(method)} against {study.method_name(baseline)}.",),
+        (f"{study.method_name(method)} against {study.method_name(baseline)}.", GAIN_INTERVAL),
         ("tab:olympiadbench",),
     )
 

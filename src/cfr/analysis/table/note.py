@@ -12,7 +12,22 @@ from cfr.analysis.study.by_model import ModelArms, count_statuses, sizes_by_benc
 from cfr.analysis.study.study import Arm, benchmark_label, model_label
 from cfr.evaluation.status import STATUSES
 
-__all__ = ["RIGHT_RULES", "size_note", "status_note", "unequal_runs"]
+__all__ = [
+    "ACCURACY_INTERVAL",
+    "GAIN_INTERVAL",
+    "RIGHT_RULES",
+    "size_note",
+    "status_note",
+    "unequal_runs",
+]
+
+ACCURACY_INTERVAL: Final = (
+    "The interval of an accuracy is Wilson's for one run of each problem and where all problems "
+    "score alike, otherwise the percentile interval of a bootstrap over problems."
+)
+"""How the interval beside an accuracy was found."""
+GAIN_INTERVAL: Final = "The interval of a gain is the BCa interval of a bootstrap over problems."
+"""How the interval beside a gain was found."""
 
 RIGHT_RULES: Final[Mapping[RightRule, str]] = {
     "any": "A problem is right where any of its runs is (pass@k).",

@@ -18,6 +18,7 @@ from cfr.problem import Json
 __all__ = ["comparison_json", "pair_notes", "paired_table"]
 
 _NAME: Final = "paired"
+_KINDS: Final = {"bca": "BCa", "percentile": "percentile"}
 _TITLE: Final = "Paired comparison, problem by problem"
 
 
@@ -86,6 +87,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     family = several(comparison.family, "test")
     yield f"Holm's correction is for a family of {family}; bold is below 0.05."
     yield (
+        f"The interval is the {_KINDS[comparison.interval]} interval of a bootstrap over problems. "
         "Gain and MDD are in points; MDD, the minimum detectable difference, is the smallest gain "
         "that a set like this detects with 80 % power."
     )

@@ -14,6 +14,7 @@ from cfr.analysis.statistics.subset import BASELINE
 from cfr.analysis.study.study import Study, benchmark_label, model_label
 from cfr.analysis.table.decoding import describe_decoding, tell_apart
 from cfr.analysis.table.gain import gain_cell
+from cfr.analysis.table.note import ACCURACY_INTERVAL, GAIN_INTERVAL
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
 
 __all__ = ["robustness_table"]
@@ -90,6 +91,7 @@ def _notes(study: Study, found: Sequence[Setting], benchmarks: Sequence[str]) ->
             for problems, runs in sorted(sizes)
         ]
         yield f"{benchmark_label(name)}: {'; in other rows '.join(texts)}."
+    yield f"{ACCURACY_INTERVAL} {GAIN_INTERVAL}"
     for model in dict.fromkeys(one.model for one in found):
         main = {study.primary[b, model] for b in benchmarks if (b, model) in study.primary}
         known = (describe_decoding(one) or "what has no settings on record" for one in sorted(main))

@@ -21,6 +21,7 @@ from cfr.analysis.notation import NONE, counted, percent, several
 from cfr.analysis.statistics.subset import BASELINE, ModelPairs, pairs_by_model
 from cfr.analysis.study.study import Study, benchmark_label, model_label
 from cfr.analysis.table.gain import absent, gain_cell
+from cfr.analysis.table.note import GAIN_INTERVAL
 from cfr.analysis.table.table import Column, Row, Table, row
 from cfr.constraint.router import aime_convention
 
@@ -157,5 +158,6 @@ def _cofire_notes(audit: RouterAudit, both: Sequence[ModelPairs]) -> Iterator[st
     for side in both:
         yield f"{model_label(side.model)}: problems of {side.where} that were judged on both sides."
     yield "Problems with more cues differ in other ways too: a gain is not an effect of the cues."
+    yield GAIN_INTERVAL
     benchmarks = tuple(dict.fromkeys(name for side in both for name in side.benchmarks))
     yield from _left_out(audit, benchmarks)

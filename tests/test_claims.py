@@ -1,0 +1,155 @@
+"""Every number about results in the documentation is recomputed from the data that are shipped.
+
+A page's claims are pieces of text that are written anew from ``docs/results`` (``tests/claims``)
+and must stand in the page as they are. What is left of the page may then hold no number, be it in
+digits or in words, but those that are named here as no results.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from claims.card import card
+from claims.readme import log, readme, reply_style
+from claims.results import results
+
+REPOSITORY = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page, its claims, and its numbers that are no results."""
+
+    path: str
+    claims: Callable[[], Iterator[str]]
+    no_results: tuple[str, ...] = ()
+    """What the project is, how things were run, what the paper says."""
+    sections: tuple[str, ...] = ()
+    """The headings of the parts that hold results; all of the page where none is named."""
+
+    @property
+    def text(self) -> str:
+        """The parts that hold results."""
+        text = (REPOSITORY / self.path).read_text(encoding="utf-8")
+        return "".join(_section(text, heading) for heading in self.sections) or text
+
+
+PAGES = (
+    Page(
+        "README.md",
+        readme,
+        (
+            "a remainder modulo 1000",
+            "with Python 3.11",
+            "fetches a 1.1 GB model (once), lets it solve three problems",
+            "a small comparison of two methods",
+            "This evaluates two methods",
+            "which pull a 98 MB model once",
+            "Apache-2.0. The models that `cfr models` fetches are Apache-2.0",
+        ),
+    ),
+    Page(
+        "docs/results/README.md",
+        results,
+        (
+            "one H200",
+            "context 4,096. The model was served by a small batching server (two versions of it",
+            "for the other two; the server",
+            "on two cores (busy with other work as well",
+            "four slots, context 4,096",
+            "so the two should not differ",
+            "with 80 % power",
+        ),
+    ),
+    Page(
+        "docs/log.md",
+        log,
+        (
+            # A prototype's, of which no data were kept.
+            "average of four runs: Direct CoT 34.5 %, CFR with the paper's JSON reply 13.6 %, CFR "
+            "with a prose reply 27.1 %.",
+            "two runs, temperature 0.7, top-p 0.95, no seed, context 4,096",
+            "The two-stage protocol",
+            "a gain of 2.9 points",  # the paper, Main Results: JustRL-1.5B, average
+        ),
+    ),
+    Page("docs/design/0002-reply-style.md", reply_style, ("# 2. ", "has two reply styles")),
+    Page(
+        "docs/constraintbench.md",
+        card,
+        (
+            "in the order of step 1.",
+            "drawn with `random.Random(2026)` from run 0",
+            "at temperature 0.7 and top-p 0.95",
+            "(level 1 of `ordered_digits` was made easier)",
+            "of the first four rows",
+            "how far two annotators would agree",
+            "temperature 0.7, top-p 0.95, context 4,096",
+            "the two-stage protocol",
+            "| tier | family | level 1 | level 2 | level 3 |",
+        ),
+        ("### What the router sees", "### Agreement with an annotator", "## Results"),
+    ),
+)
+
+_CODE = re.compile(r"```.*?```|`[^`\n]*`|\]\([^)]*\)", re.S)
+_NAMES = re.compile(
+    r"Stage [12]|\d{4}-\d\d-\d\d|Qwen2\.5-Coder-1\.5B-Instruct|Q4_K_M|1\.5B|MATH-500|GSM8K|95 %"
+    r"|SHA-256|pass@1|^\d\. ",
+    re.M,
+)
+_NUMBER = re.compile(
+    r"\d[\d,.]*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|twice|thrice|"
+    r"third|quarter)\b",
+    re.I,
+)
+
+
+def _section(text: str, heading: str) -> str:
+    """Cut out what stands under a heading, up to the next of its level or above."""
+    level = heading.partition(" ")[0]
+    start = text.index(f"{heading}\n") + len(heading)
+    end = re.search(rf"^#{{1,{len(level)}}} ", text[start:], re.M)
+    return text[start : start + end.start()] if end else text[start:]
+
+
+def rest(text: str, pieces: Iterator[str]) -> str:
+    """Take the claims out of a page, and what is code or a name."""
+    for piece in sorted(set(pieces), key=len, reverse=True):
+        text = text.replace(piece, "~")
+    return _NAMES.sub("~", _CODE.sub("~", text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_what_a_page_claims_is_in_the_data(page: Page) -> None:
+    missing = [claim for claim in page.claims() if claim not in page.text]
+    assert not missing, f"{page.path} says something else than the data: {missing}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_a_page_has_no_number_that_nobody_recomputes(page: Page) -> None:
+    for phrase in page.no_results:
+        assert phrase in page.text, f"{page.path} no longer says {phrase!r}: leave it out here"
+    left = rest(page.text, iter((*page.claims(), *page.no_results)))
+    unclaimed = [(found[0], line) for line in left.splitlines() for found in _NUMBER.finditer(line)]
+    assert not unclaimed, f"{page.path}: add a claim for each of these, in tests/claims: " + str(
+        [f"{number} in: {line}" for number, line in unclaimed]
+    )
+
+
+@pytest.mark.parametrize("said", ["12.5 points", "three times the tokens", "Half of it", "n = 7"])
+def test_a_number_that_is_claimed_nowhere_is_found(said: str) -> None:
+    text = f"A page of 2026-11-15 on Stage 1 and `code 3` says {said}, and 42 is a claim."
+    assert _NUMBER.findall(rest(text, iter(["42 is a claim"])))
+    assert not _NUMBER.findall(rest(text, iter(["42 is a claim", said])))
+
+
+def test_every_page_about_results_is_checked() -> None:
+    """A page that shows an interval outside an example cannot be forgotten."""
+    checked = {page.path for page in PAGES}
+    shown = re.compile(r"\[−?\d+\.\d, −?\d+\.\d\]")
+    for path in (REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")):
+        if shown.search(_CODE.sub("", path.read_text(encoding="utf-8"))):
+            assert str(path.relative_to(REPOSITORY)) in checked
