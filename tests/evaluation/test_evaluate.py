@@ -276,7 +276,10 @@ def test_a_call_is_bounded_and_fails_its_attempt_alone(
     bounds: dict[str, Any],
     said: str,
 ) -> None:
-    monkeypatch.setattr("cfr.engine.openai.Retry", lambda **_given: Retry(attempts=1))
+    def hasty(seconds: float) -> Retry:
+        return Retry(attempts=1, seconds=seconds)
+
+    monkeypatch.setattr("cfr.engine.openai.Retry", hasty)
     endpoint.respond = lambda body: reply if number_in(body) == 1 else reply_right(body)
     benchmark = Benchmark("sums", "Sums", tuple(sums(3)))
     ref = cfr.ModelRef("m", base_url=endpoint.url)

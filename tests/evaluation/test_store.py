@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from stored import attempt
 from sums import right, sums
 
-from cfr.analysis.statistics.interval import wilson
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import schema
 from cfr.evaluation.record import attempt_rows
@@ -71,14 +70,6 @@ async def test_text_of_any_kind_is_stored(url: str) -> None:
         await run(store, [prepare(store, SERIES, (odd,), 1, engine)], width=1)
         (row,) = attempt_rows(store)
     assert row["text"].startswith("\x01 \ufffd \U0001f600")
-
-
-def test_wilson_intervals() -> None:
-    low, high = wilson(50, 100)
-    assert (round(low, 4), round(high, 4)) == (0.4038, 0.5962)
-    assert wilson(0, 10)[0] == 0.0
-    assert round(wilson(10, 10)[1], 9) == 1.0
-    assert wilson(0, 0) == (0.0, 1.0)
 
 
 def test_a_store_closes_with_everything_written(tmp_path: Path) -> None:
