@@ -39,6 +39,20 @@ def test_errors_in_both_directions_with_their_shares() -> None:
     assert "Ignored parity" not in table  # nobody did
 
 
+def test_what_is_only_wrong_is_other_and_the_note_says_so() -> None:
+    wrong = study(
+        arm("direct", {"plain": [attempt("-", 0, "6")]}),
+        arm("cfr", {"plain": "+"}),
+        problems=PROBLEMS,
+    )
+    table = to_markdown(errors_table(wrong, "cfr"))
+    assert "|  | Arithmetic error | 0 | 0.0 % | 0 | – |" in table
+    assert "|  | Other | 1 | 100.0 % | 0 | – |" in table
+    said = notes(wrong)
+    assert "Arithmetic error: only a slip that is known beforehand" in said
+    assert said.index("Other: whatever these do not decide") > said.index("Arithmetic error:")
+
+
 def test_no_flips_make_no_shares() -> None:
     calm = study(arm("direct", {"p": "+"}), arm("cfr", {"p": "+"}))
     table = to_markdown(errors_table(calm, "cfr"))

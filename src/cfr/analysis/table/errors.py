@@ -19,7 +19,7 @@ __all__ = ["errors_table"]
 
 _ALWAYS: Final[tuple[Mistake, ...]] = (
     *("forgot_modular_reduction", "not_an_integer", "encoded_form_not_applied", "out_of_range"),
-    *("no_answer", "other"),
+    *("arithmetic", "no_answer", "other"),
 )
 """Classes that are shown even where nobody made such an error."""
 
@@ -67,7 +67,10 @@ def _notes(found: Sequence[Flip], rule: ErrorRule) -> Iterator[str]:
     yield RIGHT_RULES[rule.right]
     yield (
         "Classes are derived from the wrong answers, the right one and what the problem demands of "
-        "its answer; other is whatever these do not decide, including wrong reasoning."
+        "its answer. Forgot modular reduction: the right value before the reduction that the "
+        "problem asks for. Arithmetic error: only a slip that is known beforehand (ConstraintBench "
+        "labels some wrong answers) or that a person named. Other: whatever these do not decide, "
+        "wrong reasoning and all other wrong calculations among it."
     )
     totals = count_flips(found)
     if totals.by_person:
