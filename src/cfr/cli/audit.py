@@ -160,7 +160,7 @@ def errors_command(
     cfr audit errors runs.db --method cfr
     cfr audit errors runs.db --classes mine.jsonl --json
     """
-    from cfr.analysis.table.errors import errors_table
+    from cfr.analysis.table.errors import errors_table, fixes_table
     from cfr.analysis.table.outcomes import outcomes_table
     from cfr.analysis.table.per_problem import per_problem_tables
 
@@ -170,6 +170,7 @@ def errors_command(
     tables = [
         outcomes_table(study, method, baseline, rule),
         errors_table(study, method, baseline, rule),
+        fixes_table(study, method, baseline, rule),
         *per_problem_tables(study, method, baseline, rule),
     ]
     _print(tables, as_json=as_json)

@@ -21,7 +21,15 @@ from cfr.constraint.demand import between, integer
 from cfr.constraint.predicate import Predicate, holds, parts
 from cfr.constraint.router import aime_convention
 
-__all__ = ["MISTAKES", "MISTAKE_LABELS", "Demands", "Mistake", "mistake"]
+__all__ = [
+    "CONSTRAINT_LABELS",
+    "FIX_LABELS",
+    "MISTAKES",
+    "MISTAKE_LABELS",
+    "Demands",
+    "Mistake",
+    "mistake",
+]
 
 Mistake: TypeAlias = ErrorType | Literal["broken_condition", "no_answer"]
 """The classes of ConstraintBench, conditions that are not met, and answers that are not given."""
@@ -48,6 +56,31 @@ MISTAKE_LABELS: Final[dict[Mistake, str]] = {
     "other": "Other",
 }
 """The classes as tables print them."""
+
+CONSTRAINT_LABELS: Final[dict[Mistake, str]] = {
+    "forgot_modular_reduction": "Modular",
+    "encoded_form_not_applied": "Format (encoded)",
+    "ignored_parity": "Parity",
+    "out_of_range": "Range or bound",
+    "not_an_integer": "Domain (integer)",
+    "broken_condition": "Stated condition (propagation)",
+}
+"""The constraint that an error breaks, for the classes that name one; the paper's four first."""
+
+FIX_LABELS: Final[dict[Mistake, str]] = {
+    **MISTAKE_LABELS,
+    "forgot_modular_reduction": "Mod reduction",
+    "not_an_integer": "Domain fix",
+    "encoded_form_not_applied": "Format fix",
+    "out_of_range": "Range fix",
+    "ignored_parity": "Parity check",
+    "broken_condition": "Propagation",
+}
+"""What is put right where such an error goes, as the paper's problem-by-problem tables name it.
+
+The paper does not define propagation. Here it is that an answer meets conditions together which
+the other did not: all that the problem states of it, not some.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,14 @@ def _extraction(details: Mapping[str, Json]) -> Extraction | None:
     if spec is None:
         return Extraction(rung)
     kinds = tuple(one.type for one in spec.raw_constraints)
-    return Extraction(rung, kinds, len(spec.propagated_constraints))
+    return Extraction(rung, kinds, len(spec.propagated_constraints), _critical(spec))
+
+
+def _critical(spec: ConstraintSpec) -> tuple[str, ...]:
+    named = set(spec.critical_constraints)
+    for one in spec.propagated_constraints:
+        named.update(one.derived_from if one.id in named else ())
+    return tuple(one.type for one in spec.raw_constraints if one.id in named)
 
 
 def _spec(details: Mapping[str, Json]) -> ConstraintSpec | None:
