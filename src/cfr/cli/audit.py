@@ -74,11 +74,18 @@ _method_options: Final = grouped(
     type=click.Path(path_type=Path),
     help='Reference decisions of a person: {"problem", "routed"} lines.',
 )
+@click.option(
+    "--labels",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="A file of labels from 'cfr audit mark'; repeatable.",
+)
 def router_command(
     runs: tuple[str, ...],
     part: StudyPart,
     methods: _Methods,
     decisions: Path | None,
+    labels: tuple[Path, ...],
     *,
     as_json: bool,
 ) -> None:
@@ -87,7 +94,10 @@ def router_command(
     \b
     cfr audit router runs.db
     cfr audit router runs.db --decisions mine.jsonl --json
+    cfr audit router runs.db --labels labels.jsonl
     """
+    from cfr.analysis.audit.manual.annotation import labels_of
+    from cfr.analysis.audit.manual.label import read_labels
     from cfr.analysis.audit.router_agreement import compare_routers, read_decisions
     from cfr.analysis.audit.routing import audit_router
     from cfr.analysis.table.router_agreement import routers_table
@@ -100,15 +110,18 @@ def router_command(
 
     study = open_part(runs, part)
     audit = audit_router(study)
-    labels, strangers = read_decisions(decisions, study) if decisions else (None, 0)
+    decided, strangers = read_decisions(decisions, study) if decisions else (None, 0)
     if strangers:
         print_note(f"{decisions}: lines about problems not in these runs: {strangers}")
+    marks, elsewhere = labels_of(read_labels(labels), study)
+    if elsewhere:
+        print_note(f"Marks on attempts that are not in these runs: {elsewhere}")
     tables = [
         rates_table(audit),
         patterns_table(audit),
         convention_table(audit),
-        cofire_table(study, audit, *methods.find(study)),
-        routers_table(compare_routers(study, audit, labels)),
+        cofire_table(study, audit, *methods.find(study), marks),
+        routers_table(compare_routers(study, audit, decided)),
     ]
     _print(tables, as_json=as_json)
 

@@ -166,7 +166,7 @@ def _routing(context: ReportContext, title: str) -> Section:
         rates_table(audit),
         patterns_table(audit),
         convention_table(audit),
-        cofire_table(study, audit, context.method, baseline),
+        cofire_table(study, audit, context.method, baseline, context.options.labels),
         routers_table(compare_routers(study, audit)),
     )
     figures = context.draw(

@@ -36,6 +36,7 @@ __all__ = [
     "accords",
     "by_attempt",
     "by_method",
+    "completeness_of",
     "labels_of",
     "rates",
     "rates_by_model",
@@ -149,6 +150,12 @@ def by_method(labels: Iterable[Label]) -> dict[tuple[str, str], Quality]:
         for names, groups in sorted(judged.items())
         if (one := _rates(names[0], groups)).constraints
     }
+
+
+def completeness_of(labels: Iterable[Label]) -> Share:
+    """Measure how complete Stage 1 is in some attempts, as people judged them, less drafts."""
+    groups = list(by_attempt(labels).values())
+    return _rates(ALL, groups).completeness if groups else Share(Fraction(), Fraction())
 
 
 _Group: TypeAlias = list[Label]
