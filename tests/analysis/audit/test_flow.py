@@ -49,6 +49,12 @@ def test_cues_are_counted_in_the_texts_and_stage_1_by_what_was_done() -> None:
     assert not found.always_on
 
 
+def test_an_empty_reply_goes_back_to_direct_cot() -> None:
+    runs = {"a": [attempt("+", kinds=[], rung="empty")], "b": [attempt("+", kinds=["bound"])]}
+    found = count_flow(study(arm("cfr", runs)), "cfr")
+    assert (found.staged, found.fallback, found.solved_under) == (2, 1, 1)
+
+
 def test_a_router_that_sends_all_on_is_a_router() -> None:
     made = arm("routed-cfr", {"a": [attempt("+", kinds=[], routed=True)]})
     assert not count_flow(study(made, problems=texts({"a": "How many?"})), "routed-cfr").always_on

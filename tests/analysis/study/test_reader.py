@@ -50,6 +50,27 @@ def test_the_kinds_that_stage_1_calls_critical(tmp_path: Path) -> None:
     assert (found.kinds, found.propagated, found.critical) == (("a", "b", "c"), 1, ("b", "c"))
 
 
+@pytest.mark.parametrize(
+    ("rung", "spec", "counted"),
+    [
+        ("parsed", {"answer_format": "integer"}, "parsed"),
+        ("parsed", {"problem_summary": "a sum", "raw_constraints": []}, "empty"),
+        ("repaired", {"answer_format": "integer", "problem_summary": "a sum"}, "fallback"),
+        ("repaired", {"answer_format": "integer", "likely_answer_range": "0-9"}, "repaired"),
+        ("fields", {"answer_format": "integer"}, "fallback"),
+        ("guessed", {}, "guessed"),
+    ],
+)
+def test_replies_of_old_runs_count_as_they_would_today(
+    rung: str, spec: dict[str, Any], counted: str, tmp_path: Path
+) -> None:
+    row = outcome("1", "cfr", True) | {"details": {"rung": rung, "constraints": spec}}
+    (arm,) = read_file(write(tmp_path / "o.jsonl", row)).arms
+    found = arm.attempts["1"][0].extraction
+    assert found
+    assert found.rung == counted
+
+
 async def stored(path: Path, model: str = "model-a", runs: int = 2) -> Store:
     store, series = Store(str(path)), Series("sums", "cfr", model)
     await run(store, [prepare(store, series, sums(5), runs, Scripted(right))], width=4)

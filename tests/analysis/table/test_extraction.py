@@ -28,6 +28,7 @@ STUDY = study(arm("direct", {"p1": "++"}), CFR)
 def test_recovery_steps_as_a_table() -> None:
     expected = "| 5 | 2 (40.0 %) | 1 (20.0 %) | 1 (20.0 %) | 1 (20.0 %) | 60.0 % "
     assert expected in to_markdown(parsing_table(STUDY))
+    assert parsing_table(STUDY).notes[-1].startswith("Runs of versions that did not tell them")
 
 
 def test_a_step_of_another_name_is_counted_in_a_note() -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cfr.analysis.audit.extraction import UNUSED_RUNGS
 from cfr.analysis.study.study import Attempt, Study
 from cfr.constraint.router import route
 
@@ -26,7 +27,7 @@ class FlowCounts:
     rungs: Mapping[str, int] = field(default_factory=dict[str, int])
     """Stage 1 replies by the recovery step that could read them."""
     fallback: int | None = None
-    """From Stage 1 to Direct CoT, because its reply could not be used."""
+    """From Stage 1 to Direct CoT, because its reply lists nothing or could not be read."""
     answers: int | None = None
     right: int | None = None
     unit: str = "problems"
@@ -93,7 +94,7 @@ def count_flow(study: Study, method: str) -> FlowCounts:
         staged=rungs.total(),
         direct=direct,
         rungs=rungs,
-        fallback=rungs["fallback"],
+        fallback=sum(rungs[rung] for rung in UNUSED_RUNGS),
         unit="problems" if len({arm.model for arm in arms}) == 1 else "attempts",
         always_on=not direct and all(one.routed is None for one in first.values()),
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cfr.analysis.audit.extraction import UNUSED_RUNGS
 from cfr.analysis.audit.flow import FlowCounts
 from cfr.analysis.figure.colour import INK, MUTED, PALETTE
 from cfr.analysis.figure.figure import Caption, Figure
@@ -51,7 +52,8 @@ def draw_flow(counts: FlowCounts, caption: Caption = FRAMEWORK) -> Figure:
 
 def _boxes(counts: FlowCounts, tall: float) -> list[_Box]:
     blue, _, green, _, orange, _, grey = PALETTE
-    rungs = [f"{clean(rung, 12)} {n:,}" for rung, n in counts.rungs.items() if rung != "fallback"]
+    read = ((rung, n) for rung, n in counts.rungs.items() if rung not in UNUSED_RUNGS)
+    rungs = [f"{clean(rung, 12)} {n:,}" for rung, n in read]
     given = _number(counts.problems) and [*_number(counts.problems), clean(counts.unit, 12)]
     answers = [*_number(counts.answers), *(f"{right} right" for right in _number(counts.right))]
     directly = _number(counts.solved_directly)

@@ -46,6 +46,11 @@ def parsing_table(study: Study) -> Table:
     if odd:
         unknown = several(odd, "reply", "replies")
         notes.append(f"Read by a step of another name and counted as malformed: {unknown}.")
+    if any(one.by_rung.get("fallback") for one in found):
+        notes.append(
+            "Runs of versions that did not tell them apart keep valid but empty replies under "
+            "fallback, and those with thinking before their JSON under repaired."
+        )
     return Table(
         "parsing",
         "Stage 1 replies by recovery step",

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import pytest
 from hand_made import arm, attempt, study
 
 from cfr.analysis.audit.extraction import GoldSample
@@ -79,6 +80,7 @@ def test_a_reply_that_is_not_on_record_is_not_judged() -> None:
     assert (found.n, found.gold) == (0, GoldSample(0, audited=0, replies=24))
 
 
-def test_a_fallback_has_nothing_to_judge() -> None:
-    fell = {ITEMS[0].id: [attempt("-", kinds=[], rung="fallback")]}
+@pytest.mark.parametrize("rung", ["fallback", "empty"])
+def test_a_reply_that_was_not_used_has_nothing_to_judge(rung: str) -> None:
+    fell = {ITEMS[0].id: [attempt("-", kinds=[], rung=rung)]}
     assert gold_quality(study(arm("cfr", fell, benchmark="constraintbench"))) == {}

@@ -10,7 +10,7 @@ from functools import cache
 from random import Random
 from typing import Final
 
-from cfr.analysis.audit.extraction import GoldSample, Quality
+from cfr.analysis.audit.extraction import UNUSED_RUNGS, GoldSample, Quality
 from cfr.analysis.audit.stage1.agreement import StatementCounts, report
 from cfr.analysis.audit.stage1.soundness import Audit, audit
 from cfr.analysis.study.study import Arm, Study
@@ -62,7 +62,7 @@ def _audited(study: Study, arm: Arm) -> Iterable[tuple[RecordKey, Item]]:
     for problem, attempts in arm.attempts.items():
         if item := gold_item(study, arm.benchmark, problem):
             for attempt in attempts:
-                if attempt.extraction and attempt.extraction.rung != "fallback":
+                if (said := attempt.extraction) and said.rung not in UNUSED_RUNGS:
                     yield (*arm.key, problem, attempt.run), item
 
 
