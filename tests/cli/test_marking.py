@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import Run
-from .test_audit import MARK, fill, labels, mark, marks
+from .test_annotation import MARK, fill, labels, mark, marks
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
-from hand_made import arm, study, texts
+from hand_made import arm, attempt, study, texts
 
-from cfr.analysis.audit.case import cases
+from cfr.analysis.audit.case import NO_KIND, cases
 from cfr.analysis.study.study import Study, Transcript
 
 
@@ -45,3 +45,26 @@ def test_outcomes_without_texts_make_no_cases() -> None:
     assert cases(bare, "direct", "cfr") == []
     assert cases(example(), "direct", "direct") == []
     assert cases(example(), "nobody", "cfr") == []
+
+
+def test_cases_are_grouped_by_the_constraint_that_dominates_them() -> None:
+    problems = ("a", "b", "c", "d")
+    direct = arm("direct", dict.fromkeys(problems, "--"))
+    kinds = (["parity"], None, ["parity", "bound"], ["bound", "bound"])
+    ours = arm(
+        "cfr",
+        {
+            name: [attempt("+", run, kinds=own) for run in (0, 1)]
+            for name, own in zip(problems, kinds, strict=True)
+        },
+    )
+    said = {
+        (*one.key, name, run): Transcript("so", "4", one is ours, 1)
+        for one in (direct, ours)
+        for name in problems
+        for run in (0, 1)
+    }
+    found = cases(study(direct, ours, transcripts=said), "direct", "cfr")
+    assert [(case.problem, case.kind) for case in found] == [
+        *(("a", "Parity"), ("c", "Parity"), ("d", "Bound"), ("b", NO_KIND)),
+    ]

@@ -132,9 +132,26 @@ def test_each_tempting_answer_gets_its_label(problem: Item) -> None:
     for lure in problem.tempting:
         value = read_answer(lure.answer)
         assert value is not None
-        # An unreduced fraction has the right value, so a grader by value takes it for right.
-        expected = "other" if same(value, right) else lure.error
-        assert by_gold(problem, lure.answer) == expected
+        if lure.error != "forgot_modular_reduction":
+            # An unreduced fraction has the right value, so a grader by value takes it for right.
+            expected = "other" if same(value, right) else lure.error
+            assert by_gold(problem, lure.answer) == expected
+
+
+@pytest.mark.parametrize("problem", load("public"), ids=lambda problem: problem.id)
+def test_only_the_right_value_before_its_reduction_forgot_one(problem: Item) -> None:
+    asked = [p["modulus"] for p in Demands.of_item(problem).predicates if "modulus" in p]
+    right = read_answer(problem.answer)
+    for lure in problem.tempting:
+        value = read_answer(lure.answer)
+        if lure.error == "forgot_modular_reduction" and value and right:
+            found = by_gold(problem, lure.answer)
+            assert found in ("forgot_modular_reduction", "out_of_range", "broken_condition")
+            if found == "forgot_modular_reduction":
+                assert value.number is not None
+                assert right.number is not None
+                gap = value.number - right.number
+                assert any(isinstance(m, int) and gap % m == 0 for m in asked)
 
 
 def item(answer: str, *predicates: Predicate) -> Item:
@@ -146,13 +163,13 @@ def item(answer: str, *predicates: Predicate) -> Item:
     ("problem", "answer", "error"),
     [
         (item("3", demand.least_residue(7)), "24", "forgot_modular_reduction"),
-        (item("3", demand.least_residue(7)), "25", "forgot_modular_reduction"),
-        (item("3", demand.least_residue(7)), "5", "arithmetic"),
+        (item("3", demand.least_residue(7)), "25", "out_of_range"),
+        (item("3", demand.least_residue(7)), "5", "other"),
         (item("3", demand.least_residue(7)), "7/2", "not_an_integer"),
         (item("3", demand.least_residue(7)), r"1+\sqrt{2}", "not_an_integer"),
         (item("2", demand.encoded("m+n", (3, 7), 4)), "10", "forgot_modular_reduction"),
         (item("10", demand.encoded("m+n", (3, 7))), "3/7", "encoded_form_not_applied"),
-        (item("10", demand.encoded("m+n", (3, 7))), "11", "arithmetic"),
+        (item("10", demand.encoded("m+n", (3, 7))), "11", "other"),
         (item("5", demand.encoded("a+b", (2, 3))), r"2\sqrt{3}", "encoded_form_not_applied"),
         (item("5", demand.encoded("a+b", (2, 3))), r"1+2\sqrt{3}", "encoded_form_not_applied"),
         (item("4", demand.integer()), "4.5", "not_an_integer"),
@@ -162,10 +179,13 @@ def item(answer: str, *predicates: Predicate) -> Item:
         (item("1/2", demand.between(0, 1)), "3/2", "out_of_range"),
         (item("4", demand.parity("even")), "5", "ignored_parity"),
         (item("4", demand.parity("even")), "7 square metres", "ignored_parity"),
-        (item("4", demand.congruent(1, 3)), "5", "forgot_modular_reduction"),
+        (item("4", demand.congruent(1, 3)), "5", "broken_condition"),
+        (item("4", demand.congruent(1, 3)), "7", "other"),  # a search asks for no remainder
+        (item("4", demand.divisible(2)), "9", "broken_condition"),
+        (item("4", demand.divisible(2)), "9/2", "not_an_integer"),
         (item("1/2", demand.not_whole()), "1", "misled_by_cue"),
         (item("B", demand.form("choice")), "17", "encoded_form_not_applied"),
-        (item("B", demand.form("choice")), "C", "arithmetic"),
+        (item("B", demand.form("choice")), "C", "other"),
         (item("4", demand.integer()), "C", "other"),
         (item("4", demand.all_of(demand.integer(), demand.above(0))), "-4", "out_of_range"),
         (item("4", demand.integer()), "no idea", "other"),

@@ -1,5 +1,6 @@
 from hand_made import arm, attempt, study, texts
 
+from cfr.analysis.audit.dominant import Dominant
 from cfr.analysis.audit.error_rule import ErrorRule
 from cfr.analysis.audit.per_problem import ProblemResult, per_problem
 
@@ -28,7 +29,7 @@ def test_the_facts_of_each_problem() -> None:
     found = per_problem(STUDY, BASE, OURS, most=10)
     one, two, three, four = found.shown
     assert [fact.problem for fact in found.shown] == ["1", "2", "3", "4"]
-    assert (one.kinds, one.families) == (("domain", "format"), ())
+    assert one.dominant == Dominant(("format",), by_stage1=True)
     assert (one.before, one.after) == (ProblemResult(False, 0, 2), ProblemResult(True, 1, 2))
     assert one.flip
     assert (one.flip.fixed, one.flip.mistake) == (True, "not_an_integer")
@@ -37,11 +38,12 @@ def test_the_facts_of_each_problem() -> None:
         ProblemResult(True, 1, 2),
         None,
     )
-    assert (two.kinds, two.families) == ((), ())  # its text is not on record
-    assert three.families == ("final_integer_or_count",)
+    assert two.dominant == Dominant()  # its text is not on record
+    assert three.dominant == Dominant(("Integer/Count",))
     assert three.flip
     assert not three.flip.fixed
-    assert four.families == ()
+    assert four.dominant == Dominant()
+    assert [fact.missed for fact in found.shown] == [False, False, False, True]
     assert found.by_stage1
 
 

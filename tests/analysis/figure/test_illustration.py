@@ -98,5 +98,6 @@ def test_a_cloud_of_phrases_has_the_families_of_the_tables() -> None:
 
 def test_the_flow_counts_first_runs() -> None:
     figure = check(flow_figure(STUDY, "cfr"))
-    assert "problems: 3 in all, 2 with a cue, 1 without" in figure.alt
+    assert "problems: 3 in all, 2 with a Stage 1, 1 straight to Direct CoT" in figure.alt
+    assert figure.title == "CFR (always-on): the ways that problems take through the protocol"
     assert flow_figure(STUDY, "direct").notes == ()

@@ -73,7 +73,9 @@ by hand
 
 Chosen by rule.
 
-### 7 (AIME24, m) (fixed)
+### No constraint named
+
+#### 7 (AIME24, m) (fixed)
 
 What is 2 + 2?
 

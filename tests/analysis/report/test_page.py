@@ -35,6 +35,13 @@ CASE = CaseStudy(
 REPORT = Report("Two & more", "by hand", (SECTION,), (CASE,), "Chosen by rule.")
 
 
+def test_cases_stand_under_the_constraint_that_dominates_them() -> None:
+    two = (replace(CASE, kind="Parity"), replace(CASE, kind="Parity"), CASE)
+    page = report_html(replace(REPORT, cases=two))
+    assert page.count("<h3>Parity</h3>") == 1
+    assert page.index("<h3>Parity</h3>") < page.index("<h3>No constraint named</h3>")
+
+
 def test_a_table_on_the_page() -> None:
     page = report_html(REPORT)
     assert '<th class="group" colspan="1"></th><th class="group" colspan="2">AIME24</th>' in page

@@ -38,6 +38,39 @@ def test_an_attempt_that_is_there_twice_is_refused(tmp_path: Path) -> None:
         read_file(path)
 
 
+def test_the_kinds_that_stage_1_calls_critical(tmp_path: Path) -> None:
+    raw = [{"id": f"C{n}", "type": kind, "description": "d"} for n, kind in enumerate("abc")]
+    derived = [{"id": "P1", "derived_from": ["C1"], "description": "d"}]
+    spec: dict[str, Any] = {"raw_constraints": raw, "propagated_constraints": derived}
+    spec["critical_constraints"] = ["P1", "C2", "none"]
+    row = outcome("1", "cfr", True) | {"details": {"rung": "parsed", "constraints": spec}}
+    (arm,) = read_file(write(tmp_path / "o.jsonl", row)).arms
+    found = arm.attempts["1"][0].extraction
+    assert found
+    assert (found.kinds, found.propagated, found.critical) == (("a", "b", "c"), 1, ("b", "c"))
+
+
+@pytest.mark.parametrize(
+    ("rung", "spec", "counted"),
+    [
+        ("parsed", {"answer_format": "integer"}, "parsed"),
+        ("parsed", {"problem_summary": "a sum", "raw_constraints": []}, "empty"),
+        ("repaired", {"answer_format": "integer", "problem_summary": "a sum"}, "fallback"),
+        ("repaired", {"answer_format": "integer", "likely_answer_range": "0-9"}, "repaired"),
+        ("fields", {"answer_format": "integer"}, "fallback"),
+        ("guessed", {}, "guessed"),
+    ],
+)
+def test_replies_of_old_runs_count_as_they_would_today(
+    rung: str, spec: dict[str, Any], counted: str, tmp_path: Path
+) -> None:
+    row = outcome("1", "cfr", True) | {"details": {"rung": rung, "constraints": spec}}
+    (arm,) = read_file(write(tmp_path / "o.jsonl", row)).arms
+    found = arm.attempts["1"][0].extraction
+    assert found
+    assert found.rung == counted
+
+
 async def stored(path: Path, model: str = "model-a", runs: int = 2) -> Store:
     store, series = Store(str(path)), Series("sums", "cfr", model)
     await run(store, [prepare(store, series, sums(5), runs, Scripted(right))], width=4)

@@ -1,8 +1,8 @@
-from hand_made import arm, attempt, study, texts
+from hand_made import arm, attempt, cells, study, texts
 
 from cfr.analysis.audit.error_rule import ErrorClasses, ErrorRule
 from cfr.analysis.study.study import ProblemText, Study
-from cfr.analysis.table.errors import errors_table
+from cfr.analysis.table.errors import errors_table, fixes_table
 from cfr.analysis.table.table import to_markdown
 
 PROBLEMS = texts(
@@ -37,6 +37,20 @@ def test_errors_in_both_directions_with_their_shares() -> None:
     assert "|  | Non-integer answer | 0 | 0.0 % | 1 | 100.0 % |" in table
     assert "|  | All | 2 | 100.0 % | 1 | 100.0 % |" in table
     assert "Ignored parity" not in table  # nobody did
+
+
+def test_what_is_only_wrong_is_other_and_the_note_says_so() -> None:
+    wrong = study(
+        arm("direct", {"plain": [attempt("-", 0, "6")]}),
+        arm("cfr", {"plain": "+"}),
+        problems=PROBLEMS,
+    )
+    table = to_markdown(errors_table(wrong, "cfr"))
+    assert "|  | Arithmetic error | 0 | 0.0 % | 0 | – |" in table
+    assert "|  | Other | 1 | 100.0 % | 0 | – |" in table
+    said = notes(wrong)
+    assert "Arithmetic error: only a slip that is known beforehand" in said
+    assert said.index("Other: whatever these do not decide") > said.index("Arithmetic error:")
 
 
 def test_no_flips_make_no_shares() -> None:
@@ -80,3 +94,36 @@ def test_what_a_person_said_is_counted() -> None:
     said = notes(STUDY, ErrorRule(classes=classes))
     assert "2 of 3 were classed by a person." in said
     assert "Classes for problems or models that are not in this study: 1 line." in said
+
+
+def test_fixes_by_the_constraint_that_was_broken() -> None:
+    assert cells(fixes_table(STUDY, "cfr")) == [
+        ["Modular", "1 (50.0 %)"],
+        ["Format (encoded)", "1 (50.0 %)"],
+        ["Parity", "0 (0.0 %)"],
+        ["Range or bound", "0 (0.0 %)"],
+        ["Domain (integer)", "0 (0.0 %)"],
+        ["Stated condition (propagation)", "0 (0.0 %)"],
+        ["No constraint", "0"],
+        ["Fixed", "2"],
+    ]
+
+
+def test_fixes_of_several_benchmarks_and_models_together() -> None:
+    wrong = {"p": [attempt("-", 0, "5.5")]}
+    made = study(
+        *(
+            arm(method, wrong if method == "direct" else {"p": "+"}, benchmark=here, model=model)
+            for method in ("direct", "cfr")
+            for here in ("aime24", "aime25")
+            for model in ("m", "n")
+        ),
+        problems=texts({"p": "Find x."}, "aime25", {"p": "5"}),
+    )
+    table = fixes_table(made, "cfr")
+    assert [column.title for column in table.columns] == [
+        *("Constraint", "All benchmarks", "AIME24", "AIME25")
+    ]
+    assert cells(table)[4] == ["Domain (integer)", "2 (100.0 %)", "0", "2 (100.0 %)"]
+    assert cells(table)[-2:] == [["No constraint", "2", "2", "0"], ["Fixed", "4", "2", "2"]]
+    assert fixes_table(made, "reminder").rows == ()

@@ -1,4 +1,6 @@
-from hand_made import arm, attempt, study
+from dataclasses import replace
+
+from hand_made import arm, attempt, cells, study
 
 from cfr.analysis.audit.extraction import GoldSample, Quality
 from cfr.analysis.statistics.interval import wilson
@@ -26,6 +28,7 @@ STUDY = study(arm("direct", {"p1": "++"}), CFR)
 def test_recovery_steps_as_a_table() -> None:
     expected = "| 5 | 2 (40.0 %) | 1 (20.0 %) | 1 (20.0 %) | 1 (20.0 %) | 60.0 % "
     assert expected in to_markdown(parsing_table(STUDY))
+    assert parsing_table(STUDY).notes[-1].startswith("Runs of versions that did not tell them")
 
 
 def test_a_step_of_another_name_is_counted_in_a_note() -> None:
@@ -36,24 +39,39 @@ def test_a_step_of_another_name_is_counted_in_a_note() -> None:
     )
 
 
-GOLD = {("model", "cfr"): Quality(0.5, 0.25, 8, GoldSample(9, audited=4, replies=6))}
+GOLD = {("model", "cfr"): Quality(0.5, 0.25, 8, 0.75, 12, GoldSample(9, 4, 6))}
 
 
 def test_soundness_comes_from_a_person_before_it_comes_from_gold() -> None:
     table = to_markdown(extraction_table(STUDY, GOLD))
-    assert "| by gold: 8 of 9 statements in 4 of 6 replies |" in table
-    assert "| 50.0 % [21.5, 78.5] | 25.0 % [7.1, 59.1] |" in table
+    assert "| by gold: 8 of 9 constraints in 4 of 6 replies; complete: of 12 |" in table
+    assert "| 50.0 % [21.5, 78.5] | 25.0 % [7.1, 59.1] | 75.0 % [46.8, 91.1] |" in table
     assert "By gold: valid is what the gold constraints" in table
     person = {("model", "cfr"): Quality(0.9, 0.1, 50)}
     table = to_markdown(extraction_table(STUDY, GOLD | person))
-    assert "| 90.0 % [78.6, 95.7] | 10.0 % [4.3, 21.4] | by hand: 50 |" in table
+    assert "| 90.0 % [78.6, 95.7] | 10.0 % [4.3, 21.4] | – | by hand: 50 |" in table
     assert "By gold: valid" not in table
+    assert "By hand: complete" in table
+
+
+def test_range_and_format_of_the_answer_have_rows_of_their_own() -> None:
+    sample = GoldSample(6, 6, 6)
+    apart = {"answer range": Quality(0.0, 1.0, 4, gold=sample)}
+    quality = replace(GOLD["model", "cfr"], apart=apart)
+    table = extraction_table(STUDY, {("model", "cfr"): quality})
+    assert cells(table)[0][5:8] == cells(extraction_table(STUDY, GOLD))[0][5:8]
+    assert cells(table)[1] == [
+        *("", "answer range", "", "", "", "0.0 % [0.0, 49.0]", "100.0 % [51.0, 100.0]", ""),
+        "by gold: 4 of 6",
+    ]
+    assert any("counted apart" in note for note in table.notes)
+    assert not any("counted apart" in note for note in extraction_table(STUDY, GOLD).notes)
 
 
 def test_all_replies_or_some_of_them_were_audited() -> None:
-    every = {("model", "cfr"): Quality(None, None, 0, GoldSample(0, audited=24, replies=24))}
+    every = {("model", "cfr"): Quality(None, None, 0, gold=GoldSample(0, 24, 24))}
     table = to_markdown(extraction_table(STUDY, every))
-    assert "| – | – | by gold: 0 of 0 statements in 24 replies |" in table
+    assert "| – | – | – | by gold: 0 of 0 constraints in 24 replies |" in table
     assert "understate the uncertainty" not in table
 
 
@@ -66,7 +84,7 @@ def test_soundness_has_an_interval() -> None:
 
 def test_what_was_not_audited_is_not_a_number() -> None:
     table = to_markdown(extraction_table(STUDY))
-    assert "| – | – | – |" in table
+    assert "| – | – | – | – |" in table
     assert "–: not audited" in table
 
 

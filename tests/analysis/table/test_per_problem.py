@@ -7,6 +7,7 @@ from cfr.analysis.table.note import RIGHT_RULES
 from cfr.analysis.table.outcomes import outcomes_table
 from cfr.analysis.table.per_problem import per_problem_tables
 from cfr.analysis.table.table import to_markdown
+from cfr.benchmark.constraintbench.split import load
 
 PROBLEMS = texts(
     {"1": "How many?", "2": "Compute it.", "3": "How many?", "4": "Compute it."},
@@ -39,9 +40,10 @@ def made() -> Study:
 def test_each_problem_with_its_cues_marks_and_fix() -> None:
     (table,) = per_problem_tables(made(), "cfr")
     text = to_markdown(table)
-    assert "| 1 | domain, format | ✗ (0/2) | ✓ (1/2) | Non-integer answer |" in text
+    assert "| 1 | Format | ✗ (0/2) | ✓ (1/2) | Domain fix |" in text
     assert "| 2 | – | ✓ (2/2) | ✓ (2/2) | – |" in text
     assert "| 3 | Integer/Count | ✓ (2/2) | ✗ (0/2) | introduced: Range violation |" in text
+    assert "| 4 | – | ✗ (0/2) | ✗ (0/2) | Reasoning error |" in text
     assert "| Correct | of 4 | 2 | 2 | 1 fixed, 1 introduced |" in text
     assert table.paper == ("tab:aime25-qwen9b",)
     assert table.name.startswith("per-problem-aime25-qwen3-5-9b-instruct-")
@@ -78,11 +80,22 @@ def test_where_rows_are_few_those_that_changed_come_first() -> None:
 
 def test_where_restrictions_come_from_is_said() -> None:
     (table,) = per_problem_tables(made(), "cfr")
-    assert table.notes[2].startswith("Constraint: kinds that Stage 1 named, or where it has none")
+    assert table.notes[2].startswith("Constraint: the kind that most constraints have")
+    assert table.notes[3].startswith("Reasoning error: both have it wrong")
     bare = study(arm("direct", {"p": "-"}), arm("cfr", {"p": "+"}))
     (plain,) = per_problem_tables(bare, "cfr")
     assert plain.notes[2] == "Constraint: the router's cues in the text."
     assert plain.title == "set problem by problem, model"
+
+
+def test_a_condition_that_is_met_at_last_is_propagation() -> None:
+    item = next(item for item in load("mini") if item.family == "two_remainders")
+    lure = next(one.answer for one in item.tempting if one.error == "forgot_modular_reduction")
+    wrong = {item.id: [attempt("-", 0, lure)]}
+    here = "constraintbench-mini"
+    both = study(arm("direct", wrong, benchmark=here), arm("cfr", {item.id: "+"}, benchmark=here))
+    (table,) = per_problem_tables(both, "cfr")
+    assert table.rows[0].cells[-1].text == "Propagation"
 
 
 def test_methods_that_share_nothing_have_no_table() -> None:

@@ -1,5 +1,6 @@
-from hand_made import arm, study, texts
+from hand_made import arm, cells, study, texts
 
+from cfr.analysis.audit.manual.label import Judged, Label, Mark
 from cfr.analysis.audit.routing import audit_router
 from cfr.analysis.table.routing import (
     cofire_table,
@@ -57,8 +58,34 @@ def test_families_are_counted_for_each_of_several_benchmarks() -> None:
 
 def test_gains_by_the_number_of_families() -> None:
     table = to_markdown(cofire_table(STUDY, AUDIT, "routed-cfr"))
-    assert "| model | 0 (not routed) | 1 | −50.0 |" in table
-    assert "|  | 3 | 0 | – |" in table
+    assert "| model | 0 (not routed) | 1 | −50.0 | – | – |" in table
+    assert "|  | 3 | 0 | – | – | – |" in table
+    assert "it takes marks by a person, which 'cfr audit mark' makes" in table
+
+
+def marked(problem: str, marks: str, missing: int, method: str = "routed-cfr") -> Label:
+    words: dict[str, Mark | None] = {"e": "entailed", "n": "not_entailed", "-": None}
+    judged = tuple(Judged(f"C{at}", "raw", words[mark]) for at, mark in enumerate(marks))
+    key = ("aime24", method, "model", "{}", problem, 0)
+    return Label("ada", key, judged, ("it is odd",) * missing)
+
+
+def test_completeness_comes_from_the_marks_of_people() -> None:
+    labels = [marked("one", "en", 1), marked("four", "eee", 0), marked("two", "e-", 0)]
+    table = cofire_table(STUDY, AUDIT, "routed-cfr", labels=labels)
+    found = {line[1]: line[4:] for line in cells(table)}
+    assert found["1"] == ["50.0 % [9.5, 90.5]", "2"]
+    assert found["4+"] == ["100.0 % [43.9, 100.0]", "3"]
+    assert found["2"] == found["0 (not routed)"] == ["–", "–"]  # a draft, and none
+    assert "in the 2 attempts of Routed-CFR that they marked" in table.notes[-1]
+
+
+def test_marks_on_another_method_fill_nothing() -> None:
+    table = cofire_table(STUDY, AUDIT, "routed-cfr", labels=[marked("one", "e", 0, "cfr")])
+    assert all(line[4:] == ["–", "–"] for line in cells(table))
+    assert table.notes[-1] == (
+        "Stage 1 complete is empty: no mark by a person is on an attempt of Routed-CFR."
+    )
 
 
 def test_what_is_not_there_is_said_in_words() -> None:

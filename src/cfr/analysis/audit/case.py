@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from cfr.analysis.audit.dominant import dominant_constraint
 from cfr.analysis.study.study import Arm, Attempt, Study, Transcript, benchmark_label, model_label
 from cfr.evaluation.record import RecordKey
 
-__all__ = ["CaseAttempt", "CaseStudy", "Change", "cases"]
+__all__ = ["NO_KIND", "CaseAttempt", "CaseStudy", "Change", "cases"]
+
+NO_KIND: Final = "No constraint named"
+"""The group of cases in which neither Stage 1 names a constraint nor the text has a cue."""
 
 Change: TypeAlias = Literal["fixed", "broken"]
 """Whether the method is right where the baseline is wrong, or the other way round."""
@@ -38,6 +42,8 @@ class CaseStudy:
     gold: str
     baseline: CaseAttempt
     method: CaseAttempt
+    kind: str = NO_KIND
+    """The kind of constraint that dominates the problem, in words; the first of several."""
 
     @property
     def title(self) -> str:
@@ -69,12 +75,17 @@ class _Candidate:
 
 
 def cases(study: Study, baseline: str, method: str, most: int = 12) -> list[CaseStudy]:
-    """Choose the problems that changed most, as many fixed as broken, with their transcripts."""
-    found = sorted(_candidates(study, baseline, method), key=lambda c: (-c.size, c.problem))
-    chosen = _balanced(found, most)
+    """Choose the problems that changed most, as many fixed as broken, with their transcripts.
+
+    They are grouped by the kind of constraint that dominates them, as the paper's are.
+    """
+    changed = sorted(_candidates(study, baseline, method), key=lambda c: (-c.size, c.problem))
+    chosen = _balanced(changed, most)
     keys = [key for candidate in chosen for key in candidate.keys]
     transcripts = study.transcripts(keys) if keys else {}
-    return [case for candidate in chosen if (case := _case(study, candidate, transcripts))]
+    found = [case for candidate in chosen if (case := _case(study, candidate, transcripts))]
+    kinds = [*dict.fromkeys(case.kind for case in found if case.kind != NO_KIND), NO_KIND]
+    return sorted(found, key=lambda case: kinds.index(case.kind))
 
 
 def _candidates(study: Study, baseline: str, method: str) -> Iterator[_Candidate]:
@@ -126,4 +137,8 @@ def _case(
     text, gold = (posed.text, posed.gold or "") if posed else ("", "")
     if len(found) < 2 or not any((text, *(one.transcript.text for one in found))):
         return None  # outcomes alone: there is nothing to show
-    return CaseStudy(candidate.change, base.benchmark, base.model, problem, text, gold, *found)
+    names = dominant_constraint(study, candidate.attempts[1][0], problem).names
+    kind = names[0][:1].upper() + names[0][1:] if names else NO_KIND
+    return CaseStudy(
+        candidate.change, base.benchmark, base.model, problem, text, gold, *found, kind=kind
+    )

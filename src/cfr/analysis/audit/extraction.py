@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 from cfr.analysis.statistics.interval import Interval, wilson
 from cfr.analysis.statistics.resample import bootstrap
@@ -19,6 +20,7 @@ from cfr.analysis.study.study import Arm, Extraction, Study
 from cfr.constraint.recovery import RUNGS
 
 __all__ = [
+    "UNUSED_RUNGS",
     "ConstraintCounts",
     "GoldSample",
     "Mean",
@@ -29,6 +31,10 @@ __all__ = [
     "count_recovery",
     "stage1_replies",
 ]
+
+
+UNUSED_RUNGS: Final = ("empty", "fallback")
+"""The steps of replies without a Stage 2: they list nothing, or nothing could be read."""
 
 
 def arms_with_stage1(study: Study) -> dict[tuple[str, str], list[Arm]]:
@@ -99,7 +105,7 @@ class GoldSample:
     """Extent of an audit of Stage 1 against gold constraints."""
 
     statements: int
-    """Statements in the audited replies, the undecided ones among them."""
+    """Constraints in the audited replies, the undecided ones among them."""
     audited: int
     """Replies that were audited."""
     replies: int
@@ -108,22 +114,21 @@ class GoldSample:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """Soundness of the constraints that Stage 1 lists."""
+    """Soundness and completeness of the constraints that Stage 1 lists."""
 
     validity: float | None
-    """From 0 to 1, as is the other; None where nothing could be decided."""
+    """From 0 to 1, as are the others; None where nothing could be decided."""
     hallucination: float | None
-    n: int
-    """How many statements or constraints the two are shares of."""
+    n: float
+    """How many constraints the two are shares of."""
+    completeness: float | None = None
+    """Of what a problem demands, the share that its replies state."""
+    expected: float = 0
+    """How many demands that is a share of."""
     gold: GoldSample | None = None
     """The extent of the audit against gold constraints; None where people judged."""
-
-    def interval(self, share: float | None) -> Interval | None:
-        """Give Wilson's 95 % interval of one of the two shares, in per cent."""
-        if share is None or not self.n:
-            return None
-        low, high = wilson(share * self.n, self.n)
-        return 100 * low, 100 * high
+    apart: Mapping[str, Quality] = field(default_factory=dict[str, "Quality"])
+    """The range and the format that replies give for the answer, which are no constraints."""
 
 
 @dataclass(frozen=True, slots=True)

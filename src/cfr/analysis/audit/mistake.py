@@ -21,15 +21,27 @@ from cfr.constraint.demand import between, integer
 from cfr.constraint.predicate import Predicate, holds, parts
 from cfr.constraint.router import aime_convention
 
-__all__ = ["MISTAKES", "MISTAKE_LABELS", "Demands", "Mistake", "mistake"]
+__all__ = [
+    "CONSTRAINT_LABELS",
+    "FIX_LABELS",
+    "MISTAKES",
+    "MISTAKE_LABELS",
+    "Demands",
+    "Mistake",
+    "mistake",
+]
 
-Mistake: TypeAlias = ErrorType | Literal["no_answer"]
-"""The classes of ConstraintBench, and answers that were not given."""
+Mistake: TypeAlias = ErrorType | Literal["broken_condition", "no_answer"]
+"""The classes of ConstraintBench, conditions that are not met, and answers that are not given."""
 
+_PARITY: Final = ERRORS.index("ignored_parity") + 1
 MISTAKES: Final[tuple[Mistake, ...]] = (
-    *(kind for kind in ERRORS if kind != "other"),
+    *ERRORS[:_PARITY],
+    "broken_condition",
+    *(kind for kind in ERRORS[_PARITY:] if kind != "other"),
     *("no_answer", "other"),
 )
+"""All classes, those that name a constraint first."""
 
 MISTAKE_LABELS: Final[dict[Mistake, str]] = {
     "forgot_modular_reduction": "Forgot modular reduction",
@@ -37,12 +49,38 @@ MISTAKE_LABELS: Final[dict[Mistake, str]] = {
     "encoded_form_not_applied": "Wrong encoded format",
     "out_of_range": "Range violation",
     "ignored_parity": "Ignored parity",
+    "broken_condition": "Stated condition not met",
     "misled_by_cue": "Misled by a cue",
     "arithmetic": "Arithmetic error",
     "no_answer": "No answer",
     "other": "Other",
 }
 """The classes as tables print them."""
+
+CONSTRAINT_LABELS: Final[dict[Mistake, str]] = {
+    "forgot_modular_reduction": "Modular",
+    "encoded_form_not_applied": "Format (encoded)",
+    "ignored_parity": "Parity",
+    "out_of_range": "Range or bound",
+    "not_an_integer": "Domain (integer)",
+    "broken_condition": "Stated condition (propagation)",
+}
+"""The constraint that an error breaks, for the classes that name one; the paper's four first."""
+
+FIX_LABELS: Final[dict[Mistake, str]] = {
+    **MISTAKE_LABELS,
+    "forgot_modular_reduction": "Mod reduction",
+    "not_an_integer": "Domain fix",
+    "encoded_form_not_applied": "Format fix",
+    "out_of_range": "Range fix",
+    "ignored_parity": "Parity check",
+    "broken_condition": "Propagation",
+}
+"""What is put right where such an error goes, as the paper's problem-by-problem tables name it.
+
+The paper does not define propagation. Here it is that an answer meets conditions together which
+the other did not: all that the problem states of it, not some.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +91,12 @@ class Demands:
     predicates: tuple[Predicate, ...]
     tempting: tuple[Tempting, ...] = ()
     """Wrong answers that are known beforehand, each with the error it shows."""
-    complete: bool = False
-    """Whether nothing else is demanded, so that an answer that keeps to it all is a wrong sum."""
 
     @classmethod
     def of_item(cls, item: Item) -> Demands:
         """Give what the gold constraints of a ConstraintBench item demand."""
         predicates = (part for one in item.constraints for part in parts(one.predicate))
-        return cls(item.answer, tuple(predicates), item.tempting, complete=True)
+        return cls(item.answer, tuple(predicates), item.tempting)
 
     @classmethod
     def of_text(cls, text: str, gold: str | None, benchmark: str = "") -> Demands:
@@ -76,7 +112,9 @@ def mistake(answer: str | None, demands: Demands) -> Mistake:
 
     A tempting answer carries its label. Any other is judged by the demands that the right answer
     meets: first whether it is the right value before its last step (the reduction, the encoding),
-    then which demand it breaks. An answer that has the right value breaks none.
+    then which demand it breaks. An answer that has the right value breaks none. An arithmetic error
+    is known from a label alone: an answer that meets every demand shows no more than that it is
+    wrong.
     """
     if answer is None or not answer.strip():
         return "no_answer"
@@ -88,39 +126,48 @@ def mistake(answer: str | None, demands: Demands) -> Mistake:
         return _without_value(answer, predicates, gold)
     if same(value, gold):
         return "other"
-    for lure in demands.tempting:
-        known = read_answer(lure.answer)
-        if known is not None and same(value, known):
-            return lure.error
+    label = _label(demands.tempting, value)
+    if label and label != "forgot_modular_reduction":
+        return label
     if _unreduced(predicates, value, gold):
         return "forgot_modular_reduction"
     if _unencoded(predicates, answer, value, gold):
         return "encoded_form_not_applied"
-    alike = bool(value.letter) == bool(gold.letter)
-    return _broken(predicates, value) or ("arithmetic" if demands.complete and alike else "other")
+    # A labelled answer that is not the right one modulo what is asked for ignores a congruence or
+    # a divisibility within the problem, as a wrong candidate of a search does.
+    return _broken(predicates, value) or ("broken_condition" if label else "other")
 
+
+def _label(tempting: Sequence[Tempting], value: AnswerValue) -> ErrorType | None:
+    for lure in tempting:
+        known = read_answer(lure.answer)
+        if known is not None and same(value, known):
+            return lure.error
+    return None
+
+
+_CONDITIONS: Final = tuple("congruent divisible divides square digit_sum digits_ordered".split())
 
 # What breaking a predicate says about the error, the most telling first. Predicates that pin the
 # answer to one value (encoded, rounded, in_unit, counts, root) are absent: every wrong answer
 # breaks those.
-_BROKEN: Final[tuple[tuple[str, ErrorType], ...]] = (
+_BROKEN: Final[tuple[tuple[str, Mistake], ...]] = (
     ("integer", "not_an_integer"),
     ("between", "out_of_range"),
     ("above", "out_of_range"),
     ("below", "out_of_range"),
+    ("least_residue", "out_of_range"),
     ("parity", "ignored_parity"),
-    ("least_residue", "forgot_modular_reduction"),
-    ("congruent", "forgot_modular_reduction"),
-    ("divisible", "forgot_modular_reduction"),
+    *((op, "broken_condition") for op in _CONDITIONS),
     ("form", "encoded_form_not_applied"),
     ("reduced", "encoded_form_not_applied"),
     ("not_whole", "misled_by_cue"),
 )
 _REDUCING: Final = ("least_residue", "encoded")
-_INTEGRAL: Final = ("integer", "parity", "least_residue", "congruent", "divisible")
+_INTEGRAL: Final = ("integer", "parity", "least_residue", *_CONDITIONS)
 
 
-def _broken(predicates: Sequence[Predicate], value: AnswerValue) -> ErrorType | None:
+def _broken(predicates: Sequence[Predicate], value: AnswerValue) -> Mistake | None:
     broken = {str(one["op"]) for one in predicates if holds(one, value) == "violated"}
     for op, error in _BROKEN:
         if op in broken:
@@ -134,7 +181,7 @@ def _is_whole(value: AnswerValue) -> bool:
 
 
 def _unreduced(predicates: Sequence[Predicate], value: AnswerValue, gold: AnswerValue) -> bool:
-    """Say whether an answer differs from the right one by a multiple of a modulus."""
+    """Say whether an answer is the right one before the reduction that the problem asks for."""
     if value.number is None or gold.number is None:
         return False
     gap = value.number - gold.number

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cfr.analysis.audit.categories import kinds_named
+from cfr.analysis.audit.dominant import Dominant, dominant_constraint
 from cfr.analysis.audit.error_rule import DEFAULT_RULE, ErrorRule
 from cfr.analysis.audit.flips import Flip, flips_between
 from cfr.analysis.audit.outcomes import both_outcomes
-from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Arm, Study
-from cfr.constraint.router import CueFamily, route
 
 __all__ = ["PerProblem", "ProblemFacts", "ProblemResult", "per_problem"]
 
@@ -29,13 +27,15 @@ class ProblemFacts:
     """A problem with what restricts it, both results, and its flip where it changed sides."""
 
     problem: str
-    kinds: tuple[str, ...]
-    """The kinds of constraint that Stage 1 named."""
-    families: tuple[CueFamily, ...]
-    """The families of the router's cues in its text; only where Stage 1 named no kind."""
+    dominant: Dominant
     before: ProblemResult
     after: ProblemResult
     flip: Flip | None
+
+    @property
+    def missed(self) -> bool:
+        """Whether both have it wrong."""
+        return not (self.before.right or self.after.right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class PerProblem:
     fixed: int
     introduced: int
     by_stage1: bool
-    """Whether any problem has kinds that Stage 1 named."""
+    """Whether Stage 1 named what dominates any problem that is shown."""
 
     @property
     def left_out(self) -> int:
@@ -67,11 +67,10 @@ def per_problem(
     ends = dict(both_outcomes(base, method, rule.right))
     flipped = {flip.problem: flip for flip in flips_between(study, base, method, rule)}
     chosen = sorted(ends, key=lambda p: p not in flipped) if len(ends) > most else [*ends]
-    kinds = kinds_named([method])
     shown = [
         ProblemFacts(
             problem,
-            *_restrictions(study, (method.benchmark, problem), kinds),
+            dominant_constraint(study, method, problem),
             ProblemResult(ends[problem][0], *base.scores[problem]),
             ProblemResult(ends[problem][1], *method.scores[problem]),
             flipped.get(problem),
@@ -88,15 +87,5 @@ def per_problem(
         sum(after for _, after in ends.values()),
         fixed,
         len(flipped) - fixed,
-        bool(kinds),
+        any(one.dominant.by_stage1 for one in shown),
     )
-
-
-def _restrictions(
-    study: Study, key: Key, kinds: dict[Key, tuple[str, ...]]
-) -> tuple[tuple[str, ...], tuple[CueFamily, ...]]:
-    """Find the kinds that Stage 1 named or, where it has none, the cues in the text."""
-    if named := kinds.get(key):
-        return named, ()
-    posed = study.problems.get(key)
-    return (), tuple(cue.family for cue in route(posed.text)) if posed else ()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cfr.analysis.audit.extraction import UNUSED_RUNGS
 from cfr.analysis.audit.flow import FlowCounts
 from cfr.analysis.figure.colour import INK, MUTED, PALETTE
 from cfr.analysis.figure.figure import Caption, Figure
@@ -46,13 +47,13 @@ def draw_flow(counts: FlowCounts, caption: Caption = FRAMEWORK) -> Figure:
         for box in _boxes(counts, tall):
             _draw_box(page, box)
         _draw_arrows(page, counts, _BOTTOM + tall / 2)
-        notes = (f"Numbers are {clean(counts.unit)}.",) if counts.known else ()
-        return page.finish(caption, _alt(counts), notes)
+        return page.finish(caption, _alt(counts), _notes(counts) if counts.known else ())
 
 
 def _boxes(counts: FlowCounts, tall: float) -> list[_Box]:
     blue, _, green, _, orange, _, grey = PALETTE
-    rungs = [f"{clean(rung, 12)} {n:,}" for rung, n in counts.rungs.items() if rung != "fallback"]
+    read = ((rung, n) for rung, n in counts.rungs.items() if rung not in UNUSED_RUNGS)
+    rungs = [f"{clean(rung, 12)} {n:,}" for rung, n in read]
     given = _number(counts.problems) and [*_number(counts.problems), clean(counts.unit, 12)]
     answers = [*_number(counts.answers), *(f"{right} right" for right in _number(counts.right))]
     directly = _number(counts.solved_directly)
@@ -62,17 +63,33 @@ def _boxes(counts: FlowCounts, tall: float) -> list[_Box]:
         return left, _BOTTOM, width, tall
 
     asks = "are there words\nthat restrict\nthe answer?"
+    unasked = "not asked:\nevery problem\ngoes to Stage 1"
+    cues = [f"{name} {n:,}" for name, n in _cues(counts) if n is not None]
     lists = "the model lists\nwhat any answer\nmust satisfy"
     solves = "the model solves\nunder these and\nchecks each step"
     lower = (2.41, 0.0, 1.92, _direct_height(counts))
     return [
         _Box("problem", "Problem", "its text and\nnothing else", row(0.0, 0.96), INK, given),
-        _Box("router", "Router", asks, row(1.2, 1.02), orange),
+        _Box(
+            *("router", "Router", unasked if counts.always_on else asks),
+            *(row(1.2, 1.02), grey if counts.always_on else orange, cues),
+        ),
         _Box("stage1", "Stage 1", lists, row(2.82, 1.1), blue, rungs[:4]),
         _Box("stage2", "Stage 2", solves, row(4.16, 1.2), green, under),
         _Box("answer", "Answer", "read from\nthe reply", row(5.6, 1.0), INK, answers),
         _Box("direct", "Direct CoT", "the model solves step by step", lower, grey, directly),
     ]
+
+
+def _cues(counts: FlowCounts) -> tuple[tuple[str, int | None], tuple[str, int | None]]:
+    return ("cue", counts.with_cue), ("no cue", counts.without_cue)
+
+
+def _ways(counts: FlowCounts) -> tuple[str, str]:
+    """Name the ways to Stage 1 and past it: by cue only where it was the cues that decided."""
+    if counts.always_on:
+        return "always", ""
+    return ("cue", "no cue") if counts.by_cue else ("routed", "not routed")
 
 
 def _direct_height(counts: FlowCounts) -> float:
@@ -106,13 +123,15 @@ def _draw_box(page: Sheet, box: _Box) -> None:
 
 def _draw_arrows(page: Sheet, counts: FlowCounts, y: float) -> None:
     """Draw the ways, each with its name and the number that takes it."""
+    on, past = _ways(counts)
     _arrow(page, "problem", [(0.98, y), (1.18, y)])
     _arrow(page, "cue", [(2.24, y), (2.8, y)])
-    _name_way(page, "cue", ["cue", *_number(counts.routed)], (2.5, y), "center")
+    _name_way(page, "cue", [on, *_number(counts.staged)], (2.5, y), "center")
     _arrow(page, "constraints", [(3.94, y), (4.14, y)])
     _arrow(page, "answer", [(5.38, y), (5.58, y)])
-    _arrow(page, "no-cue", [(1.71, _BOTTOM - 0.02), (1.71, 0.26), (2.39, 0.26)])
-    _name_way(page, "no-cue", ["no cue", *_number(counts.direct)], (2.05, 0.26), "center")
+    if past:
+        _arrow(page, "no-cue", [(1.71, _BOTTOM - 0.02), (1.71, 0.26), (2.39, 0.26)])
+        _name_way(page, "no-cue", [past, *_number(counts.direct)], (2.05, 0.26), "center")
     _arrow(page, "unusable", [(3.37, _BOTTOM - 0.02), (3.37, _direct_height(counts) + 0.02)])
     label = " ".join(["not usable", *_number(counts.fallback)])
     _name_way(page, "unusable", [label], (3.44, 0.72), "left")
@@ -140,18 +159,37 @@ def _name_way(
         page.line(x, y + up, line, ha=align, size=_BODY, gid=f"way-{name}-{number}")
 
 
+def _notes(counts: FlowCounts) -> tuple[str, ...]:
+    said = [f"Numbers are {clean(counts.unit)}."]
+    cues = counts.with_cue is not None
+    if cues:
+        said.append("A cue is what the text-only router finds in a problem's text.")
+    if counts.always_on:
+        ends = ", with a cue or without" if cues else ""
+        said.append(f"This method asks no router: every problem has a Stage 1{ends}.")
+    elif cues and not counts.by_cue:
+        said.append("This method does not decide by these cues alone.")
+    return tuple(said)
+
+
 def _alt(counts: FlowCounts) -> str:
     ways = {
         "in all": counts.problems,
-        "with a cue": counts.routed,
-        "without": counts.direct,
+        "with a cue": counts.with_cue,
+        "without a cue": counts.without_cue,
+        "with a Stage 1": counts.staged,
+        "straight to Direct CoT": counts.direct,
         "back to Direct CoT": counts.fallback,
         "right": counts.right,
     }
     numbers = listed(f"{number:,} {way}" for way, number in ways.items() if number is not None)
-    return (
-        "A diagram of the protocol: a router looks for words that restrict the answer; with a cue, "
-        "a problem goes to Stage 1, which lists constraints, and Stage 2, which solves under them; "
-        "without one, or where Stage 1 cannot be used, to Direct CoT"
-        + (f" ({clean(counts.unit)}: {numbers})." if numbers else ".")
+    sent = (
+        "every problem, with a cue or without, goes to Stage 1, which lists constraints, and Stage "
+        "2, which solves under them; where Stage 1 cannot be used, to Direct CoT"
+        if counts.always_on
+        else "a router looks for words that restrict the answer; with a cue, a problem goes to "
+        "Stage 1, which lists constraints, and Stage 2, which solves under them; without one, or "
+        "where Stage 1 cannot be used, to Direct CoT"
     )
+    listing = f" ({clean(counts.unit)}: {numbers})." if numbers else "."
+    return f"A diagram of the protocol: {sent}{listing}"

@@ -14,7 +14,7 @@ from cfr.analysis.figure.categories import CATEGORIES, CategoryBar, draw_categor
 from cfr.analysis.figure.cloud import draw_cloud
 from cfr.analysis.figure.drawable import Estimate
 from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.flow import draw_flow
+from cfr.analysis.figure.flow import FRAMEWORK, draw_flow
 from cfr.analysis.figure.forest import ForestRow, draw_forest
 from cfr.analysis.figure.frontier import FRONTIER, FrontierPoint, draw_frontier
 from cfr.analysis.figure.gains import APPLICABILITY, BY_MODEL, GainBar, draw_gains
@@ -140,4 +140,8 @@ def cloud_figure(audit: RouterAudit) -> Figure | None:
 
 def flow_figure(study: Study, method: str) -> Figure:
     """Draw the protocol with the way that each problem took in its first run."""
-    return draw_flow(count_flow(study, method))
+    counts = count_flow(study, method)
+    if not counts.known:
+        return draw_flow(counts)
+    title = f"{study.method_name(method)}: the ways that problems take through the protocol"
+    return draw_flow(counts, replace(FRAMEWORK, title=title))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 
 from cfr.analysis.audit.case import CaseAttempt, CaseStudy
@@ -45,7 +46,9 @@ def report_markdown(report: Report) -> str:
     for section in report.sections:
         parts += _section(section)
     if report.cases:
-        parts += ["## Cases", markdown_text(report.cases_note), *map(_case, report.cases)]
+        parts += ["## Cases", markdown_text(report.cases_note)]
+        for kind, cases in groupby(report.cases, key=lambda case: case.kind):
+            parts += [f"### {markdown_text(kind)}", *map(_case, cases)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -61,7 +64,7 @@ def _section(section: Section) -> list[str]:
 
 
 def _case(case: CaseStudy) -> str:
-    head = f"### {markdown_text(case.title)} ({case.change})"
+    head = f"#### {markdown_text(case.title)} ({case.change})"
     gold = f"Gold answer: {markdown_text(case.gold or 'not given')}."
     return "\n\n".join(
         [head, markdown_text(case.text), gold, _attempt(case.baseline), _attempt(case.method)]

@@ -20,7 +20,7 @@ from cfr.analysis.study.study import Study, StudyError
 from cfr.analysis.table.accuracy import main_table, routing_table, scores_table
 from cfr.analysis.table.categories import categories_table
 from cfr.analysis.table.cost import prompting_table, stages_table, tokens_table
-from cfr.analysis.table.errors import errors_table
+from cfr.analysis.table.errors import errors_table, fixes_table
 from cfr.analysis.table.extraction import extraction_table, parsing_table
 from cfr.analysis.table.generalization import (
     benchmarks_table,
@@ -166,7 +166,7 @@ def _routing(context: ReportContext, title: str) -> Section:
         rates_table(audit),
         patterns_table(audit),
         convention_table(audit),
-        cofire_table(study, audit, context.method, baseline),
+        cofire_table(study, audit, context.method, baseline, context.options.labels),
         routers_table(compare_routers(study, audit)),
     )
     figures = context.draw(
@@ -204,13 +204,16 @@ def _errors(context: ReportContext, title: str) -> Section:
     tables = (
         outcomes_table(study, method, baseline, rule),
         errors_table(study, method, baseline, rule),
+        fixes_table(study, method, baseline, rule),
         *islice(per_problem_tables(study, method, baseline, rule), _MOST_OF_A_KIND),
     )
     figures = context.draw_all(lambda: islice(illustration.grid_figures(study), _MOST_OF_A_KIND))
     sets = len({(arm.benchmark, arm.model) for arm in study.main_arms() if arm.scores})
     left_out = (_LEFT_OUT,) if sets > _MOST_OF_A_KIND else ()
     problems = ("aime24-qwen", "aime25-deepseek", "aime25-qwen", "aime26-deepseek", "aime26-qwen")
-    paper = _paper("outcomes", "errors", *(f"problems-{name}" for name in problems), "cases")
+    paper = _paper(
+        "outcomes", "errors", "fixes", *(f"problems-{name}" for name in problems), "cases"
+    )
     return Section("errors", title, left_out, _filled(*tables), figures, paper)
 
 
@@ -244,5 +247,6 @@ def _cases_note(context: ReportContext) -> str:
     base, method = (context.study.method_name(name) for name in (context.baseline, context.method))
     return (
         f"Problems on which {method} and {base} differ: those whose share of right runs changed "
-        "most, as many fixed as broken where there are enough. Chosen by this rule, not by hand."
+        "most, as many fixed as broken where there are enough. Chosen by this rule, not by hand, "
+        "and grouped by the kind of constraint that dominates the problem."
     )

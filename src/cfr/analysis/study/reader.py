@@ -35,6 +35,8 @@ Source: TypeAlias = Study | Store | Path | str
 """What a study can be read from: a store (open, or its path or URL) or a ``.jsonl`` file."""
 
 _FILES: Final = (".jsonl", ".jsonl.gz")
+_FEWEST: Final = 2
+"""The fields that a damaged Stage 1 reply must yield to be used (paper: JSON Parsing)."""
 
 _Raw = Mapping[str, Any]
 
@@ -206,7 +208,27 @@ def _extraction(details: Mapping[str, Json]) -> Extraction | None:
     if spec is None:
         return Extraction(rung)
     kinds = tuple(one.type for one in spec.raw_constraints)
-    return Extraction(rung, kinds, len(spec.propagated_constraints))
+    derived = len(spec.propagated_constraints)
+    return Extraction(_rung(rung, spec), kinds, derived, _critical(spec))
+
+
+def _rung(stored: str, spec: ConstraintSpec) -> str:
+    """Name the recovery step that a reply counts under today.
+
+    Earlier versions took a specification of one field from a damaged reply, and none from a whole
+    one, for a specification.
+    """
+    if stored == "parsed":
+        return stored if spec.restricts else "empty"
+    fields = spec.to_json().keys() - {"problem_summary"}
+    return "fallback" if stored in ("repaired", "fields") and len(fields) < _FEWEST else stored
+
+
+def _critical(spec: ConstraintSpec) -> tuple[str, ...]:
+    named = set(spec.critical_constraints)
+    for one in spec.propagated_constraints:
+        named.update(one.derived_from if one.id in named else ())
+    return tuple(one.type for one in spec.raw_constraints if one.id in named)
 
 
 def _spec(details: Mapping[str, Json]) -> ConstraintSpec | None:

@@ -43,6 +43,8 @@ class Extraction:
     kinds: tuple[str, ...] = ()
     """The kind of each raw constraint, in order."""
     propagated: int = 0
+    critical: tuple[str, ...] = ()
+    """The kinds of the raw constraints that it calls critical, itself or by what follows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,29 @@
-"""Table of the errors that a method removes and brings in (paper: Error Analysis)."""
+"""Tables of the errors that a method removes and brings in.
+
+Paper: Error Analysis; appendix Per-Problem Analysis, "Constraint-type breakdown".
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cfr.analysis.audit.error_rule import DEFAULT_RULE, ErrorRule
 from cfr.analysis.audit.flips import ErrorCount, Flip, count_errors, count_flips, flips
-from cfr.analysis.audit.mistake import MISTAKE_LABELS, Mistake
-from cfr.analysis.notation import percent, several
+from cfr.analysis.audit.mistake import CONSTRAINT_LABELS, MISTAKE_LABELS, Mistake
+from cfr.analysis.notation import percent, several, share
 from cfr.analysis.statistics.subset import BASELINE, pairs_by_model
-from cfr.analysis.study.study import Study, model_label
+from cfr.analysis.study.study import Study, benchmark_label, model_label
 from cfr.analysis.table.gain import absent
 from cfr.analysis.table.note import RIGHT_RULES, unequal_runs
 from cfr.analysis.table.table import Column, Row, Table, row
 
-__all__ = ["errors_table"]
+__all__ = ["errors_table", "fixes_table"]
 
 _ALWAYS: Final[tuple[Mistake, ...]] = (
     *("forgot_modular_reduction", "not_an_integer", "encoded_form_not_applied", "out_of_range"),
-    *("no_answer", "other"),
+    *("arithmetic", "no_answer", "other"),
 )
 """Classes that are shown even where nobody made such an error."""
 
@@ -67,7 +71,10 @@ def _notes(found: Sequence[Flip], rule: ErrorRule) -> Iterator[str]:
     yield RIGHT_RULES[rule.right]
     yield (
         "Classes are derived from the wrong answers, the right one and what the problem demands of "
-        "its answer; other is whatever these do not decide, including wrong reasoning."
+        "its answer. Forgot modular reduction: the right value before the reduction that the "
+        "problem asks for. Arithmetic error: only a slip that is known beforehand (ConstraintBench "
+        "labels some wrong answers) or that a person named. Other: whatever these do not decide, "
+        "wrong reasoning and all other wrong calculations among it."
     )
     totals = count_flips(found)
     if totals.by_person:
@@ -81,3 +88,49 @@ def _notes(found: Sequence[Flip], rule: ErrorRule) -> Iterator[str]:
     if unknown := rule.classes.unknown:
         lines = several(unknown, "line")
         yield f"Classes for problems or models that are not in this study: {lines}."
+
+
+def fixes_table(
+    study: Study, method: str, baseline: str = BASELINE, rule: ErrorRule = DEFAULT_RULE
+) -> Table:
+    """Show which constraints the errors that a method fixes break, by benchmark, over all models.
+
+    The paper tells it of AIME 2025 in a sentence.
+    """
+    both = pairs_by_model(study, method, baseline)
+    fixed = [flip for flip in flips(study, method, baseline, rule) if flip.fixed]
+    places = list(dict.fromkeys(name for one in both for name in one.benchmarks))
+    counts: Counter[tuple[str | None, Mistake]] = Counter(
+        (place, flip.mistake) for flip in fixed for place in (None, flip.benchmark)
+    )
+    shown = [None, *places] if len(places) > 1 else places
+    titles = (
+        "All benchmarks" if one is None else benchmark_label(one) or "This set" for one in shown
+    )
+    names = both[0].names if both else (baseline, method)
+    return Table(
+        "fixes",
+        f"Constraints in the errors of {names[0]} that {names[1]} fixes, all models together",
+        (Column("Constraint", "left"), *map(Column, titles)),
+        tuple(_fix_rows(shown, counts)) if both else (),
+        notes=(_FIXES, RIGHT_RULES[rule.right]) if both else (absent(method, baseline),),
+    )
+
+
+_FIXES: Final = (
+    "Shares are of the fixed problems whose error breaks a constraint. The paper has the first "
+    "four of AIME 2025. No constraint: arithmetic, a misleading cue, no answer, or nothing that "
+    "the answer shows."
+)
+
+
+def _fix_rows(
+    places: Sequence[str | None], counts: Counter[tuple[str | None, Mistake]]
+) -> Iterator[Row]:
+    every = {place: sum(n for (at, _), n in counts.items() if at == place) for place in places}
+    breaking = {place: sum(counts[place, one] for one in CONSTRAINT_LABELS) for place in places}
+    for mistake, label in CONSTRAINT_LABELS.items():
+        cells = (share(counts[at, mistake], breaking[at]) if breaking[at] else "0" for at in places)
+        yield row(label, *cells)
+    yield row("No constraint", *(f"{every[at] - breaking[at]:,}" for at in places))
+    yield row("Fixed", *(f"{every[at]:,}" for at in places), kind="delta")

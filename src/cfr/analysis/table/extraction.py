@@ -16,6 +16,7 @@ from cfr.analysis.audit.extraction import (
     count_recovery,
 )
 from cfr.analysis.notation import NONE, decimal, interval, percent, several, share
+from cfr.analysis.statistics.interval import wilson
 from cfr.analysis.study.study import Study, model_label
 from cfr.analysis.table.table import Column, Row, Table, row
 from cfr.constraint.recovery import RUNGS
@@ -45,6 +46,11 @@ def parsing_table(study: Study) -> Table:
     if odd:
         unknown = several(odd, "reply", "replies")
         notes.append(f"Read by a step of another name and counted as malformed: {unknown}.")
+    if any(one.by_rung.get("fallback") for one in found):
+        notes.append(
+            "Runs of versions that did not tell them apart keep valid but empty replies under "
+            "fallback, and those with thinking before their JSON under repaired."
+        )
     return Table(
         "parsing",
         "Stage 1 replies by recovery step",
@@ -76,10 +82,15 @@ def extraction_table(
     columns = (
         *(Column("Model", "left"), Column("Method", "left"), Column("Problems")),
         *(Column("Raw [95 %]"), Column("Propagated [95 %]")),
-        *(Column("Validity"), Column("Halluc."), Column("Judged", "left")),
+        *(Column("Validity"), Column("Halluc."), Column("Complete")),
+        Column("Judged", "left"),
     )
     chosen = [quality.get((one.model, one.method)) for one in found]
-    rows = [_counts_row(one, known) for one, known in zip(found, chosen, strict=True)]
+    rows = [
+        line
+        for one, known in zip(found, chosen, strict=True)
+        for line in (_counts_row(one, known), *_rows_apart(known))
+    ]
     return Table(
         "extraction",
         "Stage 1: constraints for a problem, and their soundness",
@@ -96,35 +107,60 @@ def _counts_row(one: ConstraintCounts, quality: Quality | None) -> Row:
         one.name,
         f"{one.problems:,}",
         *(decimal(m.value, 2) + interval(m.interval, 2) for m in (one.raw, one.propagated)),
-        *_sound(quality),
+        *_rates(quality),
         _judged(quality),
     )
 
 
-def _sound(quality: Quality | None) -> tuple[str, str]:
+def _rows_apart(quality: Quality | None) -> Iterator[Row]:
+    """Show what a reply says of the answer's range and format, which are no constraints."""
+    for name, one in quality.apart.items() if quality else ():
+        total = one.gold.statements if one.gold else one.n
+        yield row("", name, "", "", "", *_rates(one)[:2], "", f"by gold: {one.n:,} of {total:,}")
+
+
+def _rates(quality: Quality | None) -> tuple[str, str, str]:
     if quality is None:
-        return NONE, NONE
-    valid, made_up = (
-        percent(share) + interval(quality.interval(share))
-        for share in (quality.validity, quality.hallucination)
+        return NONE, NONE, NONE
+    shares = (
+        (quality.validity, quality.n),
+        (quality.hallucination, quality.n),
+        (quality.completeness, quality.expected),
     )
-    return valid, made_up
+    valid, made_up, complete = (_rate(value, n) for value, n in shares)
+    return valid, made_up, complete
+
+
+def _rate(value: float | None, n: float) -> str:
+    if value is None or not n:
+        return NONE
+    low, high = wilson(value * n, n)
+    return percent(value) + interval((100 * low, 100 * high))
 
 
 def _judged(quality: Quality | None) -> str:
     if quality is None:
         return NONE
+    whole = f"; complete: of {quality.expected:,}" if quality.expected else ""
     if (gold := quality.gold) is None:
-        return f"by hand: {quality.n:,}"
+        return f"by hand: {quality.n:,}{whole}"
     of = f" of {gold.replies:,}" if gold.audited < gold.replies else ""
-    statements = f"{quality.n:,} of {gold.statements:,} statements"
-    return f"by gold: {statements} in {gold.audited:,}{of} replies"
+    listed = f"{quality.n:,} of {gold.statements:,} constraints"
+    return f"by gold: {listed} in {gold.audited:,}{of} replies{whole}"
 
 
 _BY_GOLD: Final = (
     "By gold: valid is what the gold constraints of a problem imply, hallucinated what its true "
-    "answer contradicts; what is true and not implied is neither. Statements that cannot be "
-    "decided are left out."
+    "answer contradicts; what is true and not implied is neither. What cannot be decided is left "
+    "out. Complete: the gold constraints that a reply states anywhere."
+)
+_BY_HAND: Final = (
+    "By hand: complete is what people found entailed among the raw constraints and what they found "
+    "missing."
+)
+_APART: Final = (
+    "Answer range and answer format are fields of the reply beside its constraints. They are "
+    "judged alike and counted apart; the paper's figures are of constraints alone."
 )
 
 
@@ -139,10 +175,14 @@ def _extraction_notes(
     known = list(filter(None, chosen))
     if any(one.n for one in known):
         yield (
-            "Intervals of validity and hallucination are Wilson's and take statements to be "
-            "independent: they understate the uncertainty."
+            "Intervals of validity, hallucination and completeness are Wilson's and take "
+            "constraints to be independent: they understate the uncertainty."
         )
     if len(known) < len(found):
         yield f"{NONE}: not audited, which takes gold constraints or a person's marks."
     if any(one.gold for one in known):
         yield _BY_GOLD
+    if any(one.gold is None for one in known):
+        yield _BY_HAND
+    if any(one.apart for one in known):
+        yield _APART

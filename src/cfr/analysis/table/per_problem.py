@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from cfr.analysis.audit.error_rule import DEFAULT_RULE, ErrorRule
-from cfr.analysis.audit.flips import Flip
-from cfr.analysis.audit.mistake import MISTAKE_LABELS
+from cfr.analysis.audit.mistake import FIX_LABELS, MISTAKE_LABELS
 from cfr.analysis.audit.per_problem import PerProblem, ProblemFacts, ProblemResult, per_problem
-from cfr.analysis.audit.routing import FAMILY_LABELS
 from cfr.analysis.notation import NONE
 from cfr.analysis.statistics.subset import BASELINE, pairs_by_model
 from cfr.analysis.study.study import Study, benchmark_label, model_label
@@ -69,20 +67,20 @@ def _table(found: PerProblem, rule: ErrorRule) -> Table:
 
 
 def _row(one: ProblemFacts) -> Row:
-    cues = (FAMILY_LABELS[family].partition(": ")[2] for family in one.families)
-    restrictions = ", ".join(one.kinds or cues) or NONE
-    return row(one.problem, restrictions, _mark(one.before), _mark(one.after), _fix(one.flip))
+    dominant = one.dominant.label or NONE
+    return row(one.problem, dominant, _mark(one.before), _mark(one.after), _fix(one))
 
 
 def _mark(result: ProblemResult) -> str:
     return f"{'✓' if result.right else '✗'} ({result.right_runs}/{result.runs})"
 
 
-def _fix(flip: Flip | None) -> Cell:
-    if flip is None:
-        return Cell(NONE)
-    label = MISTAKE_LABELS[flip.mistake]
-    return Cell(label, tone="gain") if flip.fixed else Cell(f"introduced: {label}", tone="loss")
+def _fix(one: ProblemFacts) -> Cell:
+    if one.flip is None:
+        return Cell("Reasoning error" if one.missed else NONE)
+    if one.flip.fixed:
+        return Cell(FIX_LABELS[one.flip.mistake], tone="gain")
+    return Cell(f"introduced: {MISTAKE_LABELS[one.flip.mistake]}", tone="loss")
 
 
 def _notes(found: PerProblem, rule: ErrorRule) -> Iterator[str]:
@@ -90,8 +88,13 @@ def _notes(found: PerProblem, rule: ErrorRule) -> Iterator[str]:
     yield f"Base is {base}, method is {method}; in brackets, right runs of judged runs."
     yield RIGHT_RULES[rule.right]
     cues = "the router's cues in the text"
-    stage1 = f"kinds that Stage 1 named, or where it has none {cues}"
+    stage1 = (
+        "the kind that most constraints have which Stage 1 calls critical, or lists where it calls "
+        f"none critical; domain only where there is no other. Where Stage 1 names none, {cues}"
+    )
     yield f"Constraint: {stage1 if found.by_stage1 else cues}."
+    if any(one.missed for one in found.shown):
+        yield "Reasoning error: both have it wrong, whatever their answers (the paper's word)."
     if found.left_out:
         yield (
             f"{found.left_out:,} of {found.problems:,} problems are left out; those that changed "

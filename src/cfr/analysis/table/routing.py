@@ -10,14 +10,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from cfr.analysis.audit.manual.annotation import completeness_of
+from cfr.analysis.audit.manual.label import Label
 from cfr.analysis.audit.routing import (
     FAMILY_LABELS,
+    CoFire,
     RouterAudit,
     activations,
     cofire,
     family_counts,
 )
-from cfr.analysis.notation import NONE, counted, percent, several
+from cfr.analysis.notation import NONE, counted, interval, percent, several
 from cfr.analysis.statistics.subset import BASELINE, ModelPairs, pairs_by_model
 from cfr.analysis.study.study import Study, benchmark_label, model_label
 from cfr.analysis.table.gain import absent, gain_cell
@@ -29,6 +32,7 @@ __all__ = ["cofire_table", "convention_table", "patterns_table", "rates_table"]
 
 
 _PHRASES_SHOWN: Final = 4
+_MANY: Final = 4
 
 
 def rates_table(audit: RouterAudit) -> Table:
@@ -126,14 +130,24 @@ def _left_out(audit: RouterAudit, benchmarks: Sequence[str] | None = None) -> tu
     )
 
 
-def cofire_table(study: Study, audit: RouterAudit, method: str, baseline: str = BASELINE) -> Table:
-    """Tabulate gains by the number of cue families in a problem."""
+def cofire_table(
+    study: Study,
+    audit: RouterAudit,
+    method: str,
+    baseline: str = BASELINE,
+    labels: Sequence[Label] = (),
+) -> Table:
+    """Tabulate gains by the number of cue families in a problem.
+
+    ``labels`` are the marks of people, which tell how complete Stage 1 is there.
+    """
     both = pairs_by_model(study, method, baseline)
     found = cofire(study, audit, method, baseline)
     names = both[0].names if both else (baseline, method)
+    own = [label for label in labels if label.key[1] == method and label.complete]
     columns = (
         *(Column("Model", "left"), Column("Families matched", "left"), Column("Problems")),
-        Column("Δ points [95 %]"),
+        *(Column("Δ points [95 %]"), Column("Stage 1 complete [95 %]"), Column("of n")),
     )
     rows = (
         row(
@@ -141,17 +155,36 @@ def cofire_table(study: Study, audit: RouterAudit, method: str, baseline: str = 
             "0 (not routed)" if one.families == "0" else one.families,
             f"{one.gain.n if one.gain else 0:,}",
             gain_cell(one.gain),
+            *_complete([label for label in own if _is_in(label, one, audit)]),
         )
         for one in found
     )
+    notes = (*_cofire_notes(audit, both), *_marks_notes(labels, own, names[1]))
     return Table(
         "cofire",
         f"Gain of {names[1]} over {names[0]} by the number of cue families matched",
         columns,
         tuple(rows),
-        notes=tuple(_cofire_notes(audit, both)) if both else (absent(method, baseline),),
+        notes=notes if both else (absent(method, baseline),),
         paper=("tab:pattern-cofire",),
     )
+
+
+def _is_in(label: Label, one: CoFire, audit: RouterAudit) -> bool:
+    """Say whether a label is of a problem, and with a model, that a row is about."""
+    benchmark, _, model, _, problem, _ = label.key
+    fired = audit.families.get((benchmark, problem))
+    if fired is None or model != one.model:
+        return False
+    return one.families == ("4+" if len(fired) >= _MANY else str(len(fired)))
+
+
+def _complete(labels: Sequence[Label]) -> tuple[str, str]:
+    found = completeness_of(labels)
+    if found.value is None or found.interval is None:
+        return NONE, NONE
+    low, high = found.interval
+    return percent(found.value) + interval((100 * low, 100 * high)), f"{found.n:g}"
 
 
 def _cofire_notes(audit: RouterAudit, both: Sequence[ModelPairs]) -> Iterator[str]:
@@ -161,3 +194,20 @@ def _cofire_notes(audit: RouterAudit, both: Sequence[ModelPairs]) -> Iterator[st
     yield GAIN_INTERVAL
     benchmarks = tuple(dict.fromkeys(name for side in both for name in side.benchmarks))
     yield from _left_out(audit, benchmarks)
+
+
+def _marks_notes(labels: Sequence[Label], own: Sequence[Label], method: str) -> Iterator[str]:
+    """Say where the column of completeness comes from, or why it is empty."""
+    if own:
+        marked = several(len({label.key for label in own}), "attempt")
+        yield (
+            f"Stage 1 complete: entailed raw constraints among these and what people found "
+            f"missing, in the {marked} of {method} that they marked; {NONE} where they marked none."
+        )
+    elif labels:
+        yield f"Stage 1 complete is empty: no mark by a person is on an attempt of {method}."
+    else:
+        yield (
+            "Stage 1 complete is empty: it takes marks by a person, which 'cfr audit mark' makes "
+            "and --labels names."
+        )

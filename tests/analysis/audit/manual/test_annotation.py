@@ -75,8 +75,8 @@ def test_a_persons_rates_are_those_of_the_method_that_was_judged() -> None:
     routed = replace(routed, key=(routed.key[0], "routed-cfr", *routed.key[2:]))
     found = by_method([label("p0", "ee"), label("p1", "v", "n"), routed, label("p2", "")])
     assert found == {
-        ("m", "cfr"): Quality(0.5, 0.25, 4),
-        ("m", "routed-cfr"): Quality(0.5, 0.5, 2),
+        ("m", "cfr"): Quality(0.5, 0.25, 4, 1.0, 2),
+        ("m", "routed-cfr"): Quality(0.5, 0.5, 2, 1.0, 1),
     }
     assert by_method([label("p0", ""), label("p1", "?")]) == {}
 

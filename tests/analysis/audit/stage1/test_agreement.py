@@ -27,15 +27,29 @@ def test_rates_leave_the_undecided_out() -> None:
             Audit(("not_stated",), ("valid", "unsupported")),
         ]
     )
-    assert counted.completeness == pytest.approx(1 / 2)
-    assert counted.validity == pytest.approx(2 / 4)
-    assert counted.hallucination == pytest.approx(1 / 4)
-    assert counted.undecided == pytest.approx(1 / 5)
+    assert counted.gold.completeness == pytest.approx(1 / 2)
+    assert counted.constraints.validity == pytest.approx(2 / 4)
+    assert counted.constraints.hallucination == pytest.approx(1 / 4)
+    assert counted.constraints.undecided == pytest.approx(1 / 5)
+
+
+def test_the_range_and_the_format_of_the_answer_are_counted_apart() -> None:
+    counted = report(
+        [
+            Audit(("stated",), ("valid",), "hallucinated", "undecided"),
+            Audit(("stated",), ("valid",), None, "valid"),
+        ]
+    )
+    assert counted.constraints.validity == 1
+    assert counted.answer_range.validity == 0
+    assert counted.answer_range.hallucination == 1
+    assert (counted.answer_format.validity, counted.answer_format.undecided) == (1, 0.5)
 
 
 def test_without_replies_there_are_no_rates() -> None:
     empty = report([])
-    assert (empty.completeness, empty.validity, empty.hallucination) == (None, None, None)
+    assert empty.gold.completeness is None
+    assert (empty.constraints.validity, empty.answer_range.hallucination) == (None, None)
 
 
 def labelled(gold: str, stated: str) -> Labelled:
@@ -142,6 +156,18 @@ def test_the_data_card_tells_the_rates(name: str) -> None:
         ("annotator", report(one.labels for one in replies)),
         ("audit", report(audit(one.item, one.reply) for one in replies)),
     ):
-        rates = (found.completeness, found.validity, found.hallucination, found.undecided)
+        listed, complete = found.constraints, found.gold.completeness
+        rates = (complete, listed.validity, listed.hallucination, listed.undecided)
         cells = " | ".join(f"{rate:.1%}" for rate in rates if rate is not None)
         assert f"| {who}, {name} | {cells} |" in CARD.read_text(encoding="utf-8")
+
+
+def test_the_data_card_tells_what_is_apart() -> None:
+    for who, found in (
+        ("annotator", report(one.labels for one in MEASURED)),
+        ("audit", report(audit(one.item, one.reply) for one in MEASURED)),
+    ):
+        for field, counted in (("range", found.answer_range), ("format", found.answer_format)):
+            rates = (counted.validity, counted.hallucination, counted.undecided)
+            cells = " | ".join(f"{rate:.1%}" for rate in rates if rate is not None)
+            assert f"| {who}, answer {field} | | {cells} |" in CARD.read_text(encoding="utf-8")

@@ -1,3 +1,6 @@
+from dataclasses import replace
+
+import pytest
 from hand_made import arm, attempt, study
 
 from cfr.analysis.audit.extraction import GoldSample
@@ -31,11 +34,27 @@ STUDY = study(CFR, transcripts=SAID)
 def test_rates_are_those_of_the_audit() -> None:
     expected = report(audit(item, SPEC) for item in ITEMS)
     found = gold_quality(STUDY)["model", "cfr"]
-    assert found.validity == expected.validity
-    assert found.hallucination == expected.hallucination
+    assert found.validity == expected.constraints.validity
+    assert found.hallucination == expected.constraints.hallucination
     assert found.hallucination
-    decided = 72 - expected.statements["undecided"]
+    decided = 72 - expected.constraints.counts["undecided"]
     assert (found.n, found.gold) == (decided, GoldSample(72, audited=24, replies=24))
+    assert found.completeness == expected.gold.completeness
+    assert found.completeness
+    assert found.expected == expected.gold.decided
+    assert found.apart == {}  # these replies give neither a range nor a format
+
+
+def test_the_range_of_the_answer_does_not_count_as_a_constraint() -> None:
+    wild = replace(SPEC, likely_answer_range="between -9 and -5")
+    said = {key: replace(one, constraints=wild) for key, one in SAID.items()}
+    found = gold_quality(study(CFR, transcripts=said))["model", "cfr"]
+    alone = gold_quality(STUDY)["model", "cfr"]
+    assert (found.validity, found.hallucination, found.n) == (
+        *(alone.validity, alone.hallucination, alone.n),
+    )
+    assert list(found.apart) == ["answer range"]
+    assert found.apart["answer range"].validity == 0
 
 
 def test_a_sample_repeats_itself_and_says_what_it_is_of() -> None:
@@ -61,6 +80,7 @@ def test_a_reply_that_is_not_on_record_is_not_judged() -> None:
     assert (found.n, found.gold) == (0, GoldSample(0, audited=0, replies=24))
 
 
-def test_a_fallback_has_nothing_to_judge() -> None:
-    fell = {ITEMS[0].id: [attempt("-", kinds=[], rung="fallback")]}
+@pytest.mark.parametrize("rung", ["fallback", "empty"])
+def test_a_reply_that_was_not_used_has_nothing_to_judge(rung: str) -> None:
+    fell = {ITEMS[0].id: [attempt("-", kinds=[], rung=rung)]}
     assert gold_quality(study(arm("cfr", fell, benchmark="constraintbench"))) == {}

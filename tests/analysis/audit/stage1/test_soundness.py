@@ -148,8 +148,8 @@ def test_every_statement_and_every_gold_constraint_is_judged(rows: list[tuple[st
 
 EXPECTED = (
     Statement("the answer is even", "parity"),
-    Statement("0 to 9", "bound", about_answer=True),
-    Statement("integer", "format", about_answer=True),
+    Statement("0 to 9", "bound", "range"),
+    Statement("integer", "format", "format"),
 )
 
 

@@ -1,7 +1,7 @@
 """Rates of the paper's manual audit of Stage 1, and agreement between annotators.
 
 Paper: Stage 1 Constraint Reliability; appendix "Constraint Extraction Quality by Model". Here every
-raw and every propagated constraint is carried into Derivation 2, so all of them count:
+raw and every propagated constraint is carried into Stage 2, so all of them count:
 
 - validity: entailed among all that were marked;
 - hallucination: not entailed among all that were marked;
@@ -36,6 +36,7 @@ __all__ = [
     "accords",
     "by_attempt",
     "by_method",
+    "completeness_of",
     "labels_of",
     "rates",
     "rates_by_model",
@@ -136,15 +137,25 @@ def labels_of(labels: Iterable[Label], study: Study) -> tuple[list[Label], int]:
 
 
 def by_method(labels: Iterable[Label]) -> dict[tuple[str, str], Quality]:
-    """Return validity and hallucination as people judged them, by model and method, less drafts."""
+    """Return the rates that people found, by model and method; drafts do not count."""
     judged: dict[tuple[str, str], list[_Group]] = defaultdict(list)
     for key, group in by_attempt(labels).items():
         judged[key[2], key[1]].append(group)
     return {
-        names: Quality(one.validity.value, one.hallucination.value, one.constraints)
+        names: Quality(
+            *(one.validity.value, one.hallucination.value, one.constraints),
+            completeness=one.completeness.value,
+            expected=one.completeness.n,
+        )
         for names, groups in sorted(judged.items())
         if (one := _rates(names[0], groups)).constraints
     }
+
+
+def completeness_of(labels: Iterable[Label]) -> Share:
+    """Measure how complete Stage 1 is in some attempts, as people judged them, less drafts."""
+    groups = list(by_attempt(labels).values())
+    return _rates(ALL, groups).completeness if groups else Share(Fraction(), Fraction())
 
 
 _Group: TypeAlias = list[Label]

@@ -24,50 +24,95 @@ from cfr.error import InputError
 from cfr.file.jsonl import read_rows
 from cfr.problem import Json
 
-__all__ = ["Agreement", "AuditReport", "Labelled", "agreement", "read_labelled", "report"]
+__all__ = [
+    "Agreement",
+    "AuditReport",
+    "GoldCounts",
+    "Labelled",
+    "StatementCounts",
+    "agreement",
+    "read_labelled",
+    "report",
+]
 
 W = TypeVar("W", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """Counts over many audits, and the rates that the paper reports."""
+    """Counts over many audits, and the rates that the paper reports.
 
-    gold: Mapping[str, int]
-    statements: Mapping[str, int]
+    Range and format of the answer are not constraints and count for themselves. Only completeness
+    looks at all that a reply states.
+    """
+
+    gold: GoldCounts
+    constraints: StatementCounts
+    answer_range: StatementCounts
+    answer_format: StatementCounts
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCounts:
+    """Gold constraints by whether replies state them."""
+
+    counts: Mapping[str, int]
+
+    @property
+    def decided(self) -> int:
+        """How many could be decided."""
+        return sum(self.counts.values()) - self.counts.get("undecided", 0)
 
     @property
     def completeness(self) -> float | None:
         """Stated gold constraints among those that could be decided."""
-        return _rate(self.gold, "stated", "not_stated")
+        return _rate(self.counts, "stated", self.decided)
+
+
+@dataclass(frozen=True, slots=True)
+class StatementCounts:
+    """Statements of replies by what they are worth."""
+
+    counts: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return sum(self.counts.values())
+
+    @property
+    def decided(self) -> int:
+        """How many could be decided."""
+        return self.total - self.counts.get("undecided", 0)
 
     @property
     def validity(self) -> float | None:
         """Valid statements among those that could be decided."""
-        return _rate(self.statements, "valid", "hallucinated", "unsupported")
+        return _rate(self.counts, "valid", self.decided)
 
     @property
     def hallucination(self) -> float | None:
         """Statements that the answer violates among those that could be decided."""
-        return _rate(self.statements, "hallucinated", "valid", "unsupported")
+        return _rate(self.counts, "hallucinated", self.decided)
 
     @property
     def undecided(self) -> float | None:
         """Statements that could not be decided among all."""
-        return _rate(self.statements, "undecided", "valid", "hallucinated", "unsupported")
+        return _rate(self.counts, "undecided", self.total)
 
 
 def report(audits: Iterable[Audit]) -> AuditReport:
     """Count over many audits."""
     done = list(audits)
     return AuditReport(
-        Counter[str](status for one in done for status in one.gold),
-        Counter[str](status for one in done for status in one.statements),
+        GoldCounts(Counter[str](status for one in done for status in one.gold)),
+        StatementCounts(Counter[str](status for one in done for status in one.constraints)),
+        StatementCounts(Counter[str](one.answer_range for one in done if one.answer_range)),
+        StatementCounts(Counter[str](one.answer_format for one in done if one.answer_format)),
     )
 
 
-def _rate(counts: Mapping[str, int], wanted: str, *others: str) -> float | None:
-    total = sum(counts.get(name, 0) for name in (wanted, *others))
+def _rate(counts: Mapping[str, int], wanted: str, total: int) -> float | None:
     return counts.get(wanted, 0) / total if total else None
 
 
@@ -91,15 +136,15 @@ def read_labelled(path: Path, items: Iterable[Item]) -> Iterator[Labelled]:
                 f"{path}, line {row.number}: needs a known 'item_id', a 'reply' and 'labels'"
             )
         read = ConstraintSpec.from_mapping(reply)
-        said = len(statements(read))
+        said = statements(read)
         gold: tuple[GoldStatus, ...] = _labels(labels.get("gold"), GOLD)
         stated: tuple[StatementStatus, ...] = _labels(labels.get("stated"), STATEMENTS)
-        if len(gold) != len(item.constraints) or len(stated) != said:
+        if len(gold) != len(item.constraints) or len(stated) != len(said):
             raise InputError(
                 f"{path}, line {row.number}: needs {len(item.constraints)} known gold label(s) and "
-                f"{said} known statement label(s)"
+                f"{len(said)} known statement label(s)"
             )
-        yield Labelled(item, read, Audit(gold, stated))
+        yield Labelled(item, read, Audit.of_statements(gold, said, stated))
 
 
 def _labels(value: Json, known: tuple[W, ...]) -> tuple[W, ...]:

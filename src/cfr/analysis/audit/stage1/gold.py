@@ -10,8 +10,8 @@ from functools import cache
 from random import Random
 from typing import Final
 
-from cfr.analysis.audit.extraction import GoldSample, Quality
-from cfr.analysis.audit.stage1.agreement import report
+from cfr.analysis.audit.extraction import UNUSED_RUNGS, GoldSample, Quality
+from cfr.analysis.audit.stage1.agreement import StatementCounts, report
 from cfr.analysis.audit.stage1.soundness import Audit, audit
 from cfr.analysis.study.study import Arm, Study
 from cfr.benchmark.constraintbench.item import Item
@@ -62,7 +62,7 @@ def _audited(study: Study, arm: Arm) -> Iterable[tuple[RecordKey, Item]]:
     for problem, attempts in arm.attempts.items():
         if item := gold_item(study, arm.benchmark, problem):
             for attempt in attempts:
-                if attempt.extraction and attempt.extraction.rung != "fallback":
+                if (said := attempt.extraction) and said.rung not in UNUSED_RUNGS:
                     yield (*arm.key, problem, attempt.run), item
 
 
@@ -75,7 +75,20 @@ def _draw(
 
 def _quality(audits: list[Audit], replies: int) -> Quality:
     found = report(audits)
-    total = sum(found.statements.values())
-    decided = total - found.statements.get("undecided", 0)
-    sample = GoldSample(total, len(audits), replies)
-    return Quality(found.validity, found.hallucination, decided, sample)
+    sample = GoldSample(found.constraints.total, len(audits), replies)
+    apart = {"answer range": found.answer_range, "answer format": found.answer_format}
+    return Quality(
+        *_rates(found.constraints),
+        completeness=found.gold.completeness,
+        expected=found.gold.decided,
+        gold=sample,
+        apart={
+            name: Quality(*_rates(one), gold=GoldSample(one.total, one.total, one.total))
+            for name, one in apart.items()
+            if one.total
+        },
+    )
+
+
+def _rates(found: StatementCounts) -> tuple[float | None, float | None, int]:
+    return found.validity, found.hallucination, found.decided

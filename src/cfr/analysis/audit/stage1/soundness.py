@@ -2,13 +2,15 @@
 
 Completeness: which gold constraints the reply states. Validity: which of its statements the gold
 constraints imply or contain. Hallucination: which of its statements the true answer violates. What
-free text leaves open is undecided and counted apart. How it works: docs/constraintbench.md.
+free text leaves open is undecided and counted apart, and so are the range and the format that a
+reply gives for the answer: they are no constraints. How it works: docs/constraintbench.md.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, get_args
 
@@ -27,6 +29,7 @@ __all__ = [
     "Audit",
     "GoldStatus",
     "Statement",
+    "StatementField",
     "StatementStatus",
     "audit",
     "statements",
@@ -38,6 +41,9 @@ GoldStatus: TypeAlias = Literal["stated", "not_stated", "undecided"]
 StatementStatus: TypeAlias = Literal["valid", "hallucinated", "unsupported", "undecided"]
 """What a statement is worth. Unsupported: true of the answer, but the gold does not imply it."""
 
+StatementField: TypeAlias = Literal["constraint", "range", "format"]
+"""The place of a statement in a reply. Range and format speak about the answer by their place."""
+
 GOLD: tuple[GoldStatus, ...] = get_args(GoldStatus)
 STATEMENTS: tuple[StatementStatus, ...] = get_args(StatementStatus)
 
@@ -47,7 +53,36 @@ class Audit:
     """What became of each gold constraint and of each statement, in their order."""
 
     gold: tuple[GoldStatus, ...]
-    statements: tuple[StatementStatus, ...]
+    constraints: tuple[StatementStatus, ...]
+    """Of the constraints that the reply lists, raw and propagated."""
+    answer_range: StatementStatus | None = None
+    """Of the answer's likely range, which is no constraint; None where the reply gives none."""
+    answer_format: StatementStatus | None = None
+
+    @property
+    def statements(self) -> tuple[StatementStatus, ...]:
+        """Everything that the reply states."""
+        apart = (self.answer_range, self.answer_format)
+        found: tuple[StatementStatus, ...] = tuple(one for one in apart if one)
+        return (*self.constraints, *found)
+
+    @classmethod
+    def of_statements(
+        cls,
+        gold: Iterable[GoldStatus],
+        stated: Sequence[Statement],
+        statuses: Sequence[StatementStatus],
+    ) -> Audit:
+        """Sort what became of each statement by its place in the reply."""
+        found: dict[StatementField, list[StatementStatus]] = defaultdict(list)
+        for one, status in zip(stated, statuses, strict=True):
+            found[one.field].append(status)
+        return cls(
+            tuple(gold),
+            tuple(found["constraint"]),
+            next(iter(found["range"]), None),
+            next(iter(found["format"]), None),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +91,7 @@ class Statement:
 
     text: str
     kind: str = ""
-    about_answer: bool = False
-    """Whether its place in the reply says that it speaks about the answer (range, format)."""
+    field: StatementField = "constraint"
 
 
 def statements(spec: ConstraintSpec) -> tuple[Statement, ...]:
@@ -67,8 +101,8 @@ def statements(spec: ConstraintSpec) -> tuple[Statement, ...]:
         for statement in (
             *(Statement(one.description, one.type) for one in spec.raw_constraints),
             *(Statement(one.description) for one in spec.propagated_constraints),
-            Statement(spec.likely_answer_range, "bound", about_answer=True),
-            Statement(spec.answer_format, "format", about_answer=True),
+            Statement(spec.likely_answer_range, "bound", "range"),
+            Statement(spec.answer_format, "format", "format"),
         )
         if statement.text.strip()
     )
@@ -82,7 +116,8 @@ def audit(item: Item, spec: ConstraintSpec) -> Audit:
     stated = statements(spec)
     read = [_claims(statement, names, gold, numbers) for statement in stated]
     statuses: tuple[StatementStatus, ...] = tuple(_judge(item, gold, claims) for claims in read)
-    return Audit(tuple(_found(one, stated, read, statuses) for one in item.constraints), statuses)
+    found: list[GoldStatus] = [_found(one, stated, read, statuses) for one in item.constraints]
+    return Audit.of_statements(found, stated, statuses)
 
 
 def _claims(
@@ -91,7 +126,7 @@ def _claims(
     """Read a statement; what it says word for word like the gold speaks about the answer, too."""
     return [
         Claim(claim.predicate)
-        if statement.about_answer or _echoes(claim.predicate, gold, numbers)
+        if statement.field != "constraint" or _echoes(claim.predicate, gold, numbers)
         else claim
         for claim in read_claims(statement.text, names)
     ]
