@@ -17,14 +17,15 @@ from cfr.protocol import Call, Completion
 __all__ = ["Dispatch", "accompanied", "engine_beside", "opened_all", "refs_beside", "serve"]
 
 E = TypeVar("E", bound=Engine)
+E_co = TypeVar("E_co", bound=Engine, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Dispatch(Generic[E]):
+class Dispatch(Generic[E_co]):
     """An engine of several models: those that calls name, and the main one for all other calls."""
 
-    main: E
-    others: Mapping[str, E] = field(default_factory=dict[str, E])
+    main: E_co
+    others: Mapping[str, E_co] = field(default_factory=dict[str, E_co])
     """By the names that calls have for them."""
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
@@ -84,9 +85,11 @@ def serve(ref: ModelRef, names: Iterable[str], make: Callable[[ModelRef], E]) ->
     return Dispatch(engines[ref], {name: engines[one] for name, one in refs.items()})
 
 
-def accompanied(engine: Engine, names: Iterable[str]) -> Dispatch[Engine]:
-    """Put the models that a method names beside an engine that somebody made."""
-    given = cast("Dispatch[Engine]", engine) if isinstance(engine, Dispatch) else Dispatch(engine)
+def accompanied(
+    engine: E | Dispatch[E], names: Iterable[str]
+) -> Dispatch[E] | Dispatch[E | OpenAI | Local]:
+    """Put the models that methods name beside an engine that somebody made."""
+    given = cast("Dispatch[E]", engine) if isinstance(engine, Dispatch) else Dispatch(engine)
     missing = [name for name in names if name not in given.others]
     found = {name: engine_beside(given.main, name) or given.main for name in missing}
     return Dispatch(given.main, {**given.others, **found})

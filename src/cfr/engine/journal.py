@@ -14,7 +14,6 @@ __all__ = [
     "Journal",
     "MemoryJournal",
     "digest",
-    "model_in",
     "require_same",
     "storable_call",
     "storable_completion",
@@ -70,11 +69,6 @@ def digest(call: Call) -> str:
     """
     asked = hashlib.sha256(repr(call).encode("utf-8", "surrogatepass")).hexdigest()
     return asked if call.model is None else f"{asked}@{call.model}"
-
-
-def model_in(stored: str) -> str | None:
-    """Read from a digest which other model the call was for."""
-    return stored.partition("@")[2] or None
 
 
 def storable_call(call: Call) -> Call:
