@@ -2,7 +2,7 @@ import cfr
 
 METHODS = "Call Completion Method Problem Run Solution Steps ask make together"
 SOLVING = "ConstraintSpec Solved asolve drive extract grade grade_reply route solve"
-ENGINES = "Decoding Endpoint Local ModelRef OpenAI Scripted"
+ENGINES = "Decoding Dispatch Endpoint Local ModelRef OpenAI Scripted"
 EVALUATION = "Benchmark Evaluated Experiment RunOptions aevaluate compare evaluate"
 PUBLIC = sorted(f"{METHODS} {SOLVING} {ENGINES} {EVALUATION} CfrError".split())
 

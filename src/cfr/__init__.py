@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cfr.benchmark import Benchmark
     from cfr.constraint.router import route
     from cfr.constraint.spec import ConstraintSpec
+    from cfr.engine.dispatch import Dispatch
     from cfr.engine.drive import drive
     from cfr.engine.engine import Decoding
     from cfr.engine.local import Local
@@ -37,6 +38,7 @@ __all__ = [
     "Completion",
     "ConstraintSpec",
     "Decoding",
+    "Dispatch",
     "Endpoint",
     "Evaluated",
     "Experiment",
@@ -72,6 +74,7 @@ _HOMES = {
     "cfr.benchmark": ("Benchmark",),
     "cfr.constraint.router": ("route",),
     "cfr.constraint.spec": ("ConstraintSpec",),
+    "cfr.engine.dispatch": ("Dispatch",),
     "cfr.engine.drive": ("drive",),
     "cfr.engine.engine": ("Decoding",),
     "cfr.engine.local": ("Local",),

@@ -62,13 +62,22 @@ class Call:
     sample: int = 0
     """Which of several equal calls this is. An engine adds it to its seed, where it has one, so
     that the samples of a vote differ and still repeat."""
+    model: str | None = field(default=None, repr=False)
+    """Another model that is to answer it; None for the one that the method is run with."""
 
     @classmethod
     def user(
-        cls, content: str, *, stage: Stage, max_tokens: int, json: bool = False, schema: str = ""
+        cls,
+        content: str,
+        *,
+        stage: Stage,
+        max_tokens: int,
+        json: bool = False,
+        schema: str = "",
+        model: str | None = None,
     ) -> Call:
         """Build the usual call: a single user message."""
-        return cls((Message("user", content),), stage, max_tokens, json, schema)
+        return cls((Message("user", content),), stage, max_tokens, json, schema, model=model)
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,42 @@ def test_a_budget_of_tokens_stops_the_run(cfr: Run, served: Server) -> None:
     assert len(served.requests) == 12, f"{paid} were paid for before"
 
 
+def test_a_router_on_a_server_of_its_own(cfr: Run, served: Server, tmp_path: Path) -> None:
+    with Server() as other:
+        other.script(completion('{"restrictive": "no"}'))
+        preset = f'["openai/gpt-4o-mini"]\nbase_url = "{other.url}"\nmodel = "gpt-4o-mini"\n'
+        (tmp_path / "models.toml").write_text(preset)
+        methods = ("--method", "direct", "--method", "llm-router(model=openai/gpt-4o-mini)")
+        given = ("--runs", "1", "--base-url", served.url, "--model", "m", *methods)
+        ran = cfr("eval", "sums.jsonl", *given, CFR_MODELS=str(tmp_path / "models.toml"))
+        assert ran.code == 0, ran.err
+        assert [body["model"] for body in other.requests] == ["gpt-4o-mini"] * 6
+    assert [body["model"] for body in served.requests] == ["m"] * 12
+    assert [(row["method"], row["model"]) for row in listed(cfr)] == [
+        ("direct", "m"),
+        ("llm-router(model=openai/gpt-4o-mini)", "m"),
+    ]
+    ran = cfr("report", "-o", "report", "--no-figures")
+    assert ran.code == 0, ran.err
+    assert "router 1,024 by openai/gpt-4o-mini" in (tmp_path / "report" / "report.md").read_text()
+    ran = cfr("export", "rows.jsonl")
+    assert ran.code == 0, ran.err
+    lines = (tmp_path / "rows.jsonl").read_text().splitlines()
+    stages = [json.loads(line)["stages"] for line in lines]
+    assert [one["router"]["model"] for one in stages if "router" in one] == [
+        "openai/gpt-4o-mini"
+    ] * 6
+    assert not any("model" in one["direct"] for one in stages)
+
+
+def test_an_unknown_second_model_costs_nothing(cfr: Run, served: Server) -> None:
+    ran = cfr("eval", "sums.jsonl", "--method", "direct", "--method", "cfr(extractor=gpt-7)")
+    assert ran.code == 3
+    assert "model 'gpt-7': no .gguf file and not in the catalogue" in ran.err
+    assert ran.err.count("\n") == 1
+    assert not served.requests
+
+
 def test_money_cannot_be_counted_without_a_price(cfr: Run, served: Server) -> None:
     ran = evaluate(cfr, served, "--max-cost", "1")
     assert ran.code == 2

@@ -83,6 +83,22 @@ def test_json_for_programs(cfr: Run, served: Server) -> None:
     assert ran.err == ""
 
 
+def test_stage_1_by_another_model(cfr: Run, endpoint: Server) -> None:
+    endpoint.respond = lambda body: completion(
+        SPEC if body["model"] == "org/small:7b@q4.1" else r"\boxed{5}"
+    )
+    asked = ("--base-url", endpoint.url, "--model", "large")
+    ran = cfr("solve", CUED, *asked, "--method", "cfr(extractor=org/small:7b@q4.1)")
+    assert ran.code == 0, ran.err
+    assert [body["model"] for body in endpoint.requests] == ["org/small:7b@q4.1", "large"]
+    rows = [line.split() for line in ran.out.splitlines() if line.startswith(("stage", "all"))]
+    assert rows[-3][:3] == ["stage1", "by", "org/small:7b@q4.1"]
+    assert rows[-2][0] == "stage2"
+    ran = cfr("solve", CUED, *asked, "--json", "--method", "llm-router(model='org/small:7b@q4.1')")
+    stages = json.loads(ran.out)["stages"]
+    assert [stage["model"] for stage in stages] == ["org/small:7b@q4.1", None]
+
+
 def test_quiet_writes_the_answer_alone(cfr: Run, served: Server) -> None:
     served.script(completion(r"\boxed{243}"))
     ran = cfr("solve", "-", "--quiet", "--base-url", served.url, stdin=b"Compute $3^5$.")
@@ -190,6 +206,8 @@ def test_a_setting_that_the_model_refuses_is_left_out_and_said(cfr: Run, endpoin
         (["2+2", "--method", "magic"], "method 'magic': not known"),
         (["2+2", "--model", "none.gguf"], "none.gguf: there is no such file"),
         (["2+2", "--model", "gpt-7"], "not in the catalogue"),
+        (["2+2", "--method", "cfr(extractor=gpt-7)"], "model 'gpt-7': no .gguf file and not in"),
+        (["2+2", "--method", "llm-router(model=deepseek-chat)"], "DEEPSEEK_API_KEY is not set"),
         (["2+2", "--model", "m", "--base-url", "http://127.0.0.1:1/v1"], "cannot be reached"),
         (["2+2", "--model", "m", "--base-url", "nonsense"], "not an address"),
     ],

@@ -104,3 +104,9 @@ def test_a_call_is_sent_without_what_no_request_can_carry() -> None:
     sent = storable_call(call)
     assert sent.messages[1] == Message("user", "half \ufffd pair")
     assert replace(sent, messages=told) == call
+
+
+def test_a_digest_says_which_other_model_a_call_was_for() -> None:
+    # As it was before a call could name one: stores of that time are resumed.
+    assert digest(CALL) == "94648bba88cd531d37bb3870cd87db188309b3507abbbff0264d88cc4c071695"
+    assert digest(replace(CALL, model="org/small@q4")) == digest(CALL) + "@org/small@q4"

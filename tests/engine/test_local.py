@@ -14,8 +14,9 @@ from cfr.engine.engine import Decoding, Watcher
 from cfr.engine.error import ModelFileError, PromptTooLong
 from cfr.engine.local import CONTEXT, Local
 from cfr.engine.pull import pull
+from cfr.engine.solve import asolve
 from cfr.error import InputError
-from cfr.method import Routed
+from cfr.method import CFR, Direct, Routed
 from cfr.problem import Problem
 from cfr.protocol import Call
 
@@ -57,6 +58,18 @@ async def test_a_grammar_makes_stage_1_valid_even_for_a_model_that_cannot_reason
         completion = await engine.complete(call)
     expected = "repaired" if completion.truncated else "parsed"
     assert read_spec(completion.text).rung == expected
+
+
+@pytest.mark.slow
+async def test_stage_1_by_a_second_real_model(smallest: Path) -> None:
+    short = Direct(budget=16)
+    method = CFR("prose", 48, 16, fallback=short, extractor=str(smallest))
+    async with Local(smallest, Decoding(seed=1), name="main", context=2_048) as engine:
+        solved = await asolve("Find the remainder when 100 is divided by 7.", method, engine=engine)
+    asked = [(one.call.stage, one.call.model) for one in solved.exchanges]
+    assert asked[0] == ("stage1", str(smallest))
+    assert asked[1][1] is None
+    assert [0 < one.completion.usage.output <= 48 for one in solved.exchanges] == [True, True]
 
 
 @pytest.mark.slow

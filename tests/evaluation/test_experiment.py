@@ -7,6 +7,7 @@ from cfr.engine.engine import Decoding
 from cfr.engine.presets import presets
 from cfr.error import InputError
 from cfr.evaluation.experiment import Changes, Experiment, read_experiment
+from cfr.method import CFR
 
 EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
 
@@ -82,6 +83,8 @@ def test_what_is_named_twice_is_run_once(tmp_path: Path) -> None:
         (f"seeds = [-{2**63}]", f"seeds: -{2**63} is not between -2^62 and 2^62"),
         ('models = ["a\\u0000"]', "'models' has a NUL character as character 2"),
         (f'models = ["{"x" * 501}"]', "'models' has 501 characters; 500 are the most"),
+        ("methods = ['cfr(extractor=\"a)']", "must end with the quotation mark"),
+        (f"methods = ['cfr(extractor={'x' * 501})']", "'methods' has 501 characters; 500 are the"),
         ("temperatures = [nan]", "temperatures: nan is not between 0 and 2"),
         ("top_p = inf", "top_p: inf is not above 0 and at most 1"),
     ],
@@ -93,6 +96,12 @@ def test_a_mistake_is_named_with_its_file_and_key(text: str, message: str, tmp_p
     line = "" if "not TOML" in message else ", line 2"
     assert str(caught.value).startswith(f"{path}{line}: ")
     assert message in str(caught.value)
+
+
+def test_models_that_methods_name_are_listed_once() -> None:
+    methods = ("direct", "cfr(extractor=a)", CFR(extractor="b"), "llm-router(model=a,extractor=c)")
+    assert Experiment(methods=methods).other_models() == ("a", "b", "c")
+    assert Experiment().other_models() == ()
 
 
 def test_a_table_in_the_place_of_a_setting_is_named(tmp_path: Path) -> None:

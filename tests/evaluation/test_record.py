@@ -3,6 +3,7 @@ import json
 import sqlalchemy as sa
 from sums import right, sums
 
+from cfr.engine.dispatch import Dispatch
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import schema
 from cfr.evaluation.record import (
@@ -31,6 +32,17 @@ async def test_stages_add_up_calls_tokens_and_seconds(url: str) -> None:
         for stage, row in total.items():
             assert abs(row[name] - sum(one[stage][name] for one in single)) < 1e-9
     assert total["stage1"]["seconds"] > 0
+
+
+async def test_the_model_of_a_stage_is_told_where_it_is_another(url: str) -> None:
+    engines = Dispatch(Scripted(right), {"org/small:7b@q4": Scripted(lambda _call: STAGE1)})
+    with Store(url) as store:
+        series = Series("sums", "cfr(extractor=org/small:7b@q4)", "m")
+        await run(store, [prepare(store, series, sums(2), 1, engines)], width=2)
+        stages = [json.loads(row["stages"]) for row in attempt_rows(store)]
+        assert {row["stage"] for row in stage_rows(store)} == {"stage1", "stage2"}
+    assert [one["stage1"]["model"] for one in stages] == ["org/small:7b@q4"] * 2
+    assert all("model" not in one["stage2"] for one in stages)
 
 
 async def test_outcomes_are_light_and_single_attempts_whole(url: str) -> None:

@@ -150,3 +150,12 @@ def test_a_method_that_breaks_on_the_probes_is_known_by_what_it_asked() -> None:
     assert fingerprint(Breaks()) == fingerprint(Breaks())
     assert fingerprint(Breaks()) != fingerprint(Breaks(asks="Who?"))
     assert len(fingerprint(Breaks(asks="\ud83d"))) == 16
+
+
+def test_another_model_is_part_of_a_fingerprint_and_its_absence_is_not() -> None:
+    # As in stores that were made before a method could name another model.
+    assert fingerprint(make("direct")) == "3941a16d61d0834a"
+    names = ["cfr", "cfr(extractor=a)", "cfr(extractor=b)", "llm-router", "llm-router(model=a)"]
+    assert len({fingerprint(make(name)) for name in names}) == len(names)
+    assert fingerprint(CFR(extractor="a")) == fingerprint(make("cfr(extractor='a')"))
+    assert len(fingerprint(CFR(extractor="\ud83d"))) == 16

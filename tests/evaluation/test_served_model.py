@@ -1,11 +1,15 @@
+from dataclasses import replace
+
 from cfr.benchmark import Benchmark
-from cfr.engine.engine import Decoding
+from cfr.engine.engine import SILENT, Decoding, Watcher
 from cfr.engine.limit import Limited, Limiter
+from cfr.engine.presets import Price
 from cfr.engine.refusal import DecodingRefused
 from cfr.engine.scripted import Scripted
 from cfr.evaluation.budget import Budget, Budgeted
 from cfr.evaluation.experiment import Experiment
 from cfr.evaluation.served_model import ServedModel
+from cfr.protocol import Call, Completion, Usage
 
 SUMS = Benchmark("sums", "Sums", ())
 WARM = DecodingRefused("no", "m", "temperature")
@@ -43,5 +47,44 @@ def test_a_refusal_is_news_once_and_to_its_own_model() -> None:
 
 
 def test_only_what_has_a_budget_pays() -> None:
-    assert isinstance(served().engine(Decoding(), None), Limited)
-    assert isinstance(served().engine(Decoding(), Budget(5)), Budgeted)
+    assert isinstance(served().engine(Decoding(), None).main, Limited)
+    assert isinstance(served().engine(Decoding(), Budget(5)).main, Budgeted)
+
+
+async def test_each_model_pays_its_own_price_out_of_one_budget() -> None:
+    used = Completion("4", usage=Usage(1_000_000, 1_000_000))
+    router = ServedModel(Scripted([used], name="r"), Limiter(1), Price(0.25, 0.5))
+    model = ServedModel(
+        Scripted([used], name="m"), Limiter(1), Price(3.0, 4.0), others={"router": router}
+    )
+    budget = Budget(max_cost=100.0)
+    engine = model.engine(Decoding(), budget)
+    call = Call.user("x", stage="direct", max_tokens=10)
+    await engine.complete(replace(call, model="router"))
+    assert budget.cost == 0.75
+    await engine.complete(call)
+    assert budget.cost == 7.75
+    assert budget.tokens == 4_000_000
+
+
+async def test_a_model_beside_another_is_decoded_alike_as_far_as_it_lets_itself() -> None:
+    decodings: list[Decoding | None] = []
+
+    class Notes(Scripted):
+        async def complete(
+            self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+        ) -> Completion:
+            decodings.append(decoding)
+            return await super().complete(call, watcher, decoding)
+
+    router = ServedModel(Notes(["4"], name="r"), Limiter(1), None)
+    model = ServedModel(Notes(["4"], name="m"), Limiter(1), None, others={"router": router})
+    assert model.adapt(DecodingRefused("no", "r", "temperature"))
+    assert not model.adapt(DecodingRefused("no", "r", "temperature"))
+    (series,) = model.series(Experiment(methods=("direct",)), SUMS)
+    assert series.decoding == Decoding()
+    call = Call.user("x", stage="direct", max_tokens=10)
+    engine = model.engine(series.decoding, None)
+    await engine.complete(replace(call, model="router"))
+    await engine.complete(call)
+    assert decodings == [Decoding(None), Decoding()]

@@ -2,13 +2,14 @@
 
 import json
 import re
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 from snapshot import assert_unchanged
 
 from cfr.method import make
-from cfr.method.method import last_answered
+from cfr.method.method import AsksOthers, configuration, last_answered, models_of
 from cfr.method.registry import METHODS
 from cfr.problem import Problem, Solution
 from cfr.protocol import Completion, Run, Usage
@@ -111,3 +112,40 @@ def test_the_documentation_has_every_method() -> None:
         assert asked <= stages, name
         for prompt in re.findall(r"`([\w-]+)`", prompts):
             assert list(folder.glob(f"*/prompts/{prompt}.txt")), prompt
+
+
+def test_a_method_lists_the_other_models_that_it_asks() -> None:
+    assert [models_of(make(name)) for name in METHODS] == [()] * len(METHODS)
+    assert models_of(make("cfr(extractor=small)")) == ("small",)
+    assert models_of(make("llm-router(model=router,extractor=small)")) == ("router", "small")
+    voting = "self-consistency(base=self-consistency(base=routed-cfr(extractor=a/b)))"
+    assert models_of(make(voting)) == ("a/b",)
+    assert isinstance(make("cfr"), AsksOthers)
+    assert models_of((make("direct"), [make("cfr(extractor=small)")])) == ("small",)
+
+
+@pytest.mark.parametrize(
+    "method", ["cfr(extractor=s)", "routed-cfr(extractor=s)", "llm-router(model=s,extractor=s)"]
+)
+def test_a_method_names_another_model_in_the_calls_that_are_for_it(method: str) -> None:
+    calls = [exchange.call for exchange in play(method).exchanges]
+    assert {call.stage for call in calls if call.model == "s"} <= {"router", "stage1"}
+    assert {call.stage for call in calls if call.model is None} == {"stage2"}
+    plain = [exchange.call for exchange in play(method.partition("(")[0]).exchanges]
+    assert [replace(call, model=None) for call in calls] == plain
+
+
+def test_a_later_option_shows_only_where_it_is_used() -> None:
+    @dataclass(frozen=True)
+    class Grown:
+        first: int = 1
+        later: str = field(default="", repr=False)
+
+    assert configuration(Grown()) == repr(Grown())
+    assert configuration(Grown(2, "x")).endswith("Grown(first=2, later='x')")
+    assert repr(make("cfr")) == (
+        "CFR(reply='prose', extraction_budget=1024, solving_budget=31744, "
+        "fallback=Direct(budget=32768))"
+    )
+    assert repr(make("cfr(extractor=s)")).endswith("extractor='s')")
+    assert repr(make("llm-router(model=s)")).endswith("budget=1024, model='s')")

@@ -24,6 +24,21 @@ from cfr.method.vote import SelfConsistency
         ("self-refine(iterations=2)", SelfRefine(2)),
         ("llm-router(reply=json)", LLMRouted(CFR(reply="json"))),
         ("self-consistency", SelfConsistency(Direct(), 8)),
+        ("cfr(extractor=hbx/JustRL:1.5b@q4_0.gguf)", CFR(extractor="hbx/JustRL:1.5b@q4_0.gguf")),
+        ("cfr(extractor=C:\\models\\a=b.gguf)", CFR(extractor="C:\\models\\a=b.gguf")),
+        (
+            "cfr(extractor='a, b (c', reply=\"json\")",
+            CFR(reply="json", extractor="a, b (c"),
+        ),
+        ("routed-cfr(extractor=~/s.gguf)", Routed(CFR(extractor="~/s.gguf"))),
+        (
+            "llm-router(model=openai/gpt-4o-mini,extractor=small)",
+            LLMRouted(CFR(extractor="small"), model="openai/gpt-4o-mini"),
+        ),
+        (
+            'self-consistency(base=cfr(extractor="a,\'b)"),samples=2)',
+            SelfConsistency(CFR(extractor="a,'b)"), 2),
+        ),
         ("self-consistency(base=routed-cfr,samples=8)", SelfConsistency(Routed(), 8)),
         (
             "self-consistency(samples=3, base=self-consistency(base=cfr(reply=json),samples=2))",
@@ -47,6 +62,8 @@ def test_methods_by_name(text: str, method: Method) -> None:
         ("self-consistency(base=nothing)", "method 'nothing': not known"),
         ("cfr(reply=xml)", "'xml' is not one of prose, json"),
         ("cfr(style=json)", "no option 'style'; choose from reply"),
+        ("cfr(extractor='small)", "option 'extractor': .* end with the quotation mark"),
+        ("cfr(extractor='small' model)", "option 'extractor': .* end with the quotation mark"),
         ("direct(x=1)", "no option 'x'; it takes none"),
         ("cfr(reply)", "must be written as OPTION=VALUE"),
         ("cfr(reply=json", "write it as NAME"),

@@ -54,8 +54,7 @@ class TerminalWatcher(EvaluationWatcher):
 
     def adapted(self, model: str, change: str) -> None:
         """Say which setting a model will not have."""
-        said = f"{model}: {change}; its series are named accordingly"
-        self._console.print(Text(one_line(said)))
+        self._console.print(Text(one_line(f"{model}: {change}")))
 
 
 class _Display:

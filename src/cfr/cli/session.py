@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 
@@ -13,8 +14,11 @@ from cfr.cli import show
 from cfr.cli.console import SafeConsole
 from cfr.cli.progress import bytes_bar
 from cfr.constraint.recovery import read_spec
+from cfr.engine.dispatch import opened_all, serve
 from cfr.engine.engine import Decoding, Engine, Watcher
 from cfr.engine.error import Transient
+from cfr.engine.local import Local
+from cfr.engine.openai import OpenAI
 from cfr.engine.resolve import ModelRef, resolve
 from cfr.engine.solve import Solved, asolve
 from cfr.engine.transport import Bounds
@@ -28,7 +32,7 @@ __all__ = ["Session"]
 
 
 class Session(AbstractAsyncContextManager["Session"]):
-    """Loads the model once; then solves one problem after another with it."""
+    """Loads a model once, and the others that a method names; then solves problem after problem."""
 
     def __init__(
         self,
@@ -36,10 +40,14 @@ class Session(AbstractAsyncContextManager["Session"]):
         decoding: Decoding,
         bounds: Bounds | None = None,
         *,
+        others: Sequence[str] = (),
         quiet: bool = False,
     ) -> None:
-        with bytes_bar(ref.model or "model", quiet=quiet) as progress:
-            self._opening = resolve(ref, decoding, bounds=bounds, progress=progress)
+        def fetch(one: ModelRef) -> OpenAI | Local:
+            with bytes_bar(one.model or "model", quiet=quiet) as progress:
+                return resolve(one, decoding, bounds=bounds, progress=progress)
+
+        self._opening = opened_all(serve(ref, others, fetch))
         self._engine: Engine | None = None
         self.console = SafeConsole()
 

@@ -74,7 +74,8 @@ def tokens(exchanges: Iterable[Exchange]) -> Table:
         column.justify = "right"
     by_stage: dict[str, Usage] = {}
     for exchange in exchanges:
-        stage, usage = exchange.call.stage, exchange.completion.usage
+        call, usage = exchange.call, exchange.completion.usage
+        stage = call.stage if call.model is None else f"{call.stage} by {printable(call.model)}"
         by_stage[stage] = by_stage[stage] + usage if stage in by_stage else usage
     for stage, usage in by_stage.items():
         table.add_row(stage, *_counts(usage))

@@ -61,6 +61,7 @@ def command(
     from cfr.benchmark.source import read_problems
     from cfr.engine.engine import SILENT
     from cfr.method import make
+    from cfr.method.method import models_of
 
     problems, chosen = read_problems(source), make(method)
 
@@ -68,9 +69,10 @@ def command(
 
     async def run() -> int:
         unanswered = 0
-        async with Session(ref, decoding, bounds, quiet=quiet or as_json) as session:
+        silent, others = quiet or as_json, models_of(chosen)
+        async with Session(ref, decoding, bounds, others=others, quiet=silent) as session:
             for problem in problems:
-                watcher = SILENT if quiet or as_json else None
+                watcher = SILENT if silent else None
                 solved = await session.solve(chosen, problem, watcher)
                 unanswered += solved.answer is None
                 if as_json:

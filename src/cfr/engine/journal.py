@@ -56,14 +56,19 @@ def require_same(ordinal: int, call: Call, stored: str) -> None:
     """Refuse a call whose digest is not the stored one."""
     if digest(call) != stored:
         raise JournalMismatch(
-            f"call {ordinal} ({call.stage}) differs from the stored one: a prompt, budget or "
-            "method has changed since; start a new run for the changed method"
+            f"call {ordinal} ({call.stage}) differs from the stored one: a prompt, budget, model "
+            "or method has changed since; start a new run for the changed method"
         )
 
 
 def digest(call: Call) -> str:
-    """Name a call by everything it asks: equal calls have equal digests, in every process."""
-    return hashlib.sha256(repr(call).encode("utf-8", "surrogatepass")).hexdigest()
+    """Name a call by everything it asks: equal calls have equal digests, in every process.
+
+    The name of another model that is to answer stands behind the hash, so that a store says who did
+    and calls that name none have the digests that they always had.
+    """
+    asked = hashlib.sha256(repr(call).encode("utf-8", "surrogatepass")).hexdigest()
+    return asked if call.model is None else f"{asked}@{call.model}"
 
 
 def storable_call(call: Call) -> Call:

@@ -45,7 +45,7 @@ class Local:
         self._name = name or path.stem
         self.context = context
         """Tokens that are asked for; once the engine is open, those that it has."""
-        self._decoding = decoding
+        self.decoding = decoding
         self._slots = slots
         self._threads = threads or _usable_cores()
         self._bounds = bounds
@@ -61,7 +61,7 @@ class Local:
             context=context,
             json_mode="schema",
         )
-        self._engine = await OpenAI(endpoint, self._decoding, bounds=self._bounds).__aenter__()
+        self._engine = await OpenAI(endpoint, self.decoding, bounds=self._bounds).__aenter__()
         return self
 
     async def __aexit__(

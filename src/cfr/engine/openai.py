@@ -46,9 +46,9 @@ class OpenAI:
         self.endpoint = endpoint
         self.decoding = decoding or Decoding()
         """How replies are sampled; what the model refuses is left out of it."""
-        self._bounds = bounds or Bounds()
-        self.retry = retry or Retry(seconds=self._bounds.seconds)
-        self._transport = Transport(endpoint, self._bounds, connections)
+        self.bounds = bounds or Bounds()
+        self.retry = retry or Retry(seconds=self.bounds.seconds)
+        self._transport = Transport(endpoint, self.bounds, connections)
         self._context = endpoint.context
         self._refused: set[str] = set()
 
@@ -96,12 +96,17 @@ class OpenAI:
         self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
     ) -> Completion:
         """Perform a call without asking again after a fault."""
+        if call.model is not None:
+            raise ModelNotFound(
+                f"model {call.model!r}: a {call.stage} call is for it, and this engine asks "
+                f"{self.model!r} alone; put the engines of both into a Dispatch"
+            )
         try:
-            async with asyncio.timeout(self._bounds.seconds):
+            async with asyncio.timeout(self.bounds.seconds):
                 return await self._adapt(call, watcher, decoding)
         except TimeoutError:
             raise TookTooLong(
-                f"{self.endpoint.shown}: the call was not done after {self._bounds.seconds:g} s; "
+                f"{self.endpoint.shown}: the call was not done after {self.bounds.seconds:g} s; "
                 "allow more with --call-timeout"
             ) from None
 
@@ -192,7 +197,7 @@ class OpenAI:
                     break
                 text, reasoning = reply.add_line(line)
                 size += len(text) + len(reasoning)
-                if size > self._bounds.reply_bytes:
+                if size > self.bounds.reply_bytes:
                     raise incoming.too_large()
                 _tell(watcher, call, text, reasoning)
         if reply.finish is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cfr.engine.catalogue import DEFAULT_MODEL, catalogue, find_model
@@ -16,7 +16,7 @@ from cfr.engine.pull import Progress, pull
 from cfr.engine.transport import Bounds
 from cfr.file.path import expand_user
 
-__all__ = ["ModelRef", "resolve", "runs_here"]
+__all__ = ["ModelRef", "require_known", "resolve", "runs_here", "stands_alone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,16 @@ class ModelRef:
     """The environment variable that holds the endpoint's key: OPENAI_API_KEY, or the preset's."""
     context: int | None = None
     """Tokens of context to serve a local model with, or to assume of an endpoint."""
+
+    def beside(self, name: str) -> ModelRef:
+        """Name another model that is asked beside this one.
+
+        It is what its name would mean by itself; a name that says nothing by itself is one that
+        this model's endpoint knows.
+        """
+        if name == self.model or (name == DEFAULT_MODEL and not self.model and runs_here(self)):
+            return self
+        return ModelRef(name) if stands_alone(name) else replace(self, model=name)
 
 
 def resolve(
@@ -47,16 +57,29 @@ def resolve(
         return Local(path, decoding, context=context, slots=slots, bounds=bounds)
     if endpoint := _endpoint(wanted):
         return OpenAI(endpoint, decoding, bounds=bounds, connections=concurrency or 256)
+    require_known(wanted)
     name = wanted.model or DEFAULT_MODEL
-    if name not in catalogue():
+    model = find_model(name)
+    path = pull(model, progress)
+    return Local(path, decoding, name=name, context=context, slots=slots, bounds=bounds)
+
+
+def require_known(wanted: ModelRef) -> None:
+    """Refuse a model that nothing is known about, or whose key is missing; nothing is fetched."""
+    name = wanted.model or DEFAULT_MODEL
+    if runs_here(wanted) and not _gguf(wanted) and name not in catalogue():
         raise EngineError(
             f"model {name!r}: no .gguf file and not in the catalogue or the presets "
             f"({', '.join({**catalogue(), **presets()})}); "
             "name the endpoint that serves it with --base-url or OPENAI_BASE_URL"
         )
-    model = find_model(name)
-    path = pull(model, progress)
-    return Local(path, decoding, name=name, context=context, slots=slots, bounds=bounds)
+
+
+def stands_alone(name: str) -> bool:
+    """Say whether a name tells by itself where its model is: a file, the catalogue, a preset."""
+    preset = find_preset(name)
+    is_file = name.lower().endswith(".gguf") and expand_user(name).is_file()
+    return is_file or name in catalogue() or bool(preset and preset.base_url)
 
 
 def runs_here(wanted: ModelRef) -> bool:

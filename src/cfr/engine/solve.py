@@ -10,10 +10,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from cfr.engine.dispatch import accompanied, opened_all, serve
 from cfr.engine.drive import drive
-from cfr.engine.engine import SILENT, Decoding, Engine, Watcher, opened
+from cfr.engine.engine import SILENT, Decoding, Engine, Watcher
 from cfr.engine.resolve import ModelRef, resolve
 from cfr.method import Method, make
+from cfr.method.method import models_of
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Exchange, Usage
 
@@ -53,6 +55,7 @@ class Solved:
             "stages": [
                 {
                     "stage": exchange.call.stage,
+                    "model": exchange.call.model,
                     "text": exchange.completion.text,
                     "reasoning": exchange.completion.reasoning,
                     "finish": exchange.completion.finish,
@@ -89,15 +92,17 @@ async def asolve(
     """Solve one problem with an engine, or with the model that is named.
 
     An engine that is not open yet is opened, and closed again. Without an engine, a model or an
-    address the embedded model does it, on this machine.
+    address the embedded model does it, on this machine. Other models that the method names are
+    found by their names, unless the engine is a ``Dispatch`` that has them.
     """
-    if engine is None:
-        async with resolve(ModelRef(model, base_url), decoding) as served:
-            return await asolve(problem, method, engine=served, watcher=watcher)
     posed = problem if isinstance(problem, Problem) else Problem(problem)
     chosen = make(method) if isinstance(method, str) else method
+    if engine is None:
+        ref, names = ModelRef(model, base_url), models_of(chosen)
+        async with opened_all(serve(ref, names, lambda one: resolve(one, decoding))) as served:
+            return await asolve(posed, chosen, engine=served, watcher=watcher)
     started = time.monotonic()
-    async with opened(engine) as performing:
+    async with opened_all(accompanied(engine, models_of(chosen))) as performing:
         outcome = await drive(chosen.solve(posed), performing, watcher=watcher)
     seconds = time.monotonic() - started
     return Solved(posed, chosen, outcome.result, outcome.exchanges, seconds)

@@ -19,16 +19,17 @@ from types import UnionType
 from typing import Final, TypeVar, cast
 
 from cfr.benchmark import Benchmark, load
-from cfr.engine.engine import Served, opened
+from cfr.engine.dispatch import Dispatch
+from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
-from cfr.engine.presets import Price, find_preset
 from cfr.engine.pull import Progress
 from cfr.engine.refusal import DecodingRefused
-from cfr.engine.resolve import ModelRef, resolve, runs_here
+from cfr.engine.resolve import ModelRef
 from cfr.engine.solve import run_sync
 from cfr.error import InputError
 from cfr.evaluation.budget import Budget, BudgetSpent
 from cfr.evaluation.experiment import Changes, Experiment
+from cfr.evaluation.model_pool import ModelPool
 from cfr.evaluation.run_options import RunOptions
 from cfr.evaluation.runner import Job, prepare, run
 from cfr.evaluation.served_model import ServedModel
@@ -41,11 +42,6 @@ from cfr.protocol import Usage
 __all__ = ["Evaluated", "EvaluationWatcher", "aevaluate", "evaluate"]
 
 T = TypeVar("T")
-
-_LOCAL_CONCURRENCY: Final = 4
-_MOST_CONCURRENCY: Final = 256
-_FIRST_CONCURRENCY: Final = 16
-
 
 _DEFAULTS: Final = RunOptions()
 
@@ -98,7 +94,7 @@ async def aevaluate(
     methods: str | Method | Sequence[str | Method] | None = None,
     *,
     runs: int | None = None,
-    engine: Served | None = None,
+    engine: Served | Dispatch[Served] | None = None,
     model: ModelRef | str | None = None,
     options: RunOptions = _DEFAULTS,
     watcher: EvaluationWatcher = _SILENT,
@@ -125,7 +121,7 @@ def evaluate(
     methods: str | Method | Sequence[str | Method] | None = None,
     *,
     runs: int | None = None,
-    engine: Served | None = None,
+    engine: Served | Dispatch[Served] | None = None,
     model: ModelRef | str | None = None,
     options: RunOptions = _DEFAULTS,
 ) -> Evaluated:
@@ -152,13 +148,18 @@ class _Evaluation:
         self._budget = Budget(options.max_tokens_total, options.max_cost)
         self._limiters: list[Limiter] = []
 
-    async def run(self, engine: Served | None) -> Evaluated:
+    async def run(self, engine: Served | Dispatch[Served] | None) -> Evaluated:
         """Make all missing attempts."""
         started = time.monotonic()
         benchmarks = _told_apart([self._load(one) for one in self._experiment.benchmarks])
         with Store(self._options.store) as store, store.exclusively():
-            async with AsyncExitStack() as engines:
-                models = await self._models(engines, engine)
+            async with AsyncExitStack() as stack:
+                pool = ModelPool(self._options, stack, self._watcher.fetching)
+                self._limiters = pool.limiters
+                if engine is None:
+                    models = await pool.open(self._experiment, self._ref)
+                else:
+                    models = await pool.open_given(self._experiment, engine)
                 jobs, stopped = await self._complete(store, models, benchmarks)
             series = tuple(_result(store, job) for job in jobs)
         seconds = time.monotonic() - started
@@ -168,38 +169,6 @@ class _Evaluation:
         benchmark = load(source) if isinstance(source, str) else source
         return replace(benchmark, problems=benchmark.problems[: self._options.limit])
 
-    async def _models(self, engines: AsyncExitStack, given: Served | None) -> list[ServedModel]:
-        if given is None:
-            return [await self._open(engines, model) for model in self._experiment.models]
-        served = await engines.enter_async_context(opened(given))
-        limiter = self._limiter(_MOST_CONCURRENCY, _FIRST_CONCURRENCY)
-        return [ServedModel(served, limiter, self._price(served.model))]
-
-    async def _open(self, engines: AsyncExitStack, model: str) -> ServedModel:
-        ref = replace(self._ref, model=model or None)
-        here = runs_here(ref)
-        most = _LOCAL_CONCURRENCY if here else _MOST_CONCURRENCY
-        concurrency = self._options.concurrency or most
-        price = self._price(model)
-        with self._watcher.fetching(model or "model") as progress:
-            bounds = self._options.bounds
-            opening = resolve(ref, bounds=bounds, concurrency=concurrency, progress=progress)
-        served = await engines.enter_async_context(opening)
-        return ServedModel(served, self._limiter(most, None if here else _FIRST_CONCURRENCY), price)
-
-    def _limiter(self, most: int, start: int | None) -> Limiter:
-        # A number that somebody gave is taken at its word; otherwise the limiter starts low and
-        # grows until the endpoint pushes back.
-        chosen = self._options.concurrency
-        limiter = Limiter(
-            chosen or most,
-            None if chosen else start,
-            requests_per_minute=self._options.requests_per_minute,
-            tokens_per_minute=self._options.tokens_per_minute,
-        )
-        self._limiters.append(limiter)
-        return limiter
-
     def _jobs(self, store: Store, model: ServedModel, benchmarks: list[Benchmark]) -> list[Job]:
         runs, budget = self._experiment.runs, self._budget if self._options.is_bounded else None
         return [
@@ -207,16 +176,6 @@ class _Evaluation:
             for benchmark in benchmarks
             for one in model.series(self._experiment, benchmark)
         ]
-
-    def _price(self, model: str) -> Price | None:
-        preset = find_preset(model)
-        price = preset.price if preset else None
-        if price is None and self._options.max_cost is not None:
-            raise InputError(
-                f"model {model or 'without a name'}: --max-cost needs its price; write it into a "
-                "models.toml of your own and name that in CFR_MODELS"
-            )
-        return price
 
     async def _complete(
         self, store: Store, models: list[ServedModel], benchmarks: list[Benchmark]
@@ -232,7 +191,7 @@ class _Evaluation:
                 if not any(model.adapt(refused) for model in models):
                     raise
                 store.withdraw([one.registered.series for one in jobs])
-                self._watcher.adapted(refused.model, refused.change)
+                self._watcher.adapted(refused.model, _consequence(refused, models))
             else:
                 return jobs, ""
 
@@ -241,6 +200,13 @@ class _Evaluation:
         width = 2 * sum(limiter.most for limiter in self._limiters)
         async with self._watcher.running(jobs, self._limiters):
             await run(store, jobs, width)
+
+
+def _consequence(refused: DecodingRefused, models: Sequence[ServedModel]) -> str:
+    """Say what is done about a refusal, and what that means for the names of series."""
+    if any(refused.model == model.served.model for model in models):
+        return f"{refused.change}; its series are named accordingly"
+    return f"{refused.change}; series that ask it beside another model keep their names"
 
 
 def _several(given: T | Sequence[T], kind: UnionType) -> tuple[T, ...]:

@@ -26,6 +26,7 @@ from cfr.file.field import (
 from cfr.file.jsonl import read_text
 from cfr.file.toml_file import parse_toml
 from cfr.method import Method, make
+from cfr.method.method import models_of
 
 __all__ = ["Changes", "Experiment", "Sampling", "read_experiment"]
 
@@ -85,6 +86,11 @@ class Experiment:
             else:
                 yield Series(benchmark, repr(method), model, decoding, system, method)
 
+    def other_models(self) -> tuple[str, ...]:
+        """List the models that methods name beside the one that they are run with."""
+        made = (make(method) if isinstance(method, str) else method for method in self.methods)
+        return models_of(tuple(made))
+
     def changed(self, changes: Changes) -> Experiment:
         """Replace settings, and check the whole."""
         given = {field.name: getattr(changes, field.name) for field in fields(changes)}
@@ -103,9 +109,8 @@ class Experiment:
             raise FieldError(f"{name}: {fault}", name)
         for model in self.models:
             check_text(model, "models", _LONGEST_NAME)
-        for method in self.methods:
-            if isinstance(method, str):
-                make(method)
+        for model in self.other_models():
+            check_text(model, "methods", _LONGEST_NAME)
         return replace(self, **{name: _once(getattr(self, name)) for name in _SEVERAL})
 
     def _faults(self) -> Iterator[tuple[str, str]]:

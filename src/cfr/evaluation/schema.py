@@ -81,6 +81,7 @@ calls = sa.Table(
     *_key(),
     sa.Column("ordinal", sa.Integer, nullable=False),
     sa.Column("stage", sa.Text, nullable=False),
+    # Behind an @ it ends with the model that answered, where that is not the one of the series.
     sa.Column("digest", sa.Text, nullable=False),
     sa.Column("messages", sa.Text, nullable=False),
     sa.Column("max_tokens", sa.Integer, nullable=False),

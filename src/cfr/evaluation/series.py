@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Final
+from typing import Final, cast
 
 from cfr.engine.engine import Decoding
 from cfr.engine.journal import digest
@@ -64,7 +64,7 @@ def fingerprint(method: Method) -> str:
     """
     seen = hashlib.sha256(repr(method).encode("utf-8", "surrogatepass"))
     for call in probe_calls(method):
-        seen.update(digest(call).encode())
+        seen.update(digest(call).encode("utf-8", "surrogatepass"))
     return seen.hexdigest()[:16]
 
 
@@ -79,5 +79,6 @@ def probe_calls(method: Method, reply: Completion = _PROBE_REPLY) -> Iterator[Ca
             for _ in range(_MOST_ROUNDS):
                 if run.done:
                     break
-                yield from run.calls
+                asked = cast("tuple[object, ...]", run.calls)  # a plugin may yield anything
+                yield from (call for call in asked if isinstance(call, Call))
                 run.advance((reply,) * len(run.calls))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from cfr.benchmark import Benchmark
+from cfr.engine.dispatch import Dispatch
 from cfr.engine.engine import Decoded, Decoding, Engine, Served
 from cfr.engine.limit import Limited, Limiter
 from cfr.engine.presets import Price
@@ -19,7 +21,10 @@ __all__ = ["ServedModel"]
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model that is being served, how fast it may be asked, and what it costs."""
+    """A model that is being served, how fast it may be asked, and what it costs.
+
+    A method may name others to be asked beside it, each of which has limits and a price of its own.
+    """
 
     served: Served
     limiter: Limiter
@@ -28,13 +33,16 @@ class ServedModel:
         default_factory=dict["Setting", DecodingRefused]
     )
     """Settings that it will not be decoded with."""
+    others: Mapping[str, ServedModel] = field(default_factory=dict[str, "ServedModel"])
+    """Models that are asked beside it, by the names that methods have for them."""
 
     def adapt(self, refused: DecodingRefused) -> bool:
-        """Do without a setting from now on; whether this is news and about this model."""
-        if refused.model != self.served.model or refused.setting in self.refused:
-            return False
-        self.refused[refused.setting] = refused
-        return True
+        """Do without a setting from now on; whether this is news and about a model of these."""
+        for one in (self, *self.others.values()):
+            if refused.model == one.served.model and refused.setting not in one.refused:
+                one.refused[refused.setting] = refused
+                return True
+        return False
 
     def series(self, experiment: Experiment, benchmark: Benchmark) -> list[Series]:
         """List the series of a benchmark, all decoded alike and in a way that the model takes.
@@ -43,14 +51,24 @@ class ServedModel:
         the same one it is run once.
         """
         named = experiment.series(benchmark.name, self.served.model, benchmark.system_prompt)
-        return list(dict.fromkeys(replace(one, decoding=self._decode(one)) for one in named))
+        return list(
+            dict.fromkeys(replace(one, decoding=self._adapted(one.decoding)) for one in named)
+        )
 
-    def engine(self, decoding: Decoding, budget: Budget | None) -> Engine:
-        """Build the engine of one series, which pays out of a budget where there is one."""
-        engine = self._limited(decoding)
+    def engine(self, decoding: Decoding, budget: Budget | None) -> Dispatch[Engine]:
+        """Build the engine of one series, which pays out of a budget where there is one.
+
+        Models beside this one are decoded as it is, as far as they let themselves.
+        """
+        others = {name: one._paying(decoding, budget) for name, one in self.others.items()}
+        return Dispatch(self._paying(decoding, budget), others)
+
+    def _paying(self, decoding: Decoding, budget: Budget | None) -> Engine:
+        taken = self._adapted(decoding)
+        engine = self._limited(taken)
         if budget is None:
             return engine
-        return Budgeted(engine, budget, self.price, decoding.max_tokens)
+        return Budgeted(engine, budget, self.price, taken.max_tokens)
 
     def _limited(self, decoding: Decoding) -> Engine:
         """Keep to the limits; a call that pauses before it is asked again lets others go first."""
@@ -59,8 +77,7 @@ class ServedModel:
         once = Limited(Decoded(Once(self.served), decoding), self.limiter)
         return Retrying(once, self.served.retry)
 
-    def _decode(self, series: Series) -> Decoding:
-        decoding = series.decoding
+    def _adapted(self, decoding: Decoding) -> Decoding:
         for refused in self.refused.values():
             decoding = refused.adapt(decoding)
         return decoding

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from cfr.constraint.recovery import read_spec
 from cfr.constraint.router import Cue, Profile, aime_convention, route
 from cfr.constraint.stage import ReplyStyle, extract_constraints, read_reply, solve_under
 from cfr.method.direct import Direct
-from cfr.method.method import BUDGET, Method, noting, solution_from
+from cfr.method.method import BUDGET, Method, configuration, noting, solution_from
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Steps, ask
 
@@ -34,10 +34,21 @@ class CFR:
     extraction_budget: int = EXTRACTION_BUDGET
     solving_budget: int = BUDGET - EXTRACTION_BUDGET
     fallback: Method = Direct()
+    extractor: str = field(default="", repr=False)
+    """Another model that answers Stage 1 (paper: Learned constraint extraction)."""
+
+    def __repr__(self) -> str:
+        return configuration(self)
+
+    @property
+    def other_models(self) -> tuple[str, ...]:
+        """The model of Stage 1, where it is another than Stage 2's."""
+        return (self.extractor,) if self.extractor else ()
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask for constraints, then for a solution under them."""
-        stage1 = yield from ask(extract_constraints(problem.text, self.extraction_budget))
+        extraction = extract_constraints(problem.text, self.extraction_budget)
+        stage1 = yield from ask(replace(extraction, model=self.extractor or None))
         rung, spec = (recovered := read_spec(stage1.text)).rung, recovered.spec
         noted: dict[str, Json] = {"rung": rung, "stage1_truncated": stage1.truncated}
         if rung == "fallback":

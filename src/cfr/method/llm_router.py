@@ -5,13 +5,13 @@ Paper: appendix "Router Ablation: Regex vs. LLM Router".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
 from cfr.constraint.recovery import read_object
 from cfr.method.constraint_first import CFR
 from cfr.method.direct import Direct
-from cfr.method.method import Method, noting
+from cfr.method.method import Method, configuration, noting
 from cfr.problem import Json, Problem, Solution
 from cfr.prompt import load
 from cfr.protocol import Call, Steps, ask
@@ -29,7 +29,7 @@ _MEANING: Final[dict[str, bool]] = {"yes": True, "true": True, "no": False, "fal
 
 @dataclass(frozen=True)
 class LLMRouted:
-    """Routed-CFR with the model itself as the router.
+    """Routed-CFR with the model itself as the router, or another one.
 
     A reply that says neither yes nor no counts as no: like the regular expressions, the router
     sends a problem to two stages only on evidence.
@@ -40,13 +40,22 @@ class LLMRouted:
     otherwise: Method = Direct()
     budget: int = 1_024
     """For the decision; a few tokens do unless the model thinks first."""
+    model: str = field(default="", repr=False)
+    """Another model that decides: GPT-4o-mini in the paper's ablation."""
+
+    def __repr__(self) -> str:
+        return configuration(self)
+
+    @property
+    def other_models(self) -> tuple[str, ...]:
+        """The model that decides, where it is another than the one that solves."""
+        return (self.model,) if self.model else ()
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask whether the text is restrictive, then solve."""
         prompt = _PROMPT.fill(problem=problem.text)
-        reply = yield from ask(
-            Call.user(prompt, stage="router", max_tokens=self.budget, json=True, schema=_SCHEMA)
-        )
+        call = Call.user(prompt, stage="router", max_tokens=self.budget, json=True, schema=_SCHEMA)
+        reply = yield from ask(replace(call, model=self.model or None))
         decision = read_decision(reply.text)
         chosen = self.constrained if decision else self.otherwise
         solution = yield from chosen.solve(problem)

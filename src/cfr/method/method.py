@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import ClassVar, Final, Protocol, runtime_checkable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, ClassVar, Final, Protocol, cast, runtime_checkable
 
 from cfr.answer.extraction.extract import extract
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Call, Completion, Stage, Steps, ask
 
-__all__ = ["BUDGET", "Method", "ask_once", "last_answered", "noting", "solution_from"]
+__all__ = [
+    "BUDGET",
+    "AsksOthers",
+    "Method",
+    "ask_once",
+    "configuration",
+    "last_answered",
+    "models_of",
+    "noting",
+    "solution_from",
+]
 
 BUDGET: Final = 32_768
 """Output tokens for a whole solution (paper: Implementation Details). Engines lower it where the
@@ -30,6 +40,38 @@ class Method(Protocol):
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask for a solution, call by call."""
         ...
+
+
+@runtime_checkable
+class AsksOthers(Protocol):
+    """A method some of whose calls are for other models than the one that it is run with."""
+
+    @property
+    def other_models(self) -> tuple[str, ...]:
+        """The names of those models, as ``--model`` would have them."""
+        ...
+
+
+def models_of(method: object) -> tuple[str, ...]:
+    """List the other models that a method may ask, those of methods that it holds among them."""
+    own = method.other_models if isinstance(method, AsksOthers) else ()
+    held: list[object] = []
+    if isinstance(method, list | tuple):
+        held = [*cast("Sequence[object]", method)]
+    elif is_dataclass(method):
+        held = [getattr(method, field.name) for field in fields(method)]
+    return tuple(dict.fromkeys((*own, *(name for one in held for name in models_of(one)))))
+
+
+def configuration(method: Any) -> str:
+    """Write a method as a dataclass does, its later options only where they are not the default.
+
+    A later option is a field with ``repr=False``: without it, a method is called what it was called
+    before there was one, and its attempts in old stores are still its own.
+    """
+    shown = (f for f in fields(method) if f.repr or getattr(method, f.name) != f.default)
+    options = ", ".join(f"{field.name}={getattr(method, field.name)!r}" for field in shown)
+    return f"{type(method).__qualname__}({options})"
 
 
 def solution_from(completion: Completion, **details: Json) -> Solution:

@@ -1,8 +1,9 @@
 """Methods by name: ``direct``, ``cfr(reply=json)``, ``self-consistency(base=routed-cfr)``.
 
 A name may carry options in brackets. What an option takes is what the method's factory declares: a
-whole number, a text, one of a few words, or another method, which is written the same way. Methods
-that other packages bring are looked for only when a name is not among those below.
+whole number, a text, one of a few words, or another method, which is written the same way. A value
+with commas or brackets stands in quotation marks. Methods that other packages bring are looked for
+only when a name is not among those below.
 """
 
 from __future__ import annotations
@@ -70,16 +71,19 @@ def self_refine(iterations: int = 1) -> SelfRefine:
     return SelfRefine(iterations)
 
 
-def cfr(reply: ReplyStyle = "prose") -> CFR:
+def cfr(reply: ReplyStyle = "prose", extractor: str = "") -> CFR:
     """List the constraints first, then solve under them, for every problem."""
-    return CFR(reply=reply)
+    return CFR(reply=reply, extractor=extractor)
 
 
 def routed_cfr(
-    reply: ReplyStyle = "prose", router: Profile = "reconstructed", convention: Convention = "none"
+    reply: ReplyStyle = "prose",
+    router: Profile = "reconstructed",
+    convention: Convention = "none",
+    extractor: str = "",
 ) -> Routed:
     """List the constraints first where the text has restrictive cues; Direct CoT elsewhere."""
-    return Routed(CFR(reply=reply), profile=router, convention=convention)
+    return Routed(cfr(reply, extractor), profile=router, convention=convention)
 
 
 def self_consistency(base: Method = Direct(), samples: int = 8) -> SelfConsistency:
@@ -87,9 +91,9 @@ def self_consistency(base: Method = Direct(), samples: int = 8) -> SelfConsisten
     return SelfConsistency(base, samples)
 
 
-def llm_router(reply: ReplyStyle = "prose") -> LLMRouted:
+def llm_router(reply: ReplyStyle = "prose", model: str = "", extractor: str = "") -> LLMRouted:
     """Routed-CFR with a short call to the model in place of the regular expressions."""
-    return LLMRouted(CFR(reply=reply))
+    return LLMRouted(cfr(reply, extractor), model=model)
 
 
 METHODS: Final[dict[str, Callable[..., Method]]] = {
@@ -136,6 +140,7 @@ def make(text: str) -> Method:
     return method
 
 
+_QUOTES: Final = ('"', "'")
 _SHAPE: Final = re.compile(r"(?P<name>[\w-]+)(?:\((?P<options>.*)\))?", re.DOTALL)
 
 
@@ -150,21 +155,36 @@ def _read_options(
             raise MethodError(f"method {name!r}: option {option!r} must be written as OPTION=VALUE")
         if key not in known:
             raise MethodError(f"method {name!r}: no option {key!r}; {_suggest(key, known)}")
-        yield key, _convert(f"method {name!r}, option {key!r}", kinds[key], value)
+        where = f"method {name!r}, option {key!r}"
+        yield key, _convert(where, kinds[key], _unquote(where, value))
 
 
 def _split(options: str) -> Iterator[str]:
-    """Split at the commas that stand outside inner brackets."""
-    depth, piece = 0, ""
+    """Split at the commas that stand outside inner brackets and quoted values."""
+    depth, quote, piece = 0, "", ""
     for character in options:
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if character == "," and depth == 0:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in _QUOTES and piece.rstrip().endswith("="):
+            quote = character
+        else:
+            depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and depth == 0 and not quote:
             yield piece
             piece = ""
         else:
             piece += character
     if piece.strip():
         yield piece
+
+
+def _unquote(where: str, value: str) -> str:
+    if value[:1] not in _QUOTES:
+        return value
+    inner, closed, rest = value[1:].partition(value[0])
+    if not closed or rest:
+        raise MethodError(f"{where}: {value!r} must end with the quotation mark it begins with")
+    return inner
 
 
 def _convert(where: str, kind: object, value: str) -> object:

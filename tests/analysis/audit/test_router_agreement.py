@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,21 @@ def test_a_price_makes_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     _, llm = compare_routers(STUDY, audit_router(STUDY)).rows
     # 800 × 9 + 100 × 18 = 9,000 millionths of a dollar for nine calls.
     assert llm.dollars == pytest.approx(0.001)
+
+
+def test_a_decision_costs_what_the_model_that_decides_costs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prices = tmp_path / "models.toml"
+    prices.write_text('[model]\nprice = { input = 900.0, output = 1800.0 }\n["a/b"]\n')
+    monkeypatch.setenv("CFR_MODELS", str(prices))
+    by_another = replace(LLM, method="llm-router(reply=json,model=a/b)")
+    studied = study(by_another, problems=PROBLEMS)
+    assert compare_routers(studied, audit_router(STUDY)).rows[1].dollars is None
+    with prices.open("a") as file:
+        file.write("price = { input = 9.0, output = 18.0 }\n")
+    found = compare_routers(studied, audit_router(STUDY)).rows[1].dollars
+    assert found == pytest.approx(0.001)
 
 
 def test_what_a_store_does_not_know_stays_open() -> None:

@@ -49,3 +49,12 @@ def test_rows_are_models_methods_and_decodings_that_have_attempts() -> None:
     assert (both.benchmarks, both.runs) == (("aime24", "aime25"), (2, 4))
     assert both.requests == (StageRequest("direct", (32_768,), json=False),)
     assert (mine.method, mine.requests) == ("mine", ())
+
+
+def test_other_models_of_a_stage_are_named() -> None:
+    stages = stage_requests("self-consistency(base=cfr(extractor=a/b:c@d))")
+    assert [(request.stage, request.models) for request in stages] == [
+        ("stage1", ("a/b:c@d",)),
+        ("stage2", ()),
+        ("direct", ()),
+    ]

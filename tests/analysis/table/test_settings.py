@@ -42,3 +42,11 @@ def test_what_is_not_on_record_is_not_made_up(method: str) -> None:
     table = to_markdown(settings_table(study(arm(method, {"p": "+"}))))
     assert "| – | – | – | – | 1 | – | – |" in table
     assert settings_table(study()).notes == ("This study has no attempts.",)
+
+
+def test_a_stage_that_another_model_answers_says_so() -> None:
+    method = "llm-router(model=openai/gpt-4o-mini,extractor=small)"
+    table = to_markdown(settings_table(study(arm(method, {"p": "+"}))))
+    assert (
+        "router 1,024 by openai/gpt-4o-mini; stage1 1,024 by small; stage2 31,744; direct 32,768"
+    ) in table

@@ -14,6 +14,7 @@ from typing import Final
 
 from cfr.analysis.audit.person_file import read_person_lines
 from cfr.analysis.audit.routing import RouterAudit
+from cfr.analysis.audit.settings import stage_requests
 from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Arm, StageCost, Study
@@ -171,6 +172,12 @@ def _by_default_patterns(arm: Arm) -> bool:
     return name == "routed-cfr" and "router=" not in options and "convention=" not in options
 
 
+def _deciding_model(arm: Arm) -> str:
+    """Name the model that decides: the arm's own, unless its method names another for that."""
+    named = (request.models for request in stage_requests(arm.method) if request.stage == _STAGE)
+    return next((models[0] for models in named if models), arm.model)
+
+
 def _row(arms: list[Arm], agreement: RouterAgreement) -> RouterRow:
     spent = reduce(add, (arm.stages.get(_STAGE, StageCost()) for arm in arms))
     name, model = arms[0].name, arms[0].model
@@ -179,7 +186,7 @@ def _row(arms: list[Arm], agreement: RouterAgreement) -> RouterRow:
     if not spent.calls:
         return RouterRow(name, model, agreement, None, None, None)
     tokens = spent.input_tokens + spent.output_tokens
-    preset = find_preset(model)
+    preset = find_preset(_deciding_model(arms[0]))
     price = preset.price if preset else None
     cost = price.cost(Usage(spent.input_tokens, spent.output_tokens)) if price else None
     return RouterRow(

@@ -27,6 +27,8 @@ class StageRequest:
     """Output tokens, the smallest first; several where calls of the stage differ."""
     json: bool
     """Whether any call of the stage asks for JSON."""
+    models: tuple[str, ...] = ()
+    """Other models that answer it, by the names that the method has for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ def stage_requests(method: str) -> tuple[StageRequest, ...]:
             stage,
             tuple(sorted({call.max_tokens for call in calls if call.stage == stage})),
             any(call.json for call in calls if call.stage == stage),
+            tuple(sorted({call.model for call in calls if call.stage == stage and call.model})),
         )
         for stage in dict.fromkeys(call.stage for call in calls)
     )

@@ -61,7 +61,8 @@ def _row(one: RowSettings) -> Row:
 
 
 def _budget(request: StageRequest) -> str:
-    return f"{request.stage} {' or '.join(f'{tokens:,}' for tokens in request.budgets)}"
+    by = f" by {' or '.join(request.models)}" if request.models else ""
+    return f"{request.stage} {' or '.join(f'{tokens:,}' for tokens in request.budgets)}{by}"
 
 
 def _setting(known: Mapping[str, Any], name: str) -> str:

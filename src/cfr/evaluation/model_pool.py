@@ -1,0 +1,107 @@
+"""The models of an evaluation: each opened once, with limits and a price of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, AsyncExitStack
+from dataclasses import replace
+from typing import Final
+
+from cfr.engine.dispatch import Dispatch, accompanied, opened_all, refs_beside
+from cfr.engine.engine import Served
+from cfr.engine.limit import Limiter
+from cfr.engine.presets import Price, find_preset
+from cfr.engine.pull import Progress
+from cfr.engine.resolve import ModelRef, resolve, runs_here
+from cfr.error import InputError
+from cfr.evaluation.experiment import Experiment
+from cfr.evaluation.run_options import RunOptions
+from cfr.evaluation.served_model import ServedModel
+
+__all__ = ["ModelPool"]
+
+_LOCAL_CONCURRENCY: Final = 4
+_MOST_CONCURRENCY: Final = 256
+_FIRST_CONCURRENCY: Final = 16
+
+
+class ModelPool:
+    """Opens the models of a grid, and those that its methods name beside them.
+
+    ``stack`` closes them; ``fetching`` surrounds the fetching of a model file.
+    """
+
+    def __init__(
+        self,
+        options: RunOptions,
+        stack: AsyncExitStack,
+        fetching: Callable[[str], AbstractContextManager[Progress]],
+    ) -> None:
+        self._options = options
+        self._stack = stack
+        self._fetching = fetching
+        self.limiters: list[Limiter] = []
+
+    async def open(self, experiment: Experiment, ref: ModelRef) -> list[ServedModel]:
+        """Open the models of a grid, which are served as ``ref`` says."""
+        names = experiment.other_models()
+        mains = {model: replace(ref, model=model or None) for model in experiment.models}
+        listed = {name: mains[name] for name in names if name in mains}
+        beside = {main: refs_beside(main, names) | listed for main in mains.values()}
+        others = (one for found in beside.values() for one in found.values())
+        served = {one: await self._open(one) for one in dict.fromkeys((*beside, *others))}
+        return [
+            replace(served[main], others={name: served[one] for name, one in found.items()})
+            for main, found in beside.items()
+        ]
+
+    async def open_given(
+        self, experiment: Experiment, engine: Served | Dispatch[Served]
+    ) -> list[ServedModel]:
+        """Open an engine that somebody made, and what methods name beside it."""
+        given: Dispatch[Served] = accompanied(engine, experiment.other_models())
+        await self._stack.enter_async_context(opened_all(given))
+        main = self._given(given.main, given.main.model)
+        others = {
+            name: main if one is given.main else self._given(one, name)
+            for name, one in given.others.items()
+        }
+        return [replace(main, others=others)]
+
+    def _given(self, served: Served, name: str) -> ServedModel:
+        limiter = self._limiter(_MOST_CONCURRENCY, _FIRST_CONCURRENCY)
+        return ServedModel(served, limiter, self._price(name))
+
+    async def _open(self, ref: ModelRef) -> ServedModel:
+        here = runs_here(ref)
+        most = _LOCAL_CONCURRENCY if here else _MOST_CONCURRENCY
+        concurrency = self._options.concurrency or most
+        price = self._price(ref.model or "")
+        with self._fetching(ref.model or "model") as progress:
+            bounds = self._options.bounds
+            opening = resolve(ref, bounds=bounds, concurrency=concurrency, progress=progress)
+        served = await self._stack.enter_async_context(opening)
+        return ServedModel(served, self._limiter(most, None if here else _FIRST_CONCURRENCY), price)
+
+    def _limiter(self, most: int, start: int | None) -> Limiter:
+        # A number that somebody gave is taken at its word; otherwise the limiter starts low and
+        # grows until the endpoint pushes back.
+        chosen = self._options.concurrency
+        limiter = Limiter(
+            chosen or most,
+            None if chosen else start,
+            requests_per_minute=self._options.requests_per_minute,
+            tokens_per_minute=self._options.tokens_per_minute,
+        )
+        self.limiters.append(limiter)
+        return limiter
+
+    def _price(self, model: str) -> Price | None:
+        preset = find_preset(model)
+        price = preset.price if preset else None
+        if price is None and self._options.max_cost is not None:
+            raise InputError(
+                f"model {model or 'without a name'}: --max-cost needs its price; write it into a "
+                "models.toml of your own and name that in CFR_MODELS"
+            )
+        return price

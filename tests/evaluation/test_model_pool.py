@@ -1,0 +1,202 @@
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback import Endpoint as Server
+from loopback import Reply, completion, failure
+from sums import reply_right, sums
+
+import cfr
+from cfr.benchmark import Benchmark
+from cfr.engine.dispatch import Dispatch
+from cfr.engine.error import EngineError
+from cfr.engine.pull import Progress
+from cfr.engine.scripted import Scripted
+from cfr.engine.solve import run_sync
+from cfr.error import InputError
+from cfr.evaluation.evaluate import EvaluationWatcher
+from cfr.evaluation.experiment import Experiment
+from cfr.evaluation.model_pool import ModelPool
+from cfr.evaluation.record import attempt_rows
+from cfr.evaluation.store import Store
+from cfr.method import CFR, Method
+
+SPEC = '{"raw_constraints": [{"id": "C1", "type": "domain", "description": "an integer"}]}'
+SUMS = Benchmark("sums", "Sums", sums(4))
+METHOD = "cfr(extractor=org/small:7b)"
+
+
+def reply_by_model(body: dict[str, Any]) -> Reply:
+    return completion(SPEC) if body["model"] == "org/small:7b" else reply_right(body)
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> cfr.RunOptions:
+    return cfr.RunOptions(store=str(tmp_path / "runs.db"))
+
+
+@pytest.fixture
+async def stack() -> AsyncIterator[AsyncExitStack]:
+    async with AsyncExitStack() as opened:
+        yield opened
+
+
+def fetching(names: list[str]) -> Callable[[str], AbstractContextManager[Progress]]:
+    def fetch(name: str) -> AbstractContextManager[Progress]:
+        names.append(name)
+        return nullcontext(lambda _done, _total, _doing: None)
+
+    return fetch
+
+
+def priced(folder: Path, url: str, monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Write presets of models, the first at a dollar a million tokens and each twice the last."""
+    tables = (
+        f'["{name}"]\nbase_url = "{url}"\nprice = {{ input = {2**n}.0, output = {2**n}.0 }}\n'
+        for n, name in enumerate(names)
+    )
+    (folder / "models.toml").write_text("".join(tables))
+    monkeypatch.setenv("CFR_MODELS", str(folder / "models.toml"))
+
+
+async def test_each_model_is_opened_once_and_has_a_limiter_of_its_own(
+    stack: AsyncExitStack, options: cfr.RunOptions, endpoint: Server
+) -> None:
+    fetched: list[str] = []
+    pool = ModelPool(options, stack, fetching(fetched))
+    grid = Experiment(methods=(METHOD, "llm-router(model=b)", "direct"), models=("a", "b"))
+    first, second = await pool.open(grid, cfr.ModelRef(base_url=endpoint.url, context=9_000))
+    assert fetched == ["a", "b", "org/small:7b"]
+    assert (first.served.model, second.served.model) == ("a", "b")
+    assert set(first.others) == set(second.others) == {"org/small:7b", "b"}
+    assert first.others["b"].served is second.served
+    assert first.others["org/small:7b"] is second.others["org/small:7b"]
+    assert len({id(limiter) for limiter in pool.limiters}) == 3
+
+
+async def test_a_given_engine_keeps_its_company(
+    stack: AsyncExitStack, options: cfr.RunOptions
+) -> None:
+    main, small = Scripted([], name="m"), Scripted([], name="s")
+    pool = ModelPool(options, stack, fetching([]))
+    grid = Experiment(methods=(METHOD, "llm-router(model=m)"))
+    (served,) = await pool.open_given(grid, Dispatch(main, {"org/small:7b": small}))
+    assert served.served is served.others["m"].served is main
+    assert served.others["org/small:7b"].served is small
+    assert len(pool.limiters) == 2
+
+
+@pytest.mark.parametrize("given", [True, False])
+async def test_a_model_that_nobody_knows_is_one_line_before_anything_is_asked(
+    stack: AsyncExitStack, options: cfr.RunOptions, *, given: bool
+) -> None:
+    fetched: list[str] = []
+    pool, grid = ModelPool(options, stack, fetching(fetched)), Experiment(methods=(METHOD,))
+    with pytest.raises(EngineError, match=r"'org/small:7b': no \.gguf file .*--base-url"):
+        await (pool.open_given(grid, Scripted([])) if given else pool.open(grid, cfr.ModelRef()))
+    assert fetched == []
+
+
+async def test_money_needs_the_price_of_every_model(
+    stack: AsyncExitStack,
+    options: cfr.RunOptions,
+    endpoint: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    priced(tmp_path, endpoint.url, monkeypatch, "large")
+    bounded = replace(options, max_cost=1.0)
+    pool = ModelPool(bounded, stack, fetching([]))
+    grid = Experiment(methods=(METHOD,), models=("large",))
+    with pytest.raises(InputError, match="model org/small:7b: --max-cost needs its price"):
+        await pool.open(grid, cfr.ModelRef(base_url=endpoint.url))
+
+
+def test_a_grid_is_run_with_two_models(endpoint: Server, options: cfr.RunOptions) -> None:
+    endpoint.respond = reply_by_model
+    methods = ["direct", METHOD]
+    ref = cfr.ModelRef("large", base_url=endpoint.url)
+    done = cfr.evaluate(SUMS, methods, runs=2, model=ref, options=options)
+    assert done.complete
+    assert [(one.series.method, one.series.model, one.accuracy) for one in done.series] == [
+        ("direct", "large", 1.0),
+        (METHOD, "large", 1.0),
+    ]
+    asked = [body["model"] for body in endpoint.requests]
+    assert (asked.count("large"), asked.count("org/small:7b")) == (16, 8)
+    cfr.evaluate(SUMS, methods, runs=2, model=ref, options=options)
+    assert len(endpoint.requests) == 24
+    with Store(options.store) as store:
+        found = [row["stages"] for row in attempt_rows(store) if row["method"] == METHOD]
+    assert all('"model":"org/small:7b"' in stages for stages in found)
+
+
+def test_what_a_second_model_answered_is_not_asked_again(
+    endpoint: Server, options: cfr.RunOptions
+) -> None:
+    ref = cfr.ModelRef("large", base_url=endpoint.url)
+    endpoint.respond = lambda body: (
+        completion(SPEC) if body["model"] == "org/small:7b" else failure(400, "not today")
+    )
+    assert not cfr.evaluate(SUMS, METHOD, runs=1, model=ref, options=options).complete
+    endpoint.requests.clear()
+    endpoint.respond = reply_by_model
+    assert cfr.evaluate(SUMS, METHOD, runs=1, model=ref, options=options).complete
+    assert [body["model"] for body in endpoint.requests] == ["large"] * 4
+
+
+def test_a_budget_counts_every_model_at_its_price(
+    endpoint: Server, options: cfr.RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint.respond = reply_by_model
+    # What is set aside for Stage 2 fits at one dollar a million tokens and not at two.
+    bounded = replace(options, max_cost=0.04, concurrency=1)
+    priced(tmp_path, endpoint.url, monkeypatch, "large", "org/small:7b")
+    assert cfr.evaluate(SUMS, METHOD, runs=1, model="large", options=bounded).complete
+    priced(tmp_path, endpoint.url, monkeypatch, "org/small:7b", "large")
+    other = replace(bounded, store=str(tmp_path / "other.db"))
+    done = cfr.evaluate(SUMS, METHOD, runs=1, model="large", options=other)
+    assert "the budget is spent" in done.stopped
+
+
+def test_a_second_model_may_refuse_a_setting_by_itself(
+    endpoint: Server, options: cfr.RunOptions
+) -> None:
+    heard: list[tuple[str, str]] = []
+
+    class Hears(EvaluationWatcher):
+        def adapted(self, model: str, change: str) -> None:
+            heard.append((model, change))
+
+    def respond(body: dict[str, Any]) -> Reply:
+        if body["model"] == "org/small:7b" and "temperature" in body:
+            return failure(400, "temperature is not supported")
+        return reply_by_model(body)
+
+    endpoint.respond = respond
+    ref = cfr.ModelRef("large", base_url=endpoint.url)
+    watched = cfr.aevaluate(
+        SUMS, ["direct", METHOD], runs=1, model=ref, options=options, watcher=Hears()
+    )
+    done = run_sync(watched)
+    assert done.complete
+    assert {one.series.decoding for one in done.series} == {cfr.Decoding()}
+    assert [model for model, _ in heard] == ["org/small:7b"]
+    assert "series that ask it beside another model keep their names" in heard[0][1]
+    assert all("temperature" in body for body in endpoint.requests if body["model"] == "large")
+
+
+def test_a_method_that_hides_a_model_fails_its_own_series_alone(options: cfr.RunOptions) -> None:
+    class Hides(CFR):
+        @property
+        def other_models(self) -> tuple[str, ...]:
+            return ()
+
+    engine = Scripted(lambda call: f"\\boxed{{{len(call.messages)}}}")
+    methods: list[str | Method] = ["direct", Hides(extractor="small")]
+    done = cfr.evaluate(SUMS, methods, runs=1, engine=engine, options=options)
+    assert [one.tally.failed for one in done.series] == [0, 4]
+    assert "the method must list it in its other_models" in done.stopped
