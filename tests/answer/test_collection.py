@@ -42,11 +42,11 @@ def test_every_reply_gives_its_answer(split: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("split", ["tune", "held"])
+@pytest.mark.parametrize("split", ["tune", "held", "second", "third"])
 def test_replies_in_many_styles_give_the_answer_that_a_reader_takes(split: str) -> None:
     replies = [reply for reply in read_cases("styles.jsonl") if reply.split == split]
     right = [same_reading(extract(reply.text).answer, reply.answer) for reply in replies]
-    assert sum(right) / len(right) >= 0.93
+    assert sum(right) / len(right) >= 0.97
 
 
 def test_an_answer_that_was_extracted_is_not_extracted_from_again() -> None:

@@ -30,6 +30,9 @@ def test_a_letter_behind_the_word_option(text: str, letter: str) -> None:
         ("That leaves D.", "D"),
         ("So D it is.", "D"),
         ("故选 C。", "C"),
+        ("C, because only 9 is odd.", "C"),
+        ("Thus, option B (42) is correct.", "B"),
+        ("I settle on E.", "E"),
     ],
 )
 def test_a_letter_that_is_preferred_to_others(text: str, letter: str) -> None:
@@ -67,7 +70,7 @@ def test_what_is_not_a_letter_alone(text: str) -> None:
         "D, since the others fail", "D because A is odd", "(D) because A and B are odd", "D. 20",
         "D) 20", "D: 20", "(D) 20", "[D]", "**D**, as C is odd", "D – the slope", "D - the slope",
         "D, not A.", "D rather than E", "option D: 3/8", "(D), (B) is wrong",
-        "D，因为其他选项都不成立",
+        "D，因为其他选项都不成立", "D, followed by B",
     ],
 )  # fmt: skip
 def test_a_letter_with_its_reason(phrase: str) -> None:

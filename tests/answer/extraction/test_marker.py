@@ -54,6 +54,7 @@ def test_what_the_last_marker_introduces(text: str, answer: str) -> None:
         ("The answer is seven (7).", "7"),
         ("Answer: 8. Correction: 9.", "9"),
         ("The answer is 5.\n\n**Answer:**", "5"),
+        ("La respuesta es la opción C.", "C"),
         ("Answer: B, because A is too small", "B"),
     ],
 )
@@ -94,7 +95,13 @@ def test_a_value_may_stand_before_its_mark(text: str, answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Answer:", "The answer is unclear to me.", "Answer: I could not find it."]
+    "text",
+    [
+        "Answer:",
+        "The answer is unclear to me.",
+        "Answer: I could not find it.",
+        "Answer: Unable to say",
+    ],
 )
 def test_a_mark_without_an_answer(text: str) -> None:
     assert from_marker(text) == ("", "marker")

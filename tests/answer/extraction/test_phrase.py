@@ -27,7 +27,15 @@ def test_an_answer_without_its_wrapping(text: str, answer: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "answer"),
-    [("5,", "5"), ("5;", "5"), ("*5*", "5"), ("__5__", "5"), ("“5”", "5"), ("5，", "5")],
+    [
+        ("5,", "5"),
+        ("5;", "5"),
+        ("*5*", "5"),
+        ("5.*", "5"),
+        ("__5__", "5"),
+        ("“5”", "5"),
+        ("5，", "5"),
+    ],
 )
 def test_a_comma_and_other_emphasis_go_too(text: str, answer: str) -> None:
     assert bald(text) == answer

@@ -57,7 +57,14 @@ def test_a_few_words_may_be_a_sentence_too(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "answer"), [("[B]", "B"), ("(A) 12", "A"), ("==> 343", "343"), ("Total = 45", "45")]
+    ("text", "answer"),
+    [
+        ("[B]", "B"),
+        ("(A) 12", "A"),
+        ("==> 343", "343"),
+        ("Total = 45", "45"),
+        (r"\frac12 + \frac12 = 1", "1"),
+    ],
 )
 def test_what_stands_around_a_bare_answer(text: str, answer: str) -> None:
     assert bare(text) == answer
@@ -87,6 +94,9 @@ def test_what_a_reply_ends_in(text: str, answer: str, how: str) -> None:
         ("The probability is 1/4 (or 25%).", "1/4", "last number"),
         ("So Tom has 24 apples left after giving away 6.", "24", "last number"),
         ("The maximum is $5$, attained at $x = 3$.", "5", "inline"),
+        ("The prime factors are 2, 3 and 5.", "2, 3 and 5", "last numbers"),
+        ("The greatest value is 6, which occurs at x = 2.", "6", "last number"),
+        ("It is $10$.\n\nI hope this helps! Let me know if you need more.", "10", "inline"),
         (r"So the ratio is \frac{2}{3}.", r"\frac{2}{3}", "last value"),
         (r"So $k = 2$. $\blacksquare$", "2", "inline"),
         ("To find the cube: 3^3 = 27. ✅", "27", "label"),

@@ -21,12 +21,13 @@ _REASON: Final = re.compile(
     r"|so|with|but|while|whereas|although|though|by|the|all|others?|it|this|that|we|none|only"
     r"|every|options?|choices?|both|any|if|when|than|to|in|from|corresponding|i\.e|namely|weil|da"
     r"|denn|car|puisque|porque|ya\s+que|perché|poiché|pois|porque|так|потому)\b"
-    r"|\s*[–—，。、；（]|\s+-+\s+(?=[^\W\d_]{2})|\s+\((?=[^\W\d_]{2}|\d+\))|\s*[.:)]\s+\S"
+    r"|\s*,\s+(?=[a-z]{2})|\s*[–—，。、；（]|\s+-+\s+(?=[^\W\d_]{2})|\s+\((?=[^\W\d_]{2}|\d+\))|\s*[.:)]\s+\S"
 )
 _ANOTHER: Final = re.compile(rf"\s*(?:,|;|&|/|\band\b|\bor\b|,\s*and\b)\s*{_LETTER}(?![\w'’])")
 _OPERATOR: Final = re.compile(r"\s*[=+^_<>/∪∩×·]|\s*-\s*\d")
 
 _LAST: Final = 400
+_STARTED: Final = re.compile(rf"{_LETTER}\s*[,;:–—-]?\s*(?i:because|since|as|for|due)\b")
 _NOT_A_VALUE: Final = r"(?![\w'’]|\s*[=+^(<>])"
 _PICKED: Final = re.compile(
     r"(?i:options?|choice|choose|chose|pick|select(?:ed)?|answer\s+is|correct(?:\s+one)?|go\s+with"
@@ -38,10 +39,10 @@ _PREFERRED: Final = re.compile(
     rf"|leaves(?:\s+us)?(?:\s+with)?|leaving|only)\s+{_NAMED}{_LETTER}{_NOT_A_VALUE}"
 )
 _CONCLUDED: Final = re.compile(
-    rf"(?:(?i:\b(?:so|hence|thus|therefore|say))|,)\s+{_LETTER}(?=\s+it\s+is\b|[.!]*\s*\Z)"
+    rf"(?:(?i:\b(?:so|hence|thus|therefore|say|on|be|is|was|with|for))|,)\s+{_LETTER}(?=\s+it\s+is\b|[.!]*\s*\Z)"
 )
 _PRAISED: Final = re.compile(
-    rf"(?<![\w\\]){_LETTER}\s+(?i:is|must\s+be|would\s+be|seems|looks|remains)\s+"
+    rf"(?<![\w\\]){_LETTER}(?:\s*\([^()\n]{{0,40}}\))?\s+(?i:is|must\s+be|would\s+be|seems|looks|remains)\s+"
     r"(?i:(?:the|our|my)\s+)?(?i:only\s+)?"
     r"(?i:correct|right|best|true|valid|answer|choice|option)\b"
 )
@@ -85,6 +86,8 @@ def leading_letter(phrase: str) -> str:
 def from_choice(text: str) -> tuple[str, str] | None:
     """Read the letter that the end of a reply chooses, or prefers to another."""
     tail = text[-_LAST:]
+    if len(text) < _LAST and (started := _STARTED.match(text.strip())):
+        return started["letter"], "choice"
     found = [
         (match.start("letter"), match["letter"])
         for pattern in (_PICKED, _PREFERRED, _CONCLUDED, _PRAISED, _OVER)

@@ -36,6 +36,10 @@ class Extracted:
 
 _TAIL = 3000
 """How much of the end of a reply the rules for prose look at."""
+_ORNAMENT = re.compile(
+    r"</?(?:b|strong|em|i|u|code|p|div|span|center)>|[\U0001f300-\U0001faff✅✓✔☑✨]\ufe0f?",
+    re.IGNORECASE,
+)
 _SPACES = re.compile(r"\s{4,}")
 _LONGEST_TAG = 200
 _MOST_LAYERS = 8
@@ -88,7 +92,8 @@ def _read(text: str, *, truncated: bool) -> Extracted:
 
 
 def _closed_up(text: str) -> str:
-    """Shorten long gaps, in which the rules for prose would try every place."""
+    """Drop ornaments, and shorten long gaps, in which the rules would try every place."""
+    text = text if text.isascii() and "<" not in text else _ORNAMENT.sub("", text)
     return _SPACES.sub(lambda run: "\n\n" if "\n" in run[0] else " ", text)
 
 

@@ -25,8 +25,8 @@ _FOREIGN: Final = "|".join(sorted({*ANSWER_WORDS, *_PHRASES}, key=len, reverse=T
 _EMPHASIS: Final = r"[*_`\"”’]{0,4}\s*"
 _ASIDE: Final = (
     r"(?:\([^()\n]{0,40}\)[*_]{0,3}\s*|,[^,.:\n]{1,20},\s*"
-    r"|(?:to|of|for|in|we|you|i|that|here|would|then|choice|option)\b[^.:\n]{0,60}?"
-    r"(?:\s(?=(?:is|are)\b)|(?=[:=])))?"
+    r"|(?:to|of|for|in|we|you|i|that|here|would|then)\b[^.:\n]{0,60}?"
+    r"(?:\s(?=(?:is|are)\b)|(?=:)))?"
 )
 _IS: Final = (
     r"(?:(?:would|should|must|will|can|could)\s+(?:then\s+|thus\s+)?be|is|are|was|be|equals|"
@@ -44,7 +44,7 @@ _MARKER: Final = re.compile(
     rf"|(?<![^\W_])(?:{_FOREIGN})(?![^\W_]){_EMPHASIS}(?:[^\W\d_]{{3,12}}\s*)?{_EMPHASIS}"
     rf"(?:\([^()\n]{{0,40}}\)\s*)?(?:{_IS_ELSEWHERE}|{_SIGN})"
     r"|\b(?:ans|correction)\b[*_]{0,3}\s*(?:is\b\s*:?|[:=.)]>?[*_]{0,3}|[-–—=]+>?(?=\s))"
-    rf"|\b(?:answer|{_FOREIGN})\s+(?=[-−$€£]?\d[\d.,/]*(?:\s*है|['’]?[a-zıüö]{{2,3}})?[.।\s]*\Z)"
+    rf"|\b(?:answer|ans|{_FOREIGN})\s+(?=[-−$€£]?\d[\d.,/]*(?:\s*है|['’]?[a-zıüö]{{2,3}})?[.।\s]*\Z)"
     r"|\banswers?(?:\s+(?=\$|\\\(|\\\[|\*\*)|,\s+(?=[-$\\(]*\d+[.\s]*\Z))"
     r"|(?:答案|答え|解答|정답|결과값?)[*_]{0,3}\s*(?:应该?|應該?)?(?:是|为|為|は|은|는|이|選|选)?\s*[:：]?"
     r"|(?:答|답|结果|結果|결과)[*_]{0,3}\s*(?:是|为|為|は|은|는|[:：])\s*[:：]?|####",
@@ -65,7 +65,7 @@ _BEHIND: Final = re.compile(
 )
 _CLAUSE: Final = re.compile(r".*(?:[.!?:;]\s|\n)", re.DOTALL)
 _UNKNOWN: Final = re.compile(
-    r"(?:still\s+|simply\s+)?(?:unclear|unknown|undetermined|inconclusive|not\s+(?:clear|known|yet|determined"
+    r"(?:still\s+|simply\s+)?(?:unable\s+to|impossible\s+to\s+(?:determine|say|tell)|unclear|unknown|undetermined|inconclusive|not\s+(?:clear|known|yet|determined"
     r"|found|computed|reached|sure)|could\s?n[o'’]t\s+be|I\s+(?:could|can|do|did|was|am|have)\b|beyond\s+me|missing)\b(?!\s*[.]?\s*\d)",
     re.IGNORECASE,
 )

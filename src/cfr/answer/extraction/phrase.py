@@ -43,7 +43,9 @@ _SEVERAL: Final = re.compile(r"(?:\bare|\beither|:|=)\s*(?:then\s*)?\Z")
 _ADVERB: Final = re.compile(
     r"(?:therefore|thus|hence|then|simply|just|exactly|approximately|about|roughly|indeed|clearly"
     r"|equal\s+to|of\s+course|naturally|in\s+fact|again|as\s+expected|somit|daher|folglich|donc"
-    r"|alors|quindi|dunque|portanto|entonces|(?:la|le|el|die|der|das)\s+(?=[(\[*]*[A-J]\b)|option\s+(?=[(\[*]*[A-J]\b)|≈|\\approx),?\s*",
+    r"|alors|quindi|dunque|portanto|entonces"
+    r"|(?:l['’]|(?:la|le|el|die|der|das)\s+)?(?:option|opción|opzione|opção|вариант)\s+"
+    r"(?=[(\[*]*[A-J]\b)|(?:la|le|el|die|der|das)\s+(?=[(\[*]*[A-J]\b)|≈|\\approx),?\s*",
     re.IGNORECASE,
 )
 _BULLET: Final = re.compile(r"(?:[-=_]{3,}|[-•>])\s+")
@@ -77,6 +79,8 @@ def bald(answer: str) -> str:
         answer = answer[2:-2].strip()
     elif answer.endswith("**") and answer.count("**") == 1:
         answer = answer[:-2].strip()  # the emphasis began before the answer
+    elif answer.endswith("*") and answer.count("*") == 1:
+        answer = answer[:-1].strip()
     answer = _without_comma(answer)
     for left, right in _WRAPPERS:
         inner = answer[len(left) : -len(right)]
@@ -106,7 +110,7 @@ def _inside(maths: re.Match[str]) -> str:
 
 def read_phrase(rest: str) -> str:
     """Take what a marker introduces: its mathematics, or its words up to the end of the clause."""
-    rest = rest.lstrip(" \t:：\n},，;→⇒>=_")
+    rest = rest.lstrip(" \t:：\n},，、;→⇒>=_")
     start = match.end() if (match := _BULLET.match(rest)) else 0
     while adverb := _ADVERB.match(rest, start):
         start = adverb.end()

@@ -40,8 +40,8 @@ _NUMBER: Final = re.compile(
     r"[-−]?(?:[$€£]\s?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+)?(?:\s?%|°)?"
 )
 _NUMBERS: Final = re.compile(
-    r"(?:\bare|:|=)\s+((?:[-−]?\d+(?:[./]\d+)?,\s+){1,12}(?:and|or)\s+[-−]?\d+(?:[./]\d+)?"
-    r"|[-−]?\d+(?:[./]\d+)?\s+(?:and|or)\s+[-−]?\d+(?:[./]\d+)?)[.!]?\Z"
+    r"(?:\bare|:|=)\s+((?:[-−]?\d+(?:[./]\d+)?,\s+){0,12}[-−]?\d+(?:[./]\d+)?,?\s+"
+    r"(?:and|or)\s+[-−]?\d+(?:[./]\d+)?)[.!]?\Z"
 )
 _TEXT: Final = re.compile(r"\\text\s*\{([^}]*)\}")
 _STATED_LAST: Final = re.compile(r"(?:\b(?:is|are|get|equals)|=|:)\s*\S{1,20}$")
@@ -52,11 +52,14 @@ _SENTENCE_WORDS: Final = frozenset(
 # A sentence in a script whose words are not counted above.
 _FOREIGN: Final = re.compile(r"[一-鿿ぁ-ヿ가-힯]{13,}|(?:[^\x00-ӿ一-鿿ぁ-ヿ가-힯\s]{2,}\s+){5,}")
 _PHRASE_BEFORE_NUMBER: Final = re.compile(r"[^\W\d_]+(?:['’ ] ?[^\W\d_]+)+ [-−$€£]*\.?\d")
-_LABEL: Final = re.compile(r"[^\W\d_][^\W\d_]+(?:\s+[^\W\d_]+){0,5}\**\s*[:：]\**\s*(?=\S)")
+_LABEL: Final = re.compile(r"\**[^\W\d_][^\W\d_]+(?:\s+[^\W\d_]+){0,5}\**\s*[:：]\**\s*(?=\S)")
 _VALUE: Final = re.compile(r"\d|\\[A-Za-z]|\A\S+(?:\s\S+)?\Z")
+_ARITHMETIC: Final = re.compile(r"\\(?:[dt]?frac|sqrt|cdot|times|div|left|right|[dt]?binom)")
 _LEAD_IN: Final = re.compile(r"(?:∴|⇒|→|\\therefore|=+>|-+>)\s*")
 _SPEAKER: Final = re.compile(r"I(?:['’][a-z]{1,2})?\s[a-z']{2,}")
-_ASIDE: Final = re.compile(r"\s+\((?!(?:\\?mod|\\pmod)\b)[^()\n]{0,80}\)\s*(?=[.!]?\Z)")
+_ASIDE: Final = re.compile(
+    r"\s+\((?!(?:\\?mod|\\pmod)\b)(?=[^\W\d_]{2}|[≈~=])[^()\n]{0,80}\)\s*(?=[.!]?\Z)"
+)
 _NONE_EXIST: Final = re.compile(
     r"\b(no\s+(?:(?:real|integer|positive|rational|such|valid|possible|common|other)\s+){0,2}"
     r"(?:solutions?|roots?)|infinitely\s+many(?:\s+solutions)?|none\s+of\s+(?:these|the\s+above))"
@@ -67,6 +70,7 @@ _NONE_EXIST: Final = re.compile(
 _SUBORDINATE: Final = re.compile(
     r",?\s+(?:after|when|because|since|before|once|attained|achieved|reached|provided|if)\s"
     r"(?!.*\b(?:we|gets?|gives?|then|so|is|are|has|have|becomes?|obtain|equals)\b)"
+    r"|,\s+which\s(?!.*\b(?:gives?|means?|equals?|yields?|makes?|leads?|implies|becomes?|equal)\b)"
 )
 _VERB: Final = re.compile(r"(?:\bis|\bare|\bequals|\bget|=)\s+")
 _RETRACTION: Final = re.compile(
@@ -103,7 +107,7 @@ def bare(text: str) -> str | None:
         return None
     text = unnamed(_LEAD_IN.sub("", text, count=1))
     parts = EQUALS.split(text)
-    sums = len(parts) > 1 and not re.search(r"[A-Za-z]", "".join(parts[:-1]))
+    sums = len(parts) > 1 and not re.search(r"[A-Za-z]", _ARITHMETIC.sub("", "".join(parts[:-1])))
     return bald(parts[-1]) if sums and parts[-1].strip() else bald(text)
 
 
@@ -124,7 +128,8 @@ def from_end(text: str) -> Found:
 
 def _trimmed(text: str) -> str:
     """Drop the courtesies and the tick at the end of a proof."""
-    text = _PLEASANTRY.sub("", text)
+    while (shorter := _PLEASANTRY.sub("", text)) != text:
+        text = shorter
     tail = _FLOURISH.sub("", text[-_LONGEST_FLOURISH:])
     return text[:-_LONGEST_FLOURISH] + tail
 
