@@ -45,7 +45,7 @@ _GAVE_UP: Final = re.compile(
 
 def is_nothing(answer: str) -> bool:
     """Whether what stands in an answer's place says that there is none."""
-    if len(answer) >= _LONGEST_WORD:
+    if len(answer) >= _LONGEST_WORD or answer.isdecimal():
         return False
     return _TYPESETTING.sub("", answer).strip().lower() in _NOTHING
 

@@ -126,7 +126,7 @@ def _reply(text: str, *, truncated: bool) -> str:
                 text = text[:end]
     if text[:1] == "{" and '"reasoning_content"' in text:
         text = find_content(text)  # an endpoint's message, whole
-    if "\boxed" in text:
+    if "\b" in text:
         text = text.replace("\boxed", "\\boxed")  # a command that a decoder has eaten
     return text.strip()
 
@@ -137,7 +137,7 @@ def _from_json(text: str) -> Extracted | None:
         started = text[:200].lstrip("`json \n").startswith("{") and "certificate_type" in text[:200]
         if started:
             return Extracted(None, "no final_answer")
-        value = find_object_answer(text) if "}" in text[-40:] else None
+        value = find_object_answer(text) if text[-1] in "}`" else None
         return None if value is None else _finish(restore_commands(value), "json")
     if field.value is None:
         return Extracted(None, "json, unfinished" if not field.whole else "json, no value")

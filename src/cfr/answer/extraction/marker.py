@@ -38,42 +38,60 @@ _IS_ELSEWHERE: Final = (
     r"|wynosi|je|este|on|là|adalah|ialah|هو|هي|הוא|היא|είναι|это|равен|равно|है)\b\s*:?"
 )
 _SIGN: Final = r"(?:[:=：＝→⇒]>?|[-=]+>|(?<=\s)[-–—]+(?=\s))[*_]{0,3}"
-_MARKER: Final = re.compile(
-    rf"(?<!\bno )(?<!\bno final )(?:answer|result|solution)s?(?![^\W_]){_EMPHASIS}{_ASIDE}"
-    rf"(?:{_IS}|{_SIGN}|(?:est|ist|lautet)\b)"
-    rf"|(?<![^\W_])(?:{_FOREIGN})(?![^\W_]){_EMPHASIS}(?:[^\W\d_]{{3,12}}\s*)?{_EMPHASIS}"
+_VALUE_AT_END: Final = r"[-−$€£]?\d[\d.,/]*(?:\s*है|['’]?[a-zıüö]{2,3})?[.।\s]*\Z"
+# Every pattern begins with letters, which are found fast in a text of small letters.
+_ENGLISH: Final = re.compile(
+    r"(?:answer(?<!\bno answer)(?<!\bno final answer)|result|solution)s?(?![^\W_])"
+    rf"{_EMPHASIS}{_ASIDE}(?:{_IS}|{_SIGN}|(?:est|ist|lautet)\b)"
+    rf"|answers?(?:\s+(?=\$|\\\(|\\\[|\*\*|{_VALUE_AT_END})|,\s+(?=[-$\\(]*\d+[.\s]*\Z))"
+)
+_ABBREVIATED: Final = re.compile(
+    r"(?:ans(?<![^\W_]ans)|correction)\b[*_]{0,3}\s*"
+    rf"(?:is\b\s*:?|[:=.)]>?[*_]{{0,3}}|[-–—=]+>?(?=\s)|(?<=\s)(?={_VALUE_AT_END}))|####"
+)
+_ELSEWHERE: Final = re.compile(
+    rf"(?<![^\W_])(?:{_FOREIGN})(?![^\W_]){_EMPHASIS}(?:[^\W\d_]{{3,12}}\s*)?{_EMPHASIS}"
     rf"(?:\([^()\n]{{0,40}}\)\s*)?(?:{_IS_ELSEWHERE}|{_SIGN})"
-    r"|\b(?:ans|correction)\b[*_]{0,3}\s*(?:is\b\s*:?|[:=.)]>?[*_]{0,3}|[-–—=]+>?(?=\s))"
-    rf"|\b(?:answer|ans|{_FOREIGN})\s+(?=[-−$€£]?\d[\d.,/]*(?:\s*है|['’]?[a-zıüö]{{2,3}})?[.।\s]*\Z)"
-    r"|\banswers?(?:\s+(?=\$|\\\(|\\\[|\*\*)|,\s+(?=[-$\\(]*\d+[.\s]*\Z))"
-    r"|(?:答案|答え|解答|정답|결과값?)[*_]{0,3}\s*(?:应该?|應該?)?(?:是|为|為|は|은|는|이|選|选)?\s*[:：]?"
-    r"|(?:答|답|结果|結果|결과)[*_]{0,3}\s*(?:是|为|為|は|은|는|[:：])\s*[:：]?|####",
-    re.IGNORECASE,
+    rf"|\b(?:{_FOREIGN})\s+(?={_VALUE_AT_END})"
+)
+_IDEOGRAPHIC: Final = re.compile(
+    r"(?:答案|答え|解答|정답|결과값?)[*_]{0,3}\s*(?:应该?|應該?)?(?:是|为|為|は|은|는|이|選|选)?\s*[:：]?"
+    r"|(?:答|답|结果|結果|결과)[*_]{0,3}\s*(?:是|为|為|は|은|는|[:：])\s*[:：]?"
 )
 _HEADING: Final = re.compile(
     r"^[^\S\n]*(?:#+|\*\*|__)?[^\S\n]*(?:(?:my|the)[^\S\n]+)?(?:final[^\S\n]+)?answer[^\S\n]*:?"
     r"[^\S\n]*(?:\*\*|__)?:?[^\S\n]*$",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
+_HINTS: Final = (
+    (_ENGLISH, ("answer", "result", "solution")),
+    (_HEADING, ("answer",)),
+    (_ABBREVIATED, ("ans", "correction", "####")),
+    (_ELSEWHERE, (*ANSWER_WORDS, *_PHRASES)),
+    (_IDEOGRAPHIC, ("答", "답", "결과", "结果", "結果")),
+)
+"""Patterns, each with the words of which it needs one."""
 # "A:" in front of an answer, not of the first of several options.
 _SHORT: Final = re.compile(r"^[^\S\n]*\**A\**:\**[^\S\n]*(?=\S)", re.MULTILINE)
 _OPTION: Final = re.compile(r"^\W{0,4}B\W{0,2}[:.)]", re.MULTILINE)
 _BEHIND: Final = re.compile(
     r"\b(?:is|are|as)\s+(?:the|our|my|your)\s+(?:(?:only|final|correct|right|required|desired"
-    r"|best)\s+){0,2}(?:answer|result|solution|one)\b(?!\s*(?:[:=]|is\b|to\b|of\b|for\b))",
-    re.IGNORECASE,
+    r"|best)\s+){0,2}(?:answer|result|solution|one)\b(?!\s*(?:[:=]|is\b|to\b|of\b|for\b))"
 )
+_LAST: Final = 400
 _CLAUSE: Final = re.compile(r".*(?:[.!?:;]\s|\n)", re.DOTALL)
 _UNKNOWN: Final = re.compile(
-    r"(?:still\s+|simply\s+)?(?:unable\s+to|impossible\s+to\s+(?:determine|say|tell)|unclear|unknown|undetermined|inconclusive|not\s+(?:clear|known|yet|determined"
-    r"|found|computed|reached|sure)|could\s?n[o'’]t\s+be|I\s+(?:could|can|do|did|was|am|have)\b|beyond\s+me|missing)\b(?!\s*[.]?\s*\d)",
+    r"(?:still\s+|simply\s+)?(?:unable\s+to|impossible\s+to\s+(?:determine|say|tell)|unclear"
+    r"|unknown|undetermined|inconclusive|not\s+(?:clear|known|yet|determined|found|computed|reached"
+    r"|sure)|could\s?n[o'’]t\s+be|I\s+(?:could|can|do|did|was|am|have)\b|beyond\s+me|missing)\b"
+    r"(?!\s*[.]?\s*\d)",
     re.IGNORECASE,
 )
 
 
 def has_marker(text: str) -> bool:
     """Whether a text states an answer in so many words."""
-    return bool(_MARKER.search(text) or _HEADING.search(text) or _short(text))
+    return bool(_ends(text))
 
 
 def from_marker(text: str) -> tuple[str, str] | None:
@@ -81,11 +99,8 @@ def from_marker(text: str) -> tuple[str, str] | None:
 
     A mark with nothing behind it takes back nothing that was said before.
     """
-    ends = [match.end() for match in _MARKER.finditer(text)]
-    ends += [match.end() for match in _HEADING.finditer(text)]
-    ends += [match.end() for match in _short(text)]
-    ends.sort()
-    if behind := last_match(_BEHIND.finditer(text)):
+    ends = _ends(text)
+    if behind := last_match(_BEHIND.finditer(_small(text), max(0, len(text) - _LAST))):
         value = _before(text[max(0, behind.start() - 120) : behind.start()])
         if value and (not ends or ends[-1] < behind.start()):
             return value, "marker"
@@ -95,8 +110,26 @@ def from_marker(text: str) -> tuple[str, str] | None:
     return next((phrase for phrase in phrases if phrase), ""), "marker"
 
 
-def _short(text: str) -> list[re.Match[str]]:
-    return [] if "A" not in text or _OPTION.search(text) else list(_SHORT.finditer(text))
+def _ends(text: str) -> list[int]:
+    """List where the marks of a text end, in order."""
+    small = _small(text)
+    ends = [
+        match.end()
+        for pattern, hints in _HINTS
+        if any(hint in small for hint in hints)
+        for match in pattern.finditer(small)
+    ]
+    if "A" in text and (":" in text) and not _OPTION.search(text):
+        ends += [match.end() for match in _SHORT.finditer(text)]
+    return sorted(ends)
+
+
+def _small(text: str) -> str:
+    """Write a text in small letters, each in its place."""
+    small = text.lower()
+    if len(small) == len(text):
+        return small
+    return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 
 def _introduced(rest: str) -> str:
@@ -119,6 +152,6 @@ def _before(clause: str) -> str:
 
 def unmarked(value: str) -> str:
     """Take the answer out of a value that is itself a sentence."""
-    marked = _MARKER.search(value) if len(value) < LONGEST_ANSWER else None
-    inside = value[marked.end() :] if marked else ""
+    ends = _ends(value) if len(value) < LONGEST_ANSWER else []
+    inside = value[ends[0] :] if ends else ""
     return bald(read_phrase(inside) if inside.strip() else value)

@@ -32,7 +32,7 @@ _PLEASANTRY: Final = re.compile(
 _FLOURISH: Final = re.compile(
     r"(?:\s|[✓✔✅🎉☑∎■□😊]|\n-{3,}|\ufe0f|\$?\\(?:blacksquare|square|qed|checkmark)\$?|Q\.E\.D\.|QED)+\Z"
 )
-_LONGEST_FLOURISH: Final = 60
+_LAST_WORDS: Final = 300
 _BOLD: Final = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])")
 # One piece of ASCII without the signs that marks, emphasis and equations are made of.
 _PLAIN: Final = re.compile(r"[!\"$-)+-9;<>-~]+")
@@ -128,10 +128,10 @@ def from_end(text: str) -> Found:
 
 def _trimmed(text: str) -> str:
     """Drop the courtesies and the tick at the end of a proof."""
-    while (shorter := _PLEASANTRY.sub("", text)) != text:
-        text = shorter
-    tail = _FLOURISH.sub("", text[-_LONGEST_FLOURISH:])
-    return text[:-_LONGEST_FLOURISH] + tail
+    start, tail = text[:-_LAST_WORDS], text[-_LAST_WORDS:]
+    while (shorter := _PLEASANTRY.sub("", tail)) != tail:
+        tail = shorter
+    return start + _FLOURISH.sub("", tail)
 
 
 def _from_sentence(sentence: str, *, short: bool) -> Found:
