@@ -42,7 +42,7 @@ def test_every_reply_gives_its_answer(split: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("split", ["tune", "held", "second", "third"])
+@pytest.mark.parametrize("split", ["tune", "held", "second", "third", "fourth"])
 def test_replies_in_many_styles_give_the_answer_that_a_reader_takes(split: str) -> None:
     replies = [reply for reply in read_cases("styles.jsonl") if reply.split == split]
     right = [same_reading(extract(reply.text).answer, reply.answer) for reply in replies]

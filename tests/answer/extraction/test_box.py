@@ -17,6 +17,7 @@ from cfr.answer.extraction.box import Box, find_box, latex_boxes, without_empty_
         (r"\boxed{5} Final answer: \boxed{\,} \boxed{ }", "5"),
         (r"\boxed{12}. Once more: \boxed{1", "12"),
         (r"\boxed{12}. Once more: $\boxed{", "12"),
+        (r"\boxed{12}. Once more: $\boxed{12$.", "12"),
         (r"\boxed{12}. Once more: \boxed", "12"),
         (r"$x=\boxed{1}$ and $x=\boxed{2}$", "1, 2"),
     ],

@@ -99,6 +99,7 @@ def test_a_value_may_stand_before_its_mark(text: str, answer: str) -> None:
     [
         "Answer:",
         "The answer is unclear to me.",
+        "The answer remains unknown.",
         "Answer: I could not find it.",
         "Answer: Unable to say",
     ],

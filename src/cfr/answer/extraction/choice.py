@@ -42,9 +42,9 @@ _CONCLUDED: Final = re.compile(
     rf"(?:(?i:\b(?:so|hence|thus|therefore|say|on|be|is|was|with|for))|,)\s+{_LETTER}(?=\s+it\s+is\b|[.!]*\s*\Z)"
 )
 _PRAISED: Final = re.compile(
-    rf"(?<![\w\\]){_LETTER}(?:\s*\([^()\n]{{0,40}}\))?\s+(?i:is|must\s+be|would\s+be|seems|looks|remains)\s+"
-    r"(?i:(?:the|our|my)\s+)?(?i:only\s+)?"
-    r"(?i:correct|right|best|true|valid|answer|choice|option)\b"
+    rf"(?<![\w\\]){_LETTER}(?:\s*\([^()\n]{{0,40}}\))?\s+"
+    r"(?i:wins|works|fits|(?:is|must\s+be|would\s+be|seems|looks|remains)\s+(?:(?:the|our|my)\s+)?"
+    r"(?:only\s+)?(?:correct|right|best|true|valid|answer|choice|option))\b"
 )
 _OVER: Final = re.compile(
     rf"(?<![\w\\]){_LETTER},?\s+(?i:rather\s+than|instead\s+of|over|and\s+not|not)\s+"

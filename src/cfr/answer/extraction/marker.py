@@ -30,7 +30,7 @@ _ASIDE: Final = (
 )
 _IS: Final = (
     r"(?:(?:would|should|must|will|can|could)\s+(?:then\s+|thus\s+)?be|is|are|was|be|equals|"
-    r"(?:comes?|came|works?)\s+(?:out\s+)?to(?:\s+be)?|turns?\s+out\s+(?:to\s+be)?|becomes)\b"
+    r"(?:comes?|came|works?)\s+(?:out\s+)?to(?:\s+be)?|turns?\s+out\s+(?:to\s+be)?|becomes|remains)\b"
     r"(?:\s+not\s+[^.\n]{1,40}?\sbut(?:\s+rather)?\b|(?!\s+not\b))\s*:?"
 )
 _IS_ELSEWHERE: Final = (
