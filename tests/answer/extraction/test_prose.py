@@ -95,6 +95,8 @@ def test_what_a_reply_ends_in(text: str, answer: str, how: str) -> None:
         ("So Tom has 24 apples left after giving away 6.", "24", "last number"),
         ("The maximum is $5$, attained at $x = 3$.", "5", "inline"),
         ("The prime factors are 2, 3 and 5.", "2, 3 and 5", "last numbers"),
+        ("It lies halfway between 621 and 630, which is 625.5.", "625.5", "last number"),
+        ("It is $\\frac{15}{36}$, which simplifies to $\\frac{5}{12}$.", "\\frac{5}{12}", "inline"),
         ("Each child gets 22 candies, with 3 left over.", "22", "last number"),
         ("The greatest value is 6, which occurs at x = 2.", "6", "last number"),
         ("It is $10$.\n\nI hope this helps! Let me know if you need more.", "10", "inline"),

@@ -81,7 +81,9 @@ def _repeats(text: str, last: _Place, before: _Place) -> bool:
     part_of_list = last.start - before.end <= _LONGEST_JOINT and _JOINT.fullmatch(
         text, before.end, last.start
     )
-    return not part_of_list and before.content.strip().startswith(last.content.strip().rstrip("$.)]\\ "))
+    return not part_of_list and before.content.strip().startswith(
+        last.content.strip().rstrip("$.)]\\ ")
+    )
 
 
 def _joined(text: str, last: _Place) -> str:

@@ -70,7 +70,8 @@ _NONE_EXIST: Final = re.compile(
 _SUBORDINATE: Final = re.compile(
     r",?\s+(?:after|when|because|since|before|once|attained|achieved|reached|provided|if)\s"
     r"(?!.*\b(?:we|gets?|gives?|then|so|is|are|has|have|becomes?|obtain|equals)\b)"
-    r"|,\s+with\s|,\s+which\s(?!.*\b(?:gives?|means?|equals?|yields?|makes?|leads?|implies|becomes?|equal)\b)"
+    r"|,\s+with\s|,\s+which\s+(?:is\s+)?(?:occurs?|happens?|attained|achieved|reached|holds|less"
+    r"|more|greater|smaller|larger|fewer)\b"
 )
 _VERB: Final = re.compile(r"(?:\bis|\bare|\bequals|\bget|=)\s+")
 _RETRACTION: Final = re.compile(
