@@ -11,6 +11,7 @@ from cfr.answer.extraction.box import Box, find_box, latex_boxes, without_empty_
         (r"\boxed{5}", "5"),
         (r"\boxed 5", "5"),
         (r"\fbox{5}", "5"),
+        (r"\framebox{5}", "5"),
         ("boxed{5}", "5"),
         (r"\boxed{5}, the boxed answer", "5"),
         (r"\boxed{5} Final answer: \boxed{}", "5"),

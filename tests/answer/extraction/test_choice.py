@@ -33,6 +33,7 @@ def test_a_letter_behind_the_word_option(text: str, letter: str) -> None:
         ("C, because only 9 is odd.", "C"),
         ("Thus, option B (42) is correct.", "B"),
         ("I settle on E.", "E"),
+        ("**D) This is the correct answer**", "D"),
         ("Between B and C, B wins because of its units.", "B"),
     ],
 )

@@ -40,6 +40,8 @@ def test_what_the_last_marker_introduces(text: str, answer: str) -> None:
         ("Answer — none of these", "none of these"),
         ("Answer → False", "False"),
         ("Answer 8", "8"),
+        ("__Answer__ D", "D"),
+        ("Answer B. This is the right choice.", "B"),
         ("Final Answer\n------\n14", "14"),
         ("__Answer__: 5", "5"),
         ("Answer: 12,", "12"),

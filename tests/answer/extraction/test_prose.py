@@ -49,7 +49,8 @@ def test_a_sentence_is_no_bare_answer(text: str) -> None:
     "text",
     [
         "Ans: seven", "rather E than A", "That leaves D", "I'm stuck at step 3", "La suma es 12",
-        "Total: 12", "因为这两个数的和是偶数所以乘积也是偶数",
+        "Total: 12", "No valid answer here", "First 10 then 20 finally 30",
+        "因为这两个数的和是偶数所以乘积也是偶数",
     ],
 )  # fmt: skip
 def test_a_few_words_may_be_a_sentence_too(text: str) -> None:

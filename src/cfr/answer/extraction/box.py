@@ -125,7 +125,7 @@ def _last_mark(text: str, end: int) -> int:
             return start - 1
         if text.startswith("{", start + 5) and not before.isalpha():
             return start
-    return text.rfind("\\fbox", 0, end)
+    return max(text.rfind(mark, 0, end) for mark in ("\\fbox", "\\framebox"))
 
 
 def _braced(text: str, start: int, at: int) -> _Place:

@@ -27,7 +27,10 @@ _ANOTHER: Final = re.compile(rf"\s*(?:,|;|&|/|\band\b|\bor\b|,\s*and\b)\s*{_LETT
 _OPERATOR: Final = re.compile(r"\s*[=+^_<>/∪∩×·]|\s*-\s*\d")
 
 _LAST: Final = 400
-_STARTED: Final = re.compile(rf"{_LETTER}\s*[,;:–—-]?\s*(?i:because|since|as|for|due)\b")
+_STARTED: Final = re.compile(
+    rf"{_LETTER}\s*[,;:–—-]?\s*(?i:because|since|as|for|due)\b"
+    r"|[*_(\[]{0,3}(?P<listed>[A-J])[)\]][*_]{0,2}\s+\S[^\n]*\Z"
+)
 _NOT_A_VALUE: Final = r"(?![\w'’]|\s*[=+^(<>])"
 _PICKED: Final = re.compile(
     r"(?i:options?|choice|choose|chose|pick|select(?:ed)?|answer\s+is|correct(?:\s+one)?|go\s+with"
@@ -87,7 +90,7 @@ def from_choice(text: str) -> tuple[str, str] | None:
     """Read the letter that the end of a reply chooses, or prefers to another."""
     tail = text[-_LAST:]
     if len(text) < _LAST and (started := _STARTED.match(text.strip())):
-        return started["letter"], "choice"
+        return started["letter"] or started["listed"], "choice"
     found = [
         (match.start("letter"), match["letter"])
         for pattern in (_PICKED, _PREFERRED, _CONCLUDED, _PRAISED, _OVER)

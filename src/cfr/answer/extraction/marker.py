@@ -74,11 +74,15 @@ _HINTS: Final = (
 # "A:" in front of an answer, not of the first of several options.
 _SHORT: Final = re.compile(r"^[^\S\n]*\**A\**:\**[^\S\n]*(?=\S)", re.MULTILINE)
 _OPTION: Final = re.compile(r"^\W{0,4}B\W{0,2}[:.)]", re.MULTILINE)
+_LETTERED: Final = re.compile(
+    r"[Aa](?:nswer|NSWER)[sS]?[*_]{0,3}\s+(?=[(\[*]{0,3}[A-HJ](?:[)\]*.,:;]|\s*\Z))"
+)
 _BEHIND: Final = re.compile(
     r"\b(?:is|are|as)\s+(?:the|our|my|your)\s+(?:(?:only|final|correct|right|required|desired"
     r"|best)\s+){0,2}(?:answer|result|solution|one)\b(?!\s*(?:[:=]|is\b|to\b|of\b|for\b))"
 )
 _LAST: Final = 400
+_PRONOUNS: Final = frozenset({"this", "that", "it", "which", "what", "here", "there"})
 _CLAUSE: Final = re.compile(r".*(?:[.!?:;]\s|\n)", re.DOTALL)
 _UNKNOWN: Final = re.compile(
     r"(?:still\s+|simply\s+)?(?:unable\s+to|impossible\s+to\s+(?:determine|say|tell)|unclear"
@@ -119,8 +123,10 @@ def _ends(text: str) -> list[int]:
         if any(hint in small for hint in hints)
         for match in pattern.finditer(small)
     ]
-    if "A" in text and (":" in text) and not _OPTION.search(text):
-        ends += [match.end() for match in _SHORT.finditer(text)]
+    if "A:" in text or "A**" in text:
+        ends += [] if _OPTION.search(text) else [match.end() for match in _SHORT.finditer(text)]
+    if "answer" in small:
+        ends += [match.end() for match in _LETTERED.finditer(text)]
     return sorted(ends)
 
 
@@ -147,7 +153,8 @@ def _before(clause: str) -> str:
     if value := last_value(clause):
         return bald(value)
     word = clause.rpartition(" ")[2].strip('*_()[]$`",')
-    return word if len(clause.split()) <= 3 and word[:1].isupper() else ""
+    named = len(clause.split()) <= 3 and word[:1].isupper() and word.lower() not in _PRONOUNS
+    return word if named else ""
 
 
 def unmarked(value: str) -> str:

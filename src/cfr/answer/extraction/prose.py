@@ -52,6 +52,7 @@ _SENTENCE_WORDS: Final = frozenset(
 # A sentence in a script whose words are not counted above.
 _FOREIGN: Final = re.compile(r"[一-鿿ぁ-ヿ가-힯]{13,}|(?:[^\x00-ӿ一-鿿ぁ-ヿ가-힯\s]{2,}\s+){5,}")
 _PHRASE_BEFORE_NUMBER: Final = re.compile(r"[^\W\d_]+(?:['’ ] ?[^\W\d_]+)+ [-−$€£]*\.?\d")
+_BETWEEN_NUMBERS: Final = re.compile(r"[A-Za-z]{2,} -?\d[\d.,]* [A-Za-z]{2,} -?\d")
 _LABEL: Final = re.compile(r"\**[^\W\d_][^\W\d_]+(?:\s+[^\W\d_]+){0,5}\**\s*[:：]\**\s*(?=\S)")
 _VALUE: Final = re.compile(r"\d|\\[A-Za-z]|\A\S+(?:\s\S+)?\Z")
 _ARITHMETIC: Final = re.compile(r"\\(?:[dt]?frac|sqrt|cdot|times|div|left|right|[dt]?binom)")
@@ -99,6 +100,8 @@ def bare(text: str) -> str | None:
     if not text.isascii() and _FOREIGN.search(text):
         return None
     if words and "\n" in text and "\\begin" not in text:
+        return None
+    if "answer" in words or _BETWEEN_NUMBERS.match(text):
         return None
     if _PHRASE_BEFORE_NUMBER.match(text) or _LABEL.match(text):
         return None
