@@ -40,7 +40,7 @@ def test_an_answer_is_not_given_up(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["", "N/A", "null", r"\text{None}", "unknown", "I don't know.", "?"]
+    "word", ["", "N/A", "null", r"\text{None}", "unknown", "I don't know.", "?", "No valid answer"]
 )
 def test_words_for_no_answer(word: str) -> None:
     assert is_nothing(word)

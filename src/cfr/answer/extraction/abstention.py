@@ -13,6 +13,7 @@ _NOTHING: Final = frozenset(
     | {"unclear", "not sure", "tbd", "inconclusive", "…", "—", "___", "_", "??", "???"}
 )
 _TYPESETTING: Final = re.compile(r"\\text\s*|[{}$*.]")
+_NO_ANSWER: Final = re.compile(r"no \w+ answer(?: (?:found|exists|available|possible|given))?")
 _LONGEST_WORD: Final = 60
 _LAST: Final = 300
 """How much of the end of a reply is read: what was given up earlier may have been found since."""
@@ -47,7 +48,8 @@ def is_nothing(answer: str) -> bool:
     """Whether what stands in an answer's place says that there is none."""
     if len(answer) >= _LONGEST_WORD or answer.isdecimal():
         return False
-    return _TYPESETTING.sub("", answer).strip().lower() in _NOTHING
+    word = _TYPESETTING.sub("", answer).strip().lower()
+    return word in _NOTHING or _NO_ANSWER.fullmatch(word) is not None
 
 
 def is_none(answer: str) -> bool:
