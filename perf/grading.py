@@ -24,6 +24,7 @@ from cfr.answer.expression.canonical import interpret
 ANSWER_TESTS = Path(__file__).parent.parent / "tests" / "answer"
 sys.path.insert(0, str(ANSWER_TESTS))
 
+from collection import same_reading  # noqa: E402
 from near_miss import near_misses  # noqa: E402
 from test_hostile import HOSTILE  # noqa: E402
 
@@ -152,6 +153,13 @@ def extraction() -> None:
         chosen = [reply for reply in replies if reply["split"] == split]
         right = sum(extract(reply["text"]).answer == reply["answer"] for reply in chosen)
         print(f"Extraction, {split}: {right}/{len(chosen)}.")
+    styles = load("styles.jsonl")
+    for split in dict.fromkeys(reply["split"] for reply in styles):
+        chosen = [reply for reply in styles if reply["split"] == split]
+        right = sum(
+            same_reading(extract(reply["text"]).answer, reply["answer"]) for reply in chosen
+        )
+        print(f"Extraction in many styles, {split}: {right}/{len(chosen)}.")
 
 
 def hostile() -> None:

@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from cfr.answer import grade
+from cfr.answer.expression.words import plain_words
 from cfr.benchmark.entry import entries
 
 __all__ = [
@@ -16,6 +18,7 @@ __all__ = [
     "grade_cases",
     "measured_replies",
     "read_cases",
+    "same_reading",
 ]
 
 HERE = Path(__file__).parent
@@ -45,9 +48,16 @@ def grade_cases() -> list[GradeCase]:
     return [GradeCase(**json.loads(line)) for line in lines]
 
 
-def read_cases() -> list[ReadCase]:
-    lines = (HERE / "replies.jsonl").read_text(encoding="utf-8").splitlines()
+def read_cases(name: str = "replies.jsonl") -> list[ReadCase]:
+    lines = (HERE / name).read_text(encoding="utf-8").splitlines()
     return [ReadCase(**json.loads(line)) for line in lines]
+
+
+def same_reading(answer: str | None, expected: str | None) -> bool:
+    """Whether an extracted answer says what a reader takes the reply to say."""
+    if answer is None or expected is None:
+        return answer is expected
+    return plain_words(answer) == plain_words(expected) or grade(answer, expected).correct
 
 
 def measured_replies() -> list[dict[str, str]]:

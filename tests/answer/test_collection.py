@@ -8,7 +8,15 @@ from cfr.answer.expression.exact import rational
 from cfr.answer.expression.syntax import Measure, Op
 from cfr.answer.expression.value import AnswerValue, read_answer, same
 
-from .collection import benchmark_answers, grade_cases, measured_replies, read_cases
+from .collection import (
+    benchmark_answers,
+    grade_cases,
+    measured_replies,
+    read_cases,
+    same_reading,
+)
+
+REPLIES = ("replies.jsonl", "styles.jsonl")
 
 
 @pytest.mark.parametrize("split", ["tune", "held"])
@@ -34,8 +42,15 @@ def test_every_reply_gives_its_answer(split: str) -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize("split", ["tune", "held", "second", "third", "fourth"])
+def test_replies_in_many_styles_give_the_answer_that_a_reader_takes(split: str) -> None:
+    replies = [reply for reply in read_cases("styles.jsonl") if reply.split == split]
+    right = [same_reading(extract(reply.text).answer, reply.answer) for reply in replies]
+    assert sum(right) / len(right) >= 0.97
+
+
 def test_an_answer_that_was_extracted_is_not_extracted_from_again() -> None:
-    texts = [reply.text for reply in read_cases()]
+    texts = [reply.text for name in REPLIES for reply in read_cases(name)]
     texts += [text for case in grade_cases() for text in (case.pred, case.gold)]
     texts += [row["text"] for row in measured_replies()]
     answers = [answer for text in texts if (answer := extract(text).answer) is not None]

@@ -19,6 +19,8 @@ from cfr.answer.expression.normal import clean, fold
         ("**5**", "5"),
         ("5.", "5"),
         ("$x$", "x"),
+        ("52 (base 8)", "52_{8}"),
+        (r"52\text{ base eight}", "52_{eight}"),
         ("$5", r"\usd 5"),
         (r"\left(1\right)", "(1 )"),
     ],

@@ -84,7 +84,9 @@ def test_a_power_of_ten_has_no_period() -> None:
         recurring("1.2e5", "3")
 
 
-@pytest.mark.parametrize(("base", "number"), [("2", 2), ("seven", 7), ("Nine", 9), ("36", 36)])
+@pytest.mark.parametrize(
+    ("base", "number"), [("2", 2), ("(2)", 2), ("seven", 7), ("Nine", 9), ("36", 36)]
+)
 def test_digits_in_another_base_keep_it(base: str, number: int) -> None:
     """Whether 101 in base 2 is asked for, or 5, only the gold answer tells."""
     assert in_base("101", base) == Op("base", (Num(Fraction(101)), Num(Fraction(number))))

@@ -30,6 +30,36 @@ def test_what_stands_around_an_answer_is_left_out(reply: str) -> None:
     assert extract(reply).answer == "42"
 
 
+@pytest.mark.parametrize(
+    "reply", ["The answer is <b>42</b>.", "Answer: 42 🎉", "<answer>42", "Ans: 42"]
+)
+def test_ornaments_are_left_out(reply: str) -> None:
+    assert extract(reply).answer == "42"
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("<|begin_of_box|>42<|end_of_box|>", "42"),
+        ("So <|begin_of_box|>42", "42"),
+        (r"\boxed{42}. Final answer: \boxed{}", "42"),
+        ('```json\n{"result": 42}\n```', "42"),
+        ("<final_answer>42</final_answer>", "42"),
+        ("[ANSWER]42[/ANSWER]", "42"),
+        ("The answer is 41. Wait, I forgot one. So it is 42.", "42"),
+        ("I could not determine the answer after 12 steps.", None),
+        ("The answer is: none", "none"),
+        ("Answer: None", None),
+    ],
+)
+def test_what_the_rules_make_of_a_reply(reply: str, answer: str | None) -> None:
+    assert extract(reply).answer == answer
+
+
+def test_a_box_token_that_the_budget_cut_off_is_no_answer() -> None:
+    assert extract("So <|begin_of_box|>4", truncated=True).answer is None
+
+
 def test_a_pleasantry_is_not_the_last_sentence() -> None:
     assert extract("So there are 12 such sequences in all. I hope it is correct.").answer == "12"
 

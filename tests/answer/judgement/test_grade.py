@@ -45,6 +45,14 @@ def test_the_problem_tells_whether_a_percentage_is_asked_for() -> None:
     assert grade("10%", r"So the share is $\boxed{10}$ percent.").correct
 
 
+def test_the_problem_tells_variables_from_units() -> None:
+    problem = "A cone has the height $h$ and $x$. What is its volume?"
+    verdict = grade(r"6\text{h}", "6", problem)
+    assert (verdict.verdict, verdict.answer) == ("incorrect", r"6\text{h}")
+    assert grade(r"x\text{h} + x", "x(1 + h)", problem).correct
+    assert grade(r"6\text{h}", "6").correct
+
+
 def test_a_truncated_completion_has_no_implicit_answer() -> None:
     text = "Adding up, the total is 11."
     assert grade_reply(text, "11").correct

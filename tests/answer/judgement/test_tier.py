@@ -8,7 +8,34 @@ from cfr.answer.expression import exact
 from cfr.answer.expression.canonical import interpret
 from cfr.answer.expression.syntax import Node, Num, Op
 from cfr.answer.judgement.equivalence import Equivalence
-from cfr.answer.judgement.tier import MAX_LENGTH, Ruling, asks_percent, decide, decide_trees
+from cfr.answer.judgement.tier import (
+    MAX_LENGTH,
+    Ruling,
+    asks_percent,
+    decide,
+    decide_trees,
+    spell_variables,
+)
+
+CONE = "A cone has the height $h$. What is its volume?"
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "problem", "read"),
+    [
+        (r"6\text{h}", "6", CONE, "6 h "),
+        (r"6\mathrm{ h }", "6h", CONE, "6 h "),
+        (r"6\text{h}", "6", "", r"6\text{h}"),
+        (r"6\text{h}", "6", "Tom's walk of 5 h is 30 km/h. How long is it?", r"6\text{h}"),
+        (r"6\text{m}", "6", r"A pole of $5\text{ m}$ stands in it.", r"6\text{m}"),
+        (r"6\text{h}", r"6\text{ h}", CONE, r"6\text{h}"),
+        (r"6\text{cm}", "6", CONE, r"6\text{cm}"),
+    ],
+)
+def test_a_letter_of_the_problem_is_no_unit(
+    answer: str, gold: str, problem: str, read: str
+) -> None:
+    assert spell_variables(answer, gold, problem) == read
 
 
 @pytest.mark.parametrize(

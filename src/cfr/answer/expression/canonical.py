@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise, product
@@ -39,6 +39,7 @@ _IN_WORDS = {
     **dict.fromkeys(("all real numbers", "all reals", "any real number"), r"\mathbb{R}"),
 }
 _MAX_SIGNS = 4
+_VECTORS = ("()", "[]", "matrix")
 
 
 @lru_cache(4096)  # a gold answer meets many predictions, and predictions repeat themselves
@@ -113,7 +114,42 @@ def canonical(node: Node) -> Node:
         return _punctured(*(canonical(arg) for arg in node.args))
     if node.name in (":", "time"):
         return _ratio(node)
+    if node.name in ("neg", "*", "/") and (scaled := _scaled(node)) is not None:
+        return scaled
     return _spread([node])
+
+
+# A number times a vector or a matrix.
+
+
+def _scaled(node: Op) -> Node | None:
+    """Multiply a vector or a matrix out, where it stands in a product with numbers alone."""
+    if node.name == "neg":
+        return _each(node.args[0], lambda cell: Op("neg", (cell,)))
+    left, right = node.args
+    if _is_vector(left) and not _is_vector(right):
+        return _each(left, lambda cell: Op(node.name, (cell, right)))
+    if node.name == "*" and _is_vector(right) and not _is_vector(left):
+        return _each(right, lambda cell: Op("*", (left, cell)))
+    return None
+
+
+def _is_vector(node: Node) -> bool:
+    """Whether a node is a vector or a matrix, itself or times a number."""
+    if not isinstance(node, Op):
+        return False
+    scaled = node.name in ("neg", "*", "/") and any(_is_vector(arg) for arg in node.args)
+    return scaled or (node.name in _VECTORS and bool(node.args))
+
+
+def _each(node: Node, change: Callable[[Node], Node]) -> Node | None:
+    whole = canonical(node) if _is_vector(node) else node
+    if not isinstance(whole, Op) or whole.name not in _VECTORS:
+        return None
+    if whole.name != "matrix":
+        return Op(whole.name, tuple(change(cell) for cell in whole.args))
+    rows = [row.args for row in whole.args if isinstance(row, Op)]
+    return Op("matrix", tuple(Op("row", tuple(change(cell) for cell in row)) for row in rows))
 
 
 def _parts(name: str, node: Node) -> list[Node]:

@@ -119,7 +119,7 @@ def _from_name(name: str, spaced: bool, after: str) -> list[Token]:
         return [Token("cmd" if known in ("sqrt", "binom") else "fun", known, spaced)]
     if len(name) == 1:
         return [Token("sym", name, spaced)]
-    if name in ("or", "and", "to", "per", "sq") or is_unit(name):
+    if name in ("or", "and", "to", "per", "sq", "old") or is_unit(name):
         return [Token("text", name, spaced)]
     if split := _split(name):
         head, tail = split

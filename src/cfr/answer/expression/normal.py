@@ -55,6 +55,9 @@ _RATE = re.compile(
     r"(?<=[\d} ])\s*((?:[kcm]?m|ft|mi|k?g|L)\s*/\s*"
     r"(?:s|h|hr|min|sec|L|[kc]?m|ft)(?:\^\{?[23]\}?)?)$"
 )
+_IN_BASE = re.compile(
+    r"(?<=\d)\s*(?:\\text\s*\{)?\s*\(?\s*(?:in\s+)?base[\s-]*(\d{1,2}|[a-z]{3,5})\s*\)?\}?\s*$"
+)
 _ROW_END = re.compile(r"\\\\(?:\[[^\]]*(?:pt|em|ex)\])?")
 _WRAPPER = re.compile(r"\*\*(?!\*)([^*]+)\*\*|__([^_]+)__|`([^`]+)`")
 
@@ -87,6 +90,8 @@ def clean(text: str) -> str:
         text = _TIMES_TEN.sub("*", text)
         text = _SPACED_THOUSANDS.sub(lambda m: re.sub("[ _]", "", m[0]), text)
         text = _MIXED.sub(_mixed, text)
+    if "base" in text:
+        text = _IN_BASE.sub(r"_{\1}", text)
     text = _without_end(text.strip())
     return _RATE.sub(r" \\text{\1}", text) if "/" in text and text[-1].isalnum() else text
 

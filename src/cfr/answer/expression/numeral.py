@@ -45,6 +45,7 @@ def recurring(text: str, period: str) -> Num:
 
 def in_base(text: str, base: str) -> Node:
     """Read digits with an index that names their base; ten is no base worth naming."""
+    base = base.strip("()")
     number = _BASES.get(base.lower()) or (int(base) if base.isdecimal() and len(base) < 3 else 0)
     if number == 10 or base.lower() == "ten":
         return literal(text)

@@ -72,7 +72,7 @@ _SIGNS = {"€": "euro", "£": "gbp", "¥": "yen"}
 # Single letters are units only inside \text{…} or a quotient such as m/s; bare, they are variables.
 UNIT_LETTERS = {"m": "metre", "g": "gram", "s": "second", "h": "hour", "l": "liter", "L": "liter"}
 _POWERS = {"square": "^2", "sq": "^2", "squared": "^2", "cubic": "^3", "cu": "^3", "cubed": "^3"}
-_FILLERS = frozenset("of the a an in total each".split())
+_FILLERS = frozenset("of the a an in total each old".split())
 _PER = re.compile(r"\bper\b")
 _WORD = re.compile(r"[A-Za-z€£¥]+|\^\s*\{?\s*(-?\d)\s*\}?|/")
 

@@ -10,9 +10,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from cfr.answer.extraction.abstention import abstains, is_none, is_nothing
+from cfr.answer.extraction.box import find_box, latex_boxes, without_empty_boxes
+from cfr.answer.extraction.choice import from_choice
 from cfr.answer.extraction.json_field import find_content, find_field
+from cfr.answer.extraction.json_object import find_object_answer
 from cfr.answer.extraction.latex import restore_commands
-from cfr.answer.extraction.prose import bare, from_choice, from_end, from_marker, unmarked
+from cfr.answer.extraction.marker import from_marker, unmarked
+from cfr.answer.extraction.phrase import LONGEST_ANSWER
+from cfr.answer.extraction.prose import bare, corrected, from_end
 from cfr.thinking import without_thinking
 
 __all__ = ["Extracted", "extract"]
@@ -30,26 +36,25 @@ class Extracted:
 
 _TAIL = 3000
 """How much of the end of a reply the rules for prose look at."""
-_LONGEST_BOX = 20_000
-_MOST_BOXES = 20
+_ORNAMENT = re.compile(
+    r"</?(?:b|strong|em|i|u|code|p|div|span|center)>|[\U0001f300-\U0001faff✅✓✔☑✨]\ufe0f?",
+    re.IGNORECASE,
+)
+_SPACES = re.compile(r"\s{4,}")
+_LONGEST_TAG = 200
 _MOST_LAYERS = 8
 """How often what was found is read in its turn: \\boxed{**2 + 3 = 5**} has three layers."""
 
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
-_TURN_ENDS = ("<|im_end|>", "<|im_start|>", "<|endoftext|>", "<|eot_id|>", "</s>", "<|end|>")
-_NOTHING = frozenset(
-    {"", "n/a", "na", "none", "null", "nil", "no answer", "unknown", "not found", "?", "...", "-"}
-    | {"i don't know", "i do not know", "idk", "not available", "no final answer", "undetermined"}
-)
-_UNBRACED = re.compile(r"[^\s$.,;}]+")
-_TYPESETTING = re.compile(r"\\text\s*|[{}$*.]")
+_TURN_ENDS = (
+    "<|im_end|>", "<|im_start|>", "<|endoftext|>", "<|eot_id|>", "</s>", "<|end|>", "<|user|>",
+    "<|observation|>", "<|return|>", "<|eom_id|>", "<|END_OF_TURN_TOKEN|>", "<end_of_turn>",
+    "<｜end▁of▁sentence｜>",
+)  # fmt: skip
+_TURN_MARKS = ("<|", "</s>", "<end_of_turn>", "<｜")
+_TAG = re.compile(r"(?<![<\[])[<\[](/?)(final[_ -]?answer|answer|ans|result)[>\]]", re.IGNORECASE)
 # Most answers are numbers, names or simple fractions, with nothing in them to be read again.
 _PLAIN = re.compile(r"[-−]?\w+(?:[.,/^]\w+)*|-?\\[dt]?frac\{\w+\}\{\w+\}", re.ASCII)
-_JOINT = re.compile(
-    r"[\s$,;]*(?:\\q?quad|\\text\s*\{\s*(?:and|or)\s*\}|and|or|\\[()\[\],;])?[\s$,;]*"
-)
-"""What may stand between two boxes that together are one answer."""
-_LONGEST_JOINT = 40
 
 
 def extract(text: str, *, truncated: bool = False) -> Extracted:
@@ -69,38 +74,60 @@ def extract(text: str, *, truncated: bool = False) -> Extracted:
 
 
 def _read(text: str, *, truncated: bool) -> Extracted:
-    text = _reply(text)
+    text = _reply(text, truncated=truncated)
     if not text:
         return Extracted(None, "empty")
-    for rule in (_from_json, _from_box, _from_tag):
+    for rule in (_from_json, _from_box):
         if (found := rule(text)) is not None:
             return found
-    if not truncated and (whole := bare(text)) is not None:
-        return _found(whole, "bare")
-    tail = text[-_TAIL:]
-    for rule in (from_marker,) if truncated else (from_marker, from_choice, from_end):
-        if (found := rule(tail)) is not None:
-            return _found(*found)
-    return Extracted(None, "none")
+    if (tag := _from_tag(text, truncated=truncated)) is not None:
+        return tag
+    text = without_empty_boxes(text).strip() if "box" in text else text
+    end = _closed_up(text[-LONGEST_ANSWER:])
+    if not truncated:
+        whole = bare(end if len(text) <= LONGEST_ANSWER else text)
+        if whole is not None:
+            return _found(whole, "bare")
+    return _from_prose(end[-_TAIL:], truncated=truncated)
+
+
+def _closed_up(text: str) -> str:
+    """Drop ornaments, and shorten long gaps, in which the rules would try every place."""
+    text = text if text.isascii() and "<" not in text else _ORNAMENT.sub("", text)
+    return _SPACES.sub(lambda run: "\n\n" if "\n" in run[0] else " ", text)
+
+
+def _from_prose(tail: str, *, truncated: bool) -> Extracted:
+    marked = from_marker(tail)
+    if marked is not None and marked[0]:
+        return _found(*((not truncated and corrected(tail, marked[0])) or marked))
+    if truncated or marked is not None:
+        return Extracted(None, "none" if marked is None else "no answer")
+    if abstains(tail):
+        return Extracted(None, "no answer")
+    found = from_choice(tail) or from_end(tail)
+    return Extracted(None, "none") if found is None else _found(*found)
 
 
 def _found(answer: str, how: str) -> Extracted:
     answer = restore_commands(answer).strip()
-    if len(answer) < 60 and _TYPESETTING.sub("", answer).strip().lower() in _NOTHING:
+    if is_nothing(answer) and not (how in ("marker", "boxed") and is_none(answer)):
         return Extracted(None, "no answer")
     return Extracted(answer, how)
 
 
-def _reply(text: str) -> str:
+def _reply(text: str, *, truncated: bool) -> str:
     """Drop the thinking before the reply and the turns after it."""
     text = without_thinking(text)
-    if "<" in text and ("<|" in text or "</s>" in text):
-        text = text.rpartition(_FINAL_CHANNEL)[2]
+    if "<" in text and any(mark in text for mark in _TURN_MARKS):
+        text = latex_boxes(text.rpartition(_FINAL_CHANNEL)[2], truncated=truncated)
         for mark in _TURN_ENDS:
             if (end := text.find(mark)) > 0:
                 text = text[:end]
     if text[:1] == "{" and '"reasoning_content"' in text:
         text = find_content(text)  # an endpoint's message, whole
+    if "\b" in text:
+        text = text.replace("\boxed", "\\boxed")  # a command that a decoder has eaten
     return text.strip()
 
 
@@ -108,7 +135,10 @@ def _from_json(text: str) -> Extracted | None:
     field = find_field(text)
     if field is None:
         started = text[:200].lstrip("`json \n").startswith("{") and "certificate_type" in text[:200]
-        return Extracted(None, "no final_answer") if started else None
+        if started:
+            return Extracted(None, "no final_answer")
+        value = find_object_answer(text) if text[-1] in "}`" else None
+        return None if value is None else _finish(restore_commands(value), "json")
     if field.value is None:
         return Extracted(None, "json, unfinished" if not field.whole else "json, no value")
     return _finish(restore_commands(field.value), "json")
@@ -116,69 +146,29 @@ def _from_json(text: str) -> Extracted | None:
 
 def _finish(value: str, how: str) -> Extracted:
     """Unwrap a value that repeats the marks of an answer inside itself."""
-    if (box := _from_box(value)) is not None:
-        return Extracted(box.answer, how)
+    if (box := find_box(value)) is not None and box.content is not None:
+        return _found(box.content, how)
     return _found(unmarked(value), how)
 
 
-def _from_tag(text: str) -> Extracted | None:
-    closed = text.rfind("</answer>")
-    opened = text.rfind("<answer>", 0, closed) if closed >= 0 else -1
-    return _finish(text[opened + 8 : closed], "tag") if opened >= 0 else None
-
-
 def _from_box(text: str) -> Extracted | None:
-    start = _last_box(text, len(text))
-    if start < 0:
+    box = find_box(text)
+    if box is None or (box.content is None and box.closed):
+        return None  # an empty box says no more than none
+    return (
+        Extracted(None, "unterminated box") if box.content is None else _found(box.content, "boxed")
+    )
+
+
+def _from_tag(text: str, *, truncated: bool) -> Extracted | None:
+    """Read what the last pair of tags encloses, or the last tag opens near the end of the reply."""
+    if "<" not in text and "[" not in text:
         return None
-    place = _box(text, start)
-    if place is None:
-        return Extracted(None, "unterminated box")
-    # Where no brace ends just before it, a long text need not be searched for another box.
-    beside = text.rfind("}", max(0, start - _LONGEST_JOINT), start) >= 0
-    return _found(_joined(text, start, place[1]) if beside else place[1], "boxed")
-
-
-def _joined(text: str, start: int, last: str) -> str:
-    """Join the box that starts here to those before it with nothing but "and" in between.
-
-    Several different boxes side by side are one answer of several parts, whatever is asked for: a
-    reply that hedges its answer does not have it right.
-    """
-    run = [last]
-    while len(run) < _MOST_BOXES and (before := _last_box(text, start)) >= 0:
-        place = _box(text, before)
-        if place is None or not _JOINT.fullmatch(text, place[0], start):
-            break
-        run.append(place[1])
-        start = before
-    return last if len(set(run)) == 1 else ", ".join(reversed(run))
-
-
-def _last_box(text: str, end: int) -> int:
-    start = text.rfind("\\boxed", 0, end)
-    return start if start >= 0 else text.rfind("\\fbox", 0, end)
-
-
-def _box(text: str, start: int) -> tuple[int, str] | None:
-    """Read the box that begins here; None where it is never closed."""
-    at = start + (6 if text.startswith("\\boxed", start) else 5)
-    while text[at : at + 1] in (" ", "\n"):
-        at += 1
-    if text[at : at + 1] != "{":
-        match = _UNBRACED.match(text, at)
-        return (match.end(), match[0]) if match else None
-    depth, position = 0, at
-    limit = min(len(text), at + _LONGEST_BOX)
-    while position < limit:
-        char = text[position]
-        if char == "\\":
-            position += 1
-        elif char == "{":
-            depth += 1
-        elif char == "}":
-            depth -= 1
-            if depth == 0:
-                return position + 1, text[at + 1 : position]
-        position += 1
+    tags = list(_TAG.finditer(text))
+    for at in range(len(tags) - 1, -1, -1):
+        if tags[at][1] and at and not tags[at - 1][1]:
+            return _finish(text[tags[at - 1].end() : tags[at].start()], "tag")
+    if tags and not tags[-1][1] and not truncated:
+        rest = text[tags[-1].end() :]
+        return _finish(rest, "tag") if len(rest) < _LONGEST_TAG else None
     return None

@@ -42,6 +42,7 @@ _QUOTED_ITEM = re.compile(
 _DOUBLED = re.compile(r"\\\\(?=[A-Za-z]{2}|[%${}])")
 _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 _MAX_VALUE = 20_000
+_MOST_LAYERS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def _value_start(text: str, at: int, key: str) -> int | None:
     return None
 
 
-def _value(text: str, start: int) -> Field:
+def _value(text: str, start: int, layers: int = _MOST_LAYERS) -> Field:
     while start < len(text) and text[start] in " \t\r\n":
         if begins_command(text, start):
             break
@@ -114,8 +115,9 @@ def _value(text: str, start: int) -> Field:
         return _string(text, start + 1 + escaped, _QUOTES[mark], escaped=escaped)
     if mark == "[":
         return _listed(text, start)
-    if mark == "{" and (inner := _nested(text, start)):
-        return inner
+    # The first value of an object that stands where a value should.
+    if mark == "{" and layers and (key := _NEXT_KEY.match(text, start + 1)):
+        return _value(text, key.end(), layers - 1)
     return _unquoted(text, start)
 
 
@@ -226,12 +228,6 @@ def _item_end(inner: str, at: int) -> int:
         if inner[end] == "," and depth <= 0:
             return end
     return len(inner)
-
-
-def _nested(text: str, start: int) -> Field | None:
-    """Read the first value of an object that stands where a value should."""
-    key = _NEXT_KEY.match(text, start + 1)
-    return _value(text, key.end()) if key else None
 
 
 def _unquoted(text: str, start: int) -> Field:

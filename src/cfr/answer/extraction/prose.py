@@ -1,192 +1,177 @@
-"""Answers that a reply states in words, or only ends in, each with the name of its rule."""
+"""Answers that a reply is, or only ends in, each with the name of its rule."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-__all__ = ["bald", "bare", "from_choice", "from_end", "from_marker", "unmarked"]
+from cfr.answer.extraction.choice import from_choice, leading_letter, lone_letter
+from cfr.answer.extraction.marker import has_marker
+from cfr.answer.extraction.phrase import (
+    EQUALS,
+    LONGEST_ANSWER,
+    WORD,
+    after_equals,
+    bald,
+    last_match,
+    trailing_maths,
+    unnamed,
+)
+
+__all__ = ["bare", "corrected", "from_end"]
 
 Found: TypeAlias = "tuple[str, str] | None"
 
-_LONGEST_ANSWER = 5000
-_SHORT = 200
-_MARKER = re.compile(
-    r"(?:answer|result|solution)s?\b\**\s*(?:\([^()\n]{0,40}\)\s*)?"
-    r"(?:(?:is|are|was|be|equals|comes\s+to|would\s+be|should\s+be|must\s+be)\b(?!\s+not\b)\s*:?"
-    r"|[:=：]\**)"
-    r"|\banswer\s+(?=\$|\\\(|\\\[|\*\*)|(?:最终)?答案\**\s*(?:是|为)?\s*[:：]?|####",
-    re.IGNORECASE,
+_SHORT: Final = 200
+_MOST_WORDS: Final = 4
+_DISPLAY: Final = re.compile(r"(?:\\\[((?:(?!\\\[).)+?)\\\]|\$\$([^$]+)\$\$)\s*[.。]?\Z", re.DOTALL)
+_PLEASANTRY: Final = re.compile(
+    r"\s*(?:I hope|Hope|Let me know|Feel free|Please let|Is there anything)[^.!?\n]{0,120}[.!?]?"
+    r"\s*\Z"
 )
-_HEADING = re.compile(
-    r"^\s*(?:#+|\*\*)\s*(?:final\s+)?answer\s*:?\s*\**\s*$", re.IGNORECASE | re.MULTILINE
+_FLOURISH: Final = re.compile(
+    r"(?:\s|[✓✔✅🎉☑∎■□😊]|\n-{3,}|\ufe0f|\$?\\(?:blacksquare|square|qed|checkmark)\$?|Q\.E\.D\.|QED)+\Z"
 )
-_CHOICE = re.compile(
-    r"(?:option|choice|choose|select|answer\s+is|correct)\s*(?:is|:)?\s*(?:option\s*)?"
-    r"\**\(?([A-J])\)?\**(?![\w'])",
-)
-_LONE_LETTER = re.compile(r"\(?([A-J])\)?[.:]?")
-_LETTER = re.compile(r"\(?([A-J])\)?[.:]?|\(([A-J])\)[ :.].{0,200}", re.DOTALL)
-_STOP = re.compile(
-    r"\.(?=\s|$)|。|\n|;\s|\s(?:because|since|which|where|so that)\s|,\s(?:so|since|as|because)\s"
-)
-_MATHS = re.compile(
-    r"\$\$(.+?)\$\$|\\\[(.+?)\\\]|\$([^$\n]+?)\$|\\\((.+?)\\\)|(?<![\w)*])\*\*([^*\n]+?)\*\*",
-    re.DOTALL,
-)
-_MORE_MATHS = re.compile(r"\s*(?:,|and|or)\s*(?:\$|\\\()")
-_DISPLAY = re.compile(r"(?:\\\[((?:(?!\\\[).)+?)\\\]|\$\$([^$]+)\$\$)\s*[.。]?\Z", re.DOTALL)
-_PLEASANTRY = re.compile(r"\s*(?:I hope|Hope|Let me know)[^.!\n]{0,80}[.!]?\s*\Z")
-_ADVERB = re.compile(
-    r"(?:therefore|thus|hence|then|simply|just|exactly|approximately|about|roughly),?\s+",
-    re.IGNORECASE,
-)
-_GLOSS = re.compile(r"(?<=\d)\s*\([A-Za-z][A-Za-z -]+\)\Z")  # 5 (five)
-_BOLD = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])")
+_LAST_WORDS: Final = 300
+_BOLD: Final = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])")
 # One piece of ASCII without the signs that marks, emphasis and equations are made of.
-_PLAIN = re.compile(r"[!\"$-)+-9;<>-~]+")
-_EQUALS = re.compile(r"(?<![<>!\\=])=(?!=)")
-_NUMBER = re.compile(r"[-−]?(?:[$€£]\s?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+)?\s?%?")
-_PROSE = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}(?![A-Za-z]*\()")
-_TEXT = re.compile(r"\\text\s*\{([^}]*)\}")
-_IS_VALUE = re.compile(r"\bis\s+(?=[-$\\(]*\d|\$|\\\()")
-_STATED_LAST = re.compile(r"(?:\b(?:is|are|get|equals)|=|:)\s*\S{1,20}$")
-_SENTENCE_WORDS = frozenset(
+_PLAIN: Final = re.compile(r"[!\"$-)+-9;<>-~]+")
+_NUMBER: Final = re.compile(
+    r"[-−]?(?:[$€£]\s?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+)?(?:\s?%|°)?"
+)
+_NUMBERS: Final = re.compile(
+    r"(?:\bare|:|=)\s+((?:[-−]?\d+(?:[./]\d+)?,\s+){0,12}[-−]?\d+(?:[./]\d+)?,?\s+"
+    r"(?:and|or)\s+[-−]?\d+(?:[./]\d+)?)[.!]?\Z"
+)
+_TEXT: Final = re.compile(r"\\text\s*\{([^}]*)\}")
+_STATED_LAST: Final = re.compile(r"(?:\b(?:is|are|get|equals)|=|:)\s*\S{1,20}$")
+_SENTENCE_WORDS: Final = frozenset(
     "is are was so thus hence therefore we get she he it there they have has must can could "
     "follows i you not would choose".split()
 )
-_PHRASE_BEFORE_NUMBER = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)+ [-−$€£]*\.?\d")
-_SPEAKER = re.compile(r"I\s[a-z']{2,}")
-_WRAPPERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ('"', '"'))
+# A sentence in a script whose words are not counted above.
+_FOREIGN: Final = re.compile(r"[一-鿿ぁ-ヿ가-힯]{13,}|(?:[^\x00-ӿ一-鿿ぁ-ヿ가-힯\s]{2,}\s+){5,}")
+_PHRASE_BEFORE_NUMBER: Final = re.compile(r"[^\W\d_]+(?:['’ ] ?[^\W\d_]+)+ [-−$€£]*\.?\d")
+_BETWEEN_NUMBERS: Final = re.compile(r"[A-Za-z]{2,} -?\d[\d.,]* [A-Za-z]{2,} -?\d")
+_LABEL: Final = re.compile(r"\**[^\W\d_][^\W\d_]+(?:\s+[^\W\d_]+){0,5}\**\s*[:：]\**\s*(?=\S)")
+_VALUE: Final = re.compile(r"\d|\\[A-Za-z]|\A\S+(?:\s\S+)?\Z")
+_ARITHMETIC: Final = re.compile(r"\\(?:[dt]?frac|sqrt|cdot|times|div|left|right|[dt]?binom)")
+_LEAD_IN: Final = re.compile(r"(?:∴|⇒|→|\\therefore|=+>|-+>)\s*")
+_SPEAKER: Final = re.compile(r"I(?:['’][a-z]{1,2})?\s[a-z']{2,}")
+_ASIDE: Final = re.compile(
+    r"\s+\((?!(?:\\?mod|\\pmod)\b)(?=[^\W\d_]{2}|[≈~=])[^()\n]{0,80}\)\s*(?=[.!]?\Z)"
+)
+_NONE_EXIST: Final = re.compile(
+    r"\b(no\s+(?:(?:real|integer|positive|rational|such|valid|possible|common|other)\s+){0,2}"
+    r"(?:solutions?|roots?)|infinitely\s+many(?:\s+solutions)?|none\s+of\s+(?:these|the\s+above))"
+    r"(?:\s+(?:exists?|in\s+\w+))?[.!]?\Z",
+    re.IGNORECASE,
+)
+# What only says when, or after what: "24 apples left after giving away 6", "5 when x = 3".
+_SUBORDINATE: Final = re.compile(
+    r",?\s+(?:after|when|because|since|before|once|attained|achieved|reached|provided|if)\s"
+    r"(?!.*\b(?:we|gets?|gives?|then|so|is|are|has|have|becomes?|obtain|equals)\b)"
+    r"|,\s+with\s|,\s+which\s+(?:is\s+)?(?:occurs?|happens?|attained|achieved|reached|holds|less"
+    r"|more|greater|smaller|larger|fewer)\b"
+)
+_VERB: Final = re.compile(r"(?:\bis|\bare|\bequals|\bget|=)\s+")
+_RETRACTION: Final = re.compile(
+    r"\b(?:wait|actually|hold\s+on|oops|scratch\s+that|that['’]s\s+(?:wrong|not\s+right|incorrect)"
+    r"|i\s+made\s+a\s+(?:mistake|slip)|on\s+second\s+thought)\b",
+    re.IGNORECASE,
+)
+_CONCLUSION: Final = re.compile(
+    r"\b(?:so|thus|hence|therefore|it['’]s|it\s+is|should\s+be|must\s+be|instead|correct|then)\b",
+    re.IGNORECASE,
+)
 
 
 def bare(text: str) -> str | None:
     """Return the text itself where it is an answer and nothing else."""
-    if len(text) > _LONGEST_ANSWER:
+    if len(text) > LONGEST_ANSWER:
         return text if text.lstrip("+-")[:32].isdigit() and text.lstrip("+-").isdigit() else None
     if _PLAIN.fullmatch(text):
-        return _letter(text) or bald(text)
-    if _MARKER.search(text) or (" " in text and _BOLD.search(text, 1)):
+        return lone_letter(text) or bald(text)
+    if has_marker(text) or (" " in text and _BOLD.search(text, 1)):
         return None
-    words = [word.lower() for word in _PROSE.findall(_TEXT.sub(r" \1 ", text))]
-    if len(words) > 4 or _SENTENCE_WORDS.intersection(words) or _SPEAKER.match(text):
+    words = [word.lower() for word in WORD.findall(_TEXT.sub(r" \1 ", text))]
+    if len(words) > _MOST_WORDS or _SENTENCE_WORDS.intersection(words) or _SPEAKER.match(text):
+        return None
+    if not text.isascii() and _FOREIGN.search(text):
         return None
     if words and "\n" in text and "\\begin" not in text:
         return None
-    if _PHRASE_BEFORE_NUMBER.match(text):
+    if "answer" in words or _BETWEEN_NUMBERS.match(text):
         return None
-    if letter := _letter(text):
+    if _PHRASE_BEFORE_NUMBER.match(text) or _LABEL.match(text):
+        return None
+    if letter := lone_letter(text) or leading_letter(text):
         return letter
-    parts = _EQUALS.split(text)
-    sums = len(parts) > 1 and not re.search(r"[A-Za-z]", "".join(parts[:-1]))
-    return parts[-1] if sums and parts[-1].strip() else bald(text)
-
-
-def _letter(text: str) -> str:
-    """Return a choice letter without its brackets."""
-    letter = _LONE_LETTER.fullmatch(text)
-    return letter[1] if letter else ""
-
-
-def from_marker(text: str) -> Found:
-    """Read what the last "answer is", "Answer:", "####" or heading introduces."""
-    last = _last(_MARKER.finditer(text))
-    heading = _last(_HEADING.finditer(text))
-    if heading is not None and (last is None or heading.end() > last.end()):
-        last = heading
-    if last is None:
+    if (words or not text.isascii()) and from_choice(text):
         return None
-    phrase = _phrase(text[last.end() :])
-    if letter := _LETTER.fullmatch(phrase):
-        return letter[1] or letter[2], "marker"
-    return bald(phrase), "marker"
-
-
-def unmarked(value: str) -> str:
-    """Take the answer out of a value that is itself a sentence."""
-    marked = _MARKER.search(value) if len(value) < _LONGEST_ANSWER else None
-    inside = value[marked.end() :] if marked else ""
-    return bald(_phrase(inside) if inside.strip() else value)
-
-
-def from_choice(text: str) -> Found:
-    """Read the letter behind "option" or "choice" near the end."""
-    last = _last(_CHOICE.finditer(text[-300:]))
-    return (last[1], "choice") if last else None
+    text = unnamed(_LEAD_IN.sub("", text, count=1))
+    parts = EQUALS.split(text)
+    sums = len(parts) > 1 and not re.search(r"[A-Za-z]", _ARITHMETIC.sub("", "".join(parts[:-1])))
+    return bald(parts[-1]) if sums and parts[-1].strip() else bald(text)
 
 
 def from_end(text: str) -> Found:
     """Read display mathematics, emphasis or a number at the very end; never further back."""
-    text = _PLEASANTRY.sub("", text)
+    text = _trimmed(text)
     if display := _DISPLAY.search(text):
-        return _after_equals((display[1] or display[2]).strip()), "display"
+        return after_equals((display[1] or display[2]).strip()), "display"
     line = text.rstrip().rpartition("\n")[2].strip()
-    if line != text.strip() and not _PROSE.search(line) and (answer := bare(line)):
+    if line != text.strip() and not WORD.search(line) and (answer := bare(line)):
         return answer, "last line"
-    sentence = re.split(r"(?<=[.!?])\s+(?=[A-Z])", line)[-1]
+    label = _LABEL.match(line)
+    value = line[label.end() :] if label else ""
+    if _VALUE.search(value) and (answer := bare(value)):
+        return answer, "label"
+    return _from_sentence(re.split(r"(?<=[.!?])\s+(?=[A-Z])", line)[-1], short=len(text) < _SHORT)
+
+
+def _trimmed(text: str) -> str:
+    """Drop the courtesies and the tick at the end of a proof."""
+    start, tail = text[:-_LAST_WORDS], text[-_LAST_WORDS:]
+    while (shorter := _PLEASANTRY.sub("", tail)) != tail:
+        tail = shorter
+    return start + _FLOURISH.sub("", tail)
+
+
+def _from_sentence(sentence: str, *, short: bool) -> Found:
     # A short reply may do without its full stop; a long one without it has been cut off.
-    finished = sentence.endswith((*".。!$*)", "\\)")) or len(text) < _SHORT
-    maths = _last(_MATHS.finditer(sentence))
-    if maths and finished:
-        return _after_equals(_inside(maths)), "bold" if maths[5] else "inline"
+    finished = short or sentence.endswith((*".。!$*)", "\\)"))
+    aside = _ASIDE.search(sentence)
+    if aside and (_NUMBER.search(sentence, 0, aside.start()) or "$" in sentence[: aside.start()]):
+        sentence = sentence[: aside.start()] + sentence[aside.end() :]
+    if (clause := _SUBORDINATE.search(sentence)) and _NUMBER.search(sentence, 0, clause.start()):
+        sentence = sentence[: clause.start()]
+    if finished and (maths := trailing_maths(sentence)):
+        return maths
+    if several := _NUMBERS.search(sentence):
+        return several[1], "last numbers"
+    if finished and (latex := _undelimited(sentence)):
+        return latex, "last value"
     numbers = _NUMBER.findall(sentence)
     if numbers and (finished or _STATED_LAST.search(sentence)):
         return numbers[-1].strip().rstrip(","), "last number"
-    return None
+    none = _NONE_EXIST.search(sentence)
+    return (none[1], "words") if none else None
 
 
-def bald(answer: str) -> str:
-    """Strip quotation marks, emphasis and the dollar signs around mathematics."""
-    answer = answer.strip().strip("`").strip()
-    if answer[:2] == "**" and answer[-2:] == "**" and len(answer) > 4:
-        answer = answer[2:-2].strip()
-    elif answer.endswith("**") and answer.count("**") == 1:
-        answer = answer[:-2].strip()  # the emphasis began before the answer
-    for left, right in _WRAPPERS:
-        inner = answer[len(left) : -len(right)]
-        if inner and answer.startswith(left) and answer.endswith(right) and left not in inner:
-            answer = inner.strip()
-    ended = answer.endswith((".", "。")) and not answer.endswith("..")
-    return answer[:-1].rstrip() if ended else answer
+def _undelimited(sentence: str) -> str:
+    """Take LaTeX without its dollar signs from the end of a sentence."""
+    verb = last_match(_VERB.finditer(sentence)) if "\\" in sentence else None
+    rest = sentence[verb.end() :] if verb else ""
+    return bald(rest) if "\\" in rest and not WORD.search(rest) else ""
 
 
-def _last(matches: Iterator[re.Match[str]]) -> re.Match[str] | None:
-    found = None
-    for match in matches:
-        found = match
-    return found
-
-
-def _inside(maths: re.Match[str]) -> str:
-    return next(part for part in maths.groups() if part is not None).strip()
-
-
-def _phrase(rest: str) -> str:
-    """Take what a marker introduces: its mathematics, or its words up to the end of the clause."""
-    rest = _ADVERB.sub("", rest.lstrip(" \t:：\n}"))
-    if (maths := _MATHS.match(rest)) and not _MORE_MATHS.match(rest, maths.end()):
-        return _inside(maths)
-    stop = _STOP.search(rest)
-    phrase = rest[: stop.start()] if stop else rest
-    if inner := _IS_VALUE.search(phrase):
-        phrase = phrase[inner.end() :]
-    if len(_PROSE.findall(phrase)) > 4:
-        phrase = _last_value(phrase) or phrase
-    return _GLOSS.sub("", phrase.strip())
-
-
-def _last_value(phrase: str) -> str:
-    """Take the last mathematics or number out of a sentence."""
-    if maths := _last(_MATHS.finditer(phrase)):
-        return _inside(maths)
-    numbers = _NUMBER.findall(phrase)
-    return numbers[-1].strip().rstrip(",") if numbers else ""
-
-
-def _after_equals(maths: str) -> str:
-    """Take the value at the end of a chain of equations."""
-    if "\\begin" in maths:
-        return maths
-    maths = re.split(r"\\implies|\\Rightarrow|\\approx", maths)[-1]
-    return _EQUALS.split(maths)[-1].strip().rstrip(".,") or maths
+def corrected(text: str, marked: str) -> Found:
+    """Read what a reply ends in, where it takes back the answer that it had stated before."""
+    stated = text.rfind(marked)
+    retraction = _RETRACTION.search(text, stated + len(marked)) if stated >= 0 else None
+    if retraction is None:
+        return None
+    line = _trimmed(text[retraction.end() :]).rpartition("\n")[2]
+    sentence = re.split(r"(?<=[.!?])\s+(?=[A-Z])", line)[-1]
+    return _from_sentence(sentence, short=True) if _CONCLUSION.search(sentence) else None

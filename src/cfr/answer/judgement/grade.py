@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cfr.answer.expression.words import plain_words
 from cfr.answer.extraction.extract import extract
-from cfr.answer.judgement.tier import Ruling, asks_percent, decide
+from cfr.answer.judgement.tier import Ruling, asks_percent, decide, spell_variables
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -34,7 +34,8 @@ class GradingCase:
     gold: str
     """The gold answer. It may be a whole solution, whose box or #### is then read."""
     problem: str = ""
-    """The problem's text, where it is known: it tells whether a percentage is asked for."""
+    """The problem's text, where it is known: it tells whether a percentage is asked for,
+    and which letters are variables."""
 
     @classmethod
     def from_reply(
@@ -128,6 +129,8 @@ def grade_each(
 @dataclass(frozen=True, slots=True)
 class _Pending:
     answer: str
+    read: str
+    """The answer with the problem's variables told from units."""
     gold: str
     percent: bool
     spent: float
@@ -146,9 +149,10 @@ def _first_tier(case: GradingCase) -> Verdict | _Pending:
         return _verdict(Ruling(False, "no answer"), "exact", None, time.perf_counter() - started)
     # A gold that is a whole solution speaks of the problem too.
     percent = asks_percent(case.problem) or (gold != case.gold and asks_percent(case.gold))
-    ruling = decide(answer, gold, percent=percent)
+    read = spell_variables(answer, gold, case.problem)
+    ruling = decide(read, gold, percent=percent)
     if ruling.same is None and ruling.readable:
-        return _Pending(answer, gold, percent, time.perf_counter() - started)
+        return _Pending(answer, read, gold, percent, time.perf_counter() - started)
     return _verdict(ruling, "exact", answer, time.perf_counter() - started)
 
 
@@ -163,7 +167,7 @@ def _second_tier(pending: _Pending, workers: Workers) -> Verdict:
 
     started = time.perf_counter()
     try:
-        ruling = workers.judge(pending.answer, pending.gold, percent=pending.percent)
+        ruling = workers.judge(pending.read, pending.gold, percent=pending.percent)
     except Undecided as reason:
         ruling = Ruling(None, str(reason))
     seconds = pending.spent + time.perf_counter() - started

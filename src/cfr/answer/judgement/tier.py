@@ -13,12 +13,20 @@ from cfr.answer.expression.syntax import Node, Op
 from cfr.answer.expression.words import choice_verdict, truth_verdict, words_verdict
 from cfr.answer.judgement.equivalence import Equivalence
 
-__all__ = ["MAX_LENGTH", "Ruling", "asks_percent", "decide", "decide_trees"]
+__all__ = ["MAX_LENGTH", "Ruling", "asks_percent", "decide", "decide_trees", "spell_variables"]
 
 MAX_LENGTH = 3000
 """An answer longer than this is compared as text alone."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+_UNIT_LETTER = re.compile(
+    r"\\(?:text[a-z]{0,6}|mathrm|mathit|mbox|operatorname)\s*\{\s*([mgshlL])\s*\}"
+)
+_WORDS = re.compile(r"\\(?:text[a-z]{0,6}|mathrm|mbox)\s*\{[^{}]*\}")
+# A letter alone: not behind a number or a stroke, like a unit, nor as in "it's".
+_VARIABLE = re.compile(
+    r"(?<![A-Za-z\d\\/'’])(?<!\d )(?<!\d~)(?<!\bin )([mgshlL])(?![A-Za-z'’.]\b|[A-Za-z])"
+)
 _PERCENT = re.compile(r"%|\bpercent", re.IGNORECASE)
 
 
@@ -35,6 +43,15 @@ class Ruling:
 def asks_percent(problem: str) -> bool:
     """Whether a problem asks for a percentage."""
     return bool(_PERCENT.search(problem))
+
+
+def spell_variables(answer: str, gold: str, problem: str) -> str:
+    r"""Write 6\text{h} as 6h where h is a variable of the problem, and so no unit of its answer."""
+    letters = set(_UNIT_LETTER.findall(answer)) if "\\" in answer and problem else set[str]()
+    if not letters.difference(_UNIT_LETTER.findall(gold)):
+        return answer
+    named = set(_VARIABLE.findall(_WORDS.sub(" ", problem))) - set(_UNIT_LETTER.findall(gold))
+    return _UNIT_LETTER.sub(lambda m: f" {m[1]} " if m[1] in named else m[0], answer)
 
 
 def decide(pred: str, gold: str, *, percent: bool = False) -> Ruling:

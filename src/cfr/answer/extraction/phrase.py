@@ -1,0 +1,176 @@
+"""The words around a value: what is trimmed from an answer, and where its phrase ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+__all__ = [
+    "EQUALS",
+    "LONGEST_ANSWER",
+    "WORD",
+    "after_equals",
+    "bald",
+    "last_match",
+    "last_value",
+    "read_phrase",
+    "trailing_maths",
+    "unnamed",
+]
+
+LONGEST_ANSWER: Final = 5000
+WORD: Final = re.compile(r"(?<![\\A-Za-zÀ-ɏͰ-ӿ])[A-Za-zÀ-ɏͰ-ӿ]{2,}(?![A-Za-zÀ-ɏͰ-ӿ]*\()")
+EQUALS: Final = re.compile(r"(?<![<>!\\=])=(?!=)")
+
+_STOP: Final = re.compile(
+    r"\.(?=\s|$)|[。।！]|\n|[;；؛](?=\s|$)|\s+(?:because|since|which|where|so\s+that|weil|denn|car"
+    r"|puisque|porque|perché|poiché|pois|так\s+как|потому\s+что)\b|[,;]\s+(?:so|since|as|because|i\.e"
+    r"|that\s+is|not|but|it|this|that|there|with|for|given|giving|thus|hence|meaning|when|if"
+    r"|after|and\s+(?:we|the|so|this|it)|the|we|namely|obtained|found|rounded|or\s+(?:about"
+    r"|approximately|equivalently|simply)|which|where|making|leaving|plus)\b"
+    r"|\s+[–—]+\s+(?:not|because|since|as|so|the|this|it|we|that|which)\b|[，,](?=[一-鿿ぁ-ヿ])"
+    r"|\s+\((?:we|since|because|as|where|note|check|this|that|the|or|i\.e|see|which|about|approx)\b"
+    r"|\s*<\||\s+(?:✓|✅|🎉|\\checkmark)"
+)
+_MATHS: Final = re.compile(
+    r"\$\$(.+?)\$\$|\\\[(.+?)\\\]|\$([^$\n]+?)\$|\\\((.+?)\\\)|(?<![\w)*])\*\*([^*\n]+?)\*\*",
+    re.DOTALL,
+)
+_JOINT: Final = re.compile(r"\s*(?:,\s*(?:and|or)?|and|or)\s*\Z")
+_MORE_MATHS: Final = re.compile(r"\s*(?:,|and|or)\s*(?:\$|\\\()")
+_SEVERAL: Final = re.compile(r"(?:\bare|\beither|:|=)\s*(?:then\s*)?\Z")
+_ADVERB: Final = re.compile(
+    r"(?:therefore|thus|hence|then|simply|just|exactly|approximately|about|roughly|indeed|clearly"
+    r"|equal\s+to|of\s+course|naturally|in\s+fact|again|as\s+expected|somit|daher|folglich|donc"
+    r"|alors|quindi|dunque|portanto|entonces"
+    r"|(?:l['’]|(?:la|le|el|die|der|das)\s+)?(?:option|opción|opzione|opção|вариант)\s+"
+    r"(?=[(\[*]*[A-J]\b)|(?:la|le|el|die|der|das)\s+(?=[(\[*]*[A-J]\b)|≈|\\approx),?\s*",
+    re.IGNORECASE,
+)
+_BULLET: Final = re.compile(r"(?:[-=_]{3,}|[-•>])\s+")
+_GLOSS: Final = re.compile(r"(?<=\d)\s*\([A-Za-z][A-Za-z -]+\)\Z")  # 5 (five)
+_SPELT: Final = re.compile(
+    r"[a-z]+(?:[ -][a-z]+){0,4}\s*\(\s*\$?([-−]?\d[\d,.]*)\$?\s*\)\Z", re.IGNORECASE
+)
+_IS_VALUE: Final = re.compile(r"\bis\s+(?=[-$\\(]*\d|\$|\\\()")
+_NAMED_VALUE: Final = re.compile(
+    r"\\text\s*\{[^{}]*\}\s*=\s*(?=\S)|(?!(?:sin|cos|tan|log|exp|max|min|gcd|lcm|sec|csc|cot|arc|sqrt)\b)"
+    r"[A-Za-z][a-z]{2,}(?: [A-Za-z]{1,12}){0,5}\s*=\s*(?=\S)"
+)
+_NUMBER: Final = re.compile(r"[-−]?(?:[$€£]\s?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+)?\s?%?")
+_COPULA: Final = re.compile(
+    r"(?:['’]|\s*)(?:です|である|だ|となります|になります|입니다|이다|이에요|예요|है|हैं|dir|dır|dur|dür|tir|tır)\Z"
+)
+_IDEOGRAPH: Final = re.compile("[一-鿿ぁ-ヿ가-힯]")
+_IDEOGRAPHIC_LIST: Final = re.compile("[或和、，]|또는|または")
+_MOST_WORDS: Final = 4
+_YES_NO: Final = re.compile(r"(?i:yes|no|true|false)(?=,\s)")
+_WRAPPERS: Final = (
+    ("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ('"', '"'), ("“", "”"), ("__", "__"),
+    ("*", "*"), ("「", "」"), ("<<", ">>"),
+)  # fmt: skip
+
+
+def bald(answer: str) -> str:
+    """Strip quotation marks, emphasis, a last comma and the dollar signs around mathematics."""
+    answer = answer.strip().strip("`").strip()
+    if answer[:2] == "**" and answer[-2:] == "**" and len(answer) > 4:
+        answer = answer[2:-2].strip()
+    elif answer.endswith("**") and answer.count("**") == 1:
+        answer = answer[:-2].strip()  # the emphasis began before the answer
+    elif answer.endswith("*") and answer.count("*") == 1:
+        answer = answer[:-1].strip()
+    answer = _without_comma(answer)
+    for left, right in _WRAPPERS:
+        inner = answer[len(left) : -len(right)]
+        if inner and answer.startswith(left) and answer.endswith(right) and left not in inner:
+            answer = inner.strip()
+    ended = answer.endswith((".", "。", "।")) and not answer.endswith("..")
+    return _without_comma(answer[:-1].rstrip() if ended else answer)
+
+
+def _without_comma(answer: str) -> str:
+    while answer[-1:] in (",", ";", "，", "；", "、") and answer[-2:-1] != "\\":
+        answer = answer[:-1].rstrip()
+    return answer
+
+
+def last_match(matches: Iterator[re.Match[str]]) -> re.Match[str] | None:
+    """Return the last of several matches."""
+    found = None
+    for match in matches:
+        found = match
+    return found
+
+
+def _inside(maths: re.Match[str]) -> str:
+    return next(part for part in maths.groups() if part is not None).strip()
+
+
+def read_phrase(rest: str) -> str:
+    """Take what a marker introduces: its mathematics, or its words up to the end of the clause."""
+    rest = rest.lstrip(" \t:：\n},，、;→⇒>=_")
+    start = match.end() if (match := _BULLET.match(rest)) else 0
+    while adverb := _ADVERB.match(rest, start):
+        start = adverb.end()
+    rest = rest[start:]
+    if (maths := _MATHS.match(rest)) and not _MORE_MATHS.match(rest, maths.end()):
+        return _inside(maths)
+    stop = _STOP.search(rest)
+    phrase = rest[: stop.start()] if stop else rest
+    if inner := _IS_VALUE.search(phrase):
+        phrase = phrase[inner.end() :]
+    if answer := _YES_NO.match(phrase):
+        return answer[0]
+    if len(WORD.findall(phrase)) > _MOST_WORDS or _is_ideographic(phrase):
+        phrase = last_value(phrase) or phrase
+    phrase = _COPULA.sub("", _GLOSS.sub("", phrase.strip()))
+    if spelt := _SPELT.fullmatch(phrase):
+        return spelt[1]
+    return unnamed(phrase)
+
+
+def unnamed(phrase: str) -> str:
+    """Drop the words in front of an equals sign: "Total = 45"; a variable keeps its name."""
+    named = _NAMED_VALUE.match(phrase)
+    return phrase[named.end() :] if named else phrase
+
+
+def _is_ideographic(phrase: str) -> bool:
+    """Whether a phrase is a sentence without spaces, and not a list."""
+    return bool(_IDEOGRAPH.search(phrase)) and not _IDEOGRAPHIC_LIST.search(phrase)
+
+
+def last_value(phrase: str) -> str:
+    """Take the last mathematics or number out of a sentence."""
+    if maths := last_match(_MATHS.finditer(phrase)):
+        return _inside(maths)
+    numbers = _NUMBER.findall(phrase)
+    return numbers[-1].strip().rstrip(",") if numbers else ""
+
+
+def trailing_maths(sentence: str) -> tuple[str, str] | None:
+    """Take the last mathematics or emphasis of a sentence, or several side by side, with its rule.
+
+    "The roots are $1$ and $2$" names two; in "from $1$ we get $2$" only the last counts.
+    """
+    every = list(_MATHS.finditer(sentence))
+    if not every:
+        return None
+    first = len(every) - 1
+    while first and _JOINT.fullmatch(sentence, every[first - 1].end(), every[first].start()):
+        first -= 1
+    before = sentence[max(0, every[first].start() - 12) : every[first].start()]
+    how = "bold" if every[-1][5] else "inline"
+    if first < len(every) - 1 and _SEVERAL.search(before):
+        return ", ".join(_inside(part) for part in every[first:]), how
+    return after_equals(_inside(every[-1])), how
+
+
+def after_equals(maths: str) -> str:
+    """Take the value at the end of a chain of equations."""
+    if "\\begin" in maths:
+        return maths
+    maths = re.split(r"\\implies|\\Rightarrow|\\approx", maths)[-1]
+    return EQUALS.split(maths)[-1].strip().rstrip(".,") or maths
