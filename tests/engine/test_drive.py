@@ -27,6 +27,7 @@ VARIANTS = [
     *METHODS,
     "cfr(reply=json)",
     "routed-cfr(reply=json)",
+    "routed-cfr(prompts=paper)",
     "self-consistency(base=self-consistency(base=routed-cfr,samples=2),samples=3)",
 ]
 USAGE = Usage(11, 7)
