@@ -84,4 +84,7 @@ def test_a_reply_cut_anywhere_is_answered(length: int, reply: str) -> None:
 
 def test_objects_are_read_from_other_replies_too() -> None:
     assert read_object('```json\n{"final_answer": 7}\n```') == {"final_answer": 7}
+    assert read_object('<think>{"final_answer": 6}?</think>{"final_answer": 7}') == {
+        "final_answer": 7
+    }
     assert read_object("nothing here") is None
