@@ -29,7 +29,16 @@ from cfr.constraint.spec import ConstraintSpec
 from cfr.problem import Json
 from cfr.thinking import without_thinking
 
-__all__ = ["DEFERRED", "RUNGS", "WELL_FORMED", "Recovered", "Rung", "read_object", "read_spec"]
+__all__ = [
+    "DEFERRED",
+    "FEWEST_FIELDS",
+    "RUNGS",
+    "WELL_FORMED",
+    "Recovered",
+    "Rung",
+    "read_object",
+    "read_spec",
+]
 
 Rung: TypeAlias = Literal["parsed", "empty", "repaired", "fields", "fallback"]
 _Object: TypeAlias = dict[str, Json]
@@ -40,7 +49,8 @@ Stores that were made before there was ``empty`` count its replies as ``fallback
 DEFERRED: Final[tuple[Rung, ...]] = ("empty", "fallback")
 """Those of replies that there is no Stage 2 for: the problem is solved by Direct CoT."""
 
-_FEWEST_FIELDS: Final = 2
+FEWEST_FIELDS: Final = 2
+"""The fields that a reply must yield to be used where it is not JSON as it stands."""
 
 # Repair takes a time that grows with the square of some hostile texts. A Stage 1 reply within its
 # 1,024 tokens is far below both limits; beyond them only the other rungs are tried.
@@ -68,7 +78,7 @@ def read_spec(reply: str) -> Recovered:
         spec = _best_spec(_objects(value))
         return Recovered("parsed" if spec.restricts else "empty", spec)
     spec = _best_spec(_repair(said))
-    if len(spec.restricting) >= _FEWEST_FIELDS:
+    if len(spec.restricting) >= FEWEST_FIELDS:
         return Recovered("repaired", spec)
     if spec := _pick_fields(said):
         return Recovered("fields", spec)
@@ -131,7 +141,7 @@ def _pick_fields(text: str) -> ConstraintSpec | None:
     if "critical_constraints" in found:
         found["critical_constraints"] = _split_names(str(found["critical_constraints"]))
     spec = ConstraintSpec.from_mapping(found)
-    return spec if len(spec.restricting) >= _FEWEST_FIELDS else None
+    return spec if len(spec.restricting) >= FEWEST_FIELDS else None
 
 
 def _split_names(text: str) -> list[Json]:

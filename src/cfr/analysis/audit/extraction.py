@@ -11,7 +11,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from cfr.analysis.statistics.interval import Interval, wilson
 from cfr.analysis.statistics.resample import bootstrap
@@ -20,7 +19,6 @@ from cfr.analysis.study.study import Arm, Extraction, Study
 from cfr.constraint.recovery import RUNGS, WELL_FORMED
 
 __all__ = [
-    "UNUSED_RUNGS",
     "ConstraintCounts",
     "GoldSample",
     "Mean",
@@ -31,10 +29,6 @@ __all__ = [
     "count_recovery",
     "stage1_replies",
 ]
-
-
-UNUSED_RUNGS: Final = ("empty", "fallback")
-"""The steps of replies without a Stage 2: they list nothing, or nothing could be read."""
 
 
 def arms_with_stage1(study: Study) -> dict[tuple[str, str], list[Arm]]:
