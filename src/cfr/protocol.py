@@ -120,7 +120,7 @@ class Completion:
     text: str
     finish: Finish = "stop"
     reasoning: str = ""
-    """The thinking text, where the endpoint returns it apart from the reply."""
+    """The thinking text, whether the endpoint returned it apart or the reply began with it."""
     usage: Usage = field(default_factory=Usage)
 
     @property

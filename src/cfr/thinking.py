@@ -1,10 +1,17 @@
-"""Thinking that a model writes into its reply, ahead of what it means to say."""
+"""Thinking that a model writes into its reply, ahead of what it means to say.
+
+Endpoints that know their model return its thinking apart. Others leave it in the reply between two
+marks, without the first where the chat template has it, or without the last where the budget ran
+out. An engine's driver takes it out of every reply; methods drop it again, because stores hold
+replies that were made before it did.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["without_thinking"]
+__all__ = ["ThinkingStream", "split_thinking", "without_thinking"]
 
 _TAGS: Final = ("think", "thinking", "reasoning", "thought", "reasoning_content")
 _MARKS: Final = (
@@ -17,12 +24,83 @@ _MARKS: Final = (
 
 def without_thinking(text: str) -> str:
     """Drop everything up to the last end of thinking, and thinking that never ends."""
+    start, end = _said(text)
+    return text[start:end]
+
+
+def split_thinking(text: str) -> tuple[str, str]:
+    """Split a reply into its thinking, without the marks, and what it says.
+
+    A reply that starts as a JSON object is not split: a mark in it is part of what it says.
+    """
+    start, end = _said(text)
+    if (start, end) == (0, len(text)) or text.lstrip()[:1] == "{":
+        return "", text
+    thinking = text[:start] + text[end:]
+    for mark in (mark for pair in _MARKS for mark in pair):
+        thinking = thinking.replace(mark, "")
+    return thinking.strip(), text[start:end].lstrip()
+
+
+def _said(text: str) -> tuple[int, int]:
+    """Find where what is said begins and where it ends."""
+    start, end = 0, len(text)
     # One character is found far faster than several, and most replies have none of these.
     if "<" not in text and "◁" not in text and "[THINK]" not in text:
-        return text
+        return start, end
     for opening, closing in _MARKS:
-        if (closed := text.rfind(closing)) >= 0:
-            text = text[closed + len(closing) :]
-        if (opened := text.find(opening)) >= 0:
-            text = text[:opened]
-    return text
+        if (closed := text.rfind(closing, start, end)) >= 0:
+            start = closed + len(closing)
+        if (opened := text.find(opening, start, end)) >= 0:
+            end = opened
+    return start, end
+
+
+class ThinkingStream:
+    """A reply sorted into thinking and the rest while it is being written.
+
+    What could be the beginning of a mark is held back until the next piece decides it.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._closing = ""
+        self._is_json: bool | None = None
+
+    def add(self, piece: str) -> Iterator[tuple[str, bool]]:
+        """Take a piece and return what can be shown of it, each part with whether it is thought."""
+        text, self._held = self._held + piece, ""
+        if self._is_json is None and text.strip():
+            self._is_json = text.lstrip()[0] == "{"
+        while mark := self._next_mark(text):
+            before, _, text = text.partition(mark)
+            yield from _part(before, self._closing)
+            self._closing = "" if self._closing else dict(_MARKS)[mark]
+        sure = len(text) - _unfinished_mark(text, self._awaited())
+        self._held = text[sure:]
+        yield from _part(text[:sure], self._closing)
+
+    def end(self) -> Iterator[tuple[str, bool]]:
+        """Return what was held back: the reply has ended, so it is no mark."""
+        yield from _part(self._held, self._closing)
+        self._held = ""
+
+    def _awaited(self) -> tuple[str, ...]:
+        if self._is_json:
+            return ()
+        return (self._closing,) if self._closing else tuple(opening for opening, _ in _MARKS)
+
+    def _next_mark(self, text: str) -> str:
+        found = ((at, mark) for mark in self._awaited() if (at := text.find(mark)) >= 0)
+        return min(found, default=(0, ""))[1]
+
+
+def _part(text: str, closing: str) -> Iterator[tuple[str, bool]]:
+    if text:
+        yield text, bool(closing)
+
+
+def _unfinished_mark(text: str, marks: tuple[str, ...]) -> int:
+    """Count the characters at the end of a text that could be the beginning of a mark."""
+    lengths = (n for mark in marks for n in range(1, len(mark)) if text.endswith(mark[:n]))
+    return max(lengths, default=0)

@@ -42,6 +42,19 @@ async def test_a_routed_problem_from_its_cues_to_its_cost(
     assert places == sorted(places), "in the order in which they happen"
 
 
+async def test_thinking_inside_replies_is_no_solution(
+    endpoint: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    thought = stream("<th", "ink>243 = ", "238 + 5</thi", "nk>", r"It is \boxed{5}.")
+    endpoint.script(completion(f"<think>modulo, then</think>{SPEC}"), thought)
+    assert await solve(endpoint, Routed(), CUED) == "5"
+    shown = capsys.readouterr().out
+    assert "Stage 1: constraints (parsed)" in shown
+    assert "243 = 238 + 5\nIt is" in shown
+    assert "think>" not in shown
+    assert "modulo, then" not in shown
+
+
 async def test_a_problem_without_cues(endpoint: Server, capsys: pytest.CaptureFixture[str]) -> None:
     endpoint.script(completion(r"\boxed{243}"))
     assert await solve(endpoint, Routed(), PLAIN) == "243"

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from cfr.constraint.spec import KINDS, SCHEMA, Constraint, ConstraintSpec, Propagated
+from cfr.constraint.spec import KINDS, Constraint, ConstraintSpec, Propagated
 
 
 def test_the_papers_fields_are_read() -> None:
@@ -39,8 +39,8 @@ def test_the_variants_of_the_papers_examples_are_read() -> None:
             "propagated_constraints": [{"id": "P1", "from": ["C1"], "desc": "n in 1..8"}],
         }
     )
-    assert spec.raw_constraints == (Constraint("C1", "bounds_or_extremal", "n < 9"),)
-    assert not spec.raw_constraints[0].known
+    assert spec.raw_constraints == (Constraint("C1", "bound", "n < 9"),)
+    assert spec.raw_constraints[0].known
     assert spec.propagated_constraints == (Propagated("P1", ("C1",), "n in 1..8"),)
 
 
@@ -91,18 +91,62 @@ def test_a_summary_alone_restricts_nothing() -> None:
     assert ConstraintSpec().to_json() == {}
 
 
-def test_the_schema_bounds_every_string_and_list() -> None:
-    def check(node: Any) -> None:
-        if node.get("type") == "string":
-            assert node["maxLength"] > 0
-        if node.get("type") == "array":
-            assert node["maxItems"] > 0
-            check(node["items"])
-        for child in node.get("properties", {}).values():
-            check(child)
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("N/A", "N/A (proof problem)", "n/a.", "NA", "None", "not applicable for a proof", "-"),
+        *("no specific range", "unknown", "N/A: proof"),
+    ],
+)
+def test_a_field_that_has_nothing_to_say_restricts_nothing(said: str) -> None:
+    spec = ConstraintSpec(likely_answer_range=said, answer_format=said, danger_note=said)
+    assert spec.restricting == ()
+    assert spec.likely_answer_range == said, "and is kept as it was written"
 
-    schema = json.loads(SCHEMA)
-    check(schema)
-    kinds = schema["properties"]["raw_constraints"]["items"]["properties"]["type"]["enum"]
-    assert tuple(kinds) == KINDS
-    assert len(KINDS) == 8
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("none of the above, A to E", "N/A, but at least 1", "unknown integer from 1 to 9"),
+        *("nonnegative", "natural number", "no more than 9", "-5", "nanometres", "0"),
+    ],
+)
+def test_a_field_that_says_something_restricts(said: str) -> None:
+    spec = ConstraintSpec(likely_answer_range=said, answer_format=said)
+    assert spec.restricting == ("likely_answer_range", "answer_format")
+
+
+@pytest.mark.parametrize(
+    ("form", "restricts"),
+    [
+        ("proof/argument", False),
+        ("A rigorous proof", False),
+        ("proof (no final answer)", False),
+        ("proof, then the integer k", True),
+        ("argument of z", True),
+    ],
+)
+def test_a_proof_is_no_form_of_an_answer(form: str, restricts: bool) -> None:
+    assert ConstraintSpec(answer_format=form).restricts == restricts
+
+
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [
+        *((kind.upper(), kind) for kind in KINDS),
+        *((f"{kind}s", kind) for kind in KINDS),
+        ("bounds_or_extremal", "bound"),
+        ("Domain (integer)", "domain"),
+        ("answer format", "format"),
+        ("modular/divisibility", "modular"),
+        ("divisibility", "divisibility"),
+        ("monotonicity", "monotonic"),
+        ("Colour", "colour"),
+        ("rebound", "rebound"),
+        ("", ""),
+    ],
+)
+def test_a_kind_is_known_in_its_other_forms(written: str, kind: str) -> None:
+    value = {"raw_constraints": [{"type": written, "description": "x"}]}
+    (read,) = ConstraintSpec.from_mapping(value).raw_constraints
+    assert (read.type, read.known) == (kind, kind in KINDS)

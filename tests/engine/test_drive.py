@@ -27,6 +27,7 @@ VARIANTS = [
     *METHODS,
     "cfr(reply=json)",
     "routed-cfr(reply=json)",
+    "routed-cfr(prompts=paper)",
     "self-consistency(base=self-consistency(base=routed-cfr,samples=2),samples=3)",
 ]
 USAGE = Usage(11, 7)
@@ -105,6 +106,34 @@ async def test_crash_anywhere_and_resume(method: str) -> None:
         resumed = await drive(make(method).solve(PROBLEM), rest, journal=journal)
         assert resumed == whole
         assert rest.asked == len(whole.exchanges) - at
+
+
+INLINE = ["<think>3^5 = 243</think>\n{}", "3^5 = 243</think>{}", "<think>3^5 = 243"]
+
+
+@pytest.mark.parametrize("reply", INLINE)
+@pytest.mark.parametrize("method", VARIANTS)
+async def test_thinking_inside_a_reply_is_reasoning_in_every_method(
+    method: str, reply: str
+) -> None:
+    def think(call: Call) -> Completion:
+        return Completion(reply.format(reply_to(call.stage).text), usage=USAGE)
+
+    journal = MemoryJournal()
+    outcome = await drive(make(method).solve(PROBLEM), Scripted(think), journal=journal)
+    assert {exchange.completion.reasoning for exchange in outcome.exchanges} == {"3^5 = 243"}
+    for exchange in outcome.exchanges:
+        assert exchange.completion.text == (
+            reply_to(exchange.call.stage).text if "{}" in reply else ""
+        )
+    assert "think>" not in outcome.result.text
+    assert outcome == await drive(make(method).solve(PROBLEM), Dies(0), journal=journal)
+
+
+async def test_thinking_that_came_apart_comes_first() -> None:
+    engine = Scripted(lambda _: Completion("<think>b</think>c", reasoning="a"))
+    outcome = await drive(make("direct").solve(PROBLEM), engine)
+    assert outcome.exchanges[0].completion == Completion("c", reasoning="a\n\nb")
 
 
 async def test_a_changed_prompt_is_not_answered_from_the_journal() -> None:

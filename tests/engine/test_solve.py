@@ -48,6 +48,20 @@ def test_what_is_known_is_told_to_programs() -> None:
     }  # fmt: skip
 
 
+def test_thinking_inside_a_reply_is_told_as_reasoning() -> None:
+    engine = cfr.Scripted(
+        [f"<think>modulo 7</think>\n{CONSTRAINTS}", r"<think>\boxed{6}?</think>\boxed{5}"]
+    )
+    solved = cfr.solve(TEXT, engine=engine)
+    assert solved.solution.text == r"\boxed{5}"
+    assert solved.solution.details["rung"] == "parsed"
+    stages = cast("list[dict[str, Any]]", solved.to_json()["stages"])
+    assert [(stage["reasoning"], stage["text"]) for stage in stages] == [
+        ("modulo 7", CONSTRAINTS),
+        (r"\boxed{6}?", r"\boxed{5}"),
+    ]
+
+
 async def test_ordinary_code_runs_inside_an_event_loop_too() -> None:
     # As in a notebook, whose cells are run by a loop that is running already.
     assert cfr.solve(TEXT, engine=scripted()).answer == "5"

@@ -27,7 +27,12 @@ from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
 from cfr.method.registry import METHODS
 
-VARIANTS = (*METHODS, "cfr(reply=json)", "self-consistency(base=cfr,samples=2)")
+VARIANTS = (
+    *METHODS,
+    "cfr(reply=json)",
+    "cfr(prompts=paper)",
+    "self-consistency(base=cfr,samples=2)",
+)
 UNWORRIED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 TEXTS = st.text() | st.text(st.sampled_from('0a{}[]"\\boxed\0\x1b\ud83d\ude00\U0001f600é'))
 JSON = st.recursive(

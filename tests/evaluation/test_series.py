@@ -112,6 +112,23 @@ def test_built_in_methods_differ() -> None:
     assert len(set(prints.values())) == len(METHODS), prints
 
 
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("direct", "3941a16d61d0834a"),
+        ("cfr", "c6eb70f2bd0d9489"),
+        ("cfr(reply=json)", "946b01793ae4ad91"),
+        ("routed-cfr", "d15548f75cd0ea74"),
+        ("routed-cfr(reply=json)", "0946a31fae7e98c0"),
+        ("llm-router", "15abac59764d5570"),
+        ("self-consistency(base=cfr)", "206ea4f2f0f8817f"),
+    ],
+)
+def test_methods_of_old_stores_are_still_the_same(name: str, known: str) -> None:
+    # Those of stores that were made before CFR had more options than its reply.
+    assert fingerprint(make(name)) == known
+
+
 def test_a_fingerprint_is_the_same_in_every_process() -> None:
     script = (
         "from cfr.evaluation.series import fingerprint; from cfr.method import make;"

@@ -1,6 +1,9 @@
 import json
 
-from cfr.method import CFR, Direct, Routed
+import pytest
+
+from cfr.constraint.schema import FEW, Limit
+from cfr.method import CFR, Direct, Routed, make
 from cfr.problem import Problem, Solution
 from cfr.protocol import Call, Completion, Run
 
@@ -37,6 +40,29 @@ def test_cfr_with_the_papers_reply_keeps_its_fields() -> None:
     assert run.result.details["reply"] == reply
 
 
+def test_the_papers_prompts_bring_its_settings_unless_others_are_given() -> None:
+    paper = CFR("json", prompts="paper", limit=None, json="object")
+    assert make("cfr(prompts=paper)") == paper
+    assert make("routed-cfr(prompts=paper)") == Routed(paper)
+    own = CFR("prose", prompts="paper", limit=Limit(8, 5), json="schema")
+    assert make("cfr(prompts=paper,reply=prose,constraints=8+5,json=schema)") == own
+    reply = json.dumps({"final_answer": "5"})
+    first, second = asked(play(paper, CUED, json.dumps(SPEC), reply))
+    assert (first.json, first.schema, second.json) == (True, "", True)
+    assert "Leave out none" in first.messages[0].content
+    assert "the final answer must satisfy them" in second.messages[0].content
+
+
+def test_later_options_are_named_only_where_they_are_used() -> None:
+    known = (
+        "CFR(reply='prose', extraction_budget=1024, solving_budget=31744, "
+        "fallback=Direct(budget=32768)"
+    )
+    assert repr(CFR()) == repr(CFR(prompts="own", limit=FEW, json="schema")) == f"{known})"
+    assert repr(CFR(limit=None)) == f"{known}, limit=None)"
+    assert repr(CFR(prompts="paper", json="off")) == f"{known}, prompts='paper', json='off')"
+
+
 def test_a_useless_stage_1_falls_back_to_direct() -> None:
     run = play(CFR(), CUED, "I would rather not.", r"\boxed{5}")
     assert [call.stage for call in asked(run)] == ["stage1", "direct"]
@@ -45,8 +71,39 @@ def test_a_useless_stage_1_falls_back_to_direct() -> None:
     assert run.result.answer == "5"
 
 
-def test_a_truncated_stage_1_is_used_as_far_as_it_goes() -> None:
+@pytest.mark.parametrize(
+    "stage1",
+    [
+        "{}",
+        '{"problem_summary": "", "raw_constraints": [], "answer_format": ""}',
+        '{"raw_constraints": [], "propagated_constraints": [],'
+        ' "likely_answer_range": "N/A (proof problem)", "answer_format": "proof/argument"}',
+    ],
+)
+def test_a_stage_1_without_constraints_defers_to_direct_and_is_not_malformed(stage1: str) -> None:
+    run = play(CFR(), CUED, stage1, r"\boxed{5}")
+    assert [call.stage for call in asked(run)] == ["stage1", "direct"]
+    assert run.result.details["rung"] == "empty"
+    assert "constraints" not in run.result.details
+
+
+def test_a_truncated_stage_1_with_one_field_falls_back_to_direct() -> None:
     cut = Completion(json.dumps(SPEC)[:-8], finish="length")
+    run = play(CFR(), CUED, cut, r"\boxed{5}")
+    assert [call.stage for call in asked(run)] == ["stage1", "direct"]
+    assert run.result.details["rung"] == "fallback"
+    assert run.result.details["stage1_truncated"] is True
+
+
+@pytest.mark.parametrize("thought", ["<think>mod 7</think>", "mod 7</think>\n"])
+def test_a_stage_1_that_thinks_first_is_parsed(thought: str) -> None:
+    run = play(CFR(), CUED, thought + json.dumps(SPEC), r"\boxed{5}")
+    assert run.result.details["rung"] == "parsed"
+    assert run.result.details["constraints"] == SPEC
+
+
+def test_a_truncated_stage_1_is_used_as_far_as_it_goes() -> None:
+    cut = Completion(json.dumps(SPEC | {"answer_format": "integer"})[:-4], finish="length")
     run = play(CFR(), CUED, cut, r"\boxed{5}")
     assert run.result.details["rung"] == "repaired"
     assert run.result.details["stage1_truncated"] is True

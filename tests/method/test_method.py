@@ -17,7 +17,7 @@ from cfr.protocol import Completion, Run, Usage
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7. {x} [[problem]]")
 SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "modular", "description": "mod 7"}]})
 REPLIES = {"stage1": SPEC, "router": '{"restrictive": "yes"}', "format": "An integer."}
-VARIANTS = [*METHODS, "cfr(reply=json)", "llm-router(reply=json)"]
+VARIANTS = [*METHODS, "cfr(reply=json)", "llm-router(reply=json)", "cfr(prompts=paper)"]
 LABELS = {
     "direct": "Direct CoT",
     "reminder": "CoT + final-answer constraint reminder",

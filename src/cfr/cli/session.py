@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 
@@ -27,6 +27,7 @@ from cfr.method import Method, Routed
 from cfr.method.constraint_first import Routing
 from cfr.problem import Problem
 from cfr.protocol import Call, Completion
+from cfr.thinking import ThinkingStream
 
 __all__ = ["Session"]
 
@@ -128,12 +129,14 @@ class _Shown(Watcher):
         self._status: Status | None = None
         self._followed: Call | None = None
         self._waiting: list[tuple[Call, Completion]] = []
+        self._stream = ThinkingStream()
+        self._thinks = False
 
     def started(self, call: Call) -> None:
         """Say which stage begins."""
         if self._followed is not None:
             return
-        self._followed = call
+        self._followed, self._stream, self._thinks = call, ThinkingStream(), False
         if call.stage == "stage1":
             self._status = self._console.status("Stage 1: what must the answer satisfy?")
             self._status.start()
@@ -143,11 +146,19 @@ class _Shown(Watcher):
     def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
         """Write the next words, thinking in grey."""
         if call is self._followed and call.stage != "stage1":
-            style = "dim" if reasoning else ""
-            self._console.print(Text(show.printable(piece), style=style), end="", soft_wrap=True)
+            self._write([(piece, True)] if reasoning else self._stream.add(piece))
+
+    def _write(self, parts: Iterable[tuple[str, bool]]) -> None:
+        for text, thought in parts:
+            if self._thinks and not thought:
+                self._console.print()
+            self._thinks = thought
+            shown = Text(show.printable(text), style="dim" if thought else "")
+            self._console.print(shown, end="", soft_wrap=True)
 
     def retrying(self, call: Call, fault: Transient, seconds: float) -> None:  # noqa: ARG002
         """Say why a reply begins anew."""
+        self._stream = ThinkingStream()
         said = f"\n{one_line(str(fault))}: asking again in {seconds:.1f} s"
         self._console.print(Text(said, style="yellow"))
 
@@ -161,6 +172,7 @@ class _Shown(Watcher):
             self._waiting.append((call, completion))
             return
         self._stop_status()
+        self._write(self._stream.end())
         self._close(call, completion, written=self._followed is not None)
         self._followed = None
         for other, whole in self._waiting:

@@ -1,22 +1,27 @@
 """From a Stage 1 reply to a spec, however damaged the reply is.
 
-Paper: appendix "JSON Parsing and Error Handling". The rungs, best first:
+Paper: appendix "JSON Parsing and Error Handling"; "Minimal Constraint Set". The rungs, best first:
 
-1. ``parsed``: the reply is a JSON object.
-2. ``repaired``: it becomes one once fences, thinking and stray text are cut away and a repair
-   library has mended what is left (missing braces, bad escapes, a reply cut off by its budget).
-3. ``fields``: at least two of the three key fields could be picked out of the text.
-4. ``fallback``: none of these; the problem goes to Direct CoT.
+1. ``parsed``: the reply is a JSON object, once thinking before it is taken away.
+2. ``empty``: it is valid JSON too, but says nothing that could guide a solver: no constraints, or
+   those of a proof.
+3. ``repaired``: it becomes an object once fences and stray text are cut away and a repair library
+   has mended what is left (missing braces, bad escapes, a reply cut off by its budget).
+4. ``fields``: at least two of the three key fields could be picked out of the text.
+5. ``fallback``: none of these.
 
-Which rung a reply landed on is recorded with the solution.
+A reply that is not JSON as it stands must yield at least two fields that say something, as the
+paper has it; one is no specification. What is ``empty`` or ``fallback`` defers to Direct CoT. Which
+rung a reply landed on is recorded with the solution.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast, get_args
 
 import json_repair
 
@@ -24,11 +29,28 @@ from cfr.constraint.spec import ConstraintSpec
 from cfr.problem import Json
 from cfr.thinking import without_thinking
 
-__all__ = ["RUNGS", "Recovered", "Rung", "read_object", "read_spec"]
+__all__ = [
+    "DEFERRED",
+    "FEWEST_FIELDS",
+    "RUNGS",
+    "WELL_FORMED",
+    "Recovered",
+    "Rung",
+    "read_object",
+    "read_spec",
+]
 
-Rung: TypeAlias = Literal["parsed", "repaired", "fields", "fallback"]
+Rung: TypeAlias = Literal["parsed", "empty", "repaired", "fields", "fallback"]
 _Object: TypeAlias = dict[str, Json]
-RUNGS: Final[tuple[Rung, ...]] = ("parsed", "repaired", "fields", "fallback")
+RUNGS: Final[tuple[Rung, ...]] = get_args(Rung)
+WELL_FORMED: Final[tuple[Rung, ...]] = ("parsed", "empty")
+"""Those of replies that were JSON as they stood; the others are what the paper calls malformed.
+Stores that were made before there was ``empty`` count its replies as ``fallback``."""
+DEFERRED: Final[tuple[Rung, ...]] = ("empty", "fallback")
+"""Those of replies that there is no Stage 2 for: the problem is solved by Direct CoT."""
+
+FEWEST_FIELDS: Final = 2
+"""The fields that a reply must yield to be used where it is not JSON as it stands."""
 
 # Repair takes a time that grows with the square of some hostile texts. A Stage 1 reply within its
 # 1,024 tokens is far below both limits; beyond them only the other rungs are tried.
@@ -43,13 +65,20 @@ class Recovered:
     rung: Rung
     spec: ConstraintSpec
 
+    @property
+    def defers(self) -> bool:
+        """Whether there is nothing to solve under."""
+        return self.rung in DEFERRED
+
 
 def read_spec(reply: str) -> Recovered:
     """Read a Stage 1 reply down the ladder; it never fails, at worst it falls back."""
-    if spec := _best_spec(_parse(reply)):
-        return Recovered("parsed", spec)
     said = without_thinking(reply)
-    if spec := _best_spec(_repair(said)):
+    if (value := _parse(reply) or _parse(said)) is not None:
+        spec = _best_spec(_objects(value))
+        return Recovered("parsed" if spec.restricts else "empty", spec)
+    spec = _best_spec(_repair(said))
+    if len(spec.restricting) >= FEWEST_FIELDS:
         return Recovered("repaired", spec)
     if spec := _pick_fields(said):
         return Recovered("fields", spec)
@@ -57,15 +86,18 @@ def read_spec(reply: str) -> Recovered:
 
 
 def read_object(reply: str) -> _Object | None:
-    """Read the JSON object in any reply by the first two rungs; None where there is none."""
-    return next(iter(_parse(reply) or _repair(without_thinking(reply))), None)
+    """Read the JSON object in any reply, mended where it must be; None where there is none."""
+    said = without_thinking(reply)
+    return next(iter(_objects(_parse(reply) or _parse(said)) or _repair(said)), None)
 
 
-def _parse(text: str) -> list[_Object]:
+def _parse(text: str) -> object | None:
+    """Parse a text that is an object or a list; None for all others."""
     try:
-        return _objects(json.loads(text))
+        value: object = json.loads(text)
     except (ValueError, RecursionError):
-        return []
+        return None
+    return cast("object", value) if isinstance(value, dict | list) else None
 
 
 def _repair(text: str) -> list[_Object]:
@@ -86,18 +118,17 @@ def _objects(value: object) -> list[_Object]:
     return [cast("_Object", item) for item in values if isinstance(item, dict)]
 
 
-def _best_spec(objects: list[_Object]) -> ConstraintSpec | None:
-    """Choose the fullest spec; None where none of the objects restricts anything."""
-    specs = (_spec(fields) for fields in objects)
-    return max(filter(None, specs), key=lambda spec: len(spec.to_json()), default=None)
+def _best_spec(objects: list[_Object]) -> ConstraintSpec:
+    """Choose the spec that says most; an empty one where there are no objects."""
+    specs = (spec for fields in objects for spec in _specs(fields))
+    best = max(specs, key=lambda spec: (len(spec.restricting), len(spec.to_json())), default=None)
+    return best or ConstraintSpec()
 
 
-def _spec(fields: _Object) -> ConstraintSpec | None:
-    spec = ConstraintSpec.from_mapping(fields)
-    if spec.restricts:
-        return spec
-    # Some models wrap the object in another: {"constraints": {…}}.
-    return _best_spec(_objects(next(iter(fields.values())))) if len(fields) == 1 else None
+def _specs(fields: _Object) -> Iterator[ConstraintSpec]:
+    yield ConstraintSpec.from_mapping(fields)
+    if len(fields) == 1:  # some models wrap the object in another: {"constraints": {…}}
+        yield _best_spec(_objects(next(iter(fields.values()))))
 
 
 def _pick_fields(text: str) -> ConstraintSpec | None:
@@ -107,11 +138,10 @@ def _pick_fields(text: str) -> ConstraintSpec | None:
         cleaned = value.strip().strip("\"'`*,").strip()
         if cleaned and cleaned.lower() not in ("null", "none", "[]", "{}"):
             found.setdefault(re.sub(r"[\s_]+", "_", name.lower()), cleaned)
-    if len(found) < 2:
-        return None
     if "critical_constraints" in found:
         found["critical_constraints"] = _split_names(str(found["critical_constraints"]))
-    return ConstraintSpec.from_mapping(found)
+    spec = ConstraintSpec.from_mapping(found)
+    return spec if len(spec.restricting) >= FEWEST_FIELDS else None
 
 
 def _split_names(text: str) -> list[Json]:

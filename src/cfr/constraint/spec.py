@@ -8,6 +8,7 @@ too (``desc`` for ``description``, ``from`` for ``derived_from``); it is written
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast, get_args
@@ -15,7 +16,7 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 from cfr.answer.extraction.latex import restore_commands
 from cfr.problem import Json
 
-__all__ = ["KINDS", "SCHEMA", "Constraint", "ConstraintSpec", "Kind", "Propagated"]
+__all__ = ["KINDS", "Constraint", "ConstraintSpec", "Kind", "Propagated"]
 
 Kind: TypeAlias = Literal[
     "domain", "modular", "parity", "bound", "monotonic", "structure", "dimension", "format"
@@ -79,16 +80,26 @@ class ConstraintSpec:
         )
 
     @property
+    def restricting(self) -> tuple[str, ...]:
+        """The fields that say something that could guide a solver; a summary never does.
+
+        Nor does "N/A", or a proof as the form of the answer (paper: Minimal Constraint Set).
+        """
+        form = self.answer_format
+        said = {
+            "raw_constraints": bool(self.raw_constraints),
+            "propagated_constraints": bool(self.propagated_constraints),
+            "likely_answer_range": not _NOTHING.fullmatch(self.likely_answer_range),
+            "answer_format": not _NOTHING.fullmatch(form) and not _PROOF.fullmatch(form),
+            "critical_constraints": bool(self.critical_constraints),
+            "danger_note": not _NOTHING.fullmatch(self.danger_note),
+        }
+        return tuple(name for name, says in said.items() if says)
+
+    @property
     def restricts(self) -> bool:
-        """Whether it says anything that could guide a solver; a summary alone does not."""
-        return bool(
-            self.raw_constraints
-            or self.propagated_constraints
-            or self.likely_answer_range
-            or self.answer_format
-            or self.critical_constraints
-            or self.danger_note
-        )
+        """Whether it says anything that could guide a solver."""
+        return bool(self.restricting)
 
     def to_json(self) -> dict[str, Json]:
         """Write the spec with the paper's field names; fields that say nothing are left out."""
@@ -109,6 +120,10 @@ class ConstraintSpec:
         }
         return {name: value for name, value in fields.items() if value}
 
+    def to_text(self) -> str:
+        """Write the spec as Stage 2 is shown it."""
+        return json.dumps(self.to_json(), ensure_ascii=False, indent=1)
+
 
 def _constraint(item: object, default_id: str) -> Constraint | None:
     if not isinstance(item, Mapping):
@@ -118,7 +133,7 @@ def _constraint(item: object, default_id: str) -> Constraint | None:
     description = _text(_first(fields, "description", "desc", "constraint", "text"))
     if not description:
         return None
-    kind = _text(_first(fields, "type", "kind")).lower()
+    kind = _kind(_text(_first(fields, "type", "kind")))
     return Constraint(_text(fields.get("id")) or default_id, kind, description)
 
 
@@ -132,6 +147,14 @@ def _propagated(item: object, default_id: str) -> Propagated | None:
         return None
     sources = _names(_first(fields, "derived_from", "from"))
     return Propagated(_text(fields.get("id")) or default_id, sources, description)
+
+
+def _kind(text: str) -> str:
+    """Read a kind in its other forms too: "Bounds", "bounds_or_extremal", "Domain (integer)"."""
+    written = text.lower()
+    words = re.findall(r"[a-z]+", written)
+    known = (_KIND_WORDS.get(word) or _KIND_WORDS.get(word.removesuffix("s")) for word in words)
+    return next(filter(None, known), written)
 
 
 def _first(fields: Mapping[str, object], *names: str) -> object:
@@ -169,37 +192,24 @@ def _text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _line(limit: int) -> dict[str, Json]:
-    return {"type": "string", "maxLength": limit}
-
-
-def _list(item: dict[str, Json], limit: int) -> dict[str, Json]:
-    return {"type": "array", "items": item, "maxItems": limit}
-
-
-def _object(**properties: Json) -> dict[str, Json]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": [*properties],
-        "additionalProperties": False,
-    }
-
-
-# For engines that can enforce a schema. Every string and list is bounded: without bounds a small
-# model that is held to a grammar repeats itself until its budget is spent.
-SCHEMA: Final = json.dumps(
-    _object(
-        problem_summary=_line(200),
-        raw_constraints=_list(
-            _object(id=_line(4), type={"enum": [*KINDS]}, description=_line(200)), 6
-        ),
-        propagated_constraints=_list(
-            _object(id=_line(4), derived_from=_list(_line(4), 4), description=_line(200)), 3
-        ),
-        likely_answer_range=_line(100),
-        answer_format=_line(100),
-        critical_constraints=_list(_line(4), 4),
-        danger_note=_line(200),
-    )
+# What a field says that has nothing to say, with or without a remark behind it.
+_NOTHING: Final = re.compile(
+    r"\W*|(?:n/?a|none|null|nil|nothing|unknown|unspecified|not (?:applicable|specified|known)"
+    r"|no (?:(?:specific|particular) )?(?:constraint|restriction|range|format|answer)s?)"
+    r"(?:\s*\(.*\)|\W+(?:proof|for|as|since|because)\b.*)?\W*",
+    re.IGNORECASE | re.DOTALL,
 )
+# The form of an answer that is none: "proof/argument" in the paper's example.
+_PROOF: Final = re.compile(
+    r"(?:(?:an?|the|formal|written|rigorous|complete|mathematical) )*proof"
+    r"(?: ?(?:/|,|or) ?(?:argument|explanation|demonstration|reasoning))*(?: ?\(.*\))?\W*",
+    re.IGNORECASE,
+)
+
+_KIND_WORDS: Final[Mapping[str, str]] = {kind: kind for kind in KINDS} | {
+    "parities": "parity",
+    "monotone": "monotonic",
+    "monotonicity": "monotonic",
+    "structural": "structure",
+    "dimensional": "dimension",
+}

@@ -6,21 +6,37 @@ convention never enters a prompt: both stages see the problem's text and nothing
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 from cfr.constraint.recovery import read_object
-from cfr.constraint.spec import SCHEMA, ConstraintSpec
+from cfr.constraint.schema import FEW, Limit, schema_for
+from cfr.constraint.spec import ConstraintSpec
 from cfr.problem import Json
 from cfr.prompt import load
 from cfr.protocol import Call
 
-__all__ = ["REPLY_FIELDS", "ReplyStyle", "extract_constraints", "read_reply", "solve_under"]
+__all__ = [
+    "REPLY_FIELDS",
+    "JsonMode",
+    "PromptSet",
+    "ReplyStyle",
+    "extract_constraints",
+    "read_reply",
+    "solve_under",
+]
 
 ReplyStyle: TypeAlias = Literal["prose", "json"]
 """``json`` is the paper's reply. ``prose`` lets the reasoning come before the answer, which is
 where a model that does not think beforehand needs it (docs/design/0002-reply-style.md)."""
+
+PromptSet: TypeAlias = Literal["own", "paper"]
+"""``paper`` demands what the paper's templates demand, all of it and nothing else, in our words.
+``own`` asks for brevity and a danger note in Stage 1, and trusts its list less in Stage 2."""
+
+JsonMode: TypeAlias = Literal["schema", "object", "off"]
+"""How JSON is asked for beside the prompt: by a schema where the engine can enforce one and by JSON
+mode elsewhere; by JSON mode, as in the paper; or not at all."""
 
 REPLY_FIELDS: Final = (
     "certificate_type",
@@ -31,24 +47,58 @@ REPLY_FIELDS: Final = (
     "solution",
 )
 
-_STAGE1: Final = load("cfr.constraint", "stage1")
-_STAGE2: Final = {
-    "prose": load("cfr.constraint", "stage2-prose"),
-    "json": load("cfr.constraint", "stage2-json"),
+_STAGE1: Final = {
+    "own": load("cfr.constraint", "stage1"),
+    "paper": load("cfr.constraint", "stage1-paper"),
 }
+_STAGE2: Final = {
+    ("own", "prose"): load("cfr.constraint", "stage2-prose"),
+    ("own", "json"): load("cfr.constraint", "stage2-json"),
+    ("paper", "prose"): load("cfr.constraint", "stage2-paper-prose"),
+    ("paper", "json"): load("cfr.constraint", "stage2-paper-json"),
+}
+_NUMBERS: Final = "no one two three four five six seven eight nine ten eleven twelve".split()
 
 
-def extract_constraints(problem: str, budget: int) -> Call:
+def extract_constraints(
+    problem: str,
+    budget: int,
+    *,
+    prompts: PromptSet = "own",
+    limit: Limit | None = FEW,
+    json: JsonMode = "schema",
+) -> Call:
     """Build the Stage 1 call: what must any valid answer satisfy?"""
-    prompt = _STAGE1.fill(problem=problem)
-    return Call.user(prompt, stage="stage1", max_tokens=budget, json=True, schema=SCHEMA)
+    prompt = _STAGE1[prompts].fill(problem=problem, extent=_extent(prompts, limit))
+    schema = schema_for(limit, danger_note=prompts == "own") if json == "schema" else ""
+    return Call.user(prompt, stage="stage1", max_tokens=budget, json=json != "off", schema=schema)
 
 
-def solve_under(problem: str, spec: ConstraintSpec, style: ReplyStyle, budget: int) -> Call:
+def _extent(prompts: PromptSet, limit: Limit | None) -> str:
+    """Say how much Stage 1 should write."""
+    if limit is None:
+        brief = ", each in fewer than twenty words" if prompts == "own" else ""
+        return f"Leave out none that you find{brief}."
+    raw, propagated = (_NUMBERS[n] if n < len(_NUMBERS) else str(n) for n in limit)
+    most = f"at most {raw} constraints and {propagated} combinations"
+    if prompts == "own":
+        return f"Be brief: {most}, each in fewer than twenty words."
+    return f"List {most}."
+
+
+def solve_under(
+    problem: str,
+    spec: ConstraintSpec,
+    style: ReplyStyle,
+    budget: int,
+    *,
+    prompts: PromptSet = "own",
+    json: JsonMode = "schema",
+) -> Call:
     """Build the Stage 2 call: solve, and check against the constraints on the way."""
-    constraints = json.dumps(spec.to_json(), ensure_ascii=False, indent=1)
-    prompt = _STAGE2[style].fill(problem=problem, constraints=constraints)
-    return Call.user(prompt, stage="stage2", max_tokens=budget, json=style == "json")
+    prompt = _STAGE2[prompts, style].fill(problem=problem, constraints=spec.to_text())
+    wanted = style == "json" and json != "off"
+    return Call.user(prompt, stage="stage2", max_tokens=budget, json=wanted)
 
 
 def read_reply(text: str) -> dict[str, Json]:

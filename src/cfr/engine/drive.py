@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from cfr.engine.engine import SILENT, Engine, Watcher
 from cfr.engine.journal import Journal, storable_call, storable_completion
 from cfr.protocol import Call, Completion, Exchange, Run, Steps
+from cfr.thinking import split_thinking
 
 __all__ = ["Outcome", "drive"]
 
@@ -30,7 +31,7 @@ async def drive(
 
     With a journal, completions it already has are not asked for again, and each new one is stored
     before the method sees it. Whatever an engine returns passes the gate for storable values first,
-    so that the method sees the same on a replay.
+    so that the method sees the same on a replay; thinking inside a reply is set apart there too.
     """
     run = Run(steps)
     while not run.done:
@@ -59,8 +60,18 @@ async def _perform(
     watcher.started(call)
     completion = journal.recall(ordinal, call) if journal else None
     if completion is None:
-        completion = storable_completion(await engine.complete(storable_call(call), watcher))
+        received = await engine.complete(storable_call(call), watcher)
+        completion = storable_completion(_with_thinking_apart(received))
         if journal:
             await journal.record(ordinal, call, completion)
     watcher.finished(call, completion)
     return completion
+
+
+def _with_thinking_apart(completion: Completion) -> Completion:
+    """Move thinking that a model wrote into its reply to where other endpoints return it."""
+    thinking, said = split_thinking(completion.text)
+    if said is completion.text:
+        return completion
+    apart = "\n\n".join(filter(None, (completion.reasoning, thinking)))
+    return replace(completion, text=said, reasoning=apart)

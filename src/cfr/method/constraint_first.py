@@ -7,11 +7,20 @@ from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from cfr.constraint.recovery import read_spec
 from cfr.constraint.router import Cue, Profile, aime_convention, route
-from cfr.constraint.stage import ReplyStyle, extract_constraints, read_reply, solve_under
+from cfr.constraint.schema import FEW, Limit
+from cfr.constraint.spec import ConstraintSpec
+from cfr.constraint.stage import (
+    JsonMode,
+    PromptSet,
+    ReplyStyle,
+    extract_constraints,
+    read_reply,
+    solve_under,
+)
 from cfr.method.direct import Direct
 from cfr.method.method import BUDGET, Method, configuration, noting, solution_from
 from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Steps, ask
+from cfr.protocol import Call, Steps, ask
 
 __all__ = ["CFR", "EXTRACTION_BUDGET", "Convention", "Routed", "Routing"]
 
@@ -26,7 +35,8 @@ Convention: TypeAlias = Literal["none", "aime"]
 class CFR:
     """CFR (always-on): Stage 1 lists the constraints, Stage 2 solves under them.
 
-    Where Stage 1's reply cannot be used at all, the problem is solved by Direct CoT.
+    Where Stage 1's reply cannot be used at all, or says that there are no constraints, the problem
+    is solved by Direct CoT.
     """
 
     label: ClassVar[str] = "CFR (always-on)"
@@ -34,6 +44,10 @@ class CFR:
     extraction_budget: int = EXTRACTION_BUDGET
     solving_budget: int = BUDGET - EXTRACTION_BUDGET
     fallback: Method = Direct()
+    prompts: PromptSet = field(default="own", repr=False)
+    limit: Limit | None = field(default=FEW, repr=False)
+    """The most constraints that Stage 1 may list; None for as many as there are."""
+    json: JsonMode = field(default="schema", repr=False)
     extractor: str = field(default="", repr=False)
     """Another model that answers Stage 1 (paper: Learned constraint extraction)."""
 
@@ -47,18 +61,36 @@ class CFR:
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask for constraints, then for a solution under them."""
-        extraction = extract_constraints(problem.text, self.extraction_budget)
-        stage1 = yield from ask(replace(extraction, model=self.extractor or None))
-        rung, spec = (recovered := read_spec(stage1.text)).rung, recovered.spec
-        noted: dict[str, Json] = {"rung": rung, "stage1_truncated": stage1.truncated}
-        if rung == "fallback":
+        stage1 = yield from ask(self._extraction(problem))
+        recovered = read_spec(stage1.text)
+        noted: dict[str, Json] = {"rung": recovered.rung, "stage1_truncated": stage1.truncated}
+        if recovered.defers:
             return noting((yield from self.fallback.solve(problem)), **noted)
-        call = solve_under(problem.text, spec, self.reply, self.solving_budget)
-        stage2 = yield from ask(call)
-        noted["constraints"] = spec.to_json()
+        stage2 = yield from ask(self._solving(problem, recovered.spec))
+        noted["constraints"] = recovered.spec.to_json()
         if self.reply == "json":
             noted["reply"] = read_reply(stage2.text)
         return solution_from(stage2, **noted)
+
+    def _extraction(self, problem: Problem) -> Call:
+        call = extract_constraints(
+            problem.text,
+            self.extraction_budget,
+            prompts=self.prompts,
+            limit=self.limit,
+            json=self.json,
+        )
+        return replace(call, model=self.extractor or None)
+
+    def _solving(self, problem: Problem, spec: ConstraintSpec) -> Call:
+        return solve_under(
+            problem.text,
+            spec,
+            self.reply,
+            self.solving_budget,
+            prompts=self.prompts,
+            json=self.json,
+        )
 
 
 class Routing(NamedTuple):

@@ -12,10 +12,12 @@ import difflib
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
+from types import NoneType
 from typing import Final, Literal, cast, get_args, get_origin, get_type_hints
 
 from cfr.constraint.router import Profile
-from cfr.constraint.stage import ReplyStyle
+from cfr.constraint.schema import read_limit
+from cfr.constraint.stage import JsonMode, PromptSet, ReplyStyle
 from cfr.method import plugin
 from cfr.method.constraint_first import CFR, Convention, Routed
 from cfr.method.direct import Direct
@@ -71,19 +73,39 @@ def self_refine(iterations: int = 1) -> SelfRefine:
     return SelfRefine(iterations)
 
 
-def cfr(reply: ReplyStyle = "prose", extractor: str = "") -> CFR:
-    """List the constraints first, then solve under them, for every problem."""
-    return CFR(reply=reply, extractor=extractor)
+def cfr(
+    reply: ReplyStyle | None = None,
+    prompts: PromptSet = "own",
+    constraints: str = "",
+    json: JsonMode | None = None,
+    extractor: str = "",
+) -> CFR:
+    """List the constraints first, then solve under them, for every problem.
+
+    With the paper's prompts go its settings, unless others are given.
+    """
+    paper = prompts == "paper"
+    return CFR(
+        reply or ("json" if paper else "prose"),
+        prompts=prompts,
+        limit=read_limit(constraints or ("all" if paper else "6+3")),
+        json=json or ("object" if paper else "schema"),
+        extractor=extractor,
+    )
 
 
 def routed_cfr(
-    reply: ReplyStyle = "prose",
+    reply: ReplyStyle | None = None,
     router: Profile = "reconstructed",
     convention: Convention = "none",
+    prompts: PromptSet = "own",
+    constraints: str = "",
+    json: JsonMode | None = None,
     extractor: str = "",
 ) -> Routed:
     """List the constraints first where the text has restrictive cues; Direct CoT elsewhere."""
-    return Routed(cfr(reply, extractor), profile=router, convention=convention)
+    constrained = cfr(reply, prompts, constraints, json, extractor)
+    return Routed(constrained, profile=router, convention=convention)
 
 
 def self_consistency(base: Method = Direct(), samples: int = 8) -> SelfConsistency:
@@ -91,9 +113,16 @@ def self_consistency(base: Method = Direct(), samples: int = 8) -> SelfConsisten
     return SelfConsistency(base, samples)
 
 
-def llm_router(reply: ReplyStyle = "prose", model: str = "", extractor: str = "") -> LLMRouted:
+def llm_router(
+    reply: ReplyStyle | None = None,
+    prompts: PromptSet = "own",
+    constraints: str = "",
+    json: JsonMode | None = None,
+    extractor: str = "",
+    model: str = "",
+) -> LLMRouted:
     """Routed-CFR with a short call to the model in place of the regular expressions."""
-    return LLMRouted(cfr(reply, extractor), model=model)
+    return LLMRouted(cfr(reply, prompts, constraints, json, extractor), model=model)
 
 
 METHODS: Final[dict[str, Callable[..., Method]]] = {
@@ -188,6 +217,8 @@ def _unquote(where: str, value: str) -> str:
 
 
 def _convert(where: str, kind: object, value: str) -> object:
+    if NoneType in get_args(kind):  # None is what it is when it is not given
+        (kind,) = (given for given in get_args(kind) if given is not NoneType)
     if get_origin(kind) is Literal:
         choices = cast("tuple[str, ...]", get_args(kind))
         if value not in choices:

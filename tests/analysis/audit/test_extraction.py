@@ -29,6 +29,12 @@ def test_the_ladder_by_hand() -> None:
     assert (found.malformed_rate, found.malformed_interval) == (0.6, wilson(3, 5))
 
 
+def test_an_empty_reply_is_not_malformed() -> None:
+    rows = [attempt("+", n, kinds=[], rung=rung) for n, rung in enumerate(["empty", "fallback"])]
+    (found,) = count_recovery(study(arm("cfr", {"p": rows})))
+    assert (found.total, found.malformed, found.unknown) == (2, 1, 0)
+
+
 def test_a_rung_of_another_name_is_malformed() -> None:
     odd = study(arm("cfr", {"p": [attempt("+", kinds=[], rung="guessed")]}))
     assert (count_recovery(odd)[0].malformed, count_recovery(odd)[0].unknown) == (1, 1)

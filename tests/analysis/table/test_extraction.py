@@ -26,7 +26,7 @@ STUDY = study(arm("direct", {"p1": "++"}), CFR)
 
 
 def test_recovery_steps_as_a_table() -> None:
-    expected = "| 5 | 2 (40.0 %) | 1 (20.0 %) | 1 (20.0 %) | 1 (20.0 %) | 60.0 % "
+    expected = "| 5 | 2 (40.0 %) | 0 (0.0 %) | 1 (20.0 %) | 1 (20.0 %) | 1 (20.0 %) | 60.0 % "
     assert expected in to_markdown(parsing_table(STUDY))
     assert parsing_table(STUDY).notes[-1].startswith("Runs of versions that did not tell them")
 

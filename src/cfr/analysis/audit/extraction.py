@@ -1,7 +1,7 @@
 """Stage 1 replies on record: how they parsed, how many constraints they list, how sound those are.
 
 Paper: Stage 1 Constraint Reliability; appendix JSON Parsing and Error Handling. A reply is read by
-the first of four recovery steps that can (``cfr.constraint.recovery``): parsed, repaired, fields,
+the first recovery step that can (``cfr.constraint.recovery``): parsed, empty, repaired, fields,
 fallback. Stores keep the name of the step as ``rung``.
 """
 
@@ -11,16 +11,14 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from cfr.analysis.statistics.interval import Interval, wilson
 from cfr.analysis.statistics.resample import bootstrap
 from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Arm, Extraction, Study
-from cfr.constraint.recovery import RUNGS
+from cfr.constraint.recovery import RUNGS, WELL_FORMED
 
 __all__ = [
-    "UNUSED_RUNGS",
     "ConstraintCounts",
     "GoldSample",
     "Mean",
@@ -31,10 +29,6 @@ __all__ = [
     "count_recovery",
     "stage1_replies",
 ]
-
-
-UNUSED_RUNGS: Final = ("empty", "fallback")
-"""The steps of replies without a Stage 2: they list nothing, or nothing could be read."""
 
 
 def arms_with_stage1(study: Study) -> dict[tuple[str, str], list[Arm]]:
@@ -63,13 +57,13 @@ class RecoveryCounts:
 
     @property
     def unknown(self) -> int:
-        """Replies whose step has a name that is none of the four."""
+        """Replies whose step has a name that is none of these."""
         return self.total - sum(self.by_rung.get(rung, 0) for rung in RUNGS)
 
     @property
     def malformed(self) -> int:
         """Replies that were no JSON as they stood."""
-        return self.total - self.by_rung.get("parsed", 0)
+        return self.total - sum(self.by_rung.get(rung, 0) for rung in WELL_FORMED)
 
     @property
     def malformed_rate(self) -> float:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cfr.analysis.audit.extraction import UNUSED_RUNGS
 from cfr.analysis.study.study import Attempt, Study
+from cfr.constraint.recovery import DEFERRED
 from cfr.constraint.router import route
 
 __all__ = ["FlowCounts", "count_flow"]
@@ -94,7 +94,7 @@ def count_flow(study: Study, method: str) -> FlowCounts:
         staged=rungs.total(),
         direct=direct,
         rungs=rungs,
-        fallback=sum(rungs[rung] for rung in UNUSED_RUNGS),
+        fallback=sum(rungs[rung] for rung in DEFERRED),
         unit="problems" if len({arm.model for arm in arms}) == 1 else "attempts",
         always_on=not direct and all(one.routed is None for one in first.values()),
     )

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cfr.analysis.audit.extraction import UNUSED_RUNGS
 from cfr.analysis.audit.flow import FlowCounts
 from cfr.analysis.figure.colour import INK, MUTED, PALETTE
 from cfr.analysis.figure.figure import Caption, Figure
 from cfr.analysis.figure.library import load
 from cfr.analysis.figure.sheet import SIZE, Sheet, sheet
 from cfr.analysis.figure.text import clean, listed
+from cfr.constraint.recovery import DEFERRED
 
 __all__ = ["FRAMEWORK", "draw_flow"]
 
@@ -52,7 +52,7 @@ def draw_flow(counts: FlowCounts, caption: Caption = FRAMEWORK) -> Figure:
 
 def _boxes(counts: FlowCounts, tall: float) -> list[_Box]:
     blue, _, green, _, orange, _, grey = PALETTE
-    read = ((rung, n) for rung, n in counts.rungs.items() if rung not in UNUSED_RUNGS)
+    read = ((rung, n) for rung, n in counts.rungs.items() if rung not in DEFERRED)
     rungs = [f"{clean(rung, 12)} {n:,}" for rung, n in read]
     given = _number(counts.problems) and [*_number(counts.problems), clean(counts.unit, 12)]
     answers = [*_number(counts.answers), *(f"{right} right" for right in _number(counts.right))]

@@ -20,6 +20,7 @@ from cfr.analysis.study.study import (
     Transcript,
     Transcripts,
 )
+from cfr.constraint.recovery import FEWEST_FIELDS
 from cfr.constraint.spec import ConstraintSpec
 from cfr.error import InputError
 from cfr.evaluation import record
@@ -35,8 +36,6 @@ Source: TypeAlias = Study | Store | Path | str
 """What a study can be read from: a store (open, or its path or URL) or a ``.jsonl`` file."""
 
 _FILES: Final = (".jsonl", ".jsonl.gz")
-_FEWEST: Final = 2
-"""The fields that a damaged Stage 1 reply must yield to be used (paper: JSON Parsing)."""
 
 _Raw = Mapping[str, Any]
 
@@ -220,8 +219,8 @@ def _rung(stored: str, spec: ConstraintSpec) -> str:
     """
     if stored == "parsed":
         return stored if spec.restricts else "empty"
-    fields = spec.to_json().keys() - {"problem_summary"}
-    return "fallback" if stored in ("repaired", "fields") and len(fields) < _FEWEST else stored
+    damaged = stored in ("repaired", "fields")
+    return "fallback" if damaged and len(spec.restricting) < FEWEST_FIELDS else stored
 
 
 def _critical(spec: ConstraintSpec) -> tuple[str, ...]:

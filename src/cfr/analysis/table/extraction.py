@@ -38,9 +38,10 @@ def parsing_table(study: Study) -> Table:
     )
     odd = sum(one.unknown for one in found)
     notes = [
-        "A reply is read by the first recovery step that can: parsed as JSON; repaired into JSON; "
-        "fields, picked out of the text; fallback, where the problem is solved without "
-        "constraints. Malformed: not JSON as it stood; a fence of code around it is enough. "
+        "A reply is read by the first recovery step that can: parsed as JSON; empty, valid JSON "
+        "without a constraint; repaired into JSON; fields, picked out of the text; fallback. After "
+        "an empty reply and a fallback the problem is solved without constraints. Malformed: not "
+        "JSON as it stood, thinking before it aside; a fence of code around it is enough. "
         "Its interval is Wilson's."
     ]
     if odd:

@@ -10,12 +10,13 @@ from functools import cache
 from random import Random
 from typing import Final
 
-from cfr.analysis.audit.extraction import UNUSED_RUNGS, GoldSample, Quality
+from cfr.analysis.audit.extraction import GoldSample, Quality
 from cfr.analysis.audit.stage1.agreement import StatementCounts, report
 from cfr.analysis.audit.stage1.soundness import Audit, audit
 from cfr.analysis.study.study import Arm, Study
 from cfr.benchmark.constraintbench.item import Item
 from cfr.benchmark.constraintbench.split import is_constraintbench, load
+from cfr.constraint.recovery import DEFERRED
 from cfr.evaluation.record import RecordKey
 
 __all__ = ["gold_item", "gold_quality"]
@@ -62,7 +63,7 @@ def _audited(study: Study, arm: Arm) -> Iterable[tuple[RecordKey, Item]]:
     for problem, attempts in arm.attempts.items():
         if item := gold_item(study, arm.benchmark, problem):
             for attempt in attempts:
-                if (said := attempt.extraction) and said.rung not in UNUSED_RUNGS:
+                if (said := attempt.extraction) and said.rung not in DEFERRED:
                     yield (*arm.key, problem, attempt.run), item
 
 
