@@ -1,4 +1,5 @@
 import os
+import resource
 import signal
 import threading
 from collections.abc import Iterator
@@ -97,3 +98,18 @@ def test_a_worker_ends_when_its_parent_is_gone() -> None:
     ended.join(timeout=20)
     assert not ended.is_alive()
     pool.close()
+
+
+def test_a_process_with_thousands_of_open_files_is_judged_in_all_the_same() -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limits[1] < 2_000:
+        pytest.skip("no more than 2,000 files may be open here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(2_000, limits[0]), limits[1]))
+    many = [os.open(os.devnull, os.O_RDONLY) for _ in range(1_100)]
+    try:
+        with Workers(1, ("-c", PROGRAM)) as pool:
+            assert pool.judge("same", "same").same
+    finally:
+        for one in many:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
