@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,30 @@ def test_a_report_in_a_folder(outcomes: Path, tmp_path: Path) -> None:
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "CFR (always-on) against Direct CoT" in page
     assert "interval includes zero" in page
+
+
+def test_the_variant_of_a_family_can_be_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "o.jsonl"
+    rows = [
+        {"problem": str(n), "method": method, "run": 0, "correct": n < 2, "output_tokens": tokens}
+        for method, tokens in (("direct", 1), ("cfr(reply=json)", 2), ("cfr(reply=prose)", 3))
+        for n in range(3)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "out"
+    for option, meant, ratio in (((), "json", "0.50×"), (("cfr(reply=prose)",), "prose", "0.33×")):
+        chosen = [word for name in option for word in ("--variant", name)]
+        done = run("report", path, "-o", out, "--no-figures", *chosen)
+        assert done.returncode == 0, done.stderr
+        page = (out / "report.md").read_text(encoding="utf-8")
+        assert f"CFR (always-on) is cfr(reply={meant}) here" in page
+        ablation = (out / "tables" / "routing-ablation.tex").read_text(encoding="utf-8")
+        assert f"CFR (always-on) [reply={meant}] &" in ablation
+        assert ablation.count("[reply=") == 1
+        (line,) = re.findall(r"\| Direct CoT \|.*", page.partition("All methods side by side")[2])[
+            :1
+        ]
+        assert line.endswith(f"| {ratio} |")
 
 
 def test_a_person_classes_errors(outcomes: Path, tmp_path: Path) -> None:
@@ -89,6 +114,7 @@ def test_errors_are_one_line(outcomes: Path, tmp_path: Path) -> None:
         (("report", outcomes, "-o", outcomes), "cannot be a folder"),
         (("report", outcomes, "--baseline", "zero"), "has no method 'zero'"),
         (("report", outcomes, "--method", "zero"), "has no method 'zero'"),
+        (("report", outcomes, "--variant", "cfr(x=1)"), "has no variant 'cfr(x=1)'; it has direct"),
         (("report", outcomes, "--classes", bad), "line 1"),
         (("audit", "errors", empty), "no attempts yet"),
         (("audit", "stage1", outcomes, "--baseline", "zero"), "has no method 'zero'"),

@@ -191,6 +191,18 @@ def test_the_method_that_is_looked_at_closely() -> None:
         constrained_method(hand_made(*arms), "direct", "Direct CoT")
 
 
+def test_a_method_is_found_by_its_family_whatever_its_options() -> None:
+    names = ("direct", "check", "cfr(reply=json)", "routed-cfr(reply=json)", "cfr(reply=prose)")
+    found = hand_made(*(arm(name, {"p": "+"}) for name in names))
+    assert constrained_method(found, "direct") == "routed-cfr(reply=json)"
+    assert constrained_method(found, "direct", "cfr") == "cfr(reply=json)"
+    assert constrained_method(found, "direct", "cfr", ["cfr(reply=prose)"]) == "cfr(reply=prose)"
+    assert find_method(found, "CFR (always-on)") == "cfr(reply=json)"
+    assert compare(found, "direct", "routed-cfr").pairs[0].method == "routed-cfr(reply=json)"
+    with pytest.raises(ComparisonError, match=r"has no method 'cfr\(reply=xml\)'"):
+        find_method(found, "cfr(reply=xml)")
+
+
 def test_a_p_value_from_elsewhere_must_be_one() -> None:
     made = hand_made(arm("direct", {"p": "+"}), arm("cfr", {"p": "+"}))
     with pytest.raises(ComparisonError, match=r"1\.5: not a p-value"):

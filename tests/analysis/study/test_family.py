@@ -7,6 +7,7 @@ from cfr.analysis.study.family import (
     SELF_CONSISTENCY,
     check_variants,
     family_label,
+    family_named,
     family_of,
     find_variant,
     variant_notes,
@@ -31,6 +32,14 @@ def test_a_method_of_anyone_is_a_family_of_its_own() -> None:
     assert family_of(Arm("b", "mine(x=1)", "Mine", "m")) == "mine"
     assert family_of(Arm("b", "CFR (always-on)", "CFR (always-on)", "m")) == CFR
     assert family_label("mine") == "mine"
+
+
+def test_a_family_is_found_by_its_name_and_by_its_label() -> None:
+    found = study(*made("cfr(reply=json)", "mine(x=1)"), Arm("b", "Routed(x=1)", "Routed-CFR", "m"))
+    named = {name: family_named(found, name) for name in ("CFR", "cfr (always-on)", "mine")}
+    assert named == {"CFR": CFR, "cfr (always-on)": CFR, "mine": "mine"}
+    assert family_named(found, "routed-cfr") == ROUTED_CFR
+    assert family_named(found, "cfr(reply=prose)") == family_named(found, "direct") == ""
 
 
 def test_a_vote_over_routed_cfr_is_a_vote() -> None:

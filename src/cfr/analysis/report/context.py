@@ -19,6 +19,7 @@ from cfr.analysis.statistics.comparison import (
     constrained_method,
 )
 from cfr.analysis.statistics.subset import BASELINE
+from cfr.analysis.study.family import check_variants, family_named, find_variant
 from cfr.analysis.study.study import Study
 
 __all__ = ["ReportContext", "ReportOptions"]
@@ -37,6 +38,8 @@ class ReportOptions:
     labels: tuple[Label, ...] = ()
     """What people marked of Stage 1's constraints."""
     error_rule: ErrorRule = DEFAULT_RULE
+    variants: tuple[str, ...] = ()
+    """The variants that stand for their families; found by themselves where none is named."""
 
 
 class ReportContext:
@@ -45,8 +48,11 @@ class ReportContext:
     def __init__(self, study: Study, options: ReportOptions) -> None:
         self.study = study
         self.options = options
-        self.baseline = options.baseline
-        self.method = constrained_method(study, options.baseline, options.method)
+        self._chosen = check_variants(study, options.variants)
+        # A study without its baseline still has much to show; each comparison says what it lacks.
+        named, family = options.baseline, family_named(study, options.baseline)
+        self.baseline = find_variant(study, family, (named, *self._chosen)) or named
+        self.method = constrained_method(study, self.baseline, options.method, self._chosen)
 
     @cached_property
     def compared(self) -> tuple[tuple[Comparison, ...], str]:
@@ -62,6 +68,10 @@ class ReportContext:
             except ComparisonError as error:
                 why = str(error)
         return tuple(found), why
+
+    def variant(self, family: str) -> str | None:
+        """Find the method that stands for a family: one that was named, or else by rule."""
+        return find_variant(self.study, family, (*self._chosen, self.method, self.baseline))
 
     @property
     def pairs(self) -> list[Pair]:

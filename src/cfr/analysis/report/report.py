@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
@@ -16,6 +16,7 @@ from cfr.analysis.figure.figure import Caption, Figure
 from cfr.analysis.report.context import ReportContext, ReportOptions
 from cfr.analysis.report.headline import headline, headline_pairs
 from cfr.analysis.report.provenance import about, title
+from cfr.analysis.study.family import CFR, ROUTED_CFR, variant_notes
 from cfr.analysis.study.study import Study, StudyError
 from cfr.analysis.table.accuracy import main_table, routing_table, scores_table
 from cfr.analysis.table.categories import categories_table
@@ -124,18 +125,24 @@ def _main(context: ReportContext, title: str) -> Section:
         lambda: illustration.gains_figure(context.pairs),
         lambda: illustration.applicability_figure(context.pairs),
     )
-    tables = (main_table(study, baseline, method), generalization_table(study, baseline, method))
+    tables = _naming(
+        context,
+        (baseline, method),
+        main_table(study, baseline, method),
+        generalization_table(study, baseline, method),
+    )
     names = ("main", "additional", "olympiadbench", "gains-by-model", "applicability")
     return Section("main", title, (), _filled(*tables), figures, _paper(*names))
 
 
 def _prompting(context: ReportContext, title: str) -> Section:
     study, baseline = context.study, context.baseline
+    references = (context.variant(CFR), context.variant(ROUTED_CFR))
     tables = (
-        prompting_table(study, baseline, ("cfr", "routed-cfr")),
+        *_naming(context, references, prompting_table(study, baseline, references)),
         exploratory_table(study, baseline),
         stages_table(study),
-        tokens_table(study, baseline, context.method),
+        *_naming(context, (context.method,), tokens_table(study, baseline, context.method)),
     )
     figures = context.draw_all(lambda: illustration.frontier_figures(study))
     names = ("prompting", "prompting-comparison", "tokens-by-model")
@@ -161,7 +168,10 @@ def _paired(context: ReportContext, title: str) -> Section:
 
 def _routing(context: ReportContext, title: str) -> Section:
     study, audit, baseline = context.study, context.router, context.baseline
-    ablation = routing_table(study, baseline, "routed-cfr", "cfr")
+    routed, always = context.variant(ROUTED_CFR), context.variant(CFR)
+    ablation = _naming(
+        context, (baseline, routed, always), routing_table(study, baseline, routed, always)
+    )
     audits = (
         rates_table(audit),
         patterns_table(audit),
@@ -176,8 +186,8 @@ def _routing(context: ReportContext, title: str) -> Section:
     names = ("routing-ablation", "router-rates", "router-patterns", "router-convention")
     paper = _paper(*names, "cofire", "router-ablation")
     if not audit.families:
-        return Section("routing", title, (_NO_TEXTS,), _filled(ablation), figures, paper)
-    return Section("routing", title, (), _filled(ablation, *audits), figures, paper)
+        return Section("routing", title, (_NO_TEXTS,), _filled(*ablation), figures, paper)
+    return Section("routing", title, (), _filled(*ablation, *audits), figures, paper)
 
 
 def _stage1(context: ReportContext, title: str) -> Section:
@@ -188,7 +198,11 @@ def _stage1(context: ReportContext, title: str) -> Section:
         extraction_table(study, quality),
         *((manual_audit_table(labels), annotator_table(labels)) if labels else ()),
         parsing_table(study),
-        categories_table(study, context.method, context.baseline),
+        *_naming(
+            context,
+            (context.method,),
+            categories_table(study, context.method, context.baseline),
+        ),
     )
     figures = context.draw_all(
         lambda: illustration.category_figures(study, context.method, context.baseline)
@@ -219,7 +233,8 @@ def _errors(context: ReportContext, title: str) -> Section:
 
 def _robustness(context: ReportContext, title: str) -> Section:
     table = robustness_table(context.study, (context.method,), context.baseline)
-    return Section("robustness", title, (), (table,), published=_paper("robustness"))
+    tables = _naming(context, (context.method,), table)
+    return Section("robustness", title, (), tables, published=_paper("robustness"))
 
 
 _SECTIONS: dict[str, Callable[[ReportContext, str], Section]] = {
@@ -236,6 +251,14 @@ _SECTIONS: dict[str, Callable[[ReportContext, str], Section]] = {
 
 def _paper(*names: str) -> tuple[Table, ...]:
     return tuple(published(name).to_table() for name in names)
+
+
+def _naming(
+    context: ReportContext, methods: Iterable[str | None], *tables: Table
+) -> tuple[Table, ...]:
+    """Say under tables which variants they are about, where the study has several of a family."""
+    said = variant_notes(context.study, methods)
+    return tuple(replace(table, notes=(*table.notes, *said)) for table in tables)
 
 
 def _filled(*tables: Table) -> tuple[Table, ...]:

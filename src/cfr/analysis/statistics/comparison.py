@@ -11,6 +11,7 @@ from cfr.analysis.statistics.interval import Interval
 from cfr.analysis.statistics.paired import Test, detectable, holm
 from cfr.analysis.statistics.resample import IntervalKind
 from cfr.analysis.statistics.subset import BASELINE
+from cfr.analysis.study.family import CFR, ROUTED_CFR, family_named, find_variant
 from cfr.analysis.study.reader import Source, open_study
 from cfr.analysis.study.study import Arm, Study
 from cfr.error import CfrError
@@ -29,8 +30,8 @@ __all__ = [
 
 POOLED: Final = "pooled"
 """The benchmark of a row that takes the problems of several together."""
-_CONSTRAINED: Final = ("routed-cfr", "cfr")
-"""What is looked at closely, where nothing is named: the first of these that is there."""
+_CONSTRAINED: Final = (ROUTED_CFR, CFR)
+"""What is looked at closely, where nothing is named: the first of these families that is there."""
 
 
 class ComparisonError(CfrError):
@@ -205,26 +206,34 @@ def pair_arms(
     )
 
 
-def find_method(study: Study, name: str) -> str:
-    """Find a method by the name it was run under, or by its label."""
+def find_method(study: Study, name: str, chosen: Sequence[str] = ()) -> str:
+    """Find a method by the name it was run under, as tables print it, or by its family.
+
+    Where a family has several variants, one of them stands for it (``cfr.analysis.study.family``).
+    """
     known = study.names("method")
     if name in known:
         return name
     for arm in study.arms:
-        if name.casefold() in (arm.label.casefold(), arm.name.casefold()):
+        if name.casefold() == arm.name.casefold():
             return arm.method
+    if found := find_variant(study, family_named(study, name), chosen):
+        return found
     raise ComparisonError(f"{study.source}: has no method {name!r}; it has {', '.join(known)}")
 
 
-def constrained_method(study: Study, baseline: str, wanted: str = "") -> str:
+def constrained_method(
+    study: Study, baseline: str, wanted: str = "", chosen: Sequence[str] = ()
+) -> str:
     """Find the method that is looked at closely: the one wanted, Routed-CFR, CFR, or another."""
     if wanted:
-        found = find_method(study, wanted)
+        found = find_method(study, wanted, chosen)
         if found == baseline:
             raise ComparisonError(f"{found}: compared with itself; name another --method")
         return found
     others = [name for name in study.names("method") if name != baseline]
-    return next((name for name in _CONSTRAINED if name in others), [*others, baseline][0])
+    known = (find_variant(study, family, chosen) for family in _CONSTRAINED)
+    return next((name for name in known if name in others), [*others, baseline][0])
 
 
 def _pairs(study: Study, base: str, name: str, plan: Plan) -> Iterator[Pair]:

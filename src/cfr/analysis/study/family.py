@@ -20,6 +20,7 @@ __all__ = [
     "SELF_CONSISTENCY",
     "check_variants",
     "family_label",
+    "family_named",
     "family_of",
     "find_variant",
     "variant_notes",
@@ -54,6 +55,15 @@ def _by_label() -> dict[str, str]:
 def family_label(family: str) -> str:
     """Name a family as the paper prints it."""
     return METHODS[family]().label if family in METHODS else family
+
+
+def family_named(study: Study, name: str) -> str:
+    """Find the family that a bare name or a label means in a study; empty where there is none."""
+    wanted = name.casefold()
+    found = (
+        family_of(arm) for arm in study.arms if wanted in (family_of(arm), arm.label.casefold())
+    )
+    return next(found, "")
 
 
 def variants(study: Study, family: str) -> list[str]:
