@@ -44,8 +44,11 @@ _plan_options: Final = grouped(
         help="A p-value of the same family from elsewhere, to include in Holm's correction.",
     ),
     click.option(
-        "--pool/--no-pool", default=True, help="Add a row of all benchmarks together.  [yes]"
+        "--pool/--no-pool",
+        default=True,
+        help="Add a row for a group of benchmarks together: AIME's years.  [yes]",
     ),
+    click.option("--pool-all", is_flag=True, help="Add a row of all benchmarks together."),
     click.option(
         "--resamples",
         type=click.IntRange(100, 1_000_000),

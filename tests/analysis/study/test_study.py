@@ -53,6 +53,7 @@ def test_a_study_is_narrowed_down_with_its_problems() -> None:
     assert narrowed.arms == STUDY.arms[:2]
     assert list(narrowed.problems) == [("aime24", "1")]
     assert STUDY.only(model=["b"]).problems == {}
+    assert STUDY.only(benchmark=["AIME"]).arms == STUDY.only(benchmark=["aime24", "aime25"]).arms
     with pytest.raises(StudyError, match="by hand: has no model 'x'; it has a, b"):
         STUDY.only(model=["x"])
     with pytest.raises(StudyError, match="it has none"):

@@ -23,6 +23,7 @@ from cfr.analysis.table.categories import categories_table
 from cfr.analysis.table.cost import prompting_table, stages_table, tokens_table
 from cfr.analysis.table.errors import errors_table, fixes_table
 from cfr.analysis.table.extraction import extraction_table, parsing_table
+from cfr.analysis.table.gain import absent
 from cfr.analysis.table.generalization import (
     benchmarks_table,
     exploratory_table,
@@ -132,7 +133,8 @@ def _main(context: ReportContext, title: str) -> Section:
         generalization_table(study, baseline, method),
     )
     names = ("main", "additional", "olympiadbench", "gains-by-model", "applicability")
-    return Section("main", title, (), _filled(*tables), figures, _paper(*names))
+    said = () if context.pairs else (f"No gain to draw: {absent(method, baseline)}",)
+    return Section("main", title, said, _filled(*tables), figures, _paper(*names))
 
 
 def _prompting(context: ReportContext, title: str) -> Section:

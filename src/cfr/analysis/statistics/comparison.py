@@ -12,8 +12,9 @@ from cfr.analysis.statistics.paired import Test, detectable, holm
 from cfr.analysis.statistics.resample import IntervalKind
 from cfr.analysis.statistics.subset import BASELINE
 from cfr.analysis.study.family import CFR, ROUTED_CFR, family_named, find_variant
+from cfr.analysis.study.group import groups_of
 from cfr.analysis.study.reader import Source, open_study
-from cfr.analysis.study.study import Arm, Study
+from cfr.analysis.study.study import Arm, Study, benchmark_label
 from cfr.error import CfrError
 
 __all__ = [
@@ -49,7 +50,9 @@ class Plan:
     resamples: int = 0
     """Random resamples for intervals; 0 for the exact bootstrap distribution."""
     pool: bool = True
-    """Whether several benchmarks are also taken together."""
+    """Whether the benchmarks of a group, such as AIME's years, are also taken together."""
+    pool_all: bool = False
+    """Whether all benchmarks are also taken together."""
     also_tested: tuple[float, ...] = ()
     """P-values of tests that belong to the same family and are not among these."""
 
@@ -84,6 +87,8 @@ class Pair:
     fewest: int = 0
     pooled: tuple[str, ...] = ()
     """The benchmarks of a row that takes several together."""
+    group: str = ""
+    """The name of the group that these are; empty where they are all benchmarks."""
     p_holm: float = 1.0
     left_out: int = 0
     """Problems that only one of the two has judged."""
@@ -96,6 +101,13 @@ class Pair:
     def gain(self) -> float:
         """Points that the method has over the baseline."""
         return self.after - self.before
+
+    @property
+    def where(self) -> str:
+        """The benchmark as tables print it; a row that takes several together names them all."""
+        if self.pooled:
+            return f"{', '.join(map(benchmark_label, self.pooled))} {POOLED}"
+        return benchmark_label(self.benchmark)
 
     @property
     def changed(self) -> int:
@@ -245,13 +257,20 @@ def _pairs(study: Study, base: str, name: str, plan: Plan) -> Iterator[Pair]:
                 for other in study.select(
                     benchmark=one.benchmark, method=name, model=model, decoding=decoding
                 )
+                if not one.scores.keys().isdisjoint(other.scores)
             ]
-            found = [
-                pair
-                for one, other in both
-                if (pair := pair_arms([one], [other], one.benchmark, plan))
-            ]
-            yield from found
-            if plan.pool and len(found) > 1:
-                pooled = pair_arms([one for one, _ in both], [o for _, o in both], POOLED, plan)
-                yield from filter(None, [pooled])
+            for one, other in both:
+                yield from filter(None, [pair_arms([one], [other], one.benchmark, plan)])
+            yield from _pools(both, plan)
+
+
+def _pools(both: Sequence[tuple[Arm, Arm]], plan: Plan) -> Iterator[Pair]:
+    """Compare on the problems of several benchmarks together: each group, and if asked for all."""
+    every = tuple(one.benchmark for one, _ in both)
+    groups = groups_of(every) if plan.pool else {}
+    if plan.pool_all and len(every) > 1 and every not in groups.values():
+        groups[""] = every
+    for group, names in groups.items():
+        chosen = [pair for pair in both if pair[0].benchmark in names]
+        found = pair_arms([one for one, _ in chosen], [o for _, o in chosen], POOLED, plan)
+        yield from [replace(found, group=group)] if found else []

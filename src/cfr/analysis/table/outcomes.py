@@ -38,7 +38,8 @@ def outcomes_table(
 
 
 def _row(one: Outcomes) -> Row:
-    where = "All" if one.benchmark is None else benchmark_label(one.benchmark)
+    pooled = f"{', '.join(map(benchmark_label, one.pooled))} pooled"
+    where = pooled if one.benchmark is None else benchmark_label(one.benchmark)
     counts = (one.problems, one.both, one.gained, one.lost, one.neither)
     kind: Literal["row", "delta"] = "delta" if one.benchmark is None else "row"
     return row(model_label(one.model), where, *(f"{count:,}" for count in counts), kind=kind)
