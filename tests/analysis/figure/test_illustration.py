@@ -66,7 +66,7 @@ def test_a_group_of_sets_of_one_size_has_the_interval_of_all_their_problems() ->
         )
     ]
     pairs = compare(study(*arms)).pairs
-    assert [pair.where for pair in pairs][3] == "AIME24, AIME25 pooled"
+    assert [pair.where for pair in pairs][3] == "AIME pooled (AIME24, AIME25)"
     figure = check(applicability_figure(pairs))
     assert len(found(figure, "bar")) == len(found(figure, "interval")) == 2
     assert {"AIME Avg.", "CMIMC25", "+75.0", "+50.0"} <= {*words(figure)}

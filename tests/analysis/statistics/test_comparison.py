@@ -103,7 +103,7 @@ def test_pooling_takes_problems_not_averages_and_a_group_alone(tmp_path: Path) -
     assert found.family == 4
     pooled = found.pairs[3]
     assert (pooled.group, pooled.pooled) == ("AIME", ("aime24", "aime25"))
-    assert pooled.where == "AIME24, AIME25 pooled"
+    assert pooled.where == "AIME pooled (AIME24, AIME25)"
     alone = compare(made, "direct", ["cfr"], Plan(pool=False))
     assert [pair.benchmark for pair in alone.pairs] == ["aime24", "cmimc25", "aime25"]
     every = compare(made, "direct", ["cfr"], Plan(pool_all=True)).pairs

@@ -19,7 +19,7 @@ def test_gain_beside_the_routing_rate() -> None:
     assert lines[0][:4] == ["DeepSeek-V4-Pro", "AIME24", "37.50", "62.50"]
     assert lines[0][-1] == "1 / 1 (100.0 %)"
     assert lines[1][-1] == "–"
-    assert lines[2][1:4] == ["AIME24, AIME25 pooled", "50.00", "50.00"]
+    assert lines[2][1:4] == ["AIME pooled (AIME24, AIME25)", "50.00", "50.00"]
     assert lines[2][-2:] == ["5", "1 / 1 (100.0 %)"]
 
 

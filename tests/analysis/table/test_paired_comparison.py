@@ -39,7 +39,7 @@ def test_a_pooled_row_says_what_it_pools() -> None:
         for method in ("direct", "cfr")
     ]
     text = to_markdown(paired_table(compare(study(*arms))))
-    assert "| **AIME24, AIME26 pooled** | 16 |" in text
+    assert "| **AIME pooled (AIME24, AIME26)** | 16 |" in text
     assert text.count("pooled") == 1
 
 

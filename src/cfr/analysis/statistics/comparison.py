@@ -14,7 +14,7 @@ from cfr.analysis.statistics.subset import BASELINE
 from cfr.analysis.study.family import CFR, ROUTED_CFR, family_named, find_variant
 from cfr.analysis.study.group import groups_of
 from cfr.analysis.study.reader import Source, open_study
-from cfr.analysis.study.study import Arm, Study, benchmark_label
+from cfr.analysis.study.study import Arm, Study, benchmark_label, pooled_label
 from cfr.error import CfrError
 
 __all__ = [
@@ -105,9 +105,7 @@ class Pair:
     @property
     def where(self) -> str:
         """The benchmark as tables print it; a row that takes several together names them all."""
-        if self.pooled:
-            return f"{', '.join(map(benchmark_label, self.pooled))} {POOLED}"
-        return benchmark_label(self.benchmark)
+        return pooled_label(self.pooled) if self.pooled else benchmark_label(self.benchmark)
 
     @property
     def changed(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
-from cfr.analysis.study.group import benchmarks_named
+from cfr.analysis.study.group import benchmarks_named, groups_of
 from cfr.benchmark.constraintbench.split import is_constraintbench
 from cfr.benchmark.entry import entries
 from cfr.constraint.spec import ConstraintSpec
@@ -27,6 +27,7 @@ __all__ = [
     "Transcripts",
     "benchmark_label",
     "model_label",
+    "pooled_label",
 ]
 
 
@@ -275,6 +276,14 @@ def benchmark_label(name: str) -> str:
     if is_constraintbench(name):
         return name.replace("constraintbench", "ConstraintBench")
     return entries()[name].label if name in entries() else name
+
+
+def pooled_label(names: Sequence[str]) -> str:
+    """Name several benchmarks that are taken together: their group, where they are one, and all."""
+    group = next(
+        (name for name, members in groups_of(names).items() if len(members) == len(names)), ""
+    )
+    return f"{group} pooled ({', '.join(map(benchmark_label, names))})".strip()
 
 
 def model_label(name: str) -> str:
