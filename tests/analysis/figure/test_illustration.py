@@ -78,6 +78,7 @@ def test_a_forest_has_a_row_for_each_comparison() -> None:
     figure = check(forest_figure(COMPARISON, Caption("paired", "Paired")))
     assert len(found(figure, "mark")) == 3
     assert "CFR (always-on), AIME24" in words(figure)
+    assert "CFR (always-on), AIME pooled" in figure.alt
 
 
 def test_a_frontier_takes_the_benchmarks_together() -> None:

@@ -104,7 +104,7 @@ def forest_figure(comparison: Comparison, caption: Caption) -> Figure | None:
     """Draw all paired comparisons of a family."""
     rows = [
         ForestRow(
-            label=f"{pair.labels[1]}, {pair.where or 'all'}",
+            label=f"{pair.labels[1]}, {_row_label(pair)}",
             gain=Estimate(pair.gain, pair.interval),
             n=pair.n,
             p_holm=pair.p_holm,
@@ -113,6 +113,11 @@ def forest_figure(comparison: Comparison, caption: Caption) -> Figure | None:
         for pair in comparison.pairs
     ]
     return draw_forest(rows, caption)
+
+
+def _row_label(pair: Pair) -> str:
+    """Name a comparison in little room; the table beside the figure names what it pools."""
+    return f"{pair.group or 'all'} pooled" if pair.pooled else pair.where or "all"
 
 
 def frontier_figures(study: Study) -> Iterator[Figure]:
