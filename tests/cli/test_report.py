@@ -104,6 +104,28 @@ def test_the_other_audits(outcomes: Path, tmp_path: Path) -> None:
     assert names == ["parsing", "extraction", "categories"]
 
 
+def test_an_audit_finds_a_family_and_needs_no_baseline(tmp_path: Path) -> None:
+    path = tmp_path / "o.jsonl"
+    methods = ("routed-cfr(reply=json)", "llm-router(reply=json)", "routed-cfr(reply=prose)")
+    rows = [
+        {"problem": "1", "method": method, "run": 0, "correct": True, "problem_text": "How many?"}
+        | {"details": {"routed": True}}
+        for method in methods
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = run("audit", "router", path, "--json")
+    assert done.returncode == 0, done.stderr
+    tables = {table["name"]: table for table in json.loads(done.stdout)}
+    assert [line[0] for line in tables["router-ablation"]["rows"]] == [
+        "Regex router",
+        "LLM router [reply=json]",
+    ]
+    assert "direct share no judged problem" in tables["cofire"]["notes"][0]
+    assert "Routed-CFR is routed-cfr(reply=json) here" in done.stderr
+    assert "(--method chooses)" in done.stderr
+    assert not run("audit", "router", path, "--json", "--method", methods[2]).stderr
+
+
 def test_errors_are_one_line(outcomes: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.touch()

@@ -90,13 +90,11 @@ def command(
     from cfr.analysis.report.context import ReportOptions
     from cfr.analysis.report.folder import write
     from cfr.analysis.report.report import assemble
-    from cfr.analysis.statistics.comparison import find_method
-    from cfr.analysis.statistics.subset import BASELINE
 
     require(*REPORT)
     study = open_part(runs, part)
     options = ReportOptions(
-        baseline=find_method(study, baseline) if baseline else BASELINE,
+        baseline=baseline,
         method=method,
         cases=cases,
         figures=figures,

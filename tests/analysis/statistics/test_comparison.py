@@ -14,6 +14,7 @@ from cfr.analysis.statistics.comparison import (
     Plan,
     compare,
     constrained_method,
+    find_baseline,
     find_method,
 )
 from cfr.analysis.study.reader import read_file
@@ -202,6 +203,14 @@ def test_a_method_is_found_by_its_label_too() -> None:
     made = hand_made(arm("direct", {"p": "+"}), arm("routed-cfr(profile=strict)", {"p": "+"}))
     assert find_method(made, "DIRECT cot") == "direct"
     assert find_method(made, "Routed-CFR [profile=strict]") == "routed-cfr(profile=strict)"
+
+
+def test_the_baseline_is_direct_cot_even_where_there_is_none() -> None:
+    made = hand_made(arm("direct(x=1)", {"p": "+"}), arm("cfr", {"p": "+"}))
+    assert (find_baseline(made), find_baseline(made, "CFR")) == ("direct(x=1)", "cfr")
+    assert find_baseline(hand_made(arm("cfr", {"p": "+"}))) == "direct"
+    with pytest.raises(ComparisonError, match="has no method 'check'"):
+        find_baseline(made, "check")
 
 
 def test_the_method_that_is_looked_at_closely() -> None:

@@ -17,9 +17,9 @@ from cfr.analysis.statistics.comparison import (
     Plan,
     compare,
     constrained_method,
+    find_baseline,
 )
-from cfr.analysis.statistics.subset import BASELINE
-from cfr.analysis.study.family import check_variants, family_named, find_variant
+from cfr.analysis.study.family import check_variants, find_variant
 from cfr.analysis.study.study import Study
 
 __all__ = ["ReportContext", "ReportOptions"]
@@ -29,7 +29,8 @@ __all__ = ["ReportContext", "ReportOptions"]
 class ReportOptions:
     """Options of a report: which methods, how many cases, which files beside the study."""
 
-    baseline: str = BASELINE
+    baseline: str = ""
+    """The method that gains are measured against; Direct CoT where it is empty."""
     method: str = ""
     """The method whose gains, errors and cases are shown; found by itself where it is empty."""
     cases: int = 12
@@ -49,9 +50,8 @@ class ReportContext:
         self.study = study
         self.options = options
         self._chosen = check_variants(study, options.variants)
-        # A study without its baseline still has much to show; each comparison says what it lacks.
-        named, family = options.baseline, family_named(study, options.baseline)
-        self.baseline = find_variant(study, family, (named, *self._chosen)) or named
+        # A study without Direct CoT still has much to show; each comparison says what it lacks.
+        self.baseline = find_baseline(study, options.baseline, self._chosen)
         self.method = constrained_method(study, self.baseline, options.method, self._chosen)
 
     @cached_property

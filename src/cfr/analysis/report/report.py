@@ -106,7 +106,7 @@ def assemble(
         if section.tables or section.figures or section.claims:
             sections.append(section)
     progress("Cases")
-    chosen = cases(study, options.baseline, context.method, options.cases)
+    chosen = cases(study, context.baseline, context.method, options.cases)
     return Report(title(study), about(study), tuple(sections), tuple(chosen), _cases_note(context))
 
 

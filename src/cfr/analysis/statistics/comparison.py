@@ -25,6 +25,7 @@ __all__ = [
     "Plan",
     "compare",
     "constrained_method",
+    "find_baseline",
     "find_method",
     "pair_arms",
 ]
@@ -230,6 +231,13 @@ def find_method(study: Study, name: str, chosen: Sequence[str] = ()) -> str:
     if found := find_variant(study, family_named(study, name), chosen):
         return found
     raise ComparisonError(f"{study.source}: has no method {name!r}; it has {', '.join(known)}")
+
+
+def find_baseline(study: Study, name: str = "", chosen: Sequence[str] = ()) -> str:
+    """Find the baseline: the one that is named, or Direct CoT, which a study need not have."""
+    if name:
+        return find_method(study, name, chosen)
+    return find_variant(study, BASELINE, chosen) or BASELINE
 
 
 def constrained_method(
