@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -48,6 +48,13 @@ from cfr.analysis.table.table import Table
 __all__ = ["Report", "Section", "assemble"]
 
 _MOST_OF_A_KIND = 8
+_OF_ONE_METHOD = (
+    *("main", "generalization", "tokens-by-model", "cofire", "categories", "outcomes", "errors"),
+    *("fixes", "robustness"),
+)
+"""The tables about the method that is looked at closely."""
+_OF_FAMILIES = ("prompting", "routing-ablation")
+"""The tables in which one variant stands for CFR, and one for Routed-CFR."""
 _LEFT_OUT = (
     f"Problem by problem, only the first {_MOST_OF_A_KIND} benchmarks and models are shown here; "
     "'cfr audit errors' has them all, and --benchmark and --model choose."
@@ -103,6 +110,8 @@ def assemble(
     for heading, build in _SECTIONS.items():
         progress(heading)
         section = build(context, heading)
+        tables = (_naming_variants(context, table) for table in section.tables)
+        section = replace(section, tables=tuple(tables))
         if section.tables or section.figures or section.claims:
             sections.append(section)
     progress("Cases")
@@ -126,12 +135,7 @@ def _main(context: ReportContext, title: str) -> Section:
         lambda: illustration.gains_figure(context.pairs),
         lambda: illustration.applicability_figure(context.pairs),
     )
-    tables = _naming(
-        context,
-        (baseline, method),
-        main_table(study, baseline, method),
-        generalization_table(study, baseline, method),
-    )
+    tables = (main_table(study, baseline, method), generalization_table(study, baseline, method))
     names = ("main", "additional", "olympiadbench", "gains-by-model", "applicability")
     said = () if context.pairs else (f"No gain to draw: {absent(method, baseline)}",)
     return Section("main", title, said, _filled(*tables), figures, _paper(*names))
@@ -141,10 +145,10 @@ def _prompting(context: ReportContext, title: str) -> Section:
     study, baseline = context.study, context.baseline
     references = (context.variant(CFR), context.variant(ROUTED_CFR))
     tables = (
-        *_naming(context, references, prompting_table(study, baseline, references)),
+        prompting_table(study, baseline, references),
         exploratory_table(study, baseline),
         stages_table(study),
-        *_naming(context, (context.method,), tokens_table(study, baseline, context.method)),
+        tokens_table(study, baseline, context.method),
     )
     figures = context.draw_all(lambda: illustration.frontier_figures(study))
     names = ("prompting", "prompting-comparison", "tokens-by-model")
@@ -171,9 +175,7 @@ def _paired(context: ReportContext, title: str) -> Section:
 def _routing(context: ReportContext, title: str) -> Section:
     study, audit, baseline = context.study, context.router, context.baseline
     routed, always = context.variant(ROUTED_CFR), context.variant(CFR)
-    ablation = _naming(
-        context, (baseline, routed, always), routing_table(study, baseline, routed, always)
-    )
+    ablation = routing_table(study, baseline, routed, always)
     audits = (
         rates_table(audit),
         patterns_table(audit),
@@ -188,8 +190,8 @@ def _routing(context: ReportContext, title: str) -> Section:
     names = ("routing-ablation", "router-rates", "router-patterns", "router-convention")
     paper = _paper(*names, "cofire", "router-ablation")
     if not audit.families:
-        return Section("routing", title, (_NO_TEXTS,), _filled(*ablation), figures, paper)
-    return Section("routing", title, (), _filled(*ablation, *audits), figures, paper)
+        return Section("routing", title, (_NO_TEXTS,), _filled(ablation), figures, paper)
+    return Section("routing", title, (), _filled(ablation, *audits), figures, paper)
 
 
 def _stage1(context: ReportContext, title: str) -> Section:
@@ -200,11 +202,7 @@ def _stage1(context: ReportContext, title: str) -> Section:
         extraction_table(study, quality),
         *((manual_audit_table(labels), annotator_table(labels)) if labels else ()),
         parsing_table(study),
-        *_naming(
-            context,
-            (context.method,),
-            categories_table(study, context.method, context.baseline),
-        ),
+        categories_table(study, context.method, context.baseline),
     )
     figures = context.draw_all(
         lambda: illustration.category_figures(study, context.method, context.baseline)
@@ -235,8 +233,7 @@ def _errors(context: ReportContext, title: str) -> Section:
 
 def _robustness(context: ReportContext, title: str) -> Section:
     table = robustness_table(context.study, (context.method,), context.baseline)
-    tables = _naming(context, (context.method,), table)
-    return Section("robustness", title, (), tables, published=_paper("robustness"))
+    return Section("robustness", title, (), (table,), published=_paper("robustness"))
 
 
 _SECTIONS: dict[str, Callable[[ReportContext, str], Section]] = {
@@ -255,12 +252,14 @@ def _paper(*names: str) -> tuple[Table, ...]:
     return tuple(published(name).to_table() for name in names)
 
 
-def _naming(
-    context: ReportContext, methods: Iterable[str | None], *tables: Table
-) -> tuple[Table, ...]:
-    """Say under tables which variants they are about, where the study has several of a family."""
-    said = variant_notes(context.study, methods)
-    return tuple(replace(table, notes=(*table.notes, *said)) for table in tables)
+def _naming_variants(context: ReportContext, table: Table) -> Table:
+    """Say under a table which variants it is about, where the study has several of a family."""
+    methods: tuple[str | None, ...] = ()
+    if table.name in _OF_ONE_METHOD:
+        methods = (context.baseline, context.method)
+    elif table.name in _OF_FAMILIES:
+        methods = (context.baseline, context.variant(ROUTED_CFR), context.variant(CFR))
+    return replace(table, notes=(*table.notes, *variant_notes(context.study, methods)))
 
 
 def _filled(*tables: Table) -> tuple[Table, ...]:
