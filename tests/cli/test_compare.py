@@ -95,6 +95,18 @@ def test_a_table_says_which_interval_it_shows(tmp_path: Path) -> None:
     assert "The interval is the percentile interval of" in other
 
 
+def test_a_family_is_enough_and_what_it_means_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "o.jsonl"
+    methods = ("direct", "cfr(reply=json)", "cfr(reply=prose)")
+    rows = [{"problem": "1", "method": method, "run": 0, "correct": True} for method in methods]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = compare(path, "--method", "cfr", "--json")
+    assert [pair["method"] for pair in json.loads(done.stdout)["pairs"]] == ["cfr(reply=json)"]
+    assert "CFR (always-on) is cfr(reply=json) here" in done.stderr
+    assert "(--method chooses)" in done.stderr
+    assert not compare(path, "--method", "cfr(reply=prose)", "--json").stderr
+
+
 def test_a_method_that_is_named_twice_is_tested_once(tmp_path: Path) -> None:
     path = outcomes(tmp_path / "o.jsonl", [1, 0])
     done = compare(path, "--baseline", "A", "--method", "B", "--method", "B", "--json")

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,30 @@ def test_a_report_in_a_folder(outcomes: Path, tmp_path: Path) -> None:
     assert "interval includes zero" in page
 
 
+def test_the_variant_of_a_family_can_be_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "o.jsonl"
+    rows = [
+        {"problem": str(n), "method": method, "run": 0, "correct": n < 2, "output_tokens": tokens}
+        for method, tokens in (("direct", 1), ("cfr(reply=json)", 2), ("cfr(reply=prose)", 3))
+        for n in range(3)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "out"
+    for option, meant, ratio in (((), "json", "0.50×"), (("cfr(reply=prose)",), "prose", "0.33×")):
+        chosen = [word for name in option for word in ("--variant", name)]
+        done = run("report", path, "-o", out, "--no-figures", *chosen)
+        assert done.returncode == 0, done.stderr
+        page = (out / "report.md").read_text(encoding="utf-8")
+        assert f"CFR (always-on) is cfr(reply={meant}) here" in page
+        ablation = (out / "tables" / "routing-ablation.tex").read_text(encoding="utf-8")
+        assert f"CFR (always-on) [reply={meant}] &" in ablation
+        assert ablation.count("[reply=") == 1
+        (line,) = re.findall(r"\| Direct CoT \|.*", page.partition("All methods side by side")[2])[
+            :1
+        ]
+        assert line.endswith(f"| {ratio} |")
+
+
 def test_a_person_classes_errors(outcomes: Path, tmp_path: Path) -> None:
     classes = tmp_path / "classes.jsonl"
     classes.write_text('{"problem": "3", "class": "out_of_range"}\n')
@@ -79,6 +104,28 @@ def test_the_other_audits(outcomes: Path, tmp_path: Path) -> None:
     assert names == ["parsing", "extraction", "categories"]
 
 
+def test_an_audit_finds_a_family_and_needs_no_baseline(tmp_path: Path) -> None:
+    path = tmp_path / "o.jsonl"
+    methods = ("routed-cfr(reply=json)", "llm-router(reply=json)", "routed-cfr(reply=prose)")
+    rows = [
+        {"problem": "1", "method": method, "run": 0, "correct": True, "problem_text": "How many?"}
+        | {"details": {"routed": True}}
+        for method in methods
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = run("audit", "router", path, "--json")
+    assert done.returncode == 0, done.stderr
+    tables = {table["name"]: table for table in json.loads(done.stdout)}
+    assert [line[0] for line in tables["router-ablation"]["rows"]] == [
+        "Regex router",
+        "LLM router [reply=json]",
+    ]
+    assert "direct share no judged problem" in tables["cofire"]["notes"][0]
+    assert "Routed-CFR is routed-cfr(reply=json) here" in done.stderr
+    assert "(--method chooses)" in done.stderr
+    assert not run("audit", "router", path, "--json", "--method", methods[2]).stderr
+
+
 def test_errors_are_one_line(outcomes: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.touch()
@@ -89,6 +136,7 @@ def test_errors_are_one_line(outcomes: Path, tmp_path: Path) -> None:
         (("report", outcomes, "-o", outcomes), "cannot be a folder"),
         (("report", outcomes, "--baseline", "zero"), "has no method 'zero'"),
         (("report", outcomes, "--method", "zero"), "has no method 'zero'"),
+        (("report", outcomes, "--variant", "cfr(x=1)"), "has no variant 'cfr(x=1)'; it has direct"),
         (("report", outcomes, "--classes", bad), "line 1"),
         (("audit", "errors", empty), "no attempts yet"),
         (("audit", "stage1", outcomes, "--baseline", "zero"), "has no method 'zero'"),

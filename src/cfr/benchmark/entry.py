@@ -27,6 +27,7 @@ class Entry:
     label: str
     dataset: str
     split: str
+    group: str = ""
     config: str = ""
     problem: str = "problem"
     answer: str = "answer"

@@ -42,10 +42,14 @@ class _Methods:
 
     def find(self, study: Study) -> tuple[str, str]:
         """Find the method to look at, and what it is measured against."""
-        from cfr.analysis.statistics.comparison import constrained_method, find_method
+        from cfr.analysis.statistics.comparison import constrained_method, find_baseline
+        from cfr.analysis.study.family import variant_notes
 
-        baseline = find_method(study, self.baseline)
-        return constrained_method(study, baseline, self.method), baseline
+        baseline = find_baseline(study, self.baseline)
+        method = constrained_method(study, baseline, self.method)
+        for note in variant_notes(study, {method} - {self.method}, "--method"):
+            print_note(note)
+        return method, baseline
 
 
 _method_options: Final = grouped(
@@ -53,9 +57,8 @@ _method_options: Final = grouped(
     lambda: _Methods,
     click.option(
         "--baseline",
-        default="direct",
-        show_default=True,
-        help="The method that gains are measured against.",
+        default="",
+        help="The method that gains are measured against.  [direct]",
     ),
     click.option(
         "--method", default="", help="The method whose gains are measured.  [routed-cfr, else cfr]"

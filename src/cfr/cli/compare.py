@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from cfr.cli.option import grouped, json_option
-from cfr.cli.output import print_json
+from cfr.cli.output import print_json, print_note
 from cfr.cli.study_option import StudyPart, open_part, part_options, runs_argument
 
 if TYPE_CHECKING:
@@ -44,8 +44,11 @@ _plan_options: Final = grouped(
         help="A p-value of the same family from elsewhere, to include in Holm's correction.",
     ),
     click.option(
-        "--pool/--no-pool", default=True, help="Add a row of all benchmarks together.  [yes]"
+        "--pool/--no-pool",
+        default=True,
+        help="Add a row for a group of benchmarks together: AIME's years.  [yes]",
     ),
+    click.option("--pool-all", is_flag=True, help="Add a row of all benchmarks together."),
     click.option(
         "--resamples",
         type=click.IntRange(100, 1_000_000),
@@ -87,11 +90,15 @@ def command(
     cfr compare --baseline direct --method routed-cfr
     cfr compare outcomes.jsonl --baseline A --method B --json
     """
-    from cfr.analysis.statistics.comparison import compare
+    from cfr.analysis.statistics.comparison import compare, find_method
+    from cfr.analysis.study.family import variant_notes
     from cfr.analysis.table.paired_comparison import comparison_json, paired_table
 
     study = open_part(runs, part)
-    comparison = compare(study, baseline, methods, plan)
+    found = [find_method(study, name) for name in (baseline, *methods)]
+    for note in variant_notes(study, set(found) - {baseline, *methods}, "--method"):
+        print_note(note)
+    comparison = compare(study, found[0], found[1:], plan)
     if as_json:
         print_json(comparison_json(comparison))
         return

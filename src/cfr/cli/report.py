@@ -31,14 +31,20 @@ __all__ = ["command"]
 )
 @click.option(
     "--baseline",
-    default="direct",
-    show_default=True,
-    help="The method that gains are measured against.",
+    default="",
+    help="The method that gains are measured against.  [direct]",
 )
 @click.option(
     "--method",
     default="",
     help="The method whose gains, errors and cases are shown.  [routed-cfr, else cfr]",
+)
+@click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    help="The variant that stands for its family, such as 'cfr(reply=json)'; repeatable.  [the "
+    "bare name, else the one with most attempts]",
 )
 @part_options
 @click.option(
@@ -61,6 +67,7 @@ def command(
     output: Path,
     baseline: str,
     method: str,
+    variants: tuple[str, ...],
     part: StudyPart,
     cases: int,
     labels: tuple[Path, ...],
@@ -76,23 +83,24 @@ def command(
     \b
     cfr report -o report
     cfr report results.db mine.jsonl -o out --method cfr --cases 20
+    cfr report --variant 'cfr(reply=json)'
     """
     from cfr.analysis.audit.manual.label import read_labels
     from cfr.analysis.extra import REPORT, require
     from cfr.analysis.report.context import ReportOptions
     from cfr.analysis.report.folder import write
     from cfr.analysis.report.report import assemble
-    from cfr.analysis.statistics.comparison import find_method
 
     require(*REPORT)
     study = open_part(runs, part)
     options = ReportOptions(
-        baseline=find_method(study, baseline),
+        baseline=baseline,
         method=method,
         cases=cases,
         figures=figures,
         labels=tuple(read_labels(labels)),
         error_rule=error_rule.read(study),
+        variants=variants,
     )
     report = assemble(study, options, lambda title: print_note(f"{title} …"))
     written = write(report, output)

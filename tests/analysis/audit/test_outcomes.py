@@ -29,8 +29,12 @@ def test_outcomes_by_hand_and_pooled() -> None:
     assert outcomes(STUDY, "cfr") == (
         Outcomes("model", "aime24", 1, 1, 1, 1),
         Outcomes("model", "aime25", 1, 0, 0, 0),
-        Outcomes("model", None, 2, 1, 1, 1),
+        Outcomes("model", None, 2, 1, 1, 1, ("aime24", "aime25")),
     )
+    other = [arm(name, {"p": "+"}, benchmark="cmimc25") for name in ("direct", "cfr")]
+    *_, aime, every = outcomes(study(*STUDY.arms, *other), "cfr")
+    assert (aime.pooled, aime.problems) == (("aime24", "aime25"), 5)
+    assert (every.pooled, every.problems) == (("aime24", "aime25", "cmimc25"), 6)
     # By the first run both lose what only their second has.
     assert outcomes(STUDY, "cfr", rule="first")[0] == Outcomes("model", "aime24", 0, 1, 1, 2)
 

@@ -140,6 +140,17 @@ def test_other_patterns_are_another_router() -> None:
     assert (other.tokens, other.dollars) == (0, 0)
 
 
+def test_a_vote_over_a_router_is_not_another_router() -> None:
+    names = (
+        "self-consistency(base=routed-cfr)",
+        "routed-cfr(reply=json)",
+        "llm-router(reply=json)",
+    )
+    arms = [arm(name, {"a": [attempt("+", routed=True)]}) for name in names]
+    found = compare_routers(made := study(*arms, problems=PROBLEMS), audit_router(made))
+    assert [one.name for one in found.rows] == ["Regex router", arms[2].name]
+
+
 async def test_a_real_store_and_its_export_know_what_a_decision_takes(tmp_path: Path) -> None:
     series = Series("sums", "llm-router", "model")
     path = tmp_path / "attempts.jsonl"

@@ -17,7 +17,7 @@ from cfr.analysis.figure.illustration import (
     gains_figure,
     grid_figures,
 )
-from cfr.analysis.statistics.comparison import compare
+from cfr.analysis.statistics.comparison import Plan, compare
 from cfr.analysis.study.study import Arm
 
 CFR = {"p": [attempt("+", 0, kinds=["domain"])], "q": [attempt("+", 0, kinds=["parity"])]}
@@ -46,17 +46,39 @@ COMPARISON = compare(STUDY, "direct", ())
 def test_gains_by_model_and_by_benchmark_name_what_is_compared() -> None:
     by_model = check(gains_figure(COMPARISON.pairs))
     assert by_model.title == "Gain of CFR (always-on) over Direct CoT by model"
-    assert len(found(by_model, "bar")) == 3  # two benchmarks, and both together
+    assert len(found(by_model, "bar")) == 1  # both years of AIME are one bar
     by_benchmark = check(applicability_figure(COMPARISON.pairs))
     assert by_benchmark.title == "Gain of CFR (always-on) over Direct CoT by benchmark"
-    assert len(found(by_benchmark, "bar")) == 2
-    assert {"AIME24", "AIME25", "+50.0", "0.0"} <= {*words(by_benchmark)}
+    assert len(found(by_benchmark, "bar")) == 1
+    assert {"AIME Avg.", "+25.0"} <= {*words(by_benchmark)}  # of +50 and 0, sets counted alike
+    assert by_model.notes[0] == by_benchmark.notes[0]
+    assert by_model.notes[0] == "AIME Avg.: the mean of the gains on AIME24 and AIME25."
+    assert not found(by_model, "interval")  # the two are not of one size
+
+
+def test_a_group_of_sets_of_one_size_has_the_interval_of_all_their_problems() -> None:
+    arms = [
+        arm(method, {"p": marks[0], "q": marks[1]}, benchmark=benchmark)
+        for benchmark, method, marks in (
+            *(("aime24", "direct", "--"), ("aime24", "cfr", "++")),
+            *(("cmimc25", "direct", "--"), ("cmimc25", "cfr", "-+")),
+            *(("aime25", "direct", "--"), ("aime25", "cfr", "+-")),
+        )
+    ]
+    pairs = compare(study(*arms)).pairs
+    assert [pair.where for pair in pairs][3] == "AIME pooled (AIME24, AIME25)"
+    figure = check(applicability_figure(pairs))
+    assert len(found(figure, "bar")) == len(found(figure, "interval")) == 2
+    assert {"AIME Avg.", "CMIMC25", "+75.0", "+50.0"} <= {*words(figure)}
+    apart = compare(study(*arms), plan=Plan(pool=False, pool_all=True)).pairs
+    assert {"AIME24", "AIME25"} <= {*words(check(gains_figure(apart)))}
 
 
 def test_a_forest_has_a_row_for_each_comparison() -> None:
     figure = check(forest_figure(COMPARISON, Caption("paired", "Paired")))
     assert len(found(figure, "mark")) == 3
     assert "CFR (always-on), AIME24" in words(figure)
+    assert "CFR (always-on), AIME pooled" in figure.alt
 
 
 def test_a_frontier_takes_the_benchmarks_together() -> None:

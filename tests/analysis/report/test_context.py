@@ -4,6 +4,7 @@ from hand_made import arm, study, texts
 from cfr.analysis.figure.figure import Figure
 from cfr.analysis.report.context import ReportContext, ReportOptions
 from cfr.analysis.statistics.comparison import ComparisonError, compare
+from cfr.analysis.study.study import StudyError
 
 FIGURE = Figure("f", "F", "Bars.", (), "<svg/>", b"")
 ARMS = [
@@ -30,6 +31,28 @@ def test_the_method_is_found_where_none_is_named() -> None:
     assert ReportContext(study(*ARMS), ReportOptions(method="x")).method == "x"
     with pytest.raises(ComparisonError, match="has no method 'y'"):
         ReportContext(study(*ARMS), ReportOptions(method="y"))
+
+
+def test_a_variant_stands_for_its_family() -> None:
+    names = ("direct", "cfr(reply=json)", "cfr(reply=prose)", "routed-cfr(reply=json)")
+    found = study(*(arm(name, {"p": "+"}) for name in names))
+    context = ReportContext(found, ReportOptions())
+    assert context.method == context.variant("routed-cfr") == "routed-cfr(reply=json)"
+    assert context.variant("cfr") == "cfr(reply=json)"
+    chosen = ReportContext(found, ReportOptions(variants=("cfr(reply=prose)",)))
+    assert chosen.variant("cfr") == "cfr(reply=prose)"
+    assert ReportContext(found, ReportOptions(method=names[2])).variant("cfr") == names[2]
+    with pytest.raises(StudyError, match="has no variant 'cfr'"):
+        ReportContext(found, ReportOptions(variants=("cfr",)))
+
+
+def test_a_study_without_its_baseline_says_so() -> None:
+    found = study(arm("routed-cfr(reply=json)", {"p": "+"}), arm("llm-router", {"p": "-"}))
+    context = ReportContext(found, ReportOptions())
+    assert (context.baseline, context.method) == ("direct", "routed-cfr(reply=json)")
+    comparisons, why = context.compared
+    assert not comparisons
+    assert "has no method 'direct'" in why
 
 
 def test_other_decodings_are_not_compared() -> None:

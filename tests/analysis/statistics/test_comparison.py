@@ -14,6 +14,7 @@ from cfr.analysis.statistics.comparison import (
     Plan,
     compare,
     constrained_method,
+    find_baseline,
     find_method,
 )
 from cfr.analysis.study.reader import read_file
@@ -81,22 +82,46 @@ def test_ties_everywhere_are_a_sentence(tmp_path: Path) -> None:
     assert (pair.changed, pair.interval) == (0, None)
 
 
-def test_pooling_takes_problems_not_averages(tmp_path: Path) -> None:
+def test_pooling_takes_problems_not_averages_and_a_group_alone(tmp_path: Path) -> None:
     outcomes: dict[tuple[str, str], list[Runs]] = {
-        ("a", "direct"): [[0]] * 1,
-        ("a", "cfr"): [[1]] * 1,
-        ("b", "direct"): [[0]] * 3,
-        ("b", "cfr"): [[0]] * 3,
+        ("aime24", "direct"): [[0]] * 1,
+        ("aime24", "cfr"): [[1]] * 1,
+        ("cmimc25", "direct"): [[0]] * 5,
+        ("cmimc25", "cfr"): [[1]] * 5,
+        ("aime25", "direct"): [[0]] * 3,
+        ("aime25", "cfr"): [[0]] * 3,
+        ("aime26", "direct"): [[0], [None]],
+        ("aime26", "cfr"): [[None], [1]],  # no problem that both have judged
     }
-    found = compare(study(tmp_path, outcomes), "direct", ["cfr"])
+    made = study(tmp_path, outcomes)
+    found = compare(made, "direct", ["cfr"])
     assert [(pair.benchmark, pair.n, pair.gain) for pair in found.pairs] == [
-        ("a", 1, 100.0),
-        ("b", 3, 0.0),
+        ("aime24", 1, 100.0),
+        ("cmimc25", 5, 100.0),
+        ("aime25", 3, 0.0),
         ("pooled", 4, 25.0),
     ]
-    assert found.family == 3
-    alone = compare(study(tmp_path, outcomes), "direct", ["cfr"], Plan(pool=False))
-    assert [pair.benchmark for pair in alone.pairs] == ["a", "b"]
+    assert found.family == 4
+    pooled = found.pairs[3]
+    assert (pooled.group, pooled.pooled) == ("AIME", ("aime24", "aime25"))
+    assert pooled.where == "AIME pooled (AIME24, AIME25)"
+    alone = compare(made, "direct", ["cfr"], Plan(pool=False))
+    assert [pair.benchmark for pair in alone.pairs] == ["aime24", "cmimc25", "aime25"]
+    every = compare(made, "direct", ["cfr"], Plan(pool_all=True)).pairs
+    assert [(pair.n, pair.group) for pair in every[3:]] == [(4, "AIME"), (9, "")]
+
+
+def test_a_group_that_is_everything_is_pooled_once() -> None:
+    arms = [
+        arm(method, {"p": "+"}, benchmark=name)
+        for name in ("aime24", "aime25")
+        for method in ("direct", "cfr")
+    ]
+    found = compare(hand_made(*arms), plan=Plan(pool_all=True))
+    assert [pair.group for pair in found.pairs] == ["", "", "AIME"]
+    assert not [
+        p for p in compare(hand_made(*arms[:2]), plan=Plan(pool_all=True)).pairs if p.pooled
+    ]
 
 
 def test_a_family_can_have_members_from_elsewhere(tmp_path: Path) -> None:
@@ -180,6 +205,14 @@ def test_a_method_is_found_by_its_label_too() -> None:
     assert find_method(made, "Routed-CFR [profile=strict]") == "routed-cfr(profile=strict)"
 
 
+def test_the_baseline_is_direct_cot_even_where_there_is_none() -> None:
+    made = hand_made(arm("direct(x=1)", {"p": "+"}), arm("cfr", {"p": "+"}))
+    assert (find_baseline(made), find_baseline(made, "CFR")) == ("direct(x=1)", "cfr")
+    assert find_baseline(hand_made(arm("cfr", {"p": "+"}))) == "direct"
+    with pytest.raises(ComparisonError, match="has no method 'check'"):
+        find_baseline(made, "check")
+
+
 def test_the_method_that_is_looked_at_closely() -> None:
     arms = [arm(name, {"p": "+"}) for name in ("direct", "x", "cfr", "routed-cfr")]
     assert constrained_method(hand_made(*arms), "direct") == "routed-cfr"
@@ -189,6 +222,18 @@ def test_the_method_that_is_looked_at_closely() -> None:
     assert constrained_method(hand_made(*arms), "direct", "x") == "x"
     with pytest.raises(ComparisonError, match="compared with itself"):
         constrained_method(hand_made(*arms), "direct", "Direct CoT")
+
+
+def test_a_method_is_found_by_its_family_whatever_its_options() -> None:
+    names = ("direct", "check", "cfr(reply=json)", "routed-cfr(reply=json)", "cfr(reply=prose)")
+    found = hand_made(*(arm(name, {"p": "+"}) for name in names))
+    assert constrained_method(found, "direct") == "routed-cfr(reply=json)"
+    assert constrained_method(found, "direct", "cfr") == "cfr(reply=json)"
+    assert constrained_method(found, "direct", "cfr", ["cfr(reply=prose)"]) == "cfr(reply=prose)"
+    assert find_method(found, "CFR (always-on)") == "cfr(reply=json)"
+    assert compare(found, "direct", "routed-cfr").pairs[0].method == "routed-cfr(reply=json)"
+    with pytest.raises(ComparisonError, match=r"has no method 'cfr\(reply=xml\)'"):
+        find_method(found, "cfr(reply=xml)")
 
 
 def test_a_p_value_from_elsewhere_must_be_one() -> None:

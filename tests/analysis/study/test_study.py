@@ -1,7 +1,14 @@
 import pytest
 from hand_made import arm, study, texts
 
-from cfr.analysis.study.study import Arm, Attempt, StudyError, benchmark_label, model_label
+from cfr.analysis.study.study import (
+    Arm,
+    Attempt,
+    StudyError,
+    benchmark_label,
+    model_label,
+    pooled_label,
+)
 
 BASE = arm("direct", {"1": "+-", "2": "0?", "3": "??"}, benchmark="aime24", model="a")
 WARM = '{"temperature":1.0}'
@@ -53,10 +60,16 @@ def test_a_study_is_narrowed_down_with_its_problems() -> None:
     assert narrowed.arms == STUDY.arms[:2]
     assert list(narrowed.problems) == [("aime24", "1")]
     assert STUDY.only(model=["b"]).problems == {}
+    assert STUDY.only(benchmark=["AIME"]).arms == STUDY.only(benchmark=["aime24", "aime25"]).arms
     with pytest.raises(StudyError, match="by hand: has no model 'x'; it has a, b"):
         STUDY.only(model=["x"])
     with pytest.raises(StudyError, match="it has none"):
         study().only(benchmark=["x"])
+
+
+def test_benchmarks_that_are_taken_together_are_all_named() -> None:
+    assert pooled_label(["aime24", "aime26"]) == "AIME pooled (AIME24, AIME26)"
+    assert pooled_label(["aime24", "aime25", "mine"]) == "pooled (AIME24, AIME25, mine)"
 
 
 def test_what_was_attempted() -> None:

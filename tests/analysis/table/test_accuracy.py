@@ -44,6 +44,20 @@ def test_routing_is_shown_beside_always_on() -> None:
     assert always[3:] == ["–", "–"]
 
 
+def test_a_family_that_the_routing_ablation_lacks_is_named() -> None:
+    table = routing_table(two_benchmarks(), "direct", "routed-cfr", None)
+    assert [line[0] for line in cells(table)[1:]] == ["Direct CoT", "Routed-CFR"]
+    lacking = "CFR (always-on) is not in these data; run cfr to compare with it."
+    assert table.notes[0] == lacking
+    alone = routing_table(study(arm("routed-cfr", {"1": "+"})), "direct", "routed-cfr", None)
+    assert (alone.rows, len(alone.notes), alone.notes[1]) == ((), 2, lacking)
+    apart = study(arm("direct", {"1": "+"}, model="a"), arm("cfr", {"1": "+"}, model="b"))
+    assert len(routing_table(apart, "direct", None, "cfr").notes) == 1
+    unjudged = study(*(arm(name, {"1": "?"}) for name in ("direct", "routed-cfr", "cfr")))
+    (why,) = routing_table(unjudged, "direct", "routed-cfr", "cfr").notes
+    assert "No model of this study has two of" in why
+
+
 def test_runs_that_differ_in_number_do_not_shrink_pass_at_k() -> None:
     uneven = arm("direct", {str(n): "---" for n in range(9)} | {"9": "++++"})
     line = cells(scores_table(study(uneven)))[1]

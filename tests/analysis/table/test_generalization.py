@@ -19,6 +19,8 @@ def test_gain_beside_the_routing_rate() -> None:
     assert lines[0][:4] == ["DeepSeek-V4-Pro", "AIME24", "37.50", "62.50"]
     assert lines[0][-1] == "1 / 1 (100.0 %)"
     assert lines[1][-1] == "–"
+    assert lines[2][1:4] == ["AIME pooled (AIME24, AIME25)", "50.00", "50.00"]
+    assert lines[2][-2:] == ["5", "1 / 1 (100.0 %)"]
 
 
 def test_the_exploratory_table_keeps_to_what_all_methods_share() -> None:
@@ -45,10 +47,34 @@ def test_the_mean_over_benchmarks_counts_each_alike() -> None:
     ]
 
 
+def test_a_group_of_benchmarks_has_its_own_mean() -> None:
+    arms = [
+        arm(method, {"1": mark}, benchmark=name)
+        for name, mark in (("aime24", "+"), ("aime25", "-"), ("cmimc25", "+"))
+        for method in ("direct", "cfr")
+    ]
+    lines = cells(exploratory_table(study(*arms), "direct"))
+    assert [line[0] for line in lines if len(line) == 1] == [
+        "model: AIME24, AIME25",
+        "model: AIME24, AIME25, CMIMC25",
+    ]
+    assert [line[2] for line in lines if len(line) > 1] == ["50.0", "50.0", "66.7", "66.7"]
+
+
+def test_methods_that_share_no_benchmark_are_a_sentence() -> None:
+    apart = study(arm("direct", {"1": "+"}), arm("cfr", {"1": "+"}, benchmark="other"))
+    table = exploratory_table(apart, "direct")
+    assert (table.rows, len(table.notes)) == ((), 1)
+    assert "share no judged benchmark" in table.notes[0]
+    (why,) = generalization_table(apart, "direct", "cfr").notes
+    assert "share no judged problem" in why
+
+
 def test_one_method_is_not_compared_with_itself() -> None:
     alone = study(arm("direct", {"1": "+"}))
     assert generalization_table(alone, "direct", "direct").rows == ()
-    assert exploratory_table(alone, "cfr").rows == ()
+    without = cells(exploratory_table(alone, "cfr"))
+    assert without == [["model: set"], ["Direct CoT", "pass@1", "100.0", "1", "–"]]
 
 
 def test_what_the_benchmarks_are() -> None:

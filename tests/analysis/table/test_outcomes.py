@@ -14,7 +14,7 @@ STUDY = study(
 
 def test_the_table() -> None:
     table = to_markdown(outcomes_table(STUDY, "cfr"))
-    assert "| model | All | 5 | 2 | 1 | 1 | 1 |" in table
+    assert "| model | AIME pooled (AIME24, AIME25) | 5 | 2 | 1 | 1 | 1 |" in table
     assert "any of its runs is (pass@k)" in table
 
 

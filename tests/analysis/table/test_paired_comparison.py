@@ -32,6 +32,17 @@ def test_the_table_has_every_pair_and_its_notes() -> None:
     assert "<i>" not in text
 
 
+def test_a_pooled_row_says_what_it_pools() -> None:
+    arms = [
+        arm(method, EIGHT, benchmark=name)
+        for name in ("aime24", "aime26", "mine")
+        for method in ("direct", "cfr")
+    ]
+    text = to_markdown(paired_table(compare(study(*arms))))
+    assert "| **AIME pooled (AIME24, AIME26)** | 16 |" in text
+    assert text.count("pooled") == 1
+
+
 def test_a_table_for_each_model_is_named_for_it() -> None:
     found = compared({"p": "-"}, {"p": "+"})
     assert (paired_table(found).name, paired_table(found).title) == (
@@ -114,6 +125,7 @@ def expected(pair: Pair) -> dict[str, object]:
         "method": "cfr",
         "benchmark": "set",
         "pooled": [],
+        "group": "",
         "model": "model",
         "n": 2,
         "runs": 2,

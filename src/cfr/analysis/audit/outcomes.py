@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from cfr.analysis.audit.error_rule import RightRule
 from cfr.analysis.statistics.subset import BASELINE, ModelPairs, pairs_by_model
+from cfr.analysis.study.group import groups_and_all
 from cfr.analysis.study.study import Arm, Attempt, Study
 
 __all__ = ["Outcomes", "both_outcomes", "outcome", "outcomes"]
@@ -38,11 +40,12 @@ class Outcomes:
 
     model: str
     benchmark: str | None
-    """None for several together."""
+    """None for several together, which ``pooled`` names."""
     both: int
     gained: int
     lost: int
     neither: int
+    pooled: tuple[str, ...] = ()
 
     @property
     def problems(self) -> int:
@@ -53,21 +56,30 @@ class Outcomes:
 def outcomes(
     study: Study, method: str, baseline: str = BASELINE, rule: RightRule = "any"
 ) -> tuple[Outcomes, ...]:
-    """Count outcomes by model and benchmark, and for each model over all its benchmarks."""
+    """Count outcomes by model and benchmark, and over each group of benchmarks and all of them."""
     found = pairs_by_model(study, method, baseline)
     return tuple(one for paired in found for one in _outcomes_of(paired, rule))
 
 
 def _outcomes_of(paired: ModelPairs, rule: RightRule) -> Iterator[Outcomes]:
-    total: Counter[tuple[bool, bool]] = Counter()
-    for base, method in paired.pairs:
-        counts = Counter(ends for _, ends in both_outcomes(base, method, rule))
-        total += counts
-        yield _counted(paired.model, base.benchmark, counts)
-    if len(paired.pairs) > 1:
-        yield _counted(paired.model, None, total)
+    counts = {
+        base.benchmark: Counter(ends for _, ends in both_outcomes(base, method, rule))
+        for base, method in paired.pairs
+    }
+    every = tuple(counts)
+    for name in every:
+        yield _counted(paired.model, name, counts[name])
+    for names in groups_and_all(every) if len(every) > 1 else ():
+        total = sum((counts[name] for name in names), Counter[_Ends]())
+        yield _counted(paired.model, None, total, names)
 
 
-def _counted(model: str, benchmark: str | None, counts: Counter[tuple[bool, bool]]) -> Outcomes:
+_Ends: TypeAlias = tuple[bool, bool]
+
+
+def _counted(
+    model: str, benchmark: str | None, counts: Counter[_Ends], pooled: tuple[str, ...] = ()
+) -> Outcomes:
     order = ((True, True), (False, True), (True, False), (False, False))
-    return Outcomes(model, benchmark, *(counts[ends] for ends in order))
+    both, gained, lost, neither = (counts[ends] for ends in order)
+    return Outcomes(model, benchmark, both, gained, lost, neither, pooled)

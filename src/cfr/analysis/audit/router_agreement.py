@@ -17,6 +17,7 @@ from cfr.analysis.audit.routing import RouterAudit
 from cfr.analysis.audit.settings import stage_requests
 from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.statistics.subset import Key
+from cfr.analysis.study.family import ROUTED_CFR, SELF_CONSISTENCY, family_of
 from cfr.analysis.study.study import Arm, StageCost, Study
 from cfr.engine.presets import find_preset
 from cfr.error import InputError
@@ -159,17 +160,23 @@ def compare_routers(study: Study, audit: RouterAudit, labels: Decisions | None =
 
 
 def _routed_arms(study: Study) -> Iterator[list[Arm]]:
-    """Group the arms whose method routes otherwise than by the default patterns."""
+    """Group the arms whose method routes otherwise than by the default patterns.
+
+    A vote has the decisions of what it samples, and no router of its own.
+    """
     groups: dict[tuple[str, str], list[Arm]] = {}
     for arm in study.main_arms():
-        if not _by_default_patterns(arm) and any(a.routed is not None for a in arm.all_attempts()):
+        own = family_of(arm) != SELF_CONSISTENCY and not _by_default_patterns(arm)
+        if own and any(a.routed is not None for a in arm.all_attempts()):
             groups.setdefault((arm.method, arm.model), []).append(arm)
     yield from groups.values()
 
 
 def _by_default_patterns(arm: Arm) -> bool:
-    name, _, options = arm.method.partition("(")
-    return name == "routed-cfr" and "router=" not in options and "convention=" not in options
+    options = arm.method.partition("(")[2]
+    return (
+        family_of(arm) == ROUTED_CFR and "router=" not in options and "convention=" not in options
+    )
 
 
 def _deciding_model(arm: Arm) -> str:
@@ -181,7 +188,7 @@ def _deciding_model(arm: Arm) -> str:
 def _row(arms: list[Arm], agreement: RouterAgreement) -> RouterRow:
     spent = reduce(add, (arm.stages.get(_STAGE, StageCost()) for arm in arms))
     name, model = arms[0].name, arms[0].model
-    if arms[0].method.startswith("routed-cfr"):
+    if family_of(arms[0]) == ROUTED_CFR:
         return RouterRow(name, model, agreement, tokens=0.0, milliseconds=None, dollars=0.0)
     if not spent.calls:
         return RouterRow(name, model, agreement, None, None, None)

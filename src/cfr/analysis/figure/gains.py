@@ -44,7 +44,9 @@ class GainBar:
     """How many problems it is over."""
 
 
-def draw_gains(bars: Sequence[GainBar], caption: Caption = BY_MODEL) -> Figure | None:
+def draw_gains(
+    bars: Sequence[GainBar], caption: Caption = BY_MODEL, notes: Sequence[str] = ()
+) -> Figure | None:
     """Draw gains in the order given, groups and series as they first come; None without any."""
     shown = [one for one in bars if one.gain.drawable]
     if not shown:
@@ -64,7 +66,7 @@ def draw_gains(bars: Sequence[GainBar], caption: Caption = BY_MODEL) -> Figure |
         set_gain_scale(axes, values, "gain in accuracy, points")
         if any(series):
             rows.draw_key(page, series)
-        return page.finish(caption, _alt(ordered, groups), _notes(ordered, len(bars)))
+        return page.finish(caption, _alt(ordered, groups), [*notes, *_notes(ordered, len(bars))])
 
 
 def _columns(bars: Sequence[GainBar]) -> list[NumberColumn]:

@@ -19,7 +19,8 @@ from cfr.analysis.figure.forest import ForestRow, draw_forest
 from cfr.analysis.figure.frontier import FRONTIER, FrontierPoint, draw_frontier
 from cfr.analysis.figure.gains import APPLICABILITY, BY_MODEL, GainBar, draw_gains
 from cfr.analysis.figure.grid import draw_grid
-from cfr.analysis.statistics.comparison import POOLED, Comparison, Pair
+from cfr.analysis.figure.text import listed
+from cfr.analysis.statistics.comparison import Comparison, Pair
 from cfr.analysis.study.study import Study, benchmark_label, model_label
 from cfr.file.stem import file_stem
 
@@ -36,16 +37,59 @@ __all__ = [
 
 
 def gains_figure(pairs: Sequence[Pair]) -> Figure | None:
-    """Draw the gain of a method by model, a bar for each benchmark."""
-    bars = [_bar(pair, model_label(pair.model), _where(pair)) for pair in pairs]
-    return draw_gains(bars, _titled(BY_MODEL, pairs, "by model"))
+    """Draw the gain of a method by model, a bar for each benchmark or group of benchmarks."""
+    shown = _grouped(pairs)
+    bars = [
+        GainBar(model_label(pair.model), _place(pair), _gain(pair, pairs), pair.n) for pair in shown
+    ]
+    return draw_gains(bars, _titled(BY_MODEL, pairs, "by model"), _group_notes(shown))
 
 
 def applicability_figure(pairs: Sequence[Pair]) -> Figure | None:
-    """Draw the gain of a method by benchmark, a bar for each model."""
-    single = [pair for pair in pairs if pair.benchmark != POOLED]
-    bars = [_bar(pair, _where(pair), model_label(pair.model)) for pair in single]
-    return draw_gains(bars, _titled(APPLICABILITY, pairs, "by benchmark"))
+    """Draw the gain of a method by benchmark or group of benchmarks, a bar for each model."""
+    shown = _grouped(pairs)
+    bars = [
+        GainBar(_place(pair), model_label(pair.model), _gain(pair, pairs), pair.n) for pair in shown
+    ]
+    return draw_gains(bars, _titled(APPLICABILITY, pairs, "by benchmark"), _group_notes(shown))
+
+
+def _grouped(pairs: Sequence[Pair]) -> list[Pair]:
+    """Put a group in the place of its benchmarks, as the paper has AIME in its figures."""
+    groups = {
+        (pair.model, pair.decoding, name): pair
+        for pair in pairs
+        if pair.group
+        for name in pair.pooled
+    }
+    single = (pair for pair in pairs if not pair.pooled)
+    return [*dict.fromkeys(groups.get((p.model, p.decoding, p.benchmark), p) for p in single)]
+
+
+def _gain(pair: Pair, pairs: Sequence[Pair]) -> Estimate:
+    """Give a gain; that of a group is the mean of its benchmarks' gains, each counted alike.
+
+    For sets of one size this is the gain on all their problems, whose interval is then its own.
+    """
+    if not pair.group:
+        return Estimate(pair.gain, pair.interval)
+    place = (pair.model, pair.decoding)
+    members = [p for p in pairs if (p.model, p.decoding) == place and p.benchmark in pair.pooled]
+    alike = len({one.n for one in members}) == 1
+    mean = sum(one.gain for one in members) / len(members)
+    return Estimate(mean, pair.interval if alike else None)
+
+
+def _group_notes(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    places = dict.fromkeys((_place(pair), pair.pooled) for pair in pairs if pair.group)
+    return tuple(
+        f"{name}: the mean of the gains on {listed(map(benchmark_label, members), len(members))}."
+        for name, members in places
+    )
+
+
+def _place(pair: Pair) -> str:
+    return f"{pair.group} Avg." if pair.group else pair.where or "all"
 
 
 def _titled(caption: Caption, pairs: Sequence[Pair], how: str) -> Caption:
@@ -56,19 +100,11 @@ def _titled(caption: Caption, pairs: Sequence[Pair], how: str) -> Caption:
     return replace(caption, title=f"Gain of {method} over {baseline} {how}")
 
 
-def _bar(pair: Pair, group: str, series: str) -> GainBar:
-    return GainBar(group, series, Estimate(pair.gain, pair.interval), pair.n)
-
-
-def _where(pair: Pair) -> str:
-    return benchmark_label(pair.benchmark) or "all"
-
-
 def forest_figure(comparison: Comparison, caption: Caption) -> Figure | None:
     """Draw all paired comparisons of a family."""
     rows = [
         ForestRow(
-            label=f"{pair.labels[1]}, {_where(pair)}",
+            label=f"{pair.labels[1]}, {_row_label(pair)}",
             gain=Estimate(pair.gain, pair.interval),
             n=pair.n,
             p_holm=pair.p_holm,
@@ -77,6 +113,11 @@ def forest_figure(comparison: Comparison, caption: Caption) -> Figure | None:
         for pair in comparison.pairs
     ]
     return draw_forest(rows, caption)
+
+
+def _row_label(pair: Pair) -> str:
+    """Name a comparison in little room; the table beside the figure names what it pools."""
+    return f"{pair.group or 'all'} pooled" if pair.pooled else pair.where or "all"
 
 
 def frontier_figures(study: Study) -> Iterator[Figure]:

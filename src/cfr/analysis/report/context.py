@@ -17,8 +17,9 @@ from cfr.analysis.statistics.comparison import (
     Plan,
     compare,
     constrained_method,
+    find_baseline,
 )
-from cfr.analysis.statistics.subset import BASELINE
+from cfr.analysis.study.family import check_variants, find_variant
 from cfr.analysis.study.study import Study
 
 __all__ = ["ReportContext", "ReportOptions"]
@@ -28,7 +29,8 @@ __all__ = ["ReportContext", "ReportOptions"]
 class ReportOptions:
     """Options of a report: which methods, how many cases, which files beside the study."""
 
-    baseline: str = BASELINE
+    baseline: str = ""
+    """The method that gains are measured against; Direct CoT where it is empty."""
     method: str = ""
     """The method whose gains, errors and cases are shown; found by itself where it is empty."""
     cases: int = 12
@@ -37,6 +39,8 @@ class ReportOptions:
     labels: tuple[Label, ...] = ()
     """What people marked of Stage 1's constraints."""
     error_rule: ErrorRule = DEFAULT_RULE
+    variants: tuple[str, ...] = ()
+    """The variants that stand for their families; found by themselves where none is named."""
 
 
 class ReportContext:
@@ -45,8 +49,10 @@ class ReportContext:
     def __init__(self, study: Study, options: ReportOptions) -> None:
         self.study = study
         self.options = options
-        self.baseline = options.baseline
-        self.method = constrained_method(study, options.baseline, options.method)
+        self._chosen = check_variants(study, options.variants)
+        # A study without Direct CoT still has much to show; each comparison says what it lacks.
+        self.baseline = find_baseline(study, options.baseline, self._chosen)
+        self.method = constrained_method(study, self.baseline, options.method, self._chosen)
 
     @cached_property
     def compared(self) -> tuple[tuple[Comparison, ...], str]:
@@ -62,6 +68,10 @@ class ReportContext:
             except ComparisonError as error:
                 why = str(error)
         return tuple(found), why
+
+    def variant(self, family: str) -> str | None:
+        """Find the method that stands for a family: one that was named, or else by rule."""
+        return find_variant(self.study, family, (*self._chosen, self.method, self.baseline))
 
     @property
     def pairs(self) -> list[Pair]:

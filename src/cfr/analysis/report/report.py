@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
@@ -16,12 +16,14 @@ from cfr.analysis.figure.figure import Caption, Figure
 from cfr.analysis.report.context import ReportContext, ReportOptions
 from cfr.analysis.report.headline import headline, headline_pairs
 from cfr.analysis.report.provenance import about, title
+from cfr.analysis.study.family import CFR, ROUTED_CFR, variant_notes
 from cfr.analysis.study.study import Study, StudyError
 from cfr.analysis.table.accuracy import main_table, routing_table, scores_table
 from cfr.analysis.table.categories import categories_table
 from cfr.analysis.table.cost import prompting_table, stages_table, tokens_table
 from cfr.analysis.table.errors import errors_table, fixes_table
 from cfr.analysis.table.extraction import extraction_table, parsing_table
+from cfr.analysis.table.gain import absent
 from cfr.analysis.table.generalization import (
     benchmarks_table,
     exploratory_table,
@@ -46,6 +48,13 @@ from cfr.analysis.table.table import Table
 __all__ = ["Report", "Section", "assemble"]
 
 _MOST_OF_A_KIND = 8
+_OF_ONE_METHOD = (
+    *("main", "generalization", "tokens-by-model", "cofire", "categories", "outcomes", "errors"),
+    *("fixes", "robustness"),
+)
+"""The tables about the method that is looked at closely."""
+_OF_FAMILIES = ("prompting", "routing-ablation")
+"""The tables in which one variant stands for CFR, and one for Routed-CFR."""
 _LEFT_OUT = (
     f"Problem by problem, only the first {_MOST_OF_A_KIND} benchmarks and models are shown here; "
     "'cfr audit errors' has them all, and --benchmark and --model choose."
@@ -101,10 +110,12 @@ def assemble(
     for heading, build in _SECTIONS.items():
         progress(heading)
         section = build(context, heading)
+        tables = (_naming_variants(context, table) for table in section.tables)
+        section = replace(section, tables=tuple(tables))
         if section.tables or section.figures or section.claims:
             sections.append(section)
     progress("Cases")
-    chosen = cases(study, options.baseline, context.method, options.cases)
+    chosen = cases(study, context.baseline, context.method, options.cases)
     return Report(title(study), about(study), tuple(sections), tuple(chosen), _cases_note(context))
 
 
@@ -126,13 +137,15 @@ def _main(context: ReportContext, title: str) -> Section:
     )
     tables = (main_table(study, baseline, method), generalization_table(study, baseline, method))
     names = ("main", "additional", "olympiadbench", "gains-by-model", "applicability")
-    return Section("main", title, (), _filled(*tables), figures, _paper(*names))
+    said = () if context.pairs else (f"No gain to draw: {absent(method, baseline)}",)
+    return Section("main", title, said, _filled(*tables), figures, _paper(*names))
 
 
 def _prompting(context: ReportContext, title: str) -> Section:
     study, baseline = context.study, context.baseline
+    references = (context.variant(CFR), context.variant(ROUTED_CFR))
     tables = (
-        prompting_table(study, baseline, ("cfr", "routed-cfr")),
+        prompting_table(study, baseline, references),
         exploratory_table(study, baseline),
         stages_table(study),
         tokens_table(study, baseline, context.method),
@@ -161,7 +174,8 @@ def _paired(context: ReportContext, title: str) -> Section:
 
 def _routing(context: ReportContext, title: str) -> Section:
     study, audit, baseline = context.study, context.router, context.baseline
-    ablation = routing_table(study, baseline, "routed-cfr", "cfr")
+    routed, always = context.variant(ROUTED_CFR), context.variant(CFR)
+    ablation = routing_table(study, baseline, routed, always)
     audits = (
         rates_table(audit),
         patterns_table(audit),
@@ -236,6 +250,16 @@ _SECTIONS: dict[str, Callable[[ReportContext, str], Section]] = {
 
 def _paper(*names: str) -> tuple[Table, ...]:
     return tuple(published(name).to_table() for name in names)
+
+
+def _naming_variants(context: ReportContext, table: Table) -> Table:
+    """Say under a table which variants it is about, where the study has several of a family."""
+    methods: tuple[str | None, ...] = ()
+    if table.name in _OF_ONE_METHOD:
+        methods = (context.baseline, context.method)
+    elif table.name in _OF_FAMILIES:
+        methods = (context.baseline, context.variant(ROUTED_CFR), context.variant(CFR))
+    return replace(table, notes=(*table.notes, *variant_notes(context.study, methods)))
 
 
 def _filled(*tables: Table) -> tuple[Table, ...]:

@@ -11,8 +11,10 @@ from cfr.analysis.statistics.interval import Interval
 from cfr.analysis.statistics.paired import Test, detectable, holm
 from cfr.analysis.statistics.resample import IntervalKind
 from cfr.analysis.statistics.subset import BASELINE
+from cfr.analysis.study.family import CFR, ROUTED_CFR, family_named, find_variant
+from cfr.analysis.study.group import groups_of
 from cfr.analysis.study.reader import Source, open_study
-from cfr.analysis.study.study import Arm, Study
+from cfr.analysis.study.study import Arm, Study, benchmark_label, pooled_label
 from cfr.error import CfrError
 
 __all__ = [
@@ -23,14 +25,15 @@ __all__ = [
     "Plan",
     "compare",
     "constrained_method",
+    "find_baseline",
     "find_method",
     "pair_arms",
 ]
 
 POOLED: Final = "pooled"
 """The benchmark of a row that takes the problems of several together."""
-_CONSTRAINED: Final = ("routed-cfr", "cfr")
-"""What is looked at closely, where nothing is named: the first of these that is there."""
+_CONSTRAINED: Final = (ROUTED_CFR, CFR)
+"""What is looked at closely, where nothing is named: the first of these families that is there."""
 
 
 class ComparisonError(CfrError):
@@ -48,7 +51,9 @@ class Plan:
     resamples: int = 0
     """Random resamples for intervals; 0 for the exact bootstrap distribution."""
     pool: bool = True
-    """Whether several benchmarks are also taken together."""
+    """Whether the benchmarks of a group, such as AIME's years, are also taken together."""
+    pool_all: bool = False
+    """Whether all benchmarks are also taken together."""
     also_tested: tuple[float, ...] = ()
     """P-values of tests that belong to the same family and are not among these."""
 
@@ -83,6 +88,8 @@ class Pair:
     fewest: int = 0
     pooled: tuple[str, ...] = ()
     """The benchmarks of a row that takes several together."""
+    group: str = ""
+    """The name of the group that these are; empty where they are all benchmarks."""
     p_holm: float = 1.0
     left_out: int = 0
     """Problems that only one of the two has judged."""
@@ -95,6 +102,11 @@ class Pair:
     def gain(self) -> float:
         """Points that the method has over the baseline."""
         return self.after - self.before
+
+    @property
+    def where(self) -> str:
+        """The benchmark as tables print it; a row that takes several together names them all."""
+        return pooled_label(self.pooled) if self.pooled else benchmark_label(self.benchmark)
 
     @property
     def changed(self) -> int:
@@ -205,26 +217,41 @@ def pair_arms(
     )
 
 
-def find_method(study: Study, name: str) -> str:
-    """Find a method by the name it was run under, or by its label."""
+def find_method(study: Study, name: str, chosen: Sequence[str] = ()) -> str:
+    """Find a method by the name it was run under, as tables print it, or by its family.
+
+    Where a family has several variants, one of them stands for it (``cfr.analysis.study.family``).
+    """
     known = study.names("method")
     if name in known:
         return name
     for arm in study.arms:
-        if name.casefold() in (arm.label.casefold(), arm.name.casefold()):
+        if name.casefold() == arm.name.casefold():
             return arm.method
+    if found := find_variant(study, family_named(study, name), chosen):
+        return found
     raise ComparisonError(f"{study.source}: has no method {name!r}; it has {', '.join(known)}")
 
 
-def constrained_method(study: Study, baseline: str, wanted: str = "") -> str:
+def find_baseline(study: Study, name: str = "", chosen: Sequence[str] = ()) -> str:
+    """Find the baseline: the one that is named, or Direct CoT, which a study need not have."""
+    if name:
+        return find_method(study, name, chosen)
+    return find_variant(study, BASELINE, chosen) or BASELINE
+
+
+def constrained_method(
+    study: Study, baseline: str, wanted: str = "", chosen: Sequence[str] = ()
+) -> str:
     """Find the method that is looked at closely: the one wanted, Routed-CFR, CFR, or another."""
     if wanted:
-        found = find_method(study, wanted)
+        found = find_method(study, wanted, chosen)
         if found == baseline:
             raise ComparisonError(f"{found}: compared with itself; name another --method")
         return found
     others = [name for name in study.names("method") if name != baseline]
-    return next((name for name in _CONSTRAINED if name in others), [*others, baseline][0])
+    known = (find_variant(study, family, chosen) for family in _CONSTRAINED)
+    return next((name for name in known if name in others), [*others, baseline][0])
 
 
 def _pairs(study: Study, base: str, name: str, plan: Plan) -> Iterator[Pair]:
@@ -236,13 +263,20 @@ def _pairs(study: Study, base: str, name: str, plan: Plan) -> Iterator[Pair]:
                 for other in study.select(
                     benchmark=one.benchmark, method=name, model=model, decoding=decoding
                 )
+                if not one.scores.keys().isdisjoint(other.scores)
             ]
-            found = [
-                pair
-                for one, other in both
-                if (pair := pair_arms([one], [other], one.benchmark, plan))
-            ]
-            yield from found
-            if plan.pool and len(found) > 1:
-                pooled = pair_arms([one for one, _ in both], [o for _, o in both], POOLED, plan)
-                yield from filter(None, [pooled])
+            for one, other in both:
+                yield from filter(None, [pair_arms([one], [other], one.benchmark, plan)])
+            yield from _pools(both, plan)
+
+
+def _pools(both: Sequence[tuple[Arm, Arm]], plan: Plan) -> Iterator[Pair]:
+    """Compare on the problems of several benchmarks together: each group, and if asked for all."""
+    every = tuple(one.benchmark for one, _ in both)
+    groups = groups_of(every) if plan.pool else {}
+    if plan.pool_all and len(every) > 1 and every not in groups.values():
+        groups[""] = every
+    for group, names in groups.items():
+        chosen = [pair for pair in both if pair[0].benchmark in names]
+        found = pair_arms([one for one, _ in chosen], [o for _, o in chosen], POOLED, plan)
+        yield from [replace(found, group=group)] if found else []

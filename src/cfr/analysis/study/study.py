@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
+from cfr.analysis.study.group import benchmarks_named, groups_of
 from cfr.benchmark.constraintbench.split import is_constraintbench
 from cfr.benchmark.entry import entries
 from cfr.constraint.spec import ConstraintSpec
@@ -26,6 +27,7 @@ __all__ = [
     "Transcripts",
     "benchmark_label",
     "model_label",
+    "pooled_label",
 ]
 
 
@@ -209,13 +211,19 @@ class Study:
         ]
 
     def only(self, **wanted: Sequence[str]) -> Study:
-        """Narrow the study down to some benchmarks or models; nothing named is no limit."""
+        """Narrow the study down to some benchmarks or models; nothing named is no limit.
+
+        A group of benchmarks may be named too.
+        """
         arms = self.arms
-        for what, names in wanted.items():
+        for what, named in wanted.items():
+            known = self.names(what)
+            grouped = [benchmarks_named(n, known) if what == "benchmark" else (n,) for n in named]
+            names = [name for members in grouped for name in members]
             for name in names:
-                if name not in self.names(what):
-                    known = ", ".join(self.names(what)) or "none"
-                    raise StudyError(f"{self.source}: has no {what} {name!r}; it has {known}")
+                if name not in known:
+                    listed = ", ".join(known) or "none"
+                    raise StudyError(f"{self.source}: has no {what} {name!r}; it has {listed}")
             arms = tuple(arm for arm in arms if not names or getattr(arm, what) in names)
         narrowed = replace(self, arms=arms)
         attempted = narrowed.attempted
@@ -268,6 +276,14 @@ def benchmark_label(name: str) -> str:
     if is_constraintbench(name):
         return name.replace("constraintbench", "ConstraintBench")
     return entries()[name].label if name in entries() else name
+
+
+def pooled_label(names: Sequence[str]) -> str:
+    """Name several benchmarks that are taken together: their group, where they are one, and all."""
+    group = next(
+        (name for name, members in groups_of(names).items() if len(members) == len(names)), ""
+    )
+    return f"{group} pooled ({', '.join(map(benchmark_label, names))})".strip()
 
 
 def model_label(name: str) -> str:

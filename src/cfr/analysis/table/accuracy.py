@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from cfr.analysis.notation import NONE, decimal, percent, scored, times, whole
 from cfr.analysis.statistics.comparison import pair_arms
@@ -16,6 +17,7 @@ from cfr.analysis.statistics.score import (
     score,
 )
 from cfr.analysis.study.by_model import ModelArms, benchmarks_of, by_model
+from cfr.analysis.study.family import CFR, ROUTED_CFR, family_label
 from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
 from cfr.analysis.table.decoding import tell_apart
 from cfr.analysis.table.gain import delta
@@ -148,10 +150,14 @@ def _paper_rows(part: ModelArms, benchmarks: Sequence[str]) -> list[Row]:
     return rows
 
 
-def routing_table(study: Study, baseline: str, routed: str, always: str) -> Table:
-    """Tabulate what routing saves: accuracy and tokens, always on and routed."""
-    parts = [part.keep((baseline, routed, always)) for part in by_model(study)]
-    parts = [part for part in parts if baseline in part.methods and len(part.methods) > 1]
+def routing_table(study: Study, baseline: str, routed: str | None, always: str | None) -> Table:
+    """Tabulate what routing saves: accuracy and tokens, always on and routed.
+
+    None is a family that the study has no method of; the table says so.
+    """
+    wanted = tuple(filter(None, (baseline, routed, always)))
+    parts = [part.keep(wanted) for part in by_model(study)]
+    parts = [part for part in parts if len(part.methods) > 1]
     benchmarks = benchmarks_of(parts)
     rows: list[Row] = []
     for part in parts:
@@ -164,23 +170,40 @@ def routing_table(study: Study, baseline: str, routed: str, always: str) -> Tabl
         for name in benchmarks
         for title in ("Acc. [95 %]", "Tokens")
     ]
+    lacking = _lacking(study, {baseline: baseline, ROUTED_CFR: routed, CFR: always})
+    notes = (
+        f"Tokens, in and out, are relative to {study.method_name(baseline)} on the same set.",
+        ACCURACY_INTERVAL,
+        size_note(parts),
+        status_note(arm for part in parts for arm in part.arms()),
+    )
     return Table(
         "routing-ablation",
         "Routing ablation: routed and always on",
         (Column("Method", "left"), *columns),
         tuple(rows),
-        (
-            f"Tokens, in and out, are relative to {study.method_name(baseline)} on the same set.",
-            ACCURACY_INTERVAL,
-            size_note(parts),
-            status_note(arm for part in parts for arm in part.arms()),
-        ),
+        (*lacking, *notes) if rows else lacking or (_APART,),
         ("tab:model-performance-sub",),
     )
 
 
+_APART: Final = (
+    "No model of this study has two of Direct CoT, Routed-CFR and CFR (always-on) judged."
+)
+
+
+def _lacking(study: Study, wanted: Mapping[str, str | None]) -> tuple[str, ...]:
+    """Name the families of a comparison that a study has nothing of, and the way out."""
+    known = study.names("method")
+    return tuple(
+        f"{family_label(family)} is not in these data; run {family} to compare with it."
+        for family, method in wanted.items()
+        if method not in known
+    )
+
+
 def _accuracy_and_cost(part: ModelArms, method: str, baseline: str, benchmark: str) -> list[Cell]:
-    arm, base = part.methods[method].get(benchmark), part.methods[baseline].get(benchmark)
+    arm, base = part.methods[method].get(benchmark), part.methods.get(baseline, {}).get(benchmark)
     found = score(arm) if arm else None
     accuracy = Cell(scored(found.accuracy, found.interval) if found else NONE)
     return [accuracy, Cell(times(token_ratio([arm], [base]) if arm and base else None))]

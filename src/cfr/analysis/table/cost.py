@@ -15,10 +15,11 @@ from cfr.analysis.table.table import Column, Row, Table, row
 __all__ = ["prompting_table", "stages_table", "tokens_table"]
 
 
-def prompting_table(study: Study, baseline: str, references: Sequence[str]) -> Table:
+def prompting_table(study: Study, baseline: str, references: Sequence[str | None]) -> Table:
     """Tabulate all methods side by side: accuracy, and tokens in, out, together and relative.
 
-    The first of ``references`` that a model has is what "vs. CFR" compares with.
+    The first of ``references`` that a model has is what "vs. CFR" compares with; None is a family
+    that the study has no method of.
     """
     parts = by_model(study)
     benchmarks = benchmarks_of(parts)
@@ -28,7 +29,8 @@ def prompting_table(study: Study, baseline: str, references: Sequence[str]) -> T
         reference = next((name for name in references if name in part.methods), None)
         rows += [_method_row(part, m, (baseline, reference), benchmarks) for m in part.methods]
     accuracy = [Column(benchmark_label(b) or "all", group="Accuracy [95 %]") for b in benchmarks]
-    names = [study.method_name(name) for name in references if name in study.names("method")]
+    known = study.names("method")
+    names = [study.method_name(name) for name in references if name and name in known]
     tokens = ("Input", "Output", "Total", f"vs. {study.method_name(baseline)}", "vs. CFR")
     return Table(
         "prompting",

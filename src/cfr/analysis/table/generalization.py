@@ -5,14 +5,18 @@ Paper: Benchmark Scope, Generalization, the exploratory comparison.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from cfr.analysis.audit.router_agreement import routed_share
 from cfr.analysis.notation import NONE, counted, decimal, percent, span, times
-from cfr.analysis.statistics.comparison import pair_arms
+from cfr.analysis.statistics.comparison import POOLED, pair_arms
 from cfr.analysis.statistics.cost import token_ratio
 from cfr.analysis.statistics.score import mean_of_all, mean_pass
+from cfr.analysis.statistics.subset import ModelPairs, pairs_by_model
 from cfr.analysis.study.by_model import ModelArms, by_model
-from cfr.analysis.study.study import Arm, Study, benchmark_label
-from cfr.analysis.table.gain import delta
+from cfr.analysis.study.group import groups_and_all, groups_of
+from cfr.analysis.study.study import Arm, Study, benchmark_label, model_label
+from cfr.analysis.table.gain import absent, delta
 from cfr.analysis.table.note import GAIN_INTERVAL
 from cfr.analysis.table.table import Column, Row, Table, row
 from cfr.benchmark.constraintbench.split import is_constraintbench
@@ -23,60 +27,76 @@ __all__ = ["benchmarks_table", "exploratory_table", "generalization_table"]
 
 def generalization_table(study: Study, baseline: str, method: str) -> Table:
     """Tabulate gain beside the share of problems that the router sends to two stages."""
-    rows: list[Row] = []
-    for part in by_model(study) if method != baseline else ():
-        for base, arm in part.paired(baseline, method):
-            pair = pair_arms([base], [arm], base.benchmark)
-            if pair:
-                where = benchmark_label(base.benchmark)
-                cells = (where, decimal(pair.before, 2), decimal(pair.after, 2))
-                gain = delta(pair.gain, pair.interval)
-                rows.append(row(part.title, *cells, gain, f"{pair.n:,}", _routed(arm)))
+    found = pairs_by_model(study, method, baseline)
     titles = ("Baseline", "Method", "Gain [95 %]", "n", "Routed")
+    said = f"{study.method_name(method)} against {study.method_name(baseline)}."
     return Table(
         "generalization",
         "Gain and routing rate by benchmark",
         (Column("Model", "left"), Column("Benchmark", "left"), *map(Column, titles)),
-        tuple(rows),
-        (f"{study.method_name(method)} against {study.method_name(baseline)}.", GAIN_INTERVAL),
+        tuple(line for one in found for line in _gain_rows(one)),
+        (said, GAIN_INTERVAL) if found else (absent(method, baseline),),
         ("tab:olympiadbench",),
     )
 
 
-def _routed(arm: Arm) -> str:
-    found = routed_share(arm)
-    if found is None:
+def _gain_rows(found: ModelPairs) -> Iterator[Row]:
+    groups = groups_of(found.benchmarks).values()
+    for names in (*((name,) for name in found.benchmarks), *groups):
+        pairs = [pair for pair in found.pairs if pair[0].benchmark in names]
+        arms = [arm for _, arm in pairs]
+        pair = pair_arms([base for base, _ in pairs], arms, POOLED if pairs[1:] else names[0])
+        if pair:
+            cells = (decimal(pair.before, 2), decimal(pair.after, 2))
+            gain = (delta(pair.gain, pair.interval), f"{pair.n:,}", _routed(arms))
+            yield row(model_label(found.model) or "All attempts", pair.where, *cells, *gain)
+
+
+def _routed(arms: Sequence[Arm]) -> str:
+    shares = [found for arm in arms if (found := routed_share(arm))]
+    if not shares:
         return NONE
-    routed, decided = found
+    routed, decided = (sum(counts) for counts in zip(*shares, strict=True))
     return f"{counted(routed, decided)} ({percent(routed / decided)})"
 
 
 def exploratory_table(study: Study, baseline: str) -> Table:
-    """Tabulate pass@k and overhead (paper: Comparison with Alternative Prompting Strategies)."""
+    """Tabulate pass@k and overhead (paper: Comparison with Alternative Prompting Strategies).
+
+    Each group of benchmarks that all methods share has its mean, as AIME has in the paper, and so
+    have all that they share.
+    """
     rows: list[Row] = []
     for part in by_model(study):
-        if shared := part.shared_benchmarks(baseline):
-            where = ", ".join(map(benchmark_label, shared)) or "all"
+        shared = part.shared_benchmarks(next(iter(part.methods)))
+        for names in groups_and_all(shared):
+            where = ", ".join(map(benchmark_label, names)) or "all"
             rows.append(row(f"{part.title}: {where}", kind="heading"))
-            rows += [_exploratory_row(part, baseline, name, shared) for name in part.methods]
+            rows += [_exploratory_row(part, baseline, name, names) for name in part.methods]
+    lacking = "The methods of each model share no judged benchmark: there is no mean to compare."
     return Table(
         "prompting-comparison",
-        "pass@k and overhead, all benchmarks together",
+        "pass@k and overhead, averaged over benchmarks",
         (Column("Method", "left"), Column("k"), Column("Average"), Column("n"), Column("Tokens")),
         tuple(rows),
         (
             "Descriptive: the plain mean of pass@k over the benchmarks that all methods have, and "
-            f"of tokens relative to {study.method_name(baseline)}. No claim rests on it.",
+            f"of tokens relative to {study.method_name(baseline)}. No claim rests on it."
+            if rows
+            else lacking,
         ),
         ("tab:prompting-comparison",),
     )
 
 
-def _exploratory_row(part: ModelArms, baseline: str, method: str, benchmarks: list[str]) -> Row:
+def _exploratory_row(part: ModelArms, baseline: str, method: str, benchmarks: Sequence[str]) -> Row:
     arms = [part.methods[method][name] for name in benchmarks]
-    bases = [part.methods[baseline][name] for name in benchmarks]
     found = mean_pass(arms)
-    costs = [token_ratio([arm], [base]) for arm, base in zip(arms, bases, strict=True)]
+    bases = part.methods.get(baseline, {})
+    costs = [
+        token_ratio([arm], [bases[arm.benchmark]]) if arm.benchmark in bases else None
+        for arm in arms
+    ]
     return row(
         part.name(method),
         f"pass@{found.k}",

@@ -7,7 +7,7 @@ from typing import Literal
 from cfr.analysis.audit.error_rule import DEFAULT_RULE, ErrorRule
 from cfr.analysis.audit.outcomes import Outcomes, outcomes
 from cfr.analysis.statistics.subset import BASELINE, pairs_by_model
-from cfr.analysis.study.study import Study, benchmark_label, model_label
+from cfr.analysis.study.study import Study, benchmark_label, model_label, pooled_label
 from cfr.analysis.table.gain import absent
 from cfr.analysis.table.note import RIGHT_RULES, unequal_runs
 from cfr.analysis.table.table import Column, Row, Table, row
@@ -38,7 +38,7 @@ def outcomes_table(
 
 
 def _row(one: Outcomes) -> Row:
-    where = "All" if one.benchmark is None else benchmark_label(one.benchmark)
+    where = pooled_label(one.pooled) if one.benchmark is None else benchmark_label(one.benchmark)
     counts = (one.problems, one.both, one.gained, one.lost, one.neither)
     kind: Literal["row", "delta"] = "delta" if one.benchmark is None else "row"
     return row(model_label(one.model), where, *(f"{count:,}" for count in counts), kind=kind)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cfr.analysis.notation import decimal, p_value, several, span
-from cfr.analysis.statistics.comparison import POOLED, Comparison, Pair
+from cfr.analysis.statistics.comparison import Comparison, Pair
 from cfr.analysis.statistics.paired import fewest_changes
-from cfr.analysis.study.study import benchmark_label, model_label
+from cfr.analysis.study.study import model_label
 from cfr.analysis.table.decoding import tell_apart
 from cfr.analysis.table.gain import delta
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
@@ -67,9 +67,8 @@ def _heading(pair: Pair, setting: str) -> str:
 
 def _row(pair: Pair) -> Row:
     p = Cell(p_value(pair.p_holm), bold=pair.significant)
-    benchmark = benchmark_label(pair.benchmark)
     return row(
-        Cell(benchmark or "all", bold=pair.benchmark == POOLED),
+        Cell(pair.where or "all", bold=bool(pair.pooled)),
         f"{pair.n:,}",
         span(pair.fewest, pair.runs),
         decimal(pair.before),
@@ -107,7 +106,7 @@ def _rows_named(pairs: Sequence[Pair]) -> str:
     """Name rows of the table: each method with its benchmarks."""
     found: dict[str, list[str]] = {}
     for pair in pairs:
-        found.setdefault(pair.labels[1], []).append(benchmark_label(pair.benchmark) or "all")
+        found.setdefault(pair.labels[1], []).append(pair.where or "all")
     return "; ".join(
         f"{method} ({', '.join(dict.fromkeys(places))})" for method, places in found.items()
     )
@@ -162,6 +161,7 @@ def _pair_json(pair: Pair) -> dict[str, Json]:
         "method": pair.method,
         "benchmark": pair.benchmark,
         "pooled": [*pair.pooled],
+        "group": pair.group,
         "model": pair.model,
         "n": pair.n,
         "runs": pair.runs,

@@ -1,0 +1,117 @@
+"""Families of methods: all variants of one method, whatever their options.
+
+``cfr``, ``cfr(reply=json)`` and ``CFR (always-on)`` are one family. Where a table needs one method
+of a family and a study has several variants, one stands for it: the one that was chosen, otherwise
+the bare name, otherwise the one with most judged attempts, and of equals the first stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Final
+
+from cfr.analysis.study.study import Arm, Study, StudyError
+from cfr.method.registry import METHODS
+
+__all__ = [
+    "CFR",
+    "ROUTED_CFR",
+    "SELF_CONSISTENCY",
+    "check_variants",
+    "family_label",
+    "family_named",
+    "family_of",
+    "find_variant",
+    "variant_notes",
+    "variants",
+]
+
+CFR: Final = "cfr"
+ROUTED_CFR: Final = "routed-cfr"
+SELF_CONSISTENCY: Final = "self-consistency"
+
+
+def family_of(arm: Arm) -> str:
+    """Name the family of an arm's method: the registered name, without options.
+
+    A method that was made in Python, or that another program names by the paper's label, is known
+    by its label.
+    """
+    return _family(arm.method, arm.label)
+
+
+@cache
+def _family(method: str, label: str) -> str:
+    bare = method.partition("(")[0].strip()
+    return bare if bare in METHODS else _by_label().get(label.casefold(), bare)
+
+
+@cache
+def _by_label() -> dict[str, str]:
+    return {family_label(name).casefold(): name for name in METHODS}
+
+
+def family_label(family: str) -> str:
+    """Name a family as the paper prints it."""
+    return METHODS[family]().label if family in METHODS else family
+
+
+def family_named(study: Study, name: str) -> str:
+    """Find the family that a bare name or a label means in a study; empty where there is none."""
+    wanted = name.casefold()
+    found = (
+        family_of(arm) for arm in study.arms if wanted in (family_of(arm), arm.label.casefold())
+    )
+    return next(found, "")
+
+
+def variants(study: Study, family: str) -> list[str]:
+    """List the methods of a family that a study has, in order."""
+    return list(dict.fromkeys(arm.method for arm in study.arms if family_of(arm) == family))
+
+
+def find_variant(study: Study, family: str, chosen: Iterable[str] = ()) -> str | None:
+    """Find the method that stands for a family, by the rule above; None where it has none."""
+    found = variants(study, family)
+    if named := next((name for name in chosen if name in found), None):
+        return named
+    judged = {name: _judged(study, name) for name in found}
+    if judged.get(family):
+        return family
+    return max(judged, key=judged.__getitem__, default=None)  # the first of several that are equal
+
+
+def _judged(study: Study, method: str) -> int:
+    return sum(runs for arm in study.select(method=method) for _, runs in arm.scores.values())
+
+
+def check_variants(study: Study, names: Sequence[str]) -> tuple[str, ...]:
+    """Refuse a choice of variants that the study cannot give: unknown ones, two of a family."""
+    chosen: dict[str, str] = {}
+    families = {arm.method: family_of(arm) for arm in study.arms}
+    for name in names:
+        if name not in families:
+            known = ", ".join(families)
+            raise StudyError(f"{study.source}: has no variant {name!r}; it has {known}")
+        other = chosen.setdefault(families[name], name)
+        if other != name:
+            raise StudyError(f"variants {other} and {name} are of one family; choose one of them")
+    return tuple(chosen.values())
+
+
+def variant_notes(
+    study: Study, methods: Iterable[str | None], option: str = "--variant"
+) -> tuple[str, ...]:
+    """Say which variant is meant wherever a study has others of the same family."""
+    families = {arm.method: family_of(arm) for arm in study.arms}
+    notes: list[str] = []
+    for method in dict.fromkeys(methods):
+        family = families.get(method or "")
+        others = [name for name in variants(study, family) if name != method] if family else []
+        if family and others:
+            notes.append(
+                f"{family_label(family)} is {method} here; in these data are also "
+                f"{', '.join(others)} ({option} chooses)."
+            )
+    return tuple(notes)

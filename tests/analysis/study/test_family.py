@@ -1,0 +1,80 @@
+import pytest
+from hand_made import arm, study
+
+from cfr.analysis.study.family import (
+    CFR,
+    ROUTED_CFR,
+    SELF_CONSISTENCY,
+    check_variants,
+    family_label,
+    family_named,
+    family_of,
+    find_variant,
+    variant_notes,
+    variants,
+)
+from cfr.analysis.study.study import Arm, StudyError
+from cfr.method.registry import METHODS
+
+
+def made(*names: str) -> list[Arm]:
+    return [arm(name, {"0": "+"}) for name in names]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_registered_method_is_a_family_whatever_its_options(name: str) -> None:
+    assert family_of(Arm("b", name, "?", "m")) == name
+    assert family_of(Arm("b", f"{name}(reply=json, rounds=2)", "?", "m")) == name
+    assert family_of(Arm("b", "Made(here=1)", family_label(name), "m")) == name
+
+
+def test_a_method_of_anyone_is_a_family_of_its_own() -> None:
+    assert family_of(Arm("b", "mine(x=1)", "Mine", "m")) == "mine"
+    assert family_of(Arm("b", "CFR (always-on)", "CFR (always-on)", "m")) == CFR
+    assert family_label("mine") == "mine"
+
+
+def test_a_family_is_found_by_its_name_and_by_its_label() -> None:
+    found = study(*made("cfr(reply=json)", "mine(x=1)"), Arm("b", "Routed(x=1)", "Routed-CFR", "m"))
+    named = {name: family_named(found, name) for name in ("CFR", "cfr (always-on)", "mine")}
+    assert named == {"CFR": CFR, "cfr (always-on)": CFR, "mine": "mine"}
+    assert family_named(found, "routed-cfr") == ROUTED_CFR
+    assert family_named(found, "cfr(reply=prose)") == family_named(found, "direct") == ""
+
+
+def test_a_vote_over_routed_cfr_is_a_vote() -> None:
+    assert family_of(arm("self-consistency(base=routed-cfr)", {})) == SELF_CONSISTENCY
+
+
+def test_the_bare_name_stands_for_its_family_unless_nothing_of_it_was_judged() -> None:
+    found = study(*made("cfr(reply=json)", "cfr", "routed-cfr"))
+    assert variants(found, CFR) == ["cfr(reply=json)", "cfr"]
+    assert find_variant(found, CFR) == "cfr"
+    failed = study(*made("cfr(reply=json)"), arm("cfr", {"0": "?"}))
+    assert find_variant(failed, CFR) == "cfr(reply=json)"
+
+
+def test_otherwise_the_one_with_most_judged_attempts_stands_for_it() -> None:
+    few, many, more = "cfr(reply=json)", "cfr(reply=prose)", "cfr(x=1)"
+    found = study(arm(few, {"1": "+"}), arm(many, {"1": "++"}), arm(more, {"1": "--"}))
+    assert find_variant(found, CFR) == many
+    assert find_variant(found, CFR, ["direct", few]) == few
+    assert find_variant(found, ROUTED_CFR) is None
+
+
+def test_which_variant_is_meant_is_said_where_there_are_others() -> None:
+    found = study(*made("direct", "cfr(reply=json)", "cfr", "routed-cfr"))
+    assert variant_notes(found, ["direct", "cfr(reply=json)", "routed-cfr", None, "none"]) == (
+        "CFR (always-on) is cfr(reply=json) here; in these data are also cfr (--variant chooses).",
+    )
+    (said,) = variant_notes(found, ["cfr"], "--method")
+    assert said.endswith("(--method chooses).")
+
+
+def test_a_choice_must_be_there_and_be_one_of_its_family() -> None:
+    found = study(*made("direct", "cfr(reply=json)", "cfr"))
+    assert check_variants(found, ["cfr", "direct", "cfr"]) == ("cfr", "direct")
+    with pytest.raises(StudyError, match=r"has no variant 'cfr\(x=1\)'; it has direct, cfr\("):
+        check_variants(found, ["cfr(x=1)"])
+    with pytest.raises(StudyError, match="are of one family; choose one of them"):
+        check_variants(found, ["cfr", "cfr(reply=json)"])
