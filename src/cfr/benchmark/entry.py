@@ -27,7 +27,6 @@ class Entry:
     label: str
     dataset: str
     split: str
-    group: str = ""
     config: str = ""
     problem: str = "problem"
     answer: str = "answer"
@@ -39,6 +38,7 @@ class Entry:
     strength: str = ""
     system_prompt: str = ""
     file: str = ""
+    group: str = ""
 
     def read_answer(self, value: Json) -> str:
         """Turn the field of the gold answer into text."""
