@@ -96,6 +96,8 @@ class Family:
     def _finish(self, draft: Draft, seed: int, level: Level, index: int) -> Item | None:
         answer = show(draft.answer)
         lures = _distinct(answer, draft.lures)
+        if all(constraint.pins for constraint in draft.constraints):
+            raise FamilyError(f"family {self.name}: no constraint can be known without solving")
         for constraint in draft.constraints:
             if truth_of(constraint.predicate, answer) != "holds":
                 raise DisagreementError(f"the answer {answer} breaks {constraint.description!r}")
@@ -126,10 +128,15 @@ def family(tier: Tier, kinds: tuple[Kind, ...], about: str) -> Callable[[Draw], 
 
 
 def gold(
-    kind: Kind, description: str, predicate: Predicate, span: str | None = None
+    kind: Kind,
+    description: str,
+    predicate: Predicate,
+    span: str | None = None,
+    *,
+    pins: bool = False,
 ) -> GoldConstraint:
-    """State one gold constraint; without a span it is implied."""
-    return GoldConstraint(kind, description, predicate, span)
+    """State one gold constraint; without a span it is implied, and one that pins is the answer."""
+    return GoldConstraint(kind, description, predicate, span, pins)
 
 
 def agree(first: T, second: T) -> T:

@@ -42,8 +42,8 @@ ErrorType: TypeAlias = Literal[
 ]
 """How a wrong answer went wrong (the paper's Error Taxonomy, with parity and cues set apart)."""
 
-Level: TypeAlias = Literal[1, 2, 3]
-"""Difficulty of the mathematics: easy, middle, hard for a small model."""
+Level: TypeAlias = Literal[1, 2, 3, 4]
+"""Difficulty of the mathematics: easy, middle, hard for a small model, hard for a strong one."""
 
 TIERS: tuple[Tier, ...] = get_args(Tier)
 ERRORS: tuple[ErrorType, ...] = get_args(ErrorType)
@@ -60,6 +60,8 @@ class GoldConstraint:
     predicate: Predicate
     span: str | None = None
     """The words of the problem that state it; None where it is implied."""
+    pins: bool = False
+    """Whether it leaves one answer alone, so that whoever knows it knows the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,7 @@ class Item:
                     "description": gold.description,
                     "predicate": dict(gold.predicate),
                     "span": gold.span,
+                    "pins": gold.pins,
                 }
                 for gold in self.constraints
             ],
