@@ -1,4 +1,4 @@
-"""All families of ConstraintBench, eight in each tier."""
+"""All families of ConstraintBench."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from cfr.benchmark.constraintbench.families import (
     joint_factor,
     joint_form,
     joint_integer,
-    misleading_number,
-    misleading_value,
+    misleading_chance,
+    misleading_extreme,
+    misleading_measure,
+    misleading_place,
+    misleading_remainder,
+    misleading_rounding,
 )
 from cfr.benchmark.constraintbench.family import Family
 
@@ -26,8 +30,12 @@ FAMILIES: dict[str, Family] = {
         explicit_form,
         implicit_number,
         implicit_value,
-        misleading_value,
-        misleading_number,
+        misleading_remainder,
+        misleading_rounding,
+        misleading_measure,
+        misleading_chance,
+        misleading_extreme,
+        misleading_place,
         joint_integer,
         joint_factor,
         joint_form,
