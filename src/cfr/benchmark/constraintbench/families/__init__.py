@@ -8,9 +8,12 @@ from cfr.benchmark.constraintbench.families import (
     explicit_number,
     implicit_number,
     implicit_value,
+    joint_digit,
     joint_factor,
     joint_form,
-    joint_integer,
+    joint_multiple,
+    joint_remainder,
+    joint_story,
     misleading_chance,
     misleading_extreme,
     misleading_measure,
@@ -36,9 +39,12 @@ FAMILIES: dict[str, Family] = {
         misleading_chance,
         misleading_extreme,
         misleading_place,
-        joint_integer,
+        joint_remainder,
+        joint_multiple,
+        joint_digit,
         joint_factor,
         joint_form,
+        joint_story,
     )
     for family in module.FAMILIES
 }

@@ -1,9 +1,8 @@
-"""Joint tier, forms: an order, a code or a rounding on top of another demand."""
+"""Joint tier, forms: a code or a rounding on top of another demand."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations
 from math import comb, floor
 from random import Random
 
@@ -13,10 +12,7 @@ from cfr.benchmark.constraintbench.families.phrase import NAMES, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
 from cfr.constraint.demand import (
-    above,
-    all_of,
-    below,
-    divides,
+    between,
     encoded,
     integer,
     least_residue,
@@ -26,109 +22,46 @@ from cfr.constraint.demand import (
 
 __all__ = ["FAMILIES"]
 
-_AGES = (
-    r"<x>, <y> and <z> have «whole:ages that are whole numbers of years» with product "
-    r"$<product>$ and sum $<sum>$. <x> is «order:older than <y>, and <y> is older than <z>». How "
-    r"old is <y>?",
-    r"Three different «whole:positive integers» have sum $<sum>$ and product $<product>$. What "
-    r"is the «order:second largest» of them?",
-    r"A rectangular box has «whole:edges of different integer lengths». Its volume is "
-    r"$<product>$, and the three edge lengths at a corner add up to $<sum>$. How long is the "
-    r"edge that is «order:neither the longest nor the shortest»?",
-)
-
-
-@family("joint", ("domain", "monotonic", "structure"), "the middle one of three ordered numbers")
-def middle_one(rng: Random, level: Level) -> Draft | None:
-    """Ask for the middle of three integers that are given by sum and product."""
-    low, mid, high = sorted(rng.sample(range(1 + level, 8 + 3 * level), 3))
-    total, product = low + mid + high, low * mid * high
-    triples = [
-        (a, b, c)
-        for a, b in combinations(range(1, total), 2)
-        if b < (c := total - a - b) and a * b * c == product
-    ]
-    if triples != [(low, mid, high)]:
-        return None
-    agree(triples, _by_divisors(total, product))
-    x, y, z = rng.sample(NAMES, 3)
-    told = tell(rng, _AGES, x=x, y=y, z=z, product=product, sum=total)
-    rules = [
-        gold(
-            "domain",
-            "the answer is a positive integer",
-            all_of(integer(), above(0)),
-            told.span("whole"),
-        ),
-        gold(
-            "monotonic",
-            "the answer is the middle one in order of size",
-            all_of(above(low), below(high)),
-            told.span("order"),
-        ),
-        gold("structure", f"the answer divides {product}", divides(product)),
-    ]
-    lures: Lures = [
-        (high, "misled_by_cue"),
-        (low, "misled_by_cue"),
-        (Fraction(total, 3), "not_an_integer"),
-        (Fraction(product, total), "not_an_integer"),
-    ]
-    return Draft(told.text, mid, rules, lures)
-
-
-def _by_divisors(total: int, product: int) -> list[tuple[int, int, int]]:
-    """Find the triples from the divisors of the product instead of the parts of the sum."""
-    divisors = [d for d in range(1, total) if product % d == 0]
-    found: list[tuple[int, int, int]] = []
-    for a, b in combinations(divisors, 2):
-        c, rest = divmod(product, a * b)
-        if rest == 0 and c > b and a + b + c == total:
-            found.append((a, b, c))
-    return found
-
-
 _CODED = (
     r"<story> «code:This probability is $\frac{m}{n}$, where $m$ and $n$ are relatively prime "
     r"positive integers.» «mod:Find the remainder when $m+n$ is divided by $<k>$.»",
     r"<story> «code:Write that probability as $\frac{m}{n}$ in lowest terms.» «mod:What is the "
     r"remainder of $m+n$ modulo $<k>$?»",
-    r"<story> If the probability equals «code:$\frac{m}{n}$ with coprime positive integers $m$ and "
-    r"$n$», compute «mod:$m+n$ modulo $<k>$, an integer from $0$ to $<top>$».",
+    r"<story> If the probability equals «code:$\frac{m}{n}$ with coprime positive integers $m$ "
+    r"and $n$», compute «mod:$m+n$ modulo $<k>$, an integer from $0$ to $<top>$».",
+    r"«mod:What remainder does $m+n$ leave on division by $<k>$», if «code:$\frac{m}{n}$, in "
+    r"lowest terms, is the probability» described here? <story>",
 )
 _STORIES = (
-    r"A tray holds ${a}$ plain and ${b}$ filled biscuits, and {name} takes ${c}$ of them at "
-    r"random. Consider the probability that all of these are plain.",
-    r"Among ${total}$ keys, ${a}$ open a certain door. {name} picks ${c}$ of the keys at random "
-    r"and asks how likely it is that every one of these opens the door.",
-    r"From a team of ${a}$ runners and ${b}$ swimmers, ${c}$ are drawn by lot, each choice being "
-    r"equally likely. We look at the probability that only runners are drawn.",
-)
-_SINGLE_STORIES = (
-    r"A tray holds ${a}$ plain and ${b}$ filled biscuits, and {name} takes one of them at random. "
-    r"Consider the probability that it is plain.",
-    r"Among ${total}$ keys, ${a}$ open a certain door. {name} picks a key at random and asks how "
-    r"likely it is that it opens the door.",
-    r"From a team of ${a}$ runners and ${b}$ swimmers, one member is drawn by lot. We look at the "
-    r"probability that a runner is drawn.",
+    r"A tray holds ${a}$ plain and ${b}$ filled biscuits, and {name} takes {c} at random. "
+    r"Consider the probability that {all} plain.",
+    r"Among ${total}$ keys, ${a}$ open a certain door. {name} picks {c} at random. We look at the "
+    r"probability that {all} for this door.",
+    r"From a team of ${a}$ runners and ${b}$ swimmers, {people} drawn by lot. We look at the "
+    r"probability that {all} from among the runners.",
+    r"{name} has ${a}$ red and ${b}$ grey socks in a drawer and pulls out {c} in the dark. "
+    r"Consider the probability that {all} red.",
 )
 
 
 @family("joint", ("modular", "structure", "format"), "m + n of a probability, then a remainder")
 def encoded_remainder(rng: Random, level: Level) -> Draft | None:
     """Ask for m + n modulo k: lowest terms first, then the sum, then the reduction."""
-    a, b, c = rng.randrange(4, 9 + 4 * level), rng.randrange(3, 9 + 2 * level), (1, 2, 2)[level - 1]
-    if level == 3:
-        c = rng.choice((2, 3))
+    low, high, c = ((12, 70, 1), (7, 24, 2), (8, 22, 3))[level - 1]
+    a, b = rng.randrange(low, high), rng.randrange(low, high)
     value = all_good(a, a + b, c)
     m, n = agree((value.numerator, value.denominator), lowest_terms(comb(a, c), comb(a + b, c)))
-    k = rng.randrange(4, 12) if level == 1 else rng.randrange(5, 20)
+    k = rng.randrange(*((17, 40), (23, 48), (31, 60))[level - 1])
     unreduced = comb(a, c) + comb(a + b, c)
     if m + n < k or (m + n) % k == unreduced % k:
         return None
     answer = agree((m + n) % k, (m % k + n % k) % k)
-    story = rng.choice(_SINGLE_STORIES if c == 1 else _STORIES)
-    story = story.format(a=a, b=b, c=c, total=a + b, name=rng.choice(NAMES))
+    words = {
+        "c": ("one of them", "two of them", "three of them")[c - 1],
+        "all": ("it is", "both are", "all three are")[c - 1],
+        "people": ("one person is", "two people are", "three people are")[c - 1],
+    }
+    story = rng.choice(_STORIES).format(a=a, b=b, total=a + b, name=rng.choice(NAMES), **words)
     told = tell(rng, _CODED, story=story, k=k, top=k - 1)
     rules = [
         gold(
@@ -142,19 +75,21 @@ def encoded_remainder(rng: Random, level: Level) -> Draft | None:
             "m and n have no common factor",
             encoded("m+n", (m, n), k),
             told.span("code"),
+            pins=True,
         ),
-        gold(
-            "format",
-            "the answer is an integer made from m and n, not the probability",
-            integer(),
-            told.span("mod"),
-        ),
+        gold("format", "the answer is an integer made from m and n", integer(), told.span("mod")),
     ]
     lures: Lures = [
         (m + n, "forgot_modular_reduction"),
         (unreduced % k, "encoded_form_not_applied"),
+        (unreduced, "encoded_form_not_applied"),
         (value, "encoded_form_not_applied"),
+        (m, "encoded_form_not_applied"),
+        (n, "encoded_form_not_applied"),
+        (m % k, "encoded_form_not_applied"),
+        (n % k, "encoded_form_not_applied"),
         (m * n % k, "arithmetic"),
+        ((m + n) // k, "misled_by_cue"),
     ]
     return Draft(told.text, answer, rules, lures)
 
@@ -164,8 +99,18 @@ _PERCENT = (
     r"«round:Find $p$, rounded to the nearest integer.»",
     r"<name> checks $<n>$ <things> in <place> and finds that $<a>$ <quality>, «unit:which is $p$ "
     r"percent of the total». «round:What is $p$ to the nearest integer?»",
-    r"In <place> there are $<n>$ <things>, of which $<a>$ <quality>. «unit:The other ones make up "
-    r"$p$ percent of all the <things>.» «round:Determine the integer nearest to $p$.»",
+    r"«round:To the nearest whole number», «unit:how many percent» of the $<n>$ <things> in "
+    r"<place> <quality>, if $<a>$ of them do?",
+    r"In <place> there are $<n>$ <things>, of which $<a>$ <quality>. «unit:What percentage is "
+    r"that», «round:rounded to the nearest whole number»?",
+    r"<name> counts <things> in <place>: $<n>$ in all, and $<a>$ of them <quality>. «unit:Express "
+    r"this share in percent» «round:and round it to the nearest integer».",
+    r"Exactly $<a>$ of $<n>$ <things> in <place> <quality>. A report gives this share «unit:in "
+    r"percent», «round:as the nearest integer». Which number stands in the report?",
+    r"«unit:What percentage» of the <things> in <place> <quality>? There are $<n>$ <things>, and "
+    r"$<a>$ of them do. «round:Give the nearest whole number.»",
+    r"A survey of <place> finds $<n>$ <things>; $<a>$ of these <quality>. «unit:Find the "
+    r"percentage of <things> that do so», «round:rounded to the nearest integer».",
 )
 _SETTINGS = (
     ("lanterns", "a street", "burn all night"),
@@ -177,28 +122,22 @@ _SETTINGS = (
 )
 
 
-@family("joint", ("dimension", "format"), "a percentage, rounded to an integer")
+@family("joint", ("bound", "dimension", "format"), "a percentage, rounded to an integer")
 def rounded_percent(rng: Random, level: Level) -> Draft | None:
     """Ask for a percentage as a rounded whole number."""
-    n = rng.randrange(12, 40) if level == 1 else rng.randrange(30, 120 * level)
-    a = rng.randrange(n // 8 + 1, 7 * n // 8)
+    n = rng.choice(
+        ((30, 40, 60, 70, 80, 90), tuple(range(24, 99)), tuple(range(110, 990)))[level - 1]
+    )
+    a = rng.randrange(n // 10 + 1, 9 * n // 10)
     things, place, quality = rng.choice(_SETTINGS)
-    which = rng.randrange(3)
-    part = a if which < 2 else n - a
-    share = Fraction(100 * part, n)
+    share = Fraction(100 * a, n)
     if (2 * share).denominator == 1 or share - floor(share) < Fraction(1, 2):
         return None  # exact, disputable, or rounded down by mere truncation
-    answer = agree(floor(share + Fraction(1, 2)), (200 * part + n) // (2 * n))
+    answer = agree(floor(share + Fraction(1, 2)), (200 * a + n) // (2 * n))
     told = tell(
-        rng,
-        (_PERCENT[which],),
-        n=n,
-        a=a,
-        things=things,
-        place=place,
-        quality=quality,
-        name=rng.choice(NAMES),
+        rng, _PERCENT, n=n, a=a, things=things, place=place, quality=quality, name=rng.choice(NAMES)
     )
+    half = between(50, 100) if 2 * a > n else between(1, 50)
     rules = [
         gold(
             "dimension",
@@ -206,21 +145,21 @@ def rounded_percent(rng: Random, level: Level) -> Draft | None:
             measured("percent", 1, 100),
             told.span("unit"),
         ),
-        gold(
-            "format",
-            "the answer is rounded to the nearest integer",
-            rounded(share),
-            told.span("round"),
-        ),
+        gold("bound", f"{a} is {'more' if 2 * a > n else 'less'} than half of {n}", half),
         gold("format", "the answer is an integer", integer(), told.span("round")),
+        gold("format", "the nearest integer", rounded(share), told.span("round"), pins=True),
     ]
     lures: Lures = [
         (floor(share), "arithmetic"),
+        (answer + 1, "arithmetic"),
         (decimal(Fraction(floor(share * 100), 100), 2), "not_an_integer"),
+        (decimal(Fraction(floor(share * 10), 10), 1), "not_an_integer"),
         (decimal(Fraction(answer, 100), 2), "encoded_form_not_applied"),
         (100 - answer, "misled_by_cue"),
+        (floor(Fraction(100 * n, a) + Fraction(1, 2)), "out_of_range"),
+        (Fraction(a, n), "encoded_form_not_applied"),
     ]
     return Draft(told.text, answer, rules, lures)
 
 
-FAMILIES = (middle_one, encoded_remainder, rounded_percent)
+FAMILIES = (encoded_remainder, rounded_percent)

@@ -128,9 +128,9 @@ _TICKETS = (
 @family("misleading", ("bound",), "percentages in the story, a number of things asked")
 def percent_story(rng: Random, level: Level) -> Draft | None:
     """Ask for a number of things in a text about percentages of percentages."""
-    n = rng.choice((range(100, 500, 20), range(520, 1600, 20), range(1640, 6000, 40))[level - 1])
+    n = rng.choice((range(100, 550, 50), range(600, 2000, 50), range(2000, 6000, 400))[level - 1])
     step = 10 if level < 3 else 5
-    a, b, c = (step * rng.randrange(10 // step, (60, 50, 40)[level - 1] // step) for _ in range(3))
+    a, b, c = (step * rng.randrange(10 // step, (60, 60, 45)[level - 1] // step) for _ in range(3))
     shares = [a, b, c] if level == 3 else [a, b]
     left = [Fraction(n)]
     for share in shares:
