@@ -39,24 +39,17 @@ _DIVISOR = (
 @family("joint", ("parity", "bound", "structure"), "a divisor of one parity inside a window")
 def divisor_window(rng: Random, level: Level) -> Draft | None:
     """Ask for the one divisor that has a parity and lies in a window."""
-    answer = rng.randrange(*((8, 70), (20, 120), (40, 180))[level - 1])
-    n = answer * rng.choice(
-        ((2, 4, 6, 10, 12), (6, 10, 12, 14, 18), (18, 24, 28, 30, 36))[level - 1]
-    )
-    divisors = [d for d in range(1, n + 1) if n % d == 0]
+    answer = rng.randrange(*((8, 60), (20, 120), (40, 180))[level - 1])
     odd = answer % 2 == 1
-    low = answer - rng.randrange(3, 12 + 6 * level)
-    high = answer + rng.randrange(3, 12 + 6 * level)
-    if low < 1:
+    # Many windows are tried for one answer, so that no answer is likelier than another.
+    cases = (_window(rng, level, answer) for _ in range(60))
+    if (case := next(filter(None, cases), None)) is None:
         return None
+    n, low, high = case
+    divisors = [d for d in range(1, n + 1) if n % d == 0]
     inside = [d for d in divisors if low < d < high]
-    fits = [d for d in inside if d % 2 == answer % 2]
+    outside = [d for d in divisors if d % 2 == answer % 2 and d not in inside]
     misses = [d for d in range(low + 1, high) if n % d and d % 2 == answer % 2]
-    outside = [d for d in divisors if d % 2 == answer % 2 and not low < d < high]
-    # Each condition must rule something out: the parity a divisor in the window, the window a
-    # divisor of this parity, and divisibility several numbers of this parity in the window.
-    if fits != [answer] or len(inside) < 2 or len(misses) < 3 or not outside:
-        return None
     agree(answer, _by_pairs(n, low, high, odd))
     which = "odd" if odd else "even"
     told = tell(rng, _DIVISOR, which=which, n=n, low=low, high=high, name=rng.choice(NAMES))
@@ -77,6 +70,19 @@ def divisor_window(rng: Random, level: Level) -> Draft | None:
         (n // answer, "encoded_form_not_applied"),
     ]
     return Draft(told.text, answer, rules, lures[:10])
+
+
+def _window(rng: Random, level: Level, answer: int) -> tuple[int, int, int] | None:
+    """Draw a number and a window in which each of the three conditions rules something out."""
+    factors = ((2, 4, 6, 10, 12), (6, 10, 12, 14, 18), (18, 24, 28, 30, 36))[level - 1]
+    n = answer * rng.choice(factors)
+    low = answer - rng.randrange(3, 12 + 6 * level)
+    high = answer + rng.randrange(3, 12 + 6 * level)
+    inside = [d for d in range(max(low, 0) + 1, high) if n % d == 0]
+    alike = [d for d in range(low + 1, high) if d % 2 == answer % 2]
+    outside = [d for d in range(1, n + 1) if n % d == 0 and d % 2 == answer % 2 and d not in inside]
+    alone = [d for d in inside if d in alike] == [answer]
+    return (n, low, high) if low > 0 and alone and inside[1:] and alike[3:] and outside else None
 
 
 def _by_pairs(n: int, low: int, high: int, odd: bool) -> int:
@@ -180,18 +186,14 @@ _SIDE = (
 def longer_side(rng: Random, level: Level) -> Draft | None:
     """Ask for the larger factor when the sum is bounded and its parity is known."""
     answer = rng.randrange(*((11, 41), (25, 75), (45, 130))[level - 1])
-    short = rng.randrange(answer // 4 + 1, answer if level > 1 else min(answer, 26))
+    cases = (_sides(rng, level, answer) for _ in range(60))
+    if (case := next(filter(None, cases), None)) is None:
+        return None
+    short, h = case
     n = short * answer
-    pairs = [(n // d, d) for d in range(isqrt(n) + 1, n + 1) if n % d == 0]
     which, odd = ("odd", 1) if answer % 2 else ("even", 0)
-    larger = [a + b for a, b in pairs if b % 2 == odd and b > answer]
-    if not larger:
-        return None
-    h = rng.randrange(short + answer + 1, min(larger) + 1)
+    pairs = [(n // d, d) for d in range(isqrt(n) + 1, n + 1) if n % d == 0]
     inside = [b for a, b in pairs if a + b < h]
-    fits = [b for b in inside if b % 2 == odd]
-    if fits != [answer] or len(inside) < 2:
-        return None
     agree(
         answer,
         max(d for d in range(1, h) if n % d == 0 and d + n // d < h and d % 2 == odd and d * d > n),
@@ -216,6 +218,20 @@ def longer_side(rng: Random, level: Level) -> Draft | None:
         (answer - 2, "arithmetic"),
     ]
     return Draft(told.text, answer, rules, lures[:10])
+
+
+def _sides(rng: Random, level: Level, answer: int) -> tuple[int, int] | None:
+    """Draw the other side and a bound on the sum that leave sides of both parities."""
+    short = rng.randrange(answer // 4 + 1, answer if level > 1 else min(answer, 26))
+    n = short * answer
+    sums = [(d + n // d, d) for d in range(isqrt(n) + 1, n + 1) if n % d == 0]
+    larger = [total for total, d in sums if d > answer and (d - answer) % 2 == 0]
+    if not larger:
+        return None
+    h = rng.randrange(short + answer + 1, min(larger) + 1)
+    inside = [d for total, d in sums if total < h]
+    alone = [d for d in inside if (d - answer) % 2 == 0] == [answer]
+    return (short, h) if alone and len(inside) > 1 else None
 
 
 FAMILIES = (divisor_window, square_residue, longer_side)
