@@ -120,7 +120,7 @@ _SQUARE = (
 def square_residue(rng: Random, level: Level) -> Draft | None:
     """Ask for the one perfect square of a range that leaves a remainder."""
     m = rng.choice(((3, 4, 5, 10), (6, 7, 8, 9), (11, 12, 13, 14))[level - 1])
-    s = rng.randrange(*((4, 31), (20, 50), (40, 80))[level - 1])
+    s = rng.randrange(*((4, 40), (22, 60), (45, 95))[level - 1])
     answer = s * s
     low, high = (
         answer - rng.randrange(3, (3 + level) * s),

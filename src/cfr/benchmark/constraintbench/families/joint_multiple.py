@@ -209,8 +209,8 @@ _CHOICE = (
 )
 def listed_number(rng: Random, level: Level) -> Draft | None:
     """Ask for the number of a list that meets all conditions; each rules a number out alone."""
-    top = (100, 300, 1000)[level - 1]
-    k = rng.choice(((3, 5), (7, 9), (7, 9, 11, 13))[level - 1])
+    top = (160, 400, 1000)[level - 1]
+    k = rng.choice(((3, 5, 7), (7, 9, 11), (7, 9, 11, 13))[level - 1])
     answer = k * rng.randrange(15 // k + 1, top // k)
     which = "odd" if answer % 2 else "even"
     bound, m = answer - rng.randrange(2, top // 4), rng.choice((5, 6, 7, 8))

@@ -121,8 +121,8 @@ _NEAREST = (
 def nearest_place(rng: Random, level: Level) -> Draft | None:
     """Ask how far the nearest of equally spaced places is."""
     g = rng.choice(((2, 3), (4, 5, 6), (6, 7, 8))[level - 1])
-    d = g * rng.randrange(*((24, 50), (30, 50), (50, 90))[level - 1])
-    low, high, count = ((15, 60, 2), (15, 50, 3), (20, 80, 5))[level - 1]
+    d = g * rng.randrange(*((30, 70), (30, 60), (50, 90))[level - 1])
+    low, high, count = ((25, 90, 2), (15, 50, 3), (20, 80, 5))[level - 1]
     legs = [g * rng.randrange(low, high) for _ in range(count)]
     x = sum(legs)
     r = x % d

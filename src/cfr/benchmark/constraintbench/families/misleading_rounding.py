@@ -244,8 +244,8 @@ _ROUNDS = (
 @family("misleading", ("modular", "bound"), "'round' is a part of a game, and nothing is rounded")
 def rounds_played(rng: Random, level: Level) -> Draft | None:
     """Ask for a score over the rounds of a game, whose points share a factor."""
-    g = rng.choice(((5, 6), (7, 8, 9), (11, 12, 13))[level - 1])
-    n = rng.randrange(*((6, 12), (13, 24), (26, 60))[level - 1])
+    g = rng.choice(((4, 5, 6, 7), (7, 8, 9), (11, 12, 13))[level - 1])
+    n = rng.randrange(*((7, 14), (15, 26), (28, 60))[level - 1])
     w, d, lost = (g * k for k in ((3, 2, 1), (4, 2, 1), (5, 2, 1), (5, 3, 2))[rng.randrange(4)])
     a, b = rng.randrange(2, n - 3), rng.randrange(2, n)
     c = n - a - b
