@@ -24,6 +24,7 @@ COVERED_BY: dict[str, str] = {
         "joint_digit",
         "joint_factor",
         "joint_form",
+        "joint_hard",
         "joint_multiple",
         "joint_remainder",
         "joint_story",

@@ -16,16 +16,15 @@ from cfr.benchmark.constraintbench import families
 from cfr.benchmark.constraintbench.families import FAMILIES
 from cfr.benchmark.constraintbench.families.phrase import NAMES
 from cfr.benchmark.constraintbench.family import Family
-from cfr.benchmark.constraintbench.item import TIERS, Item, Level
+from cfr.benchmark.constraintbench.item import TIERS, Item
 from cfr.benchmark.constraintbench.verify import check_item
 from cfr.constraint.router import route
 from cfr.constraint.spec import KINDS
 
 DRAWS = 25
 MANY = 300
-LEVELS: tuple[Level, ...] = (1, 2, 3)
 ITEMS = {
-    name: [family.make(31, level, index) for level in LEVELS for index in range(DRAWS)]
+    name: [family.make(31, level, index) for level in family.levels for index in range(DRAWS)]
     for name, family in FAMILIES.items()
 }
 MODULES = [
@@ -85,7 +84,7 @@ def test_there_are_at_least_three_wordings(family: Family) -> None:
 
 @each_hard
 def test_many_draws_of_a_level(family: Family) -> None:
-    for level in LEVELS:
+    for level in family.levels:
         items = [family.make(47, level, index) for index in range(MANY)]
         assert max(Counter(item.answer for item in items).values()) < 0.08 * MANY
         assert len({_skeleton(item.text) for item in items}) >= 8
@@ -109,7 +108,7 @@ def test_a_misleading_text_fires_the_router_and_names_what_it_misleads_to(family
 @each_family
 def test_draws_are_rarely_thrown_away(family: Family) -> None:
     # At one in twenty, a thousand tries in a row fail less often than once in 10^22 problems.
-    for level in LEVELS:
+    for level in family.levels:
         rng = Random(f"{family.name}{level}")
         kept = sum(family.draw(rng, level) is not None for _ in range(200))
         assert kept >= 10

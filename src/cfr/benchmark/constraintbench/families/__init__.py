@@ -11,6 +11,7 @@ from cfr.benchmark.constraintbench.families import (
     joint_digit,
     joint_factor,
     joint_form,
+    joint_hard,
     joint_multiple,
     joint_remainder,
     joint_story,
@@ -45,6 +46,7 @@ FAMILIES: dict[str, Family] = {
         joint_factor,
         joint_form,
         joint_story,
+        joint_hard,
     )
     for family in module.FAMILIES
 }
