@@ -10,7 +10,17 @@ from typing import Literal, TypeAlias, get_args
 from cfr.answer.expression.value import FORMS, Form
 from cfr.constraint.predicate import Predicate
 from cfr.constraint.spec import KINDS, Kind
-from cfr.file.field import FILLED, OBJECT, TEXT, WHOLE, FieldError, one_of, read_field, read_objects
+from cfr.file.field import (
+    FILLED,
+    OBJECT,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    FieldError,
+    one_of,
+    read_field,
+    read_objects,
+)
 from cfr.problem import Json, Problem
 
 __all__ = [
@@ -161,6 +171,7 @@ def _constraint(row: dict[str, Json]) -> GoldConstraint:
         read_field(row, "description", FILLED),
         read_field(row, "predicate", OBJECT),
         None if row.get("span") is None else read_field(row, "span", TEXT),
+        "pins" in row and read_field(row, "pins", TRUTH),
     )
 
 
