@@ -133,8 +133,8 @@ _ORDER = (
 def common_exponent(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     """Ask for the least exponent beyond a bound that fits two orders and a multiple."""
     p, q = rng.sample((11, 13, 17, 19, 23, 25, 27, 29, 31, 37, 41, 43, 47, 49), 2)
-    a, b, k = rng.randrange(2, 10), rng.randrange(2, 10), rng.choice((4, 6, 7, 8, 9, 10, 14, 15))
-    low = rng.randrange(150, 3000)
+    a, b, k = rng.randrange(2, 10), rng.randrange(2, 10), rng.randrange(4, 27)
+    low = rng.randrange(150, 5000)
     if gcd(a, p) > 1 or gcd(b, q) > 1:
         return None
     first, second = _order(a, p), _order(b, q)
