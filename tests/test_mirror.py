@@ -25,6 +25,7 @@ COVERED_BY: dict[str, str] = {
         "joint_factor",
         "joint_form",
         "joint_hard",
+        "joint_hard_count",
         "joint_multiple",
         "joint_remainder",
         "joint_story",

@@ -12,6 +12,7 @@ from cfr.benchmark.constraintbench.families import (
     joint_factor,
     joint_form,
     joint_hard,
+    joint_hard_count,
     joint_multiple,
     joint_remainder,
     joint_story,
@@ -47,6 +48,7 @@ FAMILIES: dict[str, Family] = {
         joint_form,
         joint_story,
         joint_hard,
+        joint_hard_count,
     )
     for family in module.FAMILIES
 }
