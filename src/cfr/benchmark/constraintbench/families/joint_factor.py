@@ -163,9 +163,9 @@ _SIDE = (
     r"<name> lays «area:$<n>$ tiles in a full rectangle». «parity:The longer side has an <which> "
     r"number of tiles», and «sum:the two sides together have fewer than $<h>$ tiles». How many "
     r"tiles are on the longer side?",
-    r"How many pupils sit in the longer direction if «area:$<n>$ pupils sit in a complete "
-    r"rectangle», «parity:this number is <which>», and «sum:rows and columns together are fewer "
-    r"than $<h>$»?",
+    r"«area:A marching band of $<n>$ players stands in a complete rectangle.» «parity:The number "
+    r"of players along the longer side is <which>», and «sum:added to the number along the "
+    r"shorter side it gives less than $<h>$». How many players stand along the longer side?",
     r"«area:A theatre with $<n>$ seats has equally many seats in every row.» It has more seats in "
     r"a row than rows; «parity:the number of seats in a row is <which>», and «sum:added to the "
     r"number of rows it gives less than $<h>$». How many seats are in a row?",

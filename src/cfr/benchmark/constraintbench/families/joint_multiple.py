@@ -26,7 +26,7 @@ _LARGEST = (
     r"and «mult:a multiple of $<k>$»?",
     r"How many chairs can be set up at most if «mult:they stand in full rows of $<k>$», their "
     r"number is «parity:<which>», and there are «bound:fewer than $<high>$ of them»?",
-    r"«mult:Counting in steps of $<k>$», $<k>$, $<kk>$ and so on, <name> stops at the last "
+    r"<name> «mult:counts in steps of $<k>$, beginning with $<k>$ itself», and stops at the last "
     r"«parity:<which>» number «bound:before $<high>$». What number is this?",
     r"A code is «parity:an <which> number», «bound:less than $<high>$», and «mult:divisible by "
     r"$<k>$». No larger number has these properties. What is the code?",
@@ -46,7 +46,7 @@ def largest_multiple(rng: Random, level: Level) -> Draft | None:
     answer = agree(by_quotient, by_descent)
     if by_quotient == k * top:  # parity must cost something, or it would not be a constraint
         return None
-    told = tell(rng, _LARGEST, which=which, k=k, kk=2 * k, high=high, name=rng.choice(NAMES))
+    told = tell(rng, _LARGEST, which=which, k=k, high=high, name=rng.choice(NAMES))
     rules = [
         gold("parity", f"the answer is {which}", parity(which), told.span("parity")),
         gold("modular", f"the answer is a multiple of {k}", divisible(k), told.span("mult")),
@@ -79,10 +79,10 @@ _COMMON = (
     r"together?",
     r"«mult:Packed in boxes of <or>, the tins always fill the last box.» Their number is "
     r"«range:between $<low>$ and $<high>$». What is it?",
-    r"«range:More than $<low>$ and less than $<high>$» metres along a road from its start, there "
-    r"is a place that «mult:is a whole number of times <ks> metres from the start». How many "
-    r"metres from the start is it?",
-    r"<name> is looking for a whole number that «mult:has all of <ks> as divisors» and lies "
+    r"«range:More than $<low>$ and less than $<high>$ metres» from the start of a road there is a "
+    r"place whose distance from the start, in metres, «mult:is a multiple of each of the numbers "
+    r"<ks>». How many metres from the start is it?",
+    r"<name> is looking for a whole number that «mult:has each of <ks> as a divisor» and lies "
     r"«range:between $<low>$ and $<high>$». Which number fits?",
 )
 

@@ -156,20 +156,20 @@ def same_remainder(rng: Random, level: Level) -> Draft | None:
 
 
 _YEARS = (
-    r"<name> is «range:older than $<low>$ and younger than $<high>$». «one:In <c> years <name>'s "
-    r"age will be a multiple of $<p>$», and «two:<d> years ago it was a multiple of $<q>$». How "
-    r"old is <name> now?",
-    r"How old is <name>'s grandfather? «two:Exactly <d> years ago his age was divisible by "
-    r"$<q>$», «one:in <c> years it will be divisible by $<p>$», and he is «range:more than "
-    r"$<low>$ but less than $<high>$ years old».",
+    r"A castle is «range:more than $<low>$ but less than $<high>$ years old». «one:In <c> years "
+    r"its age will be a multiple of $<p>$», and «two:<d> years ago it was a multiple of $<q>$». "
+    r"How old is the castle now?",
+    r"How many coins does <name> have? «two:Without <d> of them, the others could be put in piles "
+    r"of $<q>$»; «one:with <c> more, all could be put in piles of $<p>$»; and there are "
+    r"«range:more than $<low>$ but fewer than $<high>$» of them.",
     r"A bridge is «range:between $<low>$ and $<high>$ years old». «one:Its age in <c> years will "
     r"be a multiple of $<p>$»; «two:its age <d> years ago was a multiple of $<q>$». Find its age.",
     r"«one:Adding $<cn>$ to a whole number gives a multiple of $<p>$», «two:subtracting $<dn>$ "
     r"from it gives a multiple of $<q>$», and it lies «range:between $<low>$ and $<high>$». What "
     r"is the number?",
-    r"«two:When <d> candles on a cake are blown out, the burning ones can be arranged in groups of "
-    r"$<q>$»; «one:with <c> candles more than there are, groups of $<p>$ would be possible». The "
-    r"cake has «range:more than $<low>$ and fewer than $<high>$» candles. How many are there?",
+    r"«two:When <d> lamps of a hall are switched off, the burning ones make full groups of "
+    r"$<q>$»; «one:with <c> lamps more than there are, all would make full groups of $<p>$». The "
+    r"hall has «range:more than $<low>$ and fewer than $<high>$» lamps. How many are there?",
     r"The number of pages of <name>'s notebook is «range:between $<low>$ and $<high>$». «one:With "
     r"<c> more pages it would be divisible by $<p>$», «two:with <d> fewer by $<q>$». Find the "
     r"number of pages.",

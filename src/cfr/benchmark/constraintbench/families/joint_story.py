@@ -98,12 +98,13 @@ _KINDS = (
     r"«two:a plain one $<q>$». Find the number of festive bunches.",
     r"«one:A long plank measures $<p>$ decimetres» and «two:a short one $<q>$ decimetres». Laid "
     r"end to end, $<c>$ planks reach $<v>$ decimetres. How many of them are long?",
-    r"At a camp $<c>$ tents have room for $<v>$ people. «one:Family tents hold $<p>$ people», "
-    r"«two:the others hold $<q>$». What is the number of family tents?",
+    r"At a camp $<c>$ tents have room for $<v>$ people. «one:Large tents hold $<p>$ people», "
+    r"«two:the others hold $<q>$». What is the number of large tents?",
     r"<name> reads on $<c>$ days: «one:$<p>$ pages on a free day», «two:$<q>$ pages on a school "
     r"day», $<v>$ pages altogether. How many of the days were free days?",
-    r"There are $<c>$ coins worth $<v>$ cents in a purse. «one:Some are worth $<p>$ cents each», "
-    r"and «two:the other ones $<q>$ cents each». Find the number of coins worth $<p>$ cents.",
+    r"There are $<c>$ stamps worth $<v>$ cents in a drawer. «one:Some are worth $<p>$ cents "
+    r"each», and «two:the other ones $<q>$ cents each». Find the number of stamps worth $<p>$ "
+    r"cents.",
 )
 
 
@@ -152,9 +153,9 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 _CALENDAR = (
     r"Day $1$ of a <long> is a <start>. Which day number is «day:a <wanted>», «parity:<which>» and "
     r"«range:greater than $<low>$ but less than $<high>$»?",
-    r"<name>'s <long> begins on a <start>, which is day $1$. The party is on «day:a <wanted>» "
-    r"with «parity:an <which> day number» «range:between $<low>$ and $<high>$». On which day "
-    r"number is it?",
+    r"<name> numbers the days of a <long>, beginning with a <start> as day $1$. The party is on "
+    r"«day:a <wanted>» with «parity:an <which> day number» «range:between $<low>$ and $<high>$». "
+    r"On which day number is it?",
     r"Find the day number that is «parity:<which>», lies «range:between $<low>$ and $<high>$» and "
     r"«day:falls on a <wanted>», in a <long> whose day $1$ is a <start>.",
     r"A <long> starts with a <start> as day $1$. <name> remembers that the visit was «day:on a "

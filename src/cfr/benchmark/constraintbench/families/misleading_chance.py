@@ -206,9 +206,10 @@ _FORECAST = (
     r"«price:A hen that lays well gives $<w>$ eggs a season, any other one $<d>$.» A breeder "
     r"claims that a chick becomes a good layer with a probability of $<p>$ percent. <name> raises "
     r"$<n>$ chicks, and $<r>$ of them become good layers. How many eggs are laid in a season?",
-    r"In $<n>$ games <name> scored from a fixed place in $<r>$ of them; the coach had put the "
-    r"probability of this at $<p>$ percent. «price:A game with such a score brings $<w>$ points, a "
-    r"game without one $<d>$ points.» Find the number of points from all games.",
+    r"<name>'s team keeps a clean sheet in $<r>$ of $<n>$ games; the coach had put the "
+    r"probability of this at $<p>$ percent for each game. «price:A game with a clean sheet brings "
+    r"the team $<w>$ points, any other game $<d>$ points.» Find the number of points from all "
+    r"games.",
     r"A test kit gives the right colour with a probability of $<p>$ percent. Out of $<n>$ kits "
     r"that <name> tried, $<r>$ gave the right colour. «price:Each of these earned $<w>$ credits, "
     r"each of the others $<d>$ credits.» How many credits were earned?",

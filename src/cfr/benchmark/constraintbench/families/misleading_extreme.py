@@ -242,8 +242,9 @@ _LARGEST = (
     r"($<top>$ itself is a multiple of $<k>$.)",
     r"The greatest number on a list is $<top>$; the list goes down in steps of $<k>$, «k:all its "
     r"numbers being divisible by $<k>$», and has $<count>$ numbers. What is the sum of the list?",
-    r"A choir stands in $<count>$ groups, with «k:multiples of $<k>$» singers in them: the largest "
-    r"group has $<top>$, the next one $<k>$ fewer, and so on. How many singers are in the choir?",
+    r"A choir stands in $<count>$ groups, «k:each of them a multiple of $<k>$ in size»: the "
+    r"largest group has $<top>$ singers, the next one $<k>$ fewer, and so on. How many singers "
+    r"are in the choir?",
 )
 
 

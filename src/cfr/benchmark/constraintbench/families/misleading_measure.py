@@ -87,9 +87,9 @@ _DEGREES = (
 @family("misleading", ("modular", "bound"), "'degrees' below zero, where an angle is positive")
 def degrees_below_zero(rng: Random, level: Level) -> Draft | None:
     """Ask for a temperature that has fallen below zero."""
-    d = rng.randrange(*((3, 7), (4, 9), (6, 13))[level - 1])
-    a = rng.randrange(*((3, 15), (5, 25), (12, 45))[level - 1])
-    hours = [rng.randrange(3, 7 + 3 * level), rng.randrange(2, 6), rng.randrange(3, 9)]
+    d = rng.randrange(*((3, 6), (3, 8), (4, 9))[level - 1])
+    a = rng.randrange(*((3, 15), (5, 25), (12, 40))[level - 1])
+    hours = [rng.randrange(3, 7 + 2 * level), rng.randrange(2, 6), rng.randrange(3, 8)]
     signs = [-1, 1, -1][:level]
     used = hours[:level]
     answer = a + d * sum(sign * hour for sign, hour in zip(signs, used, strict=True))
@@ -98,7 +98,7 @@ def degrees_below_zero(rng: Random, level: Level) -> Draft | None:
         *(sign * d for sign, hour in zip(signs, used, strict=True) for _ in range(hour)),
     ]
     agree(answer, list(accumulate(one_by_one))[-1])
-    if answer >= -1:
+    if answer >= -1 or hours[1] >= hours[0]:
         return None
     h0, h1, h2 = hours
     wordings = stages(_DEGREES, level)
@@ -204,9 +204,9 @@ _WALK = (
     r"<legs>, «step:each step having a length of $<s>$ centimetres», along one straight line?",
     r"In a dance every step is «step:$<s>$ centimetres long», and the dancer takes <legs> along "
     r"one line. Find the distance in centimetres from where the dance began to where it ends.",
-    r"<name> pushes a chess piece of giant size along one file of the board, whose squares have "
-    r"«step:a side of length $<s>$ centimetres», a square at a time: <legs>. How far, in "
-    r"centimetres, is the piece from where it stood at first?",
+    r"<name> pushes a trolley along a corridor of square slabs with «step:a side of length $<s>$ "
+    r"centimetres», one slab at a time: <legs>. How far, in centimetres, is the trolley from "
+    r"where it stood at first?",
     r"A tram track has marks at «step:a distance of $<s>$ metres from each other», and a tram "
     r"moves from mark to mark: <legs>. How many metres lie between where it started and where it "
     r"is now?",

@@ -14,8 +14,8 @@ __all__ = ["FAMILIES"]
 
 _VOLUMES = (
     r"The volumes of an encyclopedia have <pages> pages, and «page:the pages are numbered "
-    r"straight through from the first volume to the last». <name> opens page number $<n>$. How "
-    r"many pages of its own volume come up to and including this page?",
+    r"straight through from the first volume to the last». <name> opens page number $<n>$. "
+    r"Counted from the beginning of its own volume, which page is that?",
     r"A saga in several volumes has <pages> pages in them, and «page:the page numbers run on from "
     r"volume to volume, starting with $1$». Page $<n>$ is which page of the volume in which it "
     r"stands, counted from the beginning of that volume?",
@@ -29,8 +29,8 @@ _VOLUMES = (
     r"volume starts with page $1$ and all else is the same. On which page of its volume is the "
     r"quotation?",
     r"The volumes of a law collection hold <pages> pages in this order, and «page:its pages carry "
-    r"the numbers $1$, $2$, $3$ and so on without a break». Find the place of page $<n>$ within "
-    r"its volume: it is the how-many-th page of that volume? Answer with the number.",
+    r"the numbers $1$, $2$, $3$ and so on without a break». <name> numbers the pages of each "
+    r"volume anew with a pencil, from $1$ on. What does <name> write on page $<n>$?",
     r"A composer's works fill volumes of <pages> pages, and «page:the page numbers continue from "
     r"one volume to the next». <name> must turn to page $<n>$. How many pages is that into the "
     r"volume concerned, the volume's first page counting as $1$?",

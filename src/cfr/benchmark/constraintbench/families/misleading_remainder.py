@@ -76,8 +76,8 @@ _COUNTER = (
     r"$<k>$ times during the week.",
     r"The display of <name>'s step counter only has room for the remainder that the number of "
     r"steps leaves «mod:on division by $<m>$»; after $<top>$ it goes back to $0$. It showed $<a>$ "
-    r"at the start of a walk and $<b>$ at the end, and went back to $0$ $<k>$ times on the way. "
-    r"Find the number of steps of this walk.",
+    r"at the start of a walk and $<b>$ at the end, and on the way it went back to $0$ a total of "
+    r"$<k>$ times. Find the number of steps of this walk.",
     r"A machine numbers bottles $0, 1, 2, \dots, <top>$ and then begins with $0$ again, «mod:the "
     r"residue modulo $<m>$» of the true count. <name> comes when bottle $<a>$ has just been "
     r"numbered and leaves when bottle $<b>$ has; meanwhile the numbering has begun again $<k>$ "
