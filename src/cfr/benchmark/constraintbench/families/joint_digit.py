@@ -44,13 +44,12 @@ _ORDERED = (
 )
 def ordered_digits(rng: Random, level: Level) -> Draft | None:
     """Ask for a number with ordered digits, a digit sum and a remainder."""
-    size = 2 if level < 3 else 3
+    size = 2 if level == 1 else 3
     low, high = 10 ** (size - 1), 10**size - 1
     rising = rng.choice((True, False))
     digits = sorted(rng.sample(range(1, 10), size), reverse=not rising)
     number, s = int("".join(map(str, digits))), sum(digits)
-    # At the first level the remainder all but tells the last digit.
-    m = rng.choice(((5, 10), (4, 6, 7, 8), (5, 6, 7, 8, 11))[level - 1])
+    m = rng.choice(((3, 4, 5), (4, 5, 10), (6, 7, 8, 11, 13))[level - 1])
     r = number % m
     meets_order = [n for n in range(low, high + 1) if _in_order(n, rising)]
     fits = [n for n in meets_order if sum(map(int, str(n))) == s and n % m == r]
@@ -59,7 +58,7 @@ def ordered_digits(rng: Random, level: Level) -> Draft | None:
         n for n in range(low, high + 1)
         if sum(map(int, str(n))) == s and n % m == r and not _in_order(n, rising)
     ]  # fmt: skip
-    if r == 0 or fits != [number] or not rivals or (level > 1 and not unordered):
+    if r == 0 or fits != [number] or not rivals or not unordered:
         return None
     answer = agree(number, _by_digits(size, rising, s, r, m))
     order = "increase" if rising else "decrease"

@@ -129,7 +129,7 @@ def square_residue(rng: Random, level: Level) -> Draft | None:
     r = answer % m
     squares = [k * k for k in range(1, s + 40) if low <= k * k <= high]
     fits = [n for n in squares if n % m == r]
-    if low < 2 or r == 0 or fits != [answer] or not level < len(squares) + 1 < 7:
+    if low < 2 or r == 0 or fits != [answer] or not max(2, level) <= len(squares) < 7:
         return None
     agree(fits, [n for n in range(low + (r - low) % m, high + 1, m) if isqrt(n) ** 2 == n])
     told = tell(rng, _SQUARE, low=low, high=high, m=m, r=r, held=f"${r}$", name=rng.choice(NAMES))

@@ -94,13 +94,16 @@ def common_multiple(rng: Random, level: Level) -> Draft | None:
     ks = sorted(rng.sample(pool[level - 1], 2 if level < 3 else 3))
     common = lcm(*ks)
     answer = common * rng.randrange(2, 6 + level)
-    if common == ks[-1] or common > 800:
+    if common > 800:
         return None
     low = answer - rng.randrange(common // 4, common - 1)
     high = answer + rng.randrange(common // 4, common - 1)
     fits = [n for n in range(low + 1, high) if all(n % k == 0 for k in ks)]
     agree(fits, list(range((low // common + 1) * common, high, common)))
-    if fits != [answer]:
+    rest = [lcm(*(k for k in ks if k != one)) for one in ks]
+    # Without any one of the divisors there would be a second number in the window.
+    needed = all((high - 1) // other - low // other > 1 for other in rest)
+    if fits != [answer] or not needed:
         return None
     joined = listed(ks)
     told = tell(

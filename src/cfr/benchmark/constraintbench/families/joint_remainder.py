@@ -113,7 +113,8 @@ def same_remainder(rng: Random, level: Level) -> Draft | None:
     pool = ((3, 4, 5, 6, 7, 8), (6, 7, 8, 9, 10, 12), (4, 5, 6, 7, 8, 9, 10))[level - 1]
     moduli = sorted(rng.sample(pool, 2 if level < 3 else 3))
     common, r = lcm(*moduli), rng.randrange(2, moduli[0]) if moduli[0] > 2 else 0
-    if r < 2 or common == moduli[-1] or not 12 <= common < 500:
+    needed = all(lcm(*(m for m in moduli if m != one)) < common for one in moduli)
+    if r < 2 or not needed or not 12 <= common < 700:
         return None
     answer = common * rng.randrange(1, 5 + level) + r
     low = answer - rng.randrange(3, common - 2)
