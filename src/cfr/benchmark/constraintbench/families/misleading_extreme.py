@@ -41,9 +41,9 @@ _CAPACITY = (
 @family("misleading", ("modular", "bound"), "'at most' in a story whose total is asked")
 def at_most_total(rng: Random, level: Level) -> Draft:
     """Ask for a total in a story with a capacity that only bounds it."""
-    k = rng.randrange(*((6, 13), (13, 25), (26, 49))[level - 1])
-    cap = rng.randrange(*((8, 13), (13, 20), (20, 40))[level - 1])
-    count = (3, 5, 7)[level - 1]
+    k = rng.randrange(*((4, 13), (13, 22), (22, 40))[level - 1])
+    cap = rng.randrange(*((8, 13), (10, 16), (14, 25))[level - 1])
+    count = (2, 3, 5)[level - 1]
     values = [rng.randrange(2, cap) for _ in range(count)]
     answer = agree(k * sum(values), sum(k * value for value in values))
     told = tell(rng, _CAPACITY, k=k, cap=cap, values=listed(values), name=rng.choice(NAMES))
@@ -65,7 +65,7 @@ def at_most_total(rng: Random, level: Level) -> Draft:
         (answer - k * values[-1], "arithmetic"),
         (k + sum(values), "arithmetic"),
         (k * sum(values) * count, "out_of_range"),
-        (answer + 10, "arithmetic"),
+        (abs(sum(values) - cap), "misled_by_cue"),
         (answer - 10, "arithmetic"),
     ]
     return Draft(told.text, answer, rules, lures)
@@ -251,9 +251,9 @@ _LARGEST = (
 @family("misleading", ("modular", "bound"), "'largest' is said of a part, and the sum is asked")
 def largest_given(rng: Random, level: Level) -> Draft:
     """Ask for a sum where the largest part is given."""
-    k = rng.randrange(*((4, 10), (7, 16), (16, 35))[level - 1])
-    count = rng.randrange(*((3, 5), (5, 7), (7, 10))[level - 1])
-    top = k * rng.randrange(count + 2, count + (10, 16, 30)[level - 1])
+    k = rng.randrange(*((4, 14), (7, 16), (16, 35))[level - 1])
+    count = rng.randrange(*((3, 4), (4, 6), (6, 9))[level - 1])
+    top = k * rng.randrange(count + 2, count + (18, 16, 30)[level - 1])
     parts = [top - k * place for place in range(count)]
     answer = agree(sum(parts), count * top - k * count * (count - 1) // 2)
     told = tell(rng, _LARGEST, k=k, count=count, top=top, name=rng.choice(NAMES))

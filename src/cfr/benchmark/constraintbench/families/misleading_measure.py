@@ -221,9 +221,9 @@ _NOUNS = ("steps", "jumps", "steps", "steps", "moves", "moves", "turns", "steps"
 @family("misleading", ("modular", "bound"), "'distance': the way back counts against the way out")
 def steps_from_start(rng: Random, level: Level) -> Draft | None:
     """Ask how far from the start a walk to and fro ends."""
-    s = rng.randrange(*((11, 30), (31, 60), (61, 99))[level - 1])
-    count = (3, 4, 6)[level - 1]
-    legs = [rng.randrange(3, (12, 20, 30)[level - 1]) for _ in range(count)]
+    s = rng.randrange(*((11, 40), (41, 70), (71, 99))[level - 1])
+    count = (2, 3, 5)[level - 1]
+    legs = [rng.randrange(3, (15, 15, 25)[level - 1]) for _ in range(count)]
     signed = [leg if place % 2 == 0 else -leg for place, leg in enumerate(legs)]
     net = agree(sum(signed), sum(legs[::2]) - sum(legs[1::2]))
     if net < 2 or min(accumulate(signed)) < 1:

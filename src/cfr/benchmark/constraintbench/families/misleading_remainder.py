@@ -35,9 +35,9 @@ _DIVIDEND = (
 @family("misleading", ("modular", "bound"), "a remainder is given; the number itself is asked")
 def dividend_not_remainder(rng: Random, level: Level) -> Draft:
     """Ask for a dividend where the word "remainder" suggests a small answer."""
-    d = rng.randrange(*((6, 13), (13, 26), (27, 60))[level - 1])
-    top = (8, 15, 30)[level - 1]
-    qs = [rng.randrange(3, top) for _ in range((2, 3, 5)[level - 1])]
+    d = rng.randrange(*((4, 11), (11, 21), (21, 50))[level - 1])
+    top = (8, 12, 20)[level - 1]
+    qs = [rng.randrange(3, top) for _ in range((2, 3, 4)[level - 1])]
     r = rng.randrange(2, d)
     by_counting = r
     for _ in range(sum(qs)):
@@ -224,8 +224,8 @@ _REST = (
 @family("misleading", ("modular", "bound"), "'the remainder' is what is left, not a residue")
 def remainder_as_rest(rng: Random, level: Level) -> Draft:
     """Ask for a rest that is called remainder and is larger than the divisor."""
-    p = rng.randrange(*((6, 13), (13, 30), (31, 75))[level - 1])
-    ks = [rng.randrange(2, (6, 9, 14)[level - 1]) for _ in range((2, 3, 5)[level - 1])]
+    p = rng.randrange(*((4, 11), (11, 21), (21, 50))[level - 1])
+    ks = [rng.randrange(2, (6, 8, 12)[level - 1]) for _ in range((2, 3, 4)[level - 1])]
     n = p * (sum(ks) + rng.randrange(2, 6 + 4 * level)) + rng.randrange(1, p)
     left = n
     for k in ks:

@@ -176,10 +176,10 @@ _FLOORS = (
 @family("misleading", ("modular", "bound"), "'floor' is a place, and nothing is rounded")
 def floor_steps(rng: Random, level: Level) -> Draft:
     """Ask for the steps between floors that are visited in order."""
-    s = rng.randrange(*((11, 16), (16, 22), (22, 36))[level - 1])
-    floors = [rng.randrange(2, (10, 18, 30)[level - 1])]
-    while len(floors) < (3, 4, 6)[level - 1]:
-        here = rng.randrange(1, (10, 18, 30)[level - 1])
+    s = rng.randrange(*((10, 21), (12, 22), (16, 32))[level - 1])
+    floors = [rng.randrange(2, (18, 15, 25)[level - 1])]
+    while len(floors) < (2, 3, 5)[level - 1]:
+        here = rng.randrange(1, (18, 15, 25)[level - 1])
         floors += [here] * (abs(here - floors[-1]) > 1)
     legs = [abs(b - a) for a, b in pairwise(floors)]
     ups, downs = sum(max(b - a, 0) for a, b in pairwise(floors)), 0
