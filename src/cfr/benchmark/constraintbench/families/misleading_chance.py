@@ -65,7 +65,7 @@ def _setting(rng: Random, counts: list[int]) -> tuple[str, str]:
 
 def _counts(rng: Random, level: Level) -> list[int] | None:
     """Draw how many there are of each kind, so that the chance of the first can be reduced."""
-    low, high, kinds = ((7, 60, 3), (9, 60, 4), (9, 60, 6))[level - 1]
+    low, high, kinds = ((8, 90, 2), (9, 60, 3), (9, 60, 5))[level - 1]
     counts = [rng.randrange(low, high) for _ in range(kinds)]
     first, total = counts[0], sum(counts)
     common = gcd(first, total)
@@ -222,8 +222,8 @@ _FORECAST = (
 @family("misleading", ("modular", "bound"), "a probability is given, and what happened is asked")
 def forecast_sales(rng: Random, level: Level) -> Draft | None:
     """Ask what came of the days that there really were, next to a forecast for them."""
-    g = rng.choice(((5, 6), (7, 8, 9), (11, 12, 13))[level - 1])
-    n = 10 * rng.randrange(*((1, 3), (3, 6), (6, 10))[level - 1])
+    g = rng.choice(((2, 3, 4, 5), (5, 6, 7), (8, 9, 11))[level - 1])
+    n = 10 * rng.randrange(*((1, 2), (2, 4), (4, 7))[level - 1])
     w, d = g * rng.randrange(4, 8), g * rng.randrange(1, 4)
     p = 10 * rng.randrange(2, 9)
     r, expected = rng.randrange(2, n - 1), n * p // 100

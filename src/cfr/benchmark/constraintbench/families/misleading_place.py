@@ -43,8 +43,9 @@ _VOLUMES = (
 @family("misleading", ("modular", "bound"), "'volume' is a book, and the page inside it is asked")
 def page_in_volume(rng: Random, level: Level) -> Draft:
     """Ask for the place of a page inside its volume."""
-    low, high, before = ((6, 20, 1), (15, 45, 2), (25, 80, 4))[level - 1]
-    sizes = [10 * size for size in rng.sample(range(low, high), before + 2)]
+    low, high, before = ((2, 9, 1), (15, 45, 2), (25, 80, 3))[level - 1]
+    unit = 50 if level == 1 else 10
+    sizes = [unit * size for size in rng.sample(range(low, high), before + 2)]
     place = rng.randrange(2, sizes[before])
     place += place % 10 == 0
     n = sum(sizes[:before]) + place

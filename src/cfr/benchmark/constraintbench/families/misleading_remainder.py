@@ -102,8 +102,8 @@ _COUNTER = (
 @family("misleading", ("modular", "bound"), "a counter shows a remainder; the true count is asked")
 def counter_rollover(rng: Random, level: Level) -> Draft | None:
     """Ask for a true count where a display shows it modulo something."""
-    m = rng.choice((range(20, 60, 10), range(70, 200, 10), range(210, 900, 7))[level - 1])
-    k = rng.randrange(*((2, 5), (3, 9), (6, 26))[level - 1])
+    m = rng.choice(((10, 20, 50, 100), range(30, 150, 10), range(160, 500, 7))[level - 1])
+    k = rng.randrange(*((2, 6), (3, 8), (5, 20))[level - 1])
     a, b = rng.randrange(2, m - 2), rng.randrange(2, m - 2)
     if (a < b) != (level == 1) or a == b:
         return None
