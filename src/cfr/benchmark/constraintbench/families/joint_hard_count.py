@@ -134,7 +134,7 @@ def distinct_factors(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     ]
     lures: Lures = [
         (ordered, "out_of_range"),
-        (Fraction(ordered, 6), "not_an_integer"),
+        (Fraction(ordered, 6), "arithmetic"),
         ((ordered + 3 * pair + 2 * cube) // 6, "arithmetic"),
         (ordered - 3 * pair + 2 * cube, "arithmetic"),
         (Fraction(2 * ordered + 1, 12), "not_an_integer"),

@@ -137,7 +137,7 @@ def two_kinds(rng: Random, level: Level) -> Draft | None:
     ]
     lures: Lures = [
         (y, "misled_by_cue"),
-        (Fraction(v, p + q), "not_an_integer"),
+        (Fraction(v, p + q), "arithmetic"),
         (v - q * c, "out_of_range"),
         (c, "out_of_range"),
         (v // p, "arithmetic"),

@@ -12,7 +12,6 @@ from cfr.constraint.demand import (
     above,
     all_of,
     below,
-    between,
     congruent,
     divisible,
     integer,
@@ -113,8 +112,8 @@ def degrees_below_zero(rng: Random, level: Level) -> Draft | None:
         ),
         gold(
             "bound",
-            f"it can have fallen {falls} times and risen {rises} times, by {d} each time",
-            between(a - d * falls, a + d * rises),
+            f"it falls longer than it rises, so it ends below {a}",
+            below(a),
         ),
     ]
     lures: Lures = [

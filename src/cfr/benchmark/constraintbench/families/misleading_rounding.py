@@ -136,7 +136,7 @@ def rounded_headline(rng: Random, level: Level) -> Draft | None:
         (shown, "misled_by_cue"),
         (of_rounded, "misled_by_cue"),
         (answer - values[-1], "out_of_range"),
-        (Fraction(answer, count), "not_an_integer"),
+        (Fraction(answer, count), "out_of_range"),
         (Fraction(2 * shown + 1, 2), "not_an_integer"),
         (answer + 10, "out_of_range"),
         (answer - 10, "out_of_range"),
@@ -192,8 +192,8 @@ def floor_steps(rng: Random, level: Level) -> Draft:
         gold("modular", f"whole flights of {s} steps are walked", divisible(s), told.span("step")),
         gold(
             "bound",
-            f"the highest and the lowest of the floors are {reach} flights apart",
-            at_least(s * reach),
+            f"each of the {len(legs)} ways is at least one flight long",
+            at_least(s * len(legs)),
         ),
     ]
     lures: Lures = [
