@@ -185,7 +185,7 @@ _SIDE = (
 )
 def longer_side(rng: Random, level: Level) -> Draft | None:
     """Ask for the larger factor when the sum is bounded and its parity is known."""
-    answer = rng.randrange(*((11, 41), (25, 75), (45, 130))[level - 1])
+    answer = rng.randrange(*((11, 43), (25, 75), (45, 130))[level - 1])
     cases = (_sides(rng, level, answer) for _ in range(60))
     if (case := next(filter(None, cases), None)) is None:
         return None
@@ -222,7 +222,7 @@ def longer_side(rng: Random, level: Level) -> Draft | None:
 
 def _sides(rng: Random, level: Level, answer: int) -> tuple[int, int] | None:
     """Draw the other side and a bound on the sum that leave sides of both parities."""
-    short = rng.randrange(answer // 4 + 1, answer if level > 1 else min(answer, 26))
+    short = rng.randrange(answer // 4 + 1, answer if level > 1 else min(answer, 22))
     n = short * answer
     sums = [(d + n // d, d) for d in range(isqrt(n) + 1, n + 1) if n % d == 0]
     larger = [total for total, d in sums if d > answer and (d - answer) % 2 == 0]

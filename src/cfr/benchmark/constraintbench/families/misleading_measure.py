@@ -87,8 +87,8 @@ _DEGREES = (
 def degrees_below_zero(rng: Random, level: Level) -> Draft | None:
     """Ask for a temperature that has fallen below zero."""
     d = rng.randrange(*((3, 6), (3, 8), (4, 9))[level - 1])
-    a = rng.randrange(*((3, 15), (5, 25), (12, 40))[level - 1])
-    hours = [rng.randrange(3, 7 + 2 * level), rng.randrange(2, 6), rng.randrange(3, 8)]
+    a = rng.randrange(*((3, 20), (5, 25), (12, 40))[level - 1])
+    hours = [rng.randrange(3, 11 + level), rng.randrange(2, 6), rng.randrange(3, 8)]
     signs = [-1, 1, -1][:level]
     used = hours[:level]
     answer = a + d * sum(sign * hour for sign, hour in zip(signs, used, strict=True))
