@@ -32,7 +32,6 @@ COVERED_BY: dict[str, str] = {
         "misleading_chance",
         "misleading_extreme",
         "misleading_measure",
-        "misleading_place",
         "misleading_remainder",
         "misleading_rounding",
     )

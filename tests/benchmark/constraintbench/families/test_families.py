@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
-from math import isqrt, lcm, prod
+from math import lcm, prod
 from random import Random
 
 import pytest
@@ -179,14 +179,6 @@ def _percent_left(text: str) -> Fraction:
     return left
 
 
-def _way_round(text: str) -> int:
-    found = re.search(r"\$(\d+)\$ rows of \$(\d+)\$", text)
-    assert found
-    rows, columns = int(found[1]), int(found[2])
-    (area,) = _numbers(text.replace(found[0], ""))
-    return 2 * isqrt(area) * (rows + columns)
-
-
 def _only_divisor(text: str) -> int:
     low, high, n = sorted(_numbers(text))
     (only,) = [d for d in range(low + 1, high) if n % d == 0 and (d % 2 == 1) == ("odd" in text)]
@@ -216,9 +208,7 @@ READERS: dict[str, Callable[[str], int | Fraction]] = {
     "largest_multiple": _largest_multiple,
     "triangle_perimeter": _triangle,
     "check_digit_total": _total,
-    "rounded_headline": _total,
     "percent_story": _percent_left,
-    "grid_perimeter": _way_round,
     "divisor_window": _only_divisor,
     "pack_order": _shared_packs,
     "common_multiple": _in_window,

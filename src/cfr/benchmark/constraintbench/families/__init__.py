@@ -19,7 +19,6 @@ from cfr.benchmark.constraintbench.families import (
     misleading_chance,
     misleading_extreme,
     misleading_measure,
-    misleading_place,
     misleading_remainder,
     misleading_rounding,
 )
@@ -40,7 +39,6 @@ FAMILIES: dict[str, Family] = {
         misleading_measure,
         misleading_chance,
         misleading_extreme,
-        misleading_place,
         joint_remainder,
         joint_multiple,
         joint_digit,

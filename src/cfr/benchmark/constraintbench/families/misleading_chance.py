@@ -1,4 +1,4 @@
-"""Misleading tier, chances: probabilities in the text, and a count, a part or a sum is asked."""
+"""Misleading tier, chances: probabilities in the text, and a part or a number is asked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from cfr.constraint.demand import (
     divides,
     divisible,
     integer,
-    reduced,
 )
 
 __all__ = ["FAMILIES"]
@@ -65,12 +64,12 @@ def _setting(rng: Random, counts: list[int]) -> tuple[str, str]:
 
 def _counts(rng: Random, level: Level) -> list[int] | None:
     """Draw how many there are of each kind, so that the chance of the first can be reduced."""
-    low, high, kinds = ((8, 90, 2), (9, 60, 3), (9, 60, 5))[level - 1]
+    low, high, kinds = ((4, 60, 2), (8, 90, 2), (9, 60, 4))[level - 1]
     counts = [rng.randrange(low, high) for _ in range(kinds)]
     first, total = counts[0], sum(counts)
     common = gcd(first, total)
     # A small denominator would be guessed, and 1/n makes too much come out alike.
-    return counts if 1 < common < first and total // common > 16 else None
+    return counts if 1 < common < first and total // common > (8, 16, 16)[level - 1] else None
 
 
 _DENOMINATOR = (
@@ -130,66 +129,6 @@ def denominator_asked(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, n, rules, lures)
 
 
-_FRACTION = (
-    r"<story> The probability that <event> can be written as $\frac{m}{n}$, where $m$ and $n$ are "
-    r"relatively prime positive integers. «form:What is $\frac{m}{n}$?»",
-    r"<story> Let $\frac{p}{q}$, with $p$ and $q$ coprime positive integers, be the probability "
-    r"that <event>. «form:Give this fraction in lowest terms.»",
-    r"<story> The chance that <event> is a fraction $\frac{p}{q}$ in lowest terms. «form:Find "
-    r"$\frac{p}{q}$.»",
-    r"«form:Find the fraction $\frac{m}{n}$», with relatively prime positive integers $m$ and $n$, "
-    r"that is the probability of the following event. <story> The event is that <event>.",
-    r"<story> Say $\frac{a}{b}$ is the probability that <event>, where the positive integers $a$ "
-    r"and $b$ are coprime. «form:Write down the fraction $\frac{a}{b}$.»",
-    r"«form:What fraction in lowest terms» is the probability asked for here? <story> We want to "
-    r"know how likely it is that <event>. As usual, its numerator and its denominator are "
-    r"relatively prime positive integers.",
-    r"<story> With relatively prime positive integers $m$ and $n$, the probability that <event> "
-    r"can be expressed as $\frac{m}{n}$. «form:State $\frac{m}{n}$ itself.»",
-    r"<story> How likely is it that <event>? «form:Answer with a fraction $\frac{p}{q}$ in lowest "
-    r"terms», that is, with coprime positive integers $p$ and $q$.",
-)
-
-
-@family("misleading", ("domain", "format"), "m/n is introduced, and m/n itself is asked")
-def fraction_itself(rng: Random, level: Level) -> Draft | None:
-    """Ask for the fraction where competition habit would give m + n."""
-    counts = _counts(rng, level)
-    if counts is None:
-        return None
-    first, total = counts[0], sum(counts)
-    value = Fraction(first, total)
-    m, n = agree((value.numerator, value.denominator), lowest_terms(first, total))
-    story, event = _setting(rng, counts)
-    told = tell(rng, _FRACTION, story=story, event=event)
-    rules = [
-        gold(
-            "domain",
-            "a probability that is neither 0 nor 1 lies between them",
-            all_of(above(0), below(1)),
-        ),
-        gold(
-            "format",
-            "the answer is the fraction itself, in lowest terms",
-            reduced(),
-            told.span("form"),
-        ),
-    ]
-    common = next(k for k in range(2, first + 1) if first % k == 0 and total % k == 0)
-    lures: Lures = [
-        (m + n, "misled_by_cue"),
-        (f"{first}/{total}", "encoded_form_not_applied"),
-        (f"{first // common}/{total // common}", "encoded_form_not_applied"),
-        (1 - value, "arithmetic"),
-        (Fraction(first, total - first), "arithmetic"),
-        (Fraction(1, len(counts)), "arithmetic"),
-        (m, "misled_by_cue"),
-        (n, "misled_by_cue"),
-        (first, "misled_by_cue"),
-    ]
-    return Draft(told.text, value, rules, lures, "fraction")
-
-
 _FORECAST = (
     r"For each of the next $<n>$ days the probability of rain is $<p>$ percent. <name> sells "
     r"«price:$<w>$ umbrellas on a rainy day and $<d>$ on a dry day». In the end it rains on "
@@ -222,9 +161,9 @@ _FORECAST = (
 @family("misleading", ("modular", "bound"), "a probability is given, and what happened is asked")
 def forecast_sales(rng: Random, level: Level) -> Draft | None:
     """Ask what came of the days that there really were, next to a forecast for them."""
-    g = rng.choice(((2, 3, 4, 5), (5, 6, 7), (8, 9, 11))[level - 1])
-    n = 10 * rng.randrange(*((1, 2), (2, 4), (4, 7))[level - 1])
-    w, d = g * rng.randrange(4, 8), g * rng.randrange(1, 4)
+    g = rng.choice(((2, 3, 5), (4, 6, 7), (8, 9, 11))[level - 1])
+    n = 10 * rng.randrange(*((1, 2), (1, 4), (4, 7))[level - 1])
+    w, d = g * rng.randrange(4, (8, 11, 11)[level - 1]), g * rng.randrange(1, 4)
     p = 10 * rng.randrange(2, 9)
     r, expected = rng.randrange(2, n - 1), n * p // 100
     if r == expected:
@@ -260,4 +199,4 @@ def forecast_sales(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, answer, rules, lures)
 
 
-FAMILIES = (denominator_asked, fraction_itself, forecast_sales)
+FAMILIES = (denominator_asked, forecast_sales)

@@ -41,9 +41,9 @@ _CAPACITY = (
 @family("misleading", ("modular", "bound"), "'at most' in a story whose total is asked")
 def at_most_total(rng: Random, level: Level) -> Draft:
     """Ask for a total in a story with a capacity that only bounds it."""
-    k = rng.randrange(*((4, 13), (13, 22), (22, 40))[level - 1])
-    cap = rng.randrange(*((8, 13), (10, 16), (14, 25))[level - 1])
-    count = (2, 3, 5)[level - 1]
+    k = rng.randrange(*((3, 11), (6, 14), (14, 26))[level - 1])
+    cap = rng.randrange(*((7, 11), (10, 15), (13, 22))[level - 1])
+    count = (2, 3, 4)[level - 1]
     values = [rng.randrange(2, cap) for _ in range(count)]
     answer = agree(k * sum(values), sum(k * value for value in values))
     told = tell(rng, _CAPACITY, k=k, cap=cap, values=listed(values), name=rng.choice(NAMES))
@@ -128,10 +128,13 @@ _TICKETS = (
 @family("misleading", ("bound",), "percentages in the story, a number of things asked")
 def percent_story(rng: Random, level: Level) -> Draft | None:
     """Ask for a number of things in a text about percentages of percentages."""
-    n = rng.choice((range(100, 550, 50), range(600, 2000, 50), range(2000, 6000, 400))[level - 1])
-    step = 10 if level < 3 else 5
-    a, b, c = (step * rng.randrange(10 // step, (60, 60, 45)[level - 1] // step) for _ in range(3))
-    shares = [a, b, c] if level == 3 else [a, b]
+    n = rng.choice(
+        (range(100, 550, 50), range(600, 3000, 100), range(3000, 20000, 1000))[level - 1]
+    )
+    a, b, c = (10 * rng.randrange(1, 6) for _ in range(3))
+    if level == 3:
+        a, b = rng.randrange(6, 45), 5 * rng.randrange(2, 8)
+    shares = [a, b, c] if level > 1 else [a, b]
     left = [Fraction(n)]
     for share in shares:
         left.append(left[-1] - left[-1] * share / 100)
@@ -141,7 +144,7 @@ def percent_story(rng: Random, level: Level) -> Draft | None:
     answer = agree(left[-1], product)
     if any(value.denominator != 1 for value in left) or sum(shares) > 90:
         return None
-    wordings = stages(_TICKETS, 2 if level == 3 else 1)
+    wordings = stages(_TICKETS, min(level, 2))
     told = tell(rng, wordings, n=n, a=a, b=b, c=c, name=rng.choice(NAMES))
     added = n - Fraction(n * sum(shares), 100)
     rules = [
@@ -191,8 +194,8 @@ _CONSECUTIVE = (
 @family("misleading", ("parity", "bound"), "odd integers whose mean is even")
 def mean_of_odds(rng: Random, level: Level) -> Draft:
     """Ask for the mean of an even number of consecutive odd integers: it is never odd."""
-    count = rng.choice(((4,), (6, 8), (10, 12, 14))[level - 1])
-    first = 2 * rng.randrange(*((2, 40), (41, 150), (151, 500))[level - 1]) + 1
+    count = rng.choice(((4,), (6,), (8, 10, 12))[level - 1])
+    first = 2 * rng.randrange(*((2, 30), (15, 60), (80, 300))[level - 1]) + 1
     run = [first + 2 * k for k in range(count)]
     last = run[-1]
     answer = agree(Fraction(sum(run), count), Fraction(first + last, 2))
@@ -251,9 +254,9 @@ _LARGEST = (
 @family("misleading", ("modular", "bound"), "'largest' is said of a part, and the sum is asked")
 def largest_given(rng: Random, level: Level) -> Draft:
     """Ask for a sum where the largest part is given."""
-    k = rng.randrange(*((4, 14), (7, 16), (16, 35))[level - 1])
-    count = rng.randrange(*((3, 4), (4, 6), (6, 9))[level - 1])
-    top = k * rng.randrange(count + 2, count + (18, 16, 30)[level - 1])
+    k = rng.randrange(*((2, 12), (4, 13), (12, 26))[level - 1])
+    count = rng.randrange(*((3, 4), (4, 5), (5, 8))[level - 1])
+    top = k * rng.randrange(count + 1, count + (9, 10, 20)[level - 1])
     parts = [top - k * place for place in range(count)]
     answer = agree(sum(parts), count * top - k * count * (count - 1) // 2)
     told = tell(rng, _LARGEST, k=k, count=count, top=top, name=rng.choice(NAMES))

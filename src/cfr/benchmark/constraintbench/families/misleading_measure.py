@@ -1,4 +1,4 @@
-"""Misleading tier, measures: degrees, areas and distances that suggest another answer."""
+"""Misleading tier, measures: degrees and distances that suggest another answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from cfr.benchmark.constraintbench.families.phrase import NAMES, stages, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
 from cfr.constraint.demand import (
-    above,
     all_of,
     below,
     congruent,
@@ -86,9 +85,9 @@ _DEGREES = (
 @family("misleading", ("modular", "bound"), "'degrees' below zero, where an angle is positive")
 def degrees_below_zero(rng: Random, level: Level) -> Draft | None:
     """Ask for a temperature that has fallen below zero."""
-    d = rng.randrange(*((3, 6), (3, 8), (4, 9))[level - 1])
-    a = rng.randrange(*((3, 20), (5, 25), (12, 40))[level - 1])
-    hours = [rng.randrange(3, 11 + level), rng.randrange(2, 6), rng.randrange(3, 8)]
+    d = rng.randrange(*((2, 6), (3, 8), (4, 9))[level - 1])
+    a = rng.randrange(*((2, 13), (5, 25), (12, 40))[level - 1])
+    hours = [rng.randrange(3, (9, 13, 14)[level - 1]), rng.randrange(2, 6), rng.randrange(3, 8)]
     signs = [-1, 1, -1][:level]
     used = hours[:level]
     answer = a + d * sum(sign * hour for sign, hour in zip(signs, used, strict=True))
@@ -131,69 +130,6 @@ def degrees_below_zero(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, answer, rules, lures)
 
 
-_SQUARES = (
-    r"A garden consists of <grid> square beds that touch each other without gaps and form one "
-    r"rectangle. Each bed has an «area:area of $<q>$ square metres». What length of fence, in "
-    r"metres, encloses the whole garden?",
-    r"How many centimetres of ribbon run once round the edge of a rectangular quilt that is sewn "
-    r"from <grid> square patches, each with an «area:area of $<q>$ square centimetres»?",
-    r"<name> lays a rectangle of <grid> square tiles, without gaps. «area:One tile has the area "
-    r"$<q>$.» Find the perimeter of the rectangle.",
-    r"A sheet of stamps is made up of <grid> square stamps. «area:A single stamp covers an area of "
-    r"$<q>$ square millimetres.» <name> cuts the sheet out along its border. How many millimetres "
-    r"long is the cut?",
-    r"A field is a rectangle of <grid> equal squares. «area:Every square has an area of $<q>$ "
-    r"square metres.» A runner goes round the field once, along its border. What distance in "
-    r"metres does the runner cover?",
-    r"«area:The area of a small square is $<q>$.» <name> puts <grid> such squares together to a "
-    r"rectangle. What is the distance once around this rectangle?",
-    r"The floor of a stage is a rectangle of <grid> square boards, «area:each of area $<q>$ square "
-    r"decimetres». A strip of light follows the outer edge of the stage. Find its length in "
-    r"decimetres.",
-    r"What is the perimeter, in inches, of a rectangular window made from <grid> square panes if "
-    r"«area:the area of each pane is $<q>$ square inches» and the panes touch without frames?",
-)
-
-
-@family("misleading", ("modular", "bound"), "an area is given; the way round is asked")
-def grid_perimeter(rng: Random, level: Level) -> Draft:
-    """Ask for the perimeter of a rectangle of squares whose area is given."""
-    s = rng.randrange(*((2, 10), (5, 13), (12, 26))[level - 1])
-    rows = rng.randrange(*((2, 4), (3, 7), (7, 15))[level - 1])
-    columns = rows + rng.randrange(1, (6, 9, 15)[level - 1])
-    by_sides = 2 * (rows * s + columns * s)
-    cells = rows * columns
-    inner = rows * (columns - 1) + columns * (rows - 1)
-    answer = agree(by_sides, s * (4 * cells - 2 * inner))
-    grid = f"${rows}$ rows of ${columns}$"
-    told = tell(rng, _SQUARES, grid=grid, q=s * s, name=rng.choice(NAMES))
-    rules = [
-        gold(
-            "modular",
-            f"two equal sides and two more are made of sides of squares, each {s} long",
-            divisible(2 * s),
-            told.span("area"),
-        ),
-        gold(
-            "bound",
-            f"the way round is longer than both of the sides with {columns} squares",
-            above(2 * s * columns),
-        ),
-    ]
-    lures: Lures = [
-        (cells * s * s, "misled_by_cue"),
-        (s * (rows + columns), "arithmetic"),
-        (2 * (rows + columns), "arithmetic"),
-        (4 * s * cells, "arithmetic"),
-        (2 * (rows + columns) * s * s, "misled_by_cue"),
-        (4 * s, "arithmetic"),
-        (cells, "misled_by_cue"),
-        (4 * s * columns, "arithmetic"),
-        (2 * s * (rows + columns - 2), "arithmetic"),
-    ]
-    return Draft(told.text, answer, rules, lures)
-
-
 _WALK = (
     r"<name> walks along a straight beach with steps of a «step:length of $<s>$ centimetres»: "
     r"<legs>. How many centimetres is <name> from the starting point at the end?",
@@ -220,9 +156,9 @@ _NOUNS = ("steps", "jumps", "steps", "steps", "moves", "moves", "turns", "steps"
 @family("misleading", ("modular", "bound"), "'distance': the way back counts against the way out")
 def steps_from_start(rng: Random, level: Level) -> Draft | None:
     """Ask how far from the start a walk to and fro ends."""
-    s = rng.randrange(*((11, 40), (41, 70), (71, 99))[level - 1])
-    count = (2, 3, 5)[level - 1]
-    legs = [rng.randrange(3, (15, 15, 25)[level - 1]) for _ in range(count)]
+    s = rng.randrange(*((2, 13), (13, 40), (13, 50))[level - 1])
+    count = (2, 2, 3)[level - 1]
+    legs = [rng.randrange(3, (15, 20, 20)[level - 1]) for _ in range(count)]
     signed = [leg if place % 2 == 0 else -leg for place, leg in enumerate(legs)]
     net = agree(sum(signed), sum(legs[::2]) - sum(legs[1::2]))
     if net < 2 or min(accumulate(signed)) < 1:
@@ -256,4 +192,4 @@ def steps_from_start(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, s * net, rules, lures)
 
 
-FAMILIES = (degrees_below_zero, grid_perimeter, steps_from_start)
+FAMILIES = (degrees_below_zero, steps_from_start)

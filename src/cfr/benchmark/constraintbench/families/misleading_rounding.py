@@ -1,4 +1,4 @@
-"""Misleading tier, rounding: rounded figures, rounds and floors; the answer is never rounded."""
+"""Misleading tier, rounding: rounded prices, rounds and floors; the answer is never rounded."""
 
 from __future__ import annotations
 
@@ -47,14 +47,19 @@ _THINGS = (
 @family("misleading", ("bound", "dimension"), "a rounded price in the story, the exact one asked")
 def rounded_label(rng: Random, level: Level) -> Draft | None:
     """Ask for an exact price in a text that speaks of rounding."""
-    count = rng.randrange(*((3, 6), (6, 10), (12, 25))[level - 1])
-    each = Fraction(rng.randrange(*((6, 45), (111, 599), (601, 2999))[level - 1]), 100)
+    count = rng.randrange(*((2, 6), (6, 10), (11, 16))[level - 1])
+    each = Fraction(rng.randrange(*((3, 40), (111, 399), (401, 1499))[level - 1]), 100)
     each = each * 10 if level == 1 else each
     cost = count * each
     shown = floor(cost + Fraction(1, 2))
     cents = agree(int(each * 100), int(cost * 100) // count)
     low, high = (Fraction(2 * shown + side, 2 * count) for side in (-1, 1))
-    if (2 * cost).denominator == 1 or each.denominator == 1 or Fraction(shown, count) == each:
+    if (
+        shown < 2
+        or (2 * cost).denominator == 1
+        or each.denominator == 1
+        or Fraction(shown, count) == each
+    ):
         return None
     thing, many = rng.choice(_THINGS)
     told = tell(
@@ -91,61 +96,6 @@ def rounded_label(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, decimal(each, 2), rules, lures, "decimal")
 
 
-_HEADLINE = (
-    r"A newspaper writes that about $<shown>$ people came to a fair, «round:a figure rounded to "
-    r"the nearest ten». The gates counted <values> people. Exactly how many people came?",
-    r"How many books does the library own exactly? Its rooms hold <values> books, and «round:its "
-    r"leaflet gives the total, rounded to the nearest ten, as $<shown>$».",
-    r"<name> scored <values> points in the rounds of a quiz. «round:Rounded to the nearest ten, "
-    r"that is $<shown>$ points altogether.» What is the exact total?",
-    r"The villages of a valley have <values> inhabitants. «round:On the map the valley's "
-    r"population is rounded to the nearest ten: $<shown>$.» Find the exact population of the "
-    r"valley.",
-    r"«round:To the nearest ten, a factory made $<shown>$ chairs this week.» The days' figures "
-    r"were <values> chairs. What is the exact number of chairs made this week?",
-    r"On a hike <name> walked <values> metres between the rests. «round:The app rounds the whole "
-    r"distance to the nearest ten metres and shows $<shown>$.» How long was the hike exactly, in "
-    r"metres?",
-    r"Sacks of <values> kilograms are loaded. «round:The driver notes the load rounded to the "
-    r"nearest ten kilograms, $<shown>$.» Determine the exact load in kilograms.",
-    r"Find the exact sum of <values>. «round:A rounded value, to the nearest ten, is $<shown>$.»",
-)
-
-
-@family("misleading", ("domain", "bound"), "a rounded total in the story, the exact one asked")
-def rounded_headline(rng: Random, level: Level) -> Draft | None:
-    """Ask for an exact total that the text also gives rounded."""
-    low, high, count = ((11, 60, 3), (40, 180, 5), (120, 900, 7))[level - 1]
-    values = rng.sample(range(low, high), count)
-    answer = agree(sum(values), values[0] * count + sum(v - values[0] for v in values))
-    shown = (answer + 5) // 10 * 10
-    of_rounded = sum((v + 5) // 10 * 10 for v in values)
-    if answer % 10 in (0, 5):
-        return None
-    told = tell(rng, _HEADLINE, shown=shown, values=listed(values), name=rng.choice(NAMES))
-    rules = [
-        gold(
-            "bound",
-            f"the exact total rounds to {shown}",
-            between(shown - 5, shown + 5),
-            told.span("round"),
-        ),
-        gold("domain", "whole numbers are added", integer()),
-    ]
-    lures: Lures = [
-        (shown, "misled_by_cue"),
-        (of_rounded, "misled_by_cue"),
-        (answer - values[-1], "out_of_range"),
-        (Fraction(answer, count), "out_of_range"),
-        (Fraction(2 * shown + 1, 2), "not_an_integer"),
-        (answer + 10, "out_of_range"),
-        (answer - 10, "out_of_range"),
-        (answer + 100, "out_of_range"),
-        (answer + shown, "out_of_range"),
-    ]
-    return Draft(told.text, answer, rules, lures)
-
-
 _FLOORS = (
     r"<name> delivers parcels in a tower without a lift. Between one floor and the next there are "
     r"«step:$<s>$ steps». The stops, in this order, are on the floors <floors>. How many steps "
@@ -176,10 +126,10 @@ _FLOORS = (
 @family("misleading", ("modular", "bound"), "'floor' is a place, and nothing is rounded")
 def floor_steps(rng: Random, level: Level) -> Draft:
     """Ask for the steps between floors that are visited in order."""
-    s = rng.randrange(*((10, 21), (12, 22), (16, 32))[level - 1])
-    floors = [rng.randrange(2, (18, 15, 25)[level - 1])]
-    while len(floors) < (2, 3, 5)[level - 1]:
-        here = rng.randrange(1, (18, 15, 25)[level - 1])
+    s = rng.randrange(*((5, 13), (13, 22), (16, 32))[level - 1])
+    floors = [rng.randrange(2, (11, 15, 20)[level - 1])]
+    while len(floors) < (2, 3, 4)[level - 1]:
+        here = rng.randrange(1, (11, 15, 20)[level - 1])
         floors += [here] * (abs(here - floors[-1]) > 1)
     legs = [abs(b - a) for a, b in pairwise(floors)]
     ups, downs = sum(max(b - a, 0) for a, b in pairwise(floors)), 0
@@ -244,8 +194,8 @@ _ROUNDS = (
 @family("misleading", ("modular", "bound"), "'round' is a part of a game, and nothing is rounded")
 def rounds_played(rng: Random, level: Level) -> Draft | None:
     """Ask for a score over the rounds of a game, whose points share a factor."""
-    g = rng.choice(((4, 5, 6, 7), (7, 8, 9), (11, 12, 13))[level - 1])
-    n = rng.randrange(*((7, 14), (15, 26), (28, 60))[level - 1])
+    g = rng.choice(((2, 3, 5), (4, 6, 7), (8, 9, 11, 12))[level - 1])
+    n = rng.randrange(*((6, 11), (11, 17), (20, 40))[level - 1])
     w, d, lost = (g * k for k in ((3, 2, 1), (4, 2, 1), (5, 2, 1), (5, 3, 2))[rng.randrange(4)])
     a, b = rng.randrange(2, n - 3), rng.randrange(2, n)
     c = n - a - b
@@ -281,4 +231,4 @@ def rounds_played(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, total, rules, lures)
 
 
-FAMILIES = (rounded_label, rounded_headline, floor_steps, rounds_played)
+FAMILIES = (rounded_label, floor_steps, rounds_played)
