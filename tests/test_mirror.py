@@ -23,7 +23,6 @@ COVERED_BY: dict[str, str] = {
         "implicit_value",
         "joint_digit",
         "joint_factor",
-        "joint_form",
         "joint_hard",
         "joint_hard_count",
         "joint_multiple",

@@ -8,7 +8,7 @@ from random import Random
 from cfr.benchmark.constraintbench.families.phrase import NAMES, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import above, all_of, below, between, congruent, divides, parity, square
+from cfr.constraint.demand import between, congruent, divides, parity, square
 
 __all__ = ["FAMILIES"]
 
@@ -39,7 +39,7 @@ _DIVISOR = (
 @family("joint", ("parity", "bound", "structure"), "a divisor of one parity inside a window")
 def divisor_window(rng: Random, level: Level) -> Draft | None:
     """Ask for the one divisor that has a parity and lies in a window."""
-    answer = rng.randrange(*((8, 60), (20, 120), (40, 180))[level - 1])
+    answer = rng.randrange(*((8, 49), (12, 80), (20, 120))[level - 1])
     odd = answer % 2 == 1
     # Many windows are tried for one answer, so that no answer is likelier than another.
     cases = (_window(rng, level, answer) for _ in range(60))
@@ -74,15 +74,17 @@ def divisor_window(rng: Random, level: Level) -> Draft | None:
 
 def _window(rng: Random, level: Level, answer: int) -> tuple[int, int, int] | None:
     """Draw a number and a window in which each of the three conditions rules something out."""
-    factors = ((2, 4, 6, 10, 12), (6, 10, 12, 14, 18), (18, 24, 28, 30, 36))[level - 1]
+    factors = ((2, 3, 4, 6, 10), (2, 4, 6, 10, 12), (6, 10, 12, 14, 18))[level - 1]
     n = answer * rng.choice(factors)
-    low = answer - rng.randrange(3, 12 + 6 * level)
-    high = answer + rng.randrange(3, 12 + 6 * level)
+    reach = (11, 16, 24)[level - 1]
+    low, high = answer - rng.randrange(2, reach), answer + rng.randrange(2, reach)
     inside = [d for d in range(max(low, 0) + 1, high) if n % d == 0]
     alike = [d for d in range(low + 1, high) if d % 2 == answer % 2]
     outside = [d for d in range(1, n + 1) if n % d == 0 and d % 2 == answer % 2 and d not in inside]
     alone = [d for d in inside if d in alike] == [answer]
-    return (n, low, high) if low > 0 and alone and inside[1:] and alike[3:] and outside else None
+    return (
+        (n, low, high) if low > 0 and alone and inside[1:] and alike[level:] and outside else None
+    )
 
 
 def _by_pairs(n: int, low: int, high: int, odd: bool) -> int:
@@ -119,17 +121,22 @@ _SQUARE = (
 @family("joint", ("modular", "bound", "structure"), "a perfect square in a range with a remainder")
 def square_residue(rng: Random, level: Level) -> Draft | None:
     """Ask for the one perfect square of a range that leaves a remainder."""
-    m = rng.choice(((3, 4, 5, 10), (6, 7, 8, 9), (11, 12, 13, 14))[level - 1])
-    s = rng.randrange(*((4, 40), (22, 60), (45, 95))[level - 1])
+    m = rng.choice(((3, 4, 5, 10), (4, 5, 7, 10), (6, 7, 8, 9, 11))[level - 1])
+    s = rng.randrange(*((3, 33), (15, 45), (30, 70))[level - 1])
     answer = s * s
     low, high = (
-        answer - rng.randrange(3, (3 + level) * s),
-        answer + rng.randrange(3, (3 + level) * s),
+        answer - rng.randrange(3, (2 + level) * s),
+        answer + rng.randrange(3, (2 + level) * s),
     )
     r = answer % m
     squares = [k * k for k in range(1, s + 40) if low <= k * k <= high]
     fits = [n for n in squares if n % m == r]
-    if low < 2 or r == 0 or fits != [answer] or not max(2, level) <= len(squares) < 7:
+    if (
+        low < 2
+        or r == 0
+        or fits != [answer]
+        or not max(2, level) <= len(squares) < (3, 5, 7)[level - 1]
+    ):
         return None
     agree(fits, [n for n in range(low + (r - low) % m, high + 1, m) if isqrt(n) ** 2 == n])
     told = tell(rng, _SQUARE, low=low, high=high, m=m, r=r, held=f"${r}$", name=rng.choice(NAMES))
@@ -154,84 +161,7 @@ def square_residue(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, answer, rules, lures[:10])
 
 
-_SIDE = (
-    r"A rectangle has «area:sides of whole centimetres and an area of $<n>$ square centimetres». "
-    r"«sum:Its perimeter is less than $<p>$ centimetres», and «parity:the longer side is an "
-    r"<which> number of centimetres». How long is the longer side, in centimetres?",
-    r"«area:The product of two whole numbers is $<n>$.» «parity:The larger one is <which>», and "
-    r"«sum:their sum is less than $<h>$». What is the larger number?",
-    r"<name> lays «area:$<n>$ tiles in a full rectangle». «parity:The longer side has an <which> "
-    r"number of tiles», and «sum:the two sides together have fewer than $<h>$ tiles». How many "
-    r"tiles are on the longer side?",
-    r"«area:A marching band of $<n>$ players stands in a complete rectangle.» «parity:The number "
-    r"of players along the longer side is <which>», and «sum:added to the number along the "
-    r"shorter side it gives less than $<h>$». How many players stand along the longer side?",
-    r"«area:A theatre with $<n>$ seats has equally many seats in every row.» It has more seats in "
-    r"a row than rows; «parity:the number of seats in a row is <which>», and «sum:added to the "
-    r"number of rows it gives less than $<h>$». How many seats are in a row?",
-    r"Find the larger of two positive integers with «area:product $<n>$», knowing that «parity:it "
-    r"is <which>» and that «sum:the two add up to less than $<h>$».",
-    r"A field of «area:$<n>$ square metres is a rectangle with sides of whole metres». «sum:Less "
-    r"than $<p>$ metres of fence go round it.» «parity:Measured in metres, its longer side is "
-    r"<which>.» How many metres is the longer side?",
-    r"«area:<name> splits $<n>$ as a product of two factors, both whole numbers.» «sum:Together "
-    r"the factors make less than $<h>$», and «parity:the greater factor is <which>». Which number "
-    r"is the greater factor?",
+FAMILIES = (
+    divisor_window,
+    square_residue,
 )
-
-
-@family(
-    "joint", ("parity", "bound", "structure"), "the longer side of a rectangle, by three conditions"
-)
-def longer_side(rng: Random, level: Level) -> Draft | None:
-    """Ask for the larger factor when the sum is bounded and its parity is known."""
-    answer = rng.randrange(*((11, 43), (25, 75), (45, 130))[level - 1])
-    cases = (_sides(rng, level, answer) for _ in range(60))
-    if (case := next(filter(None, cases), None)) is None:
-        return None
-    short, h = case
-    n = short * answer
-    which, odd = ("odd", 1) if answer % 2 else ("even", 0)
-    pairs = [(n // d, d) for d in range(isqrt(n) + 1, n + 1) if n % d == 0]
-    inside = [b for a, b in pairs if a + b < h]
-    agree(
-        answer,
-        max(d for d in range(1, h) if n % d == 0 and d + n // d < h and d % 2 == odd and d * d > n),
-    )
-    told = tell(rng, _SIDE, n=n, p=2 * h, h=h, which=which, name=rng.choice(NAMES))
-    rules = [
-        gold("structure", f"the answer divides {n}", divides(n), told.span("area")),
-        gold("parity", f"the answer is {which}", parity(which), told.span("parity")),
-        gold(
-            "bound",
-            f"the larger factor is above the root of {n}, and less than {h}",
-            all_of(above(isqrt(n)), below(h)),
-            told.span("sum"),
-        ),
-    ]
-    lures: Lures = [
-        *((b, "ignored_parity") for b in inside if b != answer),
-        (short, "misled_by_cue"),
-        *((b, "out_of_range") for _, b in pairs if b % 2 == odd and b > answer),
-        (short + answer, "encoded_form_not_applied"),
-        (answer + 2, "arithmetic"),
-        (answer - 2, "arithmetic"),
-    ]
-    return Draft(told.text, answer, rules, lures[:10])
-
-
-def _sides(rng: Random, level: Level, answer: int) -> tuple[int, int] | None:
-    """Draw the other side and a bound on the sum that leave sides of both parities."""
-    short = rng.randrange(answer // 4 + 1, answer if level > 1 else min(answer, 22))
-    n = short * answer
-    sums = [(d + n // d, d) for d in range(isqrt(n) + 1, n + 1) if n % d == 0]
-    larger = [total for total, d in sums if d > answer and (d - answer) % 2 == 0]
-    if not larger:
-        return None
-    h = rng.randrange(short + answer + 1, min(larger) + 1)
-    inside = [d for total, d in sums if total < h]
-    alone = [d for d in inside if (d - answer) % 2 == 0] == [answer]
-    return (short, h) if alone and len(inside) > 1 else None
-
-
-FAMILIES = (divisor_window, square_residue, longer_side)

@@ -36,8 +36,8 @@ _LARGEST = (
 @family("joint", ("modular", "parity", "bound"), "the largest odd (even) multiple below a bound")
 def largest_multiple(rng: Random, level: Level) -> Draft | None:
     """Ask for an extreme number under parity, divisibility and a bound."""
-    k = rng.choice(((3, 5, 7, 9, 11), (7, 9, 11, 13), (13, 15, 17, 19, 21, 23))[level - 1])
-    high = rng.randrange(*((30, 150), (151, 350), (351, 1100))[level - 1])
+    k = rng.choice(((3, 5, 7), (3, 5, 7, 9, 11), (7, 9, 11, 13))[level - 1])
+    high = rng.randrange(*((18, 100), (80, 180), (181, 330))[level - 1])
     which = rng.choice(("odd", "even"))
     odd = which == "odd"
     top = (high - 1) // k
@@ -90,20 +90,20 @@ _COMMON = (
 @family("joint", ("modular", "bound"), "a common multiple inside a window")
 def common_multiple(rng: Random, level: Level) -> Draft | None:
     """Ask for the one common multiple in a window."""
-    pool = (range(4, 12), range(9, 20), (6, 8, 9, 10, 11, 12, 14, 15, 16, 18))
+    pool = ((2, 3, 4, 5, 6, 8, 9, 10), range(4, 12), (6, 8, 9, 10, 11, 12, 14, 15, 16, 18))
     ks = sorted(rng.sample(pool[level - 1], 2 if level < 3 else 3))
     common = lcm(*ks)
-    answer = common * rng.randrange(2, 6 + level)
-    if common > 800:
+    answer = common * rng.randrange(2, (9, 7, 9)[level - 1])
+    if common > (40, 800, 800)[level - 1]:
         return None
-    low = answer - rng.randrange(common // 4, common - 1)
-    high = answer + rng.randrange(common // 4, common - 1)
+    near, far = (3, max(ks) + 3) if level == 1 else (common // 4, common - 1)
+    low, high = answer - rng.randrange(near, far), answer + rng.randrange(near, far)
     fits = [n for n in range(low + 1, high) if all(n % k == 0 for k in ks)]
     agree(fits, list(range((low // common + 1) * common, high, common)))
     rest = [lcm(*(k for k in ks if k != one)) for one in ks]
     # Without any one of the divisors there would be a second number in the window.
     needed = all((high - 1) // other - low // other > 1 for other in rest)
-    if fits != [answer] or not needed:
+    if fits != [answer] or not needed or low <= max(ks):
         return None
     joined = listed(ks)
     told = tell(
@@ -160,12 +160,13 @@ _PACKS = (
 @family("joint", ("modular", "bound"), "enough of them, in whole packs, in equal shares")
 def pack_order(rng: Random, level: Level) -> Draft | None:
     """Ask for the least number that is enough, comes in packs and can be shared."""
-    pool = (range(4, 12), range(8, 18), range(12, 26))[level - 1]
+    pool = (range(2, 11), range(4, 12), range(5, 13))[level - 1]
     k, g = rng.sample(pool, 2)
     common = lcm(k, g)
-    if common == max(k, g):
+    if common == max(k, g) or common > (45, 100, 200)[level - 1]:
         return None
-    n = rng.randrange(*((21, 320), (321, 700), (701, 2000))[level - 1])
+    least = common * rng.randrange(1, 6)
+    n = rng.randrange(*((least + 1, least + common), (60, 260), (261, 600))[level - 1])
     tested = next(m for m in range(n, n + common) if not (m % k or m % g))
     answer = agree(-(-n // common) * common, tested)
     by_packs, by_shares = -(-n // k) * k, -(-n // g) * g
@@ -212,8 +213,8 @@ _CHOICE = (
 )
 def listed_number(rng: Random, level: Level) -> Draft | None:
     """Ask for the number of a list that meets all conditions; each rules a number out alone."""
-    top = (160, 400, 1000)[level - 1]
-    k = rng.choice(((3, 5, 7), (7, 9, 11), (7, 9, 11, 13))[level - 1])
+    top = (120, 170, 500)[level - 1]
+    k = rng.choice(((3, 5), (3, 5, 7), (5, 7, 9, 11))[level - 1])
     answer = k * rng.randrange(15 // k + 1, top // k)
     which = "odd" if answer % 2 else "even"
     bound, m = answer - rng.randrange(2, top // 4), rng.choice((5, 6, 7, 8))
@@ -233,7 +234,9 @@ def listed_number(rng: Random, level: Level) -> Draft | None:
     if not all(pools) or (level == 3 and r == 0):
         return None
     rivals = [rng.choice(pool) for pool in pools]
-    others = [n for n in rng.sample(range(10, top), 6 * level) if len(breaks(n)) > 1][: 2 * level]
+    others = [n for n in rng.sample(range(10, top), 6 * level) if len(breaks(n)) > 1][
+        : 2 * level - 2
+    ]
     numbers = [answer, *rivals, *others]
     by_sieve = set(range(0, top, k)) & set(range(answer % 2, top, 2)) & set(range(bound + 1, top))
     fits = [n for n in numbers if n in by_sieve and (level < 3 or n in range(r, top, m))]

@@ -40,16 +40,19 @@ _TWO_REMAINDERS = (
 @family("joint", ("modular", "bound"), "two remainders and a range")
 def two_remainders(rng: Random, level: Level) -> Draft | None:
     """Ask for the one number of a range that leaves two given remainders."""
-    p, q = rng.sample(((3, 4, 5, 7), (6, 7, 8, 9, 11), (9, 10, 11, 13, 14, 15))[level - 1], 2)
+    p, q = rng.sample(((2, 3, 4, 5), (3, 4, 5, 7), (6, 7, 8, 9, 11))[level - 1], 2)
     if lcm(p, q) != p * q:
         return None
-    n = p * q + rng.randrange(p * q * (level + 1))
-    low = n - rng.randrange(2, p * q - 2)
-    high = low + p * q - 1
+    n = p * q + rng.randrange(p * q * (6, 2, 3)[level - 1])
+    low = n - rng.randrange(2, p * q - 2 if level > 1 else max(p, q) + 2)
+    high = low + p * q - 1 if level > 1 else n + rng.randrange(2, max(p, q) + 2)
     a, b = n % p, n % q
     by_testing = [k for k in range(low, high + 1) if k % p == a and k % q == b]
     least = (a * q * pow(q, -1, p) + b * p * pow(p, -1, q)) % (p * q)
     answer = agree(by_testing, [least + p * q * -(-(low - least) // (p * q))])[0]
+    one, two = ([k for k in range(low, high + 1) if k % m == n % m] for m in (p, q))
+    if by_testing != [n] or not one[1:] or not two[1:]:
+        return None
     if min(a, b) == 0 or answer in (low, high):  # the range may be read with or without its ends
         return None
     told = tell(
@@ -110,13 +113,13 @@ _SAME = (
 @family("joint", ("modular", "bound"), "one remainder for several divisors, and a range")
 def same_remainder(rng: Random, level: Level) -> Draft | None:
     """Ask for the one number of a range that leaves the same remainder on several divisions."""
-    pool = ((3, 4, 5, 6, 7, 8), (6, 7, 8, 9, 10, 12), (4, 5, 6, 7, 8, 9, 10))[level - 1]
+    pool = ((3, 4, 5, 6, 7, 8, 9, 10), (3, 4, 5, 6, 7, 8), (6, 7, 8, 9, 10, 12))[level - 1]
     moduli = sorted(rng.sample(pool, 2 if level < 3 else 3))
     common, r = lcm(*moduli), rng.randrange(2, moduli[0]) if moduli[0] > 2 else 0
     needed = all(lcm(*(m for m in moduli if m != one)) < common for one in moduli)
-    if r < 2 or not needed or not 12 <= common < 700:
+    if r < 2 or not needed or not 12 <= common < (100, 700, 1300)[level - 1]:
         return None
-    answer = common * rng.randrange(1, 5 + level) + r
+    answer = common * rng.randrange(*((1, 3), (2, 7), (3, 9))[level - 1]) + r
     low = answer - rng.randrange(3, common - 2)
     high = low + common
     by_testing = [n for n in range(low + 1, high) if all(n % m == r for m in moduli)]
@@ -187,15 +190,19 @@ _WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine")
 @family("joint", ("modular", "bound"), "a multiple some years ago, another one in some years")
 def age_in_years(rng: Random, level: Level) -> Draft | None:
     """Ask for an age whose neighbours are multiples."""
-    pool = ((4, 5, 7), (6, 7, 8, 9), (9, 11, 13, 14))[level - 1]
+    pool = ((3, 4, 5), (4, 5, 6, 7), (9, 11, 13, 14))[level - 1]
     p, q = rng.sample(pool, 2)
-    answer, span = rng.randrange(*((14, 80), (20, 120), (60, 400))[level - 1]), lcm(p, q)
+    answer, span = rng.randrange(*((14, 70), (20, 100), (60, 400))[level - 1]), lcm(p, q)
     c, d = -answer % p, answer % q
     if not (1 < c < 10 and 1 < d < 10):
         return None
-    low = answer - rng.randrange(2, span - 1)
-    high = low + span
+    low = answer - rng.randrange(3, (9, 12, span - 1)[level - 1])
+    high = low + span if level == 3 else answer + rng.randrange(3, 5 + 4 * level)
     if low < 10:
+        return None
+    after = [n for n in range(low + 1, high) if (n + c) % p == 0]
+    before = [n for n in range(low + 1, high) if (n - d) % q == 0]
+    if len(after) < 2 or len(before) < 2:
         return None
     fits = [n for n in range(low + 1, high) if (n + c) % p == 0 and (n - d) % q == 0]
     agree(fits, [n for n in range(-c % p, high, p) if n > low and (n - d) % q == 0])

@@ -8,46 +8,87 @@ from random import Random
 from cfr.benchmark.constraintbench.families.phrase import NAMES, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import above, all_of, at_most, below, between, congruent, integer, parity
+from cfr.constraint.demand import above, all_of, at_most, below, integer, parity
 
 __all__ = ["FAMILIES"]
 
+# Each wording has a place for two more things that equal the one asked for (level 2), or for one
+# more that equals the two others together (level 3).
 _AGES = (
-    r"<x>, <y> and <z> are $<sum>$ years old together. «high:<x> is $<d>$ years older than <y>», "
-    r"and «low:<y> is $<e>$ years older than <z>». How old is <y>?",
-    r"How many pages has the second of three books? «high:The first has $<d>$ pages more than the "
-    r"second», «low:the third has $<e>$ pages fewer than the second», and all three have $<sum>$ "
-    r"pages together.",
-    r"Three ropes are $<sum>$ metres long in all. «high:The longest is $<d>$ metres longer than "
-    r"the middle one», and «low:the shortest is $<e>$ metres shorter than the middle one». Find "
-    r"the length of the middle rope in metres.",
-    r"<x>, <y> and <z> share $<sum>$ marbles. «low:<z> gets $<e>$ fewer than <y>», and «high:<x> "
-    r"gets $<d>$ more than <y>». How many marbles does <y> get?",
-    r"The three numbers $a$, $b$ and $c$ have the sum $<sum>$. «high:$a$ is $<d>$ more than $b$», "
-    r"and «low:$c$ is $<e>$ less than $b$». What is $b$?",
-    r"On three days <x> sold $<sum>$ tickets. «high:On Friday it was $<d>$ more than on "
-    r"Saturday», and «low:on Sunday $<e>$ fewer than on Saturday». How many tickets did <x> sell "
-    r"on Saturday?",
-    r"«low:A cat is $<e>$ months younger than a dog», «high:a parrot is $<d>$ months older than "
-    r"the dog», and their ages add up to $<sum>$ months. How many months old is the dog?",
-    r"What is the middle one of three weights, in grams, that weigh $<sum>$ grams together, if "
-    r"«high:the heaviest is $<d>$ grams heavier than it» and «low:the lightest $<e>$ grams "
-    r"lighter»?",
+    (
+        r"«high:<x> has $<d>$ coins more than <y>», and «low:<y> has $<e>$ coins more than "
+        r"<z>».<extra> All of them together have $<sum>$ coins. How many coins does <y> have?",
+        " <v> and <w> both have as many as <y>.",
+        " <w> has as many as <x> and <z> together.",
+    ),
+    (
+        r"How many pages has the second book of a series? «high:The first has $<d>$ pages more "
+        r"than the second», «low:the third has $<e>$ pages fewer than the second»<extra>, and all "
+        r"the books of the series have $<sum>$ pages together.",
+        ", two more have as many pages each as the second",
+        ", a fourth has as many pages as the first and the third together",
+    ),
+    (
+        r"«high:A blue rope is $<d>$ metres longer than a red one», and «low:a green rope is $<e>$ "
+        r"metres shorter than the red one».<extra> All these ropes together are $<sum>$ metres "
+        r"long. Find the length of the red rope in metres.",
+        " A white rope and a brown rope are both as long as the red one.",
+        " A white rope is as long as the blue and the green one together.",
+    ),
+    (
+        r"Some friends share $<sum>$ marbles. «low:<z> gets $<e>$ fewer than <y>», and «high:<x> "
+        r"gets $<d>$ more than <y>».<extra> Nobody else gets any. How many marbles does <y> get?",
+        " <v> and <w> each get as many as <y>.",
+        " <w> gets as many as <x> and <z> together.",
+    ),
+    (
+        r"«high:The number $a$ is $<d>$ more than $b$», and «low:$c$ is $<e>$ less than "
+        r"$b$».<extra> All these numbers have the sum $<sum>$. What is $b$?",
+        " The numbers $f$ and $g$ are both equal to $b$.",
+        " The number $f$ is equal to $a + c$.",
+    ),
+    (
+        r"«high:On Friday <x> sold $<d>$ tickets more than on Saturday», and «low:on Sunday $<e>$ "
+        r"fewer than on Saturday».<extra> On all these days together <x> sold $<sum>$ tickets. How "
+        r"many were sold on Saturday?",
+        " On Monday and on Tuesday it was as many each day as on Saturday.",
+        " On Monday it was as many as on Friday and Sunday together.",
+    ),
+    (
+        r"«low:A cat is $<e>$ months younger than a dog», and «high:a parrot is $<d>$ months older "
+        r"than the dog».<extra> The ages of all these animals add up to $<sum>$ months. How many "
+        r"months old is the dog?",
+        " A rabbit and a goat are both as old as the dog.",
+        " A rabbit is as old as the cat and the parrot together.",
+    ),
+    (
+        r"What does an iron weight weigh, in grams? «high:A brass weight is $<d>$ grams heavier "
+        r"than the iron one», and «low:a lead weight is $<e>$ grams lighter than the iron "
+        r"one».<extra> All these weights together weigh $<sum>$ grams.",
+        " A zinc weight and a tin weight are both as heavy as the iron one.",
+        " A zinc weight is as heavy as the brass and the lead one together.",
+    ),
 )
 
 
-@family("joint", ("parity", "bound", "monotonic"), "the middle one of three ordered numbers")
+@family("joint", ("parity", "bound", "monotonic"), "the middle one of several ordered numbers")
 def middle_one(rng: Random, level: Level) -> Draft | None:
-    """Ask for the middle of three numbers that are given by their sum and two differences."""
+    """Ask for the middle of three numbers by their differences and a sum, which may hold more."""
     d, e = rng.sample(range(2, (9, 25, 90)[level - 1]), 2)
     mid = e + rng.randrange(*((4, 30), (20, 90), (60, 400))[level - 1])
-    total = 3 * mid + d - e
-    by_search = [b for b in range(e + 1, total) if b + d + b + b - e == total]
-    answer = agree([(total - d + e) // 3], by_search)[0]
-    if abs(d - e) % 3 == 0:
+    # The sum is so many times the middle one, and so many times the differences.
+    times, turns = ((3, 1), (5, 1), (5, 2))[level - 1]
+    three = [mid + d, mid, mid - e]
+    total = sum(three) + (0, 2 * mid, three[0] + three[2])[level - 1]
+    by_search = [b for b in range(e + 1, total) if times * b + turns * (d - e) == total]
+    answer = agree([(total - turns * (d - e)) // times], by_search)[0]
+    if turns * (d - e) % times == 0:
         return None
-    x, y, z = rng.sample(NAMES, 3)
-    told = tell(rng, _AGES, x=x, y=y, z=z, sum=total, d=d, e=e)
+    x, y, z, v, w = rng.sample(NAMES, 5)
+    extra = (0, 1, 2)[level - 1]
+    wordings = [one[0].replace("<extra>", one[extra] if extra else "") for one in _AGES]
+    told = tell(rng, wordings, x=x, y=y, z=z, v=v, w=w, sum=total, d=d, e=e)
+    share = Fraction(total, times)
     rules = [
         gold(
             "monotonic",
@@ -57,29 +98,25 @@ def middle_one(rng: Random, level: Level) -> Draft | None:
         ),
         gold(
             "bound",
-            f"the middle one differs from the mean by less than {max(d, e)}",
-            all_of(
-                integer(),
-                above(Fraction(total, 3) - max(d, e)),
-                below(Fraction(total, 3) + max(d, e)),
-            ),
+            f"{times} times the middle one is the sum but for the differences {d} and {e}",
+            all_of(integer(), above(share - max(d, e)), below(share + max(d, e))),
             told.span("low"),
         ),
         gold(
             "parity",
-            f"three times the middle one is {total} less {d} and more {e}",
-            parity("odd" if (total - d + e) % 2 else "even"),
+            f"{times} times the middle one is {total} but for {turns} times {d} and {e}",
+            parity("odd" if (total - turns * (d - e)) % 2 else "even"),
         ),
     ]
     lures: Lures = [
         (mid + d, "misled_by_cue"),
         (mid - e, "misled_by_cue"),
-        (Fraction(total, 3), "not_an_integer"),
-        (Fraction(total - d - e, 3), "arithmetic"),
-        (Fraction(total + d - e, 3), "arithmetic"),
-        (total - d - e, "out_of_range"),
+        (share, "not_an_integer"),
+        (Fraction(total - turns * (d + e), times), "arithmetic"),
+        (Fraction(total + turns * (d - e), times), "arithmetic"),
+        (Fraction(total - d + e, 3), "arithmetic"),
         (Fraction(total - d, 2), "out_of_range"),
-        (total // 3, "arithmetic"),
+        (total // times, "arithmetic"),
         (mid + 1, "ignored_parity"),
         (mid - 1, "ignored_parity"),
     ]
@@ -111,9 +148,9 @@ _KINDS = (
 @family("joint", ("parity", "bound"), "how many of one kind, from a number and a total")
 def two_kinds(rng: Random, level: Level) -> Draft | None:
     """Ask how many of one kind there are when a number and a total must both come out."""
-    p = 2 * rng.randrange(*((3, 7), (6, 12), (12, 30))[level - 1]) + 1
-    q = 2 * rng.randrange(*((1, 4), (2, 7), (4, 14))[level - 1])
-    x, y = (rng.randrange(*((3, 30), (8, 60), (20, 150))[level - 1]) for _ in range(2))
+    p = 2 * rng.randrange(*((2, 6), (4, 10), (20, 50))[level - 1]) + 1
+    q = 2 * rng.randrange(*((1, 3), (2, 6), (6, 25))[level - 1])
+    x, y = (rng.randrange(*((2, 26), (8, 60), (100, 400))[level - 1]) for _ in range(2))
     c, v = x + y, p * x + q * y
     by_search = [n for n in range(c + 1) if p * n + q * (c - n) == v]
     answer = agree([(v - q * c) // (p - q)], by_search)[0] if p > q + 1 else 0
@@ -130,8 +167,9 @@ def two_kinds(rng: Random, level: Level) -> Draft | None:
         ),
         gold(
             "bound",
-            f"the total {v} leaves room for {v // p} of them",
-            all_of(integer(), at_most(v // p)),
+            f"the total {v} leaves room for {v // p} of them, and if half of the {c} were of this "
+            f"kind, it would be {'less' if x > y else 'more'} than {v}",
+            all_of(integer(), at_most(v // p), (above if x > y else below)(Fraction(c, 2))),
             told.span("one"),
         ),
     ]
@@ -149,77 +187,7 @@ def two_kinds(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, answer, rules, lures)
 
 
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_CALENDAR = (
-    r"Day $1$ of a <long> is a <start>. Which day number is «day:a <wanted>», «parity:<which>» and "
-    r"«range:greater than $<low>$ but less than $<high>$»?",
-    r"<name> numbers the days of a <long>, beginning with a <start> as day $1$. The party is on "
-    r"«day:a <wanted>» with «parity:an <which> day number» «range:between $<low>$ and $<high>$». "
-    r"On which day number is it?",
-    r"Find the day number that is «parity:<which>», lies «range:between $<low>$ and $<high>$» and "
-    r"«day:falls on a <wanted>», in a <long> whose day $1$ is a <start>.",
-    r"A <long> starts with a <start> as day $1$. <name> remembers that the visit was «day:on a "
-    r"<wanted>», «range:after day $<low>$ and before day $<high>$», and that «parity:the day's "
-    r"number was <which>». What was the day's number?",
-    r"In a <long> in which day $1$ is a <start>, only one «day:<wanted>» has «parity:an <which> "
-    r"number» and comes «range:later than day $<low>$ and earlier than day $<high>$». Give its "
-    r"number.",
-    r"On what day number does <name>'s course begin? It begins «day:on a <wanted>», «parity:on a "
-    r"day with an <which> number», «range:after day $<low>$ but before day $<high>$» of a <long> "
-    r"that has a <start> as day $1$.",
-    r"The days of a <long> are numbered from $1$, a <start>. A bill is due on «day:a <wanted>» "
-    r"whose number is «parity:<which>», «range:more than $<low>$ and less than $<high>$». Find "
-    r"this number.",
-    r"«range:Between day $<low>$ and day $<high>$» of a <long>, one «day:<wanted>» has a number "
-    r"that is «parity:<which>». Which number is it, if day $1$ is a <start>?",
+FAMILIES = (
+    middle_one,
+    two_kinds,
 )
-
-
-@family("joint", ("modular", "parity", "bound"), "a weekday, a parity and a stretch of days")
-def calendar_day(rng: Random, level: Level) -> Draft | None:
-    """Ask for the one day of a stretch with a weekday and a parity."""
-    start = rng.randrange(7)
-    answer = rng.randrange(*((9, 45), (46, 120), (121, 350))[level - 1])
-    wanted = (start + answer - 1) % 7
-    low = answer - rng.randrange(2, 14)
-    high = low + 15
-    days = [n for n in range(low + 1, high) if (start + n - 1) % 7 == wanted]
-    first = (wanted - start) % 7 + 1
-    agree(days, [n for n in range(first, high, 7) if n > low])
-    fits = [n for n in days if n % 2 == answer % 2]
-    if fits != [answer] or len(days) < 2 or low < 1 or (low - first) % 7 == 0:
-        return None
-    which = "odd" if answer % 2 else "even"
-    told = tell(
-        rng, _CALENDAR, start=_DAYS[start], wanted=_DAYS[wanted], which=which, low=low, high=high,
-        long=("school term", "season", "year")[level - 1], name=rng.choice(NAMES),
-    )  # fmt: skip
-    rules = [
-        gold(
-            "modular",
-            f"every seventh day is a {_DAYS[wanted]}, beginning with day {first}",
-            congruent(first, 7),
-            told.span("day"),
-        ),
-        gold("parity", f"the number is {which}", parity(which), told.span("parity")),
-        gold(
-            "bound",
-            f"the number lies between {low} and {high}",
-            between(low + 1, high - 1),
-            told.span("range"),
-        ),
-    ]
-    other = next(n for n in days if n != answer)
-    lures: Lures = [
-        (other, "ignored_parity"),
-        (answer + 14, "out_of_range"),
-        (answer - 14, "out_of_range"),
-        (answer + 1, "arithmetic"),
-        (answer - 1, "arithmetic"),
-        (answer + 2, "arithmetic"),
-        (first, "out_of_range"),
-    ]
-    return Draft(told.text, answer, rules, lures)
-
-
-FAMILIES = (middle_one, two_kinds, calendar_day)
