@@ -117,7 +117,7 @@ def same_remainder(rng: Random, level: Level) -> Draft | None:
     moduli = sorted(rng.sample(pool, 2 if level < 3 else 3))
     common, r = lcm(*moduli), rng.randrange(2, moduli[0]) if moduli[0] > 2 else 0
     needed = all(lcm(*(m for m in moduli if m != one)) < common for one in moduli)
-    if r < 2 or not needed or not 12 <= common < (100, 700, 1300)[level - 1]:
+    if r < 2 or not needed or not 12 <= common < (64, 700, 1300)[level - 1]:
         return None
     answer = common * rng.randrange(*((1, 3), (2, 7), (3, 9))[level - 1]) + r
     low = answer - rng.randrange(3, common - 2)
