@@ -21,11 +21,18 @@ COVERED_BY: dict[str, str] = {
         "explicit_number",
         "implicit_number",
         "implicit_value",
+        "joint_digit",
         "joint_factor",
-        "joint_form",
-        "joint_integer",
-        "misleading_number",
-        "misleading_value",
+        "joint_hard",
+        "joint_hard_count",
+        "joint_multiple",
+        "joint_remainder",
+        "joint_story",
+        "misleading_chance",
+        "misleading_extreme",
+        "misleading_measure",
+        "misleading_remainder",
+        "misleading_rounding",
     )
 }
 """Modules without a test file of their own, and the test that goes through them."""

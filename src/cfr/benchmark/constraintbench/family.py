@@ -39,6 +39,8 @@ Value: TypeAlias = "int | Fraction | str"
 Lures: TypeAlias = "list[tuple[Value, ErrorType]]"
 """Wrong answers and the errors they would show."""
 
+_USUAL: tuple[Level, ...] = (1, 2, 3)
+
 # A draw whose numbers happen to make a lure equal to the answer is thrown away and drawn again.
 # Families are built so that this is rare; one that needs this many tries is broken.
 _MOST_TRIES = 1000
@@ -76,11 +78,14 @@ class Family:
     kinds: tuple[Kind, ...]
     about: str
     draw: Draw
+    levels: tuple[Level, ...] = _USUAL
 
     def make(self, seed: int, level: Level, index: int) -> Item:
         """Draw the problem that stands at this place; the same place always gives the same one."""
         # String seeds go through SHA-512, and randrange, choice, sample and shuffle are the same on
         # every supported Python, so a problem can be drawn again anywhere.
+        if level not in self.levels:
+            raise FamilyError(f"family {self.name} has no problems of level {level}")
         rng = Random(f"ConstraintBench/{seed}/{self.name}/{level}/{index}")  # noqa: S311
         try:
             drafts = (self.draw(rng, level) for _ in range(_MOST_TRIES))
@@ -96,6 +101,8 @@ class Family:
     def _finish(self, draft: Draft, seed: int, level: Level, index: int) -> Item | None:
         answer = show(draft.answer)
         lures = _distinct(answer, draft.lures)
+        if all(constraint.pins for constraint in draft.constraints):
+            raise FamilyError(f"family {self.name}: no constraint can be known without solving")
         for constraint in draft.constraints:
             if truth_of(constraint.predicate, answer) != "holds":
                 raise DisagreementError(f"the answer {answer} breaks {constraint.description!r}")
@@ -115,21 +122,28 @@ class Family:
         )
 
 
-def family(tier: Tier, kinds: tuple[Kind, ...], about: str) -> Callable[[Draw], Family]:
+def family(
+    tier: Tier, kinds: tuple[Kind, ...], about: str, *, levels: tuple[Level, ...] = _USUAL
+) -> Callable[[Draw], Family]:
     """Make a family of a draw, named after it."""
     in_order: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind in kinds)
 
     def make(draw: Draw) -> Family:
-        return Family(draw.__name__, tier, in_order, about, draw)
+        return Family(draw.__name__, tier, in_order, about, draw, levels)
 
     return make
 
 
 def gold(
-    kind: Kind, description: str, predicate: Predicate, span: str | None = None
+    kind: Kind,
+    description: str,
+    predicate: Predicate,
+    span: str | None = None,
+    *,
+    pins: bool = False,
 ) -> GoldConstraint:
-    """State one gold constraint; without a span it is implied."""
-    return GoldConstraint(kind, description, predicate, span)
+    """State one gold constraint; without a span it is implied, and one that pins is the answer."""
+    return GoldConstraint(kind, description, predicate, span, pins)
 
 
 def agree(first: T, second: T) -> T:

@@ -42,6 +42,7 @@ def generate(
         (family, levels[(place + lap) % len(levels)])
         for lap in range(len(levels))
         for place, family in enumerate(chosen)
+        if levels[(place + lap) % len(levels)] in family.levels
     ]
     seen: set[str] = set()
     cells = {turn: _different(seen, seed, *turn) for turn in turns}

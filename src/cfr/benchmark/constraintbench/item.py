@@ -10,7 +10,17 @@ from typing import Literal, TypeAlias, get_args
 from cfr.answer.expression.value import FORMS, Form
 from cfr.constraint.predicate import Predicate
 from cfr.constraint.spec import KINDS, Kind
-from cfr.file.field import FILLED, OBJECT, TEXT, WHOLE, FieldError, one_of, read_field, read_objects
+from cfr.file.field import (
+    FILLED,
+    OBJECT,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    FieldError,
+    one_of,
+    read_field,
+    read_objects,
+)
 from cfr.problem import Json, Problem
 
 __all__ = [
@@ -42,8 +52,8 @@ ErrorType: TypeAlias = Literal[
 ]
 """How a wrong answer went wrong (the paper's Error Taxonomy, with parity and cues set apart)."""
 
-Level: TypeAlias = Literal[1, 2, 3]
-"""Difficulty of the mathematics: easy, middle, hard for a small model."""
+Level: TypeAlias = Literal[1, 2, 3, 4]
+"""Difficulty of the mathematics: easy, middle, hard for a small model, hard for a strong one."""
 
 TIERS: tuple[Tier, ...] = get_args(Tier)
 ERRORS: tuple[ErrorType, ...] = get_args(ErrorType)
@@ -60,6 +70,8 @@ class GoldConstraint:
     predicate: Predicate
     span: str | None = None
     """The words of the problem that state it; None where it is implied."""
+    pins: bool = False
+    """Whether it leaves one answer alone, so that whoever knows it knows the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +132,7 @@ class Item:
                     "description": gold.description,
                     "predicate": dict(gold.predicate),
                     "span": gold.span,
+                    "pins": gold.pins,
                 }
                 for gold in self.constraints
             ],
@@ -158,6 +171,7 @@ def _constraint(row: dict[str, Json]) -> GoldConstraint:
         read_field(row, "description", FILLED),
         read_field(row, "predicate", OBJECT),
         None if row.get("span") is None else read_field(row, "span", TEXT),
+        "pins" in row and read_field(row, "pins", TRUTH),
     )
 
 

@@ -1,4 +1,4 @@
-"""All families of ConstraintBench, eight in each tier."""
+"""All families of ConstraintBench."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from cfr.benchmark.constraintbench.families import (
     explicit_number,
     implicit_number,
     implicit_value,
+    joint_digit,
     joint_factor,
-    joint_form,
-    joint_integer,
-    misleading_number,
-    misleading_value,
+    joint_hard,
+    joint_hard_count,
+    joint_multiple,
+    joint_remainder,
+    joint_story,
+    misleading_chance,
+    misleading_extreme,
+    misleading_measure,
+    misleading_remainder,
+    misleading_rounding,
 )
 from cfr.benchmark.constraintbench.family import Family
 
@@ -26,11 +33,18 @@ FAMILIES: dict[str, Family] = {
         explicit_form,
         implicit_number,
         implicit_value,
-        misleading_value,
-        misleading_number,
-        joint_integer,
+        misleading_remainder,
+        misleading_rounding,
+        misleading_measure,
+        misleading_chance,
+        misleading_extreme,
+        joint_remainder,
+        joint_multiple,
+        joint_digit,
         joint_factor,
-        joint_form,
+        joint_story,
+        joint_hard,
+        joint_hard_count,
     )
     for family in module.FAMILIES
 }

@@ -1,0 +1,193 @@
+"""Joint tier, stories: numbers of things and days that several statements fix together."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+from cfr.benchmark.constraintbench.families.phrase import NAMES, tell
+from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
+from cfr.benchmark.constraintbench.item import Level
+from cfr.constraint.demand import above, all_of, at_most, below, integer, parity
+
+__all__ = ["FAMILIES"]
+
+# Each wording has a place for two more things that equal the one asked for (level 2), or for one
+# more that equals the two others together (level 3).
+_AGES = (
+    (
+        r"«high:<x> has $<d>$ coins more than <y>», and «low:<y> has $<e>$ coins more than "
+        r"<z>».<extra> All of them together have $<sum>$ coins. How many coins does <y> have?",
+        " <v> and <w> both have as many as <y>.",
+        " <w> has as many as <x> and <z> together.",
+    ),
+    (
+        r"How many pages has the second book of a series? «high:The first has $<d>$ pages more "
+        r"than the second», «low:the third has $<e>$ pages fewer than the second»<extra>, and all "
+        r"the books of the series have $<sum>$ pages together.",
+        ", two more have as many pages each as the second",
+        ", a fourth has as many pages as the first and the third together",
+    ),
+    (
+        r"«high:A blue rope is $<d>$ metres longer than a red one», and «low:a green rope is $<e>$ "
+        r"metres shorter than the red one».<extra> All these ropes together are $<sum>$ metres "
+        r"long. Find the length of the red rope in metres.",
+        " A white rope and a brown rope are both as long as the red one.",
+        " A white rope is as long as the blue and the green one together.",
+    ),
+    (
+        r"Some friends share $<sum>$ marbles. «low:<z> gets $<e>$ fewer than <y>», and «high:<x> "
+        r"gets $<d>$ more than <y>».<extra> Nobody else gets any. How many marbles does <y> get?",
+        " <v> and <w> each get as many as <y>.",
+        " <w> gets as many as <x> and <z> together.",
+    ),
+    (
+        r"«high:The number $a$ is $<d>$ more than $b$», and «low:$c$ is $<e>$ less than "
+        r"$b$».<extra> All these numbers have the sum $<sum>$. What is $b$?",
+        " The numbers $f$ and $g$ are both equal to $b$.",
+        " The number $f$ is equal to $a + c$.",
+    ),
+    (
+        r"«high:On Friday <x> sold $<d>$ tickets more than on Saturday», and «low:on Sunday $<e>$ "
+        r"fewer than on Saturday».<extra> On all these days together <x> sold $<sum>$ tickets. How "
+        r"many were sold on Saturday?",
+        " On Monday and on Tuesday it was as many each day as on Saturday.",
+        " On Monday it was as many as on Friday and Sunday together.",
+    ),
+    (
+        r"«low:A cat is $<e>$ months younger than a dog», and «high:a parrot is $<d>$ months older "
+        r"than the dog».<extra> The ages of all these animals add up to $<sum>$ months. How many "
+        r"months old is the dog?",
+        " A rabbit and a goat are both as old as the dog.",
+        " A rabbit is as old as the cat and the parrot together.",
+    ),
+    (
+        r"What does an iron weight weigh, in grams? «high:A brass weight is $<d>$ grams heavier "
+        r"than the iron one», and «low:a lead weight is $<e>$ grams lighter than the iron "
+        r"one».<extra> All these weights together weigh $<sum>$ grams.",
+        " A zinc weight and a tin weight are both as heavy as the iron one.",
+        " A zinc weight is as heavy as the brass and the lead one together.",
+    ),
+)
+
+
+@family("joint", ("parity", "bound", "monotonic"), "the middle one of several ordered numbers")
+def middle_one(rng: Random, level: Level) -> Draft | None:
+    """Ask for the middle of three numbers by their differences and a sum, which may hold more."""
+    d, e = rng.sample(range(2, (9, 25, 90)[level - 1]), 2)
+    mid = e + rng.randrange(*((4, 30), (20, 90), (60, 400))[level - 1])
+    # The sum is so many times the middle one, and so many times the differences.
+    times, turns = ((3, 1), (5, 1), (5, 2))[level - 1]
+    three = [mid + d, mid, mid - e]
+    total = sum(three) + (0, 2 * mid, three[0] + three[2])[level - 1]
+    by_search = [b for b in range(e + 1, total) if times * b + turns * (d - e) == total]
+    answer = agree([(total - turns * (d - e)) // times], by_search)[0]
+    if turns * (d - e) % times == 0:
+        return None
+    x, y, z, v, w = rng.sample(NAMES, 5)
+    extra = (0, 1, 2)[level - 1]
+    wordings = [one[0].replace("<extra>", one[extra] if extra else "") for one in _AGES]
+    told = tell(rng, wordings, x=x, y=y, z=z, v=v, w=w, sum=total, d=d, e=e)
+    share = Fraction(total, times)
+    rules = [
+        gold(
+            "monotonic",
+            f"the middle one is more than {e}, and twice it and {d} are less than the sum",
+            all_of(above(e), below(Fraction(total - d, 2))),
+            told.span("high"),
+        ),
+        gold(
+            "bound",
+            f"{times} times the middle one is the sum but for the differences {d} and {e}",
+            all_of(integer(), above(share - max(d, e)), below(share + max(d, e))),
+            told.span("low"),
+        ),
+        gold(
+            "parity",
+            f"{times} times the middle one is {total} but for {turns} times {d} and {e}",
+            parity("odd" if (total - turns * (d - e)) % 2 else "even"),
+        ),
+    ]
+    lures: Lures = [
+        (mid + d, "misled_by_cue"),
+        (mid - e, "misled_by_cue"),
+        (share, "not_an_integer"),
+        (Fraction(total - turns * (d + e), times), "arithmetic"),
+        (Fraction(total + turns * (d - e), times), "arithmetic"),
+        (Fraction(total - d + e, 3), "arithmetic"),
+        (Fraction(total - d, 2), "out_of_range"),
+        (total // times, "arithmetic"),
+        (mid + 1, "ignored_parity"),
+        (mid - 1, "ignored_parity"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+_KINDS = (
+    r"<name> buys $<c>$ tickets for $<v>$ dollars. «one:A ticket for adults costs $<p>$ dollars», "
+    r"«two:one for children $<q>$ dollars». How many tickets for adults does <name> buy?",
+    r"How many large boxes are there, if «one:large boxes weigh $<p>$ kilograms each», «two:small "
+    r"ones $<q>$ kilograms each», and $<c>$ boxes weigh $<v>$ kilograms together?",
+    r"In a quiz with $<c>$ questions, «one:each hard question gives $<p>$ points» and «two:each "
+    r"easy one $<q>$ points». All questions together give $<v>$ points. How many hard questions "
+    r"are there?",
+    r"A florist ties $<c>$ bunches from $<v>$ roses. «one:A festive bunch takes $<p>$ roses», "
+    r"«two:a plain one $<q>$». Find the number of festive bunches.",
+    r"«one:A long plank measures $<p>$ decimetres» and «two:a short one $<q>$ decimetres». Laid "
+    r"end to end, $<c>$ planks reach $<v>$ decimetres. How many of them are long?",
+    r"At a camp $<c>$ tents have room for $<v>$ people. «one:Large tents hold $<p>$ people», "
+    r"«two:the others hold $<q>$». What is the number of large tents?",
+    r"<name> reads on $<c>$ days: «one:$<p>$ pages on a free day», «two:$<q>$ pages on a school "
+    r"day», $<v>$ pages altogether. How many of the days were free days?",
+    r"There are $<c>$ stamps worth $<v>$ cents in a drawer. «one:Some are worth $<p>$ cents "
+    r"each», and «two:the other ones $<q>$ cents each». Find the number of stamps worth $<p>$ "
+    r"cents.",
+)
+
+
+@family("joint", ("parity", "bound"), "how many of one kind, from a number and a total")
+def two_kinds(rng: Random, level: Level) -> Draft | None:
+    """Ask how many of one kind there are when a number and a total must both come out."""
+    p = 2 * rng.randrange(*((2, 6), (4, 10), (20, 50))[level - 1]) + 1
+    q = 2 * rng.randrange(*((1, 3), (2, 6), (6, 25))[level - 1])
+    x, y = (rng.randrange(*((2, 26), (8, 60), (100, 400))[level - 1]) for _ in range(2))
+    c, v = x + y, p * x + q * y
+    by_search = [n for n in range(c + 1) if p * n + q * (c - n) == v]
+    answer = agree([(v - q * c) // (p - q)], by_search)[0] if p > q + 1 else 0
+    if not answer or x == y or v // p >= c:
+        return None
+    told = tell(rng, _KINDS, p=p, q=q, c=c, v=v, name=rng.choice(NAMES))
+    which = "odd" if v % 2 else "even"
+    rules = [
+        gold(
+            "parity",
+            f"{q} is even and {p} is odd, so the number has the parity of {v}",
+            parity(which),
+            told.span("two"),
+        ),
+        gold(
+            "bound",
+            f"the total {v} leaves room for {v // p} of them, and if half of the {c} were of this "
+            f"kind, it would be {'less' if x > y else 'more'} than {v}",
+            all_of(integer(), at_most(v // p), (above if x > y else below)(Fraction(c, 2))),
+            told.span("one"),
+        ),
+    ]
+    lures: Lures = [
+        (y, "misled_by_cue"),
+        (Fraction(v, p + q), "arithmetic"),
+        (v - q * c, "out_of_range"),
+        (c, "out_of_range"),
+        (v // p, "arithmetic"),
+        (Fraction(c, 2), "arithmetic"),
+        (answer + 1, "ignored_parity"),
+        (answer - 1, "ignored_parity"),
+        (v - c, "out_of_range"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+FAMILIES = (
+    middle_one,
+    two_kinds,
+)
