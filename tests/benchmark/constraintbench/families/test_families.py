@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
-from math import prod
 from random import Random
 
 import pytest
@@ -16,11 +15,13 @@ from cfr.benchmark.constraintbench import families
 from cfr.benchmark.constraintbench.families import FAMILIES
 from cfr.benchmark.constraintbench.families.phrase import NAMES
 from cfr.benchmark.constraintbench.family import Family
-from cfr.benchmark.constraintbench.item import LEVELS, TIERS, Item
+from cfr.benchmark.constraintbench.item import TIERS, Level
 from cfr.benchmark.constraintbench.verify import check_item
 from cfr.constraint.spec import KINDS
 
 DRAWS = 25
+MANY = 300
+LEVELS: tuple[Level, ...] = (1, 2, 3)
 ITEMS = {
     name: [family.make(31, level, index) for level in LEVELS for index in range(DRAWS)]
     for name, family in FAMILIES.items()
@@ -31,10 +32,13 @@ MODULES = [
     if module.name not in ("chance", "phrase")
 ]
 each_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+STATED = [family for family in FAMILIES.values() if family.tier in ("explicit", "implicit")]
+each_stated = pytest.mark.parametrize("family", STATED, ids=lambda family: family.name)
 
 
-def test_there_are_eight_families_in_each_tier_and_all_kinds() -> None:
-    assert Counter(family.tier for family in FAMILIES.values()) == dict.fromkeys(TIERS, 8)
+def test_there_are_at_least_eight_families_in_each_tier_and_all_kinds() -> None:
+    counts = Counter(family.tier for family in FAMILIES.values())
+    assert all(counts[tier] >= 8 for tier in TIERS)
     assert {kind for family in FAMILIES.values() for kind in family.kinds} == set(KINDS)
 
 
@@ -77,6 +81,19 @@ def test_there_are_at_least_three_wordings(family: Family) -> None:
     assert len(skeletons) >= 3
 
 
+@each_stated
+def test_many_draws_of_a_level(family: Family) -> None:
+    for level in LEVELS:
+        items = [family.make(47, level, index) for index in range(MANY)]
+        assert max(Counter(item.answer for item in items).values()) < 0.08 * MANY
+        assert len({_skeleton(item.text) for item in items}) >= 8
+        for item in items:
+            assert any(not constraint.pins for constraint in item.constraints)
+            assert len(item.tempting) >= 3
+            if family.tier == "explicit":
+                assert any(constraint.span for constraint in item.constraints), item.text
+
+
 @each_family
 def test_draws_are_rarely_thrown_away(family: Family) -> None:
     # At one in twenty, a thousand tries in a row fail less often than once in 10^22 problems.
@@ -103,9 +120,12 @@ def test_texts_are_clean(family: Family) -> None:
         assert not re.search(r"\$1\$ (?:\w+s|are)\b(?<!is)", text), text
 
 
+_LIST = r"\$[^$]*\$(?:(?:, | and )\$[^$]*\$)*"
+
+
 def _skeleton(text: str) -> str:
     without_names = re.sub(rf"\b(?:{'|'.join(NAMES)})\b", "NAME", text)
-    return re.sub(r"\$[^$]*\$|\b(?:odd|even)\b", "#", without_names)
+    return re.sub(rf"{_LIST}|\b(?:odd|even)\b", "#", without_names)
 
 
 # A third computation, from the text as a reader sees it: it would catch a number in the wrong slot.
@@ -115,26 +135,10 @@ def _numbers(text: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", text)]
 
 
-def _last_digits(text: str) -> int:
-    size = 3 if re.search(r"\bthree", text) else 2
-    return prod(_numbers(text)) % 10**size
-
-
 def _largest_multiple(text: str) -> int:
     odd = "odd" in text
     k, high = sorted(_numbers(text))
     return max(n for n in range(high) if n % k == 0 and (n % 2 == 1) == odd)
-
-
-def _triangle(text: str) -> int:
-    a, b = _numbers(text)
-    perimeters = [a + b + c for c in range(1, a + b) if a + c > b and b + c > a]
-    return max(perimeters) if re.search("greatest|largest|longest", text) else min(perimeters)
-
-
-def _vehicles(text: str) -> int:
-    seats, people = sorted(_numbers(text))
-    return -(-people // seats)
 
 
 def _mean(text: str) -> Fraction:
@@ -147,20 +151,88 @@ def _percent_left(text: str) -> Fraction:
     return Fraction(whole * (100 - first) * (100 - second), 10000)
 
 
-def _clock(text: str) -> int:
-    numbers = _numbers(text.replace("$1$ to $12$", ""))
-    start, *waiting = numbers
-    hours = waiting[0] if len(waiting) == 1 else 24 * waiting[0] + waiting[1]
-    return (start + hours) % 12
+def _full_groups(text: str) -> int:
+    parts = _longest_list(text)
+    (k,) = _numbers(text.replace(parts, ""))
+    return sum(_numbers(parts)) // k * k
+
+
+def _sum_of_multiples(text: str) -> int:
+    numbers = _numbers(_longest_list(text))
+    (k,) = _numbers(text.replace(_longest_list(text), ""))
+    return sum(n for n in numbers if n % k == 0)
+
+
+def _strictly_between(text: str) -> int:
+    step, *ends = sorted({*_numbers(text)} - {0})
+    return sum(n for n in range(ends[0] + 1, ends[1]) if n % step == 0)
+
+
+def _minutes(text: str) -> int:
+    hours = re.findall(r"\$(\d+)\$ hours? \$(\d+)\$ minutes", text)
+    return sum(60 * int(h) + int(m) for h, m in hours)
+
+
+def _count_without(text: str) -> int:
+    k, low, high = re.search(r"of \$(\d+)\$|by \$(\d+)\$", text), *_range(text)
+    return sum(n % int(k[1] or k[2]) != 0 for n in range(low, high + 1))  # pyright: ignore
+
+
+def _page_digits(text: str) -> int:
+    low, high = _range(text)
+    return len("".join(map(str, range(low, high + 1))))
+
+
+def _width(text: str) -> int:
+    gap, area = sorted(_numbers(text))
+    return next(w for w in range(1, area) if w * (w + gap) == area)
+
+
+def _packs(text: str) -> int:
+    needed = _longest_list(text)
+    size, price = _numbers(text.replace(needed, ""))
+    if text.startswith("At "):
+        size, price = price, size
+    return -(-sum(_numbers(needed)) // size) * price
+
+
+def _fence(text: str) -> int:
+    rows = _numbers(_longest_list(text))
+    (price,) = _numbers(text.replace(_longest_list(text), ""))
+    return sum(row + 1 for row in rows) * price
+
+
+def _commute(text: str) -> int:
+    days = _longest_list(text)
+    (way,) = _numbers(text.replace(days, ""))
+    return 2 * way * sum(_numbers(days))
+
+
+def _longest_list(text: str) -> str:
+    sums = re.findall(r"\d+(?: \+ \d+)+", text)
+    return max([*re.findall(_LIST, text), *sums], key=lambda found: len(_numbers(found)))
+
+
+def _range(text: str) -> tuple[int, int]:
+    found = re.search(r"\$(\d+)(?:\$ (?:up )?to (?:page )?\$| \\le n \\le )(\d+)\$", text)
+    assert found
+    return int(found[1]), int(found[2])
 
 
 READERS: dict[str, Callable[[str], int | Fraction]] = {
-    "last_digits": _last_digits,
+    "full_groups_total": _full_groups,
+    "sum_of_multiples": _sum_of_multiples,
+    "strictly_between_sum": _strictly_between,
+    "total_in_minutes": _minutes,
+    "count_without": _count_without,
+    "page_digits": _page_digits,
+    "shorter_side": _width,
+    "whole_packs_cost": _packs,
+    "fence_posts_cost": _fence,
+    "there_and_back": _commute,
     "largest_multiple": _largest_multiple,
-    "triangle_perimeter": _triangle,
     "at_most_story": _mean,
     "percent_story": _percent_left,
-    "clock_hour": _clock,
 }
 
 
@@ -168,23 +240,3 @@ READERS: dict[str, Callable[[str], int | Fraction]] = {
 def test_the_text_asks_for_the_answer(name: str) -> None:
     for item in ITEMS[name]:
         assert str(READERS[name](item.text)) == item.answer, item.text
-
-
-def test_enough_vehicles_from_the_text() -> None:
-    for item in ITEMS["enough_vehicles"]:
-        if item.level < 3:
-            assert str(_vehicles(item.text)) == item.answer, item.text
-
-
-def test_sums_from_the_text() -> None:
-    for item in _below_level(ITEMS["remainder_of_sum"], 3):
-        sum_text = re.search(r"\d+(?: (?:\+|\\cdot) \d+)+", item.text)
-        modulus = re.search(r"(?:by|modulo) \$(\d+)\$", item.text)
-        assert sum_text
-        assert modulus
-        total = sum(prod(_numbers(term)) for term in sum_text[0].split("+"))
-        assert str(total % int(modulus[1])) == item.answer, item.text
-
-
-def _below_level(items: list[Item], level: int) -> list[Item]:
-    return [item for item in items if item.level < level]

@@ -1,13 +1,18 @@
-"""All families of ConstraintBench, eight in each tier."""
+"""All families of ConstraintBench, at least eight in each tier."""
 
 from __future__ import annotations
 
 from cfr.benchmark.constraintbench.families import (
-    explicit_code,
-    explicit_form,
-    explicit_number,
-    implicit_number,
-    implicit_value,
+    explicit_count,
+    explicit_fraction,
+    explicit_list,
+    explicit_total,
+    explicit_unit,
+    implicit_calendar,
+    implicit_interval,
+    implicit_object,
+    implicit_purchase,
+    implicit_travel,
     joint_factor,
     joint_form,
     joint_integer,
@@ -21,11 +26,16 @@ __all__ = ["FAMILIES"]
 FAMILIES: dict[str, Family] = {
     family.name: family
     for module in (
-        explicit_number,
-        explicit_code,
-        explicit_form,
-        implicit_number,
-        implicit_value,
+        explicit_count,
+        explicit_fraction,
+        explicit_list,
+        explicit_total,
+        explicit_unit,
+        implicit_calendar,
+        implicit_interval,
+        implicit_object,
+        implicit_purchase,
+        implicit_travel,
         misleading_value,
         misleading_number,
         joint_integer,

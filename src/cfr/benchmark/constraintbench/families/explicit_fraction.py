@@ -1,0 +1,241 @@
+"""Explicit tier, fractions and roots: in lowest terms, as a code, the root that is asked for."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb, gcd, isqrt
+from random import Random
+
+from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
+from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
+from cfr.benchmark.constraintbench.item import Level
+from cfr.constraint.demand import all_of, below, between, divides, encoded, integer
+
+__all__ = ["FAMILIES"]
+
+_ODDS = (
+    r"A bag holds $<a>$ red and $<b>$ blue marbles. <draw> The probability that <event> red is "
+    r"$\frac{m}{n}$ «code:in lowest terms». Find $m+n$.",
+    r"Among the eggs in a basket $<a>$ are brown and $<b>$ are white. <draw> «code:Write the "
+    r"probability that <event> brown as a fraction $\frac{m}{n}$ in lowest terms.» What is $m+n$?",
+    r"Find «code:$p+q$, where $\frac{p}{q}$ is the simplest form» of the probability in question: "
+    r"a drawer contains $<a>$ grey and $<b>$ black socks. <draw> How likely is it that <event> "
+    r"grey?",
+    r"<name> has $<a>$ silver and $<b>$ gold coins in a purse. <draw> The chance that <event> "
+    r"silver equals $\frac{m}{n}$ «code:with coprime positive integers $m$ and $n$». Determine "
+    r"$m+n$.",
+    r"A box of tiles contains $<a>$ square and $<b>$ round ones. <draw> «code:Let $\frac{m}{n}$, "
+    r"fully reduced, be the probability» that <event> square. Compute $m+n$.",
+    r"$<a>$ sweet and $<b>$ sour apples lie in a crate. <draw> What is «code:the sum of the "
+    r"numerator and the denominator of the reduced fraction» that gives the probability that "
+    r"<event> sweet?",
+    r"A deck has $<a>$ green and $<b>$ yellow cards. <draw> The probability that <event> green "
+    r"«code:is written as a fraction that cannot be simplified further». Add its numerator and its "
+    r"denominator. What is the result?",
+    r"In a jar there are $<a>$ mint and $<b>$ lemon sweets. <draw> «code:If the probability is "
+    r"$\frac{m}{n}$ after cancelling all common factors», what is $m+n$ for the event that <event> "
+    r"mint?",
+)
+
+
+@family("explicit", ("format", "structure"), "a probability in lowest terms, coded as m + n")
+def reduced_probability(rng: Random, level: Level) -> Draft | None:
+    """Ask for m + n of a probability that has to be reduced first."""
+    if level == 3:
+        takes, a, b = 2, rng.randrange(4, 16), rng.randrange(3, 16)
+    else:
+        shared = rng.choice(((2, 3, 4, 5), (4, 6, 8, 9))[level - 1])
+        both = rng.randrange(9, 25 + 12 * level)
+        m = rng.choice([m for m in range(2, (both + 1) // 2) if gcd(m, both) == 1])
+        n = both - m
+        takes, a, b = 1, shared * m, shared * (n - m)
+    total = a + b
+    ways, all_ways = comb(a, takes), comb(total, takes)
+    listing = sum(all(i < a for i in pair) for pair in combinations(range(total), takes))
+    value = Fraction(agree(ways, listing), all_ways)
+    if gcd(ways, all_ways) == 1:
+        return None
+    m, n = value.numerator, value.denominator
+    shared = gcd(ways, all_ways)
+    small = next(d for d in range(2, shared + 1) if shared % d == 0)
+    draw = (
+        "One of them is taken at random."
+        if takes == 1
+        else "Two of them are taken at random, one after the other, without putting back."
+    )
+    event = "it is" if takes == 1 else "both are"
+    told = tell(rng, _ODDS, a=a, b=b, draw=draw, event=event, name=rng.choice(NAMES))
+    ordered = a * (a - 1) if takes == 2 else a
+    all_ordered = total * (total - 1) if takes == 2 else total
+    rules = [
+        gold(
+            "format",
+            "the answer is a sum of two positive integers",
+            all_of(integer(), between(3, None)),
+        ),
+        gold(
+            "structure",
+            "numerator and denominator are divided by the same number, and so is their sum",
+            divides(ordered + all_ordered),
+        ),
+        gold(
+            "format",
+            "the answer is m + n in lowest terms",
+            encoded("m + n", (m, n)),
+            told.span("code"),
+            pins=True,
+        ),
+    ]
+    lures: Lures = [
+        (value, "encoded_form_not_applied"),
+        (ordered + all_ordered, "encoded_form_not_applied"),
+        (ways + all_ways, "encoded_form_not_applied"),
+        ((ways + all_ways) // small, "encoded_form_not_applied"),
+        (n, "encoded_form_not_applied"),
+        (m, "encoded_form_not_applied"),
+        (n - m + n, "misled_by_cue"),
+        (
+            (Fraction(a, total) ** takes).numerator + (Fraction(a, total) ** takes).denominator,
+            "other",
+        ),
+        (Fraction(a, b).numerator + Fraction(a, b).denominator, "other"),
+        (a + total, "encoded_form_not_applied"),
+    ]
+    return Draft(told.text, m + n, rules, lures)
+
+
+_RATIO = (
+    r"A recipe uses <parts> grams of <things>. «code:In lowest terms» these amounts are in the "
+    r"ratio $<letters>$. Find $<plus>$.",
+    r"The prizes in a lottery are <parts> dollars. «code:Write their ratio with the smallest "
+    r"possible whole numbers, $<letters>$.» What is $<plus>$?",
+    r"<name> mixes <parts> spoonfuls of <things>. The ratio of the amounts, «code:fully "
+    r"simplified», is $<letters>$. What is $<plus>$?",
+    r"What is $<plus>$ if «code:$<letters>$ is the simplest whole-number form» of the ratio of "
+    r"<parts>, in this order?",
+    r"<people> earned <parts> dollars and will share the costs of a trip in the same ratio, "
+    r"$<letters>$, «code:reduced to lowest terms». Determine $<plus>$.",
+    r"The sticks that <name> found are <parts> centimetres long. «code:The ratio of their lengths "
+    r"is $<letters>$, where the numbers have no common factor.» Compute $<plus>$.",
+    r"In a park stand <parts> trees of <n> kinds. <name> writes the ratio of the numbers as "
+    r"$<letters>$ «code:after cancelling every common factor». What is the value of $<plus>$?",
+    r"«code:Simplify the ratio as far as possible» and add up its terms: <parts>. What sum do you "
+    r"get?",
+    r"A farmer sowed <parts> rows with <things>. How much is $<plus>$ if the ratio of these "
+    r"numbers «code:in lowest terms» is $<letters>$?",
+)
+_THINGS = ("oats", "rye", "barley", "maize")
+
+
+@family(
+    "explicit", ("format", "structure"), "a ratio in lowest terms, coded as the sum of its terms"
+)
+def ratio_code(rng: Random, level: Level) -> Draft | None:
+    """Ask for the sum of the terms of a ratio that has to be reduced first."""
+    count, shared = (
+        (2, rng.choice((2, 3, 4, 5, 6))),
+        (3, rng.choice((4, 6, 8, 9))),
+        (4, rng.choice((6, 8, 12, 14, 15))),
+    )[level - 1]
+    terms = rng.sample(range(2, (30, 27, 25)[level - 1]), count)
+    divisor = gcd(*terms)
+    parts = [shared * term for term in terms]
+    by_gcd = sum(parts) // gcd(*parts)
+    largest = max(d for d in range(1, max(parts) + 1) if all(part % d == 0 for part in parts))
+    answer = agree(by_gcd, sum(part // largest for part in parts))
+    if divisor > 1:
+        return None
+    names = rng.sample(NAMES, count)
+    things = list(_THINGS[:count])
+    told = tell(
+        rng,
+        _RATIO,
+        parts=listed(parts),
+        letters=" : ".join("abcd"[:count]),
+        plus=" + ".join("abcd"[:count]),
+        name=names[0],
+        n=("two", "three", "four")[count - 2],
+        things=f"{', '.join(things[:-1])} and {things[-1]}",
+        people=f"{', '.join(names[:-1])} and {names[-1]}",
+    )
+    total = sum(parts)
+    small = next(d for d in range(2, shared + 1) if shared % d == 0)
+    rules = [
+        gold(
+            "structure",
+            "the amounts are equal multiples of the terms, and so are their sums",
+            divides(total),
+        ),
+        gold(
+            "format",
+            "the answer is the sum of the terms in lowest terms",
+            encoded("a + b", tuple(terms)),
+            told.span("code"),
+            pins=True,
+        ),
+    ]
+    lures: Lures = [
+        (total, "encoded_form_not_applied"),
+        (total // small, "encoded_form_not_applied"),
+        (Fraction(parts[0], parts[1]), "encoded_form_not_applied"),
+        (gcd(*parts), "misled_by_cue"),
+        (terms[0] + terms[1], "other"),
+        (terms[0], "encoded_form_not_applied"),
+        (terms[-1], "encoded_form_not_applied"),
+        (sum(part // gcd(parts[0], parts[1]) for part in parts[:2]), "other"),
+        (Fraction(total, gcd(parts[0], parts[1])), "other"),
+        (answer + 1, "arithmetic"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+_ROOT = (
+    r"What is the «sign:negative» solution of $<equation>$?",
+    r"Find the «sign:negative number» $x$ with $<equation>$.",
+    r"The equation $<equation>$ has one positive and one negative solution. «sign:Give the "
+    r"negative one.»",
+    r"<name> solves $<equation>$ and writes down «sign:only the solution below zero». Which number "
+    r"does <name> write down?",
+    r"A «sign:negative» number $x$ satisfies $<equation>$. What is $x$?",
+    r"Solve $<equation>$ for $x$, «sign:where $x$ is less than $0$».",
+    r"A point lies to the left of zero on the number line, «sign:so with a negative coordinate» "
+    r"$x$, has the property that $<equation>$. What is its coordinate?",
+    r"«sign:Discard the positive solution»: which $x$ remains as a solution of $<equation>$?",
+)
+
+
+@family("explicit", ("domain", "bound"), "the negative root of a quadratic equation")
+def negative_root(rng: Random, level: Level) -> Draft | None:
+    """Ask for the negative one of two roots; the positive one is the trap."""
+    low, high = ((2, 26), (6, 34), (11, 46))[level - 1]
+    positive, size = rng.randrange(1, high), rng.randrange(low, high)
+    if positive == size:
+        return None
+    b, c = size - positive, positive * size
+    root = -(isqrt(b * b + 4 * c) + b) // 2
+    answer = agree(root, next(x for x in range(-1, -c - 1, -1) if x * x + b * x == c))
+    middle = f"{'+' if b > 0 else '-'} {abs(b) if abs(b) > 1 else ''}x"
+    equation = {1: f"x^2 {middle} - {c} = 0", 2: f"x^2 {middle} = {c}"}.get(
+        level, f"x(x {'+' if b > 0 else '-'} {abs(b)}) = {c}"
+    )
+    told = tell(rng, _ROOT, equation=equation, name=rng.choice(NAMES))
+    rules = [
+        gold("domain", "the answer is negative", below(0), told.span("sign")),
+        gold("bound", f"a root of x^2 + ({b})x = {c} is at least -{c}", between(-c, c)),
+    ]
+    lures: Lures = [
+        (positive, "out_of_range"),
+        (size, "out_of_range"),
+        (-positive, "other"),
+        (positive - size, "other"),
+        (-c, "other"),
+        (c, "other"),
+        (b * b + 4 * c, "encoded_form_not_applied"),
+        (isqrt(b * b + 4 * c), "encoded_form_not_applied"),
+        (2 * -size, "other"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+FAMILIES = (reduced_probability, ratio_code, negative_root)
