@@ -1,15 +1,14 @@
-"""Explicit tier, counts: without some, each pair once, both days included, nobody twice."""
+"""Explicit tier, counts: without some numbers, with both days. The text says which are counted."""
 
 from __future__ import annotations
 
 from datetime import date
-from itertools import combinations
 from random import Random
 
-from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
+from cfr.benchmark.constraintbench.families.phrase import NAMES, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import between, divisible, integer
+from cfr.constraint.demand import between, integer
 
 __all__ = ["FAMILIES"]
 
@@ -71,76 +70,6 @@ def count_without(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, answer, rules, lures)
 
 
-_PAIRS = (
-    r"In <groups> there are <sizes> <people>. «once:Everyone shakes hands exactly once with "
-    r"everyone else in the same <group>», and with nobody outside it. How many handshakes are "
-    r"there?",
-    r"A league has <groups> with <sizes> teams. «once:Within each <group>, every two teams meet in "
-    r"exactly one match.» How many matches are played altogether?",
-    r"How many phone calls are made if <groups> of <sizes> friends are formed and «once:every two "
-    r"friends in the same <group> talk exactly once»?",
-    r"<name> draws <groups> of <sizes> dots and «once:joins every two dots of the same <group> by "
-    r"one line». How many lines does <name> draw?",
-    r"At a chess evening <groups> of <sizes> players are made up. «once:Each player plays one game "
-    r"against each other player of the same <group>.» Find the total number of games.",
-    r"«once:Each pair in the same <group> exchanges a single photograph.» There are <groups>, with "
-    r"<sizes> hikers. How many photographs are exchanged?",
-    r"Cities lie on <groups> of islands, <sizes> cities on each in turn. «once:A ferry line links "
-    r"every two cities of the same <group>», and each line is counted once. How many ferry lines "
-    r"are there?",
-    r"<name> compares colours: <groups> hold <sizes> samples, and «once:each sample is compared "
-    r"once with each other sample of its <group>». How many comparisons does <name> make?",
-)
-
-
-@family("explicit", ("structure", "bound"), "pairs in groups, each pair counted once")
-def pairs_once(rng: Random, level: Level) -> Draft | None:
-    """Count pairs inside groups; counting each twice, or across groups, is the trap."""
-    count = (2, 3, 4)[level - 1]
-    sizes = [rng.randrange(3, 9 + 4 * level) for _ in range(count)]
-    if len(set(sizes)) < count:
-        return None
-    listing = sum(len(list(combinations(range(size), 2))) for size in sizes)
-    answer = agree(sum(size * (size - 1) for size in sizes) // 2, listing)
-    total = sum(sizes)
-    word = ("two", "three", "four")[count - 2]
-    told = tell(
-        rng,
-        _PAIRS,
-        groups=f"{word} groups",
-        group="group",
-        sizes=listed(sizes),
-        people="people",
-        name=rng.choice(NAMES),
-    )
-    rules = [
-        gold(
-            "structure",
-            "every pair is counted once, so there are fewer than all pairs of the people together",
-            between(total - count, total * (total - 1) // 2 - 1),
-            told.span("once"),
-        ),
-        gold(
-            "bound",
-            "each group of s gives at least s - 1 and at most as many pairs as the largest group",
-            between(sum(size - 1 for size in sizes), count * max(sizes) * (max(sizes) - 1) // 2),
-        ),
-    ]
-    lures: Lures = [
-        (2 * answer, "other"),
-        (total * (total - 1) // 2, "out_of_range"),
-        (sum(size * size for size in sizes), "other"),
-        (sum(size * (size + 1) // 2 for size in sizes), "other"),
-        (total * (total - 1), "out_of_range"),
-        (total, "misled_by_cue"),
-        (sum(size - 1 for size in sizes), "other"),
-        (sizes[0] * sizes[1], "other"),
-        (sizes[0] * (sizes[0] - 1) // 2, "encoded_form_not_applied"),
-        (total - count - 1, "out_of_range"),
-    ]
-    return Draft(told.text, answer, rules, lures)
-
-
 _DAYS = (
     r"A museum shows an exhibition from <first> to <last> of the same year, «both:the first and "
     r"the last day included». On how many days is it open?",
@@ -148,7 +77,7 @@ _DAYS = (
     r"How many tablets does <name> take in that year?",
     r"How many days are there from <first> to <last> of the same year, «both:counting both of "
     r"these days»?",
-    r"A ski pass is valid from <first> until <last> of one winter's year, «both:both dates "
+    r"A fishing permit is valid from <first> until <last> of the same year, «both:both dates "
     r"inclusive». For how many days is it valid?",
     r"From <first> to <last> of the same year <name> writes one page in a diary each day, "
     r"«both:including the first and the last of these days». How many pages does <name> fill?",
@@ -220,78 +149,4 @@ def inclusive_days(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, answer, rules, lures)
 
 
-_FEE = (
-    r"<sizes> children go to <clubs>, and $<both>$ children go to two of these clubs (nobody goes "
-    r"to more than two). «once:Every child pays the fee of $<fee>$ dollars only once.» How many "
-    r"dollars are paid altogether?",
-    r"A school offers <clubs>, with <sizes> members. «once:Each child gets exactly one T-shirt, "
-    r"also the $<both>$ children who belong to two clubs»; none belongs to more than two. A "
-    r"T-shirt costs $<fee>$ dollars. What do the T-shirts cost in dollars?",
-    r"The lists of <clubs> carry <sizes> names. $<both>$ people stand on two lists and nobody on "
-    r"more. <name> sends every person one letter, «once:never two to the same person». Each letter "
-    r"takes $<fee>$ sheets. How many sheets are used?",
-    r"<clubs> have <sizes> members, and $<both>$ of these people are members of two. No one is in "
-    r"more than two. «once:Counting every person only once», how many sandwiches are needed so "
-    r"that each person gets $<fee>$?",
-    r"For an outing of <clubs> each person needs one ticket, «once:no matter in how many clubs he "
-    r"or she is». The clubs have <sizes> members; $<both>$ people are in two clubs, nobody in "
-    r"more. A ticket costs $<fee>$ dollars. What is the total price in dollars?",
-    r"«once:Nobody is to be counted twice.» <clubs> have <sizes> members, $<both>$ people are in "
-    r"exactly two of these clubs and the others in one. If every person plants $<fee>$ trees, how "
-    r"many trees are planted?",
-    r"How many dollars come in if every member of <clubs> gives $<fee>$ dollars, «once:and gives "
-    r"it only once»? The clubs count <sizes> members, and $<both>$ people are counted in two of "
-    r"them, none in more than two.",
-    r"<name> prints $<fee>$ badges for each person in <clubs>, «once:one set for each person, even "
-    r"for somebody who is in two clubs». There are <sizes> names on the lists of the clubs; "
-    r"$<both>$ people are on two lists and nobody is on more. How many badges does <name> print?",
-)
-_CLUBS = ("chess", "choir", "drama", "judo", "robot", "garden", "film")
-
-
-@family("explicit", ("modular", "bound"), "people of overlapping clubs, each counted once")
-def counted_once(rng: Random, level: Level) -> Draft | None:
-    """Ask for a total over people of whom some stand on two lists."""
-    count, high, fee = (
-        (2, 25, rng.randrange(2, 8)),
-        (3, 40, rng.randrange(3, 10)),
-        (4, 90, rng.randrange(6, 19)),
-    )[level - 1]
-    sizes = [rng.randrange(high // 3, high) for _ in range(count)]
-    both = rng.randrange(2, min(sizes) - 1)
-    total = sum(sizes)
-    people = total - both
-    answer = agree(fee * people, sum(fee for _ in range(total - 2 * both)) + fee * both)
-    names = rng.sample(_CLUBS, count)
-    clubs = f"the {', '.join(names[:-1])} and {names[-1]} clubs"
-    told = tell(
-        rng, _FEE, sizes=listed(sizes), clubs=clubs, both=both, fee=fee, name=rng.choice(NAMES)
-    )
-    rules = [
-        gold(
-            "modular",
-            f"every person counts {fee}, so the answer is a multiple of {fee}",
-            divisible(fee),
-        ),
-        gold(
-            "bound",
-            "there are fewer people than names on the lists",
-            between(fee * max(sizes), fee * (total - 1)),
-            told.span("once"),
-        ),
-    ]
-    lures: Lures = [
-        (fee * total, "out_of_range"),
-        (people, "encoded_form_not_applied"),
-        (fee * (total - 2 * both), "other"),
-        (fee * (total + both), "out_of_range"),
-        (total, "encoded_form_not_applied"),
-        (fee * both, "misled_by_cue"),
-        (fee * total - both, "other"),
-        (fee * (total - count * both), "other"),
-        (total - 2 * both, "encoded_form_not_applied"),
-    ]
-    return Draft(told.text[0].upper() + told.text[1:], answer, rules, lures)
-
-
-FAMILIES = (count_without, pairs_once, inclusive_days, counted_once)
+FAMILIES = (count_without, inclusive_days)

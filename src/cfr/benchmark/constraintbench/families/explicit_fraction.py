@@ -22,7 +22,7 @@ _ODDS = (
     r"Find «code:$p+q$, where $\frac{p}{q}$ is the simplest form» of the probability in question: "
     r"a drawer contains $<a>$ grey and $<b>$ black socks. <draw> How likely is it that <event> "
     r"grey?",
-    r"<name> has $<a>$ silver and $<b>$ gold coins in a purse. <draw> The chance that <event> "
+    r"<name> has $<a>$ silver and $<b>$ gold coins in a chest. <draw> The chance that <event> "
     r"silver equals $\frac{m}{n}$ «code:with coprime positive integers $m$ and $n$». Determine "
     r"$m+n$.",
     r"A box of tiles contains $<a>$ square and $<b>$ round ones. <draw> «code:Let $\frac{m}{n}$, "
@@ -199,8 +199,8 @@ _ROOT = (
     r"does <name> write down?",
     r"A «sign:negative» number $x$ satisfies $<equation>$. What is $x$?",
     r"Solve $<equation>$ for $x$, «sign:where $x$ is less than $0$».",
-    r"A point lies to the left of zero on the number line, «sign:so with a negative coordinate» "
-    r"$x$, has the property that $<equation>$. What is its coordinate?",
+    r"A point lies to the left of zero on the number line, «sign:so it has a negative coordinate» "
+    r"$x$, and $<equation>$. What is its coordinate?",
     r"«sign:Discard the positive solution»: which $x$ remains as a solution of $<equation>$?",
 )
 
@@ -219,10 +219,16 @@ def negative_root(rng: Random, level: Level) -> Draft | None:
     equation = {1: f"x^2 {middle} - {c} = 0", 2: f"x^2 {middle} = {c}"}.get(
         level, f"x(x {'+' if b > 0 else '-'} {abs(b)}) = {c}"
     )
+    even = isqrt(c)
+    limit = between(-c, -even) if b > 0 else between(-even, -1)
     told = tell(rng, _ROOT, equation=equation, name=rng.choice(NAMES))
     rules = [
         gold("domain", "the answer is negative", below(0), told.span("sign")),
-        gold("bound", f"a root of x^2 + ({b})x = {c} is at least -{c}", between(-c, c)),
+        gold(
+            "bound",
+            "the roots multiply to -c, and the sign of b says which is the larger in size",
+            limit,
+        ),
     ]
     lures: Lures = [
         (positive, "out_of_range"),

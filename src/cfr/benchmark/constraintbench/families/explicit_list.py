@@ -153,7 +153,8 @@ _REVERSED = (
     r"read?",
     r"A secret code is made by computing $<sum>$ and «back:reversing the order of the digits». "
     r"What is the code?",
-    r"What number results if «back:the digits of $<sum>$, once added up, are written backwards»?",
+    r"What number do you get if you add $<sum>$ and «back:write the result backwards, digit by "
+    r"digit»?",
     r"A faulty display shows every number «back:with its digits in reverse order». What does it "
     r"show for the value of $<sum>$?",
     r"<name> has <parts> beads in <n> jars. To lock the safe, <name> uses the total number of "

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
 from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import above, below, divisible
+from cfr.constraint.demand import above, below, between, divisible
 
 __all__ = ["FAMILIES"]
 
@@ -33,13 +34,13 @@ _NEAREST = (
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-@family("explicit", ("format",), "a total rounded to the nearest multiple of 10, 25, 50")
+@family("explicit", ("format", "bound"), "a total rounded to the nearest multiple of 10, 25, 50")
 def nearest_multiple(rng: Random, level: Level) -> Draft | None:
     """Ask for a rounded total, where the total itself is the tempting answer."""
-    count, low, high, unit = {1: (2, 21, 480, 10), 2: (4, 31, 950, 50)}.get(
+    count, least, most, unit = {1: (2, 21, 480, 10), 2: (4, 31, 950, 50)}.get(
         level, (6, 112, 980, rng.choice((25, 40)))
     )
-    terms = [rng.randrange(low, high) for _ in range(count)]
+    terms = [rng.randrange(least, most) for _ in range(count)]
     total = sum(terms)
     if total % unit in (0, unit / 2) or any(term % unit == 0 for term in terms):
         return None
@@ -58,9 +59,11 @@ def nearest_multiple(rng: Random, level: Level) -> Draft | None:
         unit=unit,
         name=rng.choice(NAMES),
     )
-    rule = gold(
-        "format", f"the answer is a multiple of {unit}", divisible(unit), told.span("round")
-    )
+    low, high = _estimate(terms)
+    rules = [
+        gold("format", f"the answer is a multiple of {unit}", divisible(unit), told.span("round")),
+        gold("bound", "the leading digits bound the total", between(low - unit, high + unit)),
+    ]
     lures: Lures = [
         (total, "encoded_form_not_applied"),
         (2 * down + unit - answer, "encoded_form_not_applied"),
@@ -70,7 +73,14 @@ def nearest_multiple(rng: Random, level: Level) -> Draft | None:
         (answer // unit, "encoded_form_not_applied"),
         (total % unit, "misled_by_cue"),
     ]
-    return Draft(told.text, answer, [rule], lures)
+    return Draft(told.text, answer, rules, lures)
+
+
+def _estimate(terms: Sequence[int]) -> tuple[int, int]:
+    """Bound a sum by the leading digits of its terms."""
+    units = [10 ** (len(str(term)) - 1) for term in terms]
+    low = sum(term // unit * unit for term, unit in zip(terms, units, strict=True))
+    return low, low + sum(units)
 
 
 _FULL = (
@@ -97,10 +107,10 @@ _FULL = (
 @family("explicit", ("modular", "bound"), "the part of a total that fills whole groups")
 def full_groups_total(rng: Random, level: Level) -> Draft | None:
     """Ask for the largest multiple that a total reaches; the total itself is the trap."""
-    count, high, k = {1: (2, 98, rng.randrange(6, 11)), 2: (3, 260, rng.randrange(11, 15))}.get(
+    count, most, k = {1: (2, 98, rng.randrange(6, 11)), 2: (3, 260, rng.randrange(11, 15))}.get(
         level, (4, 700, rng.randrange(16, 25))
     )
-    terms = [rng.randrange(high // 4, high) for _ in range(count)]
+    terms = [rng.randrange(most // 4, most) for _ in range(count)]
     total = sum(terms)
     answer = agree(total - total % k, max(n for n in range(0, total + 1, k)))
     each = sum(term - term % k for term in terms)
@@ -115,9 +125,10 @@ def full_groups_total(rng: Random, level: Level) -> Draft | None:
         k=k,
         name=rng.choice(NAMES),
     )
+    low, high = _estimate(terms)
     rules = [
         gold("modular", f"the answer is a multiple of {k}", divisible(k), told.span("multiple")),
-        gold("bound", "more than the largest part can be used", above(max(terms) - k)),
+        gold("bound", "the leading digits bound the total", between(low - k + 1, high)),
     ]
     lures: Lures = [
         (total, "forgot_modular_reduction"),

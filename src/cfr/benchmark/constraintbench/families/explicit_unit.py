@@ -93,7 +93,7 @@ _CHANGE = (
     r"left?",
     r"A vending machine is fed a $<note>$-dollar note for <goods>. What change, «unit:as a number "
     r"of cents», must it return?",
-    r"<name> orders <goods> in a café and puts $<note>$ dollars on the table. «unit:Find the "
+    r"<name> orders <goods> at a kiosk and puts $<note>$ dollars on the counter. «unit:Find the "
     r"change in cents.»",
     r"Change is counted out «unit:in cents» at the school shop. <name> pays with $<note>$ dollars "
     r"for <goods>. How much change comes back?",
@@ -111,6 +111,8 @@ def change_in_cents(rng: Random, level: Level) -> Draft | None:
     ]
     prices = [5 * rng.randrange(13, 50 + 40 * (level - 1)) for _ in range(kinds)]
     cost = sum(a * p for a, p in zip(amounts, prices, strict=True))
+    cheap = sum(a * (p // 100) for a, p in zip(amounts, prices, strict=True))
+    dear = cheap + sum(amounts)
     paid = 0
     for amount, price in zip(amounts, prices, strict=True):
         for _ in range(amount):
@@ -132,8 +134,8 @@ def change_in_cents(rng: Random, level: Level) -> Draft | None:
         gold("modular", "every price is a multiple of 5 cents, so is the change", divisible(5)),
         gold(
             "bound",
-            "less comes back than was paid",
-            between(1, 100 * note - max(prices)),
+            "the prices, rounded to whole dollars, bound the change",
+            between(100 * (note - dear), 100 * (note - cheap)),
         ),
     ]
     lures: Lures = [
@@ -263,11 +265,12 @@ def truncated_quotient(rng: Random, level: Level) -> Draft | None:
 
 
 def _rounded(value: Fraction, places: int) -> str:
-    return decimal(Fraction(floor(value * 10**places + Fraction(1, 2)), 10**places), places)
+    return _cut(value + Fraction(1, 2 * int("1" + "0" * places)), places)
 
 
 def _cut(value: Fraction, places: int) -> str:
-    return decimal(Fraction(floor(value * 10**places), 10**places), places)
+    scale = int("1" + "0" * places)  # int ** int may be a float, says its type
+    return decimal(Fraction(floor(value * scale), scale), places)
 
 
 FAMILIES = (total_in_minutes, change_in_cents, pieces_in_centimetres, truncated_quotient)

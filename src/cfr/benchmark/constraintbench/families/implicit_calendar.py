@@ -139,19 +139,21 @@ _DATE = (
     r"the time before, in this order. On which day of the month, as a number, is the last time?",
     r"A parcel is sent on $<day>$ <month>. It travels for <waits> days on <n> ships, one after the "
     r"other. On which day of the month does it arrive? Give the number.",
-    r"<name> has a birthday <later> days after $<day>$ <month>. What number does the calendar show "
-    r"as the day of the month on that birthday?",
+    r"A swimmer trains on $<day>$ <month>. The next <n> training days come <waits> days later, "
+    r"each counted from the one before. What is the day of the month of the last of them, as a "
+    r"number?",
     r"Today is $<day>$ <month>. <name> waits <waits> days for <n> visas, applying for each one on "
     r"the day the previous one comes. Which day of the month is it, as a number, when the last "
     r"visa comes?",
-    r"A ship leaves port on $<day>$ <month> and reaches the next ports <waits> days later each "
-    r"time. The day of the month on which it reaches the last of these <n> ports is asked for. "
-    r"Which number is it?",
-    r"What is the number of the day in its month that comes <later> days after $<day>$ <month>?",
+    r"A ship leaves port on $<day>$ <month> and calls at <n> more ports, <waits> days after the "
+    r"port before. On which day of the month, as a number, does it reach the last one?",
+    r"What is the day of the month, as a number, on which a cheese is turned for the last time, if "
+    r"it is first turned on $<day>$ <month> and then <n> more times, always <waits> days after the "
+    r"turn before?",
     r"The seeds are sown on $<day>$ <month>, and the <n> stages until the harvest take <waits> "
     r"days. Give the day of the month, as a number, on which the harvest begins.",
-    r"A library book is borrowed on $<day>$ <month> and lent for <later> days in all. On which day "
-    r"of the month, written as a number, must it be back?",
+    r"Starting from $<day>$ <month>, <name> turns a calendar forward by <waits> days, one jump "
+    r"after the other. Which day of the month, as a number, does it show then?",
 )
 
 
@@ -171,14 +173,12 @@ def day_of_month(rng: Random, level: Level) -> Draft | None:
     answer = agree(end.day, left)
     if place == start:
         return None
-    plus = " plus ".join(f"${wait}$" for wait in waits)
     told = tell(
         rng,
         _DATE,
         day=day,
         month=month,
         waits=listed(waits),
-        later=plus,
         n=("no", "one", "two", "three", "four")[count],
         name=rng.choice(NAMES),
     )
@@ -215,14 +215,14 @@ _AGES = (
     r"In a zoo live tortoises. The <k> tortoises that were there $<n>$ years ago had a total age "
     r"of $<sum>$ years at that time.<baby> What is the total age, in years, of all the tortoises "
     r"<when>?",
-    r"The <k> members of a band found $<n>$ years ago that their ages added up to $<sum>$.<baby> "
-    r"How much is the sum of the ages of all members <when>?",
+    r"$<n>$ years ago a keeper found that the ages of the <k> parrots in an aviary added up to "
+    r"$<sum>$ years.<baby> How much is the sum of the ages of all the parrots <when>?",
     r"$<n>$ years ago the <k> oaks in a park were $<sum>$ years old taken together.<baby> How many "
     r"years old are all the oaks taken together <when>?",
     r"<name> looks after elephants. Adding up the ages of the <k> elephants gave $<sum>$ years "
     r"when <name> did it $<n>$ years ago.<baby> What does adding up all their ages give <when>?",
-    r"When the <k> children of a family were measured $<n>$ years ago, their ages summed to "
-    r"$<sum>$ years.<baby> To what number do the ages of all the children sum <when>?",
+    r"When the <k> children of a family had their picture taken $<n>$ years ago, their ages summed "
+    r"to $<sum>$ years.<baby> To what number do the ages of all the children sum <when>?",
 )
 
 
@@ -232,7 +232,7 @@ def sum_of_ages(rng: Random, level: Level) -> Draft | None:
     k = rng.randrange(3, 5) if level == 1 else rng.randrange(4, 8)
     n = rng.randrange(3, 10)
     m = 0 if level == 1 else rng.randrange(2, 12)
-    old = [rng.randrange(3, 20 + 10 * level) for _ in range(k)]
+    old = [rng.randrange(3, 14 + 6 * level) for _ in range(k)]
     total = sum(old)
     baby = rng.randrange(1, n) if level == 3 else 0
     late = baby + m if level == 3 else 0

@@ -20,7 +20,7 @@ _CUTS = (
     r"$<t>$ seconds. For how many seconds does the baker cut?",
     r"At $<t>$ cents for a cut, how many cents does a workshop charge for dividing <n> rods into "
     r"<parts> pieces?",
-    r"<n> ribbons are cut into <parts> pieces. <name> needs $<t>$ seconds for each snip of the "
+    r"<N> ribbons are cut into <parts> pieces. <name> needs $<t>$ seconds for each snip of the "
     r"scissors and snips one ribbon at a time. How many seconds does that take?",
     r"A plumber divides <n> straight pipes into <parts> sections and loses $<t>$ millimetres of "
     r"pipe at each cut. How many millimetres are lost altogether?",
@@ -44,7 +44,15 @@ def saw_cuts(rng: Random, level: Level) -> Draft:
     parts = [rng.randrange(3, high) for _ in range(count)]
     total = sum(parts)
     cuts = agree(total - count, sum(len(range(1, part)) for part in parts))
-    told = tell(rng, _CUTS, parts=listed(parts), n=_WORDS[count], t=t, name=rng.choice(NAMES))
+    told = tell(
+        rng,
+        _CUTS,
+        parts=listed(parts),
+        n=_WORDS[count],
+        N=_WORDS[count].capitalize(),
+        t=t,
+        name=rng.choice(NAMES),
+    )
     rules = [
         gold("modular", f"every cut counts {t}, so the answer is a multiple of {t}", divisible(t)),
         gold("bound", "there are fewer cuts than pieces", between(t * count, t * (total - 1))),
@@ -60,11 +68,7 @@ def saw_cuts(rng: Random, level: Level) -> Draft:
         (t * (parts[0] - 1), "other"),
         (t * (total - 2 * count), "other"),
     ]
-    return Draft(_capital(told.text), t * cuts, rules, lures)
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
+    return Draft(told.text, t * cuts, rules, lures)
 
 
 _FLOORS = (
@@ -137,12 +141,12 @@ _PAGES = (
     r"for each page?",
     r"<name> translates <ranges> of a novel for $<t>$ dollars a page. How many dollars does <name> "
     r"earn?",
-    r"Every page of an album holds $<t>$ photographs. <ranges> are full and the others are empty. "
-    r"How many photographs are in the album?",
-    r"A proofreader finds exactly $<t>$ mistakes on each of <ranges>. Find the number of mistakes "
-    r"on these pages.",
-    r"Each of <ranges> in <name>'s exercise book has $<t>$ lines. How many lines do these pages "
-    r"have altogether?",
+    r"Every page of an album has room for $<t>$ photographs. <Ranges> are full and the others are "
+    r"empty. How many photographs are in the album?",
+    r"A proofreader finds exactly $<t>$ mistakes on every one of <ranges>. Find the number of "
+    r"mistakes on these pages.",
+    r"In <name>'s exercise book <ranges> have $<t>$ lines each. How many lines do these pages have "
+    r"altogether?",
     r"<name> learns $<t>$ new words from each page of a textbook. The test covers <ranges>. How "
     r"many words must <name> know for the test?",
 )
@@ -166,7 +170,9 @@ def pages_read(rng: Random, level: Level) -> Draft:
     pages = agree(spans + count, sum(len(range(a, b + 1)) for a, b in ends))
     ranges = [f"${a}$ to ${b}$" for a, b in ends]
     joined = " and ".join(filter(None, (", ".join(ranges[:-1]), ranges[-1])))
-    told = tell(rng, _PAGES, ranges=f"pages {joined}", t=t, name=rng.choice(NAMES))
+    told = tell(
+        rng, _PAGES, ranges=f"pages {joined}", Ranges=f"Pages {joined}", t=t, name=rng.choice(NAMES)
+    )
     rules = [
         gold("modular", f"each page counts {t}, so the answer is a multiple of {t}", divisible(t)),
         gold(
@@ -187,26 +193,22 @@ def pages_read(rng: Random, level: Level) -> Draft:
         (t * (pages + count), "other"),
         (t * (last - ends[0][0] + 1), "other"),
     ]
-    return Draft(_capital_pages(told.text), t * pages, rules, lures)
-
-
-def _capital_pages(text: str) -> str:
-    return text.replace(". pages", ". Pages")
+    return Draft(told.text, t * pages, rules, lures)
 
 
 _QUEUE = (
     r"<name> queues for the cinema <times> and stands <places>. Everybody in the queue, <name> "
     r"included, pays $<f>$ dollars each time. How many dollars do they pay altogether?",
-    r"On a journey <name> changes to a train <times> and sits in a carriage that is <places>. "
-    r"Every carriage has $<f>$ seats. How many seats do the carriages have altogether?",
-    r"How many people are stuck altogether, at $<f>$ people in each car, if <name> gets into a "
-    r"traffic jam <times> and <name>'s car is <places>?",
+    r"How many tonnes do the wagons of a goods train carry altogether, at $<f>$ tonnes a wagon, if "
+    r"<name> rides on it <times>, in a wagon that is <places>?",
+    r"<name> rides in a line of buses <times>, in a bus that is <places>. Every bus carries $<f>$ "
+    r"people. How many people do the buses carry altogether?",
     r"<name> walks in a single line of dancers <times> and is <places>. Each dancer, also <name>, "
     r"carries $<f>$ flowers. How many flowers are carried altogether?",
     r"A single row of children forms <times>, and each child in it is given $<f>$ stickers. <name> "
     r"is one of them, <places>. How many stickers are given out altogether?",
     r"<name> paddles in a convoy of canoes <times>. <name>'s canoe is <places>. If each canoe "
-    r"carries $<f>$ kilograms, how many kilograms are carried altogether?",
+    r"carries $<f>$ kilograms of food, how many kilograms are carried altogether?",
     r"One lantern is red in a row of lanterns that is put up <times>. It is <places>. Every "
     r"lantern burns $<f>$ grams of oil. How many grams of oil is that altogether?",
     r"<name> goes climbing <times>, all climbers being tied to one rope in a line, with <name> "

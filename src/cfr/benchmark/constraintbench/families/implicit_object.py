@@ -24,9 +24,9 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 _COUNTER = (
     r"A turnstile has a counter with three digit wheels, which shows $<start>$. Then <parts> "
     r"people pass in <n> groups. What number does the counter show now?",
-    r"The counter at a museum door has room for three digits; after $999$ comes $000$. It stands "
-    r"at $<start>$ in the morning, and during the day <n> parties of <parts> visitors come in. "
-    r"Which number can be read in the evening?",
+    r"The counter at a museum door has three digit wheels. It stands at $<start>$ in the morning, "
+    r"and during the day <n> parties of <parts> visitors come in. Which number can be read in the "
+    r"evening?",
     r"<name>'s old trip meter has three digit wheels and counts whole kilometres. It reads "
     r"$<start>$ before <n> trips of <parts> kilometres. What does it read afterwards?",
     r"Which number does a three-digit tally counter show after <n> further counts of <parts> "
@@ -37,9 +37,9 @@ _COUNTER = (
     r"<parts> steps. What does it show at the end?",
     r"At noon the three-wheel counter of a bottling machine shows $<start>$. In the next hours it "
     r"fills <parts> bottles, in <n> runs. Give the number on the counter after that.",
-    r"The ticket machine prints three-digit numbers, one more each time, and begins again at $000$ "
-    r"after $999$. The last ticket was $<start>$. Now <n> buses bring <parts> people, and each "
-    r"takes a ticket. Which number is on the last of these tickets?",
+    r"A ticket stamp with three digit wheels moves on by one for each ticket. The last ticket got "
+    r"the number $<start>$. Now <n> schools bring <parts> people, and each person takes a ticket. "
+    r"Which number is on the last of these tickets?",
 )
 
 
@@ -57,7 +57,13 @@ def three_digit_counter(rng: Random, level: Level) -> Draft | None:
     if total < 1000 or answer < 100:
         return None
     told = tell(
-        rng, _COUNTER, start=start, parts=listed(parts), n=_WORDS[count], name=rng.choice(NAMES)
+        rng,
+        _COUNTER,
+        start=start,
+        parts=listed(parts),
+        n=_WORDS[count],
+        N=_WORDS[count].capitalize(),
+        name=rng.choice(NAMES),
     )
     rules = [
         gold("domain", "the counter shows a whole number", integer()),
@@ -81,7 +87,7 @@ def three_digit_counter(rng: Random, level: Level) -> Draft | None:
 _DICE = (
     r"<name> rolls <n> ordinary dice and sees <tops> on top. Every pip on the faces that touch the "
     r"table is worth $<p>$ points. How many points is that?",
-    r"<n> standard dice lie on a table and show <tops>. <name> gets $<p>$ cents for each pip on "
+    r"<N> standard dice lie on a table and show <tops>. <name> gets $<p>$ cents for each pip on "
     r"the undersides. How many cents does <name> get?",
     r"How many points does <name> get for <n> standard six-sided dice with <tops> on top, if $<p>$ "
     r"points are given for every pip on the face opposite the top?",
@@ -109,7 +115,15 @@ def dice_undersides(rng: Random, level: Level) -> Draft:
     total = sum(tops)
     opposite = {1: 6, 2: 5, 3: 4, 4: 3, 5: 2, 6: 1}
     below = agree(7 * count - total, sum(opposite[top] for top in tops))
-    told = tell(rng, _DICE, n=_WORDS[count], tops=listed(tops), p=p, name=rng.choice(NAMES))
+    told = tell(
+        rng,
+        _DICE,
+        n=_WORDS[count],
+        N=_WORDS[count].capitalize(),
+        tops=listed(tops),
+        p=p,
+        name=rng.choice(NAMES),
+    )
     rules = [
         gold("modular", f"every pip counts {p}, so the answer is a multiple of {p}", divisible(p)),
         gold("bound", "a face has one to six pips", between(p * count, 6 * p * count)),
@@ -126,11 +140,7 @@ def dice_undersides(rng: Random, level: Level) -> Draft:
         (p * count, "other"),
         (p * abs(21 - total), "other"),
     ]
-    return Draft(_capital(told.text), p * below, rules, lures)
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
+    return Draft(told.text, p * below, rules, lures)
 
 
 _DIGITS = (
@@ -166,17 +176,18 @@ def page_digits(rng: Random, level: Level) -> Draft:
     three = numbers - one - two
     answer = agree(one + 2 * two + 3 * three, sum(len(str(number)) for number in range(a, b + 1)))
     longest = len(str(b))
+    long = three or two
     told = tell(rng, _DIGITS, a=a, b=b, name=rng.choice(NAMES))
     rules = [
         gold(
             "modular",
             f"only the numbers with fewer than {longest} digits spoil a multiple of {longest}",
-            congruent(one + 2 * two if longest > 2 else one, longest),
+            congruent(one + 2 * two if three else one, longest),
         ),
         gold(
             "bound",
-            "every number has at least one digit and the last has most",
-            between(numbers + 1, longest * numbers - 1),
+            f"the numbers with {longest} digits take most of them, and the others take fewer",
+            between(longest * long + 1, longest * numbers - 1),
         ),
     ]
     lures: Lures = [
@@ -188,7 +199,7 @@ def page_digits(rng: Random, level: Level) -> Draft:
         (numbers - 1, "out_of_range"),
         (answer - 1, "other"),
         (answer + 1, "other"),
-        (longest * three + 2 * two if longest > 2 else 2 * two, "other"),
+        (3 * three + 2 * two, "other"),
         (len(str(b)) + len(str(a)), "out_of_range"),
     ]
     return Draft(told.text, answer, rules, lures)
@@ -204,11 +215,11 @@ _SEATS = (
     r"How many pens are left over?",
     r"How many free places are there in the smallest number of boats, $<c>$ places each, that can "
     r"carry <n> clubs with <parts> members at the same time?",
-    r"<n> tents of scouts, with <parts> scouts, sit down at tables for $<c>$. All tables are full "
+    r"<N> tents of scouts, with <parts> scouts, sit down at tables for $<c>$. All tables are full "
     r"except perhaps the last. How many chairs at the last table stay free?",
     r"Cakes are cut into $<c>$ slices. For <n> tables with <parts> guests <name> buys just enough "
     r"cakes to give every guest one slice. How many slices remain?",
-    r"<n> choirs with <parts> singers stand in rows of $<c>$, row after row, all choirs mixed. How "
+    r"<N> choirs with <parts> singers stand in rows of $<c>$, row after row, all choirs mixed. How "
     r"many singers are missing in the last row to make it complete?",
     r"A cinema opens just enough halls, with $<c>$ seats each, for <n> schools that bring <parts> "
     r"children. How many seats are not used?",
@@ -229,7 +240,15 @@ def empty_seats(rng: Random, level: Level) -> Draft | None:
     answer = agree(-total % c, coaches * c - total)
     if answer == 0 or 2 * answer == c or coaches == 1:
         return None
-    told = tell(rng, _SEATS, parts=listed(parts), n=_WORDS[count], c=c, name=rng.choice(NAMES))
+    told = tell(
+        rng,
+        _SEATS,
+        parts=listed(parts),
+        n=_WORDS[count],
+        N=_WORDS[count].capitalize(),
+        c=c,
+        name=rng.choice(NAMES),
+    )
     rules = [
         gold("modular", f"fewer than {c} seats stay empty", least_residue(c)),
         gold("domain", "seats are counted in whole numbers", all_of(integer(), above(-1))),
@@ -249,7 +268,7 @@ def empty_seats(rng: Random, level: Level) -> Draft | None:
         (answer + c, "out_of_range"),
         (total - c, "out_of_range" if total - c >= c else "other"),
     ]
-    return Draft(_capital(told.text), answer, rules, lures)
+    return Draft(told.text, answer, rules, lures)
 
 
 FAMILIES = (three_digit_counter, dice_undersides, page_digits, empty_seats)

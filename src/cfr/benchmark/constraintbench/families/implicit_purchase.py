@@ -29,8 +29,9 @@ _PACKS = (
     r"$<c>$ dollars. How much money, in dollars, does <name> hand over for the eggs?",
     r"At $<c>$ dollars for a bundle of $<p>$ flags, what is the smallest sum in dollars for which "
     r"<n> streets can be given the <parts> flags that they need?",
-    r"A coach with $<p>$ seats can be hired for $<c>$ dollars. Groups of <parts> people from <n> "
-    r"villages want to travel together. How many dollars do the coaches cost?",
+    r"A cabin of a cable car has room for $<p>$ people, and a ride costs $<c>$ dollars for the "
+    r"whole cabin. Groups of <parts> people from <n> villages go up together in as few cabins as "
+    r"possible. How many dollars do the rides cost?",
 )
 
 
@@ -47,7 +48,16 @@ def whole_packs_cost(rng: Random, level: Level) -> Draft | None:
     packs = agree(ceil(Fraction(total, p)), next(n for n in range(total + 1) if n * p >= total))
     if total % p == 0:
         return None
-    told = tell(rng, _PACKS, parts=listed(parts), n=_WORDS[count], p=p, c=c, name=rng.choice(NAMES))
+    told = tell(
+        rng,
+        _PACKS,
+        parts=listed(parts),
+        n=_WORDS[count],
+        N=_WORDS[count].capitalize(),
+        p=p,
+        c=c,
+        name=rng.choice(NAMES),
+    )
     rules = [
         gold("modular", f"packs are bought whole, so the price is a multiple of {c}", divisible(c)),
         gold("bound", "the packs hold all that is needed", above(Fraction(total * c, p))),
@@ -76,12 +86,12 @@ _INCOME = (
     r"in bags of $<p>$ rolls at $<c>$ dollars a bag?",
     r"A juice press needs $<p>$ apples for a bottle, which sells for $<c>$ dollars. <name> brings "
     r"<parts> apples in <n> baskets. For how many dollars can the juice from these apples be sold?",
-    r"From $<p>$ candle ends <name> makes one new candle and sells it for $<c>$ dollars. <n> "
+    r"From $<p>$ candle ends <name> makes one new candle and sells it for $<c>$ dollars. <N> "
     r"churches send <parts> candle ends. How many dollars do the new candles bring?",
     r"A collector buys sets of $<p>$ stamps for $<c>$ dollars each. <name> owns <parts> suitable "
     r"stamps in <n> albums and sells as many sets as possible. How many dollars does <name> "
     r"receive?",
-    r"Teams of $<p>$ players enter a tournament, and each team pays $<c>$ dollars. <n> schools "
+    r"Teams of $<p>$ players enter a tournament, and each team pays $<c>$ dollars. <N> schools "
     r"send <parts> players, who form as many teams as they can, all schools mixed. How many "
     r"dollars do the teams pay?",
     r"<name> folds paper lanterns. Each takes $<p>$ sheets and is sold for $<c>$ dollars. There "
@@ -103,7 +113,14 @@ def full_boxes_income(rng: Random, level: Level) -> Draft | None:
     if total % p == 0:
         return None
     told = tell(
-        rng, _INCOME, parts=listed(parts), n=_WORDS[count], p=p, c=c, name=rng.choice(NAMES)
+        rng,
+        _INCOME,
+        parts=listed(parts),
+        n=_WORDS[count],
+        N=_WORDS[count].capitalize(),
+        p=p,
+        c=c,
+        name=rng.choice(NAMES),
     )
     rules = [
         gold(
@@ -123,18 +140,12 @@ def full_boxes_income(rng: Random, level: Level) -> Draft | None:
         (total % p, "misled_by_cue"),
         (boxes * c - c, "other"),
     ]
-    return Draft(_capital(told.text), boxes * c, rules, lures)
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:].replace(". two ", ". Two ").replace(
-        ". three ", ". Three "
-    ).replace(". five ", ". Five ")
+    return Draft(told.text, boxes * c, rules, lures)
 
 
 _BOARDS = (
     r"<name> saws shelves of $<s>$ centimetres from boards that are $<l>$ centimetres long and "
-    r"cost $<c>$ dollars each. <n> rooms get <parts> shelves. How many dollars do the boards cost?",
+    r"cost $<c>$ dollars each. <N> rooms get <parts> shelves. How many dollars do the boards cost?",
     r"A board is $<l>$ centimetres long and costs $<c>$ dollars. What does <name> pay, in dollars, "
     r"for enough boards to cut <parts> shelves for <n> cupboards, each shelf $<s>$ centimetres "
     r"long?",
@@ -149,8 +160,8 @@ _BOARDS = (
     r"come from coils of $<l>$ centimetres at $<c>$ dollars a coil. How many dollars do the coils "
     r"cost?",
     r"A tailor cuts scarves of $<s>$ centimetres from lengths of cloth that measure $<l>$ "
-    r"centimetres and cost $<c>$ dollars. <n> shops order <parts> scarves. How many dollars does "
-    r"the cloth cost the tailor?",
+    r"centimetres and cost $<c>$ dollars each. <N> shops order <parts> scarves. How many dollars "
+    r"does the cloth cost the tailor?",
     r"Window frames take rails of $<s>$ centimetres, <parts> of them for <n> frames. A strip of "
     r"$<l>$ centimetres costs $<c>$ dollars. What is the smallest possible bill for the strips, in "
     r"dollars?",
@@ -182,6 +193,7 @@ def boards_cost(rng: Random, level: Level) -> Draft | None:
         _BOARDS,
         parts=listed(parts),
         n=_WORDS[count],
+        N=_WORDS[count].capitalize(),
         s=s,
         l=length,
         c=c,
@@ -209,7 +221,7 @@ def boards_cost(rng: Random, level: Level) -> Draft | None:
         (joined, "encoded_form_not_applied"),
         (total * s, "encoded_form_not_applied"),
     ]
-    return Draft(_capital(told.text), boards * c, rules, lures)
+    return Draft(told.text, boards * c, rules, lures)
 
 
 _POSTS = (
@@ -227,7 +239,7 @@ _POSTS = (
     r"How many dollars do the pillars of <n> straight bridges cost at $<c>$ dollars each, if the "
     r"bridges have <parts> spans, a pillar stands under each end of every span, and neighbouring "
     r"spans rest on the same pillar?",
-    r"<n> chains are made of <parts> rods laid in a line; a bead sits at each joint between two "
+    r"<N> chains are made of <parts> rods laid in a line; a bead sits at each joint between two "
     r"rods and at each end of a chain. A bead weighs $<c>$ grams. What is the mass of all beads in "
     r"grams?",
     r"<name> pins <n> rows of <parts> postcards to a wall. In a row the cards overlap a little, "
@@ -250,7 +262,15 @@ def fence_posts_cost(rng: Random, level: Level) -> Draft:
     parts = [rng.randrange(3, high) for _ in range(count)]
     total = sum(parts)
     posts = agree(total + count, sum(len(range(part + 1)) for part in parts))
-    told = tell(rng, _POSTS, parts=listed(parts), n=_WORDS[count], c=c, name=rng.choice(NAMES))
+    told = tell(
+        rng,
+        _POSTS,
+        parts=listed(parts),
+        n=_WORDS[count],
+        N=_WORDS[count].capitalize(),
+        c=c,
+        name=rng.choice(NAMES),
+    )
     rules = [
         gold(
             "modular", f"whole posts are paid for, so the price is a multiple of {c}", divisible(c)
@@ -272,7 +292,7 @@ def fence_posts_cost(rng: Random, level: Level) -> Draft:
         (total * c + count, "other"),
         ((total - 1) * c, "out_of_range"),
     ]
-    return Draft(_capital(told.text), posts * c, rules, lures)
+    return Draft(told.text, posts * c, rules, lures)
 
 
 FAMILIES = (whole_packs_cost, full_boxes_income, boards_cost, fence_posts_cost)

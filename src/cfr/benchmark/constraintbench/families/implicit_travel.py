@@ -15,12 +15,12 @@ __all__ = ["FAMILIES"]
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six")
 _COMMUTE = (
-    r"<name> lives $<d>$ kilometres from the office and cycles to work and home in the evening. In "
-    r"<n> months <name> worked on <parts> days. How many kilometres did <name> cycle to work and "
-    r"home?",
-    r"The school is $<d>$ kilometres from <name>'s home. <name> walked to school on <parts> days "
-    r"in <n> months and slept at home every night, always walking. How many kilometres did <name> "
-    r"walk because of school?",
+    r"<name> lives $<d>$ kilometres from the office, drives to work in the morning and sleeps at "
+    r"home every night. In <n> months <name> worked on <parts> days. How many kilometres did "
+    r"<name> drive because of work?",
+    r"The school is $<d>$ kilometres from <name>'s home, and <name> always takes the bus. On "
+    r"<parts> days of <n> months <name> went to school and had supper at home. How many kilometres "
+    r"did <name> ride on the bus?",
     r"A ferry makes <parts> trips to an island on <n> days, and it spends every night in its home "
     r"port. The island is $<d>$ kilometres away. How many kilometres does the ferry sail?",
     r"A bee flies from the hive to a meadow $<d>$ metres away and brings the nectar back at once. "
@@ -45,7 +45,7 @@ def there_and_back(rng: Random, level: Level) -> Draft:
     count, high, d = (
         (2, 15, rng.randrange(3, 13)),
         (3, 26, rng.randrange(11, 25)),
-        (6, 27, rng.randrange(23, 68)),
+        (6, 27, rng.randrange(23, 48)),
     )[level - 1]
     parts = [rng.randrange(4, high) for _ in range(count)]
     total = sum(parts)
