@@ -16,11 +16,17 @@ FAMILIES = "benchmark/constraintbench/families"
 COVERED_BY: dict[str, str] = {
     f"{FAMILIES}/{name}.py": f"{FAMILIES}/test_families.py"
     for name in (
-        "explicit_code",
-        "explicit_form",
-        "explicit_number",
-        "implicit_number",
-        "implicit_value",
+        "explicit_count",
+        "explicit_fraction",
+        "explicit_list",
+        "explicit_people",
+        "explicit_total",
+        "explicit_unit",
+        "implicit_calendar",
+        "implicit_interval",
+        "implicit_object",
+        "implicit_purchase",
+        "implicit_travel",
         "joint_factor",
         "joint_form",
         "joint_integer",
