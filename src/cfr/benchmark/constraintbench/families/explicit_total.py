@@ -62,7 +62,9 @@ def nearest_multiple(rng: Random, level: Level) -> Draft | None:
     low, high = _estimate(terms)
     rules = [
         gold("format", f"the answer is a multiple of {unit}", divisible(unit), told.span("round")),
-        gold("bound", "the leading digits bound the total", between(low - unit, high + unit)),
+        gold(
+            "bound", "the numbers rounded to tens bound the total", between(low - unit, high + unit)
+        ),
     ]
     lures: Lures = [
         (total, "encoded_form_not_applied"),
@@ -77,10 +79,9 @@ def nearest_multiple(rng: Random, level: Level) -> Draft | None:
 
 
 def _estimate(terms: Sequence[int]) -> tuple[int, int]:
-    """Bound a sum by the leading digits of its terms."""
-    units = [10 ** (len(str(term)) - 1) for term in terms]
-    low = sum(term // unit * unit for term, unit in zip(terms, units, strict=True))
-    return low, low + sum(units)
+    """Bound a sum by its terms rounded down and up to tens."""
+    low = sum(term // 10 * 10 for term in terms)
+    return low, low + 10 * len(terms)
 
 
 _FULL = (
@@ -128,7 +129,7 @@ def full_groups_total(rng: Random, level: Level) -> Draft | None:
     low, high = _estimate(terms)
     rules = [
         gold("modular", f"the answer is a multiple of {k}", divisible(k), told.span("multiple")),
-        gold("bound", "the leading digits bound the total", between(low - k + 1, high)),
+        gold("bound", "the numbers rounded to tens bound the total", between(low - k + 1, high)),
     ]
     lures: Lures = [
         (total, "forgot_modular_reduction"),

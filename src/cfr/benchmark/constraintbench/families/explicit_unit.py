@@ -10,7 +10,7 @@ from cfr.answer.expression.value import decimal
 from cfr.benchmark.constraintbench.families.phrase import NAMES, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import between, decimals, divisible, integer, measured
+from cfr.constraint.demand import between, congruent, decimals, divisible, integer, measured
 
 __all__ = ["FAMILIES"]
 
@@ -33,7 +33,9 @@ _MINUTES = (
 )
 
 
-@family("explicit", ("dimension", "bound"), "hours and minutes added up and told in minutes")
+@family(
+    "explicit", ("dimension", "bound", "modular"), "hours and minutes added up and told in minutes"
+)
 def total_in_minutes(rng: Random, level: Level) -> Draft:
     """Ask for a total of mixed times in minutes; hours and minutes are the trap."""
     count = (2, 3, 5)[level - 1]
@@ -51,13 +53,18 @@ def total_in_minutes(rng: Random, level: Level) -> Draft:
         n=_WORDS[count],
         name=rng.choice(NAMES),
     )
-    low, high = 60 * sum(hours), 60 * (sum(hours) + count)
+    low, tens = 60 * sum(hours), sum(minute // 10 * 10 for minute in minutes)
     rules = [
         gold("dimension", "the time is told in minutes", integer(), told.span("unit")),
         gold(
             "bound",
-            f"the hours alone make {low} minutes, and each time is under an hour longer",
-            measured("minutes", low + 1, high - 1),
+            f"the hours alone make {low} minutes, and the minutes are known to tens",
+            measured("minutes", low + tens, low + tens + 10 * count),
+        ),
+        gold(
+            "modular",
+            "hours end in 0 as minutes, so the minutes alone give the last digit",
+            congruent(sum(minutes), 10),
         ),
     ]
     whole, rest = divmod(total, 60)

@@ -102,7 +102,7 @@ _MINUTE = (
 )
 
 
-@family("implicit", ("domain",), "the minutes that a clock shows, from 0 to 59")
+@family("implicit", ("domain", "modular"), "the minutes that a clock shows, from 0 to 59")
 def minute_display(rng: Random, level: Level) -> Draft:
     """Ask for the minutes that a clock shows; sixty of them make an hour."""
     count, high = ((2, 45), (4, 58), (6, 95))[level - 1]
@@ -118,6 +118,11 @@ def minute_display(rng: Random, level: Level) -> Draft:
     )
     rules = [
         gold("domain", "the minutes of a clock go from 0 to 59", all_of(integer(), between(0, 59))),
+        gold(
+            "modular",
+            "an hour has 60 minutes, so the last digits alone give the last digit",
+            congruent(minute + total, 10),
+        ),
     ]
     lures: Lures = [
         (minute + total, "forgot_modular_reduction"),

@@ -43,7 +43,7 @@ _COUNTER = (
 )
 
 
-@family("implicit", ("domain", "bound"), "a counter of three digits that starts again")
+@family("implicit", ("modular", "bound"), "a counter of three digits that starts again")
 def three_digit_counter(rng: Random, level: Level) -> Draft | None:
     """Ask what a counter shows after it has run over."""
     count, low, high = ((2, 101, 500), (4, 120, 480), (6, 150, 900))[level - 1]
@@ -66,7 +66,7 @@ def three_digit_counter(rng: Random, level: Level) -> Draft | None:
         name=rng.choice(NAMES),
     )
     rules = [
-        gold("domain", "the counter shows a whole number", integer()),
+        gold("modular", "the last digits alone give the last digit", congruent(total, 10)),
         gold("bound", "three digits can show at most 999", between(0, 999)),
     ]
     lures: Lures = [

@@ -1,4 +1,4 @@
-"""Implicit tier, purchases: packs, boxes, boards and posts come whole, and nothing says so."""
+"""Implicit tier, purchases: packs, boxes and boards come whole, and nothing says so."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from random import Random
 from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import above, below, between, divisible
+from cfr.constraint.demand import above, between, divisible
 
 __all__ = ["FAMILIES"]
 
@@ -60,7 +60,11 @@ def whole_packs_cost(rng: Random, level: Level) -> Draft | None:
     )
     rules = [
         gold("modular", f"packs are bought whole, so the price is a multiple of {c}", divisible(c)),
-        gold("bound", "the packs hold all that is needed", above(Fraction(total * c, p))),
+        gold(
+            "bound",
+            "the packs hold all that is needed, and one pack at most is opened in part",
+            between(Fraction(total * c, p), Fraction(total * c, p) + c),
+        ),
     ]
     lures: Lures = [
         (packs * c - c, "out_of_range"),
@@ -126,7 +130,11 @@ def full_boxes_income(rng: Random, level: Level) -> Draft | None:
         gold(
             "modular", f"only whole ones are sold, so the income is a multiple of {c}", divisible(c)
         ),
-        gold("bound", "what is left over earns nothing", below(Fraction(total * c, p))),
+        gold(
+            "bound",
+            "what is left over earns nothing, and it fills no box",
+            between(Fraction(total * c, p) - c, Fraction(total * c, p)),
+        ),
     ]
     lures: Lures = [
         (boxes * c + c, "out_of_range"),
@@ -224,75 +232,4 @@ def boards_cost(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, boards * c, rules, lures)
 
 
-_POSTS = (
-    r"<name> puts up <n> separate straight fences with <parts> panels. Each panel hangs between "
-    r"two posts, and neighbouring panels share a post. A post costs $<c>$ dollars. How many "
-    r"dollars do the posts cost?",
-    r"Along <n> straight paths, <parts> metres long, a bollard stands at each full metre, from one "
-    r"end of the path to the other. A bollard costs $<c>$ dollars. What do all the bollards cost "
-    r"in dollars?",
-    r"On <n> clothes lines <name> hangs <parts> towels side by side. Every towel is held by a peg "
-    r"at each of its two upper corners, and neighbouring towels share a peg. A peg costs $<c>$ "
-    r"cents. How many cents are the pegs worth?",
-    r"A gardener plants trees in <n> straight rows, leaving <parts> gaps between neighbouring "
-    r"trees of the rows. A tree costs $<c>$ dollars. Find the cost of the trees in dollars.",
-    r"How many dollars do the pillars of <n> straight bridges cost at $<c>$ dollars each, if the "
-    r"bridges have <parts> spans, a pillar stands under each end of every span, and neighbouring "
-    r"spans rest on the same pillar?",
-    r"<N> chains are made of <parts> rods laid in a line; a bead sits at each joint between two "
-    r"rods and at each end of a chain. A bead weighs $<c>$ grams. What is the mass of all beads in "
-    r"grams?",
-    r"<name> pins <n> rows of <parts> postcards to a wall. In a row the cards overlap a little, "
-    r"one pin goes through each overlap, and one pin holds each end of the row. Each pin weighs "
-    r"$<c>$ milligrams. What do the pins weigh in milligrams?",
-    r"At $<c>$ dollars a post, what do the posts for <n> straight railings cost in dollars, if the "
-    r"railings consist of <parts> sections, each between two posts, and sections that meet share "
-    r"the post?",
-)
-
-
-@family("implicit", ("modular", "bound"), "the price of posts: one more than panels in each row")
-def fence_posts_cost(rng: Random, level: Level) -> Draft:
-    """Ask for the price of posts; a row has one more post than gaps."""
-    count, high, c = (
-        (2, 12, rng.randrange(3, 10)),
-        (3, 26, rng.randrange(6, 17)),
-        (5, 48, rng.randrange(13, 29)),
-    )[level - 1]
-    parts = [rng.randrange(3, high) for _ in range(count)]
-    total = sum(parts)
-    posts = agree(total + count, sum(len(range(part + 1)) for part in parts))
-    told = tell(
-        rng,
-        _POSTS,
-        parts=listed(parts),
-        n=_WORDS[count],
-        N=_WORDS[count].capitalize(),
-        c=c,
-        name=rng.choice(NAMES),
-    )
-    rules = [
-        gold(
-            "modular", f"whole posts are paid for, so the price is a multiple of {c}", divisible(c)
-        ),
-        gold(
-            "bound",
-            "every row has more posts than panels, and fewer than twice as many",
-            between(c * (total + 1), 2 * c * total),
-        ),
-    ]
-    lures: Lures = [
-        (total * c, "out_of_range"),
-        ((total + 1) * c, "other"),
-        (2 * total * c, "other"),
-        (posts, "encoded_form_not_applied"),
-        ((total - count) * c, "out_of_range"),
-        ((total + 2 * count) * c, "other"),
-        (total, "encoded_form_not_applied"),
-        (total * c + count, "other"),
-        ((total - 1) * c, "out_of_range"),
-    ]
-    return Draft(told.text, posts * c, rules, lures)
-
-
-FAMILIES = (whole_packs_cost, full_boxes_income, boards_cost, fence_posts_cost)
+FAMILIES = (whole_packs_cost, full_boxes_income, boards_cost)
