@@ -58,8 +58,8 @@ def count_without(rng: Random, level: Level) -> Draft | None:
     lures: Lures = [
         (multiples, "misled_by_cue"),
         (size, "out_of_range"),
-        (answer - 1, "out_of_range"),
-        (answer + 1, "out_of_range"),
+        (answer - 1, "other"),
+        (answer + 1, "other"),
         (high - multiples, "out_of_range"),
         (high - high // k, "out_of_range"),
         (high - low - size // k, "out_of_range"),
@@ -120,24 +120,20 @@ def inclusive_days(rng: Random, level: Level) -> Draft | None:
         last=f"${last}$ {months[-1][0]}",
         name=rng.choice(NAMES),
     )
-    whole = sum(month[1] for month in months[1:-1])
+    thirty = 30 * (len(months) - 1) + last - first
     rules = [
         gold("domain", "the answer is a count of days", integer()),
         gold(
             "bound",
-            "the span lies within the months named",
-            between(
-                2 if level == 1 else whole + last + 1,
-                sum(month[1] for month in months) - first + 1,
-            ),
+            "months have 30 or 31 days, so the dates tell the length to a few days",
+            between(thirty - 1, thirty + len(months) + 1),
             told.span("both"),
         ),
     ]
-    thirty = 30 * (len(months) - 1) + last - first
     lures: Lures = [
-        (answer - 1, "out_of_range"),
-        (answer - 2, "out_of_range"),
-        (answer + 1, "out_of_range"),
+        (answer - 1, "other"),
+        (answer - 2, "other"),
+        (answer + 1, "other"),
         (thirty + 1, "other"),
         (thirty, "other"),
         (31 * (len(months) - 1) + last - first + 1, "other"),

@@ -120,6 +120,7 @@ def dropped_extremes(rng: Random, level: Level) -> Draft:
     }.get(level, (8, 21, 99, rng.randrange(7, 15)))
     marks = rng.sample(range(low, high), count)
     kept = sorted(marks)[1:-1]
+    tens = sum(mark // 10 * 10 for mark in kept)
     total = sum(marks)
     answer = agree(d * sum(kept), d * (total - max(marks) - min(marks)))
     told = tell(rng, _JUDGES, marks=listed(marks), d=d, name=rng.choice(NAMES))
@@ -127,8 +128,8 @@ def dropped_extremes(rng: Random, level: Level) -> Draft:
         gold("modular", f"the score is {d} times a whole number", divisible(d)),
         gold(
             "bound",
-            f"{count - 2} marks count, each above {min(marks)} and below {max(marks)}",
-            between(d * (count - 2) * (min(marks) + 1), d * (count - 2) * (max(marks) - 1)),
+            f"{count - 2} marks count, and they are known to tens",
+            between(d * tens, d * (tens + 10 * len(kept))),
             told.span("drop"),
         ),
     ]

@@ -13,72 +13,70 @@ from cfr.constraint.demand import between, divisible
 __all__ = ["FAMILIES"]
 
 _PAIRS = (
-    r"In <groups> there are <sizes> <people>. «once:Everyone shakes hands exactly once with "
-    r"everyone else in the same <group>», and with nobody outside it. How many handshakes are "
-    r"there?",
-    r"A league has <groups> with <sizes> teams. «once:Within each <group>, every two teams meet in "
-    r"exactly one match.» How many matches are played altogether?",
-    r"How many phone calls are made if <groups> of <sizes> friends are formed and «once:every two "
-    r"friends in the same <group> talk exactly once»?",
-    r"<name> draws <groups> of <sizes> dots and «once:joins every two dots of the same <group> by "
-    r"one line». How many lines does <name> draw?",
+    r"In <groups> there are <sizes> people. «once:Everyone shakes hands exactly once with everyone "
+    r"else in the same group», and with nobody outside it. Each handshake lasts $<f>$ seconds. How "
+    r"many seconds do all the handshakes last, added up?",
+    r"A league has <groups> with <sizes> teams. «once:Within each group, every two teams meet in "
+    r"exactly one match.» A match lasts $<f>$ minutes. How many minutes of play are there "
+    r"altogether?",
+    r"How many cents do the phone calls cost if <groups> of <sizes> friends are formed, "
+    r"«once:every two friends in the same group talk exactly once», and a call costs $<f>$ cents?",
+    r"<name> draws <groups> of <sizes> dots and «once:joins every two dots of the same group by "
+    r"one line». A line takes $<f>$ seconds. How many seconds does <name> need for the lines?",
     r"At a chess evening <groups> of <sizes> players are made up. «once:Each player plays one game "
-    r"against each other player of the same <group>.» Find the total number of games.",
-    r"«once:Every two hikers of the same <group> have one photograph taken together.» There are "
-    r"<groups>, with <sizes> hikers. How many photographs are taken?",
+    r"against each other player of the same group», and $<f>$ points are given out in every game. "
+    r"Find the total number of points given out.",
+    r"«once:Every two hikers of the same group have one photograph taken together.» There are "
+    r"<groups>, with <sizes> hikers. A photograph costs $<f>$ dollars. How many dollars do the "
+    r"photographs cost?",
     r"There are <groups> with <sizes> islands. «once:One ferry line links every two islands of the "
-    r"same <group>», and each line is counted once. How many ferry lines are there?",
+    r"same group», and on each line there are $<f>$ ferries. How many ferries are there?",
     r"<name> compares colours: <groups> hold <sizes> samples, and «once:each sample is compared "
-    r"once with each other sample of its <group>». How many comparisons does <name> make?",
+    r"once with each other sample of its group». A comparison takes $<f>$ seconds. How many "
+    r"seconds do the comparisons take?",
 )
 
 
-@family("explicit", ("structure", "bound"), "pairs in groups, each pair counted once")
+@family("explicit", ("modular", "bound"), "pairs in groups, each pair counted once")
 def pairs_once(rng: Random, level: Level) -> Draft | None:
     """Count pairs inside groups; counting each twice, or across groups, is the trap."""
-    count = (2, 3, 4)[level - 1]
-    sizes = [rng.randrange(3, 9 + 4 * level) for _ in range(count)]
+    count, top, f = (
+        (2, 9, rng.randrange(3, 10)),
+        (3, 12, rng.randrange(4, 13)),
+        (4, 17, rng.randrange(7, 20)),
+    )[level - 1]
+    sizes = [rng.randrange(3, top) for _ in range(count)]
     if len(set(sizes)) < count:
         return None
     listing = sum(len(list(combinations(range(size), 2))) for size in sizes)
-    answer = agree(sum(size * (size - 1) for size in sizes) // 2, listing)
+    pairs = agree(sum(size * (size - 1) for size in sizes) // 2, listing)
     total = sum(sizes)
     word = ("two", "three", "four")[count - 2]
     told = tell(
-        rng,
-        _PAIRS,
-        groups=f"{word} groups",
-        group="group",
-        sizes=listed(sizes),
-        people="people",
-        name=rng.choice(NAMES),
+        rng, _PAIRS, groups=f"{word} groups", sizes=listed(sizes), f=f, name=rng.choice(NAMES)
     )
     rules = [
-        gold(
-            "structure",
-            "every pair is counted once, so there are fewer than all pairs of the people together",
-            between(total - count, total * (total - 1) // 2 - 1),
-            told.span("once"),
-        ),
+        gold("modular", f"every pair counts {f}, so the answer is a multiple of {f}", divisible(f)),
         gold(
             "bound",
-            "each group of s gives at least s - 1 and at most as many pairs as the largest group",
-            between(sum(size - 1 for size in sizes), count * max(sizes) * (max(sizes) - 1) // 2),
+            "pairs of different groups do not count, and no pair counts twice",
+            between(f * (total - count), f * (total * (total - 1) // 2 - 1)),
+            told.span("once"),
         ),
     ]
     lures: Lures = [
-        (2 * answer, "other"),
-        (total * (total - 1) // 2, "out_of_range"),
-        (sum(size * size for size in sizes), "other"),
-        (sum(size * (size + 1) // 2 for size in sizes), "other"),
-        (total * (total - 1), "out_of_range"),
-        (total, "misled_by_cue"),
-        (sum(size - 1 for size in sizes), "other"),
-        (sizes[0] * sizes[1], "other"),
-        (sizes[0] * (sizes[0] - 1) // 2, "encoded_form_not_applied"),
-        (total - count - 1, "out_of_range"),
+        (2 * f * pairs, "other"),
+        (f * total * (total - 1) // 2, "out_of_range"),
+        (pairs, "encoded_form_not_applied"),
+        (f * total, "misled_by_cue"),
+        (f * sum(size * size for size in sizes), "other"),
+        (f * sum(size * (size + 1) // 2 for size in sizes), "other"),
+        (f * total * (total - 1), "out_of_range"),
+        (f * (total - count), "other"),
+        (f * sizes[0] * sizes[1], "other"),
+        (2 * pairs, "encoded_form_not_applied"),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told.text, f * pairs, rules, lures)
 
 
 _FEE = (
@@ -122,6 +120,7 @@ def counted_once(rng: Random, level: Level) -> Draft | None:
     both = rng.randrange(2, min(sizes) - 1)
     total = sum(sizes)
     people = total - both
+    tens = sum(size // 10 * 10 for size in sizes)
     answer = agree(fee * people, sum(fee for _ in range(total - 2 * both)) + fee * both)
     names = rng.sample(_CLUBS, count)
     clubs = f"the {', '.join(names[:-1])} and {names[-1]} clubs"
@@ -143,8 +142,8 @@ def counted_once(rng: Random, level: Level) -> Draft | None:
         ),
         gold(
             "bound",
-            "there are fewer people than names on the lists",
-            between(fee * max(sizes), fee * (total - 1)),
+            "there are fewer people than names, and the names are known to tens",
+            between(fee * (tens - both), fee * min(total - 1, tens + 10 * count - both)),
             told.span("once"),
         ),
     ]

@@ -55,7 +55,11 @@ def saw_cuts(rng: Random, level: Level) -> Draft:
     )
     rules = [
         gold("modular", f"every cut counts {t}, so the answer is a multiple of {t}", divisible(t)),
-        gold("bound", "there are fewer cuts than pieces", between(t * count, t * (total - 1))),
+        gold(
+            "bound",
+            "there are fewer cuts than pieces, but not many fewer",
+            between(t * (total - 2 * count), t * (total - 1)),
+        ),
     ]
     lures: Lures = [
         (t * total, "out_of_range"),
@@ -113,8 +117,8 @@ def floors_climbed(rng: Random, level: Level) -> Draft | None:
         gold("modular", f"each floor counts {s}, so the answer is a multiple of {s}", divisible(s)),
         gold(
             "bound",
-            "each way is shorter than the highest floor is high",
-            between(s * legs, s * legs * (max(stops) - 1)),
+            "the differences of the floors tell the way to a floor or so",
+            between(s * (total - legs), s * (total + legs)),
         ),
     ]
     lures: Lures = [
@@ -177,8 +181,8 @@ def pages_read(rng: Random, level: Level) -> Draft:
         gold("modular", f"each page counts {t}, so the answer is a multiple of {t}", divisible(t)),
         gold(
             "bound",
-            "the pages before the first one do not count",
-            between(t * count, t * (last - ends[0][0] + 1)),
+            "the differences of the page numbers tell the pages to one or two",
+            between(t * (spans - count), t * (spans + 2 * count)),
         ),
     ]
     lures: Lures = [
@@ -243,7 +247,7 @@ def counted_from_both_ends(rng: Random, level: Level) -> Draft:
         gold(
             "bound",
             "the place itself is counted from both ends",
-            between(f * max(front + back), f * (both - 1)),
+            between(f * (both - 2 * level), f * (both - 1)),
         ),
     ]
     lures: Lures = [

@@ -49,6 +49,7 @@ def there_and_back(rng: Random, level: Level) -> Draft:
     )[level - 1]
     parts = [rng.randrange(4, high) for _ in range(count)]
     total = sum(parts)
+    tens = sum(part // 10 * 10 for part in parts)
     answer = agree(2 * d * total, sum(d + d for part in parts for _ in range(part)))
     told = tell(rng, _COMMUTE, parts=listed(parts), n=_WORDS[count], d=d, name=rng.choice(NAMES))
     rules = [
@@ -59,8 +60,8 @@ def there_and_back(rng: Random, level: Level) -> Draft:
         ),
         gold(
             "bound",
-            "every way is gone in both directions",
-            between(2 * d * max(parts), 2 * d * count * max(parts)),
+            "every way is gone in both directions, and the ways are known to tens",
+            between(2 * d * max(*parts, tens), 2 * d * (tens + 10 * count)),
         ),
     ]
     lures: Lures = [
@@ -179,8 +180,8 @@ def fence_posts_cost(rng: Random, level: Level) -> Draft:
         ),
         gold(
             "bound",
-            "every row has more posts than panels, and fewer than twice as many",
-            between(c * (total + 1), 2 * c * total),
+            "every row has more posts than panels, but not many more",
+            between(c * (total + 1), c * (total + 2 * count)),
         ),
     ]
     lures: Lures = [

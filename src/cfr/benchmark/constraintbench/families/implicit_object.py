@@ -8,15 +8,7 @@ from random import Random
 from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import (
-    above,
-    all_of,
-    between,
-    congruent,
-    divisible,
-    integer,
-    least_residue,
-)
+from cfr.constraint.demand import between, congruent, divisible, least_residue
 
 __all__ = ["FAMILIES"]
 
@@ -226,13 +218,13 @@ _SEATS = (
 )
 
 
-@family("implicit", ("modular", "domain"), "the places that stay empty in the last coach")
+@family("implicit", ("modular",), "the places that stay empty in the last coach")
 def empty_seats(rng: Random, level: Level) -> Draft | None:
     """Ask for empty seats; those taken in the last coach are the trap."""
     count, high, c = (
-        (2, 60, rng.randrange(17, 31)),
-        (3, 110, rng.randrange(26, 48)),
-        (5, 190, rng.randrange(34, 62)),
+        (2, 60, rng.choice((20, 30))),
+        (3, 110, rng.choice((30, 40))),
+        (5, 190, rng.choice((40, 50, 60))),
     )[level - 1]
     parts = [rng.randrange(11, high) for _ in range(count)]
     total = sum(parts)
@@ -251,7 +243,11 @@ def empty_seats(rng: Random, level: Level) -> Draft | None:
     )
     rules = [
         gold("modular", f"fewer than {c} seats stay empty", least_residue(c)),
-        gold("domain", "seats are counted in whole numbers", all_of(integer(), above(-1))),
+        gold(
+            "modular",
+            "the seats are a multiple of 10, so the people give the last digit",
+            congruent(-total, 10),
+        ),
     ]
     lures: Lures = [
         (total % c, "misled_by_cue"),

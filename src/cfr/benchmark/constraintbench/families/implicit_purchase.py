@@ -9,7 +9,7 @@ from random import Random
 from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import above, between, divisible
+from cfr.constraint.demand import between, divisible
 
 __all__ = ["FAMILIES"]
 
@@ -213,8 +213,8 @@ def boards_cost(rng: Random, level: Level) -> Draft | None:
         ),
         gold(
             "bound",
-            "the boards are longer than all pieces together",
-            above(Fraction(total * s * c, length)),
+            "the boards are longer than all pieces together, and each gives two pieces or more",
+            between(Fraction(total * s * c, length), Fraction((total + 1) * c, 2)),
         ),
     ]
     lures: Lures = [
