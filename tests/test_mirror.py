@@ -17,12 +17,14 @@ COVERED_BY: dict[str, str] = {
     f"{FAMILIES}/{name}.py": f"{FAMILIES}/test_families.py"
     for name in (
         "explicit_count",
+        "explicit_digit",
         "explicit_fraction",
         "explicit_list",
         "explicit_people",
         "explicit_total",
         "explicit_unit",
         "implicit_calendar",
+        "implicit_contest",
         "implicit_interval",
         "implicit_length",
         "implicit_object",

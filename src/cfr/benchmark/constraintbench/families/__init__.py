@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from cfr.benchmark.constraintbench.families import (
     explicit_count,
+    explicit_digit,
     explicit_fraction,
     explicit_list,
     explicit_people,
     explicit_total,
     explicit_unit,
     implicit_calendar,
+    implicit_contest,
     implicit_interval,
     implicit_length,
     implicit_object,
@@ -28,12 +30,14 @@ FAMILIES: dict[str, Family] = {
     family.name: family
     for module in (
         explicit_count,
+        explicit_digit,
         explicit_fraction,
         explicit_list,
         explicit_people,
         explicit_total,
         explicit_unit,
         implicit_calendar,
+        implicit_contest,
         implicit_interval,
         implicit_length,
         implicit_object,
