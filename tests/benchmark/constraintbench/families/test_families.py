@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -196,16 +197,54 @@ def _packs(text: str) -> int:
     return -(-sum(_numbers(needed)) // size) * price
 
 
-def _fence(text: str) -> int:
-    rows = _numbers(_longest_list(text))
-    (price,) = _numbers(text.replace(_longest_list(text), ""))
-    return sum(row + 1 for row in rows) * price
+def _times(each: Callable[[int], int]) -> Callable[[str], int]:
+    """Read a text with one list and one other number: a sum over the list, times that number."""
+
+    def read(text: str) -> int:
+        entries = _longest_list(text)
+        (price,) = _numbers(text.replace(entries, ""))
+        return price * sum(map(each, _numbers(entries)))
+
+    return read
 
 
-def _commute(text: str) -> int:
-    days = _longest_list(text)
-    (way,) = _numbers(text.replace(days, ""))
-    return 2 * way * sum(_numbers(days))
+def _extremes_dropped(text: str) -> int:
+    marks = _longest_list(text)
+    (factor,) = _numbers(text.replace(marks, ""))
+    return factor * sum(sorted(_numbers(marks))[1:-1])
+
+
+def _reversed(text: str) -> int:
+    return int(str(sum(_numbers(text)))[::-1])
+
+
+def _centimetres(text: str) -> int:
+    ((metres, rest),) = re.findall(r"\$(\d+)\$ m \$(\d+)\$ cm", text)
+    (pieces,) = re.findall(r"\$(\d+)\$ (?!m |cm )", text)
+    return int(pieces) * (100 * int(metres) + int(rest))
+
+
+def _empty(text: str) -> int:
+    groups = _longest_list(text)
+    (seats,) = _numbers(text.replace(groups, ""))
+    return -sum(_numbers(groups)) % seats
+
+
+def _pages(text: str) -> int:
+    runs = re.findall(r"\$(\d+)\$ to \$(\d+)\$", text)
+    (each,) = _numbers(re.sub(r"\$\d+\$ to \$\d+\$", "", text))
+    return each * sum(int(last) - int(first) + 1 for first, last in runs)
+
+
+def _floors(text: str) -> int:
+    stops = [int(floor) for floor in re.findall(r"floor \$(\d+)\$", text)]
+    (each,) = _numbers(re.sub(r"floor \$\d+\$", "", text))
+    return each * sum(abs(b - a) for a, b in pairwise(stops))
+
+
+def _clock(text: str) -> int:
+    ((hour, start),) = re.findall(r"(\d+):(\d\d)", text)
+    return (int(start) + sum(_numbers(text.replace(f"{hour}:{start}", "")))) % 60
 
 
 def _longest_list(text: str) -> str:
@@ -228,8 +267,20 @@ READERS: dict[str, Callable[[str], int | Fraction]] = {
     "page_digits": _page_digits,
     "shorter_side": _width,
     "whole_packs_cost": _packs,
-    "fence_posts_cost": _fence,
-    "there_and_back": _commute,
+    "fence_posts_cost": _times(lambda row: row + 1),
+    "there_and_back": _times(lambda days: 2 * days),
+    "saw_cuts": _times(lambda pieces: pieces - 1),
+    "knockout_matches": _times(lambda players: players - 1),
+    "dice_undersides": _times(lambda top: 7 - top),
+    "pairs_once": _times(lambda size: size * (size - 1) // 2),
+    "dropped_extremes": _extremes_dropped,
+    "reversed_result": _reversed,
+    "pieces_in_centimetres": _centimetres,
+    "empty_seats": _empty,
+    "three_digit_counter": lambda text: sum(_numbers(text)) % 1000,
+    "pages_read": _pages,
+    "floors_climbed": _floors,
+    "minute_display": _clock,
     "largest_multiple": _largest_multiple,
     "at_most_story": _mean,
     "percent_story": _percent_left,

@@ -42,14 +42,7 @@ _ODDS = (
 @family("explicit", ("format", "structure"), "a probability in lowest terms, coded as m + n")
 def reduced_probability(rng: Random, level: Level) -> Draft | None:
     """Ask for m + n of a probability that has to be reduced first."""
-    if level == 3:
-        takes, a, b = 2, rng.randrange(4, 16), rng.randrange(3, 16)
-    else:
-        shared = rng.choice(((2, 3, 4, 5), (4, 6, 8, 9))[level - 1])
-        both = rng.randrange(9, 25 + 12 * level)
-        m = rng.choice([m for m in range(2, (both + 1) // 2) if gcd(m, both) == 1])
-        n = both - m
-        takes, a, b = 1, shared * m, shared * (n - m)
+    takes, a, b = _bag(rng, level)
     total = a + b
     ways, all_ways = comb(a, takes), comb(total, takes)
     listing = sum(all(i < a for i in pair) for pair in combinations(range(total), takes))
@@ -103,6 +96,16 @@ def reduced_probability(rng: Random, level: Level) -> Draft | None:
         (a + total, "encoded_form_not_applied"),
     ]
     return Draft(told.text, m + n, rules, lures)
+
+
+def _bag(rng: Random, level: Level) -> tuple[int, int, int]:
+    """Draw how many are taken, how many fit and how many do not."""
+    if level == 3:
+        return 2, rng.randrange(4, 16), rng.randrange(3, 16)
+    shared = rng.choice(((2, 3, 4, 5), (4, 6, 8, 9))[level - 1])
+    both = rng.randrange(9, 25 + 12 * level)
+    m = rng.choice([m for m in range(2, (both + 1) // 2) if gcd(m, both) == 1])
+    return 1, shared * m, shared * (both - 2 * m)
 
 
 _RATIO = (
