@@ -153,9 +153,8 @@ def _percent_left(text: str) -> Fraction:
 
 
 def _full_groups(text: str) -> int:
-    parts = _longest_list(text)
-    (k,) = _numbers(text.replace(parts, ""))
-    return sum(_numbers(parts)) // k * k
+    k, *parts = sorted(number for number in _numbers(text) if number)
+    return sum(parts) // k * k
 
 
 def _sum_of_multiples(text: str) -> int:
@@ -202,7 +201,7 @@ def _times(each: Callable[[int], int]) -> Callable[[str], int]:
 
     def read(text: str) -> int:
         entries = _longest_list(text)
-        (price,) = _numbers(text.replace(entries, ""))
+        (price,) = _numbers(text.replace(entries, "", 1))
         return price * sum(map(each, _numbers(entries)))
 
     return read

@@ -23,8 +23,8 @@ _WITHOUT = (
     r"«not:Every house whose number is divisible by $<k>$ is skipped.» <name> delivers one paper "
     r"to each other house with a number from $<low>$ to $<high>$. How many papers does <name> "
     r"deliver?",
-    r"Tickets $<low>$ to $<high>$ go into a hat, «not:except those whose number is divisible by "
-    r"$<k>$». How many tickets go into the hat?",
+    r"Of the tickets $<low>$ to $<high>$, «not:those whose number is divisible by $<k>$ are thrown "
+    r"away». How many tickets are kept?",
     r"In a counting game the players say the numbers from $<low>$ to $<high>$ in turn, but "
     r"«not:clap instead of saying a multiple of $<k>$». How many numbers are said aloud?",
     r"How many pages of a chapter that runs from page $<low>$ to page $<high>$ have no picture, if "
@@ -35,9 +35,9 @@ _WITHOUT = (
 @family("explicit", ("domain", "bound"), "how many numbers of a range are not multiples")
 def count_without(rng: Random, level: Level) -> Draft | None:
     """Count the numbers of a range without the multiples of one number."""
-    low = 1 if level == 1 else rng.randrange(11, 60 * level)
-    k = rng.choice(((3, 4, 5, 6, 10), (4, 6, 7, 8), (7, 9, 11, 12, 13))[level - 1])
-    size = rng.randrange(18, 60) if level == 1 else rng.randrange(30, 50 + 60 * level)
+    k = rng.choice(((3, 4, 5, 6, 8, 10), (4, 6, 7, 8), (7, 9, 11, 12, 13))[level - 1])
+    low = rng.randrange(61, 180) if level == 3 else 1
+    size = (k * rng.randrange(2, 11), rng.randrange(20, 60), rng.randrange(80, 230))[level - 1]
     high = low + size - 1
     listing = sum(n % k != 0 for n in range(low, high + 1))
     multiples = high // k - (low - 1) // k
@@ -64,7 +64,7 @@ def count_without(rng: Random, level: Level) -> Draft | None:
         (high - high // k, "out_of_range"),
         (high - low - size // k, "out_of_range"),
         (size - 1, "out_of_range"),
-        (f"{size - size / k:.1f}" if size * 10 % k else size * 10, "not_an_integer"),
+        (f"{size - size / k:.1f}" if size % k else f"{answer}.5", "not_an_integer"),
         (sum(n for n in range(low, high + 1) if n % k), "encoded_form_not_applied"),
     ]
     return Draft(told.text, answer, rules, lures)
@@ -99,14 +99,13 @@ _MONTHS = (
 def inclusive_days(rng: Random, level: Level) -> Draft | None:
     """Count the days of a span with both its ends."""
     start = rng.randrange(len(_MONTHS) - level + (level == 1))
-    end = start + (0, 1, 2)[level - 1]
-    if level == 3:
-        end = min(start + rng.choice((2, 3)), len(_MONTHS) - 1)
+    end = start + (0, 1, rng.choice((1, 2)))[level - 1]
     first, last = rng.randrange(2, 29), rng.randrange(2, 30)
     if level == 1:
-        length = rng.randrange(4, 27)
-        first = rng.randrange(2, 31 - length)
-        last = first + length - 1
+        first = rng.randrange(1, 6)
+        last = first + rng.randrange(3, 26)
+    elif level == 2:
+        first, last = rng.randrange(20, 30), rng.randrange(2, 21)
     months = _MONTHS[start : end + 1]
     days = (date(2027, months[-1][2], last) - date(2027, months[0][2], first)).days + 1
     by_months = sum(month[1] for month in months[:-1]) - first + last + 1

@@ -1,16 +1,16 @@
-"""Explicit tier, fractions and roots: in lowest terms, as a code, the root that is asked for."""
+"""Explicit tier, fractions and ratios: in lowest terms, as a code."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
-from math import comb, gcd, isqrt
+from math import comb, gcd, perm
 from random import Random
 
 from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import all_of, below, between, divides, encoded, integer
+from cfr.constraint.demand import all_of, between, divides, encoded, integer
 
 __all__ = ["FAMILIES"]
 
@@ -52,15 +52,11 @@ def reduced_probability(rng: Random, level: Level) -> Draft | None:
     m, n = value.numerator, value.denominator
     shared = gcd(ways, all_ways)
     small = next(d for d in range(2, shared + 1) if shared % d == 0)
-    draw = (
-        "One of them is taken at random."
-        if takes == 1
-        else "Two of them are taken at random, one after the other, without putting back."
-    )
-    event = "it is" if takes == 1 else "both are"
+    many = "{} of them are taken at random, one after the other, without putting back."
+    draw = ("One of them is taken at random.", many.format("Two"), many.format("Three"))[level - 1]
+    event = ("it is", "both are", "all three are")[level - 1]
     told = tell(rng, _ODDS, a=a, b=b, draw=draw, event=event, name=rng.choice(NAMES))
-    ordered = a * (a - 1) if takes == 2 else a
-    all_ordered = total * (total - 1) if takes == 2 else total
+    ordered, all_ordered = perm(a, takes), perm(total, takes)
     rules = [
         gold(
             "format",
@@ -100,11 +96,11 @@ def reduced_probability(rng: Random, level: Level) -> Draft | None:
 
 def _bag(rng: Random, level: Level) -> tuple[int, int, int]:
     """Draw how many are taken, how many fit and how many do not."""
-    if level == 3:
-        return 2, rng.randrange(4, 16), rng.randrange(3, 16)
-    shared = rng.choice(((2, 3, 4, 5), (4, 6, 8, 9))[level - 1])
-    both = rng.randrange(9, 25 + 12 * level)
-    m = rng.choice([m for m in range(2, (both + 1) // 2) if gcd(m, both) == 1])
+    if level > 1:
+        return level, rng.randrange(4, 16), rng.randrange(3, 16)
+    shared = rng.choice((2, 3, 5, 10))
+    both = rng.randrange(7, 35)
+    m = rng.choice([m for m in range(1, (both + 1) // 2) if gcd(m, both) == 1])
     return 1, shared * m, shared * (both - 2 * m)
 
 
@@ -137,11 +133,13 @@ _THINGS = ("oats", "rye", "barley", "maize")
 def ratio_code(rng: Random, level: Level) -> Draft | None:
     """Ask for the sum of the terms of a ratio that has to be reduced first."""
     count, shared = (
-        (2, rng.choice((2, 3, 4, 5, 6))),
-        (3, rng.choice((4, 6, 8, 9))),
+        (2, rng.choice((2, 3, 5, 10))),
+        (3, rng.choice((2, 3, 4, 5, 10))),
         (4, rng.choice((6, 8, 12, 14, 15))),
     )[level - 1]
-    terms = rng.sample(range(2, (30, 27, 25)[level - 1]), count)
+    both = rng.randrange(7, 40)
+    first = rng.randrange(1, both)
+    terms = [first, both - first] if level == 1 else rng.sample(range(2, 17 + 3 * level), count)
     divisor = gcd(*terms)
     parts = [shared * term for term in terms]
     by_gcd = sum(parts) // gcd(*parts)
@@ -193,58 +191,4 @@ def ratio_code(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, answer, rules, lures)
 
 
-_ROOT = (
-    r"What is the «sign:negative» solution of $<equation>$?",
-    r"Find the «sign:negative number» $x$ with $<equation>$.",
-    r"The equation $<equation>$ has one positive and one negative solution. «sign:Give the "
-    r"negative one.»",
-    r"<name> solves $<equation>$ and writes down «sign:only the solution below zero». Which number "
-    r"does <name> write down?",
-    r"A «sign:negative» number $x$ satisfies $<equation>$. What is $x$?",
-    r"Solve $<equation>$ for $x$, «sign:where $x$ is less than $0$».",
-    r"A point lies to the left of zero on the number line, «sign:so it has a negative coordinate» "
-    r"$x$, and $<equation>$. What is its coordinate?",
-    r"«sign:Discard the positive solution»: which $x$ remains as a solution of $<equation>$?",
-)
-
-
-@family("explicit", ("domain", "bound"), "the negative root of a quadratic equation")
-def negative_root(rng: Random, level: Level) -> Draft | None:
-    """Ask for the negative one of two roots; the positive one is the trap."""
-    low, high = ((2, 26), (6, 34), (11, 46))[level - 1]
-    positive, size = rng.randrange(1, high), rng.randrange(low, high)
-    if positive == size:
-        return None
-    b, c = size - positive, positive * size
-    root = -(isqrt(b * b + 4 * c) + b) // 2
-    answer = agree(root, next(x for x in range(-1, -c - 1, -1) if x * x + b * x == c))
-    middle = f"{'+' if b > 0 else '-'} {abs(b) if abs(b) > 1 else ''}x"
-    equation = {1: f"x^2 {middle} - {c} = 0", 2: f"x^2 {middle} = {c}"}.get(
-        level, f"x(x {'+' if b > 0 else '-'} {abs(b)}) = {c}"
-    )
-    even = isqrt(c)
-    limit = between(-c, -even) if b > 0 else between(-even, -1)
-    told = tell(rng, _ROOT, equation=equation, name=rng.choice(NAMES))
-    rules = [
-        gold("domain", "the answer is negative", below(0), told.span("sign")),
-        gold(
-            "bound",
-            "the roots multiply to -c, and the sign of b says which is the larger in size",
-            limit,
-        ),
-    ]
-    lures: Lures = [
-        (positive, "out_of_range"),
-        (size, "out_of_range"),
-        (-positive, "other"),
-        (positive - size, "other"),
-        (-c, "other"),
-        (c, "other"),
-        (b * b + 4 * c, "encoded_form_not_applied"),
-        (isqrt(b * b + 4 * c), "encoded_form_not_applied"),
-        (2 * -size, "other"),
-    ]
-    return Draft(told.text, answer, rules, lures)
-
-
-FAMILIES = (reduced_probability, ratio_code, negative_root)
+FAMILIES = (reduced_probability, ratio_code)

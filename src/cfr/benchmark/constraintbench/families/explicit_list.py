@@ -37,7 +37,7 @@ _ORDINAL = ("", "", "second", "third", "fourth")
 def rank_in_list(rng: Random, level: Level) -> Draft | None:
     """Ask for a value by rank where repeated values would shift the rank."""
     rank = rng.choice(((2,), (2, 3), (3, 4))[level - 1])
-    different = (5, 7, 10)[level - 1]
+    different = (3, 5, 10)[level - 1]
     values = rng.sample(range(11, (60, 99, 190)[level - 1]), different)
     largest = rng.choice((True, False))
     order = sorted(values, reverse=largest)
@@ -115,12 +115,14 @@ _JUDGES = (
 def dropped_extremes(rng: Random, level: Level) -> Draft:
     """Ask for a score after the best and the worst mark are taken out."""
     count, low, high, d = {
-        1: (4, 3, 20, rng.randrange(2, 6)),
-        2: (6, 11, 50, rng.randrange(3, 8)),
+        1: (4, 2, 14, rng.choice((2, 3, 5, 10))),
+        2: (5, 3, 30, rng.randrange(2, 6)),
     }.get(level, (8, 21, 99, rng.randrange(7, 15)))
     marks = rng.sample(range(low, high), count)
+    if level == 1:
+        marks.sort(reverse=rng.choice((True, False)))
     kept = sorted(marks)[1:-1]
-    tens = sum(mark // 10 * 10 for mark in kept)
+    size, tens = len(kept), sum(mark // 10 * 10 for mark in kept)
     total = sum(marks)
     answer = agree(d * sum(kept), d * (total - max(marks) - min(marks)))
     told = tell(rng, _JUDGES, marks=listed(marks), d=d, name=rng.choice(NAMES))
@@ -128,8 +130,8 @@ def dropped_extremes(rng: Random, level: Level) -> Draft:
         gold("modular", f"the score is {d} times a whole number", divisible(d)),
         gold(
             "bound",
-            f"{count - 2} marks count, and they are known to tens",
-            between(d * tens, d * (tens + 10 * len(kept))),
+            f"{count - 2} marks count, none of them extreme, and they are known to tens",
+            between(d * max(tens, size * min(marks)), d * min(tens + 10 * size, size * max(marks))),
             told.span("drop"),
         ),
     ]
@@ -171,7 +173,7 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six")
 @family("explicit", ("modular", "format"), "a sum with its digits in reverse order")
 def reversed_result(rng: Random, level: Level) -> Draft | None:
     """Ask for the digits of a sum in reverse; the sum itself is the trap."""
-    count, low, high = ((2, 31, 200), (3, 101, 600), (4, 600, 2900))[level - 1]
+    count, low, high = ((2, 11, 50), (2, 61, 400), (5, 600, 2900))[level - 1]
     terms = [rng.randrange(low, high) for _ in range(count)]
     total = sum(terms)
     by_arithmetic, left = 0, total
@@ -179,7 +181,7 @@ def reversed_result(rng: Random, level: Level) -> Draft | None:
         by_arithmetic, left = 10 * by_arithmetic + left % 10, left // 10
     answer = agree(by_arithmetic, int(str(total)[::-1]))
     size = len(str(total))
-    if total < 100 or answer == total or total % 10 == 0:
+    if total < (30, 100, 1000)[level - 1] or answer == total or total % 10 == 0:
         return None
     told = tell(
         rng,

@@ -37,7 +37,7 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 @family("explicit", ("format", "bound"), "a total rounded to the nearest multiple of 10, 25, 50")
 def nearest_multiple(rng: Random, level: Level) -> Draft | None:
     """Ask for a rounded total, where the total itself is the tempting answer."""
-    count, least, most, unit = {1: (2, 21, 480, 10), 2: (4, 31, 950, 50)}.get(
+    count, least, most, unit = {1: (2, 11, 290, 10), 2: (3, 31, 950, rng.choice((10, 50)))}.get(
         level, (6, 112, 980, rng.choice((25, 40)))
     )
     terms = [rng.randrange(least, most) for _ in range(count)]
@@ -84,6 +84,22 @@ def _estimate(terms: Sequence[int]) -> tuple[int, int]:
     return low, low + 10 * len(terms)
 
 
+_FULL_ONE = (
+    r"Find «multiple:the largest multiple of $<k>$» that is not greater than $<sum>$.",
+    r"What is «multiple:the greatest multiple of $<k>$» that is at most $<sum>$?",
+    r"<name> has $<sum>$ apples and packs them in crates. «multiple:Each crate must hold exactly "
+    r"$<k>$ apples.» <name> fills as many crates as possible. How many apples are in the crates?",
+    r"«multiple:Stickers are pasted only in complete pages of $<k>$.» <name> has $<sum>$ stickers. "
+    r"How many of the stickers are pasted?",
+    r"How many of $<sum>$ screws can be packed, if «multiple:every packet must contain exactly "
+    r"$<k>$ screws»?",
+    r"$<sum>$ singers want to stand «multiple:in complete rows of $<k>$», as many of them as "
+    r"possible. How many singers stand in the rows?",
+    r"<name> counts upward «multiple:in steps of $<k>$», starting at $0$, and stops before going "
+    r"above $<sum>$. What is the last number that <name> says?",
+    r"A bakery baked $<sum>$ rolls and delivers them «multiple:only in full trays of $<k>$»; the "
+    r"rest stay behind. How many rolls are delivered?",
+)
 _FULL = (
     r"Find «multiple:the largest multiple of $<k>$» that is not greater than $<sum>$.",
     r"What is «multiple:the greatest multiple of $<k>$» that does not exceed $<sum>$?",
@@ -108,18 +124,19 @@ _FULL = (
 @family("explicit", ("modular", "bound"), "the part of a total that fills whole groups")
 def full_groups_total(rng: Random, level: Level) -> Draft | None:
     """Ask for the largest multiple that a total reaches; the total itself is the trap."""
-    count, most, k = {1: (2, 98, rng.randrange(6, 11)), 2: (3, 260, rng.randrange(11, 15))}.get(
-        level, (4, 700, rng.randrange(16, 25))
-    )
+    count, most, k = {
+        1: (1, 210, rng.choice((4, 5, 6, 8, 10))),
+        2: (2, 90, rng.randrange(4, 11)),
+    }.get(level, (4, 400, rng.randrange(13, 25)))
     terms = [rng.randrange(most // 4, most) for _ in range(count)]
     total = sum(terms)
     answer = agree(total - total % k, max(n for n in range(0, total + 1, k)))
     each = sum(term - term % k for term in terms)
-    if answer in (total, each):
+    if answer == total or (count > 1 and answer == each):
         return None
     told = tell(
         rng,
-        _FULL,
+        _FULL_ONE if level == 1 else _FULL,
         sum=" + ".join(map(str, terms)),
         parts=listed(terms),
         days=_WORDS[count],
@@ -167,8 +184,8 @@ _CHOSEN = (
 def sum_of_multiples(rng: Random, level: Level) -> Draft | None:
     """Ask for the sum of some numbers of a list; the others are there to be left out."""
     size, chosen, high, k = {
-        1: (5, 2, 90, rng.choice((4, 5, 6))),
-        2: (7, 3, 110, rng.choice((6, 7, 8))),
+        1: (4, 2, 80, rng.choice((3, 4, 5, 10))),
+        2: (6, 3, 90, rng.choice((4, 5, 6))),
     }.get(level, (10, 4, 240, rng.choice((7, 9, 12, 13))))
     inside = rng.sample([n for n in range(2 * k, high) if n % k == 0], chosen)
     outside = rng.sample([n for n in range(2 * k, high) if n % k], size - chosen)
@@ -217,8 +234,8 @@ _BETWEEN = (
 @family("explicit", ("modular", "bound"), "the sum of the multiples strictly between two multiples")
 def strictly_between_sum(rng: Random, level: Level) -> Draft:
     """Ask for a sum over an open range whose ends would belong to it if it were closed."""
-    count, k = {1: (3, rng.randrange(3, 12)), 2: (5, rng.randrange(6, 15))}.get(
-        level, (rng.randrange(7, 10), rng.randrange(12, 24))
+    count, k = {1: (2, rng.randrange(3, 13)), 2: (3, rng.randrange(3, 15))}.get(
+        level, (rng.randrange(5, 8), rng.randrange(8, 22))
     )
     first = rng.randrange(2, 10)
     low, high = first * k, (first + count + 1) * k

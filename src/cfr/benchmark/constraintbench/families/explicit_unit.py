@@ -38,9 +38,9 @@ _MINUTES = (
 )
 def total_in_minutes(rng: Random, level: Level) -> Draft:
     """Ask for a total of mixed times in minutes; hours and minutes are the trap."""
-    count = (2, 3, 5)[level - 1]
-    hours = [rng.randrange(1, 3 + level) for _ in range(count)]
-    minutes = [rng.randrange(11, 59) for _ in range(count)]
+    count, most, step = ((2, 3, 5), (3, 5, 1), (6, 12, 1))[level - 1]
+    hours = [rng.randrange(1, most) for _ in range(count)]
+    minutes = [step * rng.randrange(11 // step, 59 // step) for _ in range(count)]
     total = agree(
         sum(60 * h + m for h, m in zip(hours, minutes, strict=True)),
         60 * sum(hours) + sum(minutes),
@@ -111,11 +111,9 @@ _GOODS = ("sandwich", "notebook", "juice", "pie", "postcard", "muffin", "salad",
 @family("explicit", ("dimension", "modular", "bound"), "change told in cents")
 def change_in_cents(rng: Random, level: Level) -> Draft | None:
     """Ask for change in cents where prices are told in dollars."""
-    kinds = (2, 3, 4)[level - 1]
+    kinds = (1, 2, 4)[level - 1]
     note = rng.choice(((5, 10), (10, 20), (50, 100))[level - 1])
-    amounts = [
-        rng.randrange(2, 6) if level == 3 or (level == 2 and i == 0) else 1 for i in range(kinds)
-    ]
+    amounts = [rng.randrange(2, 6) if level == 3 else 1 for _ in range(kinds)]
     prices = [5 * rng.randrange(13, 50 + 40 * (level - 1)) for _ in range(kinds)]
     cost = sum(a * p for a, p in zip(amounts, prices, strict=True))
     cheap = sum(a * (p // 100) for a, p in zip(amounts, prices, strict=True))
@@ -132,7 +130,7 @@ def change_in_cents(rng: Random, level: Level) -> Draft | None:
     told = tell(
         rng,
         _CHANGE,
-        goods=f"{', '.join(goods[:-1])} and {goods[-1]}",
+        goods=" and ".join(filter(None, (", ".join(goods[:-1]), goods[-1]))),
         note=note,
         name=rng.choice(NAMES),
     )
@@ -187,8 +185,9 @@ _PIECES = (
 @family("explicit", ("dimension", "modular"), "equal lengths in m and cm, told in cm")
 def pieces_in_centimetres(rng: Random, level: Level) -> Draft:
     """Ask for the length of several equal pieces in centimetres."""
-    n = rng.choice(((3, 4, 6), (7, 8, 9, 12), (13, 17, 18, 19, 23))[level - 1])
-    m, cm = rng.randrange(1, 3 + level), rng.randrange(3, 98)
+    n = rng.choice(((2, 3, 4, 5), (3, 4, 6, 7, 8), (17, 18, 19, 23, 27, 34))[level - 1])
+    m = rng.randrange(1, 3 + 2 * level)
+    cm = rng.randrange(10, 60, 10) if level == 1 else rng.randrange(3, 98)
     each = 100 * m + cm
     answer = agree(n * each, sum(each for _ in range(n)))
     told = tell(rng, _PIECES, n=n, m=m, cm=cm, name=rng.choice(NAMES))
@@ -239,20 +238,20 @@ _CUT = (
 @family("explicit", ("format", "bound"), "a quotient cut off after a decimal place, not rounded")
 def truncated_quotient(rng: Random, level: Level) -> Draft | None:
     """Ask for a quotient cut off where rounding would go up."""
-    places = 1 if level == 1 else 2
-    b = rng.choice(((8, 6, 12, 7), (7, 9, 11, 12, 16), (13, 17, 19, 21, 23))[level - 1])
-    a = rng.randrange(2 * b, (20, 40, 60)[level - 1] * b)
+    places = level - 1
+    b = rng.choice(((2, 3, 4, 5), (3, 4, 6, 8), (7, 9, 11, 12, 13))[level - 1])
+    a = rng.randrange(2 * b, (40, 20, 40)[level - 1] * b)
     scale = 10**places
     value = Fraction(a, b)
     exact, cut = value * scale, a * scale // b
     up = int(exact + Fraction(1, 2))
-    if up == cut or exact.denominator == 1 or cut % 10 in (0, 9):
+    if up == cut or exact.denominator == 1 or (places and cut % 10 in (0, 9)):
         return None
     digits, rest = a // b, a % b
     for _ in range(places):
         digits, rest = 10 * digits + 10 * rest // b, 10 * rest % b
     answer = decimal(Fraction(agree(cut, digits), scale), places)
-    place = ("the first decimal place", "the second decimal place")[places - 1]
+    place = ("the decimal point", "the first decimal place", "the second decimal place")[places]
     told = tell(rng, _CUT, a=a, b=b, place=place, name=rng.choice(NAMES))
     rules = [
         gold("format", f"there is no digit after {place}", decimals(places), told.span("cut")),
@@ -265,10 +264,12 @@ def truncated_quotient(rng: Random, level: Level) -> Draft | None:
         (_rounded(value, places + 2), "encoded_form_not_applied"),
         (a // b, "encoded_form_not_applied"),
         (round(value), "encoded_form_not_applied"),
-        (_cut(value, 3 - places), "encoded_form_not_applied"),
+        (_cut(value, 1), "encoded_form_not_applied"),
         (value, "encoded_form_not_applied"),
+        (a % b, "misled_by_cue"),
+        (a // b + 2, "arithmetic"),
     ]
-    return Draft(told.text, answer, rules, lures, "decimal")
+    return Draft(told.text, answer, rules, lures, "decimal" if places else "integer")
 
 
 def _rounded(value: Fraction, places: int) -> str:
