@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
+from math import prod
 from random import Random
 
 import pytest
@@ -178,11 +179,6 @@ def _count_without(text: str) -> int:
     return sum(n % int(k[1] or k[2]) != 0 for n in range(low, high + 1))  # pyright: ignore
 
 
-def _page_digits(text: str) -> int:
-    low, high = _range(text)
-    return len("".join(map(str, range(low, high + 1))))
-
-
 def _width(text: str) -> int:
     gap, area = sorted(_numbers(text))
     return next(w for w in range(1, area) if w * (w + gap) == area)
@@ -190,7 +186,7 @@ def _width(text: str) -> int:
 
 def _packs(text: str) -> int:
     needed = _longest_list(text)
-    size, price = _numbers(text.replace(needed, ""))
+    size, price = _numbers(text.replace(needed, "", 1))
     if text.startswith("At "):
         size, price = price, size
     return -(-sum(_numbers(needed)) // size) * price
@@ -225,7 +221,7 @@ def _centimetres(text: str) -> int:
 
 def _empty(text: str) -> int:
     groups = _longest_list(text)
-    (seats,) = _numbers(text.replace(groups, ""))
+    (seats,) = _numbers(text.replace(groups, "", 1))
     return -sum(_numbers(groups)) % seats
 
 
@@ -246,6 +242,28 @@ def _clock(text: str) -> int:
     return (int(start) + sum(_numbers(text.replace(f"{hour}:{start}", "")))) % 60
 
 
+_LEGS = {
+    **dict.fromkeys(("hens", "ducks", "geese", "swans", "crows"), 2),
+    **dict.fromkeys(("cows", "goats", "horses", "dogs", "cats", "sheep", "pigs"), 4),
+    **dict.fromkeys(("beetles", "ants"), 6),
+    "spiders": 8,
+}
+
+
+def _legs(text: str) -> int:
+    found = [(int(n), kind) for n, kind in re.findall(r"\$(\d+)\$ (\w+)", text)]
+    legs = sum(n * _LEGS[kind] for n, kind in found if kind in _LEGS)
+    return legs * prod(n for n, kind in found if kind not in _LEGS)
+
+
+def _rate(text: str) -> int:
+    (small,) = re.findall(r"(?:every|each) (day|month|hour)", text)
+    sizes = {"day": {"week": 7}, "month": {"year": 12}, "hour": {"day": 24}}[small] | {small: 1}
+    periods = re.findall(r"\$(\d+)\$ (week|year|day|hour|month)s", text)
+    (rate,) = _numbers(re.sub(r"\$\d+\$ (?:week|year|day|hour|month)s", "", text))
+    return rate * sum(int(n) * sizes[period] for n, period in periods)
+
+
 def _longest_list(text: str) -> str:
     sums = re.findall(r"\d+(?: \+ \d+)+", text)
     return max([*re.findall(_LIST, text), *sums], key=lambda found: len(_numbers(found)))
@@ -263,23 +281,21 @@ READERS: dict[str, Callable[[str], int | Fraction]] = {
     "strictly_between_sum": _strictly_between,
     "total_in_minutes": _minutes,
     "count_without": _count_without,
-    "page_digits": _page_digits,
     "shorter_side": _width,
     "whole_packs_cost": _packs,
-    "fence_posts_cost": _times(lambda row: row + 1),
     "there_and_back": _times(lambda days: 2 * days),
     "saw_cuts": _times(lambda pieces: pieces - 1),
     "knockout_matches": _times(lambda players: players - 1),
-    "dice_undersides": _times(lambda top: 7 - top),
     "pairs_once": _times(lambda size: size * (size - 1) // 2),
     "dropped_extremes": _extremes_dropped,
     "reversed_result": _reversed,
     "pieces_in_centimetres": _centimetres,
     "empty_seats": _empty,
-    "three_digit_counter": lambda text: sum(_numbers(text)) % 1000,
     "pages_read": _pages,
     "floors_climbed": _floors,
     "minute_display": _clock,
+    "legs_counted": _legs,
+    "rate_over_time": _rate,
     "largest_multiple": _largest_multiple,
     "at_most_story": _mean,
     "percent_story": _percent_left,

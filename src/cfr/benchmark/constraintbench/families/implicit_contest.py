@@ -25,15 +25,14 @@ _KNOCKOUT = (
     r"In <cups>, <parts> wrestlers meet two at a time; the one who is beaten leaves, and the other "
     r"stays in, until a single one is left. A bout lasts $<t>$ minutes. Find the total length of "
     r"all bouts in minutes.",
-    r"<cups_first> start with <parts> teams. Teams are knocked out by losing one match, and the "
+    r"<cups_first> with <parts> teams. Teams are knocked out by losing one match, and the "
     r"cup goes to the only team that is never beaten. Each match brings in $<t>$ dollars. How many "
     r"dollars do all the matches bring in?",
     r"Rock, paper, scissors is played in <cups> by <parts> children. Whoever loses a round between "
     r"two children sits down, until one child is left standing. A round takes $<t>$ seconds. How "
     r"many seconds do all the rounds take, one after another?",
-    r"A school prints $<t>$ score sheets for every match of <cups>, which <parts> pupils enter. A "
-    r"pupil who loses is out, and the last one wins the cup. How many sheets does the school "
-    r"print?",
+    r"At a school <parts> pupils enter <cups>. A pupil who loses is out, and the last one wins the "
+    r"cup. For every match the school prints $<t>$ score sheets. How many sheets does it print?",
 )
 _CUPS = ("", "a knock-out cup", "two knock-out cups", "three knock-out cups", "four knock-out cups")
 
@@ -42,11 +41,11 @@ _CUPS = ("", "a knock-out cup", "two knock-out cups", "three knock-out cups", "f
 def knockout_matches(rng: Random, level: Level) -> Draft:
     """Ask for matches in a knock-out cup; each match sends one player home."""
     count, high, t = (
+        (1, 21, rng.randrange(2, 13)),
         (2, 24, rng.randrange(3, 12)),
-        (3, 44, rng.randrange(6, 18)),
-        (4, 90, rng.randrange(13, 34)),
+        (4, 70, rng.randrange(9, 28)),
     )[level - 1]
-    parts = [rng.randrange(5, high) for _ in range(count)]
+    parts = [rng.randrange(4, high) for _ in range(count)]
     total = sum(parts)
     played = 0
     for part in parts:
@@ -60,7 +59,7 @@ def knockout_matches(rng: Random, level: Level) -> Draft:
         _KNOCKOUT,
         parts=listed(parts),
         cups=cups,
-        cups_first=cups.capitalize(),
+        cups_first=f"{cups.capitalize()} {'starts' if count == 1 else 'start'}",
         t=t,
         name=rng.choice(NAMES),
     )

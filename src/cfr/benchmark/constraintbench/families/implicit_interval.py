@@ -1,4 +1,4 @@
-"""Implicit tier, intervals: cuts, floors, pages, queues. Ends count once, or not at all."""
+"""Implicit tier, intervals: cuts, floors, pages. Ends count once, or not at all."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _CUTS = (
 def saw_cuts(rng: Random, level: Level) -> Draft:
     """Ask for the time that cuts take; n pieces need n - 1 cuts."""
     count, high, t = (
-        (2, 12, rng.randrange(3, 12)),
-        (3, 25, rng.randrange(6, 18)),
-        (5, 46, rng.randrange(13, 30)),
+        (2, 10, rng.randrange(2, 12)),
+        (3, 20, rng.randrange(5, 16)),
+        (5, 40, rng.randrange(12, 26)),
     )[level - 1]
     parts = [rng.randrange(3, high) for _ in range(count)]
     total = sum(parts)
@@ -99,11 +99,11 @@ _FLOORS = (
 def floors_climbed(rng: Random, level: Level) -> Draft | None:
     """Ask for the steps between floors; the floor one starts from is not climbed."""
     legs, top, s = (
-        (1, 16, rng.randrange(11, 24)),
-        (2, 20, rng.randrange(13, 28)),
-        (4, 30, rng.randrange(14, 33)),
+        (1, 13, rng.randrange(3, 23)),
+        (2, 13, rng.randrange(5, 23)),
+        (4, 24, rng.randrange(12, 29)),
     )[level - 1]
-    stops = [rng.randrange(2, top) for _ in range(legs + 1)]
+    stops = [rng.randrange(1, top) for _ in range(legs + 1)]
     gaps = [abs(b - a) for a, b in pairwise(stops)]
     if min(gaps) < 2:
         return None
@@ -200,81 +200,4 @@ def pages_read(rng: Random, level: Level) -> Draft:
     return Draft(told.text, t * pages, rules, lures)
 
 
-_QUEUE = (
-    r"<name> queues for the cinema <times> and stands <places>. Everybody in the queue, <name> "
-    r"included, pays $<f>$ dollars each time. How many dollars do they pay altogether?",
-    r"How many tonnes do the wagons of a goods train carry altogether, at $<f>$ tonnes a wagon, if "
-    r"<name> rides on it <times>, in a wagon that is <places>?",
-    r"<name> rides in a line of buses <times>, in a bus that is <places>. Every bus carries $<f>$ "
-    r"people. How many people do the buses carry altogether?",
-    r"<name> walks in a single line of dancers <times> and is <places>. Each dancer, also <name>, "
-    r"carries $<f>$ flowers. How many flowers are carried altogether?",
-    r"A single row of children forms <times>, and each child in it is given $<f>$ stickers. <name> "
-    r"is one of them, <places>. How many stickers are given out altogether?",
-    r"<name> paddles in a convoy of canoes <times>. <name>'s canoe is <places>. If each canoe "
-    r"carries $<f>$ kilograms of food, how many kilograms are carried altogether?",
-    r"One lantern is red in a row of lanterns that is put up <times>. It is <places>. Every "
-    r"lantern burns $<f>$ grams of oil. How many grams of oil is that altogether?",
-    r"<name> goes climbing <times>, all climbers being tied to one rope in a line, with <name> "
-    r"<places>. Every climber uses $<f>$ hooks. How many hooks are used altogether?",
-)
-_TIMES = ("", "once", "twice", "three times")
-
-
-@family("implicit", ("modular", "bound"), "a place counted from both ends of a row")
-def counted_from_both_ends(rng: Random, level: Level) -> Draft:
-    """Ask for the size of a row from one place in it; that place is counted twice."""
-    high, f = ((26, rng.randrange(3, 10)), (34, rng.randrange(5, 15)), (60, rng.randrange(8, 26)))[
-        level - 1
-    ]
-    front = [rng.randrange(3, high) for _ in range(level)]
-    back = [rng.randrange(3, high) for _ in range(level)]
-    both = sum(front) + sum(back)
-    listing = sum(
-        len({*range(1, a + 1), *range(a, a + b)}) for a, b in zip(front, back, strict=True)
-    )
-    people = agree(both - level, listing)
-    told = tell(
-        rng,
-        _QUEUE,
-        times=_TIMES[level],
-        places=_places(front, back),
-        f=f,
-        name=rng.choice(NAMES),
-    )
-    rules = [
-        gold("modular", f"everyone counts {f}, so the answer is a multiple of {f}", divisible(f)),
-        gold(
-            "bound",
-            "the place itself is counted from both ends",
-            between(f * (both - 2 * level), f * (both - 1)),
-        ),
-    ]
-    lures: Lures = [
-        (f * both, "out_of_range"),
-        (f * (both - 1), "other"),
-        (f * (both + level), "out_of_range"),
-        (f * (both - 2 * level), "other"),
-        (people, "encoded_form_not_applied"),
-        (both, "encoded_form_not_applied"),
-        (f * both - level, "other"),
-        (f * (front[0] + back[0] - 1), "other"),
-        (f * (both + 1), "out_of_range"),
-    ]
-    return Draft(told.text, f * people, rules, lures)
-
-
-def _places(front: list[int], back: list[int]) -> str:
-    places = [
-        f"number ${a}$ from the front and number ${b}$ from the back"
-        for a, b in zip(front, back, strict=True)
-    ]
-    if len(places) == 1:
-        return places[0]
-    ordinals = ("first", "second", "third")
-    return ", ".join(
-        f"{place} the {nth} time" for place, nth in zip(places, ordinals, strict=False)
-    )
-
-
-FAMILIES = (saw_cuts, floors_climbed, pages_read, counted_from_both_ends)
+FAMILIES = (saw_cuts, floors_climbed, pages_read)

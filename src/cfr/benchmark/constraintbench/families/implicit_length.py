@@ -1,4 +1,4 @@
-"""Implicit tier, lengths: there and back, the shorter side, posts at both ends of a row."""
+"""Implicit tier, lengths: there and back, the shorter side of a rectangle."""
 
 from __future__ import annotations
 
@@ -14,25 +14,46 @@ from cfr.constraint.demand import between, divides, divisible
 __all__ = ["FAMILIES"]
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six")
+_COMMUTE_ONE = (
+    r"<name> goes to work on <parts> days, always in the car, and comes home again every evening. "
+    r"The office is $<d>$ kilometres from home. How many kilometres does <name> drive?",
+    r"On <parts> days <name> takes the bus to school in the morning and the bus back home in the "
+    r"afternoon. The school is $<d>$ kilometres away. How many kilometres does <name> ride?",
+    r"A ferry makes <parts> round trips to an island that is $<d>$ kilometres away. How many "
+    r"kilometres does the ferry sail?",
+    r"A bee flies <parts> times from the hive to a meadow and each time carries the nectar back to "
+    r"the hive. The meadow is $<d>$ metres from the hive. How many metres does the bee fly?",
+    r"<name> fetches <parts> buckets of water from a well and carries them home one at a time, "
+    r"starting from the house. The well is $<d>$ metres from the house. How many metres does "
+    r"<name> walk?",
+    r"<name> takes <parts> parcels from the shop to the post office, one at a time, and returns to "
+    r"the shop after each of them. The way is $<d>$ metres long. How many metres does <name> walk?",
+    r"How many kilometres does a truck drive that brings <parts> loads of sand from a quarry to a "
+    r"site, one at a time, and returns to the quarry after each load, if the site is $<d>$ "
+    r"kilometres away?",
+    r"<name> visits a grandmother <parts> times and drives home after every visit. The grandmother "
+    r"lives $<d>$ kilometres from <name>. How many kilometres does <name> drive?",
+)
 _COMMUTE = (
-    r"<name> lives $<d>$ kilometres from the office, drives to work in the morning and sleeps at "
-    r"home every night. In <n> months <name> worked on <parts> days. How many kilometres did "
-    r"<name> drive because of work?",
-    r"The school is $<d>$ kilometres from <name>'s home, and <name> always takes the bus. On "
-    r"<parts> days of <n> months <name> went to school and had supper at home. How many kilometres "
-    r"did <name> ride on the bus?",
-    r"A ferry makes <parts> trips to an island on <n> days, and it spends every night in its home "
-    r"port. The island is $<d>$ kilometres away. How many kilometres does the ferry sail?",
+    r"<name> lives $<d>$ kilometres from the office, drives to work in the morning and comes home "
+    r"every evening. In <n> months <name> worked on <parts> days. How many kilometres did <name> "
+    r"drive because of work?",
+    r"The school is $<d>$ kilometres from <name>'s home. <name> takes the bus to school in the "
+    r"morning and home in the afternoon, on <parts> days of <n> months. How many kilometres did "
+    r"<name> ride on the bus?",
+    r"On <n> days a ferry makes <parts> round trips to an island. The island is $<d>$ kilometres "
+    r"away. How many kilometres does the ferry sail?",
     r"A bee flies from the hive to a meadow $<d>$ metres away and brings the nectar back at once. "
     r"On <n> days it visits the meadow <parts> times. How many metres does it fly?",
-    r"<name> fetches water from a well $<d>$ metres from the house, one bucket at a time, and "
-    r"needs <parts> buckets on <n> days. How many metres does <name> walk for the water?",
+    r"<name> fetches water from a well $<d>$ metres from the house and carries it home, one bucket "
+    r"at a time. On <n> days <name> needs <parts> buckets. How many metres does <name> walk for "
+    r"the water?",
     r"The post office is $<d>$ metres from <name>'s shop. On <n> days <name> takes <parts> parcels "
-    r"there, one parcel at a time, and is in the shop again at the end of each day. How many "
-    r"metres does <name> walk for the parcels?",
-    r"How many kilometres does a truck drive that brings <parts> loads of sand in <n> weeks from "
-    r"the quarry to a site $<d>$ kilometres away, one load at a time, and is parked at the quarry "
-    r"every night?",
+    r"there, one parcel at a time, and returns to the shop after each of them. How many metres "
+    r"does <name> walk for the parcels?",
+    r"How many kilometres does a truck drive that brings <parts> loads of sand in <n> weeks from a "
+    r"quarry to a site $<d>$ kilometres away, one load at a time, and returns to the quarry after "
+    r"each load?",
     r"<name> visits a grandmother who lives $<d>$ kilometres away, <parts> times in <n> years, and "
     r"drives straight home after every visit. How many kilometres does <name> drive for these "
     r"visits?",
@@ -43,15 +64,22 @@ _COMMUTE = (
 def there_and_back(rng: Random, level: Level) -> Draft:
     """Ask for a distance; whoever goes somewhere and sleeps at home comes back."""
     count, high, d = (
-        (2, 15, rng.randrange(3, 13)),
-        (3, 26, rng.randrange(11, 25)),
-        (6, 27, rng.randrange(23, 48)),
+        (1, 16, rng.randrange(2, 13)),
+        (2, 12, rng.randrange(3, 13)),
+        (4, 27, rng.randrange(13, 38)),
     )[level - 1]
-    parts = [rng.randrange(4, high) for _ in range(count)]
+    parts = [rng.randrange(3, high) for _ in range(count)]
     total = sum(parts)
     tens = sum(part // 10 * 10 for part in parts)
     answer = agree(2 * d * total, sum(d + d for part in parts for _ in range(part)))
-    told = tell(rng, _COMMUTE, parts=listed(parts), n=_WORDS[count], d=d, name=rng.choice(NAMES))
+    told = tell(
+        rng,
+        _COMMUTE_ONE if level == 1 else _COMMUTE,
+        parts=listed(parts),
+        n=_WORDS[count],
+        d=d,
+        name=rng.choice(NAMES),
+    )
     rules = [
         gold(
             "modular",
@@ -61,7 +89,7 @@ def there_and_back(rng: Random, level: Level) -> Draft:
         gold(
             "bound",
             "every way is gone in both directions, and the ways are known to tens",
-            between(2 * d * max(*parts, tens), 2 * d * (tens + 10 * count)),
+            between(2 * d * max(max(parts), tens), 2 * d * (tens + 10 * count)),
         ),
     ]
     lures: Lures = [
@@ -82,8 +110,8 @@ def there_and_back(rng: Random, level: Level) -> Draft:
 _WIDTH = (
     r"A rectangular garden of $<area>$ square metres is $<d>$ metres longer than it is wide, and "
     r"both sides are whole numbers of metres. What is its width in metres?",
-    r"<name> is $<d>$ years older than a sister, and the product of their ages, in whole years, is "
-    r"$<area>$. How old is the sister?",
+    r"<name> sold tickets for $<area>$ dollars in all. The price of a ticket in dollars is $<d>$ "
+    r"more than the number of tickets sold. How many tickets did <name> sell?",
     r"$<area>$ chairs stand in a rectangle. Each row has $<d>$ chairs more than there are rows. "
     r"How many rows are there?",
     r"How many trees are in the shorter direction of a rectangular orchard with $<area>$ trees, if "
@@ -102,8 +130,8 @@ _WIDTH = (
 @family("implicit", ("domain", "bound"), "the shorter side of a rectangle from area and difference")
 def shorter_side(rng: Random, level: Level) -> Draft:
     """Ask for the smaller of two factors; it divides the product and is positive."""
-    low, high = ((3, 24), (8, 34), (14, 48))[level - 1]
-    w, d = rng.randrange(low, high), rng.randrange(2, 6 + 8 * level)
+    low, high, most = ((2, 22, 6), (8, 34, 22), (31, 80, 60))[level - 1]
+    w, d = rng.randrange(low, high), rng.randrange(level + 1, most)
     area = w * (w + d)
     by_search = next(k for k in range(1, area + 1) if k * (k + d) >= area)
     answer = agree(by_search, (isqrt(d * d + 4 * area) - d) // 2)
@@ -127,75 +155,4 @@ def shorter_side(rng: Random, level: Level) -> Draft:
     return Draft(told.text, answer, rules, lures)
 
 
-_POSTS = (
-    r"<name> puts up <n> separate straight fences with <parts> panels. Each panel hangs between "
-    r"two posts, and neighbouring panels share a post. A post costs $<c>$ dollars. How many "
-    r"dollars do the posts cost?",
-    r"Along <n> straight paths, <parts> metres long, a bollard stands at each full metre, from one "
-    r"end of the path to the other. A bollard costs $<c>$ dollars. What do all the bollards cost "
-    r"in dollars?",
-    r"On <n> clothes lines <name> hangs <parts> towels side by side. Every towel is held by a peg "
-    r"at each of its two upper corners, and neighbouring towels share a peg. A peg costs $<c>$ "
-    r"cents. How many cents are the pegs worth?",
-    r"A gardener plants trees in <n> straight rows, leaving <parts> gaps between neighbouring "
-    r"trees of the rows. A tree costs $<c>$ dollars. Find the cost of the trees in dollars.",
-    r"How many dollars do the pillars of <n> straight bridges cost at $<c>$ dollars each, if the "
-    r"bridges have <parts> spans, a pillar stands under each end of every span, and neighbouring "
-    r"spans rest on the same pillar?",
-    r"<N> chains are made of <parts> rods laid in a line; a bead sits at each joint between two "
-    r"rods and at each end of a chain. A bead weighs $<c>$ grams. What is the mass of all beads in "
-    r"grams?",
-    r"<name> pins <n> rows of <parts> postcards to a wall. In a row the cards overlap a little, "
-    r"one pin goes through each overlap, and one pin holds each end of the row. Each pin weighs "
-    r"$<c>$ milligrams. What do the pins weigh in milligrams?",
-    r"At $<c>$ dollars a post, what do the posts for <n> straight railings cost in dollars, if the "
-    r"railings consist of <parts> sections, each between two posts, and sections that meet share "
-    r"the post?",
-)
-
-
-@family("implicit", ("modular", "bound"), "the price of posts: one more than panels in each row")
-def fence_posts_cost(rng: Random, level: Level) -> Draft:
-    """Ask for the price of posts; a row has one more post than gaps."""
-    count, high, c = (
-        (2, 12, rng.randrange(3, 10)),
-        (3, 26, rng.randrange(6, 17)),
-        (5, 48, rng.randrange(13, 29)),
-    )[level - 1]
-    parts = [rng.randrange(3, high) for _ in range(count)]
-    total = sum(parts)
-    posts = agree(total + count, sum(len(range(part + 1)) for part in parts))
-    told = tell(
-        rng,
-        _POSTS,
-        parts=listed(parts),
-        n=_WORDS[count],
-        N=_WORDS[count].capitalize(),
-        c=c,
-        name=rng.choice(NAMES),
-    )
-    rules = [
-        gold(
-            "modular", f"whole posts are paid for, so the price is a multiple of {c}", divisible(c)
-        ),
-        gold(
-            "bound",
-            "every row has more posts than panels, but not many more",
-            between(c * (total + 1), c * (total + 2 * count)),
-        ),
-    ]
-    lures: Lures = [
-        (total * c, "out_of_range"),
-        ((total + 1) * c, "other"),
-        (2 * total * c, "other"),
-        (posts, "encoded_form_not_applied"),
-        ((total - count) * c, "out_of_range"),
-        ((total + 2 * count) * c, "other"),
-        (total, "encoded_form_not_applied"),
-        (total * c + count, "other"),
-        ((total - 1) * c, "out_of_range"),
-    ]
-    return Draft(told.text, posts * c, rules, lures)
-
-
-FAMILIES = (there_and_back, shorter_side, fence_posts_cost)
+FAMILIES = (there_and_back, shorter_side)

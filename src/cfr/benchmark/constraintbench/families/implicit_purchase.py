@@ -1,4 +1,4 @@
-"""Implicit tier, purchases: packs, boxes and boards come whole, and nothing says so."""
+"""Implicit tier, purchases: packs and boxes come whole, and nothing says so."""
 
 from __future__ import annotations
 
@@ -14,6 +14,24 @@ from cfr.constraint.demand import between, divisible
 __all__ = ["FAMILIES"]
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six")
+_PACKS_ONE = (
+    r"<name> needs <parts> cups for a party. Cups come in packs of $<p>$, and a pack costs $<c>$ "
+    r"dollars. How many dollars must <name> spend to have enough cups?",
+    r"For a wall <name> needs <parts> tiles. The shop has boxes of $<p>$ tiles for $<c>$ dollars a "
+    r"box. How many dollars does <name> pay for the tiles?",
+    r"How many dollars does a school pay at least if it needs <parts> pencils and pencils are sold "
+    r"in packets of $<p>$ at $<c>$ dollars a packet?",
+    r"<name> wants to sow <parts> seeds. A packet of $<p>$ seeds costs $<c>$ dollars. What is the "
+    r"least amount, in dollars, that <name> has to pay for the seeds?",
+    r"A wedding table needs <parts> candles. Candles are sold in cartons of $<p>$, and a carton "
+    r"costs $<c>$ dollars. How many dollars do the candles cost?",
+    r"<name> needs <parts> eggs for baking. The farm sells trays of $<p>$ eggs for $<c>$ dollars a "
+    r"tray. How many dollars does <name> spend at the farm?",
+    r"A street is to be decorated with <parts> flags. Flags come in bundles of $<p>$ and cost "
+    r"$<c>$ dollars a bundle. How many dollars are needed?",
+    r"A group of <parts> people goes up a mountain in cabins with room for $<p>$ people each. A "
+    r"ride costs $<c>$ dollars for a whole cabin. How many dollars does the group pay at least?",
+)
 _PACKS = (
     r"<name> needs <parts> cups for <n> parties. Cups come in packs of $<p>$, and a pack costs "
     r"$<c>$ dollars. How many dollars must <name> spend to have enough cups?",
@@ -39,8 +57,8 @@ _PACKS = (
 def whole_packs_cost(rng: Random, level: Level) -> Draft | None:
     """Ask for a price; packs cannot be split."""
     count, high, p, c = (
-        (2, 44, rng.randrange(6, 12), rng.randrange(3, 15)),
-        (3, 80, rng.randrange(11, 20), rng.randrange(6, 16)),
+        (1, 50, rng.choice((4, 5, 6, 8, 10)), rng.randrange(2, 13)),
+        (2, 50, rng.randrange(6, 13), rng.randrange(3, 15)),
         (5, 160, rng.randrange(18, 36), rng.randrange(13, 30)),
     )[level - 1]
     parts = [rng.randrange(high // 3, high) for _ in range(count)]
@@ -50,7 +68,7 @@ def whole_packs_cost(rng: Random, level: Level) -> Draft | None:
         return None
     told = tell(
         rng,
-        _PACKS,
+        _PACKS_ONE if level == 1 else _PACKS,
         parts=listed(parts),
         n=_WORDS[count],
         N=_WORDS[count].capitalize(),
@@ -81,6 +99,24 @@ def whole_packs_cost(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, packs * c, rules, lures)
 
 
+_INCOME_ONE = (
+    r"A hen house gives <parts> eggs. <name> packs them in boxes of $<p>$ and sells every box that "
+    r"is full for $<c>$ dollars. How many dollars does <name> take?",
+    r"<name> picks <parts> roses, ties them in bunches of $<p>$ and gets $<c>$ dollars for a "
+    r"bunch. How many dollars does <name> get?",
+    r"A baker has <parts> rolls and sells them in bags of $<p>$ rolls at $<c>$ dollars a bag. How "
+    r"many dollars can the baker earn?",
+    r"<name> brings <parts> apples to a juice press. It takes $<p>$ apples to fill a bottle, and a "
+    r"full bottle sells for $<c>$ dollars. For how many dollars can <name> sell the bottles?",
+    r"There are <parts> candle ends in a bag. From $<p>$ candle ends <name> makes one new candle "
+    r"and sells it for $<c>$ dollars. How many dollars do the new candles bring?",
+    r"<name> owns <parts> stamps. A collector buys sets of $<p>$ stamps for $<c>$ dollars a set. "
+    r"<name> sells as many sets as possible. How many dollars does <name> receive?",
+    r"<parts> players come to a tournament and form as many teams of $<p>$ as they can. Each team "
+    r"pays $<c>$ dollars. How many dollars do the teams pay?",
+    r"How many dollars can <name> earn with <parts> sheets of paper, if a paper lantern takes "
+    r"$<p>$ sheets and is sold for $<c>$ dollars?",
+)
 _INCOME = (
     r"A hen house gives <parts> eggs on <n> days. <name> packs all of them in boxes of $<p>$ and "
     r"sells every box that is full for $<c>$ dollars. How many dollars does <name> take?",
@@ -107,8 +143,8 @@ _INCOME = (
 def full_boxes_income(rng: Random, level: Level) -> Draft | None:
     """Ask for an income; what does not fill a box earns nothing."""
     count, high, p, c = (
-        (2, 48, rng.randrange(5, 11), rng.randrange(3, 15)),
-        (3, 90, rng.randrange(8, 17), rng.randrange(6, 19)),
+        (1, 50, rng.choice((4, 5, 6, 8, 10)), rng.randrange(2, 13)),
+        (2, 60, rng.randrange(5, 13), rng.randrange(3, 15)),
         (5, 170, rng.randrange(14, 28), rng.randrange(12, 32)),
     )[level - 1]
     parts = [rng.randrange(high // 3, high) for _ in range(count)]
@@ -118,7 +154,7 @@ def full_boxes_income(rng: Random, level: Level) -> Draft | None:
         return None
     told = tell(
         rng,
-        _INCOME,
+        _INCOME_ONE if level == 1 else _INCOME,
         parts=listed(parts),
         n=_WORDS[count],
         N=_WORDS[count].capitalize(),
@@ -151,85 +187,4 @@ def full_boxes_income(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, boxes * c, rules, lures)
 
 
-_BOARDS = (
-    r"<name> saws shelves of $<s>$ centimetres from boards that are $<l>$ centimetres long and "
-    r"cost $<c>$ dollars each. <N> rooms get <parts> shelves. How many dollars do the boards cost?",
-    r"A board is $<l>$ centimetres long and costs $<c>$ dollars. What does <name> pay, in dollars, "
-    r"for enough boards to cut <parts> shelves for <n> cupboards, each shelf $<s>$ centimetres "
-    r"long?",
-    r"Rolls of $<l>$ centimetres of ribbon cost $<c>$ dollars each. <name> needs <parts> ribbons "
-    r"for <n> shows, every ribbon $<s>$ centimetres long and in one piece. What is the least sum "
-    r"in dollars for the rolls?",
-    r"How many dollars must be spent on pipes of $<l>$ centimetres, at $<c>$ dollars a pipe, if "
-    r"<n> houses need <parts> tubes that are $<s>$ centimetres long?",
-    r"For <n> gates a smith needs <parts> bars of $<s>$ centimetres. The bars are cut from rods of "
-    r"$<l>$ centimetres, which cost $<c>$ dollars a rod. Find the cost of the rods in dollars.",
-    r"<name> cuts ropes of $<s>$ centimetres for <n> swings, which take <parts> ropes. The ropes "
-    r"come from coils of $<l>$ centimetres at $<c>$ dollars a coil. How many dollars do the coils "
-    r"cost?",
-    r"A tailor cuts scarves of $<s>$ centimetres from lengths of cloth that measure $<l>$ "
-    r"centimetres and cost $<c>$ dollars each. <N> shops order <parts> scarves. How many dollars "
-    r"does the cloth cost the tailor?",
-    r"Window frames take rails of $<s>$ centimetres, <parts> of them for <n> frames. A strip of "
-    r"$<l>$ centimetres costs $<c>$ dollars. What is the smallest possible bill for the strips, in "
-    r"dollars?",
-)
-
-
-@family("implicit", ("modular", "bound"), "the price of boards from which pieces are cut")
-def boards_cost(rng: Random, level: Level) -> Draft | None:
-    """Ask for a price; a piece is cut from one board, and the offcut is wasted."""
-    count, high, c = (
-        (2, 11, rng.randrange(3, 18)),
-        (3, 14, rng.randrange(6, 20)),
-        (5, 30, rng.randrange(13, 32)),
-    )[level - 1]
-    per = rng.randrange(2, 3 + level)
-    s = 5 * rng.randrange(8, 17)
-    length = per * s + 5 * rng.randrange(s // 15, s // 5)
-    parts = [rng.randrange(2, high) for _ in range(count)]
-    total = sum(parts)
-    left, boards = total, 0
-    while left > 0:
-        left, boards = left - length // s, boards + 1
-    agree(boards, -(-total // per))
-    joined = -(-total * s // length)
-    if boards == joined:
-        return None
-    told = tell(
-        rng,
-        _BOARDS,
-        parts=listed(parts),
-        n=_WORDS[count],
-        N=_WORDS[count].capitalize(),
-        s=s,
-        l=length,
-        c=c,
-        name=rng.choice(NAMES),
-    )
-    rules = [
-        gold(
-            "modular", f"boards are bought whole, so the price is a multiple of {c}", divisible(c)
-        ),
-        gold(
-            "bound",
-            "the boards are longer than all pieces together, and each gives two pieces or more",
-            between(Fraction(total * s * c, length), Fraction((total + 1) * c, 2)),
-        ),
-    ]
-    lures: Lures = [
-        (joined * c, "other"),
-        (boards, "encoded_form_not_applied"),
-        (Fraction(total * s * c, length), "not_an_integer"),
-        (round(Fraction(total * s * c, length)), "forgot_modular_reduction"),
-        (total * s // length * c, "out_of_range"),
-        (total // per * c, "other"),
-        (total * c, "other"),
-        (sum(-(-part // per) for part in parts) * c, "other"),
-        (joined, "encoded_form_not_applied"),
-        (total * s, "encoded_form_not_applied"),
-    ]
-    return Draft(told.text, boards * c, rules, lures)
-
-
-FAMILIES = (whole_packs_cost, full_boxes_income, boards_cost)
+FAMILIES = (whole_packs_cost, full_boxes_income)
