@@ -242,7 +242,14 @@ def _clock(text: str) -> int:
     return (int(start) + sum(_numbers(text.replace(f"{hour}:{start}", "")))) % 60
 
 
-_LEGS = {
+_KNOWN = {
+    "quarters": 25,
+    "dimes": 10,
+    "nickels": 5,
+    "triangles": 3,
+    "squares": 4,
+    "hexagons": 6,
+    "octagons": 8,
     **dict.fromkeys(("hens", "ducks", "geese", "swans", "crows"), 2),
     **dict.fromkeys(("cows", "goats", "horses", "dogs", "cats", "sheep", "pigs"), 4),
     **dict.fromkeys(("beetles", "ants"), 6),
@@ -250,10 +257,21 @@ _LEGS = {
 }
 
 
-def _legs(text: str) -> int:
+def _known(text: str) -> tuple[int, list[int]]:
+    """Add up what the things in the text are worth; the numbers of other things come second."""
     found = [(int(n), kind) for n, kind in re.findall(r"\$(\d+)\$ (\w+)", text)]
-    legs = sum(n * _LEGS[kind] for n, kind in found if kind in _LEGS)
-    return legs * prod(n for n, kind in found if kind not in _LEGS)
+    worth = sum(n * _KNOWN[kind] for n, kind in found if kind in _KNOWN)
+    return worth, [n for n, kind in found if kind not in _KNOWN]
+
+
+def _known_times(text: str) -> int:
+    worth, others = _known(text)
+    return worth * prod(others)
+
+
+def _coins_left(text: str) -> int:
+    worth, others = _known(text)
+    return worth - prod(others) if others else worth
 
 
 def _rate(text: str) -> int:
@@ -294,7 +312,9 @@ READERS: dict[str, Callable[[str], int | Fraction]] = {
     "pages_read": _pages,
     "floors_climbed": _floors,
     "minute_display": _clock,
-    "legs_counted": _legs,
+    "legs_counted": _known_times,
+    "polygon_sides": _known_times,
+    "coins_worth": _coins_left,
     "rate_over_time": _rate,
     "largest_multiple": _largest_multiple,
     "at_most_story": _mean,
