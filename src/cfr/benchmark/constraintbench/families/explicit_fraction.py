@@ -134,12 +134,12 @@ def ratio_code(rng: Random, level: Level) -> Draft | None:
     """Ask for the sum of the terms of a ratio that has to be reduced first."""
     count, shared = (
         (2, rng.choice((2, 3, 5, 10))),
-        (3, rng.choice((2, 3, 4, 5, 10))),
-        (4, rng.choice((6, 8, 12, 14, 15))),
+        (2, rng.choice((4, 6, 8, 9))),
+        (3, rng.choice((6, 8, 9, 12, 14, 15))),
     )[level - 1]
     both = rng.randrange(7, 40)
     first = rng.randrange(1, both)
-    terms = [first, both - first] if level == 1 else rng.sample(range(2, 17 + 3 * level), count)
+    terms = [first, both - first] if level == 1 else rng.sample(range(2, 30), count)
     divisor = gcd(*terms)
     parts = [shared * term for term in terms]
     by_gcd = sum(parts) // gcd(*parts)
@@ -156,7 +156,7 @@ def ratio_code(rng: Random, level: Level) -> Draft | None:
         letters=" : ".join("abcd"[:count]),
         plus=" + ".join("abcd"[:count]),
         name=names[0],
-        n=("two", "three", "four")[count - 2],
+        n=("two", "three")[count - 2],
         things=f"{', '.join(things[:-1])} and {things[-1]}",
         people=f"{', '.join(names[:-1])} and {names[-1]}",
     )

@@ -186,7 +186,7 @@ def sum_of_multiples(rng: Random, level: Level) -> Draft | None:
     size, chosen, high, k = {
         1: (4, 2, 80, rng.choice((3, 4, 5, 10))),
         2: (6, 3, 90, rng.choice((4, 5, 6))),
-    }.get(level, (10, 4, 240, rng.choice((7, 9, 12, 13))))
+    }.get(level, (9, 4, 160, rng.choice((7, 8, 9, 12))))
     inside = rng.sample([n for n in range(2 * k, high) if n % k == 0], chosen)
     outside = rng.sample([n for n in range(2 * k, high) if n % k], size - chosen)
     numbers = inside + outside

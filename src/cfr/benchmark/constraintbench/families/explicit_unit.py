@@ -240,7 +240,7 @@ def truncated_quotient(rng: Random, level: Level) -> Draft | None:
     """Ask for a quotient cut off where rounding would go up."""
     places = level - 1
     b = rng.choice(((2, 3, 4, 5), (3, 4, 6, 8), (7, 9, 11, 12, 13))[level - 1])
-    a = rng.randrange(2 * b, (40, 20, 40)[level - 1] * b)
+    a = rng.randrange(2 * b, (40, 20, 15)[level - 1] * b)
     scale = 10**places
     value = Fraction(a, b)
     exact, cut = value * scale, a * scale // b

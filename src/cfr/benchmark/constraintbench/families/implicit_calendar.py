@@ -54,7 +54,7 @@ _MINUTE = (
 @family("implicit", ("domain", "modular"), "the minutes that a clock shows, from 0 to 59")
 def minute_display(rng: Random, level: Level) -> Draft | None:
     """Ask for the minutes that a clock shows; sixty of them make an hour."""
-    count, low, high = ((1, 11, 59), (2, 11, 50), (5, 13, 95))[level - 1]
+    count, low, high = ((1, 11, 59), (1, 62, 175), (3, 13, 75))[level - 1]
     hour, minute = rng.randrange(7, 12), rng.randrange(11, 59)
     times = [rng.randrange(low, high) for _ in range(count)]
     total = sum(times)
@@ -66,7 +66,7 @@ def minute_display(rng: Random, level: Level) -> Draft | None:
     answer = agree((minute + total) % 60, clock)
     told = tell(
         rng,
-        _MINUTE_ONE if level == 1 else _MINUTE,
+        _MINUTE_ONE if count == 1 else _MINUTE,
         start=f"{hour}:{minute:02d}",
         times=listed(times),
         name=rng.choice(NAMES),
@@ -95,39 +95,34 @@ def minute_display(rng: Random, level: Level) -> Draft | None:
 
 
 _AGES = (
-    r"$<n>$ years ago the ages of <k> brothers and sisters added up to $<sum>$ years.<baby> What "
-    r"do the ages of all of them add up to <when>?",
-    r"What do the ages of a group of cousins add up to <when>? $<n>$ years ago there were <k> of "
-    r"them, and their ages made $<sum>$ years altogether.<baby>",
-    r"<name> has nieces. $<n>$ years ago there were <k> nieces, with ages that added up to $<sum>$ "
-    r"years.<baby> Find the sum of the ages of all the nieces <when>.",
-    r"There are tortoises in a zoo. The <k> tortoises that were there $<n>$ years ago had a total "
-    r"age of $<sum>$ years at that time.<baby> What is the total age, in years, of all the "
-    r"tortoises <when>?",
+    r"$<n>$ years ago the ages of <k> brothers and sisters added up to $<sum>$ years. What do "
+    r"their ages add up to <when>?",
+    r"What do the ages of <k> cousins add up to <when>, if they added up to $<sum>$ years $<n>$ "
+    r"years ago?",
+    r"<name> has <k> nieces. $<n>$ years ago their ages added up to $<sum>$ years. Find the sum of "
+    r"their ages <when>.",
+    r"Adding the ages of the <k> tortoises in a zoo gave $<sum>$ years when the keeper did it "
+    r"$<n>$ years ago. What does it give for the same tortoises <when>?",
     r"$<n>$ years ago a keeper found that the ages of the <k> parrots in an aviary added up to "
-    r"$<sum>$ years.<baby> How much is the sum of the ages of all the parrots <when>?",
-    r"$<n>$ years ago the <k> oaks in a park were $<sum>$ years old taken together.<baby> How many "
-    r"years old are all the oaks taken together <when>?",
-    r"<name> looks after elephants. Adding up the ages of the <k> elephants gave $<sum>$ years "
-    r"when <name> did it $<n>$ years ago.<baby> What does adding up all their ages give <when>?",
+    r"$<sum>$ years. How much is the sum of the ages of these parrots <when>?",
+    r"$<n>$ years ago the <k> oaks in a park were $<sum>$ years old taken together. How many years "
+    r"old are these oaks taken together <when>?",
+    r"<name> looks after <k> elephants. $<n>$ years ago their total age was $<sum>$ years. What is "
+    r"their total age, in years, <when>?",
     r"When the <k> children of a family had their picture taken $<n>$ years ago, their ages summed "
-    r"to $<sum>$ years.<baby> To what number do the ages of all the children sum <when>?",
+    r"to $<sum>$ years. To what number do their ages sum <when>?",
 )
 
 
 @family("implicit", ("modular", "bound"), "the sum of ages after some years: everyone grows older")
-def sum_of_ages(rng: Random, level: Level) -> Draft | None:
+def sum_of_ages(rng: Random, level: Level) -> Draft:
     """Ask for a sum of ages at another time; each of the people has aged."""
     k = (2, rng.randrange(3, 5), rng.randrange(4, 8))[level - 1]
     n = rng.randrange(2, 8) if level == 1 else rng.randrange(3, 10)
     m = rng.randrange(2, 12) if level == 3 else 0
     old = [rng.randrange(3, 14 + 6 * level) for _ in range(k)]
     total = sum(old)
-    baby = rng.randrange(1, n) if level == 3 else 0
-    late = baby + m if level == 3 else 0
-    answer = agree(total + k * (n + m) + late, sum(age + n + m for age in old) + late)
-    if level == 3 and baby < 2:
-        return None
+    answer = agree(total + k * (n + m), sum(age + n + m for age in old))
     told = tell(
         rng,
         _AGES,
@@ -135,13 +130,10 @@ def sum_of_ages(rng: Random, level: Level) -> Draft | None:
         k=("two", "three", "four", "five", "six", "seven")[k - 2],
         sum=total,
         name=rng.choice(NAMES),
-        baby=f" Since then they have been joined by one more, now ${baby}$ years old."
-        if baby
-        else "",
         when=f"${m}$ years from now" if level == 3 else "today",
     )
     rules = [
-        gold("modular", f"all {k} age by the same number of years", congruent(total + late, k)),
+        gold("modular", f"all {k} age by the same number of years", congruent(total, k)),
         gold("bound", "everyone has grown older by more than a year", above(total + k)),
     ]
     lures: Lures = [
@@ -150,11 +142,11 @@ def sum_of_ages(rng: Random, level: Level) -> Draft | None:
         (total + n, "other"),
         (total + k * n, "encoded_form_not_applied"),
         (total + k * m, "other"),
-        (total + k * (n + m) + baby, "other"),
-        (total + (k + 1) * (n + m) + baby, "other"),
-        (total + k * (n + m), "other"),
+        (total + (k + 1) * (n + m), "other"),
+        (total + (k - 1) * (n + m), "other"),
+        (k * (n + m), "encoded_form_not_applied"),
+        (k * (total + n + m), "other"),
         (total - k * n, "out_of_range"),
-        (total + late + n + m, "other"),
     ]
     return Draft(told.text, answer, rules, lures)
 

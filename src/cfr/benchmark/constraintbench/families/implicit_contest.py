@@ -34,7 +34,7 @@ _KNOCKOUT = (
     r"At a school <parts> pupils enter <cups>. A pupil who loses is out, and the last one wins the "
     r"cup. For every match the school prints $<t>$ score sheets. How many sheets does it print?",
 )
-_CUPS = ("", "a knock-out cup", "two knock-out cups", "three knock-out cups", "four knock-out cups")
+_CUPS = ("", "a knock-out cup", "two knock-out cups", "three knock-out cups")
 
 
 @family("implicit", ("modular", "bound"), "matches of a knock-out cup: everyone but one loses once")
@@ -43,7 +43,7 @@ def knockout_matches(rng: Random, level: Level) -> Draft:
     count, high, t = (
         (1, 21, rng.randrange(2, 13)),
         (2, 24, rng.randrange(3, 12)),
-        (4, 70, rng.randrange(9, 28)),
+        (3, 50, rng.randrange(8, 22)),
     )[level - 1]
     parts = [rng.randrange(4, high) for _ in range(count)]
     total = sum(parts)

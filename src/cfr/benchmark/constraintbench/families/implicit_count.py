@@ -127,7 +127,7 @@ def polygon_sides(rng: Random, level: Level) -> Draft:
     """Ask for sides; how many sides each kind of polygon has is known."""
     pair = rng.randrange(2)
     kinds = list(_POLYGONS[pair]) + (list(_POLYGONS[1 - pair]) if level == 3 else [])
-    high, p = ((16, 1), (13, rng.randrange(2, 10)), (40, rng.randrange(6, 24)))[level - 1]
+    high, p = ((16, 1), (13, rng.randrange(2, 10)), (30, rng.randrange(6, 16)))[level - 1]
     rng.shuffle(kinds)
     counts = [rng.randrange(2, high) for _ in kinds]
     each = [sides for _, sides in kinds]

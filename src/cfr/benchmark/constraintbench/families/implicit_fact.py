@@ -52,7 +52,7 @@ _MANY_LEGS = {"beetles": 6, "ants": 6, "spiders": 8}
 def legs_counted(rng: Random, level: Level) -> Draft:
     """Ask for legs; how many legs each kind of animal has is known."""
     kinds = [rng.choice(_TWO_LEGS), rng.choice(_FOUR_LEGS)]
-    high, p = ((19, 1), (12, rng.randrange(2, 10)), (40, rng.randrange(6, 24)))[level - 1]
+    high, p = ((19, 1), (12, rng.randrange(2, 10)), (30, rng.randrange(6, 16)))[level - 1]
     if level == 3:
         kinds += [rng.choice(("beetles", "ants")), "spiders"]
     rng.shuffle(kinds)
@@ -117,7 +117,7 @@ def rate_over_time(rng: Random, level: Level) -> Draft:
     d, w, x = (
         (rng.randrange(2, 13), rng.randrange(2, 9), 0),
         (rng.randrange(3, 13), rng.randrange(2, 6), rng.randrange(2, unit - 1)),
-        (rng.randrange(13, 40), rng.randrange(8, 25), rng.randrange(2, unit - 1)),
+        (rng.randrange(11, 30), rng.randrange(5, 16), rng.randrange(2, unit - 1)),
     )[level - 1]
     answer = agree(d * (unit * w + x), sum(d * unit for _ in range(w)) + d * x)
     span = f"${w}$ {big}s" + (f" and ${x}$ {small}s" if x else "")

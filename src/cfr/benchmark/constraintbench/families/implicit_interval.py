@@ -39,7 +39,7 @@ def saw_cuts(rng: Random, level: Level) -> Draft:
     count, high, t = (
         (2, 10, rng.randrange(2, 12)),
         (3, 20, rng.randrange(5, 16)),
-        (5, 40, rng.randrange(12, 26)),
+        (4, 34, rng.randrange(11, 24)),
     )[level - 1]
     parts = [rng.randrange(3, high) for _ in range(count)]
     total = sum(parts)
@@ -101,7 +101,7 @@ def floors_climbed(rng: Random, level: Level) -> Draft | None:
     legs, top, s = (
         (1, 13, rng.randrange(3, 23)),
         (2, 13, rng.randrange(5, 23)),
-        (4, 24, rng.randrange(12, 29)),
+        (3, 24, rng.randrange(12, 27)),
     )[level - 1]
     stops = [rng.randrange(1, top) for _ in range(legs + 1)]
     gaps = [abs(b - a) for a, b in pairwise(stops)]

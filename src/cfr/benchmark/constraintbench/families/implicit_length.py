@@ -66,7 +66,7 @@ def there_and_back(rng: Random, level: Level) -> Draft:
     count, high, d = (
         (1, 16, rng.randrange(2, 13)),
         (2, 12, rng.randrange(3, 13)),
-        (4, 27, rng.randrange(13, 38)),
+        (3, 24, rng.randrange(11, 28)),
     )[level - 1]
     parts = [rng.randrange(3, high) for _ in range(count)]
     total = sum(parts)

@@ -59,7 +59,7 @@ def empty_seats(rng: Random, level: Level) -> Draft | None:
     count, high, c = (
         (1, 90, rng.choice((20, 30, 40, 50))),
         (2, 70, rng.choice((20, 30, 40, 50))),
-        (4, 160, rng.choice((40, 50, 60))),
+        (3, 140, rng.choice((40, 50, 60))),
     )[level - 1]
     parts = [rng.randrange(11, high) for _ in range(count)]
     total = sum(parts)
