@@ -137,7 +137,7 @@ def ratio_code(rng: Random, level: Level) -> Draft | None:
         (2, rng.choice((4, 6, 8, 9))),
         (3, rng.choice((6, 8, 9, 12, 14, 15))),
     )[level - 1]
-    both = rng.randrange(7, 40)
+    both = rng.randrange(7, 50)
     first = rng.randrange(1, both)
     terms = [first, both - first] if level == 1 else rng.sample(range(2, 30), count)
     divisor = gcd(*terms)

@@ -120,7 +120,7 @@ def sum_of_ages(rng: Random, level: Level) -> Draft:
     k = (2, rng.randrange(3, 5), rng.randrange(4, 8))[level - 1]
     n = rng.randrange(2, 8) if level == 1 else rng.randrange(3, 10)
     m = rng.randrange(2, 12) if level == 3 else 0
-    old = [rng.randrange(3, 14 + 6 * level) for _ in range(k)]
+    old = [rng.randrange(3, 24 + 3 * level) for _ in range(k)]
     total = sum(old)
     answer = agree(total + k * (n + m), sum(age + n + m for age in old))
     told = tell(
