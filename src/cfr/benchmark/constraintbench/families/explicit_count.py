@@ -35,9 +35,9 @@ _WITHOUT = (
 @family("explicit", ("domain", "bound"), "how many numbers of a range are not multiples")
 def count_without(rng: Random, level: Level) -> Draft | None:
     """Count the numbers of a range without the multiples of one number."""
-    k = rng.choice(((3, 4, 5, 6, 8, 10), (4, 6, 7, 8), (7, 9, 11, 12, 13))[level - 1])
+    k = rng.choice(((3, 4, 5, 6, 7, 8, 9, 10), (4, 6, 7, 8), (7, 9, 11, 12, 13))[level - 1])
     low = rng.randrange(61, 180) if level == 3 else 1
-    size = (k * rng.randrange(2, 11), rng.randrange(20, 60), rng.randrange(80, 230))[level - 1]
+    size = (k * rng.randrange(2, 15), rng.randrange(20, 60), rng.randrange(80, 230))[level - 1]
     high = low + size - 1
     listing = sum(n % k != 0 for n in range(low, high + 1))
     multiples = high // k - (low - 1) // k

@@ -60,7 +60,7 @@ _PAIRS = (
 def pairs_once(rng: Random, level: Level) -> Draft | None:
     """Count pairs inside groups; counting each twice, or across groups, is the trap."""
     count, top, f = (
-        (1, 13, rng.randrange(2, 11)),
+        (1, 13, rng.randrange(2, 13)),
         (2, 9, rng.randrange(3, 10)),
         (4, 14, rng.randrange(7, 20)),
     )[level - 1]

@@ -126,7 +126,7 @@ def full_groups_total(rng: Random, level: Level) -> Draft | None:
     """Ask for the largest multiple that a total reaches; the total itself is the trap."""
     count, most, k = {
         1: (1, 210, rng.choice((4, 5, 6, 8, 10))),
-        2: (2, 90, rng.randrange(4, 11)),
+        2: (2, 120, rng.randrange(4, 12)),
     }.get(level, (4, 400, rng.randrange(13, 25)))
     terms = [rng.randrange(most // 4, most) for _ in range(count)]
     total = sum(terms)
@@ -184,7 +184,7 @@ _CHOSEN = (
 def sum_of_multiples(rng: Random, level: Level) -> Draft | None:
     """Ask for the sum of some numbers of a list; the others are there to be left out."""
     size, chosen, high, k = {
-        1: (4, 2, 80, rng.choice((3, 4, 5, 10))),
+        1: (4, 2, 110, rng.choice((3, 4, 5, 10))),
         2: (6, 3, 90, rng.choice((4, 5, 6))),
     }.get(level, (9, 4, 160, rng.choice((7, 8, 9, 12))))
     inside = rng.sample([n for n in range(2 * k, high) if n % k == 0], chosen)

@@ -130,7 +130,7 @@ _WIDTH = (
 @family("implicit", ("domain", "bound"), "the shorter side of a rectangle from area and difference")
 def shorter_side(rng: Random, level: Level) -> Draft:
     """Ask for the smaller of two factors; it divides the product and is positive."""
-    low, high, most = ((2, 22, 6), (8, 34, 22), (31, 80, 60))[level - 1]
+    low, high, most = ((2, 28, 6), (8, 34, 22), (31, 80, 60))[level - 1]
     w, d = rng.randrange(low, high), rng.randrange(level + 1, most)
     area = w * (w + d)
     by_search = next(k for k in range(1, area + 1) if k * (k + d) >= area)

@@ -57,7 +57,7 @@ _PACKS = (
 def whole_packs_cost(rng: Random, level: Level) -> Draft | None:
     """Ask for a price; packs cannot be split."""
     count, high, p, c = (
-        (1, 50, rng.choice((4, 5, 6, 8, 10)), rng.randrange(2, 13)),
+        (1, 60, rng.choice((4, 5, 6, 8, 10)), rng.randrange(2, 17)),
         (2, 50, rng.randrange(6, 13), rng.randrange(3, 15)),
         (5, 160, rng.randrange(18, 36), rng.randrange(13, 30)),
     )[level - 1]
@@ -143,7 +143,7 @@ _INCOME = (
 def full_boxes_income(rng: Random, level: Level) -> Draft | None:
     """Ask for an income; what does not fill a box earns nothing."""
     count, high, p, c = (
-        (1, 50, rng.choice((4, 5, 6, 8, 10)), rng.randrange(2, 13)),
+        (1, 60, rng.choice((4, 5, 6, 8, 10)), rng.randrange(2, 17)),
         (2, 60, rng.randrange(5, 13), rng.randrange(3, 15)),
         (5, 170, rng.randrange(14, 28), rng.randrange(12, 32)),
     )[level - 1]
