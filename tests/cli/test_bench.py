@@ -50,9 +50,9 @@ def test_generate_does_not_overwrite_unless_forced(tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["--n", "0"], "cannot generate 0 problems; ask for at least 1"),
-        (["--n", "5", "--family", "coprime_sun"], "did you mean coprime_sum"),
+        (["--n", "5", "--family", "ratio_cod"], "did you mean ratio_code"),
         (["--n", "9999", "--family", "positive_length", "--level", "1"], "has only about"),
-        (["--n", "5", "--family", "clock_hour", "--tier", "joint"], "is in tier joint"),
+        (["--n", "5", "--family", "minute_display", "--tier", "joint"], "is in tier joint"),
     ],
 )
 def test_nonsense_is_one_line_and_nothing_is_written(

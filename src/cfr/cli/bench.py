@@ -108,7 +108,7 @@ def show_command(names: tuple[str, ...], tiers: tuple[Tier, ...], style: str | N
 
     \b
     cfr bench show --tier joint
-    cfr bench show --family clock_hour --json
+    cfr bench show --family minute_display --json
     """
     families = choose(names, tiers)
     public = load("public")

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from cfr.benchmark.constraintbench.family import Draft, Family, gold
 from cfr.benchmark.constraintbench.generate import GenerateError, choose, generate
-from cfr.benchmark.constraintbench.item import LEVELS, TIERS, encode
+from cfr.benchmark.constraintbench.item import LEVELS, TIERS, Level, encode
 from cfr.benchmark.constraintbench.verify import check_file
+from cfr.constraint.demand import integer
 
 
 def test_the_same_seed_gives_the_same_problems() -> None:
@@ -32,8 +35,8 @@ def test_no_two_problems_share_their_text() -> None:
 
 
 def test_only_what_was_asked_for() -> None:
-    items = list(generate(1, 6, families=choose(["clock_hour"]), levels=(2,)))
-    assert {(item.family, item.level) for item in items} == {("clock_hour", 2)}
+    items = list(generate(1, 6, families=choose(["minute_display"]), levels=(2,)))
+    assert {(item.family, item.level) for item in items} == {("minute_display", 2)}
     assert {family.tier for family in choose(tiers=["joint"])} == {"joint"}
 
 
@@ -44,21 +47,26 @@ def test_fewer_than_one_is_refused(n: int) -> None:
 
 
 def test_an_unknown_family_suggests_a_near_one() -> None:
-    with pytest.raises(GenerateError, match="did you mean clock_hour"):
-        choose(["clok_hour"])
+    with pytest.raises(GenerateError, match="did you mean minute_display"):
+        choose(["minut_display"])
     with pytest.raises(GenerateError, match="cfr bench show"):
         choose(["zzzz"])
 
 
 def test_a_family_outside_the_tier_is_refused() -> None:
-    with pytest.raises(GenerateError, match="clock_hour is in tier joint"):
-        choose(["clock_hour"], ["joint"])
+    with pytest.raises(GenerateError, match="minute_display is in tier joint"):
+        choose(["minute_display"], ["joint"])
 
 
 def test_more_than_a_family_can_give_is_refused() -> None:
-    wish = generate(1, 5000, families=choose(["positive_length"]), levels=(1,))
-    with pytest.raises(GenerateError, match="positive_length at level 1 has only about"):
-        list(wish)
+    def draw(rng: Random, level: Level) -> Draft:
+        half = rng.randrange(1, 4 + level)
+        rule = gold("domain", "the answer is a whole number", integer())
+        return Draft(f"What is twice ${half}$?", 2 * half, [rule], [("0.5", "not_an_integer")])
+
+    small = Family("twice", "explicit", ("domain",), "twice a small number", draw)
+    with pytest.raises(GenerateError, match="twice at level 1 has only about 4"):
+        list(generate(1, 5, families=[small], levels=(1,)))
 
 
 @pytest.mark.slow
