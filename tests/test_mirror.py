@@ -37,6 +37,7 @@ COVERED_BY: dict[str, str] = {
         "joint_hard_count",
         "joint_multiple",
         "joint_remainder",
+        "joint_row",
         "joint_story",
         "misleading_chance",
         "misleading_extreme",

@@ -24,6 +24,7 @@ from cfr.benchmark.constraintbench.families import (
     joint_hard_count,
     joint_multiple,
     joint_remainder,
+    joint_row,
     joint_story,
     misleading_chance,
     misleading_extreme,
@@ -64,6 +65,7 @@ FAMILIES: dict[str, Family] = {
         joint_hard_count,
         joint_multiple,
         joint_remainder,
+        joint_row,
         joint_story,
     )
     for family in module.FAMILIES

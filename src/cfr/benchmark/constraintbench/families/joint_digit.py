@@ -1,4 +1,4 @@
-"""Joint tier, digits: a number that its digits' order, their sum and one more condition fix."""
+"""Joint tier, digits: a number that its digits and one more condition fix."""
 
 from __future__ import annotations
 

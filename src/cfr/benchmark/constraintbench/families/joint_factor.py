@@ -1,4 +1,4 @@
-"""Joint tier, factors: a divisor, a square or a side that two more conditions single out."""
+"""Joint tier, factors: a divisor or a square that two more conditions single out."""
 
 from __future__ import annotations
 

@@ -1,14 +1,15 @@
-"""Joint tier, stories: numbers of things and days that several statements fix together."""
+"""Joint tier, stories: numbers of things that several statements fix together."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import gcd
 from random import Random
 
 from cfr.benchmark.constraintbench.families.phrase import NAMES, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import above, all_of, at_most, below, integer, parity
+from cfr.constraint.demand import above, all_of, at_most, below, divisible, integer, parity
 
 __all__ = ["FAMILIES"]
 
@@ -187,7 +188,112 @@ def two_kinds(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, answer, rules, lures)
 
 
-FAMILIES = (
-    middle_one,
-    two_kinds,
+# Text, what happens before the sharing from level 2 on, what is shared without and with that.
+_SHARES = (
+    (
+        r"<people> have found $<n>$ marbles.<aside> They share <them> «ratio:in the ratio "
+        r"$<ratio>$». How many marbles does <x> get?",
+        " They lose $<c>$ of them.",
+        ("them", "the rest"),
+    ),
+    (
+        r"How many gold coins does <x> get? A prize of $<n>$ gold coins goes to <people>.<aside> "
+        r"They divide <them> «ratio:in the ratio $<ratio>$».",
+        " They spend $<c>$ of the coins on a party.",
+        ("it", "what is left"),
+    ),
+    (
+        r"<people> pick $<n>$ pears.<aside> «ratio:In the ratio $<ratio>$» they divide <them> "
+        r"among themselves. How many pears are for <x>?",
+        " They give $<c>$ pears to a neighbour.",
+        ("them", "the others"),
+    ),
+    (
+        r"<people> inherit $<n>$ sheep.<aside> They split <them> «ratio:in the ratio $<ratio>$», "
+        r"in the order of their names here. Find the number of sheep that <x> gets.",
+        " They sell $<c>$ of the sheep.",
+        ("the herd", "the rest of the herd"),
+    ),
+    (
+        r"Find the number of stickers that <x> gets when <people> share <them> «ratio:in the ratio "
+        r"$<ratio>$».<aside>",
+        " The pile had $<n>$ stickers, but $<c>$ of them are missing.",
+        ("a pile of $<n>$ stickers", "what is left of a pile of stickers"),
+    ),
+    (
+        r"<people> bake $<n>$ rolls.<aside> They take <them> home «ratio:in the ratio $<ratio>$». "
+        r"How many rolls does <x> take home?",
+        " They sell $<c>$ of the rolls.",
+        ("them", "the other rolls"),
+    ),
+    (
+        r"«ratio:The ratio $<ratio>$» is how <people> agree to split <them>. They win $<n>$ "
+        r"tokens.<aside> How many tokens does <x> get?",
+        " A fee of $<c>$ tokens is taken off before they split.",
+        ("the tokens that they win", "what they keep of the tokens that they win"),
+    ),
+    (
+        r"A job pays $<n>$ silver coins.<aside> <people> did the job and share <them> «ratio:in "
+        r"the ratio $<ratio>$», because they worked for different times. How many silver coins "
+        r"does <x> get?",
+        " Of these, $<c>$ are needed for the tools.",
+        ("the coins", "the remaining coins"),
+    ),
 )
+
+
+@family("joint", ("modular", "bound"), "a share in a ratio, of a whole number of things")
+def shared_in_ratio(rng: Random, level: Level) -> Draft | None:
+    """Ask for the share of the first of several people."""
+    parts = rng.sample(range(2, (11, 10, 14)[level - 1]), level + 1)
+    first, every, count = parts[0], sum(parts), level + 1
+    unit = rng.randrange(*((2, 12), (3, 14), (7, 26))[level - 1])
+    if first < 3 or gcd(*parts) > 1 or first * count == every:
+        return None
+    shared = unit * every
+    c = 0 if level == 1 else rng.randrange(*((3, 20), (21, 60))[level - 2])
+    n = shared + c
+    by_dealing = [0] * count
+    while sum(by_dealing) < shared:
+        by_dealing = [have + part for have, part in zip(by_dealing, parts, strict=True)]
+    answer = agree(shared * first // every, by_dealing[0])
+    people = rng.sample(NAMES, count)
+    wordings = [
+        text.replace("<aside>", aside if c else "").replace("<them>", them[1 if c else 0])
+        for text, aside, them in _SHARES
+    ]
+    told = tell(
+        rng, wordings, people=f"{', '.join(people[:-1])} and {people[-1]}", x=people[0], n=n, c=c,
+        ratio=":".join(map(str, parts)),
+    )  # fmt: skip
+    more = first * count > every
+    equal = Fraction(shared, count)
+    rules = [
+        gold(
+            "modular",
+            f"the ratio is in lowest terms, so this share is a multiple of {first}",
+            divisible(first),
+            told.span("ratio"),
+        ),
+        gold(
+            "bound",
+            f"{first} is {'more' if more else 'less'} than the others of the ratio on average",
+            all_of(integer(), above(equal if more else 0), below(shared if more else equal)),
+        ),
+    ]
+    lures: Lures = [
+        (shared - answer, "misled_by_cue"),
+        (unit * parts[1], "misled_by_cue"),
+        (unit, "encoded_form_not_applied"),
+        (Fraction(n * first, every), "arithmetic"),
+        (equal, "arithmetic"),
+        (shared // first, "arithmetic"),
+        (answer + 1, "arithmetic"),
+        (n, "out_of_range"),
+        (answer + c, "arithmetic"),
+        (every, "encoded_form_not_applied"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+FAMILIES = (middle_one, two_kinds, shared_in_ratio)

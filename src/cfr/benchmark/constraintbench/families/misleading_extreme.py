@@ -51,8 +51,8 @@ def at_most_total(rng: Random, level: Level) -> Draft:
         gold("modular", f"everything comes in parts of {k}", divisible(k), told.span("pack")),
         gold(
             "bound",
-            f"there are {count} numbers of parts, each at most {cap}",
-            at_most(k * cap * count),
+            f"there are {count} numbers of parts, each at most {cap}, and one is {max(values)}",
+            all_of(above(k * max(values)), at_most(k * cap * count)),
             told.span("cap"),
         ),
     ]

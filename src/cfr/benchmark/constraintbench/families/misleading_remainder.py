@@ -7,7 +7,7 @@ from random import Random
 from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import above, between, congruent
+from cfr.constraint.demand import above, all_of, below, between, congruent
 
 __all__ = ["FAMILIES"]
 
@@ -51,7 +51,11 @@ def dividend_not_remainder(rng: Random, level: Level) -> Draft:
             congruent(r, d),
             told.span("mod"),
         ),
-        gold("bound", f"there is more than the {len(qs)} parts of {d} each", above(d * len(qs))),
+        gold(
+            "bound",
+            f"there are {len(qs)} numbers of parts of {d} each, the largest of them {max(qs)}",
+            all_of(above(d * max(qs) + r), below(d * (len(qs) * max(qs) + 1))),
+        ),
     ]
     lures: Lures = [
         (r, "misled_by_cue"),
