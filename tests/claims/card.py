@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from cfr.analysis.audit.stage1.soundness import STATEMENTS
 from cfr.analysis.notation import decimal, scored
-from cfr.benchmark.constraintbench.item import LEVELS, TIERS
+from cfr.benchmark.constraintbench.item import TIERS, USUAL_LEVELS
 from cfr.constraint.router import route
 
 from .notation import WORDS, cells, gain
@@ -97,7 +97,7 @@ def _results() -> Iterator[str]:
     yield f"{base.runs} runs of each of the {base.problems} problems"
     rows = {"all": set(items())}
     rows |= {tier: items_of(tier=tier) for tier in TIERS}
-    rows |= {f"level {level}": items_of(level=level) for level in LEVELS}
+    rows |= {f"level {level}": items_of(level=level) for level in USUAL_LEVELS}
     for name, chosen in rows.items():
         found = [scored_arm(BENCH, method, chosen) for method in METHODS]
         yield cells(f"{name}, n = {len(chosen)}", *(scored(s.accuracy, s.interval) for s in found))
@@ -118,10 +118,10 @@ def _results() -> Iterator[str]:
 def _families() -> Iterator[str]:
     families = dict.fromkeys((item.tier, item.family) for item in items().values())
     for tier, family in sorted(families, key=lambda one: TIERS.index(one[0])):
-        chosen = (items_of(family=family, level=level) for level in LEVELS)
+        chosen = (items_of(family=family, level=level) for level in USUAL_LEVELS)
         rates = [accuracy(BENCH, "direct", names) for names in chosen]
         assert set(rates) not in ({0.0}, {100.0})
         yield cells(tier, f"`{family}`", *(f"{rate:.0f} %" for rate in rates))
-    assert {len(items_of(family=f, level=n)) for _, f in families for n in LEVELS} == {5}
+    assert {len(items_of(family=f, level=n)) for _, f in families for n in USUAL_LEVELS} == {5}
     yield "No family is at 0 % or at 100 % on every level."
     yield f"n = {5 * scored_arm(BENCH, 'direct').runs} attempts (five problems, two runs)"

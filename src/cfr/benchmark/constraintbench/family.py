@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from random import Random
 from typing import TypeAlias, TypeVar
 
 from cfr.answer.expression.value import Form, read_answer, same, show
 from cfr.benchmark.constraintbench.item import (
+    USUAL_LEVELS,
     ErrorType,
     GoldConstraint,
     Item,
@@ -39,7 +41,8 @@ Value: TypeAlias = "int | Fraction | str"
 Lures: TypeAlias = "list[tuple[Value, ErrorType]]"
 """Wrong answers and the errors they would show."""
 
-_USUAL: tuple[Level, ...] = (1, 2, 3)
+# Each answer is compared with several others and with every constraint: it is read once.
+_read = lru_cache(maxsize=256)(read_answer)
 
 # A draw whose numbers happen to make a lure equal to the answer is thrown away and drawn again.
 # Families are built so that this is rare; one that needs this many tries is broken.
@@ -78,7 +81,7 @@ class Family:
     kinds: tuple[Kind, ...]
     about: str
     draw: Draw
-    levels: tuple[Level, ...] = _USUAL
+    levels: tuple[Level, ...] = USUAL_LEVELS
 
     def make(self, seed: int, level: Level, index: int) -> Item:
         """Draw the problem that stands at this place; the same place always gives the same one."""
@@ -123,7 +126,7 @@ class Family:
 
 
 def family(
-    tier: Tier, kinds: tuple[Kind, ...], about: str, *, levels: tuple[Level, ...] = _USUAL
+    tier: Tier, kinds: tuple[Kind, ...], about: str, *, levels: tuple[Level, ...] = USUAL_LEVELS
 ) -> Callable[[Draw], Family]:
     """Make a family of a draw, named after it."""
     in_order: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind in kinds)
@@ -165,7 +168,7 @@ def _distinct(answer: str, lures: Lures) -> tuple[Tempting, ...]:
 
 def alike(first: str, second: str) -> bool:
     """Say whether two answers are one: the same value, and both or neither in lowest terms."""
-    left, right = read_answer(first), read_answer(second)
+    left, right = _read(first), _read(second)
     if left is None or right is None:
         return first == second
     # An unreduced fraction is another answer than the reduced one: "lowest terms" rejects it.

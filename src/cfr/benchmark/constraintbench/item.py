@@ -28,6 +28,8 @@ __all__ = [
     "LEVELS",
     "SOURCE",
     "TIERS",
+    "USUAL_LEVELS",
+    "VERSION",
     "ErrorType",
     "GoldConstraint",
     "Item",
@@ -58,7 +60,11 @@ Level: TypeAlias = Literal[1, 2, 3, 4]
 TIERS: tuple[Tier, ...] = get_args(Tier)
 ERRORS: tuple[ErrorType, ...] = get_args(ErrorType)
 LEVELS: tuple[Level, ...] = get_args(Level)
+USUAL_LEVELS: tuple[Level, ...] = (1, 2, 3)
+"""The levels of all families but those that are made for strong models."""
 SOURCE = "ConstraintBench"
+VERSION = 2
+"""The version of the families in this package; rows of version 1 do not name theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,7 @@ class Item:
     level: Level
     seed: int
     index: int
+    version: int = VERSION
 
     @property
     def id(self) -> str:
@@ -114,7 +121,7 @@ class Item:
 
     def to_json(self) -> dict[str, Json]:
         """Give the row of a JSON Lines file, the fields that every reader knows first."""
-        return {
+        row: dict[str, Json] = {
             "id": self.id,
             "problem": self.text,
             "answer": self.answer,
@@ -126,18 +133,19 @@ class Item:
             "family": self.family,
             "seed": self.seed,
             "index": self.index,
-            "constraints": [
-                {
-                    "kind": gold.kind,
-                    "description": gold.description,
-                    "predicate": dict(gold.predicate),
-                    "span": gold.span,
-                    "pins": gold.pins,
-                }
-                for gold in self.constraints
-            ],
+            "constraints": [self._constraint_row(gold) for gold in self.constraints],
             "tempting": [{"answer": lure.answer, "error": lure.error} for lure in self.tempting],
         }
+        return row if self.version == 1 else row | {"version": self.version}
+
+    def _constraint_row(self, gold: GoldConstraint) -> dict[str, Json]:
+        row: dict[str, Json] = {
+            "kind": gold.kind,
+            "description": gold.description,
+            "predicate": dict(gold.predicate),
+            "span": gold.span,
+        }
+        return row if self.version == 1 else row | {"pins": gold.pins}
 
     @classmethod
     def from_json(cls, row: Mapping[str, Json]) -> Item:
@@ -153,6 +161,7 @@ class Item:
             level=read_field(row, "level", _LEVEL),
             seed=read_field(row, "seed", WHOLE),
             index=read_field(row, "index", WHOLE),
+            version=read_field(row, "version", _VERSION) if "version" in row else 1,
         )
         written = item.to_json()
         for name in ("id", "source", "kinds"):
@@ -163,6 +172,7 @@ class Item:
 
 _FORM, _TIER, _KIND = one_of(FORMS), one_of(TIERS), one_of(KINDS)
 _LEVEL, _ERROR = one_of(LEVELS), one_of(ERRORS)
+_VERSION = one_of((1, VERSION))
 
 
 def _constraint(row: dict[str, Json]) -> GoldConstraint:
