@@ -28,8 +28,8 @@ def _release(folder: Path) -> None:
         cells = sum(level in family.levels for family in FAMILIES.values() for level in levels)
         content = encode(generate(SEED, each * cells, levels=levels))
         (folder / f"{name}.jsonl").write_bytes(content)
-        print(f"{name.upper()}_SIZE: Final = {each * cells}")
-        print(f'    "{name}": "{hashlib.sha256(content).hexdigest()}",')
+        sys.stdout.write(f"{name.upper()}_SIZE: Final = {each * cells}\n")
+        sys.stdout.write(f'    "{name}": "{hashlib.sha256(content).hexdigest()}",\n')
 
 
 _release(Path(sys.argv[1]))
