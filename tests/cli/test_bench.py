@@ -89,7 +89,7 @@ def test_generate_does_not_overwrite_unless_forced(tmp_path: Path) -> None:
     [
         (["--n", "0"], "cannot generate 0 problems; ask for at least 1"),
         (["--n", "5", "--family", "ratio_cod"], "did you mean ratio_code"),
-        (["--n", "9999", "--family", "positive_length", "--level", "1"], "has only about"),
+        (["--n", "9999", "--family", "digit_swap", "--level", "1"], "has only about"),
         (["--n", "5", "--family", "minute_display", "--tier", "joint"], "is in tier joint"),
     ],
 )

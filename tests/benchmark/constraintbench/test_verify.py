@@ -80,6 +80,10 @@ def _weak_pin(row: dict[str, Any]) -> None:
     row["constraints"][0]["pins"] = True
 
 
+def _wrong_label(row: dict[str, Any]) -> None:
+    row["tempting"][0] |= {"answer": "1/7", "error": "forgot_modular_reduction"}
+
+
 @pytest.mark.parametrize(
     ("tamper", "says"),
     [
@@ -93,6 +97,7 @@ def _weak_pin(row: dict[str, Any]) -> None:
         (_no_such_family, "no family is called 'nobody'"),
         (_no_such_op, "no predicate is called 'nonsense'"),
         (_missing_field, "needs 'tier', one of"),
+        (_wrong_label, "1/7 is not 'forgot_modular_reduction'"),
         (_all_pinned, "no constraint can be known without solving"),
         (_unmarked_pin, "pins the answer and is not marked"),
         (_weak_pin, "pins the answer and accepts"),

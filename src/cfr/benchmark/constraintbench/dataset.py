@@ -64,7 +64,7 @@ honest, do not train on `public`, `mini` or `hard`: any number of other problems
 
 def dataset_files(splits: Sequence[Split]) -> Iterator[tuple[Path, bytes]]:
     """Give the files of a dataset that holds these splits, by their places in its folder."""
-    loaded = {split: load(split) for split in splits}
+    loaded: dict[Split, Sequence[Item]] = {split: load(split) for split in splits}
     yield Path("README.md"), _card(loaded).encode()
     for split, items in loaded.items():
         lines = (json.dumps(_row(item), ensure_ascii=False) for item in items)
@@ -83,7 +83,9 @@ def _row(item: Item) -> dict[str, Json]:
         }
         for gold in item.constraints
     ]
-    return item.to_json() | {"constraints": constraints, "version": item.version}
+    row = item.to_json()
+    row["constraints"], row["version"] = constraints, item.version
+    return row
 
 
 def _card(loaded: dict[Split, Sequence[Item]]) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from random import Random
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from cfr.answer.expression.value import Form, read_answer, same, show
 from cfr.benchmark.constraintbench.item import (
@@ -19,7 +19,7 @@ from cfr.benchmark.constraintbench.item import (
     Tempting,
     Tier,
 )
-from cfr.constraint.predicate import Predicate, truth_of
+from cfr.constraint.predicate import Predicate, holds, parts, truth_of
 from cfr.constraint.spec import KINDS, Kind
 from cfr.error import CfrError
 
@@ -33,6 +33,7 @@ __all__ = [
     "alike",
     "family",
     "gold",
+    "true_label",
 ]
 
 T = TypeVar("T")
@@ -103,7 +104,10 @@ class Family:
 
     def _finish(self, draft: Draft, seed: int, level: Level, index: int) -> Item | None:
         answer = show(draft.answer)
-        lures = _distinct(answer, draft.lures)
+        lures = tuple(
+            replace(lure, error=true_label(lure, answer, draft.constraints))
+            for lure in _distinct(answer, draft.lures)
+        )
         if all(constraint.pins for constraint in draft.constraints):
             raise FamilyError(f"family {self.name}: no constraint can be known without solving")
         for constraint in draft.constraints:
@@ -154,6 +158,34 @@ def agree(first: T, second: T) -> T:
     if first != second:
         raise DisagreementError(f"one computation gives {first}, the other {second}")
     return first
+
+
+_BOUNDS: Final = frozenset({"between", "above", "below", "least_residue", "measured"})
+
+
+def true_label(lure: Tempting, answer: str, constraints: Sequence[GoldConstraint]) -> ErrorType:
+    """Give a lure's label; where its numbers do not bear that out, the one that they do.
+
+    An answer out of range must break a bound, one that is not an integer must be none, and one that
+    forgot a reduction must be the right one before the reduction that the problem asks for.
+    """
+    value, right = _read(lure.answer), _read(answer)
+    if value is None or value.number is None or right is None or right.number is None:
+        return lure.error
+    predicates = [part for one in constraints for part in parts(one.predicate)]
+    broken = {str(one["op"]) for one in predicates if holds(one, value) == "violated"}
+    moduli = [one.get("modulus") for one in predicates if one["op"] in ("least_residue", "encoded")]
+    gap = value.number - right.number
+    borne_out = {
+        "out_of_range": bool(broken & _BOUNDS),
+        "not_an_integer": value.number.denominator > 1,
+        "forgot_modular_reduction": any(
+            isinstance(modulus, int) and modulus and gap % modulus == 0 for modulus in moduli
+        ),
+    }
+    if borne_out.get(lure.error, True):
+        return lure.error
+    return "broken_condition" if broken else "arithmetic"
 
 
 def _distinct(answer: str, lures: Lures) -> tuple[Tempting, ...]:

@@ -48,11 +48,15 @@ ErrorType: TypeAlias = Literal[
     "encoded_form_not_applied",
     "out_of_range",
     "ignored_parity",
+    "broken_condition",
     "misled_by_cue",
     "arithmetic",
     "other",
 ]
-"""How a wrong answer went wrong (the paper's Error Taxonomy, with parity and cues set apart)."""
+"""How a wrong answer went wrong (the paper's Error Taxonomy, with more set apart).
+
+Parity, other conditions that are stated and not met, and cues are ours.
+"""
 
 Level: TypeAlias = Literal[1, 2, 3, 4]
 """Difficulty of the mathematics: easy, middle, hard for a small model, hard for a strong one."""

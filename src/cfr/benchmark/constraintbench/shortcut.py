@@ -99,7 +99,8 @@ def _guesses(items: Iterable[Item]) -> dict[str, str]:
 def _siblings(items: Sequence[Item]) -> Sequence[Item]:
     if not all(map(_can_be_drawn, items)):
         return items
-    family, levels = FAMILIES[items[0].family], sorted({item.level for item in items})
+    family = FAMILIES[items[0].family]
+    levels = dict.fromkeys(item.level for item in items)
     return [family.make(_SEED, level, index) for level in levels for index in range(_DRAWS)]
 
 

@@ -37,8 +37,8 @@ PUBLIC_SIZE: Final = 549
 HARD_SIZE: Final = 120
 _MINI_SIZE: Final = 24
 SHA256: Final[dict[Split, str]] = {
-    "public": "d6f8605ac7f259ed29c0fd4fca595d64742f1d3a761df380654647ecace7aac5",
-    "hard": "cd6833e7d9558fcfced5a7ca4c324d95ae394233877142bd2cfd44318995ba99",
+    "public": "93c70b8b9383902f152b5598d287365c28beff46e277187a953db0b06e07c867",
+    "hard": "93f527d56938eb2ac32f3ef1111dfb64c825e7c3d4686b28b64e260a45cccac1",
     "public@1": "8bce5c1685e735eabf33df8651658fb3be16ecb40984ffef08852c3a5749b684",
 }
 """What the files hash to; a mini split is the beginning of a public one."""

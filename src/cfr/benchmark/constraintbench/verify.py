@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from cfr.benchmark.constraintbench.families import FAMILIES
-from cfr.benchmark.constraintbench.family import alike
+from cfr.benchmark.constraintbench.family import alike, true_label
 from cfr.benchmark.constraintbench.item import VERSION, Item
 from cfr.benchmark.constraintbench.shortcut import Shortcut, shortcuts
 from cfr.constraint.predicate import parts, truth_of
@@ -95,6 +95,9 @@ def check_item(item: Item) -> Iterator[str]:
         if gold.span is not None and gold.span not in item.text:
             yield f"the span {gold.span!r} is not in the text"
     if item.version == VERSION:
+        for lure in item.tempting:
+            if true_label(lure, item.answer, item.constraints) != lure.error:
+                yield f"the tempting answer {lure.answer} is not {lure.error!r}"
         yield from _pinned(item)
         yield from _drawn_again(item)
 

@@ -194,7 +194,7 @@ def reversed_result(rng: Random, level: Level) -> Draft | None:
     rules = [
         gold(
             "modular",
-            "the digits of the sum are kept, so the answer leaves its remainder modulo 9",
+            f"its digits are those of the sum, so it leaves the remainder {total % 9} modulo 9",
             congruent(total % 9, 9),
         ),
         gold(

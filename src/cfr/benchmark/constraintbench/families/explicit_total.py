@@ -149,7 +149,7 @@ def full_groups_total(rng: Random, level: Level) -> Draft | None:
         gold("bound", "the numbers rounded to tens bound the total", between(low - k + 1, high)),
     ]
     lures: Lures = [
-        (total, "forgot_modular_reduction"),
+        (total, "broken_condition"),
         (total // k, "encoded_form_not_applied"),
         (total % k, "misled_by_cue"),
         (answer + k, "out_of_range"),
@@ -199,10 +199,10 @@ def sum_of_multiples(rng: Random, level: Level) -> Draft | None:
     ]
     near = rng.choice(outside)
     lures: Lures = [
-        (sum(numbers), "forgot_modular_reduction"),
-        (sum(outside), "forgot_modular_reduction"),
+        (sum(numbers), "broken_condition"),
+        (sum(outside), "broken_condition"),
         (chosen, "encoded_form_not_applied"),
-        (answer + near, "forgot_modular_reduction"),
+        (answer + near, "broken_condition"),
         *[(answer - n, "other") for n in inside],
         (answer // k, "encoded_form_not_applied"),
     ]
@@ -256,8 +256,8 @@ def strictly_between_sum(rng: Random, level: Level) -> Draft:
         (answer + low, "out_of_range"),
         (answer + high, "out_of_range"),
         (count, "encoded_form_not_applied"),
-        (sum(range(low + 1, high)), "forgot_modular_reduction"),
-        (sum(range(low, high + 1)), "forgot_modular_reduction"),
+        (sum(range(low + 1, high)), "broken_condition"),
+        (sum(range(low, high + 1)), "broken_condition"),
         (answer - high + k, "out_of_range"),
         (answer - low - k, "out_of_range"),
         (k * count * (count + 1) // 2, "other"),

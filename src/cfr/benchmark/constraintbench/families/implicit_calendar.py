@@ -7,7 +7,7 @@ from random import Random
 from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import above, all_of, between, congruent, integer
+from cfr.constraint.demand import above, congruent, least_residue
 
 __all__ = ["FAMILIES"]
 
@@ -72,7 +72,7 @@ def minute_display(rng: Random, level: Level) -> Draft | None:
         name=rng.choice(NAMES),
     )
     rules = [
-        gold("domain", "the minutes of a clock go from 0 to 59", all_of(integer(), between(0, 59))),
+        gold("domain", "the minutes of a clock go from 0 to 59", least_residue(60)),
         gold(
             "modular",
             "an hour has 60 minutes, so the last digits alone give the last digit",
@@ -81,12 +81,12 @@ def minute_display(rng: Random, level: Level) -> Draft | None:
     ]
     lures: Lures = [
         (minute + total, "forgot_modular_reduction"),
-        (total, "forgot_modular_reduction"),
+        (total, "out_of_range"),
         (total % 60, "other"),
         (60 * hour + minute + total, "forgot_modular_reduction"),
         ((minute + total) // 60, "encoded_form_not_applied"),
         (60 - answer, "other"),
-        ((minute + total) % 100, "forgot_modular_reduction"),
+        ((minute + total) % 100, "out_of_range"),
         ((minute + total - times[-1]) % 60, "other"),
         (minute + total - 60, "forgot_modular_reduction"),
         (hour + (minute + total) // 60, "encoded_form_not_applied"),

@@ -134,7 +134,8 @@ def rate_over_time(rng: Random, level: Level) -> Draft:
     if x:
         rules[1] = gold(
             "bound",
-            f"it is more than {w} and less than {w + 1} {big}s",
+            f"the answer is above {d * unit * w} and below {d * unit * (w + 1)} "
+            f"(that of {w} and {w + 1} {big}s)",
             between(d * unit * w + 1, d * unit * (w + 1) - 1),
         )
     lures: Lures = [

@@ -83,7 +83,7 @@ def there_and_back(rng: Random, level: Level) -> Draft:
     rules = [
         gold(
             "modular",
-            f"there and back is {2 * d}, so the answer is a multiple of {2 * d}",
+            f"the answer is a multiple of {2 * d}, the way there and back",
             divisible(2 * d),
         ),
         gold(

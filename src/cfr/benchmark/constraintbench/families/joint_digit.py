@@ -61,12 +61,13 @@ def digit_swap(rng: Random, level: Level) -> Draft | None:
         rng, _SWAP, size="two" if size == 2 else "three", s=s, gap=abs(gap), middle=middle,
         more="larger" if rising else "smaller", name=rng.choice(NAMES),
     )  # fmt: skip
+    least, most = low + max(-gap, 0), high - max(gap, 0)
     rules = [
         gold("structure", f"its digits add up to {s}", digit_sum(s), told.span("sum")),
         gold(
             "bound",
-            f"it has {size} digits, also when it is {abs(gap)} {'larger' if rising else 'smaller'}",
-            between(low + max(-gap, 0), high - max(gap, 0)),
+            f"it has {size} digits, and so has what it becomes: it is between {least} and {most}",
+            between(least, most),
             told.span("swap"),
         ),
     ]
@@ -137,7 +138,7 @@ def digit_sum_multiple(rng: Random, level: Level) -> Draft | None:
         gold("structure", f"its digits add up to {s}", digit_sum(s), told.span("sum")),
     ]
     lures: Lures = [
-        *((n, "forgot_modular_reduction") for n in sums if n != number),
+        *((n, "broken_condition") for n in sums if n != number),
         (far[0], "out_of_range"),
         (far[-1], "out_of_range"),
         *((n, "arithmetic") for n in multiples[:4] if n != number),

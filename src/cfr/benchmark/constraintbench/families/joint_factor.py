@@ -151,7 +151,7 @@ def square_residue(rng: Random, level: Level) -> Draft | None:
         (k * k for k in range(s + 1, s + 90) if k * k > high and k * k % m == r), high + m
     )
     lures: Lures = [
-        *((n, "forgot_modular_reduction") for n in squares if n != answer),
+        *((n, "broken_condition") for n in squares if n != answer),
         (beyond, "out_of_range"),
         (s, "encoded_form_not_applied"),
         (answer + m, "arithmetic"),

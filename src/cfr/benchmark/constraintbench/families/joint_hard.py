@@ -78,19 +78,19 @@ def largest_with_digit_sum(rng: Random, level: Level) -> Draft | None:  # noqa: 
         gold("bound", "it has four digits", between(1000, 9999), told.span("size")),
     ]
     lures: Lures = [
-        (first + p * q * ((9999 - first) // (p * q)), "forgot_modular_reduction"),
+        (first + p * q * ((9999 - first) // (p * q)), "broken_condition"),
         (
             next(n for n in range(9999, 0, -1) if n % p == a and _digits(n) == s),
-            "forgot_modular_reduction",
+            "broken_condition",
         ),
         (
             next(n for n in range(9999, 0, -1) if n % q == b and _digits(n) == s),
-            "forgot_modular_reduction",
+            "broken_condition",
         ),
         (steps[-2], "arithmetic"),
         (steps[0], "arithmetic"),
         (first + p * q * (10 + 10000 // (p * q)), "out_of_range"),
-        (next(n for n in range(9999, 0, -1) if _digits(n) == s), "forgot_modular_reduction"),
+        (next(n for n in range(9999, 0, -1) if _digits(n) == s), "broken_condition"),
     ]
     return Draft(told.text, answer, rules, lures)
 
@@ -152,14 +152,14 @@ def common_exponent(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
         gold("bound", f"it is greater than {low}", above(low), told.span("least")),
     ]
     lures: Lures = [
-        ((low // period + 1) * period, "forgot_modular_reduction"),
-        ((low // lcm(first, k) + 1) * lcm(first, k), "forgot_modular_reduction"),
-        ((low // lcm(second, k) + 1) * lcm(second, k), "forgot_modular_reduction"),
+        ((low // period + 1) * period, "broken_condition"),
+        ((low // lcm(first, k) + 1) * lcm(first, k), "broken_condition"),
+        ((low // lcm(second, k) + 1) * lcm(second, k), "broken_condition"),
         (answer - step, "out_of_range"),
         (answer + step, "arithmetic"),
         (step, "out_of_range"),
-        (low + 1, "forgot_modular_reduction"),
-        ((low // k + 1) * k, "forgot_modular_reduction"),
+        (low + 1, "broken_condition"),
+        ((low // k + 1) * k, "broken_condition"),
     ]
     return Draft(told.text, answer, rules, lures)
 
@@ -220,7 +220,7 @@ def floor_root_sum(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     lures: Lures = [
         (total, "forgot_modular_reduction"),
         (everything % 1000, "arithmetic"),
-        (everything, "forgot_modular_reduction"),
+        (everything, "broken_condition"),
         ((total + isqrt(n)) % 1000, "arithmetic"),
         (sum(int(k**0.5 + 0.5) for k in range(m, n + 1, m)) % 1000, "arithmetic"),
         (f"{total}/1000", "not_an_integer"),
@@ -279,13 +279,13 @@ def quadratic_congruence(rng: Random, level: Level) -> Draft | None:  # noqa: AR
     ]
     later = next(x for x in count(answer + 1) if a * x % p == r and x * x % q == t)
     lures: Lures = [
-        (next(x for x in count(low) if a * x % p == r), "forgot_modular_reduction"),
-        (next(x for x in count(low) if x * x % q == t), "forgot_modular_reduction"),
+        (next(x for x in count(low) if a * x % p == r), "broken_condition"),
+        (next(x for x in count(low) if x * x % q == t), "broken_condition"),
         (next(x for x in count(low) if x % p == r and x * x % q == t), "arithmetic"),
         (min(both), "out_of_range"),
         (later, "arithmetic"),
         (residue, "out_of_range"),
-        (low, "forgot_modular_reduction"),
+        (low, "broken_condition"),
     ]
     return Draft(told.text, answer, rules, lures)
 

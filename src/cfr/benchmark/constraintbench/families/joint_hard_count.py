@@ -61,7 +61,7 @@ def spaced_subsets(rng: Random, level: Level) -> Draft:  # noqa: ARG001
         ),
     ]
     lures: Lures = [
-        (free, "forgot_modular_reduction"),
+        (free, "broken_condition"),
         (comb(n, k), "out_of_range"),
         (len(chosen), "arithmetic"),
         (Fraction(free, m), "arithmetic"),
@@ -276,10 +276,10 @@ def detour_paths(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     lures: Lures = [
         (number, "forgot_modular_reduction"),
         (through % 1000, "arithmetic"),
-        (through, "forgot_modular_reduction"),
+        (through, "broken_condition"),
         (bad % 1000, "arithmetic"),
         ((comb(w + h, w) - bad) % 1000, "arithmetic"),
-        (comb(w + h, w), "forgot_modular_reduction"),
+        (comb(w + h, w), "broken_condition"),
     ]
     return Draft(told.text, number % 1000, rules, lures)
 

@@ -55,8 +55,8 @@ def largest_multiple(rng: Random, level: Level) -> Draft | None:
     lures: Lures = [
         (k * top, "ignored_parity"),
         (answer + 2 * k, "out_of_range"),
-        (high - 1 if ((high - 1) % 2 == 1) == odd else high - 2, "forgot_modular_reduction"),
-        (high - 1, "forgot_modular_reduction"),
+        (high - 1 if ((high - 1) % 2 == 1) == odd else high - 2, "broken_condition"),
+        (high - 1, "broken_condition"),
         (answer - 2 * k, "arithmetic"),
         (answer - k, "ignored_parity"),
         (k * (top + 1), "out_of_range"),
@@ -123,8 +123,8 @@ def common_multiple(rng: Random, level: Level) -> Draft | None:
         (common, "out_of_range"),
         (answer + common, "out_of_range"),
         (answer - common, "out_of_range"),
-        *((k * (low // k + 1), "forgot_modular_reduction") for k in ks),
-        *((k * ((high - 1) // k), "forgot_modular_reduction") for k in ks),
+        *((k * (low // k + 1), "broken_condition") for k in ks),
+        *((k * ((high - 1) // k), "broken_condition") for k in ks),
         (ks[0] * ks[1], "out_of_range"),
     ]
     return Draft(told.text, answer, rules, lures)
@@ -179,9 +179,9 @@ def pack_order(rng: Random, level: Level) -> Draft | None:
         gold("modular", f"it makes {g} equal shares", divisible(g), told.span("share")),
     ]
     lures: Lures = [
-        (by_packs, "forgot_modular_reduction"),
-        (by_shares, "forgot_modular_reduction"),
-        (n, "forgot_modular_reduction"),
+        (by_packs, "broken_condition"),
+        (by_shares, "broken_condition"),
+        (n, "broken_condition"),
         (answer - common, "out_of_range"),
         (answer + common, "arithmetic"),
         (common, "out_of_range"),
@@ -262,10 +262,10 @@ def listed_number(rng: Random, level: Level) -> Draft | None:
             )
         )
     lures: Lures = [
-        (rivals[0], "forgot_modular_reduction"),
+        (rivals[0], "broken_condition"),
         (rivals[1], "ignored_parity"),
         (rivals[2], "out_of_range"),
-        *((n, "forgot_modular_reduction") for n in rivals[3:]),
+        *((n, "broken_condition") for n in rivals[3:]),
         *((n, "arithmetic") for n in others[:4]),
         (max(numbers) + 2 * k, "out_of_range"),
     ]

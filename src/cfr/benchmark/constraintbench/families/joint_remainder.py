@@ -72,10 +72,10 @@ def two_remainders(rng: Random, level: Level) -> Draft | None:
     lures: Lures = [
         (least, "out_of_range"),
         (answer + p * q, "out_of_range"),
-        (next(k for k in range(low, high) if k % p == a), "forgot_modular_reduction"),
-        (next(k for k in range(low, high) if k % q == b), "forgot_modular_reduction"),
-        (answer + p, "forgot_modular_reduction"),
-        (answer - q, "forgot_modular_reduction"),
+        (next(k for k in range(low, high) if k % p == a), "broken_condition"),
+        (next(k for k in range(low, high) if k % q == b), "broken_condition"),
+        (answer + p, "broken_condition"),
+        (answer - q, "broken_condition"),
         (a + b, "misled_by_cue"),
         (p * q + a + b, "misled_by_cue"),
     ]
@@ -145,16 +145,16 @@ def same_remainder(rng: Random, level: Level) -> Draft | None:
         ),
     ]
     lures: Lures = [
-        (answer - r, "forgot_modular_reduction"),
+        (answer - r, "broken_condition"),
         (common + r, "out_of_range"),
         (answer + common, "out_of_range"),
         (answer - common, "out_of_range"),
         *(
-            (next(n for n in range(low + 1, high + m) if n % m == r), "forgot_modular_reduction")
+            (next(n for n in range(low + 1, high + m) if n % m == r), "broken_condition")
             for m in moduli
         ),
-        (answer + r, "forgot_modular_reduction"),
-        (common, "forgot_modular_reduction"),
+        (answer + r, "broken_condition"),
+        (common, "broken_condition"),
     ]
     return Draft(told.text, answer, rules, lures)
 
@@ -227,14 +227,14 @@ def age_in_years(rng: Random, level: Level) -> Draft | None:
         ),
     ]
     lures: Lures = [
-        (answer + c, "forgot_modular_reduction"),
-        (answer - d, "forgot_modular_reduction"),
+        (answer + c, "broken_condition"),
+        (answer - d, "broken_condition"),
         (answer + span, "out_of_range"),
         (answer - span, "out_of_range"),
-        (next(n for n in range(low + 1, high + p) if (n + c) % p == 0), "forgot_modular_reduction"),
-        (next(n for n in range(low + 1, high + q) if (n - d) % q == 0), "forgot_modular_reduction"),
+        (next(n for n in range(low + 1, high + p) if (n + c) % p == 0), "broken_condition"),
+        (next(n for n in range(low + 1, high + q) if (n - d) % q == 0), "broken_condition"),
         (next(n for n in range(low + 1, high + p) if (n - c) % p == 0), "misled_by_cue"),
-        (span, "forgot_modular_reduction"),
+        (span, "broken_condition"),
     ]
     return Draft(told.text, answer, rules, lures)
 

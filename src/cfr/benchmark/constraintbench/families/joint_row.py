@@ -62,8 +62,8 @@ def consecutive_terms(rng: Random, level: Level) -> Draft | None:
         ),
         gold(
             "bound",
-            f"the {which} number is {'above' if high else 'below'} the mean {mean}, by less than "
-            f"{count} steps",
+            f"the {which} number is above {bottom} and below {bottom + step * count} "
+            f"(the mean is {mean})",
             all_of(integer(), above(bottom), below(bottom + step * count)),
             told.span("which"),
         ),

@@ -179,7 +179,7 @@ def forecast_sales(rng: Random, level: Level) -> Draft | None:
         ),
         gold(
             "bound",
-            f"{n} times at least {d} and at most {w}",
+            f"the answer is between {n * d} and {n * w}, as if all {n} were alike",
             between(n * d, n * w),
             told.span("price"),
         ),

@@ -105,7 +105,7 @@ def degrees_below_zero(rng: Random, level: Level) -> Draft | None:
     rules = [
         gold(
             "modular",
-            f"the temperature differs from {a} by a multiple of {d}",
+            f"the temperature is congruent to {a} modulo {d}",
             congruent(a, d),
             told.span("pace"),
         ),

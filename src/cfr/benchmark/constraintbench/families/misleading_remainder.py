@@ -163,7 +163,7 @@ def remainder_as_rest(rng: Random, level: Level) -> Draft:
     answer = agree(n - p * sum(ks), left)
     told = tell(rng, _REST, n=n, p=p, ks=listed(ks), name=rng.choice(NAMES))
     rules = [
-        gold("modular", f"the rest differs from {n} by a multiple of {p}", congruent(n, p)),
+        gold("modular", f"the rest is congruent to {n} modulo {p}", congruent(n, p)),
         gold(
             "bound",
             f"some is left, and parts of {p} were taken at least {len(ks)} times from {n}",

@@ -213,7 +213,7 @@ def rounds_played(rng: Random, level: Level) -> Draft | None:
         ),
         gold(
             "bound",
-            f"{n} rounds bring at most {n} times {w} and cost at most {n} times {lost}",
+            f"the answer is between {-n * lost}, all {n} lost, and {n * w}, all won",
             all_of(integer(), between(-n * lost, n * w)),
         ),
     ]
