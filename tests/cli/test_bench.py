@@ -137,7 +137,10 @@ def test_show_as_json() -> None:
     assert all(row["example"]["family"] == row["family"] for row in rows)
 
 
-def test_the_data_card_holds_the_table_that_show_prints() -> None:
+def test_the_data_card_holds_what_show_and_check_print() -> None:
     card = (ROOT / "docs" / "constraintbench.md").read_text(encoding="utf-8")
     assert invoke("show", "--markdown").output.strip() in card
+    for split in ("public", "hard", "public@1"):
+        found = invoke("check", "--split", split).output
+        assert f"$ cfr bench check --split {split}\n{found}" in card
     assert all(sha256[:16] in card for sha256 in SHA256.values())

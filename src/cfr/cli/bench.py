@@ -210,10 +210,11 @@ def _describe(family: Family, shipped: Sequence[Item]) -> dict[str, Json]:
 
 
 def _markdown(families: Sequence[Family], shipped: Sequence[Item]) -> str:
-    lines = ["| tier | family | kinds | example | answer |", "| --- | --- | --- | --- | --- |"]
+    lines = ["| tier | levels | family | kinds | example | answer |", "| --- " * 6 + "|"]
     for family in families:
         item = _example(family, shipped)
-        cells = (family.tier, f"`{family.name}`", ", ".join(family.kinds), item.text, item.answer)
+        levels, kinds = ", ".join(map(str, family.levels)), ", ".join(family.kinds)
+        cells = (family.tier, levels, f"`{family.name}`", kinds, item.text, item.answer)
         lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
     return "\n".join(lines)
 

@@ -27,7 +27,6 @@ from cfr.benchmark.constraintbench.verify import check_items
 from cfr.constraint.router import route
 
 OLD: Split = "public@1"
-CARD = Path(__file__).parents[3] / "docs" / "constraintbench.md"
 
 
 def test_the_generator_reproduces_the_shipped_files_byte_for_byte() -> None:
@@ -124,5 +123,3 @@ def test_misleading_problems_fire_cues() -> None:
     fired = Counter(item.tier for item in load("public") if route(item.text))
     count = Counter(item.tier for item in load("public"))
     assert fired["misleading"] >= 0.8 * count["misleading"]
-    row = " | ".join(f"{fired[tier]} of {count[tier]}" for tier in TIERS)
-    assert f"| {row} |" in CARD.read_text(encoding="utf-8")

@@ -100,7 +100,8 @@ def _siblings(items: Sequence[Item]) -> Sequence[Item]:
     if not all(map(_can_be_drawn, items)):
         return items
     family = FAMILIES[items[0].family]
-    levels = dict.fromkeys(item.level for item in items)
+    present = {item.level for item in items}
+    levels = [level for level in family.levels if level in present]
     return [family.make(_SEED, level, index) for level in levels for index in range(_DRAWS)]
 
 
