@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 from cfr.answer.extraction.abstention import abstains, is_none, is_nothing
+from cfr.answer.extraction.approximation import without_approximation
 from cfr.answer.extraction.box import find_box, latex_boxes, without_empty_boxes
 from cfr.answer.extraction.choice import from_choice
 from cfr.answer.extraction.json_field import find_content, find_field
@@ -83,7 +84,7 @@ def _read(text: str, *, truncated: bool) -> Extracted:
     if (tag := _from_tag(text, truncated=truncated)) is not None:
         return tag
     text = without_empty_boxes(text).strip() if "box" in text else text
-    end = _closed_up(text[-LONGEST_ANSWER:])
+    end = without_approximation(_closed_up(text[-LONGEST_ANSWER:]))
     if not truncated:
         whole = bare(end if len(text) <= LONGEST_ANSWER else text)
         if whole is not None:
