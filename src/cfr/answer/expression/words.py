@@ -91,11 +91,11 @@ def truth_verdict(pred: str, gold: str) -> bool | None:
 
 
 def absence_verdict(pred: str, gold: str) -> bool | None:
-    """Compare two ways to say that there is no solution, or none that is real; else None."""
+    """Know two ways to say the same: that there is no solution, or none that is real; else None."""
     if "olution" not in gold or "olution" not in pred:
         return None
     wanted, said = (_NO_SOLUTION.fullmatch(plain_words(text)) for text in (gold, pred))
-    return None if wanted is None or said is None else wanted[1] == said[1]
+    return True if wanted and said and wanted[1] == said[1] else None
 
 
 def words_verdict(pred: str, gold: str) -> bool | None:
