@@ -1,9 +1,13 @@
 """Claims of docs/results/README.md."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from cfr.analysis.notation import decimal, interval, p_value, scored, whole
+from cfr.analysis.statistics.comparison import pair_arms
+from cfr.analysis.statistics.cost import mean_tokens
 from cfr.analysis.statistics.paired import holm
+from cfr.analysis.statistics.score import score
 from cfr.benchmark.constraintbench.item import TIERS
 from cfr.constraint.router import route
 
@@ -13,6 +17,7 @@ from .shipped import (
     GPU,
     JSON,
     MINI,
+    PAPER,
     accuracy,
     arm,
     compared,
@@ -37,6 +42,7 @@ def results() -> Iterator[str]:
     yield from _losses()
     yield from _others()
     yield from _unrouted()
+    yield from _paper_prompts()
     yield from _mini()
 
 
@@ -112,6 +118,22 @@ def _unrouted() -> Iterator[str]:
         f"{p_value(holm([gsm.p, bench.p])[0])} after correction for the two tests."
     )
     yield f"On its {len(cued)} routed problems it is {gain(versus('gsm8k', 'routed-cfr', cued))}."
+
+
+def _paper_prompts() -> Iterator[str]:
+    study = shipped(PAPER)
+    ended = Counter(attempt.status for attempt in study.all_attempts())
+    assert not ended["failed"]
+    yield f"No attempt failed; {ended['truncated']} of {ended.total():,} were cut off"
+    for one in study.arms:
+        own, pair = score(one), pair_arms([arm(BENCH, "direct")], [one], BENCH)
+        spent = mean_tokens([one])
+        assert own
+        assert pair
+        assert spent
+        assert (own.problems, own.runs) == (480, 2)
+        name = study.method_name(one.method)
+        yield cells(name, scored(own.accuracy, own.interval), gain(pair), whole(spent.total))
 
 
 def _mini() -> Iterator[str]:

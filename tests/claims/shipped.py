@@ -24,6 +24,7 @@ __all__ = [
     "GPU",
     "JSON",
     "MINI",
+    "PAPER",
     "Labels",
     "accuracy",
     "agreed",
@@ -42,7 +43,7 @@ __all__ = [
 ]
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
-GPU = "gpu.jsonl.gz"
+GPU, PAPER = "gpu.jsonl.gz", "paper-prompts.jsonl.gz"
 BENCH, MINI = "constraintbench", "constraintbench-mini"
 JSON = "cfr(reply=json)"
 

@@ -22,7 +22,7 @@ SAME = [
     ("x < 1 or x > 3", r"x \in (-\infty, 1) \cup (3, \infty)"),
     (r"\mathbb{R} \setminus \{0, 2\}", r"(-\infty, 0) \cup (0, 2) \cup (2, \infty)"),
     (r"\{x | x > 3\}", "x > 3"),
-    ("no solution", r"\emptyset", "empty set", r"\{\}"),
+    ("no solution", "No solution exists", r"\emptyset", "empty set", r"\{\}"),
     ("all real numbers", r"\mathbb{R}", r"(-\infty, \infty)"),
     ("seven", "7", "7."),
     ("1,234", "1234", "1 234", r"1{,}234"),

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from cfr.answer.expression.words import (
     NUMERALS,
+    absence_verdict,
     choice_letter,
     choice_verdict,
     plain_words,
@@ -119,6 +120,25 @@ def test_words_are_compared_where_gold_is_words(pred: str, gold: str, verdict: b
     assert words_verdict(pred, gold) is verdict
 
 
+@pytest.mark.parametrize(
+    ("pred", "gold", "verdict"),
+    [
+        ("No solution exists.", "no solution", True),
+        ("There is no solution", "no solution", True),
+        (r"\text{no solutions exist}", "No solution", True),
+        ("there are no solutions", "no solution exists", True),
+        ("no real solutions", "no real solution", True),
+        ("no real solution", "no solution", None),
+        ("no solution", "no real solutions", None),
+        ("the solution is 3", "no solution", None),
+        ("no answer", "no solution", None),
+        ("no solution", "0", None),
+    ],
+)
+def test_ways_to_say_that_there_is_no_solution(pred: str, gold: str, verdict: bool | None) -> None:
+    assert absence_verdict(pred, gold) is verdict
+
+
 def test_numerals_count_from_zero_to_twelve() -> None:
     assert list(NUMERALS.values()) == [str(number) for number in range(13)]
     assert NUMERALS["seven"] == "7"
@@ -126,6 +146,6 @@ def test_numerals_count_from_zero_to_twelve() -> None:
 
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_no_two_texts_break_a_comparison(pred: str, gold: str) -> None:
-    for compare in (choice_verdict, truth_verdict, words_verdict):
+    for compare in (absence_verdict, choice_verdict, truth_verdict, words_verdict):
         assert compare(pred, gold) in (True, False, None)
         assert compare(gold, gold) in (True, None), "a text is never another than itself"

@@ -110,6 +110,36 @@ def test_a_mark_without_an_answer(text: str) -> None:
     assert from_marker(text) == ("", "marker")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let the answer be x. Then x = 31.",
+        "Let the answer be $x$. Then $2x = 62$, so $x = 31$.",
+        "Let the answer be N, so that N = 5 + 6 = 11.",
+        "Let the answer be A. Then A = 5.",
+        "The result is n.\nHence n = 5.",
+    ],
+)
+def test_a_name_that_gets_its_value_later_is_no_answer(text: str) -> None:
+    assert from_marker(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("The answer is x.", "x"),
+        ("The answer is n, where n is the number of sides.", "n"),
+        ("The answer is n, where n = 2k.", "n"),
+        ("The answer is C. Indeed, C = 15 is the largest.", "C"),
+        ("The answer is B. We have B = 3.", "B"),
+        ("Let the answer be x. Then x = 31. The answer is 31.", "31"),
+        ("x = 31. The answer is x.", "x"),
+    ],
+)
+def test_a_letter_may_be_the_answer(text: str, answer: str) -> None:
+    assert from_marker(text) == (answer, "marker")
+
+
 def test_the_first_of_several_options_is_no_mark() -> None:
     assert not has_marker("A: 12\nB: 15")
     assert has_marker("A: 12")

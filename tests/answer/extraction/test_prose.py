@@ -112,6 +112,57 @@ def test_what_else_a_reply_ends_in(text: str, answer: str, how: str) -> None:
     assert from_end(text) == (answer, how)
 
 
+@pytest.mark.parametrize(
+    ("text", "answer", "how"),
+    [
+        ("So x ∈ {1, 2, 3}.", "{1, 2, 3}", "last set"),
+        (r"Hence x \in \{2, 5\}.", r"\{2, 5\}", "last set"),
+        ("Therefore k ∈ (0, 2] ∪ [3, 5).", "(0, 2] ∪ [3, 5)", "last set"),
+        ("From x² < 4 we get x ∈ (-2, 2).", "(-2, 2)", "last set"),
+        ("The solution set is {7}.", "{7}", "last set"),
+        (r"It is \left[0, \frac{1}{2}\right).", r"\left[0, \frac{1}{2}\right)", "last set"),
+        ("The point is (3, 4).", "(3, 4)", "last set"),
+        ("The roots are 1, 2, 3.", "1, 2, 3", "last numbers"),
+        ("The roots are x = 1, 2, 3", "1, 2, 3", "last numbers"),
+        ("So x = 1 or x = 3.", "x = 1 or x = 3", "last numbers"),
+        ("Since x ∈ {1, 2, 3}, there are 3 of them.", "3", "last number"),
+        ("The maximum is 7 for x ∈ [0, 1].", "7", "last number"),
+        ("For x ∈ [0, 1] the maximum is 7.", "7", "last number"),
+        ("So the total is 1,234.", "1,234", "last number"),
+        ("So x = 2 and y = 3.", "3", "last number"),
+    ],
+)
+def test_a_set_or_a_list_that_a_reply_ends_in(text: str, answer: str, how: str) -> None:
+    assert from_end(text) == (answer, how)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("The length is √2.", "√2"),
+        ("The area is 5π square units.", "5π"),
+        ("The angle is 3π/4.", "3π/4"),
+        ("The volume is (4/3)π.", "(4/3)π"),
+        ("It is -2√3.", "-2√3"),
+    ],
+)
+def test_a_root_and_pi_belong_to_their_number(text: str, answer: str) -> None:
+    assert from_end(text) == (answer, "last number")
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("No solution exists.", "No solution"),
+        ("no solutions exist", "no solutions"),
+        ("No real solution exists.", "No real solution"),
+        ("no solution in integers", "no solution in integers"),
+    ],
+)
+def test_that_none_exist_is_said_in_fewer_words(text: str, answer: str) -> None:
+    assert bare(text) == answer
+
+
 def test_a_long_reply_that_was_cut_off_ends_in_nothing() -> None:
     text = "We look at all cases one by one. " * 20 + "In the 7 cases that are left we"
     assert from_end(text) is None

@@ -36,6 +36,9 @@ _IN_WORDS = {
     **NUMERALS,
     **dict.fromkeys(("no solution", "no solutions", "no real solution"), r"\emptyset"),
     **dict.fromkeys(("no real solutions", "empty set"), r"\emptyset"),
+    **dict.fromkeys(
+        ("no solution exists", "no solutions exist", "there no solution"), r"\emptyset"
+    ),
     **dict.fromkeys(("all real numbers", "all reals", "any real number"), r"\mathbb{R}"),
 }
 _MAX_SIGNS = 4

@@ -8,6 +8,7 @@ from cfr.answer.expression.normal import clean
 
 __all__ = [
     "NUMERALS",
+    "absence_verdict",
     "choice_letter",
     "choice_verdict",
     "plain_words",
@@ -29,6 +30,7 @@ _ARTICLES = frozenset({"a", "an", "the", "is", "it", "its"})
 _TRUTH = {"yes": "yes", "true": "yes", "no": "no", "false": "no", "是": "yes", "否": "no"}
 _TRUTH_LETTERS = {"Y": "yes", "N": "no", "T": "yes", "F": "no"}
 _TRUE_OR_NOT = re.compile(r"\W*(?:text\s*\{)?\s*(yes|true|no|false|是|否)\W*", re.IGNORECASE)
+_NO_SOLUTION = re.compile(r"(?:there (?:are )?)?no (?:([a-z]+) )?solutions?(?: exists?)?")
 NUMERALS: dict[str, str] = dict(
     zip(
         "zero one two three four five six seven eight nine ten eleven twelve".split(),
@@ -86,6 +88,14 @@ def truth_verdict(pred: str, gold: str) -> bool | None:
     if wanted is None:
         return None
     return _TRUTH.get(plain_words(pred)) == _TRUTH[wanted[1].lower()]
+
+
+def absence_verdict(pred: str, gold: str) -> bool | None:
+    """Know two ways to say the same: that there is no solution, or none that is real; else None."""
+    if "olution" not in gold or "olution" not in pred:
+        return None
+    wanted, said = (_NO_SOLUTION.fullmatch(plain_words(text)) for text in (gold, pred))
+    return True if wanted and said and wanted[1] == said[1] else None
 
 
 def words_verdict(pred: str, gold: str) -> bool | None:

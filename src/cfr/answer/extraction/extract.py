@@ -11,7 +11,9 @@ import re
 from dataclasses import dataclass
 
 from cfr.answer.extraction.abstention import abstains, is_none, is_nothing
+from cfr.answer.extraction.approximation import without_approximation
 from cfr.answer.extraction.box import find_box, latex_boxes, without_empty_boxes
+from cfr.answer.extraction.check import without_check
 from cfr.answer.extraction.choice import from_choice
 from cfr.answer.extraction.json_field import find_content, find_field
 from cfr.answer.extraction.json_object import find_object_answer
@@ -83,7 +85,7 @@ def _read(text: str, *, truncated: bool) -> Extracted:
     if (tag := _from_tag(text, truncated=truncated)) is not None:
         return tag
     text = without_empty_boxes(text).strip() if "box" in text else text
-    end = _closed_up(text[-LONGEST_ANSWER:])
+    end = without_approximation(_closed_up(text[-LONGEST_ANSWER:]))
     if not truncated:
         whole = bare(end if len(text) <= LONGEST_ANSWER else text)
         if whole is not None:
@@ -105,8 +107,14 @@ def _from_prose(tail: str, *, truncated: bool) -> Extracted:
         return Extracted(None, "none" if marked is None else "no answer")
     if abstains(tail):
         return Extracted(None, "no answer")
-    found = from_choice(tail) or from_end(tail)
+    found = _from_last_words(tail)
     return Extracted(None, "none") if found is None else _found(*found)
+
+
+def _from_last_words(tail: str) -> tuple[str, str] | None:
+    before = without_check(tail)
+    checked = (from_choice(before) or from_end(before)) if len(before) < len(tail) else None
+    return checked or from_choice(tail) or from_end(tail)
 
 
 def _found(answer: str, how: str) -> Extracted:

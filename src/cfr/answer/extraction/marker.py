@@ -82,6 +82,11 @@ _BEHIND: Final = re.compile(
     r"|best)\s+){0,2}(?:answer|result|solution|one)\b(?!\s*(?:[:=]|is\b|to\b|of\b|for\b))"
 )
 _LAST: Final = 400
+_MOST_MARKS: Final = 3
+# "Let the answer be x" only names what is looked for.
+_VARIABLE: Final = re.compile(r"[\s$*(\\]{0,4}([A-Za-z])[\s$*)\\]{0,4}(?=[.,;:\n]|\Z|and\b)")
+_LET: Final = re.compile(r"\b(?:let|denote|call|suppose)\b[^.\n]{0,60}\Z", re.IGNORECASE)
+_CHOICES: Final = frozenset("ABCDEFGHJ")
 _PRONOUNS: Final = frozenset({"this", "that", "it", "which", "what", "here", "there"})
 _CLAUSE: Final = re.compile(r".*(?:[.!?:;]\s|\n)", re.DOTALL)
 _UNKNOWN: Final = re.compile(
@@ -103,15 +108,24 @@ def from_marker(text: str) -> tuple[str, str] | None:
 
     A mark with nothing behind it takes back nothing that was said before.
     """
-    ends = _ends(text)
+    ends = [end for end in _ends(text)[-_MOST_MARKS:] if not _names_unknown(text, end)]
     if behind := last_match(_BEHIND.finditer(_small(text), max(0, len(text) - _LAST))):
         value = _before(text[max(0, behind.start() - 120) : behind.start()])
         if value and (not ends or ends[-1] < behind.start()):
             return value, "marker"
     if not ends:
         return None
-    phrases = (_introduced(text[end:]) for end in reversed(ends[-3:]))
+    phrases = (_introduced(text[end:]) for end in reversed(ends))
     return next((phrase for phrase in phrases if phrase), ""), "marker"
+
+
+def _names_unknown(text: str, end: int) -> bool:
+    """Whether a mark introduces a variable that the text after it gives a value."""
+    name = _VARIABLE.match(text, end)
+    if name is None or (name[1] in _CHOICES and not _LET.search(text, max(0, end - 80), end)):
+        return False
+    value = rf"(?<![\w\\]){name[1]}\s?=[^\n;]{{0,80}}?\d[}})]?(?=[$*)\s\\]{{0,4}}(?:[.,;\n]|\Z))"
+    return re.compile(value).search(text, name.end()) is not None
 
 
 def _ends(text: str) -> list[int]:

@@ -39,9 +39,32 @@ _PLAIN: Final = re.compile(r"[!\"$-)+-9;<>-~]+")
 _NUMBER: Final = re.compile(
     r"[-−]?(?:[$€£]\s?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+)?(?:\s?%|°)?"
 )
+_IRRATIONAL: Final = re.compile(
+    r"[-−]?(?:\(\d{1,9}/\d{1,9}\)|\d{1,20}(?:/\d{1,9})?|(?<![\w)]))\s?(?:π|√\d{1,20})(?!\w)"
+    rf"(?:/\d{{1,9}})?|{_NUMBER.pattern}"
+)
+_MEMBER: Final = r"[-−]?\d+(?:[./]\d+)?"
 _NUMBERS: Final = re.compile(
-    r"(?:\bare|:|=)\s+((?:[-−]?\d+(?:[./]\d+)?,\s+){0,12}[-−]?\d+(?:[./]\d+)?,?\s+"
-    r"(?:and|or)\s+[-−]?\d+(?:[./]\d+)?)[.!]?\Z"
+    rf"(?:\bare|:|=)\s+((?:{_MEMBER},\s+){{0,12}}{_MEMBER}"
+    rf"(?:,?\s+(?:and|or)\s+{_MEMBER}|,\s+{_MEMBER}))[.!]?\Z"
+)
+_EQUATIONS: Final = re.compile(
+    rf"(?<![\w\\])(([A-Za-z])\s?=\s?{_MEMBER}"
+    rf"(?:(?:,|,?\s+(?:and|or))\s+\2\s?=\s?{_MEMBER}){{1,12}})[.!]?\Z"
+)
+_BRACKETED: Final = (
+    r"(?:\\left\s?)?(?:\\?\{|[(\[])(?:[^(){}\[\]\n]|\{[^{}\n]{0,40}\}){1,120}?"
+    r"(?:\\right\s?)?(?:\\?\}|[)\]])"
+)
+# A set, an interval or a point that a sentence ends in: "x ∈ {1, 2}", "the range is [0, 2)".
+_SET: Final = re.compile(
+    r"(?:(?:∈|\\in(?![a-z]))|\b(?:is|are|get)\b|=)\s*"
+    rf"({_BRACKETED}(?:\s?(?:∪|\\cup)\s?{_BRACKETED}){{0,6}})\s*[.!]?\Z"
+)
+_SET_STATED: Final = re.compile(
+    r"(?:\A|\b(?:so|thus|hence|therefore|then|that|means|implies|gives?|get|obtain|have|iff)"
+    r"|[,:⇒→⟹]|\\(?:implies|Rightarrow))\s*(?:[A-Za-z]\w?\s*)?\Z",
+    re.IGNORECASE,
 )
 _TEXT: Final = re.compile(r"\\text\s*\{([^}]*)\}")
 _STATED_LAST: Final = re.compile(r"(?:\b(?:is|are|get|equals)|=|:)\s*\S{1,20}$")
@@ -64,13 +87,14 @@ _ASIDE: Final = re.compile(
 _NONE_EXIST: Final = re.compile(
     r"\b(no\s+(?:(?:real|integer|positive|rational|such|valid|possible|common|other)\s+){0,2}"
     r"(?:solutions?|roots?)|infinitely\s+many(?:\s+solutions)?|none\s+of\s+(?:these|the\s+above))"
-    r"(?:\s+(?:exists?|in\s+\w+))?[.!]?\Z",
+    r"(?:\s+(?:exists?|in\s+\w+|to\s+th(?:e|is)\s+(?:equation|system|problem|inequality)))?[.!]?\Z",
     re.IGNORECASE,
 )
 # What only says when, or after what: "24 apples left after giving away 6", "5 when x = 3".
 _SUBORDINATE: Final = re.compile(
     r",?\s+(?:after|when|because|since|before|once|attained|achieved|reached|provided|if)\s"
     r"(?!.*\b(?:we|gets?|gives?|then|so|is|are|has|have|becomes?|obtain|equals)\b)"
+    r"|(?<=[\d$%])\s+(?:for|on)\s+(?:all\s+|every\s+)?\$?[A-Za-z]\s?(?:∈|\\in(?![a-z]))"
     r"|,\s+with\s|,\s+which\s+(?:is\s+)?(?:occurs?|happens?|attained|achieved|reached|holds|less"
     r"|more|greater|smaller|larger|fewer)\b"
 )
@@ -90,6 +114,8 @@ def bare(text: str) -> str | None:
     """Return the text itself where it is an answer and nothing else."""
     if len(text) > LONGEST_ANSWER:
         return text if text.lstrip("+-")[:32].isdigit() and text.lstrip("+-").isdigit() else None
+    if "exist" in text and (none := _NONE_EXIST.fullmatch(text)):
+        return none[1]
     if _PLAIN.fullmatch(text):
         return lone_letter(text) or bald(text)
     if has_marker(text) or (" " in text and _BOLD.search(text, 1)):
@@ -148,15 +174,28 @@ def _from_sentence(sentence: str, *, short: bool) -> Found:
         sentence = sentence[: clause.start()]
     if finished and (maths := trailing_maths(sentence)):
         return maths
-    if several := _NUMBERS.search(sentence):
+    several = _NUMBERS.search(sentence)
+    if several := several or (sentence.count("=") > 1 and _EQUATIONS.search(sentence)):
         return several[1], "last numbers"
+    if members := _set(sentence):
+        return members, "last set"
     if finished and (latex := _undelimited(sentence)):
         return latex, "last value"
-    numbers = _NUMBER.findall(sentence)
+    exact = "π" in sentence or "√" in sentence
+    numbers = (_IRRATIONAL if exact else _NUMBER).findall(sentence)
     if numbers and (finished or _STATED_LAST.search(sentence)):
         return numbers[-1].strip().rstrip(","), "last number"
     none = _NONE_EXIST.search(sentence)
     return (none[1], "words") if none else None
+
+
+def _set(sentence: str) -> str:
+    """Take the set or interval at the end of a sentence that is not about some number in it."""
+    found = _SET.search(sentence) if sentence.rstrip(".!")[-1:] in (")", "]", "}") else None
+    if found is None or ("," not in found[1] and "{" not in found[1]):
+        return ""
+    before = sentence[: found.start()]
+    return found[1] if _SET_STATED.search(before) or not _NUMBER.search(before) else ""
 
 
 def _undelimited(sentence: str) -> str:

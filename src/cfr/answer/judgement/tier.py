@@ -10,7 +10,12 @@ from cfr.answer.expression import exact
 from cfr.answer.expression.canonical import interpret
 from cfr.answer.expression.normal import clean
 from cfr.answer.expression.syntax import Node, Op
-from cfr.answer.expression.words import choice_verdict, truth_verdict, words_verdict
+from cfr.answer.expression.words import (
+    absence_verdict,
+    choice_verdict,
+    truth_verdict,
+    words_verdict,
+)
 from cfr.answer.judgement.equivalence import Equivalence
 
 __all__ = ["MAX_LENGTH", "Ruling", "asks_percent", "decide", "decide_trees", "spell_variables"]
@@ -71,6 +76,8 @@ def decide(pred: str, gold: str, *, percent: bool = False) -> Ruling:
 def _decide_content(pred: str, gold: str, *, percent: bool) -> Ruling:
     if (verdict := truth_verdict(pred, gold)) is not None:
         return _ruling(verdict, "as yes or no")
+    if (verdict := absence_verdict(pred, gold)) is not None:
+        return _ruling(verdict, "as words")
     left, right = interpret(pred), interpret(gold)
     if left and right:
         same = decide_trees(left, right, Equivalence(exact.leaf, _relate, percent))
