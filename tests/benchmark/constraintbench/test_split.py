@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import runpy
 from collections import Counter
 from pathlib import Path
 from typing import cast
@@ -29,8 +30,19 @@ from cfr.constraint.router import route
 OLD: Split = "public@1"
 
 
-def test_the_generator_reproduces_the_shipped_files_byte_for_byte() -> None:
-    assert encode(generate(SEED, PUBLIC_SIZE)) == split_bytes("public")
+def test_a_release_draws_the_shipped_files_byte_for_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["", str(tmp_path)])
+    runpy.run_module("cfr.benchmark.constraintbench", run_name="__main__")
+    printed = capsys.readouterr().out
+    for name, size in (("public", PUBLIC_SIZE), ("hard", HARD_SIZE)):
+        assert (tmp_path / f"{name}.jsonl").read_bytes() == split_bytes(name)
+        assert f"{name.upper()}_SIZE: Final = {size}\n" in printed
+        assert f'"{name}": "{SHA256[name]}",\n' in printed
+
+
+def test_the_seed_and_the_size_make_the_split() -> None:
     assert encode(generate(SEED, HARD_SIZE, levels=(4,))) == split_bytes("hard")
 
 
