@@ -36,7 +36,8 @@ def test_a_release_draws_the_shipped_files_byte_for_byte(
     monkeypatch.setattr("sys.argv", ["", str(tmp_path)])
     runpy.run_module("cfr.benchmark.constraintbench", run_name="__main__")
     printed = capsys.readouterr().out
-    for name, size in (("public", PUBLIC_SIZE), ("hard", HARD_SIZE)):
+    sizes: dict[Split, int] = {"public": PUBLIC_SIZE, "hard": HARD_SIZE}
+    for name, size in sizes.items():
         assert (tmp_path / f"{name}.jsonl").read_bytes() == split_bytes(name)
         assert f"{name.upper()}_SIZE: Final = {size}\n" in printed
         assert f'"{name}": "{SHA256[name]}",\n' in printed

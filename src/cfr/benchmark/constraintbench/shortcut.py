@@ -10,7 +10,7 @@ from typing import Final
 
 from cfr.benchmark.constraintbench.families import FAMILIES
 from cfr.benchmark.constraintbench.families.phrase import NAMES
-from cfr.benchmark.constraintbench.item import VERSION, Item
+from cfr.benchmark.constraintbench.item import VERSION, Item, Level
 
 __all__ = ["Shortcut", "numbers_of", "shortcuts", "text_without_names"]
 
@@ -101,7 +101,7 @@ def _siblings(items: Sequence[Item]) -> Sequence[Item]:
         return items
     family = FAMILIES[items[0].family]
     present = {item.level for item in items}
-    levels = [level for level in family.levels if level in present]
+    levels: list[Level] = [level for level in family.levels if level in present]
     return [family.make(_SEED, level, index) for level in levels for index in range(_DRAWS)]
 
 
