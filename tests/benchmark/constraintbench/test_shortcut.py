@@ -26,9 +26,18 @@ def test_a_fresh_set_has_no_open_shortcut() -> None:
 
 def test_a_guess_is_learnt_from_other_problems() -> None:
     items = [replace(ITEM, answer="7", text=f"Find ${n}$.") for n in range(400)]
-    assert not hits(items, "guess").open
+    assert not hits(items, "of the family among others drawn").open
     old = [replace(item, version=1) for item in items]
     assert hits(old, "guess, the most frequent answer of the family in this set itself").open
+
+
+def test_the_worst_of_the_large_families_is_named() -> None:
+    other = next(item for item in load("mini") if item.family != ITEM.family)
+    items = [replace(ITEM, answer=f"{n % 20}") for n in range(300)]
+    items += [replace(other, answer=f"{n % 10}") for n in range(300)]
+    found = hits(items, f"`{other.family}`")
+    assert (found.hits, found.of, found.open) == (30, 300, True)
+    assert f"`{ITEM.family}`" not in str(list(shortcuts(items)))
 
 
 def test_an_answer_that_stands_in_the_text_is_found() -> None:

@@ -18,6 +18,7 @@ MOST: Final = 0.08
 """The share of problems that a shortcut may solve."""
 ENOUGH: Final = 300
 """Fewer problems than this say too little about a share of one in twelve."""
+_MANY: Final = 100
 _DRAWS: Final = 40
 _SEED: Final = 0
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
@@ -50,6 +51,7 @@ def shortcuts(items: Sequence[Item]) -> Iterator[Shortcut]:
     hits = sum(item.answer == guesses[item.family] for item in items)
     where = "among others drawn" if all(map(_can_be_drawn, items)) else "in this set itself"
     yield Shortcut(f"guess, the most frequent answer of the family {where}", hits, count)
+    yield from _worst_family(items)
     read = [(item.answer, _NUMBER.findall(item.text)) for item in items]
     for name, choose in _POSITIONS.items():
         hits = sum(bool(numbers) and answer == choose(numbers) for answer, numbers in read)
@@ -64,6 +66,20 @@ def shortcuts(items: Sequence[Item]) -> Iterator[Shortcut]:
     )
     same = count - len({text_without_names(item) for item in items})
     yield Shortcut("near-duplicates, the text of another problem up to names", same, count, 0)
+
+
+def _worst_family(items: Iterable[Item]) -> Iterator[Shortcut]:
+    """Find the family of many problems whose most frequent answer is the most frequent."""
+    answers: dict[str, Counter[str]] = {}
+    for item in items:
+        answers.setdefault(item.family, Counter())[item.answer] += 1
+    many = [
+        Shortcut(f"guess, the most frequent answer of `{name}`", max(own.values()), own.total())
+        for name, own in answers.items()
+        if own.total() >= _MANY
+    ]
+    if many:
+        yield max(many, key=lambda one: one.hits / one.of)
 
 
 def numbers_of(item: Item) -> tuple[str, ...]:
