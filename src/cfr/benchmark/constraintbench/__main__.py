@@ -32,6 +32,7 @@ def _release(folder: Path) -> None:
         sys.stdout.write(f'    "{name}": "{hashlib.sha256(content).hexdigest()}",\n')
 
 
-if len(sys.argv) != 2:
-    sys.exit("usage: python -m cfr.benchmark.constraintbench FOLDER")
-_release(Path(sys.argv[1]))
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m cfr.benchmark.constraintbench FOLDER")
+    _release(Path(sys.argv[1]))
