@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import runpy
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import cast
@@ -33,8 +34,10 @@ OLD: Split = "public@1"
 def test_a_release_draws_the_shipped_files_byte_for_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["", str(tmp_path)])
-    runpy.run_module("cfr.benchmark.constraintbench", run_name="__main__")
+    package = "cfr.benchmark.constraintbench"
+    monkeypatch.delitem(sys.modules, f"{package}.__main__", raising=False)
+    monkeypatch.setattr(sys, "argv", ["", str(tmp_path)])
+    runpy.run_module(package, run_name="__main__")
     printed = capsys.readouterr().out
     sizes: dict[Split, int] = {"public": PUBLIC_SIZE, "hard": HARD_SIZE}
     for name, size in sizes.items():
