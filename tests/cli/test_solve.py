@@ -171,7 +171,7 @@ def test_a_fault_is_one_line_with_a_way_out(
     ("reply", "option", "message"),
     [
         (Reply(endless=b" "), ("--call-timeout", "0.2"), "not done after 0.2 s"),
-        (failure(400, "no"), ("--max-reply-bytes", "5000"), "HTTP 400 (no)"),
+        (completion("x" * 9_000), ("--max-reply-bytes", "5000"), "larger than 0.005 MB"),
     ],
 )
 def test_a_call_can_be_bounded(

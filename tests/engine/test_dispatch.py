@@ -6,8 +6,7 @@ from loopback import Endpoint as Server
 from loopback import completion
 
 import cfr
-from cfr.engine import resolve as resolving
-from cfr.engine.catalogue import DEFAULT_MODEL, Model
+from cfr.engine.catalogue import DEFAULT_MODEL
 from cfr.engine.dispatch import (
     Dispatch,
     accompanied,
@@ -124,18 +123,6 @@ async def test_an_engine_of_one_model_refuses_calls_for_another(endpoint: Server
         with pytest.raises(ModelNotFound, match=r"'small': .* asks 'large' alone; .* Dispatch"):
             await engine.complete(CALL)
     assert endpoint.requests == []
-
-
-@pytest.fixture
-def pulled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    names: list[str] = []
-
-    def pull(model: Model, progress: object) -> Path:
-        names.append(model.name)
-        return Path("/models") / model.file
-
-    monkeypatch.setattr(resolving, "pull", pull)
-    return names
 
 
 def recorded() -> tuple[list[ModelRef], Callable[[ModelRef], Scripted]]:

@@ -2,24 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from cfr.engine import resolve as resolving
-from cfr.engine.catalogue import DEFAULT_MODEL, Model
+from cfr.engine.catalogue import DEFAULT_MODEL
 from cfr.engine.error import EngineError, Unauthorized
 from cfr.engine.local import Local
 from cfr.engine.openai import OpenAI
 from cfr.engine.resolve import ModelRef, resolve
-
-
-@pytest.fixture
-def pulled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    names: list[str] = []
-
-    def pull(model: Model, progress: object) -> Path:
-        names.append(model.name)
-        return Path("/models") / model.file
-
-    monkeypatch.setattr(resolving, "pull", pull)
-    return names
 
 
 def test_nothing_named_means_the_embedded_model(pulled: list[str]) -> None:

@@ -1,26 +1,14 @@
 from dataclasses import replace
 
 import pytest
-from sums import right, sums
+from sums_run import PROBLEMS, SERIES, evaluate
 
 from cfr.engine.engine import Decoding
-from cfr.engine.scripted import Scripted
 from cfr.error import InputError
 from cfr.evaluation.record import attempt_rows, problem_rows
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store, StoreError
 from cfr.evaluation.summary import summaries
 from cfr.problem import Problem
-
-PROBLEMS = sums(5)
-SERIES = Series("sums", "direct", "model-a")
-
-
-async def evaluate(store: Store, series: Series = SERIES, runs: int = 2) -> Scripted:
-    engine = Scripted(right)
-    await run(store, [prepare(store, series, PROBLEMS, runs, engine)], width=4)
-    return engine
 
 
 async def test_another_decoding_is_another_series(url: str) -> None:

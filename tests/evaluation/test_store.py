@@ -8,27 +8,18 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stored import attempt
-from sums import right, sums
+from sums import right
+from sums_run import PROBLEMS, SERIES, evaluate
 
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import schema
 from cfr.evaluation.record import attempt_rows
 from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store, StoreError, usage_columns
 from cfr.evaluation.summary import summaries
 from cfr.file.storable import storable_json, storable_text
 from cfr.problem import Problem
 from cfr.protocol import Usage
-
-PROBLEMS = sums(5)
-SERIES = Series("sums", "direct", "model-a")
-
-
-async def evaluate(store: Store, series: Series = SERIES, runs: int = 2) -> Scripted:
-    engine = Scripted(right)
-    await run(store, [prepare(store, series, PROBLEMS, runs, engine)], width=4)
-    return engine
 
 
 async def test_attempts_are_there_once_and_not_made_again(url: str) -> None:
