@@ -6,11 +6,15 @@ from cfr.protocol import (
     Call,
     Completion,
     Exchange,
+    Execution,
+    Output,
+    Program,
     Run,
     Steps,
     Usage,
     altered,
     ask,
+    execute,
     together,
 )
 
@@ -60,18 +64,56 @@ def test_together_asks_for_all_branches_in_one_round() -> None:
     assert run.result == ("AB", "", "C", "DEF")
 
 
+def computing(name: str) -> Steps[str]:
+    said = yield from ask(call(name))
+    output = yield from execute(Program(said.text))
+    return output.text
+
+
+def test_a_round_may_mix_calls_and_programs() -> None:
+    run = Run(together([computing("a"), asking("b", "c")]))
+    run.advance((Completion("print(1)"), Completion("2")))
+    assert run.round == (Program("print(1)"), call("c"))
+    assert run.calls == (call("c"),)
+    run.advance((Output("1\n", seconds=0.5), Completion("3")))
+    assert run.result == ("1\n", "23")
+    assert run.transcript == [
+        Exchange(call("a"), Completion("print(1)")),
+        Exchange(call("b"), Completion("2")),
+        Execution(Program("print(1)"), Output("1\n", seconds=0.5)),
+        Exchange(call("c"), Completion("3")),
+    ]
+    assert [entry.call for entry in run.exchanges] == [call("a"), call("b"), call("c")]
+
+
+def test_altering_calls_leaves_programs_alone() -> None:
+    run = Run(altered(computing("a"), lambda asked: replace(asked, sample=7)))
+    assert run.round == (replace(call("a"), sample=7),)
+    run.advance((Completion("print(1)"),))
+    assert run.round == (Program("print(1)"),)
+    run.advance((Output("1"),))
+    assert run.result == "1"
+
+
+def test_a_step_takes_only_its_own_kind_of_answer() -> None:
+    with pytest.raises(TypeError, match="expected a Completion and got a Output"):
+        Run(asking("a")).advance((Output("1"),))
+    with pytest.raises(TypeError, match="expected a Output"):
+        Run(execute(Program("x"))).advance((Completion("1"),))
+
+
 def test_together_of_nothing_asks_nothing() -> None:
     assert Run(together(list[Steps[str]]())).result == ()
 
 
 def test_a_result_is_not_there_before_the_end() -> None:
-    with pytest.raises(RuntimeError, match="still waits for 1 completion"):
+    with pytest.raises(RuntimeError, match="still waits for 1 answer"):
         _ = Run(asking("a")).result
 
 
 def test_completions_must_match_the_round() -> None:
     run = Run(asking("a"))
-    with pytest.raises(ValueError, match=r"1 call\(s\) but got 2"):
+    with pytest.raises(ValueError, match=r"1 step\(s\) but got 2"):
         run.advance((Completion(""), Completion("")))
     run.advance((Completion(""),))
     with pytest.raises(RuntimeError, match="takes no more"):

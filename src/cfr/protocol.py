@@ -1,9 +1,10 @@
 """The contract between a method, which decides what to ask, and an engine, which asks it.
 
-A method is a generator. It yields a round of calls, receives their completions in the same order,
-and returns a result. Everything that a method may know about the outside world passes through this
-file, so a method is a pure function of its problem and its completions: running it again on the
-same completions gives the same calls and the same result. To resume a run is to replay it.
+A method is a generator. It yields a round of steps, calls to a model and programs to be run,
+receives their answers in the same order, and returns a result. Everything that a method may know
+about the outside world passes through this file, so a method is a pure function of its problem and
+those answers: running it again on the same answers gives the same steps and the same result. To
+resume a run is to replay it.
 """
 
 from __future__ import annotations
@@ -13,21 +14,29 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 __all__ = [
+    "Answer",
     "Call",
     "Completion",
+    "Entry",
     "Exchange",
+    "Execution",
     "Finish",
     "Message",
+    "Output",
+    "Program",
     "Run",
     "Stage",
+    "Step",
     "Steps",
     "Usage",
     "altered",
     "ask",
+    "execute",
     "together",
 ]
 
 T = TypeVar("T")
+A = TypeVar("A", bound="Completion | Output")
 
 Stage: TypeAlias = Literal["direct", "stage1", "stage2"] | str
 """What a call is for. Tokens are accounted by stage; methods may add stages of their own."""
@@ -130,6 +139,25 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
+class Program:
+    """A small program in Python, to be run in the engine's sandbox; it costs no tokens."""
+
+    source: str
+    stage: Stage = "program"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What became of a program. One that crashed, or was stopped, is an answer like any other."""
+
+    text: str
+    """What it printed, cut to a bound."""
+    error: str = ""
+    """Why it did not run to its end, in one line; empty where it did."""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Exchange:
     """A call and its completion: one line of a transcript."""
 
@@ -137,21 +165,45 @@ class Exchange:
     completion: Completion
 
 
-Steps: TypeAlias = Generator[tuple[Call, ...], tuple[Completion, ...], T]
-"""A generator that yields rounds of calls, receives their completions, and returns a T."""
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A program and its output: the other kind of line in a transcript."""
+
+    program: Program
+    output: Output
+
+
+Step: TypeAlias = Call | Program
+"""What a method may have done for it."""
+
+Answer: TypeAlias = Completion | Output
+"""What it receives: a completion for a call, an output for a program."""
+
+Entry: TypeAlias = Exchange | Execution
+"""A step with its answer."""
+
+Steps: TypeAlias = Generator[tuple[Step, ...], tuple[Answer, ...], T]
+"""A generator that yields rounds of steps, receives their answers, and returns a T."""
 
 
 def ask(call: Call) -> Steps[Completion]:
     """Ask one call by itself: ``completion = yield from ask(call)``."""
-    (completion,) = yield (call,)
-    return completion
+    (answer,) = yield (call,)
+    return _require(answer, Completion)
+
+
+def execute(program: Program) -> Steps[Output]:
+    """Have one program run by itself: ``output = yield from execute(program)``."""
+    (answer,) = yield (program,)
+    return _require(answer, Output)
 
 
 def altered(steps: Steps[T], change: Callable[[Call], Call]) -> Steps[T]:
-    """Run a generator with each of its calls changed on the way out."""
+    """Run a generator with each of its calls changed on the way out; programs pass unchanged."""
     run = Run(steps)
-    while run.calls:
-        run.advance((yield tuple(map(change, run.calls))))
+    while run.round:
+        changed = (change(step) if isinstance(step, Call) else step for step in run.round)
+        run.advance((yield tuple(changed)))
     return run.result
 
 
@@ -161,33 +213,44 @@ def together(branches: Iterable[Steps[T]]) -> Steps[tuple[T, ...]]:
     Branches may finish after different numbers of rounds; results come back in the given order.
     """
     runs = [Run(steps) for steps in branches]
-    while calls := tuple(call for run in runs for call in run.calls):
-        completions = iter((yield calls))
+    while steps := tuple(step for run in runs for step in run.round):
+        answers = iter((yield steps))
         for run in runs:
-            if run.calls:
-                run.advance(tuple(next(completions) for _ in run.calls))
+            if run.round:
+                run.advance(tuple(next(answers) for _ in run.round))
     return tuple(run.result for run in runs)
 
 
 class Run(Generic[T]):
-    """A method under way, as data: the calls it waits for, the exchanges so far, then its result.
+    """A method under way, as data: the round it waits for, the transcript so far, then its result.
 
-    Engines differ only in how they obtain the completions for ``calls``. All state of a run lives
-    here, and nothing here waits, blocks or fails for outside reasons.
+    Engines differ only in how they obtain the answers for ``round``. All state of a run lives here,
+    and nothing here waits, blocks or fails for outside reasons.
     """
 
-    __slots__ = ("_result", "_steps", "calls", "exchanges")
+    __slots__ = ("_result", "_steps", "round", "transcript")
 
     def __init__(self, steps: Steps[T]) -> None:
         self._steps = steps
         self._result: list[T] = []
-        self.exchanges: list[Exchange] = []
-        self.calls: tuple[Call, ...] = ()
-        """The round to perform next; empty once the run is done."""
+        self.transcript: list[Entry] = []
+        """Every step so far with its answer, in the order in which the method yielded them."""
+        self.round: tuple[Step, ...] = ()
+        """The steps to perform next; empty once the run is done."""
         try:
-            self.calls = self._expect(next(steps))
+            self.round = self._expect(next(steps))
         except StopIteration as stop:
             self._result.append(stop.value)
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The calls of this round."""
+        return tuple(step for step in self.round if isinstance(step, Call))
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """The calls so far with their completions."""
+        return [entry for entry in self.transcript if isinstance(entry, Exchange)]
 
     @property
     def done(self) -> bool:
@@ -196,29 +259,41 @@ class Run(Generic[T]):
 
     @property
     def result(self) -> T:
-        """What the method returned; an error while it still waits for completions."""
+        """What the method returned; an error while it still waits for answers."""
         if not self._result:
-            raise RuntimeError(f"the run still waits for {len(self.calls)} completion(s)")
+            raise RuntimeError(f"the run still waits for {len(self.round)} answer(s)")
         return self._result[0]
 
-    def advance(self, completions: tuple[Completion, ...]) -> None:
-        """Hand over the completions of this round, in the order of its calls."""
+    def advance(self, answers: tuple[Answer, ...]) -> None:
+        """Hand over the answers of this round, in the order of its steps."""
         if self.done:
-            raise RuntimeError("the run is done and takes no more completions")
-        if len(completions) != len(self.calls):
+            raise RuntimeError("the run is done and takes no more answers")
+        if len(answers) != len(self.round):
             raise ValueError(
-                f"this round has {len(self.calls)} call(s) but got {len(completions)} completion(s)"
+                f"this round has {len(self.round)} step(s) but got {len(answers)} answer(s)"
             )
-        self.exchanges.extend(map(Exchange, self.calls, completions))
+        self.transcript.extend(map(_entry, self.round, answers))
         try:
-            self.calls = self._expect(self._steps.send(completions))
+            self.round = self._expect(self._steps.send(answers))
         except StopIteration as stop:
-            self.calls = ()
+            self.round = ()
             self._result.append(stop.value)
 
     @staticmethod
-    def _expect(calls: tuple[Call, ...]) -> tuple[Call, ...]:
-        # An empty round would make "no calls left" mean two things; a method has no use for one.
-        if not calls:
-            raise ValueError("a method yielded an empty round of calls")
-        return calls
+    def _expect(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        # An empty round would make "no steps left" mean two things; a method has no use for one.
+        if not steps:
+            raise ValueError("a method yielded an empty round")
+        return steps
+
+
+def _entry(step: Step, answer: Answer) -> Entry:
+    if isinstance(step, Program):
+        return Execution(step, _require(answer, Output))
+    return Exchange(step, _require(answer, Completion))
+
+
+def _require(answer: Answer, kind: type[A]) -> A:
+    if isinstance(answer, kind):
+        return answer
+    raise TypeError(f"expected a {kind.__name__} and got a {type(answer).__name__}")

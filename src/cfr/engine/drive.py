@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from cfr.engine.engine import SILENT, Engine, Watcher
+from cfr.engine.error import EngineError
 from cfr.engine.journal import Journal, storable_call, storable_completion
-from cfr.protocol import Call, Completion, Exchange, Run, Steps
+from cfr.protocol import Answer, Call, Completion, Entry, Exchange, Program, Run, Step, Steps
 from cfr.thinking import split_thinking
 
 __all__ = ["Outcome", "drive"]
@@ -18,10 +19,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[T]):
-    """A method's result and every exchange that led to it."""
+    """A method's result and everything that led to it."""
 
     result: T
-    exchanges: tuple[Exchange, ...]
+    transcript: tuple[Entry, ...]
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """The calls and their completions."""
+        return tuple(entry for entry in self.transcript if isinstance(entry, Exchange))
 
 
 async def drive(
@@ -35,26 +41,34 @@ async def drive(
     """
     run = Run(steps)
     while not run.done:
-        first = len(run.exchanges)
-        # All calls of a round are waited for even if one fails: what is paid for is journalled.
+        first = len(run.transcript)
+        # All steps of a round are waited for even if one fails: what is paid for is journalled.
         results = await asyncio.gather(
             *(
-                _perform(call, first + n, engine, watcher, journal)
-                for n, call in enumerate(run.calls)
+                _perform(step, first + n, engine, watcher, journal)
+                for n, step in enumerate(run.round)
             ),
             return_exceptions=True,
         )
         run.advance(tuple(map(_unless_failed, results)))
-    return Outcome(run.result, tuple(run.exchanges))
+    return Outcome(run.result, tuple(run.transcript))
 
 
-def _unless_failed(result: Completion | BaseException) -> Completion:
+def _unless_failed(result: Answer | BaseException) -> Answer:
     if isinstance(result, BaseException):
         raise result
     return result
 
 
 async def _perform(
+    step: Step, ordinal: int, engine: Engine, watcher: Watcher, journal: Journal | None
+) -> Answer:
+    if isinstance(step, Program):
+        raise EngineError("this engine runs no programs yet")
+    return await _ask(step, ordinal, engine, watcher, journal)
+
+
+async def _ask(
     call: Call, ordinal: int, engine: Engine, watcher: Watcher, journal: Journal | None
 ) -> Completion:
     watcher.started(call)

@@ -17,7 +17,7 @@ from cfr.engine.resolve import ModelRef, resolve
 from cfr.method import Method, make
 from cfr.method.method import models_of
 from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Exchange, Usage
+from cfr.protocol import Entry, Exchange, Usage
 
 __all__ = ["Solved", "asolve", "run_sync", "solve"]
 
@@ -26,13 +26,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """A solution with what led to it: every exchange, the tokens and the seconds it took."""
+    """A solution with what led to it: the whole transcript, the tokens and the seconds it took."""
 
     problem: Problem
     method: Method
     solution: Solution
-    exchanges: tuple[Exchange, ...]
+    transcript: tuple[Entry, ...]
     seconds: float
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """The calls and their completions."""
+        return tuple(entry for entry in self.transcript if isinstance(entry, Exchange))
 
     @property
     def answer(self) -> str | None:
@@ -105,7 +110,7 @@ async def asolve(
     async with opened_all(accompanied(engine, models_of(chosen))) as performing:
         outcome = await drive(chosen.solve(posed), performing, watcher=watcher)
     seconds = time.monotonic() - started
-    return Solved(posed, chosen, outcome.result, outcome.exchanges, seconds)
+    return Solved(posed, chosen, outcome.result, outcome.transcript, seconds)
 
 
 def solve(

@@ -12,7 +12,7 @@ from cfr.engine.engine import Decoding
 from cfr.engine.journal import digest
 from cfr.method import Method, make
 from cfr.problem import Json, Problem
-from cfr.protocol import Call, Completion, Run, Usage
+from cfr.protocol import Call, Completion, Output, Program, Run, Usage
 
 __all__ = ["Series", "fingerprint", "probe_calls"]
 
@@ -54,6 +54,7 @@ _PROBE_REPLY: Final = Completion(
     ' "answer_format": "integer", "final_answer": "2"}\n\\boxed{2}',
     usage=Usage(10, 10),
 )
+_PROBE_OUTPUT: Final = Output("2")
 _MOST_ROUNDS: Final = 64
 
 
@@ -79,6 +80,8 @@ def probe_calls(method: Method, reply: Completion = _PROBE_REPLY) -> Iterator[Ca
             for _ in range(_MOST_ROUNDS):
                 if run.done:
                     break
-                asked = cast("tuple[object, ...]", run.calls)  # a plugin may yield anything
-                yield from (call for call in asked if isinstance(call, Call))
-                run.advance((reply,) * len(run.calls))
+                asked = cast("tuple[object, ...]", run.round)  # a plugin may yield anything
+                yield from (step for step in asked if isinstance(step, Call))
+                run.advance(
+                    tuple(_PROBE_OUTPUT if isinstance(step, Program) else reply for step in asked)
+                )
