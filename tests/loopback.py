@@ -19,6 +19,7 @@ __all__ = [
     "Endpoint",
     "Reply",
     "answer",
+    "choices",
     "completion",
     "cut_stream",
     "failure",
@@ -58,6 +59,16 @@ def completion(
     counts = usage or {"prompt_tokens": 11, "completion_tokens": 7}
     choice = {"message": {"content": text, **message}, "finish_reason": finish}
     return answer({"choices": [choice], "usage": counts})
+
+
+def choices(*texts: str, usage: dict[str, Any] | None = None) -> Reply:
+    """Send several replies to one prompt, as for a request with ``n``."""
+    found = [
+        {"index": n, "message": {"content": text}, "finish_reason": "stop"}
+        for n, text in enumerate(texts)
+    ]
+    counts = usage or {"prompt_tokens": 11, "completion_tokens": 7 * len(texts)}
+    return answer({"choices": found, "usage": counts})
 
 
 def answer(value: Any) -> Reply:

@@ -102,11 +102,19 @@ class Usage:
     """Those of the input that the endpoint took from its prompt cache."""
     reported: bool = True
     """False when a completion came without counts, so that a sum over it is only a lower bound."""
+    shared: int = 0
+    """Those of the input that an earlier call of the attempt had sent to the same model word for
+    word: the prompt that several samples have in common. The driver of a method counts them."""
 
     @property
     def total(self) -> int:
-        """Input and output together."""
+        """Input and output together; a prompt that several samples share counts every time."""
         return self.input + self.output
+
+    @property
+    def shared_once(self) -> int:
+        """Input and output together; a prompt that several samples share counts once."""
+        return self.total - self.shared
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -115,6 +123,7 @@ class Usage:
             self.reasoning + other.reasoning,
             self.cached + other.cached,
             self.reported and other.reported,
+            self.shared + other.shared,
         )
 
 

@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from cfr.engine.engine import SILENT, Watcher
+from cfr.engine.engine import SILENT, SampledCall, Watcher
 from cfr.engine.error import RateLimited, StreamCut, Transient
 from cfr.engine.limit import Limited, Limiter, Pace
 from cfr.protocol import Call, Completion
@@ -106,12 +106,12 @@ async def test_a_cut_stream_is_no_push_back() -> None:
 
 async def test_whoever_gives_up_waiting_takes_no_turn_along() -> None:
     limiter = Limiter(1)
-    async with limiter:
-        waiting = asyncio.create_task(limiter.__aenter__())
+    async with limiter.hold():
+        waiting = asyncio.create_task(limiter.hold().__aenter__())
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-    async with asyncio.timeout(1), limiter:
+    async with asyncio.timeout(1), limiter.hold():
         assert limiter.in_flight == 1
     assert limiter.in_flight == 0
 
@@ -147,3 +147,51 @@ async def test_watchers_see_through() -> None:
     engine.faults = [RateLimited("slow")]
     await Limited(engine, Limiter(1)).complete(CALL, Seeing())
     assert seen == ["slow"]
+
+
+def group(samples: int) -> SampledCall:
+    return SampledCall(CALL.messages, CALL.stage, CALL.max_tokens, samples=samples)
+
+
+async def test_a_group_of_samples_takes_a_place_for_each_of_its_replies() -> None:
+    engine, limiter = Counting(), Limiter(7)
+    limited = Limited(engine, limiter)
+    await asyncio.gather(*(limited.complete(group(3)) for _ in range(20)))
+    assert engine.most == 2
+    assert limiter.in_flight == 0
+
+
+async def test_a_group_that_is_larger_than_the_window_goes_by_itself() -> None:
+    engine = Counting()
+    limited = Limited(engine, Limiter(2))
+    async with asyncio.timeout(5):
+        await asyncio.gather(limited.complete(CALL), limited.complete(group(9)))
+    assert (engine.most, engine.asked) == (1, 2)
+
+
+async def test_the_fault_of_a_group_counts_for_each_of_its_replies() -> None:
+    engine, limiter = Counting(), Limiter(64)
+    engine.faults = [RateLimited("slow") for _ in range(16)]
+    await Limited(engine, limiter).complete(group(4))
+    assert 32 <= limiter.size <= 36
+
+
+async def test_no_more_samples_are_asked_for_at_once_than_the_window_has_places() -> None:
+    class Takes(Counting):
+        def most_samples(self, group: SampledCall) -> int:
+            return group.samples
+
+    assert Limited(Takes(), Limiter(64, start=5)).most_samples(group(9)) == 5
+    assert Limited(Takes(), Limiter(64)).most_samples(group(9)) == 9
+    assert Limited(Counting(), Limiter(64)).most_samples(group(9)) == 1
+
+
+async def test_a_pace_counts_the_prompt_of_a_group_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    units: list[float] = []
+
+    async def wait(_pace: Pace, amount: float = 1.0) -> None:
+        units.append(amount)
+
+    monkeypatch.setattr(Pace, "wait", wait)
+    await Limited(Counting(), Limiter(9)).complete(group(3))
+    assert units == [1.0, pytest.approx(1 / 3 + 3 * 2)]

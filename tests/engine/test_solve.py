@@ -44,7 +44,8 @@ def test_what_is_known_is_told_to_programs() -> None:
     assert isinstance(stages, list)
     assert [stage["stage"] for stage in stages if isinstance(stage, dict)] == ["stage1", "stage2"]
     assert told["tokens"] == {
-        "input": 0, "output": 0, "reasoning": 0, "cached": 0, "total": 0, "reported": True,
+        "input": 0, "output": 0, "reasoning": 0, "cached": 0, "shared": 0, "total": 0,
+        "reported": True,
     }  # fmt: skip
 
 

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from cfr.engine.engine import SILENT, Watcher
+from cfr.engine.engine import SILENT, SampledCall, Watcher
 from cfr.engine.error import (
     BadReply,
     EngineError,
@@ -174,3 +174,28 @@ async def test_watchers_hear_of_retries_all_the_same() -> None:
 async def test_the_message_says_what_to_do() -> None:
     with pytest.raises(BudgetSpent, match="raise the limit and run the same command again"):
         await Budgeted(Charging(Usage()), Budget(max_tokens=10), None).complete(CALL)
+
+
+class Sampling(Charging):
+    """An engine that takes groups of samples."""
+
+    def most_samples(self, group: SampledCall) -> int:
+        return group.samples
+
+
+GROUP = SampledCall(CALL.messages, CALL.stage, CALL.max_tokens, samples=3)
+
+
+async def test_a_group_of_samples_sets_aside_its_prompt_once_and_every_reply() -> None:
+    budget = Budget(max_tokens=400)  # 100 in, three times 100 out
+    engine = Budgeted(Sampling(Usage(90, 120)), budget, Price(1_000, 2_000))
+    assert engine.most_samples(GROUP) == 3
+    await engine.complete(GROUP)
+    assert (budget.tokens, budget.cost) == (210, pytest.approx(0.33))
+
+
+def test_where_a_budget_is_short_of_a_group_samples_are_asked_for_one_by_one() -> None:
+    assert Budgeted(Sampling(Usage()), Budget(max_tokens=399), None).most_samples(GROUP) == 1
+    dear = Price(1_000, 2_000)  # a group costs 0.7 at the most
+    assert Budgeted(Sampling(Usage()), Budget(max_cost=0.69), dear).most_samples(GROUP) == 1
+    assert Budgeted(Charging(Usage()), Budget(), None).most_samples(GROUP) == 1

@@ -7,7 +7,15 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar, cast
 
-from cfr.engine.engine import SILENT, Engine, Relay, Watcher, opened
+from cfr.engine.engine import (
+    SILENT,
+    Engine,
+    Relay,
+    SampledCall,
+    Watcher,
+    most_samples,
+    opened,
+)
 from cfr.engine.error import ModelNotFound, Transient
 from cfr.engine.local import Local
 from cfr.engine.openai import OpenAI
@@ -39,6 +47,11 @@ class Dispatch(Generic[E_co]):
             )
         own = replace(call, model=None)  # for its engine it is the only one
         return await self.others[call.model].complete(own, _AsAsked(watcher, call))
+
+    def most_samples(self, group: SampledCall) -> int:
+        """As many as the model takes that the calls are for."""
+        engine = self.main if group.model is None else self.others.get(group.model)
+        return most_samples(engine, group)
 
 
 class _AsAsked(Relay):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from cfr.engine.engine import SILENT, Engine, Watcher
 from cfr.engine.error import EngineError
 from cfr.engine.journal import Journal, storable_call, storable_completion
+from cfr.engine.sampler import Sampler
 from cfr.protocol import Answer, Call, Completion, Entry, Exchange, Program, Run, Step, Steps
 from cfr.thinking import split_thinking
 
@@ -42,15 +44,16 @@ async def drive(
     run = Run(steps)
     while not run.done:
         first = len(run.transcript)
+        asked = Sampler(engine) if len(run.round) > 1 else engine
         # All steps of a round are waited for even if one fails: what is paid for is journalled.
         results = await asyncio.gather(
             *(
-                _perform(step, first + n, engine, watcher, journal)
+                _perform(step, first + n, asked, watcher, journal)
                 for n, step in enumerate(run.round)
             ),
             return_exceptions=True,
         )
-        run.advance(tuple(map(_unless_failed, results)))
+        run.advance(tuple(_mark_shared(run, map(_unless_failed, results))))
     return Outcome(run.result, tuple(run.transcript))
 
 
@@ -58,6 +61,22 @@ def _unless_failed(result: Answer | BaseException) -> Answer:
     if isinstance(result, BaseException):
         raise result
     return result
+
+
+def _mark_shared(run: Run[T], answers: Iterable[Answer]) -> Iterator[Answer]:
+    """Count the input of a call that repeats an earlier one of the attempt as shared.
+
+    It follows from the transcript alone, so that it is the same on every engine and on a replay.
+    """
+    sent = {(exchange.call.model, exchange.call.messages) for exchange in run.exchanges}
+    for step, answer in zip(run.round, answers, strict=True):
+        if isinstance(step, Program) or not isinstance(answer, Completion):
+            yield answer
+            continue
+        asked = step.model, step.messages
+        usage = replace(answer.usage, shared=answer.usage.input if asked in sent else 0)
+        sent.add(asked)
+        yield answer if usage == answer.usage else replace(answer, usage=usage)
 
 
 async def _perform(

@@ -18,8 +18,12 @@ __all__ = [
     "Engine",
     "Openable",
     "Relay",
+    "SampledCall",
+    "SampledCompletion",
+    "Sampling",
     "Served",
     "Watcher",
+    "most_samples",
     "opened",
 ]
 
@@ -41,6 +45,24 @@ class Decoding:
     only while calls run one at a time."""
     max_tokens: int | None = None
     """The most output tokens that any call asks for, whatever its method would."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampledCall(Call):
+    """Several calls in one request: they differ in nothing but their sample, and those follow on.
+
+    An engine that knows nothing of it performs the first of them.
+    """
+
+    samples: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SampledCompletion(Completion):
+    """The replies to a sampled call; in itself the first that is there, with the tokens of all."""
+
+    replies: tuple[Completion | None, ...] = ()
+    """By sample; None for one that did not come or that nobody can read."""
 
 
 class Watcher:
@@ -100,6 +122,20 @@ class Engine(Protocol):
         ...
 
 
+@runtime_checkable
+class Sampling(Protocol):
+    """An engine that may perform several calls in one request."""
+
+    def most_samples(self, group: SampledCall) -> int:
+        """Say how many of a group's samples it would ask for in one request now; 1 for none."""
+        ...
+
+
+def most_samples(engine: object, group: SampledCall) -> int:
+    """Say how many samples of a group an engine would ask for in one request; 1 for most."""
+    return engine.most_samples(group) if isinstance(engine, Sampling) else 1
+
+
 class Served(Protocol):
     """A model that is being served, here or elsewhere; it can sample each call differently."""
 
@@ -157,3 +193,7 @@ class Decoded:
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform a call with this decoding."""
         return await self.served.complete(call, watcher, self.decoding)
+
+    def most_samples(self, group: SampledCall) -> int:
+        """As many as the served model takes."""
+        return most_samples(self.served, group)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Final
 
-from cfr.engine.engine import SILENT, Engine, Relay, Watcher
+from cfr.engine.engine import SILENT, Engine, Relay, SampledCall, Watcher, most_samples
 from cfr.engine.error import RateLimited, ServerFault, TimedOut, Transient
 from cfr.protocol import Call, Completion
 
@@ -52,32 +53,37 @@ class Limiter:
         self.tokens = Pace(tokens_per_minute)
         self.size = float(min(start or most, most))
         self.in_flight = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: deque[tuple[asyncio.Future[None], int]] = deque()
         self._threshold = float(most)
         self._replies = self._pushed_back = self._stale = 0
         self._usual = 1.0
         self._cut: _Cut | None = None
 
-    async def __aenter__(self) -> None:
-        if self.in_flight < int(self.size) and not self._waiting:
-            self.in_flight += 1
+    @asynccontextmanager
+    async def hold(self, places: int = 1) -> AsyncGenerator[None]:
+        """Wait for a turn and hold places in the window: one for each reply that is asked for."""
+        await self._enter(places)
+        try:
+            yield
+        finally:
+            self._release(places)
+
+    async def _enter(self, places: int) -> None:
+        if not self._waiting and self._has_room(places):
+            self.in_flight += places
             return
         turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        self._waiting.append((turn, places))
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():  # the turn came just as we gave up: pass it on
-                self._release()
+                self._release(places)
             raise
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._release()
+    def _has_room(self, places: int) -> bool:
+        # A group that is larger than the window has shrunk to meanwhile goes by itself.
+        return not self.in_flight or self.in_flight + places <= int(self.size)
 
     def succeeded(self) -> None:
         """Let the window grow: fast until the first push-back, then by one a round."""
@@ -86,9 +92,10 @@ class Limiter:
         self._count(pushed_back=False)
         self._wake()
 
-    def failed(self, fault: Transient) -> None:
-        """Count a fault; a round with too many push-backs halves the window."""
-        self._count(pushed_back=isinstance(fault, _PUSHBACK))
+    def failed(self, fault: Transient, replies: int = 1) -> None:
+        """Count a fault for each reply that was lost; too many push-backs halve the window."""
+        for _ in range(replies):
+            self._count(pushed_back=isinstance(fault, _PUSHBACK))
 
     def _count(self, *, pushed_back: bool) -> None:
         if self._stale:
@@ -110,15 +117,15 @@ class Limiter:
         else:
             self._usual, self._cut = max(self._usual, through), None
 
-    def _release(self) -> None:
-        self.in_flight -= 1
+    def _release(self, places: int) -> None:
+        self.in_flight -= places
         self._wake()
 
     def _wake(self) -> None:
-        while self._waiting and self.in_flight < int(self.size):
-            turn = self._waiting.popleft()
+        while self._waiting and self._has_room(self._waiting[0][1]):
+            turn, places = self._waiting.popleft()
             if not turn.done():
-                self.in_flight += 1
+                self.in_flight += places
                 turn.set_result(None)
 
 
@@ -148,16 +155,23 @@ class Limited:
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform a call when its turn has come."""
-        async with self.limiter:
+        replies = _replies(call)
+        async with self.limiter.hold(replies):
             await self.limiter.requests.wait()
             await self.limiter.tokens.wait(_tokens_guessed(call))
             try:
-                completion = await self._engine.complete(call, _FaultCounter(watcher, self.limiter))
+                counter = _FaultCounter(watcher, self.limiter)
+                completion = await self._engine.complete(call, counter)
             except Transient as fault:
-                self.limiter.failed(fault)
+                self.limiter.failed(fault, replies)
                 raise
-        self.limiter.succeeded()
+        for _ in range(replies):
+            self.limiter.succeeded()
         return completion
+
+    def most_samples(self, group: SampledCall) -> int:
+        """As many as the engine takes and as may run at the same time."""
+        return min(most_samples(self._engine, group), int(self.limiter.size))
 
 
 class _FaultCounter(Relay):
@@ -168,10 +182,15 @@ class _FaultCounter(Relay):
         self._limiter = limiter
 
     def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-        self._limiter.failed(fault)
+        self._limiter.failed(fault, _replies(call))
         super().retrying(call, fault, seconds)
+
+
+def _replies(call: Call) -> int:
+    return call.samples if isinstance(call, SampledCall) else 1
 
 
 def _tokens_guessed(call: Call) -> float:
     # What a reply will be is not known beforehand; a quarter of its budget is a usual one.
-    return sum(len(message.content) for message in call.messages) / 3 + call.max_tokens / 4
+    prompt = sum(len(message.content) for message in call.messages) / 3
+    return prompt + _replies(call) * call.max_tokens / 4

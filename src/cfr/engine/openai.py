@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from contextlib import aclosing
 from dataclasses import replace
 from types import TracebackType
-from typing import cast
+from typing import Final, cast
 
 import orjson
 
 from cfr.engine.chat import StreamedReply, completion_from, request_for
+from cfr.engine.choice import sampled_from
 from cfr.engine.endpoint import Endpoint
-from cfr.engine.engine import SILENT, Decoding, Watcher
+from cfr.engine.engine import SILENT, Decoding, SampledCall, Watcher
 from cfr.engine.error import (
     BadReply,
     ModelNotFound,
     PromptTooLong,
+    RateLimited,
     Rejected,
     StreamCut,
     TookTooLong,
+    Transient,
+    Unreachable,
 )
 from cfr.engine.refusal import DecodingRefused, ParameterRefused
 from cfr.engine.retry import Retry
@@ -29,6 +34,9 @@ from cfr.problem import Json
 from cfr.protocol import Call, Completion
 
 __all__ = ["Endpoint", "OpenAI"]
+
+_MOST_FAULTS: Final = 2
+"""Faults of a request for several samples after which only one of them is asked for."""
 
 
 class OpenAI:
@@ -51,6 +59,7 @@ class OpenAI:
         self._transport = Transport(endpoint, self.bounds, connections)
         self._context = endpoint.context
         self._refused: set[str] = set()
+        self._faults: Counter[Call] = Counter()
 
     async def __aenter__(self) -> OpenAI:
         self._transport.open()
@@ -104,11 +113,21 @@ class OpenAI:
         try:
             async with asyncio.timeout(self.bounds.seconds):
                 return await self._adapt(call, watcher, decoding)
+        except Transient as fault:
+            if isinstance(call, SampledCall) and not isinstance(fault, RateLimited | Unreachable):
+                self._faults[call] += 1
+            raise
         except TimeoutError:
+            if isinstance(call, SampledCall):  # it may write them one after the other
+                self._refused.add("n")
             raise TookTooLong(
                 f"{self.endpoint.shown}: the call was not done after {self.bounds.seconds:g} s; "
                 "allow more with --call-timeout"
             ) from None
+
+    def most_samples(self, group: SampledCall) -> int:  # noqa: ARG002
+        """As many as the endpoint takes; one from when it refused more, or gave fewer."""
+        return 1 if "n" in self._refused else self.endpoint.samples
 
     async def models(self) -> list[dict[str, Json]]:
         """List what the endpoint serves; the entries are as it describes them."""
@@ -135,14 +154,14 @@ class OpenAI:
     async def _adapt(self, call: Call, watcher: Watcher, given: Decoding | None) -> Completion:
         """Ask; where the endpoint refuses something we can do without, ask without it."""
         while True:
-            context, refused, decoding = self._context, len(self._refused), given or self.decoding
+            context, decoding = self._context, given or self.decoding
+            body = self._body(call, decoding, stream=watcher.streams)
             try:
-                body = self._body(call, decoding, stream=watcher.streams)
                 return await self._post(body, call, watcher)
             except ParameterRefused as refusal:
-                self._refused.add(refusal.parameter)
-                if len(self._refused) == refused:
+                if refusal.parameter not in body:
                     raise
+                self._refused.add(refusal.parameter)
             except PromptTooLong as refusal:
                 self._context = refusal.limit or context
                 if self._context == context:
@@ -156,12 +175,19 @@ class OpenAI:
                 if self.decoding == decoding:  # and no other call has heard of it first
                     self.decoding = adapted
                     watcher.adapted(call, refusal.change)
+            except Rejected as refusal:
+                # No reason that we know of; where several samples were asked for it may be that.
+                if type(refusal) is not Rejected or "n" not in body:
+                    raise
+                self._faults[call] = _MOST_FAULTS
 
     def _body(self, call: Call, decoding: Decoding, *, stream: bool) -> dict[str, Json]:
         body = request_for(call, self.endpoint.model, decoding, self.endpoint.json_mode)
         body["max_tokens"] = self._budget(call, cast("int", body["max_tokens"]))
         if stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
+        elif isinstance(call, SampledCall) and self._faults[call] < _MOST_FAULTS:
+            body["n"] = call.samples
         if "max_tokens" in self._refused:
             body["max_completion_tokens"] = body["max_tokens"]
         return {name: value for name, value in body.items() if name not in self._refused}
@@ -184,9 +210,18 @@ class OpenAI:
         async with self._transport.request("POST", "chat/completions", data) as incoming:
             if watcher.streams and not await incoming.is_document():
                 return await self._follow(incoming, call, watcher)
-            whole = completion_from(await incoming.read(), self._transport.redaction)
+            whole = self._read(await incoming.read(), call, body)
         _tell(watcher, call, whole.text, whole.reasoning)
         return whole
+
+    def _read(self, data: bytes, call: Call, body: dict[str, Json]) -> Completion:
+        """Read a whole reply; one with fewer samples than were asked for shows that they cannot."""
+        if not isinstance(call, SampledCall) or "n" not in body:
+            return completion_from(data, self._transport.redaction)
+        found, came = sampled_from(data, call.samples, self._transport.redaction)
+        if came < call.samples:
+            self._refused.add("n")
+        return found
 
     async def _follow(self, incoming: Incoming, call: Call, watcher: Watcher) -> Completion:
         """Take a stream and tell the watcher what it brings."""

@@ -36,6 +36,13 @@ _DISPENSABLE: Final = {
     "stream_options": re.compile(r"stream_options|include_usage", re.I),
     "max_tokens": re.compile(r"max_completion_tokens. instead", re.I),
 }
+# How llama.cpp refuses several samples in one request, in some versions with a 500; how others do.
+_ONE_SAMPLE: Final = re.compile(r"only one completion choice|\bn_cmpl\b", re.I)
+_SAMPLES: Final = re.compile(
+    r"[`'\"]n[`'\"]|\bparameter:? n\b|\bn (?:parameter|value|must|should|is not)\b|\bn ?[=>]"
+    r"|multi-choice|multiple (?:choices|completions)",
+    re.I,
+)
 _UNWANTED: Final = (
     r"\b(?:not? (?:be )?(?:support|allow|permit|accept|available)|unsupported|cannot|can't|only"
     r"|unknown|unrecogni[sz]ed|unexpected|deprecated)"
@@ -106,6 +113,8 @@ def refusal(
         return ModelNotFound(f"{message}; {_where_to_look(endpoint)}")
     if 300 <= status < 400:
         return Rejected(f"{message}; it redirects elsewhere: give the final address")
+    if status in (400, 500) and _ONE_SAMPLE.search(said):
+        return ParameterRefused(message, "n")
     if status in _TRANSIENT or status < 200 or status >= 500:
         return _fault(message, said, status, headers.get("Retry-After"))
     return _bad_request(message, said, endpoint.model)
@@ -143,7 +152,7 @@ def _bad_request(message: str, said: str, model: str) -> Rejected:
         return PromptTooLong(
             f"{message}; shorten the problem or give the model more context (--context)"
         )
-    return Rejected(message)
+    return ParameterRefused(message, "n") if _SAMPLES.search(said) else Rejected(message)
 
 
 def _refused_setting(message: str, said: str, model: str, setting: Setting) -> Rejected:

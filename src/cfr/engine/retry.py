@@ -11,7 +11,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar, runtime_checkable
 
-from cfr.engine.engine import SILENT, Decoding, Engine, Served, Watcher
+from cfr.engine.engine import (
+    SILENT,
+    Decoding,
+    Engine,
+    SampledCall,
+    Served,
+    Watcher,
+    most_samples,
+)
 from cfr.engine.error import RateLimited, Transient
 from cfr.protocol import Call, Completion
 
@@ -107,6 +115,10 @@ class Once:
         """Ask once."""
         return await self.served.ask(call, watcher, decoding)
 
+    def most_samples(self, group: SampledCall) -> int:
+        """As many as the served model takes."""
+        return most_samples(self.served, group)
+
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
@@ -121,6 +133,10 @@ class Retrying:
             lambda: self.engine.complete(call, watcher),
             lambda fault, pause: watcher.retrying(call, fault, pause),
         )
+
+    def most_samples(self, group: SampledCall) -> int:
+        """As many as the other engine takes."""
+        return most_samples(self.engine, group)
 
 
 def parse_retry_after(value: str | None) -> float | None:

@@ -79,6 +79,7 @@ def _counts(usage: Usage) -> dict[str, Json]:
         "output": usage.output,
         "reasoning": usage.reasoning,
         "cached": usage.cached,
+        "shared": usage.shared,
         "total": usage.total,
         "reported": usage.reported,
     }

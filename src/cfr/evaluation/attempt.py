@@ -9,7 +9,7 @@ from typing import Final
 
 from cfr.answer import GradingCase, grade_all
 from cfr.engine.drive import Outcome, drive
-from cfr.engine.engine import SILENT, Engine, Watcher
+from cfr.engine.engine import SILENT, Engine, SampledCall, Watcher, most_samples
 from cfr.engine.error import EngineError, JournalMismatch, ModelNotFound, Unauthorized
 from cfr.engine.journal import digest, require_same
 from cfr.engine.refusal import DecodingRefused
@@ -200,3 +200,7 @@ class EngineForRun:
         except Exception as error:
             told = f"the call broke off: {type(error).__name__} {_place(error)}"
             raise EngineError(told) from error
+
+    def most_samples(self, group: SampledCall) -> int:
+        """As many as the engine takes."""
+        return most_samples(self._engine, group)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from cfr.engine.engine import SILENT, Engine, Relay, Watcher
+from cfr.engine.engine import SILENT, Engine, Relay, SampledCall, Watcher, most_samples
 from cfr.engine.error import (
     EngineError,
     RateLimited,
@@ -57,6 +57,10 @@ class Budget:
             self._reserved_tokens += usage.total
             self._reserved_cost += cost
 
+    def has_room(self, usage: Usage, cost: float) -> bool:
+        """Say whether that much could be set aside at once."""
+        return self._fits(usage.total, cost)
+
     def spend(self, usage: Usage, cost: float) -> bool:
         """Take what a call used beside what it has set aside; whether there was enough."""
         if not self._fits(usage.total, cost):
@@ -93,8 +97,7 @@ class Budgeted:
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform a call if even its dearest reply can be paid."""
-        output = min(call.max_tokens, self._most_output or call.max_tokens)
-        most = Usage(_longest_prompt(call), output)
+        most = self._most(call)
         reserved = self._price.cost(most)
         await self._budget.reserve(most, reserved)
         used = most  # whoever is interrupted may have used it all
@@ -108,6 +111,18 @@ class Budgeted:
         finally:
             await self._budget.settle(most, reserved, used, self._price.cost(used))
         return completion
+
+    def most_samples(self, group: SampledCall) -> int:
+        """As many as the engine takes; one at a time where the budget is short of all together."""
+        most = self._most(group)
+        short = not self._budget.has_room(most, self._price.cost(most))
+        return 1 if short else most_samples(self._engine, group)
+
+    def _most(self, call: Call) -> Usage:
+        """Say what a call can take at the most; the endpoint reads a group's prompt once."""
+        output = min(call.max_tokens, self._most_output or call.max_tokens)
+        samples = call.samples if isinstance(call, SampledCall) else 1
+        return Usage(_longest_prompt(call), samples * output)
 
 
 class _PayingWatcher(Relay):
