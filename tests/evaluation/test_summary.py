@@ -92,6 +92,7 @@ def test_a_summary_for_programs(url: str) -> None:
         "tokens": 306,
         "input_tokens": 180,
         "output_tokens": 126,
+        "shared_tokens": 0,
     }
 
 

@@ -73,7 +73,7 @@ class _Counted:
 
 
 _OUTCOME: Final = ("benchmark", "problem", "method", "label", "model", "decoding", "run", "status")
-_COST: Final = ("answer", "input_tokens", "output_tokens", "finished_at")
+_COST: Final = ("answer", "input_tokens", "shared_tokens", "output_tokens", "finished_at")
 
 
 def _outcome_lines(store: Any) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from cfr.evaluation import schema
 from cfr.evaluation.database import patiently
+from cfr.evaluation.shared_prompt import MODEL_AT, shared_tokens
 from cfr.evaluation.store import Store
 from cfr.evaluation.writer import RowValues
 
@@ -31,8 +32,6 @@ RecordKey: TypeAlias = tuple[str, str, str, str, str, int]
 _KEY: Final = ("series", "problem", "run")
 _SERIES: Final = ("benchmark", "method", "label", "model", "decoding")
 _AT_ONCE: Final = 1_000
-_BEHIND_HASH: Final = 66
-"""Where a call's digest has the name of another model: 64 characters of a hash, an @, the name."""
 _NO_MORE: Final[tuple[None, dict[str, RowValues]]] = (None, {})
 
 
@@ -44,6 +43,7 @@ def _attempts(*left_out: str) -> sa.Select[Any]:
         p.c.text.label("problem_text"),
         p.c.answer.label("gold"),
         *(column for column in a.c if column.name not in ("series", "problem")),
+        shared_tokens().label("shared_tokens"),
     )
     return (
         sa.select(*(column for column in columns if column.name not in left_out))
@@ -115,7 +115,7 @@ def transcript_rows(
 def _stages_by_attempt(store: Store) -> Generator[tuple[tuple[Any, ...], dict[str, RowValues]]]:
     c = schema.calls
     key = [c.c[name] for name in _KEY]
-    model = sa.func.max(sa.func.substr(c.c.digest, _BEHIND_HASH)).label("model")
+    model = sa.func.max(sa.func.substr(c.c.digest, MODEL_AT)).label("model")
     spent = sa.select(*key, c.c.stage, *_spent(), model)
     query = spent.group_by(*key, c.c.stage).order_by(*key)
     with closing(_stream(store, query)) as rows:

@@ -31,6 +31,7 @@ from cfr.evaluation.error import StoreError, cannot_be
 from cfr.evaluation.lock import AdvisoryLock, Lock, LockFile
 from cfr.evaluation.registration import Registered, register
 from cfr.evaluation.series import Series
+from cfr.evaluation.shared_prompt import shared_tokens
 from cfr.evaluation.writer import RowValues, Writer
 from cfr.file.storable import storable_count
 from cfr.problem import Problem
@@ -43,6 +44,7 @@ __all__ = [
     "StoreError",
     "StoredCall",
     "finished_attempts",
+    "summed_usage",
     "usage_columns",
 ]
 
@@ -176,11 +178,10 @@ class Store:
         table = schema.attempts
         where = finished_attempts(registered, problems, runs)
         by = (table.c.status, table.c.verdict)
-        tokens = [sa.func.sum(table.c[name]) for name in usage_columns(Usage())]
-        query = sa.select(*by, sa.func.count(), *tokens).where(*where).group_by(*by)
+        query = sa.select(*by, sa.func.count(), *summed_usage()).where(*where).group_by(*by)
         for row in self.read(query):
-            status, verdict, count, *used = cast("tuple[Any, ...]", row)
-            yield status, verdict, count, Usage(*used)
+            status, verdict, count, *used, shared = cast("tuple[Any, ...]", row)
+            yield status, verdict, count, Usage(*used, shared=shared)
 
     def write_call(self, row: RowValues) -> Future[None]:
         """Write a completed call; await what is returned, and it is safe."""
@@ -252,6 +253,12 @@ def usage_columns(usage: Usage) -> RowValues:
         "reasoning_tokens": storable_count(usage.reasoning),
         "cached_tokens": storable_count(usage.cached),
     }
+
+
+def summed_usage() -> list[sa.ColumnElement[int]]:
+    """Add up the tokens of attempts: their columns, then those of prompts that were shared."""
+    columns = (*(schema.attempts.c[name] for name in usage_columns(Usage())), shared_tokens())
+    return [sa.func.coalesce(sa.func.sum(column), 0) for column in columns]
 
 
 _DELETE_CALLS = schema.calls.delete().where(

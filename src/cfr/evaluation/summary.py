@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from cfr.evaluation import schema
 from cfr.evaluation.status import STATUSES
-from cfr.evaluation.store import Store, usage_columns
+from cfr.evaluation.store import Store, summed_usage
 from cfr.evaluation.tally import ProblemScores, mean_share, without_numbers
 from cfr.problem import Json
 from cfr.protocol import Usage
@@ -68,6 +68,7 @@ class Summary:
             "tokens": self.usage.total,
             "input_tokens": self.usage.input,
             "output_tokens": self.usage.output,
+            "shared_tokens": self.usage.shared,
         }
 
 
@@ -104,14 +105,13 @@ def summaries(store: Store) -> list[Summary]:
         return sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
 
     statuses = [count(a.c.status == status) for status in STATUSES]
-    tokens = [sa.func.coalesce(sa.func.sum(a.c[name]), 0) for name in usage_columns(Usage())]
     query = (
         sa.select(
             *(s.c[name] for name in ("id", "benchmark", "method", "label", "model", "decoding")),
             sa.func.count(a.c.series),
             *statuses,
             count(a.c.verdict == "undecided"),
-            *tokens,
+            *summed_usage(),
         )
         .outerjoin(a, a.c.series == s.c.id)
         .group_by(*s.c)
@@ -162,8 +162,8 @@ def failures(store: Store) -> list[Failure]:
 
 def _summary(store: Store, row: tuple[Any, ...], scores: ProblemScores) -> Summary:
     number, benchmark, method, label, model, decoding, *counts = row
-    *numbers, a, b, c, d = counts
+    *numbers, a, b, c, d, shared = counts
     with store.reading():
         settings = orjson.loads(decoding)
     named = (number, benchmark, method, label, model, settings)
-    return Summary(*named, *numbers, scores=scores, usage=Usage(a, b, c, d))
+    return Summary(*named, *numbers, scores=scores, usage=Usage(a, b, c, d, shared=shared))

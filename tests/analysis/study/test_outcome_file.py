@@ -40,6 +40,7 @@ def test_a_line_of_four_fields_has_all_of_them(tmp_path: Path) -> None:
         "text": None,
         "input_tokens": 0,
         "output_tokens": 0,
+        "shared_tokens": 0,
         "seconds": 0,
         "finished_at": 0,
     }

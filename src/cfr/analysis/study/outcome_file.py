@@ -66,7 +66,7 @@ def _line(
         "run": _run(row, counter),
         "details": _mapping(row, "details"),
         "stages": _stages(row),
-        **{name: int(_amount(row, name)) for name in _TOKENS},
+        **{name: int(_amount(row, name)) for name in (*_TOKENS, "shared_tokens")},
         **{name: _amount(row, name) for name in ("seconds", "finished_at")},
         **_judged(row),
     }

@@ -192,6 +192,7 @@ def _attempt(row: _Raw, details: Mapping[str, Json]) -> Attempt:
         answer=row["answer"],
         input_tokens=row["input_tokens"],
         output_tokens=row["output_tokens"],
+        shared_tokens=row["shared_tokens"],
         seconds=row["seconds"],
         finished_at=row["finished_at"],
         routed=routed if isinstance(routed, bool) else None,

@@ -60,6 +60,8 @@ class Attempt:
     answer: str | None = None
     input_tokens: int = 0
     output_tokens: int = 0
+    shared_tokens: int = 0
+    """Those of the input that an earlier call of the attempt had sent already."""
     seconds: float = 0.0
     finished_at: float = 0.0
     """In seconds since 1970; zero where it is not known."""
