@@ -111,11 +111,6 @@ class Usage:
         """Input and output together; a prompt that several samples share counts every time."""
         return self.input + self.output
 
-    @property
-    def shared_once(self) -> int:
-        """Input and output together; a prompt that several samples share counts once."""
-        return self.total - self.shared
-
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.input + other.input,

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfr.engine.choice import divide, sampled_from
+from cfr.engine.engine import SampledCall, SampledCompletion
 from cfr.engine.error import BadReply, EngineError, ServerFault
 from cfr.protocol import Completion, Usage
 
@@ -22,15 +23,19 @@ def body(*choices: Any, usage: Any = USAGE) -> bytes:
     return json.dumps({"choices": choices, "usage": usage}).encode()
 
 
+def read(data: bytes, samples: int) -> tuple[SampledCompletion, int]:
+    return sampled_from(data, SampledCall((), "direct", 64, samples=samples))
+
+
 def texts(data: bytes, samples: int) -> list[str | None]:
-    found, _ = sampled_from(data, samples)
+    found, _ = read(data, samples)
     return [one.text if one else None for one in found.replies]
 
 
 def test_every_choice_is_a_completion_of_its_own() -> None:
     cut = choice("b", finish_reason="length")
     thought = {"message": {"content": "c", "reasoning_content": "why"}, "finish_reason": "stop"}
-    found, came = sampled_from(body(choice("a"), cut, thought), 3)
+    found, came = read(body(choice("a"), cut, thought), 3)
     assert came == 3
     replies = [one for one in found.replies if one]
     assert [(one.text, one.finish, one.reasoning) for one in replies] == [
@@ -53,7 +58,7 @@ def test_choices_go_by_their_index_and_by_their_order_where_that_makes_no_sense(
 
 
 def test_fewer_choices_than_asked_for_are_counted_and_more_left_out() -> None:
-    found, came = sampled_from(body(choice("a")), 3)
+    found, came = read(body(choice("a")), 3)
     assert (came, found.replies[1:]) == (1, (None, None))
     assert texts(body(choice("a"), choice("b"), choice("c")), 2) == ["a", "b"]
 
@@ -72,24 +77,33 @@ def test_fewer_choices_than_asked_for_are_counted_and_more_left_out() -> None:
 def test_a_choice_that_nobody_can_read_costs_no_other(bad: Any) -> None:
     data = body(choice("a"), bad, choice(""))
     assert texts(data, 3) == ["a", None, ""]
-    found, came = sampled_from(data, 3)
+    found, came = read(data, 3)
     assert came == 3
     assert sum(one.usage.output for one in found.replies if one) == 30
     assert texts(body(bad, choice("b")), 2) == [None, "b"]
     with pytest.raises(BadReply):
-        sampled_from(body(bad, bad), 2)
+        read(body(bad, bad), 2)
 
 
 def test_a_reply_without_any_choice_is_a_fault() -> None:
     with pytest.raises(BadReply, match="no choices"):
-        sampled_from(body(), 2)
+        read(body(), 2)
     with pytest.raises(ServerFault, match="full"):
-        sampled_from(b'{"error": {"message": "full"}}', 2)
+        read(b'{"error": {"message": "full"}}', 2)
 
 
 def test_tokens_that_are_not_reported_are_so_for_every_sample() -> None:
-    found, _ = sampled_from(body(choice("a"), choice("b"), usage=None), 2)
+    found, _ = read(body(choice("a"), choice("b"), usage=None), 2)
     assert [one.usage.reported for one in found.replies if one] == [False, False]
+
+
+def test_of_a_reply_that_counts_the_first_alone_only_the_first_is_taken() -> None:
+    whole = {"choices": [choice("a"), choice("b")], "usage": USAGE}
+    llama = json.dumps(whole | {"timings": {"predicted_n": 30}}).encode()
+    found, came = read(llama, 2)
+    assert (came, found.replies) == (1, (Completion("a", usage=Usage(100, 30)), None))
+    for fine in ({"predicted_n": 15}, {}, None, 30):
+        assert texts(json.dumps(whole | {"timings": fine}).encode(), 2) == ["a", "b"]
 
 
 def test_what_came_from_the_cache_did_so_once() -> None:
@@ -130,8 +144,8 @@ def test_any_choices_at_all_are_completions_or_a_fault_with_a_name(
     found: list[Any], samples: int
 ) -> None:
     try:
-        read, _ = sampled_from(body(*found), samples)
+        whole, _ = read(body(*found), samples)
     except EngineError:
         return
-    assert len(read.replies) == samples
-    assert any(isinstance(one, Completion) for one in read.replies)
+    assert len(whole.replies) == samples
+    assert any(isinstance(one, Completion) for one in whole.replies)

@@ -1,6 +1,7 @@
 """Samples of one prompt in one request: where the endpoint can do it, and where it cannot."""
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -83,10 +84,13 @@ async def test_only_what_differs_in_nothing_but_its_sample_is_asked_for_together
     assert Counter(asked(endpoint)) == Counter([(2, 7), (2, 11), (None, 7), (None, 8)])
 
 
-async def test_no_more_than_the_endpoint_takes_at_once(endpoint: Server) -> None:
+async def test_no_more_than_the_engine_takes_at_once(endpoint: Server) -> None:
+    class Two(OpenAI):
+        def most_samples(self, group: SampledCall) -> int:
+            return 2
+
     endpoint.respond = sampling
-    async with engine(endpoint) as asking:
-        asking.endpoint = replace(asking.endpoint, samples=2)
+    async with Two(Endpoint(endpoint.url, "m"), Decoding(seed=7)) as asking:
         outcome = await vote(asking)
     assert Counter(asked(endpoint)) == Counter([(2, 7), (None, 9)])
     assert replies(outcome) == ["seed 7", "seed 8", "seed 9"]
@@ -95,6 +99,7 @@ async def test_no_more_than_the_endpoint_takes_at_once(endpoint: Server) -> None
 REFUSALS = [
     (500, "Only one completion choice is allowed"),
     (400, "n_cmpl cannot be greater than the number of slots, please increase -np"),
+    (400, "Field 'n': Value must be between 1 <= value <= 2, but got 3"),
     (400, "Invalid n value (currently only n = 1 is supported)"),
     (400, "n must be 1 when using greedy sampling, got 3."),
     (400, "Unsupported value: 'n' does not support 3 with this model."),
@@ -123,6 +128,23 @@ async def test_an_endpoint_that_gives_fewer_is_asked_for_the_rest_and_never_for_
         assert asked(endpoint) == [(3, 7), (None, 8), (None, 9)]
         await vote(asking)
     assert [n for n, _ in asked(endpoint)[3:]] == [None] * 3
+
+
+async def test_an_endpoint_that_counts_the_first_alone_is_asked_one_by_one(
+    endpoint: Server,
+) -> None:
+    """llama.cpp as it is in 2026: the tokens of the other replies cannot be known."""
+
+    def respond(body: dict[str, Any]) -> Reply:
+        reply = json.loads(sampling(body).body)
+        reply["usage"]["completion_tokens"] = 7
+        return answer(reply | {"timings": {"predicted_n": 7}})
+
+    endpoint.respond = respond
+    async with engine(endpoint) as asking:
+        outcome = await vote(asking)
+    assert asked(endpoint) == [(3, 7), (None, 8), (None, 9)]
+    assert [one.completion.usage.output for one in outcome.exchanges] == [7, 7, 7]
 
 
 async def test_a_refusal_without_a_known_reason_is_tried_without(endpoint: Server) -> None:

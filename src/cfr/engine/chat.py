@@ -87,15 +87,15 @@ class StreamedReply:
 
     def add(self, data: bytes, key: str = "delta") -> tuple[str, str]:
         """Take one event (or a whole body) and return the text and reasoning that it brought."""
-        choices = self.choices(data, key)
+        choices = cast("list[Json]", self.event(data, key)["choices"])
         if not choices:  # the event at the end of a stream that only brings the token counts
             return "", ""
         if key == "delta" and _is_another(self._object(choices[0], data)):
             return "", ""
         return self.take(choices[0], data, key)
 
-    def choices(self, data: bytes, key: str = "message") -> list[Json]:
-        """Read a body or an event as far as its choices, and note the tokens that it reports."""
+    def event(self, data: bytes, key: str = "message") -> dict[str, Json]:
+        """Read a body or an event that has a list of choices, and note the tokens it reports."""
         event = self._object(self._read(data), data)
         if error := event.get("error"):
             raise ServerFault(f"the endpoint reported an error: {self._quote(error, data)}")
@@ -105,7 +105,7 @@ class StreamedReply:
         choices = event.get("choices")
         if not isinstance(choices, list) or (not choices and key == "message"):
             raise BadReply(f"the endpoint's reply has no choices: {self._quote(event, data)}")
-        return choices
+        return event
 
     def take(self, value: Json, data: bytes, key: str = "message") -> tuple[str, str]:
         """Take one choice and return the text and reasoning that it brought."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
+from typing import cast
 
 from cfr.engine.chat import StreamedReply
-from cfr.engine.engine import SampledCompletion
+from cfr.engine.engine import SampledCall, SampledCompletion
 from cfr.engine.error import BadReply
 from cfr.engine.redaction import NOTHING_SECRET, Redaction
 from cfr.problem import Json
@@ -22,17 +23,21 @@ __all__ = ["divide", "sampled_from"]
 
 
 def sampled_from(
-    body: bytes, samples: int, redaction: Redaction = NOTHING_SECRET
+    body: bytes, group: SampledCall, redaction: Redaction = NOTHING_SECRET
 ) -> tuple[SampledCompletion, int]:
     """Read a reply to a request for several samples, and count the choices that came.
 
-    At least one of them must be readable.
+    At least one of them must be readable. Where the endpoint counted the tokens of the first alone,
+    the others are as good as not there: nobody could say what they cost.
     """
     whole = StreamedReply(redaction)
-    choices = whole.choices(body)
-    read: list[Completion | None] = [None] * samples
+    event = whole.event(body)
+    choices = cast("list[Json]", event["choices"])
+    if len(choices) > 1 and _counts_one(event, whole.usage):
+        choices = choices[:1]
+    read: list[Completion | None] = [None] * group.samples
     faults: list[BadReply] = []
-    for place, choice in zip(_places(choices, samples), choices, strict=False):
+    for place, choice in zip(_places(choices, group.samples), choices, strict=False):
         try:
             read[place] = _completion(choice, body, redaction)
         except BadReply as fault:
@@ -66,6 +71,16 @@ def _parts(amount: int, weights: Sequence[int]) -> list[int]:
     total = sum(shares)
     ends = [0, *(amount * reached // total for reached in accumulate(shares))]
     return [end - start for start, end in pairwise(ends)]
+
+
+def _counts_one(event: dict[str, Json], usage: Usage) -> bool:
+    """Say whether the count is that of one reply alone, as servers of llama.cpp give it.
+
+    They say beside it how many tokens they predicted for that reply.
+    """
+    timings = event.get("timings")
+    predicted = timings.get("predicted_n") if isinstance(timings, dict) else None
+    return usage.reported and predicted == usage.output
 
 
 def _places(choices: Sequence[Json], samples: int) -> list[int]:

@@ -25,9 +25,6 @@ class Endpoint:
     context: int | None = None
     """Input and output tokens together, where it is known."""
     json_mode: JsonMode = "object"
-    samples: int = 128
-    """The most replies to one prompt that a request asks for (``n``), until it is refused; OpenAI
-    takes no more than these."""
 
     @property
     def shown(self) -> str:

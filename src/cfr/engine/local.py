@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from cfr.engine.engine import SILENT, Decoding, SampledCall, Watcher
+from cfr.engine.engine import SILENT, Decoding, Watcher
 from cfr.engine.error import ModelFileError
 from cfr.engine.gguf import inspect
 from cfr.engine.openai import Endpoint, OpenAI
@@ -27,7 +27,9 @@ file's own limit is not smaller."""
 class Local:
     """An engine for a GGUF file: ``async with Local(path) as engine``.
 
-    A seed repeats a reply exactly only with one slot, that is, with calls one at a time.
+    A seed repeats a reply exactly only with one slot, that is, with calls one at a time. Samples
+    are asked for one by one: of several in one request llama.cpp counts the tokens of the first,
+    and its cache has the prompt for the others.
     """
 
     def __init__(
@@ -60,7 +62,6 @@ class Local:
             model=self._name,
             context=context,
             json_mode="schema",
-            samples=self._slots,  # llama.cpp refuses more
         )
         self._engine = await OpenAI(endpoint, self.decoding, bounds=self._bounds).__aenter__()
         return self
@@ -94,10 +95,6 @@ class Local:
         if self._engine is None:
             raise RuntimeError("use the engine inside `async with`")
         return await self._engine.complete(call, watcher, decoding)
-
-    def most_samples(self, group: SampledCall) -> int:
-        """As many as calls can run at the same time."""
-        return self._engine.most_samples(group) if self._engine else 1
 
     def _usable_context(self) -> int:
         """Choose the context; beyond the limit that it was trained with a model writes nonsense."""

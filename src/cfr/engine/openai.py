@@ -35,6 +35,7 @@ from cfr.protocol import Call, Completion
 
 __all__ = ["Endpoint", "OpenAI"]
 
+_MOST_SAMPLES: Final = 128  # OpenAI takes no more in one request
 _MOST_FAULTS: Final = 2
 """Faults of a request for several samples after which only one of them is asked for."""
 
@@ -127,7 +128,7 @@ class OpenAI:
 
     def most_samples(self, group: SampledCall) -> int:  # noqa: ARG002
         """As many as the endpoint takes; one from when it refused more, or gave fewer."""
-        return 1 if "n" in self._refused else self.endpoint.samples
+        return 1 if "n" in self._refused else _MOST_SAMPLES
 
     async def models(self) -> list[dict[str, Json]]:
         """List what the endpoint serves; the entries are as it describes them."""
@@ -218,7 +219,7 @@ class OpenAI:
         """Read a whole reply; one with fewer samples than were asked for shows that they cannot."""
         if not isinstance(call, SampledCall) or "n" not in body:
             return completion_from(data, self._transport.redaction)
-        found, came = sampled_from(data, call.samples, self._transport.redaction)
+        found, came = sampled_from(data, call, self._transport.redaction)
         if came < call.samples:
             self._refused.add("n")
         return found
