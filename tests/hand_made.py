@@ -78,11 +78,12 @@ def study(
     return Study("by hand", arms, problems or {}, find)
 
 
-def costing(one: Arm, used: tuple[int, int]) -> Arm:
+def costing(one: Arm, used: tuple[int, int], shared: int = 0) -> Arm:
     """Give every attempt of an arm the same tokens."""
     for problem, attempts in one.attempts.items():
         one.attempts[problem] = [
-            replace(a, input_tokens=used[0], output_tokens=used[1]) for a in attempts
+            replace(a, input_tokens=used[0], output_tokens=used[1], shared_tokens=shared)
+            for a in attempts
         ]
     return one
 

@@ -10,7 +10,7 @@ from cfr.analysis.audit.stage1.agreement import Labelled, read_labelled
 from cfr.analysis.audit.stage1.soundness import audit
 from cfr.analysis.notation import decimal, whole
 from cfr.analysis.statistics.comparison import Comparison, Pair, compare, pair_arms
-from cfr.analysis.statistics.cost import mean_tokens, token_ratio
+from cfr.analysis.statistics.cost import mean_tokens, token_ratios
 from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.statistics.score import Score, score
 from cfr.analysis.study.reader import open_study
@@ -117,7 +117,7 @@ def tokens(benchmark: str, method: str) -> str:
 
 def ratio(benchmark: str, method: str) -> str:
     """Write how many times the tokens of Direct CoT a method takes."""
-    return decimal(token_ratio([arm(benchmark, method)], [arm(benchmark, "direct")]), 2)
+    return decimal(token_ratios([arm(benchmark, method)], [arm(benchmark, "direct")]).every_time, 2)
 
 
 def unrouted(benchmark: str) -> set[str]:

@@ -139,3 +139,31 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
         assert said in done.stderr
         assert done.stderr.count("\n") == 1
         assert not done.stdout
+
+
+def costs(path: Path, **voted: int) -> Path:
+    direct = {"method": "direct", "input_tokens": 100, "output_tokens": 900}
+    rows = [
+        {"problem": n, "run": 0, "correct": n < 3} | used
+        for n in range(8)
+        for used in (direct, {"method": "vote"} | voted)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_three_token_ratios(tmp_path: Path) -> None:
+    path = costs(tmp_path / "o.jsonl", input_tokens=600, output_tokens=810, shared_tokens=400)
+    shown = compare(path).stdout
+    assert "Tokens relative to Direct CoT" in shown
+    ratios = next(line for line in shown.splitlines() if "×" in line)
+    assert ratios.split() == ["vote", "all", "0.90×", "1.01×", "1.41×"]
+    (pair,) = json.loads(compare(path, "--json").stdout)["pairs"]
+    assert pair["token_ratios"] == {"output": 0.9, "shared_once": 1.01, "every_time": 1.41}
+
+
+def test_outcomes_without_tokens_have_no_ratios(tmp_path: Path) -> None:
+    path = outcomes(tmp_path / "o.jsonl", [1, 2, -1])
+    assert "Tokens" not in compare(path, "--baseline", "A").stdout
+    (pair,) = json.loads(compare(path, "--baseline", "A", "--json").stdout)["pairs"]
+    assert set(pair["token_ratios"].values()) == {None}

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from sums import sums
 
-from cfr.cli.live import TerminalWatcher, results, summary_table
+from cfr.cli.live import TerminalWatcher, ratios, results, summary_table
 from cfr.engine.limit import Limiter
 from cfr.engine.scripted import Scripted
 from cfr.evaluation.runner import Job, prepare
@@ -49,6 +49,30 @@ def test_the_counts_of_a_run() -> None:
         *("aime24", "routed-cfr(reply=json)", "m"),
         *("10/1,200", "50.0%", "10.0% – 90.0%", "2 cut, 1 unread", "1,234"),
     ]
+
+
+def result(method: str, usage: Usage, ok: int = 10, **changes: str) -> SeriesResult:
+    return SeriesResult(replace(Series("sums", method, "m"), **changes), Tally(ok, ok, usage=usage))
+
+
+def test_the_tokens_of_a_run_relative_to_direct_cot() -> None:
+    base = result("direct(budget=9)", Usage(1_000, 9_000))
+    vote = result("vote", Usage(12_000, 16_200, shared=8_000), ok=20)
+    table = ratios([base, vote, result("vote", Usage(9, 9), model="other")])
+    assert table is not None
+    title, heading, row = cells(table)
+    assert title == ["tokens relative to direct"]
+    assert heading[3:] == ["output", "shared prompt once", "every time"]
+    assert row == ["sums", "vote", "m", "0.90×", "1.01×", "1.41×"]
+
+
+def test_tokens_are_compared_where_there_is_something_to_compare_with() -> None:
+    vote = result("vote", Usage(9, 9))
+    assert ratios([vote]) is None
+    assert ratios([result("direct", Usage(9, 9))]) is None
+    unknown = ratios([result("direct", Usage(reported=False)), vote])
+    assert unknown is not None
+    assert cells(unknown)[2][3:] == ["–", "–", "–"]
 
 
 def test_a_run_without_replies_has_no_accuracy() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from cfr.cli.option import grouped, json_option
-from cfr.cli.output import print_json, print_note
+from cfr.cli.output import print_json, print_note, print_text
 from cfr.cli.study_option import StudyPart, open_part, part_options, runs_argument
 
 if TYPE_CHECKING:
@@ -102,6 +102,10 @@ def command(
     if as_json:
         print_json(comparison_json(comparison))
         return
+    from cfr.analysis.table.token_ratio import ratios_table
     from cfr.cli import show
 
     show.print_table(paired_table(comparison))
+    if (ratios := ratios_table(comparison)).rows:
+        print_text()
+        show.print_table(ratios)

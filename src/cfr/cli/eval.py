@@ -132,12 +132,16 @@ def command(
     experiment = _experiment(benchmarks, changes)
 
     from cfr.cli.console import SafeConsole
-    from cfr.cli.live import TerminalWatcher, results
+    from cfr.cli.live import TerminalWatcher, ratios, results
     from cfr.evaluation.evaluate import aevaluate
 
     watcher = TerminalWatcher(quiet=quiet)
     done = asyncio.run(aevaluate(experiment, model=ref, options=options, watcher=watcher))
-    SafeConsole().print(results(done.series))
+    console = SafeConsole()
+    console.print(results(done.series))
+    if (compared := ratios(done.series)) is not None:
+        console.print()
+        console.print(compared)
     if not done.complete:
         failed = any(one.tally.failed for one in done.series)
         raise Incomplete(done.stopped + ("; 'cfr runs --failures' lists why" if failed else ""))

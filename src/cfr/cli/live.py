@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
+from dataclasses import replace
+from typing import Any
 
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from cfr.analysis.notation import times
+from cfr.analysis.statistics.cost import Tokens, divide_tokens
 from cfr.analysis.statistics.score import score_problems
+from cfr.analysis.statistics.subset import BASELINE
+from cfr.analysis.table.token_ratio import COUNTED
 from cfr.cli.console import SafeConsole
 from cfr.cli.progress import bytes_bar
 from cfr.engine.limit import Limiter
 from cfr.engine.pull import Progress
 from cfr.evaluation.evaluate import EvaluationWatcher
 from cfr.evaluation.runner import Job
+from cfr.evaluation.series import Series
 from cfr.evaluation.summary import Summary
-from cfr.evaluation.tally import ProblemScores, SeriesResult
+from cfr.evaluation.tally import ProblemScores, SeriesResult, Tally
 from cfr.file.printable import one_line
 
-__all__ = ["TerminalWatcher", "results", "summary_table"]
+__all__ = ["TerminalWatcher", "ratios", "results", "summary_table"]
 
 _PLAIN_EVERY = 15.0
+_LOOK: Any = {"box": None, "padding": (0, 2, 0, 0), "header_style": "dim"}
 
 
 class TerminalWatcher(EvaluationWatcher):
@@ -109,6 +117,37 @@ def results(found: Sequence[SeriesResult]) -> Table:
     return table
 
 
+def ratios(found: Sequence[SeriesResult]) -> Table | None:
+    """Tabulate the tokens of each series relative to Direct CoT; None where there is no such."""
+    plain = [one for one in found if one.series.method.partition("(")[0] == BASELINE]
+    bases = {_conditions(one): one for one in plain}
+    table = Table(
+        *("benchmark", "method", "model", *map(str.lower, COUNTED)),
+        title=f"tokens relative to {BASELINE}",
+        **_LOOK,
+    )
+    for column in table.columns[3:]:
+        column.justify = "right"
+    for one in found:
+        base = bases.get(_conditions(one))
+        if base and base is not one:
+            counted = divide_tokens(_mean_tokens(one.tally), _mean_tokens(base.tally))
+            table.add_row(*_named(one.series), *map(times, counted))
+    return table if table.row_count else None
+
+
+def _conditions(one: SeriesResult) -> Series:
+    """Name what two series must have in common for their tokens to be compared."""
+    return replace(one.series, method="")
+
+
+def _mean_tokens(tally: Tally) -> Tokens | None:
+    attempts, used = tally.scored + tally.failed, tally.usage
+    if not attempts or not used.total:
+        return None
+    return Tokens(*(count / attempts for count in (used.input, used.output, used.shared)))
+
+
 def summary_table(found: list[Summary]) -> Table:
     """Tabulate every series of a store."""
     table = _table("accuracy", "95 %")
@@ -119,7 +158,7 @@ def summary_table(found: list[Summary]) -> Table:
 
 def _table(*accuracy: str) -> Table:
     columns = ("benchmark", "method", "model", "done", *accuracy, "no answer", "tokens")
-    table = Table(*columns, box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table = Table(*columns, **_LOOK)
     for column in table.columns[3:]:
         column.justify = "right"
     return table
@@ -129,12 +168,16 @@ def _add_row(table: Table, one: SeriesResult | Summary, done: str, *accuracy: st
     named, counted = (one, one) if isinstance(one, Summary) else (one.series, one.tally)
     lost, usage = (counted.truncated, counted.unparsed), counted.usage
     table.add_row(
-        *(Text(one_line(name)) for name in (named.benchmark, named.method, named.model)),
+        *_named(named),
         done + (f" ({counted.failed} failed)" if counted.failed else ""),
         *accuracy,
         "{} cut, {} unread".format(*lost) if any(lost) else "0",
         f"{usage.total:,}" + ("" if usage.reported else "+"),
     )
+
+
+def _named(one: Series | Summary) -> Iterator[Text]:
+    return (Text(one_line(name)) for name in (one.benchmark, one.method, one.model))
 
 
 def _done(one: SeriesResult) -> str:

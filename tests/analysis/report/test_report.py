@@ -108,6 +108,7 @@ def check(page: Page) -> None:
     for kind in ("grid", "frontier", "paired", "constraint-categories"):
         assert any(name.startswith(f"figure-{kind}-") for name in page.figures), kind
     assert sum(name.startswith("paired-") for name in page.tables) == 2  # a family for each model
+    assert sum(name.startswith("token-ratios-") for name in page.tables) == 2
     assert page.tags.count("svg") == len(page.figures)
     assert not {"script", "img", "iframe", "link", "object", "u", "s", "t"} & set(page.tags)
     assert page.tags.count("h1") == 1

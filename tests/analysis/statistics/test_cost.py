@@ -3,11 +3,11 @@ from hand_made import arm, costing
 
 from cfr.analysis.statistics.cost import (
     StageMean,
+    TokenRatios,
     Tokens,
     mean_tokens,
-    output_ratio,
     stage_means,
-    token_ratio,
+    token_ratios,
 )
 from cfr.analysis.study.study import StageCost
 
@@ -28,15 +28,20 @@ def test_what_was_not_counted_is_not_zero() -> None:
     plain = arm("direct", {"1": "+"})
     assert mean_tokens([plain]) is None
     assert mean_tokens([]) is None
-    assert token_ratio([CHEAP], [plain]) is None
-    assert output_ratio(plain, CHEAP) is None
+    assert token_ratios([CHEAP], [plain]) == token_ratios([plain], [CHEAP]) == TokenRatios()
 
 
-def test_ratios_of_all_tokens_and_of_output() -> None:
-    assert token_ratio([DEAR], [CHEAP]) == 3.0
-    assert output_ratio(DEAR, CHEAP) == pytest.approx(2_600 / 900)
+def test_ratios_of_output_and_of_all_tokens() -> None:
+    assert token_ratios([DEAR], [CHEAP]) == (pytest.approx(2_600 / 900), 3.0, 3.0)
     silent = costing(arm("direct", {"1": "+"}), (100, 0))
-    assert output_ratio(DEAR, silent) is None
+    assert token_ratios([DEAR], [silent]) == (None, 30.0, 30.0)
+
+
+def test_a_prompt_that_samples_share_counts_once_or_every_time() -> None:
+    three = costing(arm("vote", {"1": "+", "2": "-"}), (600, 400), shared=400)
+    assert mean_tokens([three]) == Tokens(600, 400, 400)
+    assert (Tokens(600, 400, 400).shared_once, Tokens(600, 400, 400).total) == (600, 1_000)
+    assert token_ratios([three], [CHEAP]) == (pytest.approx(4 / 9), 0.6, 1.0)
 
 
 def test_stages_by_hand() -> None:

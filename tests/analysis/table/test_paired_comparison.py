@@ -141,6 +141,7 @@ def expected(pair: Pair) -> dict[str, object]:
         "p": 0.5,
         "p_holm": 0.5,
         "test": "exact sign-flip",
+        "token_ratios": {"output": None, "shared_once": None, "every_time": None},
         "detectable": None,
         "notes": [*pair_notes(pair)],
     }

@@ -44,6 +44,7 @@ from cfr.analysis.table.routing import (
 )
 from cfr.analysis.table.settings import settings_table
 from cfr.analysis.table.table import Table
+from cfr.analysis.table.token_ratio import ratios_table
 
 __all__ = ["Report", "Section", "assemble"]
 
@@ -150,9 +151,12 @@ def _prompting(context: ReportContext, title: str) -> Section:
         stages_table(study),
         tokens_table(study, baseline, context.method),
     )
+    comparisons, _ = context.compared
+    ratios = (ratios_table(one, named=len(comparisons) > 1) for one in comparisons)
     figures = context.draw_all(lambda: illustration.frontier_figures(study))
     names = ("prompting", "prompting-comparison", "tokens-by-model")
-    return Section("prompting", title, (), _filled(*tables), figures, _paper(*names))
+    filled = _filled(*tables, *ratios)
+    return Section("prompting", title, (), filled, figures, _paper(*names))
 
 
 def _paired(context: ReportContext, title: str) -> Section:

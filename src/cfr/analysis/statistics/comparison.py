@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from cfr.analysis.statistics.cost import TokenRatios, token_ratios
 from cfr.analysis.statistics.difference import differences
 from cfr.analysis.statistics.interval import Interval
 from cfr.analysis.statistics.paired import Test, detectable, holm
@@ -97,6 +98,8 @@ class Pair:
     """Attempts that failed, on either side."""
     labels: tuple[str, str] = ("", "")
     decoding: str = "{}"
+    tokens: TokenRatios = field(default_factory=TokenRatios)
+    """Of the judged attempts at these problems."""
 
     @property
     def gain(self) -> float:
@@ -214,7 +217,21 @@ def pair_arms(
         failed=found.failed,
         labels=(baseline[0].name, method[0].name),
         decoding=baseline[0].decoding,
+        tokens=_tokens(baseline, method),
     )
+
+
+def _tokens(baseline: Sequence[Arm], method: Sequence[Arm]) -> TokenRatios:
+    """Divide the tokens of arms on the problems that were judged on both sides."""
+    both = list(zip(baseline, method, strict=True))
+    return token_ratios(
+        [_shared_problems(arm, base) for base, arm in both],
+        [_shared_problems(base, arm) for base, arm in both],
+    )
+
+
+def _shared_problems(arm: Arm, other: Arm) -> Arm:
+    return replace(arm, attempts={p: a for p, a in arm.attempts.items() if p in other.scores})
 
 
 def find_method(study: Study, name: str, chosen: Sequence[str] = ()) -> str:

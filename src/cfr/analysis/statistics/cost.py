@@ -11,7 +11,15 @@ from typing import NamedTuple
 
 from cfr.analysis.study.study import Arm, StageCost
 
-__all__ = ["StageMean", "Tokens", "mean_tokens", "output_ratio", "stage_means", "token_ratio"]
+__all__ = [
+    "StageMean",
+    "TokenRatios",
+    "Tokens",
+    "divide_tokens",
+    "mean_tokens",
+    "stage_means",
+    "token_ratios",
+]
 
 
 class Tokens(NamedTuple):
@@ -19,30 +27,49 @@ class Tokens(NamedTuple):
 
     input: float
     output: float
+    shared: float = 0.0
+    """Those of the input that an earlier call of the attempt had sent already."""
 
     @property
     def total(self) -> float:
-        """Both together."""
+        """All together; a prompt that several samples share counts every time."""
         return self.input + self.output
+
+    @property
+    def shared_once(self) -> float:
+        """All together; a prompt that several samples share counts once."""
+        return self.total - self.shared
+
+
+class TokenRatios(NamedTuple):
+    """The tokens of a method in multiples of a baseline's, counted in three ways."""
+
+    output: float | None = None
+    shared_once: float | None = None
+    """Input and output; a prompt that several samples share counts once."""
+    every_time: float | None = None
+    """Input and output; every prompt counts as often as it was sent."""
 
 
 def mean_tokens(arms: Iterable[Arm]) -> Tokens | None:
     """Average over the judged attempts of arms; None where tokens were not counted."""
     judged = [a for arm in arms for a in arm.all_attempts() if a.correct is not None]
-    used = sum(a.input_tokens for a in judged), sum(a.output_tokens for a in judged)
-    return Tokens(used[0] / len(judged), used[1] / len(judged)) if any(used) else None
+    used = [(a.input_tokens, a.output_tokens, a.shared_tokens) for a in judged]
+    sums = [sum(counts) for counts in zip(*used, strict=True)]
+    return Tokens(*(count / len(judged) for count in sums)) if any(sums) else None
 
 
-def token_ratio(arms: Iterable[Arm], bases: Iterable[Arm]) -> float | None:
-    """Divide the mean tokens of arms by those of others; None where either is not known."""
-    one, other = mean_tokens(arms), mean_tokens(bases)
-    return one.total / other.total if one and other else None
+def token_ratios(arms: Iterable[Arm], bases: Iterable[Arm]) -> TokenRatios:
+    """Divide the mean tokens of arms by those of others."""
+    return divide_tokens(mean_tokens(arms), mean_tokens(bases))
 
 
-def output_ratio(arm: Arm, base: Arm) -> float | None:
-    """Divide the mean output tokens of an arm by those of another."""
-    one, other = mean_tokens([arm]), mean_tokens([base])
-    return one.output / other.output if one and other and other.output else None
+def divide_tokens(one: Tokens | None, other: Tokens | None) -> TokenRatios:
+    """Divide tokens by others in each way of counting; None where either is not known."""
+    if one is None or other is None:
+        return TokenRatios()
+    counts = [(each.output, each.shared_once, each.total) for each in (one, other)]
+    return TokenRatios(*(mine / base if base else None for mine, base in zip(*counts, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Final
 
 from cfr.analysis.notation import NONE, decimal, percent, scored, times, whole
 from cfr.analysis.statistics.comparison import pair_arms
-from cfr.analysis.statistics.cost import mean_tokens, token_ratio
+from cfr.analysis.statistics.cost import mean_tokens, token_ratios
 from cfr.analysis.statistics.score import (
     leads,
     majority_at,
@@ -206,4 +206,5 @@ def _accuracy_and_cost(part: ModelArms, method: str, baseline: str, benchmark: s
     arm, base = part.methods[method].get(benchmark), part.methods.get(baseline, {}).get(benchmark)
     found = score(arm) if arm else None
     accuracy = Cell(scored(found.accuracy, found.interval) if found else NONE)
-    return [accuracy, Cell(times(token_ratio([arm], [base]) if arm and base else None))]
+    ratio = token_ratios([arm], [base]).every_time if arm and base else None
+    return [accuracy, Cell(times(ratio))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cfr.analysis.notation import NONE, decimal, percent, times, whole
-from cfr.analysis.statistics.cost import mean_tokens, output_ratio, stage_means, token_ratio
+from cfr.analysis.statistics.cost import mean_tokens, stage_means, token_ratios
 from cfr.analysis.study.by_model import ModelArms, benchmarks_of, by_model
 from cfr.analysis.study.study import Arm, Study, benchmark_label
 from cfr.analysis.table.accuracy import accuracy_cell
@@ -58,14 +58,14 @@ def _method_row(
     arms = part.methods[method]
     cells = [accuracy_cell(part, method, name) for name in benchmarks]
     tokens = mean_tokens(arms.values())
-    counts = (*tokens, tokens.total) if tokens else (None, None, None)
+    counts = (tokens.input, tokens.output, tokens.total) if tokens else (None, None, None)
     ratios = (_ratio(part, method, name) for name in references)
     return row(part.name(method), *cells, *map(whole, counts), *map(times, ratios))
 
 
 def _ratio(part: ModelArms, method: str, reference: str | None) -> float | None:
     both = part.paired(reference, method) if reference else []
-    return token_ratio([arm for _, arm in both], [base for base, _ in both])
+    return token_ratios([arm for _, arm in both], [base for base, _ in both]).every_time
 
 
 def tokens_table(study: Study, baseline: str, method: str) -> Table:
@@ -99,7 +99,7 @@ def _output(arm: Arm | None, base: Arm | None) -> str:
     used = mean_tokens([arm]) if arm else None
     if arm is None or used is None:
         return NONE
-    ratio = output_ratio(arm, base) if base else None
+    ratio = token_ratios([arm], [base]).output if base else None
     return whole(used.output) + (f" ({times(ratio)})" if ratio is not None else "")
 
 

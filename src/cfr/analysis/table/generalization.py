@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from cfr.analysis.audit.router_agreement import routed_share
 from cfr.analysis.notation import NONE, counted, decimal, percent, span, times
 from cfr.analysis.statistics.comparison import POOLED, pair_arms
-from cfr.analysis.statistics.cost import token_ratio
+from cfr.analysis.statistics.cost import token_ratios
 from cfr.analysis.statistics.score import mean_of_all, mean_pass
 from cfr.analysis.statistics.subset import ModelPairs, pairs_by_model
 from cfr.analysis.study.by_model import ModelArms, by_model
@@ -94,7 +94,7 @@ def _exploratory_row(part: ModelArms, baseline: str, method: str, benchmarks: Se
     found = mean_pass(arms)
     bases = part.methods.get(baseline, {})
     costs = [
-        token_ratio([arm], [bases[arm.benchmark]]) if arm.benchmark in bases else None
+        token_ratios([arm], [bases[arm.benchmark]]).every_time if arm.benchmark in bases else None
         for arm in arms
     ]
     return row(

@@ -155,6 +155,10 @@ def comparison_json(comparison: Comparison) -> dict[str, Json]:
     }
 
 
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
+
+
 def _pair_json(pair: Pair) -> dict[str, Json]:
     return {
         "baseline": pair.baseline,
@@ -178,5 +182,6 @@ def _pair_json(pair: Pair) -> dict[str, Json]:
         "p_holm": pair.p_holm,
         "test": pair.test,
         "detectable": pair.detectable,
+        "token_ratios": {name: _rounded(value) for name, value in pair.tokens._asdict().items()},
         "notes": [*pair_notes(pair)],
     }
