@@ -23,7 +23,7 @@ from cfr.engine.scripted import Scripted
 from cfr.engine.transport import Bounds
 from cfr.method import make
 from cfr.problem import Problem, Solution
-from cfr.protocol import Call, Completion, Usage
+from cfr.protocol import Answer, Call, Completion, Step, Usage
 
 PROBLEM = Problem("Compute $1 + 1$.")
 VOTE = "self-consistency(base=direct,samples=3)"
@@ -255,10 +255,10 @@ async def test_a_resumed_round_asks_only_for_the_samples_that_it_lacks(
 
 async def test_each_sample_is_stored_by_itself(endpoint: Server) -> None:
     class Full(MemoryJournal):
-        async def record(self, ordinal: int, call: Call, completion: Completion) -> None:
+        async def record(self, ordinal: int, step: Step, answer: Answer) -> None:
             if ordinal == 1:
                 raise OSError("the disk is full")
-            await super().record(ordinal, call, completion)
+            await super().record(ordinal, step, answer)
 
     endpoint.respond = sampling
     journal = Full()
