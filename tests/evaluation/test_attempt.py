@@ -204,7 +204,8 @@ async def test_whatever_a_model_writes_is_stored_and_read_back(
     assert {row["status"] for row in rows} <= {"ok", "unparsed"}
     assert {type(json.loads(row["details"])) for row in rows} == {dict}
     assert {(row["input_tokens"], row["output_tokens"]) for row in rows} == {(MOST, 0)}
-    assert summary.usage == Usage(3 * MOST, 0, 3 * MOST)
+    shared = 3 * MOST if "samples" in method else 0
+    assert summary.usage == Usage(3 * MOST, 0, 3 * MOST, shared=shared)
 
 
 async def test_a_row_that_is_refused_fails_its_attempt_and_no_other(

@@ -48,6 +48,7 @@ async def test_a_store_tells_what_was_counted_while_the_attempt_was_made(
     assert sum(row["shared_tokens"] for row in rows) == counted
     assert sum(row["shared_tokens"] for row in told) == counted
     assert summary.usage.shared == again.tally.usage.shared == counted
+    assert {type(row["shared_tokens"]) for row in told} == {type(summary.usage.shared)} == {int}
     prompts = sum(range(100, 104))
     # Of three samples two repeat each prompt; where a vote is over CFR, both stages do.
     expected = {METHODS[2]: 4 * prompts, METHODS[3]: 8 * prompts}

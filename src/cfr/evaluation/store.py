@@ -263,7 +263,8 @@ def usage_columns(usage: Usage) -> RowValues:
 def summed_usage() -> list[sa.ColumnElement[int]]:
     """Add up the tokens of attempts: their columns, then those of prompts that were shared."""
     columns = (*(schema.attempts.c[name] for name in usage_columns(Usage())), shared_tokens())
-    return [sa.func.coalesce(sa.func.sum(column), 0) for column in columns]
+    # A sum of sums is a decimal number in PostgreSQL.
+    return [sa.cast(sa.func.coalesce(sa.func.sum(c), 0), sa.BigInteger) for c in columns]
 
 
 _DELETE_CALLS = schema.calls.delete().where(
