@@ -62,7 +62,7 @@ def test_the_tokens_of_a_run_relative_to_direct_cot() -> None:
     assert table is not None
     title, heading, row = cells(table)
     assert title == ["tokens relative to direct"]
-    assert heading[3:] == ["output", "shared prompt once", "every time"]
+    assert heading[3:] == ["output", "prompt once", "every time"]
     assert row == ["sums", "vote", "m", "0.90×", "1.01×", "1.41×"]
 
 

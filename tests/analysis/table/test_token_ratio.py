@@ -15,7 +15,7 @@ VOTE = costing(
 def test_three_ratios_of_each_method() -> None:
     table = ratios_table(compare(study(DIRECT, VOTE)))
     assert [column.title for column in table.columns[2:]] == [
-        *("Output", "Shared prompt once", "Every time"),
+        *("Output", "Prompt once", "Every time"),
     ]
     assert cells(table)[1] == ["self-consistency", "AIME24", "0.90×", "1.01×", "1.41×"]
     assert table.title == "Tokens relative to Direct CoT"

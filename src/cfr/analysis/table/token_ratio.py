@@ -13,7 +13,7 @@ from cfr.file.stem import file_stem
 
 __all__ = ["COUNTED", "COUNTED_NOTE", "ratios_table"]
 
-COUNTED: Final = ("Output", "Shared prompt once", "Every time")
+COUNTED: Final = ("Output", "Prompt once", "Every time")
 """The three ways to count, as columns are headed."""
 COUNTED_NOTE: Final = (
     "Output: written tokens alone. The others are input and output together: a prompt that several "
