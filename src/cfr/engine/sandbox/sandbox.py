@@ -18,7 +18,7 @@ from cfr.protocol import Output, Program
 __all__ = ["Limits", "Sandbox", "SandboxMissing", "run_program"]
 
 PROGRAM: Final = ("-m", "cfr.engine.sandbox.worker")
-PATIENCE: Final = 0.3
+PATIENCE: Final = 0.6
 """Seconds that a worker has to hand over a program's output when its time is up."""
 
 # What Python needs to find its libraries; keys and tokens stay with us.
