@@ -108,7 +108,7 @@ def test_programs_cannot_break_a_store_an_export_or_a_report(
         return Output(text, error, 0.5)
 
     with TemporaryDirectory() as folder, chdir(folder), Store("runs.db") as store:
-        problems = [Problem(f"What is {n} + 2?", id=str(n), answer="4") for n in range(2)]
+        problems = tuple(Problem(f"What is {n} + 2?", str(n), "4") for n in range(2))
         series = Series("sums", "computes", "model-a", given=Computes(source))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("cfr.evaluation.attempt.drive", partial(drive, sandbox=sandbox))
