@@ -83,13 +83,15 @@ def _scored(arm: Arm) -> Score:
 
 
 def _accuracies(public: Arm) -> Iterator[str]:
-    groups = [("all", lambda _item: True)]
-    groups += [(tier, lambda item, tier=tier: item.tier == tier) for tier in TIERS]
-    groups += [
-        (f"level {level}", lambda item, level=level: item.level == level) for level in USUAL_LEVELS
-    ]
-    for label, belongs in groups:
-        names = {name for name in public.attempts if belongs(ITEMS[name])}
+    groups: dict[str, dict[str, object]] = {"all": {}}
+    groups |= {tier: {"tier": tier} for tier in TIERS}
+    groups |= {f"level {level}": {"level": level} for level in USUAL_LEVELS}
+    for label, wanted in groups.items():
+        names = {
+            name
+            for name in public.attempts
+            if all(getattr(ITEMS[name], key) == value for key, value in wanted.items())
+        }
         found = _scored(_arm("constraintbench", names))
         yield cells(label, len(names), scored(found.accuracy, found.interval))
 
