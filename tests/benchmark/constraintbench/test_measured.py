@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from unittest.mock import MagicMock
+
 import pytest
 
 from cfr.benchmark.constraintbench import verify
@@ -50,6 +52,6 @@ def test_only_what_occurs_and_was_measured_is_checked() -> None:
 def test_levels_that_do_not_order_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     (item, *_) = load("public")
     flat = LevelCheck(MEASURED, ("no",))
-    monkeypatch.setattr(verify, "check_levels", lambda _items: flat)
+    monkeypatch.setattr(verify, "check_levels", MagicMock(return_value=flat))
     (fault,) = verify.check_items({1: item}).faults
     assert "0 of 1 families" in fault.message
