@@ -80,6 +80,7 @@ PAGES = (
         "docs/constraintbench.md",
         card,
         (
+            "under [Version 1](#version-1)",
             "in the order of step 1.",
             "drawn with `random.Random(2026)` from run 0",
             "at temperature 0.7 and top-p 0.95",
@@ -90,7 +91,12 @@ PAGES = (
             "the two-stage protocol",
             "| tier | family | level 1 | level 2 | level 3 |",
         ),
-        ("### What the router sees", "### Agreement with an annotator", "## Results"),
+        (
+            "### What the router sees",
+            "### Agreement with an annotator",
+            "## Results",
+            "## Version 1",
+        ),
     ),
 )
 

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 
 from cfr.analysis.audit.stage1.soundness import STATEMENTS
 from cfr.analysis.notation import decimal, scored
-from cfr.benchmark.constraintbench.item import LEVELS, TIERS
+from cfr.benchmark.constraintbench.item import TIERS, USUAL_LEVELS
+from cfr.benchmark.constraintbench.split import load
 from cfr.constraint.router import route
 
 from .notation import WORDS, cells, gain
+from .second import second_version
 from .shipped import (
     BENCH,
     accuracy,
@@ -30,16 +32,19 @@ METHODS = ("direct", "list-first", "cfr", "routed-cfr")
 
 def card() -> Iterator[str]:
     """Claim what the page measures, from its top."""
-    routed = Counter(item.tier for item in items().values() if route(item.text))
-    yield cells(*(routed[tier] for tier in TIERS))
-    yield f"Of the {len(items_of(tier='explicit'))} problems of each tier"
-    families = {item.family for item in items().values()}
-    silent = families - {item.family for item in items().values() if route(item.text)}
-    assert silent == {"last_digits", "clock_hour", "spurious_root"}, "they never fire"
+    yield from _router()
     yield from _agreement()
     yield from _rates()
+    yield from second_version()
     yield from _results()
     yield from _families()
+
+
+def _router() -> Iterator[str]:
+    public = load("public")
+    routed = Counter(item.tier for item in public if route(item.text))
+    sizes = Counter(item.tier for item in public)
+    yield cells(*(f"{routed[tier]} of {sizes[tier]}" for tier in TIERS))
 
 
 def _agreement() -> Iterator[str]:
@@ -95,9 +100,11 @@ def _shares(said: Counter[str]) -> tuple[str, ...]:
 def _results() -> Iterator[str]:
     base = scored_arm(BENCH, "direct")
     yield f"{base.runs} runs of each of the {base.problems} problems"
+    families = {item.family for item in items().values()}
+    yield f"The first version had {len(families)} families with three levels each"
     rows = {"all": set(items())}
     rows |= {tier: items_of(tier=tier) for tier in TIERS}
-    rows |= {f"level {level}": items_of(level=level) for level in LEVELS}
+    rows |= {f"level {level}": items_of(level=level) for level in USUAL_LEVELS}
     for name, chosen in rows.items():
         found = [scored_arm(BENCH, method, chosen) for method in METHODS]
         yield cells(f"{name}, n = {len(chosen)}", *(scored(s.accuracy, s.interval) for s in found))
@@ -118,10 +125,10 @@ def _results() -> Iterator[str]:
 def _families() -> Iterator[str]:
     families = dict.fromkeys((item.tier, item.family) for item in items().values())
     for tier, family in sorted(families, key=lambda one: TIERS.index(one[0])):
-        chosen = (items_of(family=family, level=level) for level in LEVELS)
+        chosen = (items_of(family=family, level=level) for level in USUAL_LEVELS)
         rates = [accuracy(BENCH, "direct", names) for names in chosen]
         assert set(rates) not in ({0.0}, {100.0})
         yield cells(tier, f"`{family}`", *(f"{rate:.0f} %" for rate in rates))
-    assert {len(items_of(family=f, level=n)) for _, f in families for n in LEVELS} == {5}
+    assert {len(items_of(family=f, level=n)) for _, f in families for n in USUAL_LEVELS} == {5}
     yield "No family is at 0 % or at 100 % on every level."
     yield f"n = {5 * scored_arm(BENCH, 'direct').runs} attempts (five problems, two runs)"

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cfr.benchmark.constraintbench.families import FAMILIES
-from cfr.benchmark.constraintbench.split import PUBLIC_SHA256
+from cfr.benchmark.constraintbench.split import SHA256, load
 from cfr.cli.bench import command
 
 from .conftest import Run
@@ -26,6 +26,44 @@ def test_generate_then_check(tmp_path: Path) -> None:
     result = invoke("check", path)
     assert result.exit_code == 0
     assert "50 problems, all as they should be" in result.output
+    assert "each answer computed in two ways: 50 of 50" in result.output
+    assert "guess, the most frequent answer" in result.output
+
+
+def test_check_of_a_split() -> None:
+    result = invoke("check", "--split", "mini@1")
+    assert result.exit_code == 0
+    assert "mini@1: 24 problems, all as they should be" in result.output
+    assert "of version 1, whose families this package no longer has: 24" in result.output
+
+
+@pytest.mark.parametrize("arguments", [[], ["mine.jsonl", "--split", "mini"]])
+def test_check_wants_a_file_or_a_split(arguments: list[str]) -> None:
+    result = invoke("check", *arguments)
+    assert result.exit_code == 2
+    assert "name a file, or one split" in result.output
+
+
+def test_export_writes_a_dataset_once(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "dataset"
+    assert invoke("export", folder, "--split", "mini").exit_code == 0
+    assert (folder / "README.md").read_text(encoding="utf-8").startswith("---\n")
+    lines = (folder / "data" / "mini.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["id"] for line in lines] == [item.id for item in load("mini")]
+    assert invoke("export", folder, "--split", "mini").exit_code != 0
+    assert invoke("export", folder, "--force").exit_code == 0
+    assert {path.name for path in (folder / "data").iterdir()} == {
+        "public.jsonl",
+        "mini.jsonl",
+        "hard.jsonl",
+    }
+
+
+def test_export_into_a_file_is_one_line(cfr: Run, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("mine", encoding="utf-8")
+    ran = cfr("bench", "export", "taken")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "taken: cannot be made" in ran.err
 
 
 def test_generate_takes_families_tiers_and_levels(tmp_path: Path) -> None:
@@ -50,9 +88,9 @@ def test_generate_does_not_overwrite_unless_forced(tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["--n", "0"], "cannot generate 0 problems; ask for at least 1"),
-        (["--n", "5", "--family", "coprime_sun"], "did you mean coprime_sum"),
-        (["--n", "9999", "--family", "positive_length", "--level", "1"], "has only about"),
-        (["--n", "5", "--family", "clock_hour", "--tier", "joint"], "is in tier joint"),
+        (["--n", "5", "--family", "ratio_cod"], "did you mean ratio_code"),
+        (["--n", "9999", "--family", "digit_swap", "--level", "1"], "has only about"),
+        (["--n", "5", "--family", "minute_display", "--tier", "joint"], "is in tier joint"),
     ],
 )
 def test_nonsense_is_one_line_and_nothing_is_written(
@@ -87,17 +125,22 @@ def test_show_prints_families_counts_and_examples() -> None:
     result = invoke("show")
     assert result.exit_code == 0
     assert all(name in result.output.replace("\n", "") for name in FAMILIES)
-    assert "32 families, 480 public problems" in " ".join(result.output.split())
+    shipped = len(load("public")) + len(load("hard"))
+    title = f"{len(FAMILIES)} families, {shipped} problems"
+    assert title in " ".join(result.output.split())
 
 
 def test_show_as_json() -> None:
     rows = json.loads(invoke("show", "--tier", "implicit", "--json").output)
-    assert len(rows) == 8
-    assert {row["public"] for row in rows} == {15}
+    assert len(rows) >= 8
+    assert {row["shipped"] for row in rows} == {15}
     assert all(row["example"]["family"] == row["family"] for row in rows)
 
 
-def test_the_data_card_holds_the_table_that_show_prints() -> None:
+def test_the_data_card_holds_what_show_and_check_print() -> None:
     card = (ROOT / "docs" / "constraintbench.md").read_text(encoding="utf-8")
     assert invoke("show", "--markdown").output.strip() in card
-    assert PUBLIC_SHA256[:16] in card
+    for split in ("public", "hard", "public@1"):
+        found = invoke("check", "--split", split).output
+        assert f"$ cfr bench check --split {split}\n{found}" in card
+    assert all(sha256[:16] in card for sha256 in SHA256.values())

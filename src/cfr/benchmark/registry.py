@@ -6,10 +6,11 @@ import difflib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from cfr.benchmark.constraintbench.split import Split
+from cfr.benchmark.constraintbench.split import SPLITS, Split
 from cfr.benchmark.constraintbench.split import load as load_split
 from cfr.benchmark.entry import Entry, entries
 from cfr.benchmark.hugging_face import fetch
@@ -40,15 +41,21 @@ class Benchmark:
     """Sent ahead of every call by whoever runs the benchmark; empty unless somebody sets it."""
 
 
-def _constraintbench(split: Split) -> Benchmark:
-    name = "constraintbench" if split == "public" else f"constraintbench-{split}"
+def _constraintbench(name: str, split: Split) -> Benchmark:
     problems = tuple(replace(item.problem(), benchmark=name) for item in load_split(split))
     return Benchmark(name, "ConstraintBench", problems, "Stated by each problem", "Tight")
 
 
+def _split_name(split: Split) -> str:
+    """Name a split as a benchmark: public is the benchmark itself, @ sets an old version apart."""
+    kind, at, version = split.partition("@")
+    return "constraintbench" + ("" if kind == "public" else f"-{kind}") + at + version
+
+
 BUILT_IN: Final[dict[str, Callable[[], Benchmark]]] = {
-    "constraintbench": lambda: _constraintbench("public"),
-    "constraintbench-mini": lambda: _constraintbench("mini"),
+    name: partial(_constraintbench, name, split)
+    for split in SPLITS
+    for name in (_split_name(split),)
 }
 """Benchmarks that come with the package, by name: each a function that loads one."""
 

@@ -60,7 +60,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "bench": (
         "cfr.cli.bench:command",
-        "Generate, show and verify ConstraintBench problems.",
+        "Generate, show, verify and export ConstraintBench problems.",
     ),
     "grade": ("cfr.cli.grade:command", "Judge answers against gold answers."),
     "extract": ("cfr.cli.extract:command", "Read the final answer out of each reply of a file."),

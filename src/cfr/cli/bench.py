@@ -1,4 +1,4 @@
-"""``cfr bench``: generate, show and verify ConstraintBench problems."""
+"""``cfr bench``: generate, show, verify and export ConstraintBench problems."""
 
 from __future__ import annotations
 
@@ -12,14 +12,23 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
+from cfr.benchmark.constraintbench.dataset import dataset_files
 from cfr.benchmark.constraintbench.family import Family
 from cfr.benchmark.constraintbench.generate import choose, generate
-from cfr.benchmark.constraintbench.item import LEVELS, TIERS, Item, Level, Tier, encode
-from cfr.benchmark.constraintbench.split import load
-from cfr.benchmark.constraintbench.verify import check_file
+from cfr.benchmark.constraintbench.item import (
+    LEVELS,
+    TIERS,
+    USUAL_LEVELS,
+    Item,
+    Level,
+    Tier,
+    encode,
+)
+from cfr.benchmark.constraintbench.split import SPLITS, Split, load
+from cfr.benchmark.constraintbench.verify import check_file, check_items
 from cfr.cli.console import SafeConsole
 from cfr.cli.output import print_json, print_text
-from cfr.error import CfrError
+from cfr.error import CfrError, OutputError
 from cfr.file.atomic import atomic_file, refuse_overwrite
 from cfr.problem import Json
 
@@ -43,7 +52,7 @@ _by_level = click.option(
     "levels",
     multiple=True,
     type=click.Choice([str(level) for level in LEVELS]),
-    help="Only this level; may be repeated.",
+    help="Only this level; may be repeated. Without it, 1 to 3.",
 )
 
 
@@ -53,7 +62,7 @@ class CheckFailedError(CfrError):
 
 @click.group("bench")
 def command() -> None:
-    """Generate, show and verify ConstraintBench problems."""
+    """Generate, show, verify and export ConstraintBench problems."""
 
 
 @command.command("generate")
@@ -89,7 +98,7 @@ def generate_command(
     cfr bench generate --seed 7 --n 50 --tier misleading --level 1 -o easy.jsonl
     """
     refuse_overwrite(output, force=force)
-    chosen = cast("list[Level]", sorted({int(level) for level in levels})) or LEVELS
+    chosen = cast("list[Level]", sorted({int(level) for level in levels})) or USUAL_LEVELS
     drawn = generate(seed, count, families=choose(names, tiers), levels=chosen)
     err = SafeConsole(stderr=True)
     bar = track(drawn, "generating", total=count, console=err, disable=count < _WORTH_A_BAR)
@@ -104,71 +113,118 @@ def generate_command(
 @click.option("--json", "style", flag_value="json", help="Print the families as JSON.")
 @click.option("--markdown", "style", flag_value="markdown", help="Print the data card's table.")
 def show_command(names: tuple[str, ...], tiers: tuple[Tier, ...], style: str | None) -> None:
-    """Print the families, how often each occurs in the public split, and examples.
+    """Print the families, how often each occurs in the splits public and hard, and examples.
 
     \b
     cfr bench show --tier joint
-    cfr bench show --family clock_hour --json
+    cfr bench show --family minute_display --json
     """
     families = choose(names, tiers)
-    public = load("public")
+    shipped = (*load("public"), *load("hard"))
     if style == "json":
-        rows = [_describe(family, public) for family in families]
+        rows = [_describe(family, shipped) for family in families]
         print_json(rows, indent=2)
         return
     if style == "markdown":
-        print_text(_markdown(families, public))
+        print_text(_markdown(families, shipped))
         return
     console = SafeConsole()
-    console.print(_overview(families, public))
+    console.print(_overview(families, shipped))
     for family in families:
-        _print_example(console, _example(family, public))
+        _print_example(console, _example(family, shipped))
 
 
 @command.command("check")
-@click.argument("file", type=click.Path(path_type=Path))
-def check_command(file: Path) -> None:
-    """Verify a file: schema, answers, constraints, spans, and that it can be generated again.
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option("--split", type=click.Choice(SPLITS), help="A split that ships with the package.")
+def check_command(file: Path | None, split: Split | None) -> None:
+    """Verify problems: schema, answers, constraints, spans, drawing again, shortcuts, levels.
 
     \b
     cfr bench check mine.jsonl
+    cfr bench check --split public
     """
-    report = check_file(file)
+    if (file is None) == (split is None):
+        raise click.UsageError("name a file, or one split with --split")
+    report = (
+        check_file(file) if file else check_items(dict(enumerate(load(cast("Split", split)), 1)))
+    )
+    name = file or split
     if report.faults:
         first, more = report.faults[0], len(report.faults) - 1
         rest = f" (and {more} more fault{'s' if more > 1 else ''})" if more else ""
-        raise CheckFailedError(f"{file}, line {first.line}: {first.message}{rest}")
-    print_text(f"{file}: {report.count} problems, all as they should be")
+        raise CheckFailedError(f"{name}, line {first.line}: {first.message}{rest}")
+    print_text(f"{name}: {report.count} problems, all as they should be")
+    drawn = report.count - report.not_drawn
+    print_text(f"  drawn again, each answer computed in two ways: {drawn} of {report.count}")
+    if report.not_drawn:
+        print_text(f"  of version 1, whose families this package no longer has: {report.not_drawn}")
+    for shortcut in report.shortcuts:
+        print_text(f"  {shortcut}")
+    if report.levels:
+        print_text(f"  {report.levels}")
 
 
-def _example(family: Family, public: Sequence[Item]) -> Item:
-    return next(item for item in public if item.family == family.name)
+@command.command("export")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--split",
+    "splits",
+    multiple=True,
+    type=click.Choice(SPLITS),
+    help="Only this split; may be repeated. Without it, all of the current version.",
+)
+@click.option("--force", is_flag=True, help="Write over files that exist.")
+def export_command(folder: Path, splits: tuple[Split, ...], force: bool) -> None:
+    """Write shipped splits as a Hugging Face dataset: README.md, the card, and data/*.jsonl.
+
+    \b
+    cfr bench export constraintbench
+    cfr bench export old --split public@1
+    """
+    chosen = tuple(dict.fromkeys(splits)) or tuple(one for one in SPLITS if "@" not in one)
+    try:
+        (folder / "data").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be made ({error.strerror})") from None
+    files = {folder / place: content for place, content in dataset_files(chosen)}
+    for path in files:
+        refuse_overwrite(path, force=force)
+    for path, content in files.items():
+        with atomic_file(path) as temporary:
+            temporary.write_bytes(content)
+    print_text(f"{folder}: {', '.join(chosen)}")
 
 
-def _describe(family: Family, public: Sequence[Item]) -> dict[str, Json]:
+def _example(family: Family, shipped: Sequence[Item]) -> Item:
+    return next(item for item in shipped if item.family == family.name)
+
+
+def _describe(family: Family, shipped: Sequence[Item]) -> dict[str, Json]:
     return {
         "family": family.name,
         "tier": family.tier,
         "kinds": list(family.kinds),
         "about": family.about,
-        "public": sum(item.family == family.name for item in public),
-        "example": _example(family, public).to_json(),
+        "shipped": sum(item.family == family.name for item in shipped),
+        "example": _example(family, shipped).to_json(),
     }
 
 
-def _markdown(families: Sequence[Family], public: Sequence[Item]) -> str:
-    lines = ["| tier | family | kinds | example | answer |", "| --- | --- | --- | --- | --- |"]
+def _markdown(families: Sequence[Family], shipped: Sequence[Item]) -> str:
+    lines = ["| tier | levels | family | kinds | example | answer |", "| --- " * 6 + "|"]
     for family in families:
-        item = _example(family, public)
-        cells = (family.tier, f"`{family.name}`", ", ".join(family.kinds), item.text, item.answer)
+        item = _example(family, shipped)
+        levels, kinds = ", ".join(map(str, family.levels)), ", ".join(family.kinds)
+        cells = (family.tier, levels, f"`{family.name}`", kinds, item.text, item.answer)
         lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
     return "\n".join(lines)
 
 
-def _overview(families: Sequence[Family], public: Sequence[Item]) -> Table:
-    counts = Counter(item.family for item in public)
-    title = f"ConstraintBench: {len(families)} families, {len(public)} public problems"
-    table = Table("tier", "family", "kinds", "public", "about", title=title)
+def _overview(families: Sequence[Family], shipped: Sequence[Item]) -> Table:
+    counts = Counter(item.family for item in shipped)
+    title = f"ConstraintBench: {len(families)} families, {len(shipped)} problems"
+    table = Table("tier", "family", "kinds", "shipped", "about", title=title)
     for family in families:
         kinds = ", ".join(family.kinds)
         table.add_row(family.tier, family.name, kinds, str(counts[family.name]), family.about)

@@ -18,6 +18,8 @@ ROOT = "It is $m\\sqrt{n}$. Find $m+n$."
 BIG = "It is $\\frac{m}{n}$. Find $100m+n$."
 PLAIN = "Find $x$."
 
+SHIPPED = [*load("public"), *load("hard"), *load("public@1")]
+
 
 def by_text(text: str, right: str | None, answer: str | None, benchmark: str = "") -> Mistake:
     return mistake(answer, Demands.of_text(text, right, benchmark))
@@ -123,7 +125,7 @@ def test_any_answer_has_a_class(answer: str) -> None:
     assert (found == "no_answer") == (not answer.strip())
 
 
-@pytest.mark.parametrize("problem", load("public"), ids=lambda problem: problem.id)
+@pytest.mark.parametrize("problem", SHIPPED, ids=lambda problem: problem.id)
 def test_each_tempting_answer_gets_its_label(problem: Item) -> None:
     right = read_answer(problem.answer)
     assert right is not None
@@ -132,13 +134,13 @@ def test_each_tempting_answer_gets_its_label(problem: Item) -> None:
     for lure in problem.tempting:
         value = read_answer(lure.answer)
         assert value is not None
-        if lure.error != "forgot_modular_reduction":
+        if problem.version > 1 or lure.error != "forgot_modular_reduction":
             # An unreduced fraction has the right value, so a grader by value takes it for right.
             expected = "other" if same(value, right) else lure.error
             assert by_gold(problem, lure.answer) == expected
 
 
-@pytest.mark.parametrize("problem", load("public"), ids=lambda problem: problem.id)
+@pytest.mark.parametrize("problem", load("public@1"), ids=lambda problem: problem.id)
 def test_only_the_right_value_before_its_reduction_forgot_one(problem: Item) -> None:
     asked = [p["modulus"] for p in Demands.of_item(problem).predicates if "modulus" in p]
     right = read_answer(problem.answer)

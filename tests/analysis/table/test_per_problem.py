@@ -89,7 +89,7 @@ def test_where_restrictions_come_from_is_said() -> None:
 
 
 def test_a_condition_that_is_met_at_last_is_propagation() -> None:
-    item = next(item for item in load("mini") if item.family == "two_remainders")
+    item = next(item for item in load("mini@1") if item.family == "two_remainders")
     lure = next(one.answer for one in item.tempting if one.error == "forgot_modular_reduction")
     wrong = {item.id: [attempt("-", 0, lure)]}
     here = "constraintbench-mini"

@@ -12,8 +12,9 @@ from cfr.benchmark.constraintbench.family import (
     alike,
     family,
     gold,
+    true_label,
 )
-from cfr.benchmark.constraintbench.item import Level
+from cfr.benchmark.constraintbench.item import ErrorType, Level, Tempting
 from cfr.constraint import demand
 
 RULE = gold("domain", "an integer", demand.integer())
@@ -71,3 +72,22 @@ def test_alike_tells_reduced_from_unreduced() -> None:
     assert not alike("2/4", "1/2")
     assert not alike("around 2", "2")
     assert alike("around 2", "around 2")
+
+
+@pytest.mark.parametrize(
+    ("lure", "said", "error"),
+    [
+        ("24", "forgot_modular_reduction", "forgot_modular_reduction"),
+        ("25", "forgot_modular_reduction", "broken_condition"),
+        ("25", "out_of_range", "out_of_range"),
+        ("5", "out_of_range", "arithmetic"),
+        ("7/2", "not_an_integer", "not_an_integer"),
+        ("5", "not_an_integer", "arithmetic"),
+        ("5", "misled_by_cue", "misled_by_cue"),
+    ],
+)
+def test_a_label_that_the_numbers_do_not_bear_out_gives_way(
+    lure: str, said: ErrorType, error: ErrorType
+) -> None:
+    rules = [gold("modular", "a remainder on division by 7", demand.least_residue(7))]
+    assert true_label(Tempting(lure, said), "3", rules) == error

@@ -18,7 +18,7 @@ def row() -> dict[str, Any]:
     return json.loads(json.dumps(load("mini")[0].to_json()))
 
 
-@pytest.mark.parametrize("item", load("mini"), ids=lambda item: item.id)
+@pytest.mark.parametrize("item", [*load("mini"), *load("mini@1")], ids=lambda item: item.id)
 def test_survives_json(item: Item) -> None:
     again = Item.from_json(json.loads(json.dumps(item.to_json())))
     assert again == item
@@ -44,8 +44,9 @@ def test_a_method_sees_the_text_alone() -> None:
         ("answer", 7, "'answer' must be a text"),
         ("form", "roman", "'form' must be one of integer, fraction"),
         ("tier", None, "'tier' must be one of explicit"),
-        ("level", 4, "'level' must be one of 1, 2, 3, not 4"),
-        ("level", True, "'level' must be one of 1, 2, 3, not True"),
+        ("level", 5, "'level' must be one of 1, 2, 3, 4, not 5"),
+        ("level", True, "'level' must be one of 1, 2, 3, 4, not True"),
+        ("version", 3, "'version' must be one of 1, 2, not 3"),
         ("seed", "x", "'seed' must be a whole number"),
         ("constraints", ["x"], "'constraints' must be a list of objects"),
         (

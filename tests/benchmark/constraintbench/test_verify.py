@@ -9,6 +9,7 @@ import pytest
 
 from cfr.benchmark.constraintbench.generate import generate
 from cfr.benchmark.constraintbench.item import encode
+from cfr.benchmark.constraintbench.split import split_bytes
 from cfr.benchmark.constraintbench.verify import check_file
 
 
@@ -64,6 +65,25 @@ def _missing_field(row: dict[str, Any]) -> None:
     del row["tier"]
 
 
+def _all_pinned(row: dict[str, Any]) -> None:
+    for constraint in row["constraints"]:
+        constraint["pins"] = True
+
+
+def _unmarked_pin(row: dict[str, Any]) -> None:
+    row["constraints"][0]["predicate"] = {"op": "rounded", "value": row["answer"], "unit": 1}
+    row["constraints"][0]["pins"] = False
+
+
+def _weak_pin(row: dict[str, Any]) -> None:
+    row["constraints"][0] |= {"predicate": {"op": "between", "low": None, "high": None}}
+    row["constraints"][0]["pins"] = True
+
+
+def _wrong_label(row: dict[str, Any]) -> None:
+    row["tempting"][0] |= {"answer": "1/7", "error": "forgot_modular_reduction"}
+
+
 @pytest.mark.parametrize(
     ("tamper", "says"),
     [
@@ -77,6 +97,10 @@ def _missing_field(row: dict[str, Any]) -> None:
         (_no_such_family, "no family is called 'nobody'"),
         (_no_such_op, "no predicate is called 'nonsense'"),
         (_missing_field, "needs 'tier', one of"),
+        (_wrong_label, "1/7 is not 'forgot_modular_reduction'"),
+        (_all_pinned, "no constraint can be known without solving"),
+        (_unmarked_pin, "pins the answer and is not marked"),
+        (_weak_pin, "pins the answer and accepts"),
     ],
 )
 def test_a_tampered_row_is_found_and_its_line_named(
@@ -92,6 +116,22 @@ def test_a_tampered_row_is_found_and_its_line_named(
 def test_a_repeated_text_names_the_first_line(tmp_path: Path) -> None:
     values = rows()
     assert faults(tmp_path, [*values, values[1]]) == [(5, "the same text as line 2")]
+
+
+def test_version_1_is_checked_but_not_drawn_again(tmp_path: Path) -> None:
+    values = [json.loads(line) for line in split_bytes("public@1").splitlines()]
+    report = check_file(written(tmp_path, [json.dumps(value) for value in values]))
+    assert (report.count, report.not_drawn, report.faults) == (480, 480, ())
+    _other_answer(values[2])
+    assert {line for line, _ in faults(tmp_path, values)} == {3}
+
+
+def test_a_shortcut_is_a_fault(tmp_path: Path) -> None:
+    values = rows(400)
+    for value in values:
+        value["problem"] += f" The answer is ${value['answer']}$."
+    found = faults(tmp_path, values)
+    assert any("a shortcut: leak, the answer is the last number" in message for _, message in found)
 
 
 def test_a_line_that_is_not_json_does_not_hide_the_rest(tmp_path: Path) -> None:

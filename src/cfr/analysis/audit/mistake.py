@@ -31,16 +31,10 @@ __all__ = [
     "mistake",
 ]
 
-Mistake: TypeAlias = ErrorType | Literal["broken_condition", "no_answer"]
-"""The classes of ConstraintBench, conditions that are not met, and answers that are not given."""
+Mistake: TypeAlias = ErrorType | Literal["no_answer"]
+"""The classes of ConstraintBench, and answers that are not given."""
 
-_PARITY: Final = ERRORS.index("ignored_parity") + 1
-MISTAKES: Final[tuple[Mistake, ...]] = (
-    *ERRORS[:_PARITY],
-    "broken_condition",
-    *(kind for kind in ERRORS[_PARITY:] if kind != "other"),
-    *("no_answer", "other"),
-)
+MISTAKES: Final[tuple[Mistake, ...]] = (*ERRORS[:-1], "no_answer", "other")
 """All classes, those that name a constraint first."""
 
 MISTAKE_LABELS: Final[dict[Mistake, str]] = {

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain, count, zip_longest
 
 from cfr.benchmark.constraintbench.families import FAMILIES
 from cfr.benchmark.constraintbench.family import Family
-from cfr.benchmark.constraintbench.item import LEVELS, TIERS, Item, Level, Tier
+from cfr.benchmark.constraintbench.item import TIERS, USUAL_LEVELS, Item, Level, Tier
+from cfr.benchmark.constraintbench.shortcut import numbers_of, text_without_names
 from cfr.error import CfrError
 
 __all__ = ["GenerateError", "choose", "generate"]
 
 # A family that repeats itself this often in a row has (all but) nothing new left to say.
 _MOST_REPEATS = 400
+# One whose numbers have all come up this often in a row may use them again in another wording.
+_MOST_OLD_NUMBERS = 40
 
 
 class GenerateError(CfrError):
@@ -28,22 +32,29 @@ def generate(
     n: int,
     *,
     families: Sequence[Family] = (),
-    levels: Sequence[Level] = LEVELS,
+    levels: Sequence[Level] = USUAL_LEVELS,
 ) -> Iterator[Item]:
     """Draw n problems with different texts; the same arguments always give the same problems.
 
     Families take turns, tier by tier, and each goes through the levels, so that a prefix of the
-    result is as balanced as the whole.
+    result is as balanced as the whole. Families that have none of the levels are passed over.
     """
     if n < 1:
         raise GenerateError(f"cannot generate {n} problems; ask for at least 1")
-    chosen = _interleave(families or tuple(FAMILIES.values()))
+    asked = families or tuple(FAMILIES.values())
+    chosen = _interleave([family for family in asked if {*family.levels} & {*levels}])
+    if not chosen:
+        raise GenerateError(
+            f"no problems of level {' or '.join(map(str, levels))} in {asked[0].name}; "
+            f"it has level {' and '.join(map(str, asked[0].levels))}"
+        )
     turns: list[tuple[Family, Level]] = [
         (family, levels[(place + lap) % len(levels)])
         for lap in range(len(levels))
         for place, family in enumerate(chosen)
+        if levels[(place + lap) % len(levels)] in family.levels
     ]
-    seen: set[str] = set()
+    seen = _Seen(set(), set())
     cells = {turn: _different(seen, seed, *turn) for turn in turns}
     return (next(cells[turns[place % len(turns)]]) for place in range(n))
 
@@ -70,16 +81,42 @@ def _interleave(families: Sequence[Family]) -> list[Family]:
     return [family for family in chain(*zip_longest(*rows)) if family is not None]
 
 
-def _different(seen: set[str], seed: int, family: Family, level: Level) -> Iterator[Item]:
-    """Draw at index 0, 1, 2, … and pass over texts that have come before, here or elsewhere."""
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What has been drawn so far."""
+
+    texts: set[str]
+    numbers: set[tuple[str, ...]]
+
+    def has(self, item: Item, *, lenient: bool) -> bool:
+        """Say whether a problem is one that has been drawn, up to the names in it.
+
+        It also is where only its wording is new, unless its family has run out of new numbers.
+        """
+        return text_without_names(item) in self.texts or (
+            not lenient and numbers_of(item) in self.numbers
+        )
+
+    def add(self, item: Item) -> None:
+        """Remember a problem."""
+        self.texts.add(text_without_names(item))
+        self.numbers.add(numbers_of(item))
+
+
+def _different(seen: _Seen, seed: int, family: Family, level: Level) -> Iterator[Item]:
+    """Draw at index 0, 1, 2, … and pass over what has come before, here or elsewhere."""
     given = repeats = 0
+    lenient = False
     for index in count():
         item = family.make(seed, level, index)
-        if item.text not in seen:
-            seen.add(item.text)
+        if not seen.has(item, lenient=lenient):
+            seen.add(item)
             given, repeats = given + 1, 0
             yield item
-        elif (repeats := repeats + 1) > _MOST_REPEATS:
+            continue
+        repeats += 1
+        lenient = lenient or repeats > _MOST_OLD_NUMBERS
+        if repeats > _MOST_REPEATS:
             raise GenerateError(
                 f"family {family.name} at level {level} has only about {given} different "
                 "problems to give; ask for fewer, or for more families or levels"

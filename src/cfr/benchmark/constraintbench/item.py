@@ -10,7 +10,17 @@ from typing import Literal, TypeAlias, get_args
 from cfr.answer.expression.value import FORMS, Form
 from cfr.constraint.predicate import Predicate
 from cfr.constraint.spec import KINDS, Kind
-from cfr.file.field import FILLED, OBJECT, TEXT, WHOLE, FieldError, one_of, read_field, read_objects
+from cfr.file.field import (
+    FILLED,
+    OBJECT,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    FieldError,
+    one_of,
+    read_field,
+    read_objects,
+)
 from cfr.problem import Json, Problem
 
 __all__ = [
@@ -18,6 +28,8 @@ __all__ = [
     "LEVELS",
     "SOURCE",
     "TIERS",
+    "USUAL_LEVELS",
+    "VERSION",
     "ErrorType",
     "GoldConstraint",
     "Item",
@@ -36,19 +48,27 @@ ErrorType: TypeAlias = Literal[
     "encoded_form_not_applied",
     "out_of_range",
     "ignored_parity",
+    "broken_condition",
     "misled_by_cue",
     "arithmetic",
     "other",
 ]
-"""How a wrong answer went wrong (the paper's Error Taxonomy, with parity and cues set apart)."""
+"""How a wrong answer went wrong (the paper's Error Taxonomy, with more set apart).
 
-Level: TypeAlias = Literal[1, 2, 3]
-"""Difficulty of the mathematics: easy, middle, hard for a small model."""
+Parity, other conditions that are stated and not met, and cues are ours.
+"""
+
+Level: TypeAlias = Literal[1, 2, 3, 4]
+"""Difficulty of the mathematics: easy, middle, hard for a small model, hard for a strong one."""
 
 TIERS: tuple[Tier, ...] = get_args(Tier)
 ERRORS: tuple[ErrorType, ...] = get_args(ErrorType)
 LEVELS: tuple[Level, ...] = get_args(Level)
+USUAL_LEVELS: tuple[Level, ...] = (1, 2, 3)
+"""The levels of all families but those that are made for strong models."""
 SOURCE = "ConstraintBench"
+VERSION = 2
+"""The version of the families in this package; rows of version 1 do not name theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +80,8 @@ class GoldConstraint:
     predicate: Predicate
     span: str | None = None
     """The words of the problem that state it; None where it is implied."""
+    pins: bool = False
+    """Whether it leaves one answer alone, so that whoever knows it knows the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +106,7 @@ class Item:
     level: Level
     seed: int
     index: int
+    version: int = VERSION
 
     @property
     def id(self) -> str:
@@ -102,7 +125,7 @@ class Item:
 
     def to_json(self) -> dict[str, Json]:
         """Give the row of a JSON Lines file, the fields that every reader knows first."""
-        return {
+        row: dict[str, Json] = {
             "id": self.id,
             "problem": self.text,
             "answer": self.answer,
@@ -114,17 +137,19 @@ class Item:
             "family": self.family,
             "seed": self.seed,
             "index": self.index,
-            "constraints": [
-                {
-                    "kind": gold.kind,
-                    "description": gold.description,
-                    "predicate": dict(gold.predicate),
-                    "span": gold.span,
-                }
-                for gold in self.constraints
-            ],
+            "constraints": [self._constraint_row(gold) for gold in self.constraints],
             "tempting": [{"answer": lure.answer, "error": lure.error} for lure in self.tempting],
         }
+        return row if self.version == 1 else row | {"version": self.version}
+
+    def _constraint_row(self, gold: GoldConstraint) -> dict[str, Json]:
+        row: dict[str, Json] = {
+            "kind": gold.kind,
+            "description": gold.description,
+            "predicate": dict(gold.predicate),
+            "span": gold.span,
+        }
+        return row if self.version == 1 else row | {"pins": gold.pins}
 
     @classmethod
     def from_json(cls, row: Mapping[str, Json]) -> Item:
@@ -140,6 +165,7 @@ class Item:
             level=read_field(row, "level", _LEVEL),
             seed=read_field(row, "seed", WHOLE),
             index=read_field(row, "index", WHOLE),
+            version=read_field(row, "version", _VERSION) if "version" in row else 1,
         )
         written = item.to_json()
         for name in ("id", "source", "kinds"):
@@ -150,6 +176,7 @@ class Item:
 
 _FORM, _TIER, _KIND = one_of(FORMS), one_of(TIERS), one_of(KINDS)
 _LEVEL, _ERROR = one_of(LEVELS), one_of(ERRORS)
+_VERSION = one_of((1, VERSION))
 
 
 def _constraint(row: dict[str, Json]) -> GoldConstraint:
@@ -158,6 +185,7 @@ def _constraint(row: dict[str, Json]) -> GoldConstraint:
         read_field(row, "description", FILLED),
         read_field(row, "predicate", OBJECT),
         None if row.get("span") is None else read_field(row, "span", TEXT),
+        "pins" in row and read_field(row, "pins", TRUTH),
     )
 
 

@@ -1,4 +1,4 @@
-"""The splits that ship with the package: ``public`` and the small ``mini``."""
+"""The splits that ship with the package, of this version and of version 1."""
 
 from __future__ import annotations
 
@@ -7,33 +7,46 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
-from typing import Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from cfr.benchmark.constraintbench.item import Item
 from cfr.error import CfrError
 
 __all__ = [
-    "MINI_SIZE",
-    "PUBLIC_SEED",
-    "PUBLIC_SHA256",
+    "HARD_SIZE",
     "PUBLIC_SIZE",
+    "SEED",
+    "SHA256",
     "SPLITS",
     "Split",
     "SplitError",
+    "find_item",
     "is_constraintbench",
     "load",
-    "public_bytes",
+    "split_bytes",
 ]
 
-Split: TypeAlias = Literal["public", "mini"]
-SPLITS: tuple[Split, ...] = get_args(Split)
+Split: TypeAlias = Literal["public", "mini", "hard", "public@1", "mini@1"]
+SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 
-# `generate(PUBLIC_SEED, PUBLIC_SIZE)` gives the shipped file byte for byte. 480 is 32 families at
-# 3 levels, 5 times each; the first 24 already hold 6 of each tier and 8 of each level.
-PUBLIC_SEED = 2026
-PUBLIC_SIZE = 480
-MINI_SIZE = 24
-PUBLIC_SHA256 = "8bce5c1685e735eabf33df8651658fb3be16ecb40984ffef08852c3a5749b684"
+# `generate(SEED, PUBLIC_SIZE)` and `generate(SEED, HARD_SIZE, levels=(4,))` give the shipped files
+# byte for byte. Each size divides evenly over the families and the levels of its split; the first
+# 24 of `public` hold 6 of each tier and 8 of each level. CONTRIBUTING.md has how they are made.
+SEED: Final = 2027
+PUBLIC_SIZE: Final = 705
+HARD_SIZE: Final = 120
+_MINI_SIZE: Final = 24
+SHA256: Final[dict[Split, str]] = {
+    "public": "f0e3e6488e5ea84a31776d8af8c122cb14a3e2ab643726f91c2d9bc4e21bc70a",
+    "hard": "93f527d56938eb2ac32f3ef1111dfb64c825e7c3d4686b28b64e260a45cccac1",
+    "public@1": "8bce5c1685e735eabf33df8651658fb3be16ecb40984ffef08852c3a5749b684",
+}
+"""What the files hash to; a mini split is the beginning of a public one."""
+_FILES: Final[dict[Split, str]] = {
+    "public": "2/public.jsonl",
+    "hard": "2/hard.jsonl",
+    "public@1": "1/public.jsonl",
+}
 
 
 class SplitError(CfrError):
@@ -48,29 +61,39 @@ def is_constraintbench(benchmark: str) -> bool:
 def load(name: Split) -> Sequence[Item]:
     """Read a shipped split."""
     if name not in SPLITS:
-        raise SplitError(f"no split is called {name!r}; there are {' and '.join(SPLITS)}")
-    items = _public()
-    return items if name == "public" else items[:MINI_SIZE]
+        raise SplitError(f"no split is called {name!r}; there are {', '.join(SPLITS)}")
+    if name in ("mini", "mini@1"):
+        return _items("public" if name == "mini" else "public@1")[:_MINI_SIZE]
+    return _items(name)
 
 
-def public_bytes() -> bytes:
-    """Read the shipped file and make sure that it is the one that was released."""
+def find_item(name: str) -> Item | None:
+    """Find a shipped problem by its id, which is its own through all splits and versions."""
+    return _by_id().get(name)
+
+
+def split_bytes(name: Split) -> bytes:
+    """Read a shipped file and make sure that it is the one that was released."""
+    path = f"benchmark/constraintbench/data/{_FILES[name]}"
     try:
         folder = resources.files("cfr.benchmark.constraintbench") / "data"
-        content = (folder / "public.jsonl").read_bytes()
+        content = (folder / _FILES[name]).read_bytes()
     except OSError:
-        raise SplitError(
-            "the package has lost its benchmark/constraintbench/data/public.jsonl; install it again"
-        ) from None
+        raise SplitError(f"the package has lost its {path}; install it again") from None
     found = hashlib.sha256(content).hexdigest()
-    if found != PUBLIC_SHA256:
+    if found != SHA256[name]:
         raise SplitError(
-            "benchmark/constraintbench/data/public.jsonl is not the released file "
-            f"(SHA-256 {found[:12]}…, expected {PUBLIC_SHA256[:12]}…); install the package again"
+            f"{path} is not the released file (SHA-256 {found[:12]}…, expected "
+            f"{SHA256[name][:12]}…); install the package again"
         )
     return content
 
 
 @cache
-def _public() -> tuple[Item, ...]:
-    return tuple(Item.from_json(json.loads(line)) for line in public_bytes().splitlines())
+def _items(name: Split) -> tuple[Item, ...]:
+    return tuple(Item.from_json(json.loads(line)) for line in split_bytes(name).splitlines())
+
+
+@cache
+def _by_id() -> dict[str, Item]:
+    return {item.id: item for name in SHA256 for item in _items(name)}

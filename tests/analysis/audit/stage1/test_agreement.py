@@ -16,7 +16,7 @@ from cfr.error import InputError
 
 CARD = Path(__file__).parents[4] / "docs" / "constraintbench.md"
 LABELS = CARD.parent / "results" / "stage1-labels.jsonl"
-ITEM = next(item for item in load("mini") if item.family == "remainder_of_sum")
+ITEM = next(item for item in load("mini@1") if item.family == "remainder_of_sum")
 REPLY = {"raw_constraints": [{"type": "domain", "description": "the answer is an integer"}]}
 
 
@@ -83,7 +83,7 @@ def write(path: Path, **changes: object) -> Path:
 
 
 def test_reads_labels(tmp_path: Path) -> None:
-    (one,) = read_labelled(write(tmp_path / "l.jsonl"), load("public"))
+    (one,) = read_labelled(write(tmp_path / "l.jsonl"), load("public@1"))
     assert one.labels == Audit(("not_stated",), ("valid",))
 
 
@@ -98,18 +98,18 @@ def test_reads_labels(tmp_path: Path) -> None:
 )
 def test_a_bad_row_names_its_line(tmp_path: Path, changes: dict[str, object]) -> None:
     with pytest.raises(InputError, match="line 1: needs"):
-        list(read_labelled(write(tmp_path / "l.jsonl", **changes), load("public")))
+        list(read_labelled(write(tmp_path / "l.jsonl", **changes), load("public@1")))
 
 
 def test_the_example_of_the_data_card_can_be_read(tmp_path: Path) -> None:
     example = CARD.read_text(encoding="utf-8").split("```json\n")[1].split("```")[0]
     path = tmp_path / "card.jsonl"
     path.write_text(example, encoding="utf-8")
-    found = agreement(read_labelled(path, load("public")))
+    found = agreement(read_labelled(path, load("public@1")))
     assert (found["gold"].agree, found["stated"].agree) == (1, 2)
 
 
-MEASURED = list(read_labelled(LABELS, load("public")))
+MEASURED = list(read_labelled(LABELS, load("public@1")))
 HALVES = {"all 64": MEASURED, "tune 32": MEASURED[::2], "held 32": MEASURED[1::2]}
 
 

@@ -4,9 +4,6 @@ import importlib
 import pkgutil
 import re
 from collections import Counter
-from collections.abc import Callable
-from fractions import Fraction
-from math import prod
 from random import Random
 
 import pytest
@@ -16,13 +13,17 @@ from cfr.benchmark.constraintbench import families
 from cfr.benchmark.constraintbench.families import FAMILIES
 from cfr.benchmark.constraintbench.families.phrase import NAMES
 from cfr.benchmark.constraintbench.family import Family
-from cfr.benchmark.constraintbench.item import LEVELS, TIERS, Item
+from cfr.benchmark.constraintbench.item import TIERS
 from cfr.benchmark.constraintbench.verify import check_item
+from cfr.constraint.router import route
 from cfr.constraint.spec import KINDS
 
+from .reader import LIST, READERS
+
 DRAWS = 25
+MANY = 300
 ITEMS = {
-    name: [family.make(31, level, index) for level in LEVELS for index in range(DRAWS)]
+    name: [family.make(31, level, index) for level in family.levels for index in range(DRAWS)]
     for name, family in FAMILIES.items()
 }
 MODULES = [
@@ -31,10 +32,12 @@ MODULES = [
     if module.name not in ("chance", "phrase")
 ]
 each_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+MISLEADING = [name for name, family in FAMILIES.items() if family.tier == "misleading"]
 
 
-def test_there_are_eight_families_in_each_tier_and_all_kinds() -> None:
-    assert Counter(family.tier for family in FAMILIES.values()) == dict.fromkeys(TIERS, 8)
+def test_there_are_at_least_eight_families_in_each_tier_and_all_kinds() -> None:
+    counts = Counter(family.tier for family in FAMILIES.values())
+    assert all(counts[tier] >= 8 for tier in TIERS)
     assert {kind for family in FAMILIES.values() for kind in family.kinds} == set(KINDS)
 
 
@@ -72,24 +75,35 @@ def test_the_answer_has_the_form_that_the_item_names(family: Family) -> None:
 
 
 @each_family
-def test_there_are_at_least_three_wordings(family: Family) -> None:
-    skeletons = {_skeleton(item.text) for item in ITEMS[family.name]}
-    assert len(skeletons) >= 3
+def test_many_draws_of_a_level(family: Family) -> None:
+    for level in family.levels:
+        items = [family.make(47, level, index) for index in range(MANY)]
+        assert max(Counter(item.answer for item in items).values()) < 0.08 * MANY
+        assert len({_skeleton(item.text) for item in items}) >= 8
+        for item in items:
+            assert any(not constraint.pins for constraint in item.constraints)
+            assert len(item.tempting) >= 3
+            if family.tier == "joint":
+                assert sum(not constraint.pins for constraint in item.constraints) >= 2
+            if family.tier in ("explicit", "joint"):
+                assert any(constraint.span for constraint in item.constraints), item.text
+
+
+@pytest.mark.parametrize("name", MISLEADING)
+def test_a_misleading_text_fires_the_router_and_names_what_it_misleads_to(name: str) -> None:
+    items = ITEMS[name]
+    assert sum(bool(route(item.text)) for item in items) >= 0.7 * len(items)
+    misled = [any(one.error == "misled_by_cue" for one in item.tempting) for item in items]
+    assert sum(misled) >= 0.95 * len(items)
 
 
 @each_family
 def test_draws_are_rarely_thrown_away(family: Family) -> None:
     # At one in twenty, a thousand tries in a row fail less often than once in 10^22 problems.
-    for level in LEVELS:
+    for level in family.levels:
         rng = Random(f"{family.name}{level}")
         kept = sum(family.draw(rng, level) is not None for _ in range(200))
         assert kept >= 10
-
-
-@each_family
-def test_answers_vary(family: Family) -> None:
-    answers = Counter(item.answer for item in ITEMS[family.name])
-    assert max(answers.values()) <= len(ITEMS[family.name]) * 0.4
 
 
 @each_family
@@ -105,86 +119,10 @@ def test_texts_are_clean(family: Family) -> None:
 
 def _skeleton(text: str) -> str:
     without_names = re.sub(rf"\b(?:{'|'.join(NAMES)})\b", "NAME", text)
-    return re.sub(r"\$[^$]*\$|\b(?:odd|even)\b", "#", without_names)
-
-
-# A third computation, from the text as a reader sees it: it would catch a number in the wrong slot.
-
-
-def _numbers(text: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", text)]
-
-
-def _last_digits(text: str) -> int:
-    size = 3 if re.search(r"\bthree", text) else 2
-    return prod(_numbers(text)) % 10**size
-
-
-def _largest_multiple(text: str) -> int:
-    odd = "odd" in text
-    k, high = sorted(_numbers(text))
-    return max(n for n in range(high) if n % k == 0 and (n % 2 == 1) == odd)
-
-
-def _triangle(text: str) -> int:
-    a, b = _numbers(text)
-    perimeters = [a + b + c for c in range(1, a + b) if a + c > b and b + c > a]
-    return max(perimeters) if re.search("greatest|largest|longest", text) else min(perimeters)
-
-
-def _vehicles(text: str) -> int:
-    seats, people = sorted(_numbers(text))
-    return -(-people // seats)
-
-
-def _mean(text: str) -> Fraction:
-    values = _numbers(re.search(r"(?:\$\d+\$(?:, | and )){2,}\$\d+\$", text)[0])  # pyright: ignore
-    return Fraction(sum(values), len(values))
-
-
-def _percent_left(text: str) -> Fraction:
-    whole, first, second = _numbers(text)
-    return Fraction(whole * (100 - first) * (100 - second), 10000)
-
-
-def _clock(text: str) -> int:
-    numbers = _numbers(text.replace("$1$ to $12$", ""))
-    start, *waiting = numbers
-    hours = waiting[0] if len(waiting) == 1 else 24 * waiting[0] + waiting[1]
-    return (start + hours) % 12
-
-
-READERS: dict[str, Callable[[str], int | Fraction]] = {
-    "last_digits": _last_digits,
-    "largest_multiple": _largest_multiple,
-    "triangle_perimeter": _triangle,
-    "at_most_story": _mean,
-    "percent_story": _percent_left,
-    "clock_hour": _clock,
-}
+    return re.sub(rf"{LIST}|\b(?:odd|even)\b", "#", without_names)
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_the_text_asks_for_the_answer(name: str) -> None:
     for item in ITEMS[name]:
         assert str(READERS[name](item.text)) == item.answer, item.text
-
-
-def test_enough_vehicles_from_the_text() -> None:
-    for item in ITEMS["enough_vehicles"]:
-        if item.level < 3:
-            assert str(_vehicles(item.text)) == item.answer, item.text
-
-
-def test_sums_from_the_text() -> None:
-    for item in _below_level(ITEMS["remainder_of_sum"], 3):
-        sum_text = re.search(r"\d+(?: (?:\+|\\cdot) \d+)+", item.text)
-        modulus = re.search(r"(?:by|modulo) \$(\d+)\$", item.text)
-        assert sum_text
-        assert modulus
-        total = sum(prod(_numbers(term)) for term in sum_text[0].split("+"))
-        assert str(total % int(modulus[1])) == item.answer, item.text
-
-
-def _below_level(items: list[Item], level: int) -> list[Item]:
-    return [item for item in items if item.level < level]

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from cfr.benchmark.constraintbench.families.phrase import listed, plural, tell
+from cfr.benchmark.constraintbench.families.phrase import listed, plural, stages, tell
 
 
 def test_fills_slots_and_finds_spans() -> None:
@@ -34,3 +34,9 @@ def test_lists_and_plurals() -> None:
     assert listed([3, 5, 8]) == "$3$, $5$ and $8$"
     assert (plural(1, "pen"), plural(2, "pen")) == ("$1$ pen", "$2$ pens")
     assert plural(2, "brush", "brushes") == "$2$ brushes"
+
+
+def test_a_story_is_told_as_far_as_it_goes_and_then_asks() -> None:
+    story = ("It rains.", "It stops.", "It rains.", "How often did it rain?")
+    assert stages([story], 2) == ["It rains. It stops. How often did it rain?"]
+    assert stages([("What is it? It rains.", "It stops.", "")], 1) == ["What is it? It rains."]

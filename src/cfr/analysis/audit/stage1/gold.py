@@ -6,7 +6,6 @@ Other benchmarks have no gold constraints; there a person has to judge, and hand
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from random import Random
 from typing import Final
 
@@ -15,7 +14,7 @@ from cfr.analysis.audit.stage1.agreement import StatementCounts, report
 from cfr.analysis.audit.stage1.soundness import Audit, audit
 from cfr.analysis.study.study import Arm, Study
 from cfr.benchmark.constraintbench.item import Item
-from cfr.benchmark.constraintbench.split import is_constraintbench, load
+from cfr.benchmark.constraintbench.split import find_item, is_constraintbench
 from cfr.constraint.recovery import DEFERRED
 from cfr.evaluation.record import RecordKey
 
@@ -26,14 +25,9 @@ _SAMPLE: Final = 200
 
 def gold_item(study: Study, benchmark: str, problem: str) -> Item | None:
     """Find the ConstraintBench item that a problem is; None where it is another problem."""
-    item = _items().get(problem) if is_constraintbench(benchmark) else None
+    item = find_item(problem) if is_constraintbench(benchmark) else None
     asked = study.problems.get((benchmark, problem))
     return item if item and (asked is None or asked.text == item.text) else None
-
-
-@cache
-def _items() -> dict[str, Item]:
-    return {item.id: item for item in load("public")}
 
 
 def gold_quality(

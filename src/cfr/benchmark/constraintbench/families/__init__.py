@@ -1,18 +1,34 @@
-"""All families of ConstraintBench, eight in each tier."""
+"""All families of ConstraintBench."""
 
 from __future__ import annotations
 
 from cfr.benchmark.constraintbench.families import (
-    explicit_code,
-    explicit_form,
-    explicit_number,
-    implicit_number,
-    implicit_value,
+    explicit_count,
+    explicit_digit,
+    explicit_fraction,
+    explicit_list,
+    explicit_people,
+    explicit_total,
+    explicit_unit,
+    implicit_calendar,
+    implicit_contest,
+    implicit_count,
+    implicit_fact,
+    implicit_interval,
+    implicit_length,
+    implicit_purchase,
+    joint_digit,
     joint_factor,
-    joint_form,
-    joint_integer,
-    misleading_number,
-    misleading_value,
+    joint_hard,
+    joint_hard_count,
+    joint_multiple,
+    joint_row,
+    joint_story,
+    misleading_chance,
+    misleading_extreme,
+    misleading_measure,
+    misleading_remainder,
+    misleading_rounding,
 )
 from cfr.benchmark.constraintbench.family import Family
 
@@ -21,16 +37,32 @@ __all__ = ["FAMILIES"]
 FAMILIES: dict[str, Family] = {
     family.name: family
     for module in (
-        explicit_number,
-        explicit_code,
-        explicit_form,
-        implicit_number,
-        implicit_value,
-        misleading_value,
-        misleading_number,
-        joint_integer,
+        explicit_count,
+        explicit_digit,
+        explicit_fraction,
+        explicit_list,
+        explicit_people,
+        explicit_total,
+        explicit_unit,
+        implicit_calendar,
+        implicit_contest,
+        implicit_count,
+        implicit_fact,
+        implicit_interval,
+        implicit_length,
+        implicit_purchase,
+        misleading_chance,
+        misleading_extreme,
+        misleading_measure,
+        misleading_remainder,
+        misleading_rounding,
+        joint_digit,
         joint_factor,
-        joint_form,
+        joint_hard,
+        joint_hard_count,
+        joint_multiple,
+        joint_row,
+        joint_story,
     )
     for family in module.FAMILIES
 }

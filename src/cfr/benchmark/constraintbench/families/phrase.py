@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-__all__ = ["NAMES", "Told", "listed", "plural", "tell"]
+__all__ = ["COUNT_WORDS", "NAMES", "Told", "listed", "plural", "stages", "tell"]
 
 _SLOT = re.compile(r"<([A-Za-z]\w*)>")
 _SPAN = re.compile(r"«(\w+):([^«»]*)»")
@@ -21,6 +21,8 @@ NAMES = (
     "Keiko", "Leandro", "Mireille", "Noor", "Oskar", "Priya", "Quentin", "Rosa", "Soren", "Tamsin",
     "Uma", "Viktor", "Wen", "Ximena", "Yusuf", "Zofia",
 )  # fmt: skip
+COUNT_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
+"""Small numbers as a text says them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +53,8 @@ def listed(values: Sequence[object]) -> str:
 def plural(count: int, one: str, many: str = "") -> str:
     """Write a count with its noun: ``$1$ pen``, ``$2$ pens``."""
     return f"${count}$ {one if count == 1 else many or one + 's'}"
+
+
+def stages(stories: Sequence[tuple[str, ...]], count: int) -> list[str]:
+    """Tell the first ``count`` parts of each story, and then its last part, the question."""
+    return [" ".join((*story[:count], story[-1])).strip() for story in stories]
