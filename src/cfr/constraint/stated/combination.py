@@ -35,13 +35,15 @@ _ASKED: Final = re.compile(
     rf"((?:(?!{_STOP})[a-z]+\b\s*){{1,3}})(?={_STOP}|[?.])"
     r"|\b(?:in|as\s+a\s+number\s+of)\s+(minutes|cents|centimetres|kilograms|degrees|metres|millimetres|grams)\b"
 )
+_IN_UNIT: Final = re.compile(r"\bin\s+(cents)\b")
+_SHOWN: Final = re.compile(r"\bwhat\s+number\b|\bhow\s+much\s+change\b|\bexpress\s+the\b")
 # Whatever may make a part smaller than the parts that the text names.
 _DIVIDED: Final = re.compile(
     r"\b(?:half|halves|halfway|halved|thirds?|quarters?|fourths?|fifths?|sixths?|tenths?|percent\w*|ratio|average|mean"
     r"|equal\w*|evenly|shar(?:e|es|ed|ing)|split|divid\w*|twice|thrice|doubl\w*|tripl\w*|same|fraction|speed|rates?"
     r"|proportion\w*|together|sum|difference|product|older|younger|taller|dozens?|pairs?|couple|single"
     r"|perimeter|area|volume|rectang\w*|triang\w*|circ\w*|radius|width|diagonal|angle|cube|fewer|less"
-    r"|remaining|enough|needs?|how\s+much|unknown|some|several|few|both|except|probability|odds|every\s+other|prime"
+    r"|remaining|enough|needs?|unknown|some\s+(?!of\s+it)[a-z]+|several|few|both|except|probability|odds|every\s+other|prime"
     r"|digits?|multiples?|divisors?|formation|left\s+over|over\s+when|their\s+number|up\s+to|loose"
     r"|between\s+\d|past\s+the\s+hour)\b|[%/^*=+]|\d\s*:\s*\d"
 )
@@ -73,14 +75,16 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     plain = _PROBABLY.sub(lambda found: " " * len(found.group()), reading.plain)
     start, end = reading.question
     asked = _ASKED.search(plain, start, end)
+    if asked is None and _SHOWN.search(plain, start, end):
+        asked = _IN_UNIT.search(plain)
     if asked is None or _DIVIDED.search(plain) or _COMPARED.search(plain):
         return
-    unit = stem((asked[1] or asked[2]).split()[-1])
+    unit = stem(next(filter(None, asked.groups())).split()[-1])
     scale = _UNITS.get(unit, {unit: 1})
     times = {found[1] for found in _TIMES.finditer(plain)}
     if _is_single(plain, unit) or (len(times) > 1 and "hour" not in scale):
         return
-    if asked[1] and _SHARED.search(plain, asked.end(), min(end, asked.end() + 40)):
+    if asked.re is _ASKED and asked[1] and _SHARED.search(plain, asked.end(), min(end, asked.end() + 40)):
         return
     own = read_amounts(plain, scale)
     if own:

@@ -32,7 +32,8 @@ _DECIMALS: Final = re.compile(
 )
 _TRUNCATED: Final = re.compile(
     r"\b(?:truncated?|cut|cutting)\b[^.?!;]{0,40}?\bafter\s+the\s+(?:([a-z]+)\s+)?decimal\s+(?:place|point|digit)\b"
-    r"|\bdigits\s+after\s+the\s+(?:([a-z]+)\s+)?decimal\s+(?:place|point)\s+are\s+(?:deleted|dropped|cut|left)"
+    r"|\bdigits?\s+after\s+the\s+(?:([a-z]+)\s+)?decimal\s+(?:place|point)"
+    r"(?=\s+(?:are|is)\s+(?:deleted|dropped|cut|left)|\s+instead\s+of\s+rounding|\s*,\s*without\s+rounding)"
 )
 # The words that make a rounding part of a fact: what is asked for is then the exact value.
 _GIVEN: Final = re.compile(
