@@ -85,13 +85,15 @@ _SUM_IS: Final = tuple(
     for pattern in (
         rf"\b(?:sum|total)\b[^.?!]{{0,40}}?\bcongruent\s+to\s+{_R}\s+(?:modulo|mod)\s+{_M}",
         rf"\b(?:sum|total)\b[^.?!]{{0,40}}?\b(?:modulo|mod)\s+{_M}\s*,?\s*(?:which\s+)?(?:is|today)\s+{_R}",
+        rf"\bremainder\s+of\s+(?:their|the)\s+sum\s+modulo\s+{_M}\s*,\s*in\s+this\s+case\s+{_R}",
+        rf"\bdivided\s+by\s+{_M}\s*,\s*the\s+sum\b[^.?!]{{0,120}}?\bleaves?\s+(?:the\s+|a\s+)?remainder\s+{_R}",
         rf"\bmodulo\s+{_M}\s*,?\s*(?:the\s+)?(?:sum|total)\s+is\s+{_R}",
         rf"\b(?:sum|total)\b[^.?!]{{0,20}}?\bleaves\s+(?:the\s+|a\s+)?remainder\s+(?:of\s+)?{_R}\s+(?:on|when|upon)\s+(?:division|divided)\s+by\s+{_M}",
         rf"\bcheck\s+the\s+sum\b[^.?!]{{0,60}}?\bremainder\s+when\s+divided\s+by\s+{_M}[^.?!]{{0,60}}?\bfinds\s+{_R}",
     )
 )
 _SUM_ASKED: Final = re.compile(
-    rf"\b(?:{ASK}|how\s+large\s+is)\s+the\s+(?:sum|total)\b|\bhow\s+many\b[^?]{{0,60}}\b(?:today|in\s+all|altogether|in\s+total)\b"
+    rf"\b(?:{ASK}|how\s+large\s+is|what\s+does)\s+the\s+(?:sum|total|addition)\b|\bhow\s+many\b[^?]{{0,60}}\b(?:today|in\s+all|altogether|in\s+total)\b"
     r"|\bnumber\s+of\b[^.?]{0,60}\btogether\b"
 )
 

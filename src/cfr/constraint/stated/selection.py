@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from math import comb
 from typing import Final
 
-from cfr.constraint.demand import all_of, at_most, between, integer
+from cfr.constraint.demand import all_of, between, integer
 from cfr.constraint.stated.numeral import INTEGER, NUMBERS, to_integer, to_integers
 from cfr.constraint.stated.reading import Reading
 from cfr.constraint.stated.statement import Stated
@@ -54,13 +54,14 @@ def read_without(reading: Reading) -> Iterator[Stated]:
 _LARGEST: Final = r"(?:largest|highest|greatest|heaviest|dearest|longest|tallest|best|biggest|oldest)"
 _SMALLEST: Final = r"(?:smallest|lowest|least|lightest|cheapest|shortest|worst|youngest)"
 _EXTREMES: Final = re.compile(
-    rf"\b(?:the\s+)?(?:{_LARGEST}\s+and\s+(?:the\s+)?{_SMALLEST}|{_SMALLEST}\s+and\s+(?:the\s+)?{_LARGEST})\b"
+    rf"\bthe\s+top\s+[a-z]+\s+and\s+the\s+bottom\s+[a-z]+\b|\b(?:the\s+)?(?:{_LARGEST}\s+and\s+(?:the\s+)?{_SMALLEST}|{_SMALLEST}\s+and\s+(?:the\s+)?{_LARGEST})\b"
 )
 _LEFT_OUT: Final = re.compile(
     r"\bleav\w*\s+out\b|\bleft\s+out\b|\bnot\s+count|\ball\s+but\b|\bput\s+aside\b|\bwithout\b|\bexcept\b|\bdrop"
-    r"|\bignor|\bstrik|\bdo\s+not\s+count|\bremov|\bset\s+aside\b|\bcross\w*\s+out\b|\bdiscard|\btakes?\s+away\b"
+    r"|\bignor|\bstrik|\bstruck\b|\bdo\s+not\s+count|\bremov|\bset\s+aside\b|\bcross\w*\s+out\b|\bdiscard|\btakes?\s+away\b"
 )
 _LIST: Final = re.compile(NUMBERS)
+_DIGITS: Final = re.compile(r"\d+(?:\s*,\s*\d+)*(?:\s*,?\s+and\s+\d+)?")
 _NO_SUM: Final = re.compile(r"\baverage|\bmean\b|\bproduct\b|\bdivid|\bper\b|\bdifference|[%+*/^]")
 
 
@@ -70,23 +71,23 @@ def read_extremes(reading: Reading) -> Iterator[Stated]:
     found = _EXTREMES.search(plain)
     if reading.question is None or reading.recoded or not found or not _LEFT_OUT.search(plain):
         return
-    groups = [to_integers(one.group()) for one in _LIST.finditer(plain)]
+    groups = [to_integers(one.group()) for one in _DIGITS.finditer(plain)]
     lists, alone = [g for g in groups if len(g) > 3], [g[0] for g in groups if len(g) == 1]
     if len(lists) != 1 or len(alone) != len(groups) - 1 or len(alone) != 1 or _NO_SUM.search(plain):
         return
     rest = sorted(lists[0])[1:-1]
-    times = alone[0] * len(rest)
-    low, high = times * rest[0], times * rest[-1]
-    words = f"The answer is {alone[0]} times a sum of {len(rest)} numbers: from {low} to {high}."
+    times, slack = alone[0], min(lists[0])
+    low, high = times * (sum(rest) - slack), times * (sum(rest) + slack)
+    words = f"The answer is {times} times the sum of the {len(rest)} numbers in between."
     begin = max(plain.rfind(mark, 0, found.start()) for mark in ".?!,") + 1
     yield Stated("bound", between(low, high), (begin, found.end()), words)
 
 
 _EVERY_PAIR: Final = re.compile(
-    r"\b(?:each|every)\s+[a-z]+\s+[a-z]+\s+(?:one|a|exactly\s+one)?\s*[a-z]*\s*(?:against|with|to)?\s*(?:each|every)\s+other\b"
-    r"|\bevery\s+two\b|\beach\s+pair\b|\bevery\s+pair\b|\bany\s+two\b|\beach\s+two\b|\bwith\s+(?:each|every)\s+other\b"
+    r"\b(?:each|every)\s+[a-z]+\b[^.?!,;]{1,40}?\b(?:each|every)\s+other\s+[a-z]+"
+    r"|\b(?:every|any|each)\s+two\s+[a-z]+"
 )
-_TWICE: Final = re.compile(r"\btwice\b|\btwo\s+games\b|\bthree\s+times\b|\btwo\s+(?:lines|photo|matches)|[%+*/^.]\d")
+_TWICE: Final = re.compile(r"\btwice\b|\btwo\s+games\b|\bthree\s+times\b|\btwo\s+(?:lines|photo|matches)|\bhalf\b|\bper\b|\baverage|[%+*/^]|\.\d")
 
 
 def read_pairs(reading: Reading) -> Iterator[Stated]:
@@ -98,9 +99,26 @@ def read_pairs(reading: Reading) -> Iterator[Stated]:
     groups = [to_integers(one.group()) for one in _LIST.finditer(plain)]
     if len(groups) != 2 or sorted(map(len, groups))[0] != 1:
         return
-    (first, second), most = groups, 0
-    for sizes, times in ((first, second), (second, first)):
-        if len(times) == 1 and (len(sizes) > 1 or len(first) == len(second)):
-            most = max(most, times[0] * sum(comb(size, 2) for size in sizes))
-    words = f"The answer is at most {most}: every two meet once."
-    yield Stated("bound", at_most(most), found.span(), words)
+    nouns = [_stem_after(plain, one.end()) for one in _LIST.finditer(plain)]
+    meeting = [
+        number for number, noun in enumerate(nouns) if len(groups[number]) > 1 or noun in found.group()
+    ]
+    if len(meeting) != 1:
+        return
+    sizes, times = groups[meeting[0]], groups[1 - meeting[0]][0]
+    least, most = (times * sum(map(count, sizes)) for count in (_chain, _all_pairs))
+    words = f"The answer is from {least} to {most}: every two meet once."
+    yield Stated("bound", between(least, most), found.span(), words)
+
+
+def _chain(size: int) -> int:
+    return max(size - 1, 0)
+
+
+def _all_pairs(size: int) -> int:
+    return comb(size, 2)
+
+
+def _stem_after(plain: str, at: int) -> str:
+    word = re.match(r"\s*([a-z]+)", plain[at : at + 40])
+    return word[1].rstrip("s") if word else "-"
