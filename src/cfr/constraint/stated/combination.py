@@ -128,7 +128,7 @@ def _two_kinds(plain: str, own: list[Amount], others: list[Fraction]) -> Iterato
     """State the range of a total of things of two kinds, when their number is given."""
     if len(own) != 2 or not all(one.rate for one in own) or not _OTHERS.search(plain):
         return
-    if len(others) == 2:
+    if len(set(others)) == 2:
         low, high = sorted(one.value for one in own)
         count = max(others)
         words = f"The answer is from {count} times {low} to {count} times {high}."
