@@ -37,8 +37,8 @@ _ASKED: Final = re.compile(
     r"|\b(?:in|as\s+a\s+number\s+of)\s+(minutes|cents|centimetres|kilograms|degrees|metres|millimetres|grams)\b"
     r"|\b(?:final\s+|what\s+)(score)\b|\bteam's\s+(total)\b"
 )
-_IN_UNIT: Final = re.compile(r"\bin\s+(cents)\b")
-_SHOWN: Final = re.compile(r"\bwhat\s+number\b|\bhow\s+much\s+change\b|\bexpress\s+the\b")
+_IN_UNIT: Final = re.compile(r"\b(?:in|as\s+a\s+number\s+of)\s+(cents|minutes)\b")
+_SHOWN: Final = re.compile(r"\b(?:what|which)\s+number\b|\bhow\s+much\s+change\b|\bexpress\s+the\b")
 # Whatever may make a part smaller than the parts that the text names.
 _DIVIDED: Final = re.compile(
     r"\b(?:half|halves|halfway|halved|thirds?|quarters?|fourths?|fifths?|sixths?|tenths?|percent\w*|ratio|average|mean"

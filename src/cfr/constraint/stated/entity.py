@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Literal
 
-from cfr.constraint.demand import divides, divisible
+from cfr.constraint.demand import parity
 from cfr.constraint.stated.asked import ANOTHER_BASE
-from cfr.constraint.stated.numeral import INTEGER, to_integer, to_integers
 from cfr.constraint.stated.property import read_properties
 from cfr.constraint.stated.reading import Reading
 from cfr.constraint.stated.statement import Stated
@@ -64,8 +63,10 @@ _SUBJECT: Final = re.compile(
 _COUNT_SUBJECT: Final = re.compile(
     r"\b(?:their|this)\s+number\s+(?=is\b)|\bthe\s+number\s+of\s+([a-z]+)\s+(?=is\b)"
     r"|\b(?=there\s+are\s+(?:more|fewer|less|at)\b)|\b(?=(?:and\s+)?the\s+digits\s+of\s+(?:the|this)\s+number\b)"
-    r"|\band\s+(?=it\s+is\s+(?:even|odd)\b)|\bwants\s+an\s+(?=(?:even|odd)\s+number\s+of\b)|\bas\s+many\s+as\s+possible\s+(?=but\b)"
+    r"|\band\s+(?=it\s+is\s+(?:even|odd)\b)|\bas\s+many\s+as\s+possible\s+(?=but\b)"
 )
+
+_WANTED: Final = re.compile(r"\bwants\s+an\s+(even|odd)\s+number\s+of\s+([a-z]+)")
 
 
 def read_entity(reading: Reading) -> Iterator[Stated]:
@@ -80,6 +81,10 @@ def read_entity(reading: Reading) -> Iterator[Stated]:
         for subject in _SUBJECT.finditer(plain):
             yield from read_properties(plain, subject.end(), _sentence_end(reading, subject.end()))[0]
     if counted := _COUNTS.search(plain, start, end):
+        for wanted in _WANTED.finditer(plain):
+            if wanted[2] == counted[1]:
+                which: Literal["even", "odd"] = "even" if wanted[1] == "even" else "odd"
+                yield Stated("parity", parity(which), wanted.span(), f"The answer is {which}.")
         for subject in _COUNT_SUBJECT.finditer(plain):
             if subject[1] in (None, counted[1]):
                 stop = _sentence_end(reading, subject.end())

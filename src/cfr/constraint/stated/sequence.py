@@ -85,6 +85,7 @@ _ODD: Final = re.compile(r"\b(even|odd)\s+(?:positive\s+)?(?:numbers?|integers|s
 _LEAST: Final = re.compile(
     rf"\b(?:at\s+least|(?:smallest|least)(?:\s+number)?\s+(?:is|being|one\s+is)|beginning\s+with(?:\s+number)?|starting\s+(?:at|with|from))\s+({INTEGER})"
     rf"|(?:\bnumber\s+({INTEGER})\s+is\s+the\s+(?:smallest|least)|\bfrom\s+({INTEGER})\s+on\b)"
+    rf"|\b(?P<top>largest|greatest)\s+of\s+{INTEGER}\s+consecutive\s+(?:even|odd)\s+integers\s+is\s+({INTEGER})"
 )
 _ALL: Final = re.compile(INTEGER)
 
@@ -97,11 +98,13 @@ def read_mean(reading: Reading) -> Iterator[Stated]:
     least, numbers = _LEAST.search(plain), [*_ALL.finditer(plain)]
     if least is None or len(numbers) != 2 or not (_ODD.search(plain) and _MEAN.search(plain, *reading.question)):
         return
-    group = next(number for number in (1, 2, 3) if least[number])
+    group = next(number for number in (1, 2, 3, 5) if least[number])
     low, at = to_integer(least[group]), least.start(group)
     count = next(to_integer(one.group()) for one in numbers if one.start() != at)
     if count > 1:
         high = low + 2 * (count - 1)
+        if least["top"]:
+            low, high = 2 * low - high, low
         words = f"The answer is a mean of numbers from {low} to {high}, all different."
         yield Stated("bound", all_of(above(low), below(high)), least.span(), words)
 
