@@ -60,7 +60,13 @@ _SHARED: Final = re.compile(
     r"\bper\b|\b(?:do|does|did|will|can|would|should|must|is|are|has|have)\s+(?:each|every)\b"
     r"|\b(?:in|for|on|to)\s+(?:each|every)\b|\b(?:in|on|for)\s+an?\s+(?:box|bag|pack|group)\b|\beach\s*\?|\ba\s+(?:day|week|month|year|hour|minute)\b"
 )
-_TIMES: Final = re.compile(r"\b(second|minute|hour|day|week|month|year)s?\b")
+_TIMES: Final = re.compile(
+    r"\b(second|minute|hour|day|week|fortnight|month|year|decade)s?\b"
+)
+# Amounts for several things at once: the amount for one of them need not be whole.
+_BY_THE_LOT: Final = re.compile(
+    r"\b\d+\s+(?:[a-z]+\s+){1,2}?(?:costs?|for|weighs?|are\s+sold|sells?)\b|\bto\s+[a-z]+\s+(?:\d+|an?|one)\b"
+)
 _START: Final = re.compile(
     r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is|the\s+air\s+has)\b"
 )
@@ -92,7 +98,7 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
         return
     amounts = read_amounts(plain, scale)
     if amounts:
-        yield from _state(unit, amounts[0], asked.span(), plain[start:end])
+        yield from _state(plain, unit, amounts[0], asked, plain[start:end])
         yield from _two_kinds(plain, *amounts)
 
 
@@ -106,12 +112,14 @@ def _is_single(plain: str, unit: str) -> bool:
 
 
 def _state(
-    unit: str, own: list[Amount], asked: tuple[int, int], question: str
+    plain: str, unit: str, own: list[Amount], asked: re.Match[str], question: str
 ) -> Iterator[Stated]:
     alone = [one for one in own if not one.rate or _REMAINDER.search(one.clause)]
     rates = [one for one in own if one not in alone]
     common = gcd(*(one.value.numerator for one in rates)) if rates else 0
-    spans = (asked, *(one.span for one in own))
+    spans = (asked.span(), *(one.span for one in own))
+    if any(one.doubled for one in own):
+        return
     if common > 1 and not alone:
         words = f"The answer is made of amounts that are multiples of {common}."
         yield from (Stated("modular", divisible(common), span, words) for span in spans)
@@ -119,9 +127,9 @@ def _state(
         rest = alone[0].value.numerator % common
         words = f"The answer leaves the remainder {rest} when divided by {common}."
         yield from (Stated("modular", congruent(rest, common), span, words) for span in spans)
-    elif unit in _UNITS:
+    elif unit in _UNITS and not _BY_THE_LOT.search(plain):
         words = "The answer is made of whole amounts: an integer."
-        yield Stated("dimension", integer(), asked, words)
+        yield Stated("dimension", integer(), asked.span(), words)
 
 
 def _two_kinds(plain: str, own: list[Amount], others: list[Fraction]) -> Iterator[Stated]:

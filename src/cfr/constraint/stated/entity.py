@@ -23,7 +23,9 @@ _POINTS_BACK: Final = re.compile(
     r"\b(?:which|what)\s*\?|\bhow\s+many\s+[a-z]+\s+from\s+the\s+[a-z]+\s+is\s+it\s*\?"
     r"|\bwhat\s+is\s+(?:it|this|that)\s*\?"
     r"|\bwhich\s+(?:is\s+it|one)\b"
-    r"|\b(?:which|what)\s+(?:[a-z]+-digit\s+)?(?:number|integer|year|page|code)\b"
+    r"|\b(?:which|what)\s+(?:[a-z]+-digit\s+)?(?:number|integer|year|page|code)\s+(?:is\s+(?:it|this|that|on|the|a)\b"
+    r"|fits|remains|results|does|do\b|has\b|becomes|between|above|below|goes)"
+    r"|\bwhich\s+(?:even|odd)\s+number\b"
     r"|\bwhich\s+of\s+the\s+numbers\b|\bwhat\s+is\s+the\s+(?:locker|room|ticket|house|page|phone|secret|right|original)"
     r"\s+(?:number|price)\s*\?"
     r"|\b(?:find|determine|what\s+is|name|give)\s+(?:the|this|that|my|his|her)\s+(?:original\s+)?"
@@ -66,6 +68,7 @@ _COUNT_SUBJECT: Final = re.compile(
     r"|\band\s+(?=it\s+is\s+(?:even|odd)\b)|\bas\s+many\s+as\s+possible\s+(?=but\b)"
 )
 
+_IS_A: Final = re.compile(r"\bis\s+$")
 _WANTED: Final = re.compile(r"\bwants\s+an\s+(even|odd)\s+number\s+of\s+([a-z]+)")
 
 
@@ -78,8 +81,7 @@ def read_entity(reading: Reading) -> Iterator[Stated]:
     if _CHANGED.search(_DIGITS.sub(" ", plain)):
         return
     if _POINTS_BACK.search(plain, start, end):
-        for subject in _SUBJECT.finditer(plain):
-            yield from read_properties(plain, subject.end(), _sentence_end(reading, subject.end()))[0]
+        yield from _described(reading)
     if counted := _COUNTS.search(plain, start, end):
         for wanted in _WANTED.finditer(plain):
             if wanted[2] == counted[1]:
@@ -89,6 +91,21 @@ def read_entity(reading: Reading) -> Iterator[Stated]:
             if subject[1] in (None, counted[1]):
                 stop = _sentence_end(reading, subject.end())
                 yield from read_properties(plain, subject.end(), stop)[0]
+
+
+def _described(reading: Reading) -> list[Stated]:
+    """Read all that is said of the number; nothing where the text brings in more than one."""
+    found: list[Stated] = []
+    introduced = 0
+    for subject in _SUBJECT.finditer(reading.plain):
+        stop = _sentence_end(reading, subject.end())
+        properties, _ = read_properties(reading.plain, subject.end(), stop)
+        new = subject.group().startswith(("a ", "an ")) and not _IS_A.search(
+            reading.plain, max(subject.start() - 6, 0), subject.start()
+        )
+        introduced += bool(properties) and new
+        found.extend(properties)
+    return found if introduced <= 1 else []
 
 
 def _sentence_end(reading: Reading, at: int) -> int:

@@ -20,7 +20,7 @@ from cfr.constraint.stated.statement import Stated
 __all__ = ["read_between_others", "read_kinds", "read_pieces", "read_price"]
 
 _NUMBER: Final = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
-_MORE: Final = re.compile(r"\bhalf\b|\btwice\b|\bpercent|%|\baverage|\bratio\b|[/^*=+]|\bthird\b|\bdouble")
+_MORE: Final = re.compile(r"\bhalf\b|\btwice\b|\bpercent|%|\baverage|\bratio\b|[/^*=+]|\bthird\b|\bdouble|-\s*\d|\bneeds?\b")
 
 
 def _numbers(plain: str) -> list[re.Match[str]]:
@@ -37,6 +37,7 @@ _ASKED: Final = re.compile(
     r"\bhow\s+many\s+(?:of\s+(?:them|the|these)\b)?([^?.,]{1,60})|\bnumber\s+of\s+([^?.,]{1,60})"
 )
 _SEGMENT: Final = re.compile(r"[^.,;:?!]+?(?=\s+and\s|[.,;:?!]|$)")
+_EACH: Final = re.compile(r"\b(?:each|every|per|an?|ones?|others?|[a-z]+s\s+(?:hold|weigh|cost|take)s?)\b")
 _PLAIN_WORDS: Final = frozenset(
     stem(word)
     for word in (
@@ -62,9 +63,8 @@ def read_kinds(reading: Reading) -> Iterator[Stated]:
     unit = _noun(plain, firsts[total])
     if not unit or unit in FUNCTION_WORDS:
         return
-    counted = {stem(word) for word in re.findall(r"[a-z]+", asked.group())} | (
-        {"them"} if "of them" in asked.group() else set[str]()
-    )
+    heads = re.findall(r"[a-z]+", asked[1] or asked[2])[:3]
+    counted = {stem(word) for word in heads} | ({"them"} if "of them" in asked.group() else set())
     others = [firsts[value] for value in sorted(firsts) if value != total]
     first, second, count = _kinds(plain, words, unit, others)
     if first is None or second is None or count is None:
@@ -103,6 +103,8 @@ def _kinds(
         segment = next(
             (s.group() for s in _SEGMENT.finditer(plain) if s.start() <= one.start() < s.end()), ""
         )
+        if not _EACH.search(segment) and _noun(plain, one) in (unit, ""):
+            return None, None, None
         scores[place] = len(words & {stem(word) for word in re.findall(r"[a-z0-9]+", segment)})
     nouns = [_noun(plain, one) for one in numbers]
     rates = [place for place, noun in enumerate(nouns) if noun in (unit, "")]
