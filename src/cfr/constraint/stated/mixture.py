@@ -165,7 +165,7 @@ def read_between_others(reading: Reading) -> Iterator[Stated]:
 
 # --- The price of one, where the price of all is also told in round figures.
 
-_ONE: Final = re.compile(r"\b(?:one|each|single|this\s+price)\b")
+_ONE: Final = re.compile(r"\b(?:one|each|single|this\s+price|price\s+of\s+an?)\b")
 
 
 def read_price(reading: Reading) -> Iterator[Stated]:

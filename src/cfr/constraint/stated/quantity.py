@@ -43,6 +43,7 @@ _PLURAL: Final = re.compile(
     r"|time|hour|minute|day|week|year|month|metre|m|cm|dollar|digit|note)$"
 )
 _OUT_OF: Final = re.compile(r"\s*(?:out\s+)?of\s+[^,]{1,40}\d[^,]{1,60},\s*$")
+_SINGULAR: Final = re.compile(r"\s+(?:line|straight|slab|turn|time|day|side|piece|roll|way)\b")
 _GOES_ON: Final = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+|or\s+)(?:minus\s+)?\d")
 _NOUNS: Final = re.compile(r"(?:\s*-?\s*[a-z]+){0,3}")
 _OF: Final = re.compile(
@@ -89,6 +90,7 @@ def read_amounts(
         if _GOES_ON.match(plain, found.end()):
             continue
         known, bare = _noun(plain, found.end(), scale, last_own=last_own)
+        bare = bare and not (found[2] == "one" and _SINGULAR.match(plain, found.end()))
         factor = scale[known] if known else 1
         if any((one * factor).denominator != 1 for one, _ in pending):
             return None
