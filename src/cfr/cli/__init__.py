@@ -50,6 +50,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.route:command",
         "Show which restrictive cues a problem has; on a file, count them.",
     ),
+    "constraints": (
+        "cfr.cli.constraints:command",
+        "Show what a problem's text demands of any answer; on a file, audit it.",
+    ),
     "models": (
         "cfr.cli.models:command",
         "List, pull, verify and remove the models that run on this machine.",

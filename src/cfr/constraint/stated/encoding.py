@@ -49,7 +49,7 @@ def read_encoding(reading: Reading) -> Iterator[Stated]:
         reading.plain
     ):
         words = "The answer is the denominator of a fraction: an integer of at least 1."
-        yield Stated("domain", code(1, least=1), found.span(), words)
+        yield Stated("domain", code(1, whole=True, least=1), found.span(), words)
     places = (reading.sentences[number] for number in reversed(reading.asking))
     asked = next((found for span in places if (found := _ASKED.search(reading.plain, *span))), None)
     factors = _factors(asked[1]) if asked else None
@@ -64,13 +64,14 @@ def read_encoding(reading: Reading) -> Iterator[Stated]:
     named = [found.group(1) or found.group(3) for found in _FRACTION.finditer(reading.plain)]
     predicate = code(
         *factors.values(),
+        whole=True,
         least=None if signed else lowest,
         fraction=len(factors) == 2 and any(name in factors for name in named),
     )
-    about = f"{asked[1]} of whole numbers" if len(factors) > 1 else f"the whole number {asked[1]}"
+    asked_for = "".join(asked[1].split())
     bound = "" if signed else f" of at least {lowest}"
     for span in (asked.span(), *proofs):
-        yield Stated("format", predicate, span, f"The answer is {about}: an integer{bound}.")
+        yield Stated("format", predicate, span, f"The answer is {asked_for}, an integer{bound}.")
 
 
 def _read_words(reading: Reading) -> Iterator[Stated]:
@@ -81,7 +82,7 @@ def _read_words(reading: Reading) -> Iterator[Stated]:
         if found and lowest:
             least = 1 if fraction and _CHANCE.search(reading.plain) else None if fraction else 0
             words = "The answer is the sum of whole parts: an integer."
-            predicate = code(1, 1, least=least, fraction=fraction)
+            predicate = code(1, 1, whole=True, least=least, fraction=fraction)
             for span in (found.span(), lowest.span()):
                 yield Stated("format", predicate, span, words)
 
