@@ -39,10 +39,10 @@ _FRACTIONAL: Final = re.compile(
 
 def read_count(reading: Reading) -> Iterator[Stated]:
     """Read that a number of whole things is asked for: an integer, not negative."""
-    if reading.question is None or reading.recoded:
+    if reading.question is None:
         return
-    found = _HOW_MANY.search(reading.plain, *reading.question)
-    if found is None or _FRACTIONAL.search(reading.plain, *reading.question):
+    found = reading.asked(_HOW_MANY)
+    if found is None or reading.recoded or _FRACTIONAL.search(reading.plain, *reading.question):
         return
     yield Stated(
         "domain",

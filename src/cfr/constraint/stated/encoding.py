@@ -44,14 +44,12 @@ def read_encoding(reading: Reading) -> Iterator[Stated]:
     """Read that a sum of named whole parts is asked for, or one of them alone."""
     if reading.question is None:
         return
-    yield from _read_words(reading)
-    if (found := _DENOMINATOR.search(reading.plain, *reading.question)) and _LOWEST.search(
-        reading.plain
-    ):
+    if "numerator" in reading.plain or "terms" in reading.plain:
+        yield from _read_words(reading)
+    if (found := reading.asked(_DENOMINATOR)) and _LOWEST.search(reading.plain):
         words = "The answer is the denominator of a fraction: an integer of at least 1."
         yield Stated("domain", code(1, whole=True, least=1), found.span(), words)
-    places = (reading.sentences[number] for number in reversed(reading.asking))
-    asked = next((found for span in places if (found := _ASKED.search(reading.plain, *span))), None)
+    asked = reading.asked(_ASKED) or _asked_before(reading)
     factors = _factors(asked[1]) if asked else None
     if not asked or not factors:
         return
@@ -72,6 +70,18 @@ def read_encoding(reading: Reading) -> Iterator[Stated]:
     bound = "" if signed else f" of at least {lowest}"
     for span in (asked.span(), *proofs):
         yield Stated("format", predicate, span, f"The answer is {asked_for}, an integer{bound}.")
+
+
+def _asked_before(reading: Reading) -> re.Match[str] | None:
+    """Find a sum of letters that an earlier sentence asks for: *Find p + q, where …*"""
+    if "+" not in reading.plain:
+        return None
+    for number in reversed(reading.asking):
+        start, end = reading.sentences[number]
+        for at in reading.places(("find", "what", "compute", "determine"), start, end):
+            if found := _ASKED.match(reading.plain, at, end):
+                return found
+    return None
 
 
 def _read_words(reading: Reading) -> Iterator[Stated]:

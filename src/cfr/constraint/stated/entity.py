@@ -17,7 +17,7 @@ from cfr.constraint.stated.property import read_properties
 from cfr.constraint.stated.reading import Reading
 from cfr.constraint.stated.statement import Stated
 
-__all__ = ["read_entity"]
+__all__ = ["read_counted", "read_entity"]
 
 _POINTS_BACK: Final = re.compile(
     r"\b(?:which|what)\s*\?|\bhow\s+many\s+[a-z]+\s+from\s+the\s+[a-z]+\s+is\s+it\s*\?"
@@ -30,8 +30,8 @@ _POINTS_BACK: Final = re.compile(
     r"\s+(?:number|price)\s*\?"
     r"|\b(?:find|determine|what\s+is|name|give)\s+(?:the|this|that|my|his|her)\s+(?:original\s+)?"
     r"(?:number|integer|code|year)\s*[.?]"
-    r"|\bthe\s+number\s+of\s+(?:the|this|that|his|her)\s+(?:[a-z]+\s+)?[a-z]+(?<!s)\s*[.?]"
-    r"|\bat\s+which\s+(?:second|minute|day)\b"
+    r"|\b(?:what\s+is|find)\s+the\s+number\s+of\s+(?:the|this|that|his|her)\s+(?:[a-z]+\s+)?[a-z]+(?<!s)\s*[.?]"
+    r"|\bwhich\s+(?:second|minute|day)\b"
     r"|\bfind\s+the\s+[a-z]+-digit\s+number\b|\bfind\b[^.?]{1,300}?,\s*the\s+only\s+one\b"
     r"|\b(?:find|which\s+is)\s+the\s+(?:smallest|largest|greatest|least)\s+(?:of\s+(?:them|these)|that|number)\b"
 )
@@ -73,16 +73,24 @@ _WANTED: Final = re.compile(r"\bwants\s+an\s+(even|odd)\s+number\s+of\s+([a-z]+)
 
 
 def read_entity(reading: Reading) -> Iterator[Stated]:
-    """Read what the text says of the one number, or the one count, that it asks for."""
-    if reading.question is None or reading.recoded or ANOTHER_BASE.search(reading.plain):
-        return
-    plain = reading.plain
-    start, end = reading.question
-    if _CHANGED.search(_DIGITS.sub(" ", plain)):
-        return
-    if _POINTS_BACK.search(plain, start, end):
+    """Read what the text says of the one number that it asks for."""
+    if reading.asked(_POINTS_BACK) and _is_fixed(reading):
         yield from _described(reading)
-    if counted := _COUNTS.search(plain, start, end):
+
+
+def _is_fixed(reading: Reading) -> bool:
+    """Whether nothing is done to the number and the digits are those of base ten."""
+    plain = reading.plain
+    if reading.recoded or ANOTHER_BASE.search(plain):
+        return False
+    return not _CHANGED.search(_DIGITS.sub(" ", plain))
+
+
+def read_counted(reading: Reading) -> Iterator[Stated]:
+    """Read what the text says of the one count that it asks for."""
+    plain = reading.plain
+    counted = reading.asked(_COUNTS)
+    if counted and _is_fixed(reading):
         for wanted in _WANTED.finditer(plain):
             if wanted[2] == counted[1]:
                 which: Literal["even", "odd"] = "even" if wanted[1] == "even" else "odd"

@@ -60,7 +60,9 @@ _CHANGED: Final = re.compile(
 
 def read_grouping(reading: Reading) -> Iterator[Stated]:
     """Read that things stand in equal groups and that none is left over."""
-    if reading.question is None or reading.recoded or _CHANGED.search(reading.plain):
+    if reading.question is None or reading.recoded:
+        return
+    if _CHANGED.search(reading.plain):
         return
     plain, (start, end) = reading.plain, reading.question
     counted = _HOW_MANY.search(plain, start, end)

@@ -49,14 +49,16 @@ _PLAIN_WORDS: Final = frozenset(
 
 def read_kinds(reading: Reading) -> Iterator[Stated]:
     """Read how many things of one of two kinds there can be, by number and by total."""
-    if reading.question is None or reading.recoded or _MORE.search(reading.plain):
-        return
     plain = reading.plain
-    asked = _ASKED.search(plain, *reading.question)
     numbers = _numbers(plain)
+    if reading.question is None or not 4 <= len(numbers) <= 6 or _MORE.search(plain):
+        return
+    asked = _ASKED.search(plain, *reading.question)
     firsts = {_value(one): one for one in reversed(numbers)}
     given = [one for one in numbers if not asked or one.start() < asked.start() or one.start() > asked.end()]
     if asked is None or len(firsts) != 4 or len(given) != 4 or any(value.denominator != 1 for value in firsts):
+        return
+    if reading.recoded:
         return
     words = {stem(word) for word in re.findall(r"[a-z0-9]+", asked[1] or asked[2])} - _PLAIN_WORDS
     total = max(firsts)

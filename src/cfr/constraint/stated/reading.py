@@ -8,6 +8,7 @@ can only say in what form the answer is wanted.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -38,6 +39,15 @@ _PARTS: Final = re.compile(
     r"\(\s*(?:a|i|1)\s*\)[^()]{1,2000}\(\s*(?:b|ii|2)\s*\)|(?:^|\n)\s*(?:a|i|1)[.)]\s[^\n]*\n+\s*(?:b|ii|2)[.)]\s"
     r"|\bpart\s+(?:a|i|1|one|\(a\))\b"
 )
+_VERBS: Final = (
+    *("find", "determine", "compute", "calculate", "evaluate", "give", "state", "express", "write"),
+    *("work", "solve", "simplify", "identify", "name", "list", "prove", "show", "estimate"),
+)
+_HEADS: Final = (
+    *("what", "which", "find", "determine", "compute", "calculate", "evaluate", "give", "state"),
+    *("name", "identify", "obtain", "how", "express", "write"),
+)
+_SECOND_PART: Final = ("(b)", "(ii)", "(2)", "( b )", "( ii )", "( 2 )", "\nb", "\nii", "\n2", "part ")
 _BLANKS: Final = (("\\$", " €"), ("$", " "), ("\\(", "  "), ("\\)", "  "), ("\\,", "  "), ("\\{", "  "), ("\\}", "  "))
 
 
@@ -90,14 +100,41 @@ class Reading:
 
     def _asks(self, start: int, end: int) -> bool:
         sentence = self.plain[start:end].strip()
-        if _FORM.search(sentence) and "?" not in sentence:
+        if "?" in sentence[-4:]:
+            return True
+        if not any(verb in sentence for verb in _VERBS):
             return False
-        return "?" in sentence[-4:] or bool(_IMPERATIVE.search(sentence))
+        return bool(_IMPERATIVE.search(sentence)) and not _FORM.search(sentence)
 
     @cached_property
     def question(self) -> tuple[int, int] | None:
         """Where the sentence stands that asks for the answer."""
-        return self.sentences[self.asking[-1]] if self.asking else None
+        return next((span for span in reversed(self.sentences) if self._asks(*span)), None)
+
+    @cached_property
+    def heads(self) -> tuple[int, ...]:
+        """Where the question has a word that asks."""
+        if self.question is None:
+            return ()
+        return self.places(_HEADS, *self.question)
+
+    def places(self, words: Iterable[str], start: int, end: int) -> tuple[int, ...]:
+        """Find where one of these words begins, between two positions."""
+        found: list[int] = []
+        for word in words:
+            at = self.plain.find(word, start, end)
+            while at >= 0:
+                if at == 0 or not self.plain[at - 1].isalnum():
+                    found.append(at)
+                at = self.plain.find(word, at + 1, end)
+        return tuple(sorted(found))
+
+    def asked(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Match a pattern that begins with a word that asks, where the question has one."""
+        if self.question is None:
+            return None
+        tries = (pattern.match(self.plain, at, self.question[1]) for at in self.heads)
+        return next((found for found in tries if found), None)
 
     @property
     def tail(self) -> str:
@@ -107,12 +144,15 @@ class Reading:
     @cached_property
     def in_parts(self) -> bool:
         """Whether several things are asked under letters or numbers of their own."""
+        if not any(mark in self.text for mark in _SECOND_PART):
+            return False
         return bool(_PARTS.search(self.text))
 
     @cached_property
     def recoded(self) -> bool:
         """Whether what follows the question asks for something made of its answer."""
-        return bool(_INSTRUCTION.search(self.tail) and _RECODED.search(self.tail))
+        tail = self.tail
+        return bool(tail and not tail.isspace() and _INSTRUCTION.search(self.tail) and _RECODED.search(self.tail))
 
 
 _INSTRUCTION: Final = re.compile(

@@ -38,11 +38,11 @@ def _run_length(found: re.Match[str]) -> int | None:
 
 def read_consecutive(reading: Reading) -> Iterator[Stated]:
     """Read that one of several consecutive numbers is asked for, and on which side of their mean."""
+    asked = reading.asked(_ASKED)
     runs = [*_RUN.finditer(reading.plain)]
     if reading.question is None or reading.recoded or len(runs) != 1:
         return
     run = runs[0]
-    asked = _ASKED.search(reading.plain, *reading.question)
     if asked is None and re.search(r"\bwhat\s+number\s+is\b", reading.plain[slice(*reading.question)]):
         asked = _HOLDS.search(reading.plain)
     if asked is None:
@@ -146,7 +146,7 @@ def read_multiples(reading: Reading) -> Iterator[Stated]:
 
 _RANK: Final = re.compile(r"\b(?P<rank>second|third|fourth|fifth)\s+(?P<end>largest|smallest|greatest|lowest|highest|least)\b")
 _ONCE: Final = re.compile(
-    r"[^.?!,;]{0,80}\b(?:duplicates|(?:only|counted|there|stands)\s+once|same\s+element|as\s+one\s+(?:number|value)"
+    r"\b(?:duplicates|(?:only|counted|there|stands)\s+once|same\s+element|as\s+one\s+(?:number|value)"
     r"|same\s+[a-z]+\s+twice|distinct|repeated)\b"
 )
 _LIST: Final = re.compile(NUMBERS)
@@ -158,7 +158,10 @@ def read_rank(reading: Reading) -> Iterator[Stated]:
     if reading.question is None or reading.recoded:
         return
     plain = reading.plain
-    asked, once = _RANK.search(plain, *reading.question), [*_ONCE.finditer(plain)]
+    asked = _RANK.search(plain, *reading.question)
+    once = [*_ONCE.finditer(plain)] if asked else []
+    if not once:
+        return
     lists = [values for one in _LIST.finditer(plain) if len(values := to_integers(one.group())) > 2]
     if asked is None or not once or len(lists) != 1 or _MADE.search(plain):
         return
@@ -171,4 +174,5 @@ def read_rank(reading: Reading) -> Iterator[Stated]:
     else:
         predicate, words = at_least(values[1]), f"above the smallest value, {values[0]}"
     for one in once:
-        yield Stated("bound", predicate, one.span(), f"The answer is {words}.")
+        begin = max(plain.rfind(mark, 0, one.start()) for mark in ".?!,;") + 1
+        yield Stated("bound", predicate, (begin, one.end()), f"The answer is {words}.")
