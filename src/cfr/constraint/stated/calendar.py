@@ -33,6 +33,8 @@ _OTHER: Final = re.compile(
 def read_days(reading: Reading) -> Iterator[Stated]:
     """Read that the days from a date to another of the same year are counted, give or take the ends."""
     plain = reading.plain
+    if reading.number_count != 2:
+        return
     dates = [*_DATE.finditer(plain)]
     if reading.question is None or reading.recoded or len(dates) != 2:
         return

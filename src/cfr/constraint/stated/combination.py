@@ -19,7 +19,7 @@ from cfr.constraint.stated.quantity import Amount, read_amounts, stem
 from cfr.constraint.stated.reading import Reading
 from cfr.constraint.stated.statement import Stated
 
-__all__ = ["read_combination"]
+__all__ = ["DIVIDING", "read_combination"]
 
 _LONGEST: Final = 1_000
 _UNITS: Final = {
@@ -40,21 +40,31 @@ _ASKED: Final = re.compile(
 _IN_UNIT: Final = re.compile(r"\b(?:in|as\s+a\s+number\s+of)\s+(cents|minutes)\b")
 _SHOWN: Final = re.compile(r"\b(?:what|which)\s+number\b|\bhow\s+much\s+change\b|\bexpress\s+the\b")
 # Whatever may make a part smaller than the parts that the text names.
-_DIVIDED: Final = re.compile(
-    r"\b(?:half|halves|halfway|halved|thirds?|quarters?|fourths?|fifths?|sixths?|tenths?|percent\w*|ratio|average|mean"
-    r"|equal\w*|evenly|shar(?:e|es|ed|ing)|split|divid\w*|twice|thrice|doubl\w*|tripl\w*|same|fraction|speed|rates?"
-    r"|proportion\w*|together|sum|difference|product|older|younger|taller|dozens?|pairs?|couple|single"
-    r"|perimeter|area|volume|rectang\w*|triang\w*|circ\w*|radius|width|diagonal|angle|cube|fewer|less"
-    r"|remaining|enough|needs?|unknown|some\s+(?!of\s+it)[a-z]+|several|(?<!too\s)few|both|except|probability|odds|every\s+other|prime"
-    r"|digits?|multiples?|divisors?|formation|left\s+over|over\s+when|their\s+number|up\s+to|loose"
-    r"|between\s+\d|past\s+the\s+hour)\b|[%/^*=+]|\d\s*:\s*\d"
+DIVIDING: Final = frozenset(
+    (
+        "half halves halfway halved third thirds quarter quarters fourth fourths fifth fifths sixth"
+        " tenth tenths ratio average mean evenly share shares shared sharing split twice thrice same"
+        " fraction speed rate rates together sum difference product older younger taller dozen"
+        " dozens pair pairs couple single perimeter area volume radius width diagonal angle cube fewer"
+        " less remaining enough need needs unknown several both except probability odds prime digit"
+        " digits multiple multiples divisor divisors formation loose"
+    ).split()
 )
+"""Words of a text in which a total need not be made of the amounts that it names."""
+_DIVIDING_STEMS: Final = ("percent", "equal", "divid", "doubl", "tripl", "proportion", "rectang", "triang", "circ")
+# No word boundary in front: a pattern that begins with letters is searched for much faster.
+_DIVIDED: Final = re.compile(
+    r"some\s+(?!of\s+it)[a-z]+|few\b(?<!too few)|every\s+other\b|left\s+over\b|over\s+when\b"
+    r"|their\s+number\b|up\s+to\b|between\s+\d|past\s+the\s+hour\b"
+)
+_SYMBOL: Final = re.compile(r"[%/^*=+]|\d\s*:\s*\d")
 _PROBABLY: Final = re.compile(
     r"\bprobability\b[^.?!;,]{0,60}?\d+\s+percent|\d+\s+percent\s+probability"
 )
 _COMPARED: Final = re.compile(
-    r"\b(?:as|times)\s+(?:many|much|long|old)\b|\bmore\s+than\s+(?!\s*\d)|\b\d+\s+(?:more(?!\s+times)|extra|additional|others?)\b"
-    r"|\b(?:each|every|per)\s+(?:\d+|two|three|four|five|other)\b|\beach\s+other\b"
+    r"(?:as|times)\s+(?:many|much|long|old)\b|more\s+than\s+(?!\s*\d)|each\s+other\b"
+    r"|\d\s+(?:more\b(?!\s+times)|extra\b|additional\b|others?\b)"
+    r"|(?:each|every|per)\s+(?:\d|two\b|three\b|four\b|five\b|other\b)"
 )
 _SHARED: Final = re.compile(
     r"\bper\b|\b(?:do|does|did|will|can|would|should|must|is|are|has|have)\s+(?:each|every)\b"
@@ -81,12 +91,17 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     """Read what every total of the amounts in a text must be a multiple of."""
     if reading.question is None or len(reading.plain) > _LONGEST:
         return
-    plain = _PROBABLY.sub(lambda found: " " * len(found.group()), reading.plain)
+    plain, words = reading.plain, reading.words
+    if "probability" in words:
+        plain = _PROBABLY.sub(lambda found: " " * len(found.group()), plain)
+        words = frozenset(re.findall(r"[a-z]+", plain))
+    if words & DIVIDING or any(word.startswith(_DIVIDING_STEMS) for word in words):
+        return
     start, end = reading.question
     asked = _ASKED.search(plain, start, end)
     if asked is None and _SHOWN.search(plain, start, end):
         asked = _IN_UNIT.search(plain)
-    if asked is None or _DIVIDED.search(plain) or _COMPARED.search(plain):
+    if asked is None or any(p.search(plain) for p in (_SYMBOL, _DIVIDED, _COMPARED)):
         return
     unit = stem(next(filter(None, asked.groups())).split()[-1])
     unit = "point" if unit in ("scor", "total") else unit
@@ -102,13 +117,20 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
         yield from _two_kinds(plain, *amounts)
 
 
+_SINGLE: Final = re.compile(r"\b(?:an?|one|another|the\s+last)\s+([a-z]+)(?:\s+([a-z]+))?")
+_HEAP: Final = re.compile(
+    r"\b(?:an?|the)\s+(?:[a-z]+\s+){0,2}?(?!number)[a-z]+\s+of\s+([a-z]+)(?:\s+([a-z]+))?"
+)
+
+
 def _is_single(plain: str, unit: str) -> bool:
     """Whether one thing of the asked kind, or an unknown heap of them, is meant somewhere."""
-    noun = re.escape(unit)
-    return bool(
-        re.search(rf"\b(?:an?|one|another|the\s+last)\s+(?:[a-z]+\s+)?{noun}(?:y|ie|e)?\b", plain)
-        or re.search(rf"\b(?:an?|the)\s+(?:[a-z]+\s+){{0,2}}(?!number)[a-z]+\s+of\s+(?:[a-z]+\s+)?{noun}", plain)
-    )
+    for one in _SINGLE.finditer(plain):
+        words = [word for word in one.groups() if word]
+        if any(stem(word) == unit and not word.endswith("s") for word in words):
+            return True
+    heaps = (word for one in _HEAP.finditer(plain) for word in one.groups() if word)
+    return any(word.startswith(unit) for word in heaps)
 
 
 def _state(

@@ -72,15 +72,17 @@ def read_encoding(reading: Reading) -> Iterator[Stated]:
         yield Stated("format", predicate, span, f"The answer is {asked_for}, an integer{bound}.")
 
 
+_ENDS: Final = (*".?!,;:", "")
+
+
 def _asked_before(reading: Reading) -> re.Match[str] | None:
     """Find a sum of letters that an earlier sentence asks for: *Find p + q, where …*"""
     if "+" not in reading.plain:
         return None
-    for number in reversed(reading.asking):
-        start, end = reading.sentences[number]
-        for at in reading.places(("find", "what", "compute", "determine"), start, end):
-            if found := _ASKED.match(reading.plain, at, end):
-                return found
+    plain = reading.plain
+    for at in reading.places(("find", "what is", "compute", "determine"), 0, len(plain)):
+        if plain[:at].rstrip()[-1:] in _ENDS and (found := _ASKED.match(plain, at)):
+            return found
     return None
 
 

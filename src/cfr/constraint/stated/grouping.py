@@ -49,6 +49,7 @@ _WHOLES: Final = tuple(
     )
 )
 _HOW_MANY: Final = re.compile(r"\bhow\s+many\s+(?:of\s+(?:the\s+|these\s+)?)?(?:more\s+)?([a-z]+)")
+_OTHERWISE: Final = re.compile(r"\bwhich\s|\bwhat\s+(?:number|is\s+(?:it|the\s+last))\b")
 _REST: Final = re.compile(
     r"\bleft\b(?!\s*(?:out|over)?\s*,)|\bremain|\bmore\b(?!\s+than)|\bextra\b|\bspare\b|\bneed|\bmissing\b|\bcannot\b|\bnot\b"
     r"|\bwithout\b|\beach\b|\bper\b|\bleftover|\badd"
@@ -62,10 +63,12 @@ def read_grouping(reading: Reading) -> Iterator[Stated]:
     """Read that things stand in equal groups and that none is left over."""
     if reading.question is None or reading.recoded:
         return
-    if _CHANGED.search(reading.plain):
-        return
     plain, (start, end) = reading.plain, reading.question
-    counted = _HOW_MANY.search(plain, start, end)
+    counted = reading.asked(_HOW_MANY)
+    if not counted and not _OTHERWISE.search(plain, start, end):
+        return
+    if _CHANGED.search(plain):
+        return
     noun = counted[1] if counted else ""
     if _STEPS.search(plain) and re.search(r"\bwhich\s+one\b|\bwhat\s+number\s+is\s+this\b|\bwhich\s+number\b", plain[start:end]):
         found = _STEPS.search(plain)

@@ -50,6 +50,8 @@ _PLAIN_WORDS: Final = frozenset(
 def read_kinds(reading: Reading) -> Iterator[Stated]:
     """Read how many things of one of two kinds there can be, by number and by total."""
     plain = reading.plain
+    if not 4 <= reading.number_count <= 7:
+        return
     numbers = _numbers(plain)
     if reading.question is None or not 4 <= len(numbers) <= 6 or _MORE.search(plain):
         return
@@ -138,6 +140,8 @@ _MEASURE: Final = re.compile(
 def read_between_others(reading: Reading) -> Iterator[Stated]:
     """Read the range of an amount that lies between two others, when all of them add up."""
     plain = reading.plain
+    if reading.number_count != 3:
+        return
     compared = [*_COMPARED.finditer(plain)]
     if reading.question is None or reading.recoded or len(compared) != 2 or _MORE.search(plain):
         return
@@ -173,6 +177,8 @@ _ONE: Final = re.compile(r"\b(?:one|each|single|this\s+price|price\s+of\s+an?)\b
 def read_price(reading: Reading) -> Iterator[Stated]:
     """Read the range of the price of one thing from the rounded price of all of them."""
     plain = reading.plain
+    if reading.number_count != 3:
+        return
     rounded = re.search(r"\bround(?:s|ed)?\b", plain)
     numbers = _numbers(plain)
     if reading.question is None or rounded is None or len(numbers) != 3 or _MORE.search(plain):

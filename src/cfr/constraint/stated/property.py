@@ -176,6 +176,13 @@ _LINK: Final = re.compile(
     r"[\s,]*(?:\b(?:and|but|that|which|is|are|be|being|both|also|it|must|has|have|lies?|whose|with"
     r"|having|exactly|there|wants?|only|possible|other|a|an|its|their|the|number|integer|whole|positive|year|code|page|still|of\s+some\s+[a-z]+)\b[\s,]*)*"
 )
+# How a property can begin; it spares most places the trial of every pattern.
+_OPENING: Final = re.compile(
+    r"even|odd|exactly|divis|multiple|both|each|all|the\b|number|integer|can\b|be\b|positive|proper"
+    r"|factor|divides|goes|\d|leav|congruent|strictly|between|from|greater|larger|more|bigger|higher"
+    r"|above|over|exceeds|after|less|smaller|fewer|lower|below|under|before|at\b|not?\b|does|a\b|digit"
+    rf"|sum|prime|perfect|{'|'.join(WORDS)}"
+)
 _OR: Final = re.compile(r"[\s,]*(?:of\s+them\s*)?or\b|\s*(?:plus|minus|times)\b")
 _MOST: Final = 12
 
@@ -199,6 +206,8 @@ def read_properties(plain: str, start: int, end: int) -> tuple[list[Stated], int
 
 
 def _read_one(plain: str, at: int, end: int) -> tuple[list[Stated], int] | None:
+    if not _OPENING.match(plain, at, end):
+        return None
     for pattern, build in _PROPERTIES:
         if match := pattern.match(plain, at, end):
             stated = [Stated(kind, rule, match.span(), words) for kind, rule, words in build(match)]

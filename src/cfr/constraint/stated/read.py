@@ -15,7 +15,7 @@ from ahocorasick_rs import AhoCorasick
 from cfr.constraint.stated.asked import read_asked
 from cfr.constraint.stated.calendar import read_days
 from cfr.constraint.stated.chance import read_angle, read_chance, read_options, read_share
-from cfr.constraint.stated.combination import read_combination
+from cfr.constraint.stated.combination import DIVIDING, read_combination
 from cfr.constraint.stated.count import read_count
 from cfr.constraint.stated.draw import read_draw
 from cfr.constraint.stated.encoding import read_encoding
@@ -53,7 +53,10 @@ _MONTHS: Final = (
     *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
     *("october", "november", "december"),
 )
-_BROKEN: Final = ("half", "twice", "%", "average", "equal", "share", "split", "fewer", "together")
+_BROKEN: Final = (
+    *(f" {word} " for word in sorted(DIVIDING - {"probability"})),
+    *("%", "average", "equal", "divid", " together", "+", "/"),
+)
 
 _RULES: Final[tuple[tuple[Rule, tuple[_Group, ...], _Group], ...]] = (
     (read_remainder, (("remainder", "residue", "mod"),), ()),
@@ -62,7 +65,7 @@ _RULES: Final[tuple[tuple[Rule, tuple[_Group, ...], _Group], ...]] = (
     (read_days, (_MONTHS, ("day", "daily")), ()),
     (read_reversal, (("revers", "backwards", "to front", "to left", "order of", "turned round"),), ()),
     (read_draw, (("denominator", "frac{", "/n"), ("random", "looking", "likely")), ()),
-    (read_kinds, (_HOW_MANY, ("each", "every", " one ", " ones", "other", " hold")), ("%", "half")),
+    (read_kinds, (_HOW_MANY, ("each", "every", " one ", " ones", "other", " hold", " on a ")), ("%", "half", "twice", "average", "+", "/", "ratio", "third")),
     (read_between_others, ((" than ",), ("together", "add up", "share", "in all", "total", "sum")), ()),
     (read_pieces, (("centimet",),), ()),
     (read_price, (("round",), ("price", "cost", "pays", "dollar")), ()),
@@ -144,34 +147,51 @@ def read_stated(text: str) -> tuple[Stated, ...]:
     if len(text) > LONGEST:
         return ()
     plain = plain_text(text)
-    present = 0
-    for word, _, _ in _AUTOMATON.find_matches_as_indexes(plain, overlapping=True):
-        present |= 1 << word
-    called = [
-        rule
-        for rule, groups, blocks in _MASKS
-        if not present & blocks and all(present & group for group in groups)
-    ]
+    called, in_parts = _called(plain)
     if not called:
         return ()
     reading = Reading(text, plain)
-    if reading.question is None or reading.in_parts:
+    if reading.question is None or (in_parts and reading.in_parts):
         return ()
     found = {(one.span, str(one.predicate)): one for rule in called for one in rule(reading)}
     return tuple(sorted(found.values(), key=lambda one: (one.span, one.kind)))
 
 
+def _called(plain: str) -> tuple[list[Rule], bool]:
+    """Find the rules whose words occur in a text, and whether it may ask for several things."""
+    first, second, blocked = 0, _FREE, 0
+    for word in {match[0] for match in _AUTOMATON.find_matches_as_indexes(plain, overlapping=True)}:
+        one, two, block = _CALLS[word]
+        first |= one
+        second |= two
+        blocked |= block
+    called = first & second & ~blocked
+    return [rule for bit, rule in _BITS if called & bit], bool(blocked & _PARTED)
+
+
+_SECOND_PART: Final = ("(b)", "(ii)", "(2)", "( b )", "( ii )", "( 2 )", "\nb", "\nii", "\n2", "part ")
 _WORDS: Final = sorted(
     {word for _, groups, blocks in _RULES for group in (*groups, blocks) for word in group}
+    | {*_SECOND_PART}
 )
 _AUTOMATON: Final = AhoCorasick(_WORDS)
+_BITS: Final = [(1 << rank, rule) for rank, (rule, _, _) in enumerate(_RULES)]
+_PARTED: Final = 1 << len(_RULES)
 
 
-def _mask(words: _Group) -> int:
-    """The words of a group as bits, so that one ``&`` tells whether any of them occurs."""
-    return sum(1 << _WORDS.index(word) for word in words)
+def _rules_with(word: str, place: int) -> int:
+    """The rules, as bits, that name a word in their first (0) or their second (1) group."""
+    return sum(
+        bit
+        for (bit, _), (_, groups, _) in zip(_BITS, _RULES, strict=True)
+        if len(groups) > place and word in groups[place]
+    )
 
 
-_MASKS: Final = [
-    (rule, tuple(map(_mask, groups)), _mask(blocks)) for rule, groups, blocks in _RULES
-]
+def _rules_without(word: str) -> int:
+    bits = sum(bit for (bit, _), (_, _, blocks) in zip(_BITS, _RULES, strict=True) if word in blocks)
+    return bits | (_PARTED if word in _SECOND_PART else 0)
+
+
+_FREE: Final = sum(bit for (bit, _), (_, groups, _) in zip(_BITS, _RULES, strict=True) if len(groups) < 2)
+_CALLS: Final = [(_rules_with(w, 0), _rules_with(w, 1), _rules_without(w)) for w in _WORDS]

@@ -33,6 +33,8 @@ _ALL: Final = re.compile(r"\d+")
 def read_without(reading: Reading) -> Iterator[Stated]:
     """Read how many numbers of a range there are when the multiples of one number are left out."""
     plain = reading.plain
+    if reading.number_count != 3:
+        return
     if reading.question is None or reading.recoded or not _HOW_MANY.search(plain, *reading.question):
         return
     ranges, multiples = [*_RANGE.finditer(plain)], [*_MULTIPLE.finditer(plain)]
