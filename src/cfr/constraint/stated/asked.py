@@ -33,7 +33,9 @@ _NOUN: Final = re.compile(
 _RELATIVE: Final = re.compile(
     r"\s*(?:(?:that|which)\s+)?(?:one|they|you|we|it|he|she)\s+can\s+[a-z]+(?:\s+with\s+[^.?!,]{1,80})?"
 )
-ANOTHER_BASE: Final = re.compile(r"\bbase\b|\bbinary\b|\bhexadecimal\b|\boctal\b|\bternary\b|_\{?\d")
+ANOTHER_BASE: Final = re.compile(
+    r"\bbase\b|\bbinary\b|\bhexadecimal\b|\boctal\b|\bternary\b|_\{?\d"
+)
 
 
 def read_asked(reading: Reading) -> Iterator[Stated]:

@@ -43,15 +43,25 @@ _SHOWN: Final = re.compile(r"\b(?:what|which)\s+number\b|\bhow\s+much\s+change\b
 DIVIDING: Final = frozenset(
     (
         "half halves halfway halved third thirds quarter quarters fourth fourths fifth fifths sixth"
-        " tenth tenths ratio average mean evenly share shares shared sharing split twice thrice same"
-        " fraction speed rate rates together sum difference product older younger taller dozen"
-        " dozens pair pairs couple single perimeter area volume radius width diagonal angle cube fewer"
-        " less remaining enough need needs unknown several both except probability odds prime digit"
+        " tenth tenths ratio average mean evenly share shares shared sharing split twice thrice"
+        " same fraction speed rate rates together sum difference product older younger taller dozen"
+        " dozens pair pairs couple single perimeter area volume radius width diagonal angle cube"
+        " fewer less remaining enough need needs unknown several both except probability odds prime digit"
         " digits multiple multiples divisor divisors formation loose"
     ).split()
 )
 """Words of a text in which a total need not be made of the amounts that it names."""
-_DIVIDING_STEMS: Final = ("percent", "equal", "divid", "doubl", "tripl", "proportion", "rectang", "triang", "circ")
+_DIVIDING_STEMS: Final = (
+    "percent",
+    "equal",
+    "divid",
+    "doubl",
+    "tripl",
+    "proportion",
+    "rectang",
+    "triang",
+    "circ",
+)
 # No word boundary in front: a pattern that begins with letters is searched for much faster.
 _DIVIDED: Final = re.compile(
     r"some\s+(?!of\s+it)[a-z]+|few\b(?<!too few)|every\s+other\b|left\s+over\b|over\s+when\b"
@@ -70,9 +80,7 @@ _SHARED: Final = re.compile(
     r"\bper\b|\b(?:do|does|did|will|can|would|should|must|is|are|has|have)\s+(?:each|every)\b"
     r"|\b(?:in|for|on|to)\s+(?:each|every)\b|\b(?:in|on|for)\s+an?\s+(?:box|bag|pack|group)\b|\beach\s*\?|\ba\s+(?:day|week|month|year|hour|minute)\b"
 )
-_TIMES: Final = re.compile(
-    r"\b(second|minute|hour|day|week|fortnight|month|year|decade)s?\b"
-)
+_TIMES: Final = re.compile(r"\b(second|minute|hour|day|week|fortnight|month|year|decade)s?\b")
 # Amounts for several things at once: the amount for one of them need not be whole.
 _BY_THE_LOT: Final = re.compile(
     r"\b\d+\s+(?:[a-z]+\s+){1,2}?(?:costs?|for|weighs?|are\s+sold|sells?)\b|\bto\s+[a-z]+\s+(?:\d+|an?|one)\b"
@@ -81,7 +89,9 @@ _START: Final = re.compile(
     r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is|the\s+air\s+has)\b"
 )
 _REMAINDER: Final = re.compile(r"\bremainder\b[^,.;]{0,20},?\s*$")
-_WHOLE: Final = re.compile(r"\bto\s+begin\s+with\b|\bwas\s+all\s+the\b|\b(?:are|were)\s+there\b|\bare\s+in\s+the\b|\bat\s+the\s+start\b|\bwas\s+all\b")
+_WHOLE: Final = re.compile(
+    r"\bto\s+begin\s+with\b|\bwas\s+all\s+the\b|\b(?:are|were)\s+there\b|\bare\s+in\s+the\b|\bat\s+the\s+start\b|\bwas\s+all\b"
+)
 _OTHERS: Final = re.compile(r"\bothers?\b|\bthe\s+rest\b|\ba\s+(?:losing|clear|dry|lost)\b")
 _TEMPERATURE: Final = re.compile(r"\b(?:temperature|thermometer|celsius)\b")
 _CHANGE: Final = re.compile(r"\b(?:fall|fell|drop|change|rise|colder|warmer|lose|difference)\b")
@@ -109,7 +119,11 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     times = {found[1] for found in _TIMES.finditer(plain)}
     if _is_single(plain, unit) or (len(times) > 1 and "hour" not in scale):
         return
-    if asked.re is _ASKED and asked[1] and _SHARED.search(plain, asked.end(), min(end, asked.end() + 40)):
+    if (
+        asked.re is _ASKED
+        and asked[1]
+        and _SHARED.search(plain, asked.end(), min(end, asked.end() + 40))
+    ):
         return
     amounts = read_amounts(plain, scale)
     if amounts:

@@ -20,12 +20,16 @@ _THINGS: Final = (
     "|arrangements|sequences|paths|functions|polynomials|triangles|rectangles|quadrilaterals"
     "|parallelograms|trapezoids|polygons|vertices|edges|faces|diagonals|intersections"
     "|elements|palindromes|squares|cubes|perfect squares|perfect cubes"
-    "|words|strings|codes|passwords|license plates|outcomes|colorings|colourings|tilings|lattice points"
+    "|words|strings|codes|passwords|license plates|outcomes|colorings"
+    "|colourings|tilings|lattice points"
     "|handshakes|committees|teams|outfits|values|matrices|partitions|games|matches"
     "|people|persons|students|children|kids|boys|girls|men|women|players|teachers|adults|guests"
     "|passengers|members|friends|classmates|workers|employees|customers|visitors|voters"
 )
-_ADJECTIVES: Final = r"(?:\s+(?!of\b|more\b|as\b|fewer\b|less\b|hours?\b|times\b)[a-z0-9\-']+(?:\s*-\s*[a-z]+)?){0,4}?"
+_ADJECTIVES: Final = (
+    r"(?:\s+(?!of\b|more\b|as\b|fewer\b|less\b|hours?\b|times\b)"
+    r"[a-z0-9\-']+(?:\s*-\s*[a-z]+)?){0,4}?"
+)
 _HOW_MANY: Final = re.compile(
     rf"\bhow\s+many{_ADJECTIVES}\s+(?:{_THINGS})\b"
     rf"|\b(?:find|determine|compute|calculate|what\s+is)\s+the\s+(?:total\s+)?number\s+of{_ADJECTIVES}\s+(?:{_THINGS})\b"

@@ -47,7 +47,9 @@ _DIGITS: Final = re.compile(
 )
 _KIND: Final = r"(?:(?:whole|natural|positive|possible|page|biggest|largest|smallest)\s+)*"
 _THING: Final = r"(?:number|integer|code|year|divisor|factor|multiple)"
-_IS: Final = r"(?:is|was|are|must\s+be|should\s+be|has\s+to\s+be|lies|has|becomes?|remain(?:s|ing)?)"
+_IS: Final = (
+    r"(?:is|was|are|must\s+be|should\s+be|has\s+to\s+be|lies|has|becomes?|remain(?:s|ing)?)"
+)
 _SUBJECT: Final = re.compile(
     rf"\b(?:[a-z]+'s\s+[a-z]+\s+number)\s+(?={_IS}\b)|\b(?:it|this\s+number|(?:the|its|this)\s+(?:page\s+)?(?:number|code|integer))\s+(?={_IS}\b)"
     rf"|(?<!than\s)\b(?:an?|one)\s+(?=(?:[a-z0-9\-]+\s+){{0,3}}?(?:number|integer|code|year)\b)"

@@ -70,7 +70,9 @@ def read_grouping(reading: Reading) -> Iterator[Stated]:
     if _CHANGED.search(plain):
         return
     noun = counted[1] if counted else ""
-    if _STEPS.search(plain) and re.search(r"\bwhich\s+one\b|\bwhat\s+number\s+is\s+this\b|\bwhich\s+number\b", plain[start:end]):
+    if _STEPS.search(plain) and re.search(
+        r"\bwhich\s+one\b|\bwhat\s+number\s+is\s+this\b|\bwhich\s+number\b", plain[start:end]
+    ):
         found = _STEPS.search(plain)
         if found and found[2] in (None, found[1]):
             yield from _multiples(found[1], found.span())
@@ -84,7 +86,9 @@ def read_grouping(reading: Reading) -> Iterator[Stated]:
     for pattern in _GROUPS:
         for found in pattern.finditer(plain):
             if found["group"] != noun:
-                yield from _multiples(found[1] if found.re.groupindex["group"] == 2 else found[2], found.span())
+                yield from _multiples(
+                    found[1] if found.re.groupindex["group"] == 2 else found[2], found.span()
+                )
     for pattern in _WHOLES:
         for found in pattern.finditer(plain):
             named = found.groupdict()

@@ -121,7 +121,10 @@ _COUNT: Final = rf"({'|'.join(WORDS)}|\d\d?)"
 _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
     (re.compile(pattern), build)
     for pattern, build in (
-        (r"(even|odd)\b(?!\s+(?:numbers?\s+of|if|though|when|more|function|less|so|positions?))", _parity),
+        (
+            r"(even|odd)\b(?!\s+(?:numbers?\s+of|if|though|when|more|function|less|so|positions?))",
+            _parity,
+        ),
         (rf"(?:exactly\s+|evenly\s+)?divisible\s+by\s+{_EACH}{_L}{_FOLLOW}", _divisible),
         (rf"multiple\s+of\s+{_EACH}{_L}{_FOLLOW}", _divisible),
         (rf"{_EACH}{_L}\s+as\s+(?:a\s+)?(?:divisor|factor)s?\b", _divisible),
@@ -159,8 +162,14 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
             rf"(?:at\s+most|not?\s+(?:more|greater|larger|bigger)\s+than|(?:does\s+)?not\s+exceed(?:ing)?)\s+{_N}{_FOLLOW}",
             _bound(at_most, "at most"),
         ),
-        (rf"(?:a\s+|the\s+)?digit\s+sum\s+(?:of\s+|is\s+|equal\s+to\s+|equals\s+)?{_N}", _digit_sum),
-        (rf"digits\s+(?:of\s+(?:a|the|this)\s+(?:[a-z]+\s+){{0,2}}[a-z]+\s+)?(?:add\s+up\s+to|sum\s+to|with\s+(?:the\s+)?sum|have\s+(?:a|the)\s+sum\s+(?:of\s+)?)\s*{_N}", _digit_sum),
+        (
+            rf"(?:a\s+|the\s+)?digit\s+sum\s+(?:of\s+|is\s+|equal\s+to\s+|equals\s+)?{_N}",
+            _digit_sum,
+        ),
+        (
+            rf"digits\s+(?:of\s+(?:a|the|this)\s+(?:[a-z]+\s+){{0,2}}[a-z]+\s+)?(?:add\s+up\s+to|sum\s+to|with\s+(?:the\s+)?sum|have\s+(?:a|the)\s+sum\s+(?:of\s+)?)\s*{_N}",
+            _digit_sum,
+        ),
         (
             rf"(?:the\s+)?sum\s+of\s+(?:its|whose|the)\s+digits\s+(?:is|equals|is\s+equal\s+to)\s+{_N}{_FOLLOW}",
             _digit_sum,

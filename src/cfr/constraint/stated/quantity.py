@@ -1,4 +1,4 @@
-"""Amounts in a text: every number with the thing it counts, and whether it is told of one of many."""
+"""Amounts in a text: each number with what it counts, and whether it is told of one of many."""
 
 from __future__ import annotations
 
@@ -131,11 +131,14 @@ def _noun(
 
 
 _EACH: Final = re.compile(r"\b(?:each|every)\b")
-_A_DAY: Final = re.compile(r"\s*(?:[a-z]+\s+){1,2}?(?:an?|per|every|each)\s+(?:hour|day|week|month|year)\b")
+_A_DAY: Final = re.compile(
+    r"\s*(?:[a-z]+\s+){1,2}?(?:an?|per|every|each)\s+(?:hour|day|week|month|year)\b"
+)
 FUNCTION_WORDS: Final = frozenset(
     stem(word)
     for word in (
-        "and or but for from to in on at a an the more less of if when then is are was it its he she"
+        "and or but for from to in on at a an the more less of if when then is are was it its he"
+        " she"
         " they each every left remain other per with by which who that as go stay had have has"
         " "
     ).split()

@@ -63,10 +63,22 @@ _RULES: Final[tuple[tuple[Rule, tuple[_Group, ...], _Group], ...]] = (
     (read_check, (("modul", "remainder"),), ()),
     (read_ratio, (("ratio",),), ()),
     (read_days, (_MONTHS, ("day", "daily")), ()),
-    (read_reversal, (("revers", "backwards", "to front", "to left", "order of", "turned round"),), ()),
+    (
+        read_reversal,
+        (("revers", "backwards", "to front", "to left", "order of", "turned round"),),
+        (),
+    ),
     (read_draw, (("denominator", "frac{", "/n"), ("random", "looking", "likely")), ()),
-    (read_kinds, (_HOW_MANY, ("each", "every", " one ", " ones", "other", " hold", " on a ")), ("%", "half", "twice", "average", "+", "/", "ratio", "third")),
-    (read_between_others, ((" than ",), ("together", "add up", "share", "in all", "total", "sum")), ()),
+    (
+        read_kinds,
+        (_HOW_MANY, ("each", "every", " one ", " ones", "other", " hold", " on a ")),
+        ("%", "half", "twice", "average", "+", "/", "ratio", "third"),
+    ),
+    (
+        read_between_others,
+        ((" than ",), ("together", "add up", "share", "in all", "total", "sum")),
+        (),
+    ),
     (read_pieces, (("centimet",),), ()),
     (read_price, (("round",), ("price", "cost", "pays", "dollar")), ()),
     (read_without, (("multiple", "divisible by"), _HOW_MANY), ()),
@@ -85,7 +97,10 @@ _RULES: Final[tuple[tuple[Rule, tuple[_Group, ...], _Group], ...]] = (
     ),
     (
         read_entity,
-        ((*_OF_NUMBERS, "before"), ("number", "divisor", "code", "year", "price", "which", "integer")),
+        (
+            (*_OF_NUMBERS, "before"),
+            ("number", "divisor", "code", "year", "price", "which", "integer"),
+        ),
         (),
     ),
     (
@@ -93,8 +108,21 @@ _RULES: Final[tuple[tuple[Rule, tuple[_Group, ...], _Group], ...]] = (
         (
             _OF_NUMBERS,
             (
-                *("their number", "this number", "there are more", "there are fewer", "there are at"),
-                *("the digits of", "it is even", "it is odd", "as many as", "wants an", "number of"),
+                *(
+                    "their number",
+                    "this number",
+                    "there are more",
+                    "there are fewer",
+                    "there are at",
+                ),
+                *(
+                    "the digits of",
+                    "it is even",
+                    "it is odd",
+                    "as many as",
+                    "wants an",
+                    "number of",
+                ),
             ),
         ),
         (),
@@ -104,7 +132,15 @@ _RULES: Final[tuple[tuple[Rule, tuple[_Group, ...], _Group], ...]] = (
         read_grouping,
         (
             (
-                *("full ", "complete ", "only in", "exactly", "left out", "none left", "always fill"),
+                *(
+                    "full ",
+                    "complete ",
+                    "only in",
+                    "exactly",
+                    "left out",
+                    "none left",
+                    "always fill",
+                ),
                 *("steps of", "together at", "equal ", "same number into", "stand in", "left over"),
             ),
         ),
@@ -112,7 +148,19 @@ _RULES: Final[tuple[tuple[Rule, tuple[_Group, ...], _Group], ...]] = (
     ),
     (
         read_combination,
-        ((*_HOW_MANY, "in cents", "in minutes", "in centi", "in milli", "in degrees", "score", "total"), _EACH),
+        (
+            (
+                *_HOW_MANY,
+                "in cents",
+                "in minutes",
+                "in centi",
+                "in milli",
+                "in degrees",
+                "score",
+                "total",
+            ),
+            _EACH,
+        ),
         _BROKEN,
     ),
     (
@@ -133,7 +181,15 @@ _RULES: Final[tuple[tuple[Rule, tuple[_Group, ...], _Group], ...]] = (
         read_encoding,
         (
             (
-                *("integer", "lowest", "simpl", "denominator", "prime", "common factor", "whole number"),
+                *(
+                    "integer",
+                    "lowest",
+                    "simpl",
+                    "denominator",
+                    "prime",
+                    "common factor",
+                    "whole number",
+                ),
                 *("cancelling", "irreducible", "reduced"),
             ),
         ),
@@ -169,7 +225,18 @@ def _called(plain: str) -> tuple[list[Rule], bool]:
     return [rule for bit, rule in _BITS if called & bit], bool(blocked & _PARTED)
 
 
-_SECOND_PART: Final = ("(b)", "(ii)", "(2)", "( b )", "( ii )", "( 2 )", "\nb", "\nii", "\n2", "part ")
+_SECOND_PART: Final = (
+    "(b)",
+    "(ii)",
+    "(2)",
+    "( b )",
+    "( ii )",
+    "( 2 )",
+    "\nb",
+    "\nii",
+    "\n2",
+    "part ",
+)
 _WORDS: Final = sorted(
     {word for _, groups, blocks in _RULES for group in (*groups, blocks) for word in group}
     | {*_SECOND_PART}
@@ -189,9 +256,13 @@ def _rules_with(word: str, place: int) -> int:
 
 
 def _rules_without(word: str) -> int:
-    bits = sum(bit for (bit, _), (_, _, blocks) in zip(_BITS, _RULES, strict=True) if word in blocks)
+    bits = sum(
+        bit for (bit, _), (_, _, blocks) in zip(_BITS, _RULES, strict=True) if word in blocks
+    )
     return bits | (_PARTED if word in _SECOND_PART else 0)
 
 
-_FREE: Final = sum(bit for (bit, _), (_, groups, _) in zip(_BITS, _RULES, strict=True) if len(groups) < 2)
+_FREE: Final = sum(
+    bit for (bit, _), (_, groups, _) in zip(_BITS, _RULES, strict=True) if len(groups) < 2
+)
 _CALLS: Final = [(_rules_with(w, 0), _rules_with(w, 1), _rules_without(w)) for w in _WORDS]

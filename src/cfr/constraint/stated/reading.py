@@ -28,9 +28,7 @@ _END: Final = re.compile(r"[.?!\n][.?!\n\"')\]]*(?=\s|$)")
 _ABBREVIATION: Final = re.compile(r"(?:^|[^a-z])(?:mr|mrs|ms|dr|st|vs|jr|i\.e|e\.g)$")
 _SHORT: Final = frozenset(("mr", "rs", "ms", "dr", "st", "vs", "jr", ".e", ".g", ".m"))
 _HALF_OF_DAY: Final = re.compile(r"[ap]\.m$")
-_CLAUSE: Final = re.compile(
-    r"(?:^|[,;:]|\b(?:then|and|please|also|so|hence|thus|now|to))\s*$"
-)
+_CLAUSE: Final = re.compile(r"(?:^|[,;:]|\b(?:then|and|please|also|so|hence|thus|now|to))\s*$")
 _FORM: Final = re.compile(
     r"\b(?:your|the|final|an)\s+(?:final\s+)?(?:answers?|solution)\b|\bround\b"
 )
@@ -48,7 +46,15 @@ _HEADS: Final = (
     *("what", "which", "find", "determine", "compute", "calculate", "evaluate", "give", "state"),
     *("name", "identify", "obtain", "how", "express", "write"),
 )
-_BLANKS: Final = (("\\$", " €"), ("$", " "), ("\\(", "  "), ("\\)", "  "), ("\\,", "  "), ("\\{", "  "), ("\\}", "  "))
+_BLANKS: Final = (
+    ("\\$", " €"),
+    ("$", " "),
+    ("\\(", "  "),
+    ("\\)", "  "),
+    ("\\,", "  "),
+    ("\\{", "  "),
+    ("\\}", "  "),
+)
 
 
 def plain_text(text: str) -> str:
@@ -171,7 +177,12 @@ class Reading:
     def recoded(self) -> bool:
         """Whether what follows the question asks for something made of its answer."""
         tail = self.tail
-        return bool(tail and not tail.isspace() and _INSTRUCTION.search(self.tail) and _RECODED.search(self.tail))
+        return bool(
+            tail
+            and not tail.isspace()
+            and _INSTRUCTION.search(self.tail)
+            and _RECODED.search(self.tail)
+        )
 
 
 _INSTRUCTION: Final = re.compile(

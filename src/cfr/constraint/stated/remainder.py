@@ -112,8 +112,10 @@ def read_check(reading: Reading) -> Iterator[Stated]:
     if (found := _DIVIDEND.search(reading.plain)) and _DIVIDEND_ASKED.search(
         reading.plain, *reading.question
     ):
-        yield from _told(found["residue"] or found["rest"], found["modulus"] or found["by"], found.span())
-    if reading.question is None or not _SUM_ASKED.search(reading.plain, *reading.question):
+        yield from _told(
+            found["residue"] or found["rest"], found["modulus"] or found["by"], found.span()
+        )
+    if not _SUM_ASKED.search(reading.plain, *reading.question):
         return
     for pattern in _SUM_IS:
         if found := pattern.search(reading.plain):
