@@ -31,7 +31,9 @@ __all__ = [
     "least_residue",
     "measured",
     "not_whole",
+    "option",
     "parity",
+    "prime",
     "reduced",
     "root",
     "rounded",
@@ -106,6 +108,11 @@ def divides(number: int) -> Predicate:
     return {"op": "divides", "number": number}
 
 
+def prime() -> Predicate:
+    """Require a prime number."""
+    return {"op": "prime"}
+
+
 def square() -> Predicate:
     """Require the square of a whole number."""
     return {"op": "square"}
@@ -131,6 +138,11 @@ def form(name: Form) -> Predicate:
     return {"op": "form", "form": name}
 
 
+def option(letters: str) -> Predicate:
+    """Require one of these letters, where the answer is a letter at all."""
+    return {"op": "option", "letters": letters}
+
+
 def reduced() -> Predicate:
     """Require a fraction in lowest terms."""
     return {"op": "reduced"}
@@ -147,9 +159,20 @@ def encoded(rule: str, parts: tuple[int, ...], modulus: int = 0) -> Predicate:
     return {"op": "encoded", "rule": rule, "parts": list(parts), **extra}
 
 
-def code(*factors: int) -> Predicate:
-    """Require a sum of parts that are not known, each times its factor: 100m + n is (100, 1)."""
-    return {"op": "encoded", "factors": list(factors)}
+def code(
+    *factors: int, whole: bool = False, least: int | None = None, fraction: bool = False
+) -> Predicate:
+    """Require a sum of parts that are not known, each times its factor: 100m + n is (100, 1).
+
+    ``whole`` says that the parts are whole numbers, ``least`` what their sum comes to at least, and
+    ``fraction`` that they are the numerator and the denominator of one fraction in lowest terms.
+    """
+    extra: dict[str, Json] = {"whole": True} if whole else {}
+    if least is not None:
+        extra["least"] = least
+    if fraction:
+        extra["of"] = "fraction"
+    return {"op": "encoded", "factors": list(factors), **extra}
 
 
 def rounded(value: Number, unit: Number = 1) -> Predicate:
