@@ -147,9 +147,16 @@ def encoded(rule: str, parts: tuple[int, ...], modulus: int = 0) -> Predicate:
     return {"op": "encoded", "rule": rule, "parts": list(parts), **extra}
 
 
-def code(*factors: int) -> Predicate:
-    """Require a sum of parts that are not known, each times its factor: 100m + n is (100, 1)."""
-    return {"op": "encoded", "factors": list(factors)}
+def code(*factors: int, least: int | None = None, fraction: bool = False) -> Predicate:
+    """Require a sum of parts that are not known, each times its factor: 100m + n is (100, 1).
+
+    ``least`` is what the sum comes to at least; ``fraction`` says that the parts are the numerator
+    and the denominator of one fraction in lowest terms.
+    """
+    extra: dict[str, Json] = {} if least is None else {"least": least}
+    if fraction:
+        extra["of"] = "fraction"
+    return {"op": "encoded", "factors": list(factors), **extra}
 
 
 def rounded(value: Number, unit: Number = 1) -> Predicate:

@@ -167,8 +167,14 @@ def _ordered(predicate: Predicate, value: int) -> bool:
 
 def _encoded(predicate: Predicate, answer: AnswerValue) -> bool | None:
     """Compare with the sum that is asked for; None where a text names the sum and not its parts."""
+    if answer.letter:
+        return None
+    if "least" in predicate:
+        value = answer.number
+        whole = value is not None and value.denominator == 1
+        return whole and value >= _whole(predicate["least"])
     wanted = target(predicate)
-    return None if answer.letter or wanted is None else answer.number == wanted
+    return None if wanted is None else answer.number == wanted
 
 
 def _root(predicate: Predicate, value: Fraction) -> bool:

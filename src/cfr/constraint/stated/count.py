@@ -1,0 +1,52 @@
+"""Counts: *how many* of things that come in whole numbers only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from cfr.constraint.demand import all_of, at_least, integer
+from cfr.constraint.stated.reading import Reading
+from cfr.constraint.stated.statement import Stated
+
+__all__ = ["read_count"]
+
+# Things of mathematics, and people: none of them is ever given in halves. Apples, hours, dollars
+# and cups are, so they are not here.
+_THINGS: Final = (
+    "integers|numbers|primes|prime numbers|digits|ways|solutions|roots|zeros|zeroes|divisors"
+    "|factors|multiples|pairs|triples|quadruples|tuples|subsets|permutations|combinations"
+    "|arrangements|sequences|paths|functions|polynomials|triangles|rectangles|quadrilaterals"
+    "|parallelograms|trapezoids|polygons|vertices|edges|faces|diagonals|intersections"
+    "|elements|palindromes|squares|cubes|perfect squares|perfect cubes"
+    "|words|strings|codes|passwords|license plates|outcomes|colorings|colourings|tilings|lattice points"
+    "|handshakes|committees|teams|outfits|values|matrices|partitions|games|matches"
+    "|people|persons|students|children|kids|boys|girls|men|women|players|teachers|adults|guests"
+    "|passengers|members|friends|classmates|workers|employees|customers|visitors|voters"
+)
+_ADJECTIVES: Final = r"(?:\s+(?!of\b|more\b|as\b|fewer\b|less\b|hours?\b|times\b)[a-z0-9\-']+(?:\s*-\s*[a-z]+)?){0,4}?"
+_HOW_MANY: Final = re.compile(
+    rf"\bhow\s+many{_ADJECTIVES}\s+(?:{_THINGS})\b"
+    rf"|\b(?:find|determine|compute|calculate|what\s+is)\s+the\s+(?:total\s+)?number\s+of{_ADJECTIVES}\s+(?:{_THINGS})\b"
+)
+# An average of whole things need not be whole, and neither need a share.
+_FRACTIONAL: Final = re.compile(
+    r"\baverage|\bmean\b|\bexpected\b|\bexpect\b|\bper\b|\bestimate|\bapproximate|\bpercent|%|\bratio\b|\brate\b"
+    r"|\bfraction\b|\bprobab|\beach\s+(?:day|hour|week|month|year|minute)\b"
+)
+
+
+def read_count(reading: Reading) -> Iterator[Stated]:
+    """Read that a number of whole things is asked for: an integer, not negative."""
+    if reading.question is None or reading.recoded:
+        return
+    found = _HOW_MANY.search(reading.plain, *reading.question)
+    if found is None or _FRACTIONAL.search(reading.plain, *reading.question):
+        return
+    yield Stated(
+        "domain",
+        all_of(integer(), at_least(0)),
+        found.span(),
+        "The answer is a count: an integer, not negative.",
+    )

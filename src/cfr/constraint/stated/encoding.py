@@ -1,0 +1,104 @@
+"""Encoded answers: the sum of parts like m + n that the text says to be whole numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from cfr.constraint.demand import code
+from cfr.constraint.stated.reading import ASK, Reading
+from cfr.constraint.stated.statement import Stated
+
+__all__ = ["read_encoding"]
+
+_TERM: Final = r"(?:\d{1,4}\s*)?[a-z]"
+_ASKED: Final = re.compile(
+    rf"\b(?:{ASK}|how\s+much\s+is|express|write|give)\s+(?:(?:the\s+)?(?:value|sum)\s+(?:of\s+)?)?"
+    rf"({_TERM}(?:\s*\+\s*{_TERM})*)(?=\s*(?:[.?!,;]|$|alone\b|if\b|where\b|when\b|given\b|as\b))"
+)
+_LETTERS: Final = r"[a-z](?:\s*,\s*(?:and\s+)?[a-z]|\s+and\s+[a-z])*"
+_KIND: Final = (
+    r"(?:(?:all|both|distinct|relatively|mutually|pairwise|coprime|co-prime|prime|square-?free"
+    r"|positive|non-?negative|nonzero|whole|natural|not\s+necessarily|,|and|some|the|two|three)\s*)*"
+    r"(?:integers?|primes?|(?:whole|natural|prime)\s+numbers?)"
+)
+_DECLARED: Final = re.compile(
+    rf"(?<![a-z\\])({_LETTERS})\s*(?:,\s*)?(?:are|is|be|being|both)\s+(?:all\s+|both\s+|a\s+|an\s+)*({_KIND})"
+)
+_DECLARED_BEFORE: Final = re.compile(rf"\b({_KIND})\s+({_LETTERS})(?![a-z])")
+_LOWEST: Final = re.compile(
+    r"\b(?:in|to|is|into)\s+(?:its\s+|the\s+)?(?:lowest|simplest|reduced|simplified|most\s+simplified|fully\s+reduced)\s+(?:terms|form|fraction)"
+    r"|\bin\s+its\s+simplest|\bfully\s+(?:simplified|reduced)|\bcancell?ing\s+every\s+common\s+factor"
+    r"|\b(?:lowest|simplest)\s+(?:terms|form)\b|\birreducible\b|\breduced\s+fraction\b"
+)
+_FRACTION: Final = re.compile(
+    r"\\[dt]?frac\s*\{\s*([a-z])\s*\}\s*\{\s*([a-z])\s*\}|\b([a-z])\s*/\s*([a-z])\b"
+)
+_RATIO: Final = re.compile(r"(?<![a-z])([a-z](?:\s*:\s*[a-z]){1,5})(?![a-z])")
+
+
+def read_encoding(reading: Reading) -> Iterator[Stated]:
+    """Read that a sum of named whole parts is asked for, or one of them alone."""
+    asked = reading.question and _ASKED.search(reading.plain, *reading.question)
+    factors = _factors(asked[1]) if asked else None
+    if not asked or not factors:
+        return
+    least, proofs = _declared(reading.plain)
+    if not all(letter in least for letter in factors):
+        return
+    parts = [(factor, least[letter]) for letter, factor in factors.items()]
+    lowest = sum(factor * low for factor, low in parts if low is not None)
+    signed = any(low is None for _, low in parts)
+    named = [found.group(1) or found.group(3) for found in _FRACTION.finditer(reading.plain)]
+    predicate = code(
+        *factors.values(),
+        least=None if signed else lowest,
+        fraction=len(factors) == 2 and any(name in factors for name in named),
+    )
+    about = f"{asked[1]} of whole numbers" if len(factors) > 1 else f"the whole number {asked[1]}"
+    bound = "" if signed else f" of at least {lowest}"
+    for span in (asked.span(), *proofs):
+        yield Stated("format", predicate, span, f"The answer is {about}: an integer{bound}.")
+
+
+def _factors(expression: str) -> dict[str, int] | None:
+    """Take a sum apart: ``100m + n`` has the factors 100 and 1; None where a letter recurs."""
+    factors: dict[str, int] = {}
+    for term in "".join(expression.split()).split("+"):
+        if term[-1] in factors:
+            return None
+        factors[term[-1]] = int(term[:-1] or 1)
+    return factors
+
+
+def _declared(plain: str) -> tuple[dict[str, int | None], list[tuple[int, int]]]:
+    """Find the letters that stand for whole numbers, each with the least value it can have."""
+    least: dict[str, int | None] = {}
+    proofs: list[tuple[int, int]] = []
+    for pattern, letters, kind in ((_DECLARED, 1, 2), (_DECLARED_BEFORE, 2, 1)):
+        for found in pattern.finditer(plain):
+            for letter in re.findall(r"\b[a-z]\b", found[letters]):
+                least.setdefault(letter, _least(found[kind]))
+            proofs.append(found.span())
+    if lowest := _LOWEST.search(plain):
+        for found in _FRACTION.finditer(plain):
+            above, below = found[1] or found[3], found[2] or found[4]
+            least.setdefault(above, 0 if _CHANCE.search(plain) else None)
+            least.setdefault(below, 1)
+        for found in _RATIO.finditer(plain):
+            for letter in re.findall(r"[a-z]", found[1]):
+                least.setdefault(letter, 0)
+        proofs.append(lowest.span())
+    return least, proofs
+
+
+def _least(kind: str) -> int | None:
+    if re.search(r"(?<!relatively )\bprime", kind) and "relatively" not in kind:
+        return 2
+    if re.search(r"non-?negative|whole", kind):
+        return 0
+    return 1 if re.search(r"positive|natural", kind) else None
+
+
+_CHANCE: Final = re.compile(r"\bprobability\b|\bchance\b|\blikely\b")

@@ -1,0 +1,45 @@
+"""Whole numbers in running text: single ones, lists of them, and number words."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["INTEGER", "NUMBERS", "ORDINALS", "WORDS", "to_integer", "to_integers"]
+
+WORDS: Final = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()
+    )
+}
+ORDINALS: Final = {
+    word: value
+    for value, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1
+    )
+}
+
+# A number that is the beginning of something longer (2.5, 3!, 4^n, 5 + x, 6%) is not this number.
+_DIGITS: Final = r"(?<![\d.,^_\\])(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,30})(?![\d\w]|[.,]\d)"
+_NO_MORE: Final = (
+    r"(?!\s*(?:[\^!+*/=%\\{(_:<>-]|times\b|percent\b|per\s?cent\b|divided\b|plus\b|minus\b"
+    r"|factorial\b|squared\b|cubed\b|[b-z]\b))"
+)
+INTEGER: Final = f"{_DIGITS}{_NO_MORE}"
+"""The pattern of a whole number that stands for itself."""
+NUMBERS: Final = rf"{INTEGER}(?:\s*,\s*(?:and\s+)?{INTEGER}|\s+(?:and|or)\s+{INTEGER})*"
+"""The pattern of one or more of them: ``10, 11 and 14``."""
+
+_ONE: Final = re.compile(r"\d[\d,]*\d|\d")
+
+
+def to_integer(text: str) -> int:
+    """Read a number that INTEGER has matched."""
+    return int(text.replace(",", ""))
+
+
+def to_integers(text: str) -> list[int]:
+    """Read the numbers of a list that NUMBERS has matched."""
+    pieces = re.split(r",\s+|\s+,|\s+(?:and|or)\s+|\s+", text)
+    return [to_integer(piece.strip(", ")) for piece in pieces if piece and piece[0].isdigit()]

@@ -1,0 +1,57 @@
+"""Reading all the constraints that a text states.
+
+Every rule names the words without which it has nothing to say. One pass of an Aho-Corasick
+automaton finds which of them occur, and only those rules run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+from ahocorasick_rs import AhoCorasick
+
+from cfr.constraint.stated.count import read_count
+from cfr.constraint.stated.encoding import read_encoding
+from cfr.constraint.stated.reading import LONGEST, Reading, plain_text
+from cfr.constraint.stated.remainder import read_digit, read_remainder
+from cfr.constraint.stated.statement import Stated
+
+__all__ = ["read_stated"]
+
+Rule: TypeAlias = Callable[[Reading], Iterator[Stated]]
+
+_RULES: Final[tuple[tuple[Rule, tuple[str, ...]], ...]] = (
+    (read_remainder, ("remainder", "residue", "mod")),
+    (read_digit, ("digit",)),
+    (read_count, ("how many", "number of")),
+    (read_encoding, ("+", "integer", "lowest", "simplest", "denominator", "prime")),
+)
+
+
+def read_stated(text: str) -> tuple[Stated, ...]:
+    """Read the constraints on the answer that a problem's text states, in the text's order."""
+    if len(text) > LONGEST:
+        return ()
+    plain = plain_text(text)
+    called = {
+        rank
+        for word, _, _ in _WORDS.find_matches_as_indexes(plain, overlapping=True)
+        for rank in _CALLED[word]
+    }
+    reading = Reading(text, plain)
+    if not called or reading.question is None or reading.in_parts:
+        return ()
+    found = {
+        (one.span, str(one.predicate)): one
+        for rank in sorted(called)
+        for one in _RULES[rank][0](reading)
+    }
+    return tuple(sorted(found.values(), key=lambda one: (one.span, one.kind)))
+
+
+_KEYS: Final = sorted({word for _, words in _RULES for word in words})
+_WORDS: Final = AhoCorasick(_KEYS)
+_CALLED: Final = [
+    [rank for rank, (_, words) in enumerate(_RULES) if word in words] for word in _KEYS
+]

@@ -1,0 +1,78 @@
+"""Remainders and digits that are asked for: whole numbers of a known range."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from cfr.constraint.demand import all_of, between, integer, least_residue
+from cfr.constraint.stated.numeral import INTEGER, ORDINALS, WORDS, to_integer
+from cfr.constraint.stated.reading import ASK, Reading
+from cfr.constraint.stated.statement import Stated
+
+__all__ = ["read_digit", "read_remainder"]
+
+_ASKED: Final = re.compile(
+    rf"\b{ASK}\s+(?:(?:its|the|a)\s+)?(?:(?:positive|non-?negative|least|smallest)\s+)*"
+    r"(?:remainder|residue)\b"
+)
+_DIVISOR: Final = re.compile(
+    rf"\b(?:divided\s+by|dividing\s+by|division\s+by|modulo|mod(?:ulo)?)\s+({INTEGER})"
+)
+_POLYNOMIAL: Final = re.compile(r"\bpolynomial|\bdivided\s+by\s+\(?\d*\s*[a-z]\s*[\^+-]|\bmatri")
+_MODULO: Final = re.compile(
+    rf"\b(?:{ASK})\s[^,;?]{{1,120}}?[\s(,](?:modulo|mod|\\pmod|\\bmod)\s*\{{?\s*({INTEGER})\s*\}}?\s*\)?\s*[.?]"
+)
+_NOT_THE_RESIDUE: Final = re.compile(
+    r"\bhow\s+many|\bnumber\s+of|\bsum\b|\ball\b|\bsolutions?\b|\bsmallest|\blargest|\bleast\b"
+    r"|\bgreatest|\border\b|\bproduct\s+of|\bvalues\b|\bsuch\s+that|\bsatisf|\binverses\b|\bpositive"
+)
+_LAST: Final = re.compile(
+    rf"\b{ASK}\s+the\s+(?:last|final|rightmost)\s+({'|'.join(WORDS)}|\d)\s+(?:nonzero\s+)?digits\b"
+    rf"(?!\s+(?:are|is|and|add)\b)"
+)
+_PLACE: Final = re.compile(
+    rf"\b{ASK}\s+the\s+(?:(?:last|final|leading|first|leftmost|rightmost|middle|unknown|missing|"
+    rf"units|unit's|ones|tens|hundreds|thousands|ten-?thousands|tenths|hundredths|{'|'.join(ORDINALS)})\s+)"
+    rf"(?:nonzero\s+|decimal\s+)?digit\b(?!s)"
+)
+
+
+def read_remainder(reading: Reading) -> Iterator[Stated]:
+    """Read that a remainder is asked for, and on division by what."""
+    if reading.question is None or reading.recoded:
+        return
+    start, end = reading.question
+    if _POLYNOMIAL.search(reading.plain):
+        return
+    if asked := _ASKED.search(reading.plain, start, end):
+        divisors = [*_DIVISOR.finditer(reading.plain, start, end)]
+        if divisors:
+            # In a nested remainder the outer divisor is one of them, and the largest is safe.
+            largest = max(to_integer(found[1]) for found in divisors)
+            stop = max(asked.end(), divisors[-1].end())
+            yield from _residue(largest, (min(asked.start(), divisors[0].start()), stop))
+    elif not _NOT_THE_RESIDUE.search(reading.plain, start, end) and (
+        found := _MODULO.search(reading.plain, start, end)
+    ):
+        yield from _residue(to_integer(found[1]), found.span())
+
+
+def _residue(modulus: int, span: tuple[int, int]) -> Iterator[Stated]:
+    if modulus > 0:
+        words = f"The answer is a remainder: an integer from 0 to {modulus - 1}."
+        yield Stated("modular", least_residue(modulus), span, words)
+
+
+def read_digit(reading: Reading) -> Iterator[Stated]:
+    """Read that one digit, or the last few digits, of a number are asked for."""
+    if reading.question is None or reading.recoded:
+        return
+    if found := _PLACE.search(reading.plain, *reading.question):
+        words = "The answer is a digit: an integer from 0 to 9."
+        yield Stated("modular", all_of(integer(), between(0, 9)), found.span(), words)
+    elif found := _LAST.search(reading.plain, *reading.question):
+        length = WORDS.get(found[1]) or int(found[1])
+        words = f"The answer is the last {found[1]} digits of a number: at most {length} digits."
+        yield Stated("modular", least_residue(10**length), found.span(), words)

@@ -1,0 +1,43 @@
+"""Certain repairs: the right answer in the wrong form, mended without asking a model again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cfr.answer.expression.value import AnswerValue, read_answer
+from cfr.constraint.predicate import parts
+from cfr.constraint.stated.statement import Stated
+
+__all__ = ["repair"]
+
+
+def repair(stated: Iterable[Stated], answer: str) -> str | None:
+    """Mend an answer that breaks a constraint, where there is one certain way to do so.
+
+    An integer is reduced where its remainder is asked for; the two parts of a fraction in lowest
+    terms are added where their sum is asked for. None where nothing is broken or nothing is
+    certain.
+    """
+    value = read_answer(answer)
+    if value is None or value.number is None:
+        return None
+    mended = {
+        new
+        for one in stated
+        for predicate in parts(one.predicate)
+        if (new := _mend(dict(predicate), value)) is not None
+    }
+    return str(mended.pop()) if len(mended) == 1 else None
+
+
+def _mend(predicate: dict[str, object], value: AnswerValue) -> int | None:
+    number = value.coefficient
+    match predicate:
+        case {"op": "least_residue", "modulus": int(modulus)} if number.denominator == 1:
+            return None if 0 <= number < modulus else number.numerator % modulus
+        case {"op": "encoded", "factors": [1, 1], "of": "fraction"} if (
+            value.form == "fraction" and value.reduced
+        ):
+            return number.numerator + number.denominator if number > 0 else None
+        case _:
+            return None

@@ -1,0 +1,33 @@
+"""A constraint that a text states, and the check of an answer against such constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cfr.answer.expression.value import read_answer
+from cfr.constraint.predicate import Predicate, Truth, holds
+from cfr.constraint.spec import Kind
+
+__all__ = ["Stated", "check_stated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A constraint on the answer that the text states, with the words that prove it."""
+
+    kind: Kind
+    """One of the paper's eight kinds."""
+    predicate: Predicate
+    span: tuple[int, int]
+    """Where the text says it: ``text[start:end]``."""
+    sentence: str
+    """The same in words, for a person and for a prompt."""
+
+
+def check_stated(stated: Iterable[Stated], answer: str) -> tuple[tuple[Stated, Truth], ...]:
+    """Say of each constraint whether an answer meets it, breaks it or cannot be judged by it."""
+    value = read_answer(answer)
+    if value is None:
+        return tuple((one, "undecided") for one in stated)
+    return tuple((one, holds(one.predicate, value)) for one in stated)
