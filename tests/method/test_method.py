@@ -17,7 +17,16 @@ from cfr.protocol import Completion, Run, Usage
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7. {x} [[problem]]")
 SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "modular", "description": "mod 7"}]})
 REPLIES = {"stage1": SPEC, "router": '{"restrictive": "yes"}', "format": "An integer."}
-VARIANTS = [*METHODS, "cfr(reply=json)", "llm-router(reply=json)", "cfr(prompts=paper)"]
+VARIANTS = [
+    *METHODS,
+    "cfr(reply=json)",
+    "llm-router(reply=json)",
+    "cfr(prompts=paper)",
+    "cfr(question=1,budget=cues)",
+    "program(style=thinking,tell=stated)",
+    "vote(base=program+direct,check=off)",
+    "stated-cfr(own=join)",
+]
 LABELS = {
     "direct": "Direct CoT",
     "reminder": "CoT + final-answer constraint reminder",
@@ -31,6 +40,13 @@ LABELS = {
     "routed-cfr": "Routed-CFR",
     "self-consistency": "Self-Consistency",
     "llm-router": "LLM router",
+    "program": "Program",
+    "vote": "Checked vote",
+    "until-agreed": "Until two agree",
+    "checked": "Checked",
+    "prove": "PROVE",
+    "stated-cfr": "Stated-CFR",
+    "search": "Constraint search",
 }
 
 
