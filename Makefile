@@ -38,9 +38,9 @@ perf: .venv/dev.ok                  ## the speed measurements, each beside a pee
 # Plain name==version lines with hashes and no index address, for every platform and Python >= 3.11.
 lock:
 	$(PYTHON) -m venv .venv/lock && .venv/lock/bin/pip install --quiet uv
-	.venv/lock/bin/uv pip compile pyproject.toml --extra local --group pyproject.toml:build \
+	.venv/lock/bin/uv pip compile pyproject.toml --extra local --extra programs --group pyproject.toml:build \
 	  --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade -o lock/run.txt
-	.venv/lock/bin/uv pip compile pyproject.toml --extra local --extra postgres --extra report --group pyproject.toml:dev \
+	.venv/lock/bin/uv pip compile pyproject.toml --extra local --extra postgres --extra programs --extra report --group pyproject.toml:dev \
 	  --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade -c lock/run.txt -o lock/dev.txt
 
 .venv/bin/python:

@@ -19,7 +19,17 @@ from cfr.engine.scripted import Scripted
 from cfr.method import make
 from cfr.method.registry import METHODS
 from cfr.problem import Problem, Solution
-from cfr.protocol import Call, Completion, Steps, Usage, ask, together
+from cfr.protocol import (
+    Call,
+    Completion,
+    Output,
+    Program,
+    Steps,
+    Usage,
+    ask,
+    execute,
+    together,
+)
 
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.")
 SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "modular", "desc": "mod 7"}]})
@@ -196,3 +206,94 @@ async def test_a_method_sees_on_its_first_run_what_it_will_see_on_a_replay() -> 
     assert outcome.result == r'"\ud83d"' + "\ufffd and \ufffd"
     assert engine.asked[1].messages[0].content == "You said \ufffd"
     assert await drive(quote(), Scripted([]), journal=journal) == outcome
+
+
+def computing() -> Steps[str]:
+    """Ask for a program, run it, and quote what it printed, beside a question."""
+    said = yield from ask(Call.user("x", stage="stage1", max_tokens=1))
+    asked = Call.user("y", stage="direct", max_tokens=1)
+    output, completion = yield (Program(said.text), asked)
+    assert isinstance(output, Output)
+    assert isinstance(completion, Completion)
+    again = yield from execute(Program(f"print({output.text.strip()} + 1)"))
+    return f"{output.text}|{again.text}|{completion.text}"
+
+
+async def test_programs_are_run_and_stand_in_the_transcript() -> None:
+    outcome = await drive(computing(), Scripted(["print(6 * 7)", "z"]))
+    assert outcome.result == "42\n|43\n|z"
+    kinds = [type(entry).__name__ for entry in outcome.transcript]
+    assert kinds == ["Exchange", "Execution", "Exchange", "Execution"]
+    assert len(outcome.exchanges) == 2
+
+
+class DyingSandbox:
+    """A sandbox that fails at the nth program, as a power cut would."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+        self.ran: list[str] = []
+
+    async def run(self, program: Program) -> Output:
+        if len(self.ran) == self.left:
+            raise PowerCut
+        self.ran.append(program.source)
+        return Output("42" if "6" in program.source else "43")
+
+
+@pytest.mark.parametrize("at", [0, 1])
+async def test_crash_at_a_program_and_resume_without_running_the_others_again(at: int) -> None:
+    script, journal = ["print(6 * 7)", "z"], MemoryJournal()
+    whole = await drive(computing(), Scripted(script), sandbox=DyingSandbox(9).run)
+    dies, rest = DyingSandbox(at), DyingSandbox(9)
+    with pytest.raises(PowerCut):
+        await drive(computing(), Scripted(script), journal=journal, sandbox=dies.run)
+    nothing_to_ask = Scripted([])
+    resumed = await drive(computing(), nothing_to_ask, journal=journal, sandbox=rest.run)
+    assert resumed == whole
+    assert [*dies.ran, *rest.ran] == ["print(6 * 7)", "print(42 + 1)"]
+
+
+async def test_programs_and_calls_of_a_round_run_at_the_same_time() -> None:
+    both_here = asyncio.Barrier(2)
+
+    class Meeting:
+        async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+            await asyncio.wait_for(both_here.wait(), 5)
+            return Completion("c")
+
+    async def sandbox(program: Program) -> Output:
+        await asyncio.wait_for(both_here.wait(), 5)
+        return Output("o")
+
+    def mixed() -> Steps[str]:
+        answers = yield (Program("x"), Call.user("x", stage="direct", max_tokens=1))
+        return "".join(answer.text for answer in answers)
+
+    assert (await drive(mixed(), Meeting(), sandbox=sandbox)).result == "oc"
+
+
+async def test_a_watcher_hears_of_programs() -> None:
+    heard: list[str] = []
+
+    class Listener(Watcher):
+        def executing(self, program: Program) -> None:
+            heard.append(program.source)
+
+        def executed(self, program: Program, output: Output) -> None:
+            heard.append(output.text)
+
+    await drive(execute(Program("print(5)")), Scripted([]), watcher=Listener())
+    assert heard == ["print(5)", "5\n"]
+
+
+async def test_an_output_is_seen_as_it_will_be_on_a_replay() -> None:
+    async def sandbox(program: Program) -> Output:
+        assert program.source == "\ufffd\ufffd"
+        return Output("\0\ud83d", "\ud83d", float("nan"))
+
+    journal = MemoryJournal()
+    odd = Program("\0\ud83d")
+    outcome = await drive(execute(odd), Scripted([]), journal=journal, sandbox=sandbox)
+    assert outcome.result == Output("\ufffd\ufffd", "\ufffd", 0.0)
+    assert await drive(execute(odd), Scripted([]), journal=journal) == outcome

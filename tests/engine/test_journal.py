@@ -2,6 +2,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cfr.engine.error import JournalMismatch
 from cfr.engine.journal import (
@@ -10,10 +12,12 @@ from cfr.engine.journal import (
     require_same,
     storable_call,
     storable_completion,
+    storable_output,
+    storable_program,
     storable_usage,
 )
 from cfr.file.storable import LONGEST, MOST
-from cfr.protocol import Call, Completion, Message, Usage
+from cfr.protocol import Call, Completion, Message, Output, Program, Usage
 
 CALL = Call.user("x", stage="direct", max_tokens=1)
 COMPLETION = Completion("4", "length", "two and two", Usage(1, 2))
@@ -35,6 +39,32 @@ async def test_a_completion_is_not_handed_to_another_call() -> None:
     with pytest.raises(JournalMismatch, match=r"call 3 \(stage2\) differs .* start a new run"):
         journal.recall(3, replace(CALL, stage="stage2"))
     assert journal.recall(3, CALL) is COMPLETION
+
+
+async def test_an_output_is_not_handed_to_another_program() -> None:
+    journal = MemoryJournal()
+    output = Output("1\n", "", 0.25)
+    await journal.record(2, Program("print(1)"), output)
+    assert journal.recall(2, Program("print(1)")) is output
+    with pytest.raises(JournalMismatch, match=r"program 2 \(program\) differs"):
+        journal.recall(2, Program("print(2)"))
+    with pytest.raises(JournalMismatch, match=r"call 2 \(direct\) differs"):
+        journal.recall(2, CALL)
+
+
+def test_digests_of_programs_have_a_length_and_no_model() -> None:
+    assert len(digest(Program("\ud800"))) == 64
+    assert digest(Program("a@b")) != digest(Program("a@b", "check"))
+
+
+@given(st.text(st.characters(exclude_categories=())), st.text(), st.floats())
+def test_any_program_and_output_can_be_stored(text: str, error: str, seconds: float) -> None:
+    output = storable_output(Output(text, error, seconds))
+    assert storable_output(output) == output
+    for kept in (output.text, output.error, storable_program(Program(text)).source):
+        assert "\0" not in kept
+        assert kept.encode().decode() == kept
+    assert output.seconds >= 0 or seconds < 0
 
 
 async def test_what_is_recorded_again_stands_instead() -> None:

@@ -1,20 +1,26 @@
+import asyncio
 import json
 import re
 from dataclasses import dataclass, replace
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, cast
 
 import pytest
 import sqlalchemy as sa
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from loopback import Endpoint as Server
 from sums import number_in, reply_right, right, sums
 
+from cfr.engine.drive import drive
 from cfr.engine.engine import SILENT, Decoded, Decoding, Engine, Watcher
 from cfr.engine.error import JournalMismatch
 from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import attempt, schema
+from cfr.evaluation.attempt import StoredJournal
 from cfr.evaluation.budget import BudgetSpent
-from cfr.evaluation.record import attempt_rows
+from cfr.evaluation.record import attempt_rows, stage_rows
 from cfr.evaluation.runner import Job, prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store, StoreError
@@ -22,8 +28,8 @@ from cfr.evaluation.summary import summaries
 from cfr.file.storable import MOST
 from cfr.method import Method
 from cfr.method import make as make_method
-from cfr.problem import Problem, Solution
-from cfr.protocol import Call, Completion, Steps, Usage, ask
+from cfr.problem import Json, Problem, Solution
+from cfr.protocol import Call, Completion, Output, Program, Steps, Usage, ask, execute
 
 SERIES = Series("sums", "direct", "model-a")
 
@@ -238,3 +244,84 @@ async def test_a_call_that_is_refused_fails_its_attempt_and_no_other(url: str) -
         assert "refused to store it" in rows["p0"]["error"]
         assert (job.tally.failed, job.tally.ok) == (1, 2)
         assert (await make(store, make_method("cfr"), Scripted(right))).tally.complete
+
+
+@dataclass(frozen=True)
+class Computes:
+    """A method whose model writes programs."""
+
+    label: ClassVar[str] = "Computes"
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        said = yield from ask(Call.user(problem.text, stage="direct", max_tokens=9))
+        output = yield from execute(Program(said.text))
+        yield from ask(Call.user(output.text, stage="direct", max_tokens=9))
+        ran: Json = [{"source": said.text, "output": output.text, "error": output.error}]
+        return Solution(output.text.strip(), said.text, details={"programs": ran})
+
+
+class Unplugged(Exception):
+    pass
+
+
+HOSTILE_TEXTS = st.text(st.characters(exclude_categories=()), max_size=30) | st.sampled_from(
+    ["\0", "\ud83d", "\x1b[2J\x1b]0;title\x07", "=cmd()", "<script>alert(1)</script>", "\u202e"]
+)
+
+
+async def test_an_attempt_goes_on_behind_a_program_without_running_it_again(url: str) -> None:
+    replies = iter(["print(40 + 2)"])
+
+    def reply(call: Call) -> str:
+        for said in replies:
+            return said
+        raise Unplugged
+
+    with Store(url) as store:
+        series = replace(SERIES, method="computes", given=Computes())
+        job = prepare(store, series, sums(1), 1, Scripted(reply))
+        await run(store, [job], width=1)
+        assert job.tally.failed == 1
+        (stored,) = store.begun(1).values()
+        assert [type(one.answer) for one in stored.values()] == [Completion, Output]
+        assert cast("Output", stored[1].answer).seconds > 0
+        seen = cast("Output", stored[1].answer)
+        engine = Scripted(["fine"])
+        job = prepare(store, series, sums(1), 1, engine)
+        await run(store, [job], width=1)
+        assert [call.messages[0].content for call in engine.asked] == ["42\n"]
+        (row,) = attempt_rows(store)
+        assert row["answer"] == "42"
+        stages = json.loads(row["stages"])
+        assert stages["direct"]["calls"] == 2
+        assert stages["program"] == {
+            "calls": 1,
+            "input_tokens": 0,
+            "output_tokens": 0,
+            "seconds": seen.seconds,
+        }
+        assert [stage["stage"] for stage in stage_rows(store)] in (["direct"], [])
+
+
+@settings(max_examples=25, deadline=None)
+@given(HOSTILE_TEXTS, HOSTILE_TEXTS, HOSTILE_TEXTS)
+def test_programs_and_outputs_cannot_break_a_store(source: str, text: str, error: str) -> None:
+    asyncio.run(_stored_and_replayed(source, text, error))
+
+
+async def _stored_and_replayed(source: str, text: str, error: str) -> None:
+    async def sandbox(program: Program) -> Output:
+        return Output(text, error, 0.5)
+
+    with TemporaryDirectory() as folder, Store(f"{folder}/runs.db") as store:
+        registered = store.register(SERIES, sums(1))
+        (number,) = registered.problems.values()
+        key = {"series": registered.series, "problem": number, "run": 0}
+        journal = StoredJournal(store, key, {})
+        steps, engine = execute(Program(source)), Scripted([])
+        first = await drive(steps, engine, journal=journal, sandbox=sandbox)
+        known = store.begun(registered.series)[number, 0]
+        again = StoredJournal(store, key, known)
+        assert await drive(execute(Program(source)), engine, journal=again) == first
+        (row,) = store.read(sa.select(schema.calls.c.messages))
+        assert json.loads(row.messages)[0]["role"] == "program"

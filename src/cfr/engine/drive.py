@@ -1,20 +1,40 @@
-"""The driver of a method: performs its calls with an engine until it returns."""
+"""The driver of a method: performs its calls with an engine, its programs in a sandbox."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from cfr.engine.engine import SILENT, Engine, Watcher
-from cfr.engine.error import EngineError
-from cfr.engine.journal import Journal, storable_call, storable_completion
-from cfr.protocol import Answer, Call, Completion, Entry, Exchange, Program, Run, Step, Steps
+from cfr.engine.journal import (
+    Journal,
+    storable_call,
+    storable_completion,
+    storable_output,
+    storable_program,
+)
+from cfr.engine.sandbox.sandbox import run_program
+from cfr.protocol import (
+    Answer,
+    Call,
+    Completion,
+    Entry,
+    Exchange,
+    Output,
+    Program,
+    Run,
+    Steps,
+)
 from cfr.thinking import split_thinking
 
-__all__ = ["Outcome", "drive"]
+__all__ = ["Outcome", "RunProgram", "drive"]
 
 T = TypeVar("T")
+
+RunProgram: TypeAlias = Callable[[Program], Awaitable[Output]]
+"""What runs programs: a sandbox, or what stands for one in a test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +51,19 @@ class Outcome(Generic[T]):
 
 
 async def drive(
-    steps: Steps[T], engine: Engine, *, watcher: Watcher = SILENT, journal: Journal | None = None
+    steps: Steps[T],
+    engine: Engine,
+    *,
+    watcher: Watcher = SILENT,
+    journal: Journal | None = None,
+    sandbox: RunProgram = run_program,
 ) -> Outcome[T]:
-    """Run a method to its end. Calls of one round are performed at the same time.
+    """Run a method to its end. Calls and programs of one round are performed at the same time.
 
-    With a journal, completions it already has are not asked for again, and each new one is stored
-    before the method sees it. Whatever an engine returns passes the gate for storable values first,
-    so that the method sees the same on a replay; thinking inside a reply is set apart there too.
+    With a journal, answers it already has are not asked for again, and each new one is stored
+    before the method sees it. Whatever comes from outside passes the gate for storable values
+    first, so that the method sees the same on a replay; thinking inside a reply is set apart there
+    too.
     """
     run = Run(steps)
     while not run.done:
@@ -45,7 +71,9 @@ async def drive(
         # All steps of a round are waited for even if one fails: what is paid for is journalled.
         results = await asyncio.gather(
             *(
-                _perform(step, first + n, engine, watcher, journal)
+                _execute(step, first + n, sandbox, watcher, journal)
+                if isinstance(step, Program)
+                else _perform(step, first + n, engine, watcher, journal)
                 for n, step in enumerate(run.round)
             ),
             return_exceptions=True,
@@ -61,25 +89,30 @@ def _unless_failed(result: Answer | BaseException) -> Answer:
 
 
 async def _perform(
-    step: Step, ordinal: int, engine: Engine, watcher: Watcher, journal: Journal | None
-) -> Answer:
-    if isinstance(step, Program):
-        raise EngineError("this engine runs no programs yet")
-    return await _ask(step, ordinal, engine, watcher, journal)
-
-
-async def _ask(
     call: Call, ordinal: int, engine: Engine, watcher: Watcher, journal: Journal | None
 ) -> Completion:
     watcher.started(call)
     completion = journal.recall(ordinal, call) if journal else None
-    if completion is None:
+    if not isinstance(completion, Completion):
         received = await engine.complete(storable_call(call), watcher)
         completion = storable_completion(_with_thinking_apart(received))
         if journal:
             await journal.record(ordinal, call, completion)
     watcher.finished(call, completion)
     return completion
+
+
+async def _execute(
+    program: Program, ordinal: int, sandbox: RunProgram, watcher: Watcher, journal: Journal | None
+) -> Output:
+    watcher.executing(program)
+    output = journal.recall(ordinal, program) if journal else None
+    if not isinstance(output, Output):
+        output = storable_output(await sandbox(storable_program(program)))
+        if journal:
+            await journal.record(ordinal, program, output)
+    watcher.executed(program, output)
+    return output
 
 
 def _with_thinking_apart(completion: Completion) -> Completion:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Protocol, TypeVar, runtime_checkable
 
 from cfr.engine.error import Transient
-from cfr.protocol import Call, Completion
+from cfr.protocol import Call, Completion, Output, Program
 
 __all__ = [
     "SILENT",
@@ -63,6 +63,12 @@ class Watcher:
 
     def finished(self, call: Call, completion: Completion) -> None:
         """Note a completion."""
+
+    def executing(self, program: Program) -> None:
+        """Note that a program is about to be run."""
+
+    def executed(self, program: Program, output: Output) -> None:
+        """Note what became of a program."""
 
 
 class Relay(Watcher):

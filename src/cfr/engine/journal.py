@@ -1,14 +1,15 @@
-"""The journal of an attempt: its completions in order, so that a replay resumes it."""
+"""The journal of an attempt: its answers in order, so that a replay resumes it."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from math import isfinite
 from typing import Protocol
 
 from cfr.engine.error import JournalMismatch
 from cfr.file.storable import LONGEST, MOST, storable_count, storable_text
-from cfr.protocol import Call, Completion, Message, Usage
+from cfr.protocol import Answer, Call, Completion, Message, Output, Program, Step, Usage
 
 __all__ = [
     "Journal",
@@ -17,19 +18,21 @@ __all__ = [
     "require_same",
     "storable_call",
     "storable_completion",
+    "storable_output",
+    "storable_program",
     "storable_usage",
 ]
 
 
 class Journal(Protocol):
-    """A record of the completions of one attempt, by their place in it."""
+    """A record of the answers of one attempt, by the place of their steps in it."""
 
-    def recall(self, ordinal: int, call: Call) -> Completion | None:
-        """Return the stored completion of the attempt's nth call, or None if it was not made."""
+    def recall(self, ordinal: int, step: Step) -> Answer | None:
+        """Return the stored answer to the attempt's nth step, or None if it was not taken."""
         ...
 
-    async def record(self, ordinal: int, call: Call, completion: Completion) -> None:
-        """Store a completion; the attempt goes on when it is safe."""
+    async def record(self, ordinal: int, step: Step, answer: Answer) -> None:
+        """Store an answer; the attempt goes on when it is safe."""
         ...
 
 
@@ -37,38 +40,40 @@ class MemoryJournal:
     """A journal that lasts as long as the process."""
 
     def __init__(self) -> None:
-        self._entries: dict[int, tuple[str, Completion]] = {}
+        self._entries: dict[int, tuple[str, Answer]] = {}
 
-    def recall(self, ordinal: int, call: Call) -> Completion | None:
-        """Return what is stored, and refuse to hand it to a call that asks something else."""
+    def recall(self, ordinal: int, step: Step) -> Answer | None:
+        """Return what is stored, and refuse to hand it to a step that asks something else."""
         if ordinal not in self._entries:
             return None
-        asked, completion = self._entries[ordinal]
-        require_same(ordinal, call, asked)
-        return completion
+        asked, answer = self._entries[ordinal]
+        require_same(ordinal, step, asked)
+        return answer
 
-    async def record(self, ordinal: int, call: Call, completion: Completion) -> None:
-        """Keep the completion."""
-        self._entries[ordinal] = (digest(call), completion)
+    async def record(self, ordinal: int, step: Step, answer: Answer) -> None:
+        """Keep the answer."""
+        self._entries[ordinal] = (digest(step), answer)
 
 
-def require_same(ordinal: int, call: Call, stored: str) -> None:
-    """Refuse a call whose digest is not the stored one."""
-    if digest(call) != stored:
+def require_same(ordinal: int, step: Step, stored: str) -> None:
+    """Refuse a step whose digest is not the stored one."""
+    if digest(step) != stored:
+        kind = "program" if isinstance(step, Program) else "call"
         raise JournalMismatch(
-            f"call {ordinal} ({call.stage}) differs from the stored one: a prompt, budget, model "
+            f"{kind} {ordinal} ({step.stage}) differs from the stored one: a prompt, budget, model "
             "or method has changed since; start a new run for the changed method"
         )
 
 
-def digest(call: Call) -> str:
-    """Name a call by everything it asks: equal calls have equal digests, in every process.
+def digest(step: Step) -> str:
+    """Name a step by everything it asks: equal steps have equal digests, in every process.
 
     The name of another model that is to answer stands behind the hash, so that a store says who did
     and calls that name none have the digests that they always had.
     """
-    asked = hashlib.sha256(repr(call).encode("utf-8", "surrogatepass")).hexdigest()
-    return asked if call.model is None else f"{asked}@{call.model}"
+    asked = hashlib.sha256(repr(step).encode("utf-8", "surrogatepass")).hexdigest()
+    model = step.model if isinstance(step, Call) else None
+    return asked if model is None else f"{asked}@{model}"
 
 
 def storable_call(call: Call) -> Call:
@@ -96,6 +101,17 @@ def storable_completion(completion: Completion) -> Completion:
         return completion
     finish = "length" if len(completion.text) > LONGEST else completion.finish
     return Completion(text, finish, reasoning, usage)
+
+
+def storable_program(program: Program) -> Program:
+    """Return a program that can be stored as it is run."""
+    return replace(program, source=storable_text(program.source))
+
+
+def storable_output(output: Output) -> Output:
+    """Return an output that reads the same after it was stored."""
+    seconds = output.seconds if isfinite(output.seconds) else 0.0
+    return Output(storable_text(output.text), storable_text(output.error), seconds)
 
 
 def storable_usage(usage: Usage) -> Usage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 from cfr.answer import GradingCase, grade_all
 from cfr.engine.drive import Outcome, drive
@@ -13,17 +13,18 @@ from cfr.engine.engine import SILENT, Engine, Watcher
 from cfr.engine.error import EngineError, JournalMismatch, ModelNotFound, Unauthorized
 from cfr.engine.journal import digest, require_same
 from cfr.engine.refusal import DecodingRefused
+from cfr.engine.sandbox.sandbox import SandboxMissing
 from cfr.error import CfrError
 from cfr.evaluation.budget import BudgetSpent
 from cfr.evaluation.error import StoreError
 from cfr.evaluation.status import Status
-from cfr.evaluation.store import Store, StoredCall, usage_columns
+from cfr.evaluation.store import EXECUTED, Store, StoredCall, usage_columns
 from cfr.evaluation.writer import RowValues
 from cfr.file.printable import printable
 from cfr.file.storable import storable_count, storable_json, storable_text
 from cfr.method import Method
 from cfr.problem import Problem, Solution
-from cfr.protocol import Call, Completion, Message, Usage
+from cfr.protocol import Answer, Call, Completion, Message, Output, Program, Step, Usage
 
 __all__ = ["Ending", "EngineForRun", "StoredJournal", "failed", "make_attempt"]
 
@@ -31,7 +32,7 @@ __all__ = ["Ending", "EngineForRun", "StoredJournal", "failed", "make_attempt"]
 _SEEDS_A_RUN: Final = 1_000
 _ENDS_THE_RUN: Final = (BudgetSpent, DecodingRefused, JournalMismatch, StoreError)
 # No other attempt will fare better.
-_HOPELESS: Final = (Unauthorized, ModelNotFound)
+_HOPELESS: Final = (Unauthorized, ModelNotFound, SandboxMissing)
 _LONGEST_REASON: Final = 400
 
 
@@ -126,7 +127,7 @@ def _place(error: Exception) -> str:
 
 
 class StoredJournal:
-    """The calls of one attempt, in the store."""
+    """The calls and programs of one attempt, in the store."""
 
     def __init__(self, store: Store, key: dict[str, int], known: dict[int, StoredCall]) -> None:
         self._store = store
@@ -145,36 +146,54 @@ class StoredJournal:
         await self._store.forget_calls(self._key)
         return StoredJournal(self._store, self._key, {})
 
-    def recall(self, ordinal: int, call: Call) -> Completion | None:
+    def recall(self, ordinal: int, step: Step) -> Answer | None:
         """Return what is stored of an earlier run, if it was asked the same."""
         if ordinal not in self._known:
             self._began = time.monotonic()
             return None
         stored = self._known[ordinal]
-        require_same(ordinal, call, stored.digest)
-        self.usage += stored.completion.usage
-        return stored.completion
+        require_same(ordinal, step, stored.digest)
+        self._count(stored.answer)
+        return stored.answer
 
-    async def record(self, ordinal: int, call: Call, completion: Completion) -> None:
-        """Store a completion with what was asked."""
-        self.usage += completion.usage
-        messages = [{"role": m.role, "content": m.content} for m in call.messages]
-        await self._store.write_call(
-            self._key
-            | {
-                "ordinal": ordinal,
-                "stage": storable_text(call.stage),
-                "digest": digest(call),
-                "messages": storable_json(messages),
-                "max_tokens": storable_count(call.max_tokens),
-                "text": completion.text,
-                "reasoning": completion.reasoning,
-                "finish": completion.finish,
-                "reported": completion.usage.reported,
-                "seconds": time.monotonic() - self._began,
-            }
-            | usage_columns(completion.usage)
+    async def record(self, ordinal: int, step: Step, answer: Answer) -> None:
+        """Store an answer with what was asked."""
+        self._count(answer)
+        written = (
+            _execution_columns(step.source, answer)
+            if isinstance(step, Program) and isinstance(answer, Output)
+            else self._exchange_columns(cast("Call", step), cast("Completion", answer))
         )
+        named = {"ordinal": ordinal, "stage": storable_text(step.stage), "digest": digest(step)}
+        await self._store.write_call(self._key | named | written)
+
+    def _exchange_columns(self, call: Call, completion: Completion) -> RowValues:
+        messages = [{"role": m.role, "content": m.content} for m in call.messages]
+        return {
+            "messages": storable_json(messages),
+            "max_tokens": storable_count(call.max_tokens),
+            "text": completion.text,
+            "reasoning": completion.reasoning,
+            "finish": completion.finish,
+            "reported": completion.usage.reported,
+            "seconds": time.monotonic() - self._began,
+        } | usage_columns(completion.usage)
+
+    def _count(self, answer: Answer) -> None:
+        if isinstance(answer, Completion):
+            self.usage += answer.usage
+
+
+def _execution_columns(source: str, output: Output) -> RowValues:
+    return {
+        "messages": storable_json([{"role": "program", "content": source}]),
+        "max_tokens": 0,
+        "text": output.text,
+        "reasoning": output.error,
+        "finish": EXECUTED,
+        "reported": True,
+        "seconds": output.seconds,
+    } | usage_columns(Usage())
 
 
 class EngineForRun:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from cfr.evaluation import schema
 from cfr.evaluation.database import patiently
-from cfr.evaluation.store import Store
+from cfr.evaluation.store import EXECUTED, Store
 from cfr.evaluation.writer import RowValues
 
 __all__ = [
@@ -62,8 +62,8 @@ def attempt_columns() -> dict[str, type]:
 def attempt_rows(store: Store) -> Iterator[RowValues]:
     """List every attempt with its problem and series, without loading them all at once.
 
-    ``stages`` says as JSON how many calls, tokens and seconds each stage took, and which model
-    answered it where that is not the one of the series.
+    ``stages`` says as JSON how many calls (or programs), tokens and seconds each stage took, and
+    which model answered it where that is not the one of the series.
     """
     key = (schema.attempts.c[name].label(f"key_{name}") for name in _KEY)
     with closing(_stages_by_attempt(store)) as stages:
@@ -86,7 +86,10 @@ def problem_rows(store: Store) -> Iterator[RowValues]:
 
 
 def stage_rows(store: Store) -> Iterator[RowValues]:
-    """Add up calls, tokens and seconds for each stage of each series, over judged attempts."""
+    """Add up calls, tokens and seconds for each stage of each series, over judged attempts.
+
+    Programs are left out: they are no calls and cost nothing.
+    """
     s, a, c = schema.series, schema.attempts, schema.calls
     names = [s.c[name] for name in _SERIES]
     same = sa.and_(*(a.c[name] == c.c[name] for name in _KEY), a.c.verdict.is_not(None))
@@ -94,6 +97,7 @@ def stage_rows(store: Store) -> Iterator[RowValues]:
         sa.select(*names, c.c.stage, *_spent())
         .join(s, c.c.series == s.c.id)
         .join(a, same)
+        .where(c.c.finish != EXECUTED)
         .group_by(*names, c.c.stage)
     )
     return _stream(store, query)

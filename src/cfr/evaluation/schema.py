@@ -75,6 +75,7 @@ attempts = sa.Table(
     sa.PrimaryKeyConstraint(*_KEY),
 )
 
+# Calls and the programs among them; a program's row is described at ``store.EXECUTED``.
 calls = sa.Table(
     "calls",
     METADATA,

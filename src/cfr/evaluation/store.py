@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -34,9 +34,10 @@ from cfr.evaluation.series import Series
 from cfr.evaluation.writer import RowValues, Writer
 from cfr.file.storable import storable_count
 from cfr.problem import Problem
-from cfr.protocol import Completion, Finish, Usage
+from cfr.protocol import Answer, Completion, Finish, Output, Usage
 
 __all__ = [
+    "EXECUTED",
     "AttemptKey",
     "Registered",
     "Store",
@@ -48,16 +49,20 @@ __all__ = [
 
 T = TypeVar("T")
 
+EXECUTED: Final = "executed"
+"""How a row of ``calls`` finished that is a program's: its text is what the program printed, its
+reasoning the error. So programs stand in their place among the calls, in stores of any age."""
+
 AttemptKey = tuple[int, int]
 """A problem's number in the store and a run's index: an attempt within its series."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredCall:
-    """A call that was completed in an earlier run of an attempt that was not."""
+    """A call or program of an unfinished attempt, with the answer that an earlier run got."""
 
     digest: str
-    completion: Completion
+    answer: Answer
 
 
 class Store:
@@ -162,7 +167,7 @@ class Store:
         )
         found: dict[AttemptKey, dict[int, StoredCall]] = defaultdict(dict)
         for row in self.read(query):
-            stored = StoredCall(row.digest, _completion(row))
+            stored = StoredCall(row.digest, _answer(row))
             found[row.problem, row.run][row.ordinal] = stored
         return dict(found)
 
@@ -259,7 +264,9 @@ _DELETE_CALLS = schema.calls.delete().where(
 )
 
 
-def _completion(row: sa.Row[Any]) -> Completion:
+def _answer(row: sa.Row[Any]) -> Answer:
+    if row.finish == EXECUTED:
+        return Output(row.text, row.reasoning, row.seconds)
     usage = Usage(
         row.input_tokens, row.output_tokens, row.reasoning_tokens, row.cached_tokens, row.reported
     )

@@ -1,4 +1,4 @@
-"""Worker processes for the symbolic tier: bounded, killable, and usable from any thread.
+"""Worker processes, for the symbolic tier and the sandbox: bounded, killable, from any thread.
 
 Everything impure about grading is in this file and in the worker it starts. No signal handler is
 set and no process is forked, so it lives beside any event loop, thread pool or server.
@@ -10,11 +10,12 @@ import atexit
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, cast
 
@@ -33,16 +34,20 @@ class Undecided(Exception):
     """The worker ran out of time or memory; there is no verdict."""
 
 
+class _Gone(Undecided):
+    """The worker had died before it was asked: nothing is known of the task."""
+
+
 class Worker:
     """One process and the pipe to it."""
 
-    def __init__(self, program: tuple[str, ...]) -> None:
+    def __init__(self, program: tuple[str, ...], environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(  # noqa: S603 — our own interpreter
             [sys.executable, "-P", *program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            env={**environment, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
             start_new_session=True,  # Ctrl-C is for the parent, which then ends its workers
         )
         self._requests = cast("IO[bytes]", self._process.stdin)
@@ -55,7 +60,7 @@ class Worker:
         """The process id."""
         return self._process.pid
 
-    def ask(self, task: str, *arguments: Json) -> Json:
+    def ask(self, task: str, *arguments: Json, patience: float = PATIENCE) -> Json:
         """Have one task done; raise Undecided where the worker does not survive it."""
         if not self._ready:
             self._line(START_PATIENCE)
@@ -65,12 +70,14 @@ class Worker:
             self._requests.write(request.encode())
             self._requests.flush()
         except OSError:
-            raise Undecided("the worker had died") from None
-        return json.loads(self._line(PATIENCE))
+            raise _Gone("the worker had died") from None
+        return json.loads(self._line(patience))
 
     def close(self) -> None:
-        """End the process now."""
-        self._process.kill()
+        """End the process now, and those that it has started."""
+        if self._process.returncode is None:  # and not waited for: its number is still its own
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         for pipe in (self._requests, self._replies):
             with suppress(OSError):  # closing flushes, and nobody reads any more
                 pipe.close()
@@ -96,25 +103,38 @@ class Worker:
 class Workers:
     """A fixed number of workers, started when first needed and replaced when they die."""
 
-    def __init__(self, count: int | None = None, program: tuple[str, ...] = PROGRAM) -> None:
+    def __init__(
+        self,
+        count: int | None = None,
+        program: tuple[str, ...] = PROGRAM,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
         self.count = count or os.cpu_count() or 1
         self._program = program
+        self._environment = environment
         self._free = threading.Semaphore(self.count)
         self._lock = threading.Lock()
         self._idle: list[Worker] = []
         self._closed = False
 
+    def ask(self, task: str, *arguments: Json, patience: float = PATIENCE) -> Json:
+        """Have a task done, waiting for a free worker; raise Undecided where it kills it."""
+        try:
+            with self._borrowed() as worker:
+                return worker.ask(task, *arguments, patience=patience)
+        except _Gone:
+            with self._borrowed() as worker:
+                return worker.ask(task, *arguments, patience=patience)
+
     def judge(self, pred: str, gold: str, *, percent: bool = False) -> Ruling:
-        """Have one case judged, waiting for a free worker; raise Undecided where it kills it."""
-        with self._borrowed() as worker:
-            same, why = cast("tuple[bool | None, str]", worker.ask("judge", pred, gold, percent))
+        """Have one case judged; raise Undecided where that kills the worker."""
+        same, why = cast("tuple[bool | None, str]", self.ask("judge", pred, gold, percent))
         return Ruling(same, why)
 
     def is_whole(self, text: str) -> bool | None:
         """Say whether an answer is a whole number; None where that cannot be told, or in time."""
         try:
-            with self._borrowed() as worker:
-                return cast("bool | None", worker.ask("is_whole", text))
+            return cast("bool | None", self.ask("is_whole", text))
         except Undecided:
             return None
 
@@ -131,13 +151,13 @@ class Workers:
         with self._free:
             with self._lock:
                 worker = self._idle.pop() if self._idle else None
-            worker = worker or Worker(self._program)
+            worker = worker or Worker(self._program, self._environment)
             try:
                 yield worker
             except BaseException:
                 # Its pipe may hold half a reply. The next one starts while the caller goes on.
                 worker.close()
-                worker = Worker(self._program)
+                worker = Worker(self._program, self._environment)
                 raise
             finally:
                 self._give_back(worker)

@@ -1,0 +1,1 @@
+"""The sandbox: programs that a model wrote, run without any access to the host."""

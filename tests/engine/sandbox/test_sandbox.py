@@ -1,0 +1,76 @@
+import asyncio
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from cfr.engine.sandbox import sandbox as module
+from cfr.engine.sandbox.sandbox import Limits, Sandbox, SandboxMissing
+from cfr.protocol import Program
+
+
+def test_a_program_runs_and_the_next_one_too_after_a_hostile_one() -> None:
+    with Sandbox(Limits(seconds=0.3), count=1) as sandbox:
+        assert sandbox.run_now(Program("print(6 * 7)")).text == "42\n"
+        stopped = sandbox.run_now(Program("x = 10\nwhile True: x = x * x"))
+        assert stopped.error == "TimeoutError: stopped after 0.3 s"
+        after = sandbox.run_now(Program("print('still here')"))
+    assert (after.text, after.error) == ("still here\n", "")
+    assert after.seconds > 0
+
+
+async def test_programs_run_side_by_side() -> None:
+    with Sandbox(Limits(seconds=5), count=2) as sandbox:
+        outputs = await asyncio.gather(*(sandbox.run(Program(f"print({n})")) for n in range(20)))
+    assert [output.text for output in outputs] == [f"{n}\n" for n in range(20)]
+
+
+def test_a_program_prints_the_same_whenever_it_is_run() -> None:
+    source = "import random, time\nprint(random.random(), time.time(), {'a', 'b', 'c'}, hash('x'))"
+    with Sandbox(count=2) as one, Sandbox(count=1) as other:
+        seen = {box.run_now(Program(source)).text for box in (one, one, other)}
+    assert len(seen) == 1
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes under /proc")
+def test_keys_are_not_in_the_environment_of_any_process_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    with Sandbox(count=1) as sandbox:
+        thread = threading.Thread(target=sandbox.run_now, args=(Program("while True: pass"),))
+        thread.start()
+        found = processes_below(os.getpid(), wanted=2)
+        seen = b"".join(Path(f"/proc/{pid}/environ").read_bytes() for pid in found)
+        thread.join()
+    assert len(found) == 2  # the worker and its interpreter
+    assert b"PYTHONPATH" in seen
+    assert b"sk-secret" not in seen
+
+
+def processes_below(parent: int, wanted: int) -> list[int]:
+    """Wait until the process has workers with children of their own, and list those."""
+    while True:
+        parents = {int(p.parent.name): _parent_of(p) for p in Path("/proc").glob("[0-9]*/stat")}
+        for worker in (pid for pid, above in parents.items() if above == parent):
+            own = [worker, *(pid for pid, above in parents.items() if above == worker)]
+            if len(own) == wanted and b"sandbox" in Path(f"/proc/{worker}/cmdline").read_bytes():
+                return own
+        time.sleep(0.01)
+
+
+def _parent_of(stat: Path) -> int:
+    try:
+        return int(stat.read_text().rpartition(")")[2].split()[1])
+    except OSError:  # it has ended meanwhile
+        return -1
+
+
+def test_where_the_interpreter_is_missing_the_way_out_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda _: None)
+    with pytest.raises(SandboxMissing, match=r"pip install 'constraint-first\[programs\]'"):
+        Sandbox()
