@@ -31,7 +31,9 @@ __all__ = [
     "least_residue",
     "measured",
     "not_whole",
+    "option",
     "parity",
+    "prime",
     "reduced",
     "root",
     "rounded",
@@ -106,6 +108,11 @@ def divides(number: int) -> Predicate:
     return {"op": "divides", "number": number}
 
 
+def prime() -> Predicate:
+    """Require a prime number."""
+    return {"op": "prime"}
+
+
 def square() -> Predicate:
     """Require the square of a whole number."""
     return {"op": "square"}
@@ -129,6 +136,11 @@ def root(*coefficients: int) -> Predicate:
 def form(name: Form) -> Predicate:
     """Require an answer written in this form."""
     return {"op": "form", "form": name}
+
+
+def option(letters: str) -> Predicate:
+    """Require one of these letters, where the answer is a letter at all."""
+    return {"op": "option", "letters": letters}
 
 
 def reduced() -> Predicate:

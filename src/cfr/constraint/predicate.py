@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from math import floor, isqrt
-from typing import Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 from cfr.answer.expression.value import AnswerValue, read_answer
 from cfr.error import CfrError
@@ -118,6 +118,7 @@ def _whole(value: Json) -> int:
 
 # --- Evaluating: a check gets the predicate and the answer, and says None for "cannot say".
 
+_MOST_DIVISORS: Final = 10_000
 _Check: TypeAlias = Callable[[Predicate, AnswerValue], "bool | None"]
 _NumberCheck: TypeAlias = Callable[[Predicate, Fraction], bool]
 
@@ -177,6 +178,20 @@ def _encoded(predicate: Predicate, answer: AnswerValue) -> bool | None:
     return None if wanted is None else answer.number == wanted
 
 
+def _prime(predicate: Predicate, answer: AnswerValue) -> bool | None:  # noqa: ARG001
+    """Try every divisor; a number that is too large for that is left undecided."""
+    if answer.letter:
+        return None
+    value = answer.number
+    if value is None or value.denominator != 1 or value < 2:
+        return False
+    number = value.numerator
+    small = next((by for by in range(2, min(isqrt(number), _MOST_DIVISORS) + 1) if number % by == 0), None)
+    if small is not None:
+        return False
+    return True if isqrt(number) <= _MOST_DIVISORS else None
+
+
 def _root(predicate: Predicate, value: Fraction) -> bool:
     total = Fraction(0)
     for coefficient in cast("list[Json]", predicate["coefficients"]):
@@ -213,6 +228,7 @@ OPS: Mapping[str, _Check] = {
     "divisible": _of_integer(lambda p, value: value % _whole(p["by"]) == 0),
     "parity": _of_integer(lambda p, value: (value % 2 == 1) == (p["parity"] == "odd")),
     "divides": _of_integer(lambda p, value: value > 0 and _whole(p["number"]) % value == 0),
+    "prime": _prime,
     "square": _of_integer(lambda _, value: value >= 0 and isqrt(value) ** 2 == value),
     "digit_sum": _of_integer(
         lambda p, value: value >= 0 and sum(map(int, str(value))) == _whole(p["sum"])
@@ -224,6 +240,7 @@ OPS: Mapping[str, _Check] = {
     "rounded": _of_number(lambda p, value: value == target(p)),
     "in_unit": _of_number(lambda p, value: value == target(p)),
     "counts": _of_number(lambda p, value: value == target(p)),
+    "option": lambda p, answer: answer.letter in str(p["letters"]) if answer.letter else None,
     "form": _form,
     "reduced": _reduced,
     "all": _all,

@@ -7,6 +7,7 @@ from typing import Final
 
 __all__ = ["INTEGER", "NUMBERS", "ORDINALS", "WORDS", "to_integer", "to_integers"]
 
+_ONE: Final = re.compile(r"\d+(?:,\d{3})*(?!\d)")
 WORDS: Final = {
     word: value
     for value, word in enumerate(
@@ -28,10 +29,8 @@ _NO_MORE: Final = (
 )
 INTEGER: Final = f"{_DIGITS}{_NO_MORE}"
 """The pattern of a whole number that stands for itself."""
-NUMBERS: Final = rf"{INTEGER}(?:\s*,\s*(?:and\s+)?{INTEGER}|\s+(?:and|or)\s+{INTEGER})*"
+NUMBERS: Final = rf"{INTEGER}(?:\s*,\s*(?:and\s+)?{INTEGER}|\s+and\s+{INTEGER})*"
 """The pattern of one or more of them: ``10, 11 and 14``."""
-
-_ONE: Final = re.compile(r"\d[\d,]*\d|\d")
 
 
 def to_integer(text: str) -> int:
@@ -41,5 +40,4 @@ def to_integer(text: str) -> int:
 
 def to_integers(text: str) -> list[int]:
     """Read the numbers of a list that NUMBERS has matched."""
-    pieces = re.split(r",\s+|\s+,|\s+(?:and|or)\s+|\s+", text)
-    return [to_integer(piece.strip(", ")) for piece in pieces if piece and piece[0].isdigit()]
+    return [to_integer(one) for one in _ONE.findall(text)]

@@ -11,10 +11,22 @@ from typing import Final, TypeAlias
 
 from ahocorasick_rs import AhoCorasick
 
+from cfr.constraint.stated.asked import read_asked
+from cfr.constraint.stated.chance import read_angle, read_chance, read_options, read_share
+from cfr.constraint.stated.combination import read_combination
 from cfr.constraint.stated.count import read_count
 from cfr.constraint.stated.encoding import read_encoding
+from cfr.constraint.stated.entity import read_entity
+from cfr.constraint.stated.grouping import read_grouping
 from cfr.constraint.stated.reading import LONGEST, Reading, plain_text
 from cfr.constraint.stated.remainder import read_digit, read_remainder
+from cfr.constraint.stated.rounding import read_rounding
+from cfr.constraint.stated.sequence import (
+    read_consecutive,
+    read_mean,
+    read_multiples,
+    read_rank,
+)
 from cfr.constraint.stated.statement import Stated
 
 __all__ = ["read_stated"]
@@ -24,7 +36,29 @@ Rule: TypeAlias = Callable[[Reading], Iterator[Stated]]
 _RULES: Final[tuple[tuple[Rule, tuple[str, ...]], ...]] = (
     (read_remainder, ("remainder", "residue", "mod")),
     (read_digit, ("digit",)),
+    (
+        read_asked,
+        (
+            *("integer", "number", "multiple", "divisor", "factor", "even", "odd", "divisible"),
+            *("largest", "smallest", "greatest", "least"),
+        ),
+    ),
+    (read_entity, ("even", "odd", "divi", "multiple", "than", "digit", "between", "under", "below")),
     (read_count, ("how many", "number of")),
+    (
+        read_grouping,
+        ("rows of", " of ", "equal", "steps of", "together"),
+    ),
+    (read_combination, ("how many", "number of", " in ")),
+    (read_consecutive, ("consecutive",)),
+    (read_mean, ("mean", "average", "halfway")),
+    (read_multiples, ("multiples of", "divisible by")),
+    (read_rank, ("second", "third", "fourth", "fifth")),
+    (read_rounding, ("nearest", "decimal")),
+    (read_chance, ("probability", "likely")),
+    (read_share, ("percent",)),
+    (read_angle, ("angle",)),
+    (read_options, ("(c)", "c)", "c.")),
     (read_encoding, ("+", "integer", "lowest", "simplest", "denominator", "prime")),
 )
 

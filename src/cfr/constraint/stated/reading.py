@@ -38,7 +38,7 @@ _PARTS: Final = re.compile(
     r"\(\s*(?:a|i|1)\s*\)[^()]{1,2000}\(\s*(?:b|ii|2)\s*\)|(?:^|\n)\s*(?:a|i|1)[.)]\s[^\n]*\n+\s*(?:b|ii|2)[.)]\s"
     r"|\bpart\s+(?:a|i|1|one|\(a\))\b"
 )
-_BLANKS: Final = (("\\$", " €"), ("$", " "), ("\\(", "  "), ("\\)", "  "), ("\\,", "  "))
+_BLANKS: Final = (("\\$", " €"), ("$", " "), ("\\(", "  "), ("\\)", "  "), ("\\,", "  "), ("\\{", "  "), ("\\}", "  "))
 
 
 def plain_text(text: str) -> str:
@@ -107,7 +107,7 @@ class Reading:
     @cached_property
     def in_parts(self) -> bool:
         """Whether several things are asked under letters or numbers of their own."""
-        return bool(_PARTS.search(self.plain))
+        return bool(_PARTS.search(self.text))
 
     @cached_property
     def recoded(self) -> bool:

@@ -26,7 +26,7 @@ _MODULO: Final = re.compile(
 )
 _NOT_THE_RESIDUE: Final = re.compile(
     r"\bhow\s+many|\bnumber\s+of|\bsum\b|\ball\b|\bsolutions?\b|\bsmallest|\blargest|\bleast\b"
-    r"|\bgreatest|\border\b|\bproduct\s+of|\bvalues\b|\bsuch\s+that|\bsatisf|\binverses\b|\bpositive"
+    r"|\bgreatest|\border\b|\bproduct\s+of|\bvalues\b|\bsuch\s+that|\bsatisf|\binverses\b|\bpositive|\bcongruent|\\equiv|\bwhich\b|="
 )
 _LAST: Final = re.compile(
     rf"\b{ASK}\s+the\s+(?:last|final|rightmost)\s+({'|'.join(WORDS)}|\d)\s+(?:nonzero\s+)?digits\b"

@@ -1,0 +1,124 @@
+"""Totals of whole parts: every amount of the asked unit is a multiple of 6, so the total is one.
+
+*Each pack holds 15 cards. Ann buys 3 packs, then 4. How many cards has she?* Whatever is done with
+the packs, the answer is a multiple of 15, as long as amounts are only added, taken away and
+repeated. The rule therefore keeps away from every text in which something is divided, compared or
+measured in a second way; see ``_DIVIDED``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import gcd
+from typing import Final
+
+from cfr.constraint.demand import congruent, divisible, integer
+from cfr.constraint.stated.quantity import Amount, read_amounts, stem
+from cfr.constraint.stated.reading import Reading
+from cfr.constraint.stated.statement import Stated
+
+__all__ = ["read_combination"]
+
+_LONGEST: Final = 1_000
+_UNITS: Final = {
+    "minut": {"minut": 1, "hour": 60},
+    "cent": {"cent": 1, "dollar": 100, "nickel": 5, "dim": 10, "quarter": 25},
+    "centimetr": {"centimetr": 1, "cm": 1, "metr": 100, "m": 100},
+}
+_STOP: Final = (
+    r"(?:do|does|did|are|is|was|were|will|would|has|have|had|can|could|may|must|should|in|of|from|to|on"
+    r"|remained|remain|left|altogether|there|celsius|more|lie|go|that|burnt|read|given)\b"
+)
+_ASKED: Final = re.compile(
+    rf"\b(?:how\s+many|(?:find|what\s+is)\s+the\s+(?:total\s+)?number\s+of|what\s+number\s+of)\s+"
+    rf"((?:(?!{_STOP})[a-z]+\b\s*){{1,3}})(?={_STOP}|[?.])"
+    r"|\b(?:in|as\s+a\s+number\s+of)\s+(minutes|cents|centimetres|kilograms|degrees|metres|millimetres|grams)\b"
+)
+# Whatever may make a part smaller than the parts that the text names.
+_DIVIDED: Final = re.compile(
+    r"\b(?:half|halves|halfway|halved|thirds?|quarters?|fourths?|fifths?|sixths?|tenths?|percent\w*|ratio|average|mean"
+    r"|equal\w*|evenly|shar(?:e|es|ed|ing)|split|divid\w*|twice|thrice|doubl\w*|tripl\w*|same|fraction|speed|rates?"
+    r"|proportion\w*|together|sum|difference|product|older|younger|taller|dozens?|pairs?|couple|single"
+    r"|perimeter|area|volume|rectang\w*|triang\w*|circ\w*|radius|width|diagonal|angle|cube|fewer|less"
+    r"|remaining|enough|needs?|how\s+much|unknown|some|several|few|both|except|probability|odds|every\s+other|prime"
+    r"|digits?|multiples?|divisors?|formation|left\s+over|over\s+when|their\s+number|up\s+to|loose"
+    r"|between\s+\d|past\s+the\s+hour)\b|[%/^*=+]|\d\s*:\s*\d"
+)
+_PROBABLY: Final = re.compile(
+    r"\bprobability\b[^.?!;,]{0,60}?\d+\s+percent|\d+\s+percent\s+probability"
+)
+_COMPARED: Final = re.compile(
+    r"\b(?:as|times)\s+(?:many|much|long|old)\b|\bmore\s+than\s+(?!\s*\d)|\b\d+\s+(?:more|extra|additional|others?)\b"
+    r"|\b(?:each|every|per)\s+(?:\d+|two|three|four|five|other)\b|\beach\s+other\b"
+)
+_SHARED: Final = re.compile(
+    r"\bper\b|\b(?:do|does|did|will|can|would|should|must|is|are|has|have)\s+(?:each|every)\b"
+    r"|\b(?:in|for|on|to)\s+(?:each|every|an?)\b|\beach\s*\?|\ba\s+(?:day|week|month|year|hour|minute)\b"
+)
+_TIMES: Final = re.compile(r"\b(second|minute|hour|day|week|month|year)s?\b")
+_START: Final = re.compile(
+    r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is)\b"
+)
+_REMAINDER: Final = re.compile(r"\bremainder\b")
+_WHOLE: Final = re.compile(r"\bto\s+begin\s+with\b|\bare\s+there\b|\bare\s+in\s+the\b|\bat\s+the\s+start\b|\bwas\s+all\b")
+_TEMPERATURE: Final = re.compile(r"\b(?:temperature|thermometer|celsius)\b")
+_CHANGE: Final = re.compile(r"\b(?:fall|fell|drop|change|rise|colder|warmer|lose|difference)\b")
+
+
+def read_combination(reading: Reading) -> Iterator[Stated]:
+    """Read what every total of the amounts in a text must be a multiple of."""
+    if reading.question is None or len(reading.plain) > _LONGEST:
+        return
+    plain = _PROBABLY.sub(lambda found: " " * len(found.group()), reading.plain)
+    start, end = reading.question
+    asked = _ASKED.search(plain, start, end)
+    if asked is None or _DIVIDED.search(plain) or _COMPARED.search(plain):
+        return
+    unit = stem((asked[1] or asked[2]).split()[-1])
+    scale = _UNITS.get(unit, {unit: 1})
+    times = {found[1] for found in _TIMES.finditer(plain)}
+    if _is_single(plain, unit) or (len(times) > 1 and "hour" not in scale):
+        return
+    if asked[1] and _SHARED.search(plain, asked.end(), min(end, asked.end() + 40)):
+        return
+    own = read_amounts(plain, scale)
+    if own:
+        yield from _state(unit, own, asked.span(), plain[start:end])
+
+
+def _is_single(plain: str, unit: str) -> bool:
+    """Whether one thing of the asked kind, or an unknown heap of them, is meant somewhere."""
+    noun = re.escape(unit)
+    return bool(
+        re.search(rf"\b(?:an?|one|another|the\s+last)\s+(?:[a-z]+\s+)?{noun}(?:y|ie|e)?\b", plain)
+        or re.search(rf"\b(?:an?|the)\s+(?:[a-z]+\s+){{0,2}}(?!number)[a-z]+\s+of\s+(?:[a-z]+\s+)?{noun}", plain)
+    )
+
+
+def _state(
+    unit: str, own: list[Amount], asked: tuple[int, int], question: str
+) -> Iterator[Stated]:
+    rates = [one for one in own if one.rate]
+    alone = [one for one in own if not one.rate]
+    common = gcd(*(one.value.numerator for one in rates)) if rates else 0
+    spans = (asked, *(one.span for one in own))
+    if common > 1 and not alone:
+        words = f"The answer is made of amounts that are multiples of {common}."
+        yield from (Stated("modular", divisible(common), span, words) for span in spans)
+    elif common > 1 and len(alone) == 1 and _is_kept(alone[0], question):
+        rest = alone[0].value.numerator % common
+        words = f"The answer leaves the remainder {rest} when divided by {common}."
+        yield from (Stated("modular", congruent(rest, common), span, words) for span in spans)
+    elif unit in _UNITS:
+        words = "The answer is made of whole amounts: an integer."
+        yield Stated("dimension", integer(), asked, words)
+
+
+def _is_kept(alone: Amount, question: str) -> bool:
+    """Whether an amount goes into the answer as it is, once and whole."""
+    if _REMAINDER.search(alone.clause):
+        return bool(_WHOLE.search(question))
+    if _START.search(alone.clause):
+        return bool(_TEMPERATURE.search(question)) and not _CHANGE.search(question)
+    return False

@@ -1,0 +1,88 @@
+"""The one number that a text is about: described here, asked for there.
+
+*A number divides 450. It is odd. Which number is it?* The properties stand in other sentences than
+the question, so they count only where the question points back at the number (*which number is
+it?*) and where nothing is done to it on the way (no sums, no second number).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from cfr.constraint.demand import divides, divisible
+from cfr.constraint.stated.asked import ANOTHER_BASE
+from cfr.constraint.stated.numeral import INTEGER, to_integer, to_integers
+from cfr.constraint.stated.property import read_properties
+from cfr.constraint.stated.reading import Reading
+from cfr.constraint.stated.statement import Stated
+
+__all__ = ["read_entity"]
+
+_POINTS_BACK: Final = re.compile(
+    r"\b(?:which|what)\s*\?"
+    r"|\bwhat\s+is\s+(?:it|this|that)\s*\?"
+    r"|\bwhich\s+(?:is\s+it|one)\b"
+    r"|\b(?:which|what)\s+(?:[a-z]+-digit\s+)?(?:number|integer|year|page|code)\b"
+    r"|\bwhich\s+of\s+the\s+numbers\b|\bwhat\s+is\s+the\s+(?:locker|room|ticket|house|page|phone|secret|right|original)"
+    r"\s+(?:number|price)\s*\?"
+    r"|\b(?:find|determine|what\s+is|name|give)\s+(?:the|this|that|my|his|her)\s+(?:original\s+)?"
+    r"(?:number|integer|code|year)\s*[.?]"
+    r"|\bthe\s+number\s+of\s+(?:the|this|that|his|her)\s+(?:[a-z]+\s+)?[a-z]+(?<!s)\s*[.?]"
+    r"|\bfind\b[^.?]{1,300}?,\s*the\s+only\s+one\b"
+    r"|\b(?:find|which\s+is)\s+the\s+(?:smallest|largest|greatest|least)\s+(?:of\s+(?:them|these)|that|number)\b"
+)
+_COUNTS: Final = re.compile(r"\bhow\s+many\s+([a-z]+)|\bwhat\s+is\s+it\s*\?")
+# Words by which a number becomes another one, or by which a second one comes in.
+_CHANGED: Final = re.compile(
+    r"\b(?:sum|product|difference|quotient|result|resulting|twice|double[ds]?|triple[ds]?|half|squared"
+    r"|another|add(?:ed|s|ing)?|subtract\w*|multipl(?:y|ied|ies|ying)|increase[ds]?|decrease[ds]?"
+    r"|(?:two|three|four|several|other|new|second|first)\s+(?:different\s+|positive\s+)*(?:numbers?|integers?))\b"
+)
+_DIGITS: Final = re.compile(
+    r"\b(?:the\s+)?sum\s+of\s+(?:its|whose|the)\s+digits\b|\bdigit\s+sum\b|\badd\s+up\s+to\b|\bdigits\s+with\s+sum\b"
+)
+_KIND: Final = r"(?:(?:whole|natural|positive|possible|page|biggest|largest|smallest)\s+)*"
+_THING: Final = r"(?:number|integer|code|year|divisor|factor|multiple)"
+_IS: Final = r"(?:is|was|are|must\s+be|should\s+be|has\s+to\s+be|lies|has|becomes?|remain(?:s|ing)?)"
+_SUBJECT: Final = re.compile(
+    rf"\b(?:[a-z]+'s\s+[a-z]+\s+number)\s+(?={_IS}\b)|\b(?:it|this\s+number|(?:the|its|this)\s+(?:page\s+)?(?:number|code|integer))\s+(?={_IS}\b)"
+    rf"|(?<!than\s)\b(?:an?|one)\s+(?=(?:[a-z0-9\-]+\s+){{0,3}}?(?:number|integer|code|year)\b)"
+    rf"|\b(?:exactly\s+one|only\s+one|the\s+only)\s+(?=(?:[a-z0-9\-]+\s+){{0,3}}?{_THING}\b)"
+    r"|\bthe\s+(?=(?:even|odd)\s+ones\b)|\b(?:the\s+(?:only\s+)?one|such\s+number)\s+(?=that\b)"
+    r"|\bthe\s+(?:last|first|biggest|smallest|largest)\s+(?=possible\s+number\b|(?:even|odd)\s+number\b)"
+    r"|\bthe\s+numbers\s+(?=under\b|below\b|over\b|above\b|from\b|between\b)"
+    r"|\bwhile\s+remaining\s+|\bthe\s+(?:winning|lucky)\s+[a-z]+\s+(?=is\b)|\bwhich\s+is\s+the\s+[a-z]+\s+(?=that\b)"
+    r"|\bexactly\s+one\s+of\s+the\s+numbers\s+[\d\s,]{1,200}and\s+\d+\s+(?=is\b)"
+    r"|\bwhich\s+of\s+the\s+numbers\s+[\d\s,]{1,200}and\s+\d+\s+(?=is\b)"
+    r"|\b(?:and|if|so\s+that)\s+(?=(?:the|its)\s+digits\s+(?:add|sum))|\b(?=the\s+digits\s+of\s+(?:a|the)\b)"
+    r"|\b(?=the\s+sum\s+of\s+its\s+digits\s+is\b)|\bform\s+the\s+[a-z]+\s+possible\s+|\bhas\s+(?=the\s+digit\s+sum\b)"
+)
+_COUNT_SUBJECT: Final = re.compile(
+    r"\b(?:their|this)\s+number\s+(?=is\b)|\bthe\s+number\s+of\s+([a-z]+)\s+(?=is\b)"
+    r"|\b(?=there\s+are\s+(?:more|fewer|less|at)\b)|\b(?=(?:and\s+)?the\s+digits\s+of\s+(?:the|this)\s+number\b)"
+    r"|\band\s+(?=it\s+is\s+(?:even|odd)\b)|\bas\s+many\s+as\s+possible\s+(?=but\b)"
+)
+
+
+def read_entity(reading: Reading) -> Iterator[Stated]:
+    """Read what the text says of the one number, or the one count, that it asks for."""
+    if reading.question is None or reading.recoded or ANOTHER_BASE.search(reading.plain):
+        return
+    plain = reading.plain
+    start, end = reading.question
+    if _CHANGED.search(_DIGITS.sub(" ", plain)):
+        return
+    if _POINTS_BACK.search(plain, start, end):
+        for subject in _SUBJECT.finditer(plain):
+            yield from read_properties(plain, subject.end(), _sentence_end(reading, subject.end()))[0]
+    if counted := _COUNTS.search(plain, start, end):
+        for subject in _COUNT_SUBJECT.finditer(plain):
+            if subject[1] in (None, counted[1]):
+                stop = _sentence_end(reading, subject.end())
+                yield from read_properties(plain, subject.end(), stop)[0]
+
+
+def _sentence_end(reading: Reading, at: int) -> int:
+    return next((end for start, end in reading.sentences if start <= at < end), len(reading.plain))

@@ -1,0 +1,117 @@
+"""Amounts in a text: every number with the thing it counts, and whether it is told of one of many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import takewhile
+from typing import Final
+
+from cfr.constraint.stated.numeral import WORDS
+
+__all__ = ["Amount", "read_amounts", "stem"]
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number of the thing that is asked for, in the asked unit."""
+
+    value: Fraction
+    span: tuple[int, int]
+    rate: bool
+    """Whether it is told of each of many: *every pack holds 15 cards*."""
+    clause: str
+    """The words before it in its clause."""
+
+
+_NUMBER: Final = re.compile(
+    rf"(?<![\w.,])(?:(\d+(?:,\d{{3}})*(?:\.\d+)?)(?!\w)|({'|'.join(WORDS)})\b)"
+)
+_PRONOUN: Final = re.compile(
+    r"\b(?:other|each|every|any|this|that|the|next|which|wrong|right|larger|smaller|clear|plain|short"
+    r"|long|last|[a-z]+ing|an?\s+[a-z]+)\s+$"
+)
+_LIMIT: Final = re.compile(r"\b(?:at\s+least|at\s+most|more\s+than|less\s+than|fewer\s+than)\s+$")
+_GOES_ON: Final = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+|or\s+)(?:minus\s+)?\d")
+_NOUNS: Final = re.compile(r"(?:\s*-?\s*[a-z]+){0,3}")
+_OF: Final = re.compile(
+    r"\s*of\s+(?:(them|these|those|which|it)\b|(?:the|these|those|this|his|her)\s+(?:\d+\s+)?([a-z]+))"
+)
+# A clause that tells how much there is in one of many: "each pack holds", "a win brings".
+_RATE: Final = re.compile(
+    r"\b(?:each|every|all|any|per)\b|\ban?\s+(?:[a-z]+\s+){1,4}?"
+    r"(?:has|holds?|takes?|costs?|pays?|brings?|gives?|earns?|means|counts|makes?|carries|contains|weighs|for)\b"
+    r"|\blength(?:\s+of)?\b|\bsteps\s+of\b|\bpieces\s+of\b|\bbunches\s+of\b|\b(?:one|an?)\s+turn\b|\bdistance\s+of\b|\bwith\s+\d+\s+seats"
+)
+_IN_EACH: Final = re.compile(
+    r"\s*(?:[a-z]+\s+){0,3}?(?:each|every|apiece|per)\b|\s*(?:[a-z]+\s+){0,3}?(?:on|in|to|for)\s+an?\s"
+)
+
+
+def stem(noun: str) -> str:
+    """Cut off the ending by which one thing and many things differ."""
+    for ending in ("ies", "ie", "y", "es", "e", "s"):
+        if noun.endswith(ending) and len(noun) > len(ending) + 1:
+            return noun[: -len(ending)]
+    return noun
+
+
+def read_amounts(plain: str, scale: Mapping[str, int]) -> list[Amount] | None:
+    """Find the amounts of the units in ``scale``, and all numbers that may be such amounts.
+
+    None where a number is no whole amount, or where none names the unit.
+    """
+    own: list[Amount] = []
+    pending: list[tuple[Fraction, tuple[int, int]]] = []
+    named = last_own = False
+    for found in _NUMBER.finditer(plain):
+        before = plain[max(found.start() - 24, 0) : found.start()]
+        if found[2] == "one" and _PRONOUN.search(before):
+            continue
+        value = Fraction(found[1].replace(",", "")) if found[1] else Fraction(WORDS[found[2]])
+        pending.append((value, found.span()))
+        if _GOES_ON.match(plain, found.end()):
+            continue
+        known, bare = _noun(plain, found.end(), scale, last_own=last_own)
+        factor = scale[known] if known else 1
+        if any((one * factor).denominator != 1 for one, _ in pending):
+            return None
+        last_own = known is not None or bare
+        if known or (bare and not _LIMIT.search(before)):
+            named = named or known is not None
+            clause = _clause(plain, pending[0][1][0])
+            rate = bool(_RATE.search(clause) or _IN_EACH.match(plain, found.end()))
+            own.extend(Amount(one * factor, span, rate, clause) for one, span in pending)
+        pending = []
+    return own if named and not pending else None
+
+
+def _noun(
+    plain: str, at: int, scale: Mapping[str, int], *, last_own: bool
+) -> tuple[str | None, bool]:
+    """Say which known unit a number counts, and else whether it may count any thing at all."""
+    if of := _OF.match(plain, at):
+        if of[1]:  # "7 of them": whatever was counted before
+            return None, last_own
+        return (stem(of[2]), False) if stem(of[2]) in scale else (None, False)
+    match = _NOUNS.match(plain, at)
+    nouns = [stem(word) for word in match.group().replace("-", " ").split()] if match else []
+    counted = list(takewhile(lambda noun: noun not in _FUNCTION, nouns))
+    return next((noun for noun in counted if noun in scale), None), not counted
+
+
+_FUNCTION: Final = frozenset(
+    stem(word)
+    for word in (
+        "and or but for from to in on at a an the more less of if when then is are was it its he she"
+        " they each every left remain other per with by which who that as go stay had have has drawn"
+        " won lost"
+    ).split()
+)
+
+
+def _clause(plain: str, start: int) -> str:
+    begin = max(plain.rfind(mark, 0, start) for mark in ".?!;,")
+    return plain[begin + 1 : start]

@@ -1,0 +1,74 @@
+"""Rounding that is asked for: how many decimals the answer may have, or what it is a multiple of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from cfr.constraint.demand import decimals, divisible
+from cfr.constraint.stated.numeral import ORDINALS, WORDS
+from cfr.constraint.stated.reading import Reading
+from cfr.constraint.stated.statement import Stated
+
+__all__ = ["read_rounding"]
+
+_PLACES: Final = {
+    **dict.fromkeys(("integer", "whole number", "whole", "unit", "dollar", "percent", "degree"), 0),
+    "tenth": 1,
+    "hundredth": 2,
+    "thousandth": 3,
+    "ten-thousandth": 4,
+    "cent": 2,
+    "penny": 2,
+}
+_MULTIPLES: Final = {"ten": 10, "hundred": 100, "thousand": 1000}
+_NEAREST: Final = re.compile(
+    r"\bto\s+the\s+nearest\s+"
+    rf"({'|'.join(sorted([*_PLACES, *_MULTIPLES], key=len, reverse=True))})\b(?!\s*-|\s+(?:of\s+an?\s+)?[a-z]*illion|\s+(?:million|thousand|hundred))"
+)
+_DECIMALS: Final = re.compile(
+    rf"\b(?:to|correct\s+to)\s+({'|'.join(WORDS)}|\d)\s+decimal\s+(?:places?|digits?)\b"
+)
+_TRUNCATED: Final = re.compile(
+    r"\b(?:truncated?|cut|cutting)\b[^.?!;]{0,40}?\bafter\s+the\s+(?:([a-z]+)\s+)?decimal\s+(?:place|point|digit)\b"
+    r"|\bdigits\s+after\s+the\s+(?:([a-z]+)\s+)?decimal\s+(?:place|point)\s+are\s+(?:deleted|dropped|cut|left)"
+)
+# The words that make a rounding part of a fact: what is asked for is then the exact value.
+_GIVEN: Final = re.compile(
+    r"\bexact|\bestimat|\b(?:is|was|are|were|or)\s+\S{1,12}\s+(?:[a-z]+\s+)?(?:when|if)\s+rounded"
+)
+_ANSWER: Final = re.compile(r"\bround\s+(?:to|your|the|off|up|down|it)\b|\banswers?\b|\bexpress\b")
+
+
+def read_rounding(reading: Reading) -> Iterator[Stated]:
+    """Read to what place the answer is to be rounded or cut off."""
+    if reading.question is None:
+        return
+    plain = reading.plain
+    for found in _TRUNCATED.finditer(plain):
+        word = found[1] or found[2]
+        places = ORDINALS.get(word, 0) if word else 0
+        if word and word not in ORDINALS:
+            continue
+        yield _decimals(places, found.span())
+    if _GIVEN.search(plain):
+        return
+    start, end = reading.question
+    for found in (*_NEAREST.finditer(plain, start), *_DECIMALS.finditer(plain, start)):
+        if found.start() >= end and not _ANSWER.search(plain, end):
+            continue
+        yield _rounded(found[1], found)
+
+
+def _rounded(word: str, found: re.Match[str]) -> Stated:
+    if word in _MULTIPLES:
+        words = f"The answer is rounded: a multiple of {_MULTIPLES[word]}."
+        return Stated("format", divisible(_MULTIPLES[word]), found.span(), words)
+    places = _PLACES[word] if word in _PLACES else WORDS.get(word)
+    return _decimals(int(word) if places is None else places, found.span())
+
+
+def _decimals(places: int, span: tuple[int, int]) -> Stated:
+    words = f"The answer has at most {places} decimals." if places else "The answer is whole."
+    return Stated("format", decimals(places), span, words)

@@ -1,0 +1,146 @@
+"""Runs of numbers: consecutive ones, ranked ones, sums of multiples."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Final
+
+from cfr.constraint.demand import above, all_of, at_least, at_most, below, congruent, divisible
+from cfr.constraint.stated.numeral import INTEGER, NUMBERS, ORDINALS, WORDS, to_integer, to_integers
+from cfr.constraint.stated.reading import ASK, Reading
+from cfr.constraint.stated.statement import Stated
+
+__all__ = ["read_consecutive", "read_mean", "read_multiples", "read_rank"]
+
+_COUNT: Final = rf"(?:({INTEGER})|({'|'.join(WORDS)}))"
+_RUN: Final = re.compile(
+    rf"(?:\b(?P<words>{'|'.join(WORDS)})\s+|(?P<count>{INTEGER})\s+)?\bconsecutive\s+(?:positive\s+)?"
+    rf"(?:(?P<parity>even|odd)\s+(?:positive\s+)?(?:integers|numbers)|multiples\s+of\s+(?P<step>{INTEGER})|(?:integers|numbers|whole\s+numbers))"
+)
+_EXTREME: Final = r"(?:(?P<rank>second|third|fourth|fifth)\s+)?(?P<end>largest|smallest|greatest|least|biggest|middle)"
+_ASKED: Final = re.compile(
+    rf"\b(?:{ASK})\s+(?:the\s+)?(?:value\s+of\s+the\s+)?{_EXTREME}"
+    r"(?:\s+(?:number|integer|one|term|of\s+(?:them|these|the)))?(?=\s*(?:[?.]|in\b|on\b|of\b|\d|(?:\w+\s+)?(?:integers|numbers|consecutive)\b))"
+)
+_HOLDS: Final = re.compile(rf"\bhas\s+the\s+[a-z]+\s+with\s+the\s+{_EXTREME}\s+number\b")
+_SUM: Final = re.compile(
+    rf"\b(?:sum\s+(?:of\s+[^.?!,]{{1,40}}?)?is|adds?\s+up\s+to|(?:the|their)\s+sum\s+is|a\s+sum\s+of|sum\s+to|total)\s+({INTEGER})"
+)
+
+
+def _run_length(found: re.Match[str]) -> int | None:
+    if found["count"]:
+        return to_integer(found["count"])
+    return WORDS.get(found["words"]) if found["words"] else None
+
+
+def read_consecutive(reading: Reading) -> Iterator[Stated]:
+    """Read that one of several consecutive numbers is asked for, and on which side of their mean."""
+    runs = [*_RUN.finditer(reading.plain)]
+    if reading.question is None or reading.recoded or len(runs) != 1:
+        return
+    run = runs[0]
+    asked = _ASKED.search(reading.plain, *reading.question)
+    if asked is None and re.search(r"\bwhat\s+number\s+is\b", reading.plain[slice(*reading.question)]):
+        asked = _HOLDS.search(reading.plain)
+    if asked is None:
+        return
+    step = 2 if run["parity"] else to_integer(run["step"]) if run["step"] else 1
+    residue = 1 if run["parity"] == "odd" else 0
+    words = f"The answer leaves the remainder {residue} when divided by {step}."
+    if step:
+        yield Stated("modular", congruent(residue, step), run.span(), words)
+        yield from _side(reading.plain, run, asked, step)
+
+
+def _side(plain: str, run: re.Match[str], asked: re.Match[str], step: int) -> Iterator[Stated]:
+    """Say between what the asked number lies, given the sum of all."""
+    count, total = _run_length(run), [*_SUM.finditer(plain)]
+    rank = ORDINALS[asked["rank"] or "first"]
+    if not count or len(total) != 1 or asked["end"] == "middle" or 2 * rank > count:
+        return
+    mean, reach = Fraction(to_integer(total[0][1]), count), step * count
+    large = asked["end"] in ("largest", "greatest", "biggest")
+    low, high = (mean, mean + reach) if large else (mean - reach, mean)
+    words = f"The answer is {'above' if large else 'below'} the mean of the numbers, {mean}."
+    yield Stated("bound", all_of(above(low), below(high)), asked.span(), words)
+
+
+_MEAN: Final = re.compile(r"\b(?:mean|average)\s+of\b|\bhalfway\s+between\b|\bis\s+the\s+(?:mean|average)\b")
+_ODD: Final = re.compile(r"\b(even|odd)\s+(?:numbers?|integers|seats|side)\b|\bconsecutive\s+(?:even|odd)\b")
+_LEAST: Final = re.compile(
+    rf"\b(?:at\s+least|(?:smallest|least)(?:\s+number)?\s+(?:is|being|one\s+is)|beginning\s+with(?:\s+number)?|starting\s+(?:at|with|from))\s+({INTEGER})"
+    rf"|\bnumber\s+({INTEGER})\s+is\s+the\s+(?:smallest|least)"
+)
+_ALL: Final = re.compile(INTEGER)
+
+
+def read_mean(reading: Reading) -> Iterator[Stated]:
+    """Read that the mean of a run of odd or even numbers is asked for, whose least is given."""
+    if reading.question is None or reading.recoded:
+        return
+    plain = reading.plain
+    least, numbers = _LEAST.search(plain), [*_ALL.finditer(plain)]
+    if least is None or len(numbers) != 2 or not (_ODD.search(plain) and _MEAN.search(plain, *reading.question)):
+        return
+    low = to_integer(least[1] or least[2])
+    at = least.start(1) if least[1] else least.start(2)
+    count = next(to_integer(one.group()) for one in numbers if one.start() != at)
+    if count > 1:
+        high = low + 2 * (count - 1)
+        words = f"The answer is a mean of numbers from {low} to {high}, all different."
+        yield Stated("bound", all_of(above(low), below(high)), least.span(), words)
+
+
+_MULTIPLES: Final = re.compile(
+    rf"\bmultiples\s+of\s+({INTEGER})|\ball\s+(?:its|the|of\s+the)\s+numbers\s+(?:being\s+|are\s+)?divisible\s+by\s+({INTEGER})"
+)
+_SUM_ASKED: Final = re.compile(
+    rf"\b(?:{ASK})\s+(?:their\s+sum\b|the\s+sum\s+of\s+(?:the|these|all|them|those)\s*(?:the\s+)?"
+    r"(?:list|numbers|multiples|terms|integers|(?:\d+\s+)?(?:largest|smallest|first|positive)\s+multiples)?\s*(?=[?.]|of\b|less|that|between|from))"
+)
+
+
+def read_multiples(reading: Reading) -> Iterator[Stated]:
+    """Read that a sum of multiples is asked for, which is a multiple again."""
+    if reading.question is None or reading.recoded:
+        return
+    found = [*_MULTIPLES.finditer(reading.plain)]
+    if len(found) != 1 or not _SUM_ASKED.search(reading.plain, *reading.question):
+        return
+    if re.search(r"\bnot\b|\bneither\b|\bexcept\b|\bother\b|\bor\b|\bdivided\b", reading.plain):
+        return
+    by = to_integer(found[0][1] or found[0][2])
+    if by:
+        words = f"The answer is a sum of multiples of {by}, and so one itself."
+        yield Stated("modular", divisible(by), found[0].span(), words)
+
+
+_RANK: Final = re.compile(r"\b(?P<rank>second|third|fourth|fifth)\s+(?P<end>largest|smallest|greatest|lowest|highest|least)\b")
+_ONCE: Final = re.compile(
+    r"\b(?:[a-z]+\s+){0,4}(?:repeated|each\s+(?:value|number|score)|duplicates?|distinct|different|every)\b"
+    r"[^.?!,;]{0,40}?\b(?:once|same\s+element|different|distinct|struck|removed|ignored)\b|\bdistinct\b|\bdifferent\b"
+)
+_LIST: Final = re.compile(NUMBERS.replace("\\s*,\\s*", "\\s*,\\s*"))
+
+
+def read_rank(reading: Reading) -> Iterator[Stated]:
+    """Read that the second largest, say, of different listed values is asked for: not the largest."""
+    if reading.question is None or reading.recoded:
+        return
+    plain = reading.plain
+    asked, once = _RANK.search(plain, *reading.question), _ONCE.search(plain)
+    lists = [values for one in _LIST.finditer(plain) if len(values := to_integers(one.group())) > 2]
+    if asked is None or once is None or len(lists) != 1 or re.search(r"\bsum\b|\bproduct\b|\bdiffere", plain):
+        return
+    values = sorted(set(lists[0]))
+    rank = ORDINALS[asked["rank"]]
+    if len(values) < rank:
+        return
+    if asked["end"] in ("largest", "greatest", "highest"):
+        predicate, words = at_most(values[-2]), f"below the largest value, {values[-1]}"
+    else:
+        predicate, words = at_least(values[1]), f"above the smallest value, {values[0]}"
+    yield Stated("bound", predicate, once.span(), f"The answer is {words}.")
