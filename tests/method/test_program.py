@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cfr.method import Direct
 from cfr.method.program import Programmed, programs_of, read_output, read_program
@@ -159,3 +161,17 @@ def test_hostile_replies_and_outputs_are_read_in_no_time() -> None:
     assert read_output(Output("Fraction(" * 50_000)).answer != ""
     assert read_output(Output("9" * 100_000 + ".0")).how
     assert read_output(Output("0." + "3" * 100_000)).how
+
+
+PIECES = st.sampled_from(
+    ["```", "```python\n", "~~~py", "\n", "print(1)", "Fraction(1, 2)", "12.0", "Decimal('", "\0"]
+)
+
+
+@given(st.lists(PIECES | st.text(max_size=9)).map("".join))
+def test_any_text_can_be_a_reply_or_an_output(text: str) -> None:
+    source = read_program(text)
+    assert source is None or source.strip()
+    found = read_output(Output(text))
+    assert found.answer is None or found.answer.strip()
+    assert (found.answer is None) == (found.how != "printed")

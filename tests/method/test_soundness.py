@@ -25,3 +25,8 @@ def test_constraints_are_written_one_a_line() -> None:
     stated = stated_in(PROBLEM)
     assert sentences(stated).splitlines() == [f"- {one.sentence}" for one in stated]
     assert sentences(()) == ""
+
+
+def test_what_the_text_says_twice_is_said_once() -> None:
+    stated = stated_in(PROBLEM)
+    assert sentences((*stated, *stated)) == sentences(stated)

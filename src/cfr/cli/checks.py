@@ -24,10 +24,11 @@ _MARKS: Final = {
 def shown_checks(details: Mapping[str, Json], problem: str) -> RenderableType:
     """Show what the text demands, whether the answer meets it, and how far to trust the answer."""
     table = Table.grid(padding=(0, 2))
-    for check in _objects(details.get("checks")):
+    checks = {str(check.get("sentence")): check for check in _objects(details.get("checks"))}
+    for sentence, check in checks.items():  # what the text says twice is shown once
         mark = _MARKS.get(str(check.get("truth")), _MARKS["undecided"])
         words = Text(f"“{_words(check, problem)}”", "dim")
-        table.add_row(mark, Text(one_line(str(check.get("sentence")))), words)
+        table.add_row(mark, Text(one_line(sentence)), words)
     notes = [Text(line, "yellow") for line in _mended(details)]
     confidence = Text(f"Confidence {details.get('confidence', 0):.2f}", "dim")
     return Group(*([table] if table.row_count else []), *notes, confidence)

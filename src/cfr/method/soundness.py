@@ -30,5 +30,5 @@ def is_sound(stated: Iterable[Stated], answer: str | None) -> bool:
 
 
 def sentences(stated: Iterable[Stated]) -> str:
-    """Write constraints for a prompt, one a line."""
-    return "\n".join(f"- {one.sentence}" for one in stated)
+    """Write constraints for a prompt, one a line; what the text says twice is said once."""
+    return "\n".join(dict.fromkeys(f"- {one.sentence}" for one in stated))

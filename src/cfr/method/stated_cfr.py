@@ -43,7 +43,7 @@ class StatedCFR:
             noted["dropped"] = [*dropped]
         if not found:
             return noting((yield from self.base.fallback.solve(problem)), **noted)
-        numbered = enumerate(found, start=1)
+        numbered = enumerate(dict.fromkeys(found), start=1)
         spec = ConstraintSpec(
             raw_constraints=tuple(Constraint(f"C{n}", kind, said) for n, (kind, said) in numbered)
         )
