@@ -71,6 +71,9 @@ def _parent_of(stat: Path) -> int:
 def test_where_the_interpreter_is_missing_the_way_out_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "find_spec", lambda _: None)
+    def nowhere(_: str) -> None:
+        return None
+
+    monkeypatch.setattr(module, "find_spec", nowhere)
     with pytest.raises(SandboxMissing, match=r"pip install 'constraint-first\[programs\]'"):
         Sandbox()

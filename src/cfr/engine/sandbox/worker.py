@@ -101,9 +101,11 @@ def _described(error: pydantic_monty.MontyError, seconds: float, memory: int) ->
     if isinstance(error, pydantic_monty.MontyCrashedError):
         return _TOO_LONG.format(seconds) if error.timed_out else _CRASHED
     said = str(error)[: 4 * _LONGEST_ERROR]
+    if said == "SystemExit":
+        return ""
     if said.startswith("TimeoutError: feed time limit"):
         return _TOO_LONG.format(seconds)
-    if said.startswith("MemoryError: memory limit"):
+    if said.startswith(("MemoryError: memory limit", "MemoryError: the worker exceeded")):
         flooded = said.endswith(f"> {OUTPUT} bytes")
         return _FLOOD if flooded else _TOO_LARGE.format(memory >> 20)
     if isinstance(error, pydantic_monty.MontySyntaxError):
