@@ -15,7 +15,7 @@ __all__ = ["read_angle", "read_chance", "read_options", "read_share"]
 _CHANCE: Final = re.compile(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?:exact\s+|total\s+|conditional\s+)?probability\s+(?:that|of)\b|\bhow\s+likely\s+is\b"
 )
-_NOT_A_CHANCE: Final = re.compile(r"\bpercent|%|\bper\s+cent|\bodds\b|\brecipro|\bratio\b|\btimes\b|\bmaxim|\bp\s*\+")
+_NOT_A_CHANCE: Final = re.compile(r"\bpercent|%|\bper\s+cent|\bodds\b|\brecipro|\bratio\b|\btimes\b|\bmaxim|\b[a-z]\s*\+\s*[a-z]\b|\bnumerator\b")
 _SHARE: Final = re.compile(
     r"\bwhat\s+percent(?:age)?\s+of\s+(?:the\s+|all\s+|these\s+|her\s+|his\s+|their\s+)*"
     r"(?:students|people|children|members|voters|adults|boys|girls|men|women|players|employees|class|group)\b"

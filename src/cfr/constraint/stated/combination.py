@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from math import gcd
 from typing import Final
 
-from cfr.constraint.demand import congruent, divisible, integer
+from cfr.constraint.demand import between, congruent, divisible, integer
 from cfr.constraint.stated.quantity import Amount, read_amounts, stem
 from cfr.constraint.stated.reading import Reading
 from cfr.constraint.stated.statement import Stated
@@ -35,13 +36,15 @@ _ASKED: Final = re.compile(
     rf"((?:(?!{_STOP})[a-z]+\b\s*){{1,3}})(?={_STOP}|[?.])"
     r"|\b(?:in|as\s+a\s+number\s+of)\s+(minutes|cents|centimetres|kilograms|degrees|metres|millimetres|grams)\b"
 )
+_IN_UNIT: Final = re.compile(r"\bin\s+(cents)\b")
+_SHOWN: Final = re.compile(r"\bwhat\s+number\b|\bhow\s+much\s+change\b|\bexpress\s+the\b")
 # Whatever may make a part smaller than the parts that the text names.
 _DIVIDED: Final = re.compile(
     r"\b(?:half|halves|halfway|halved|thirds?|quarters?|fourths?|fifths?|sixths?|tenths?|percent\w*|ratio|average|mean"
     r"|equal\w*|evenly|shar(?:e|es|ed|ing)|split|divid\w*|twice|thrice|doubl\w*|tripl\w*|same|fraction|speed|rates?"
     r"|proportion\w*|together|sum|difference|product|older|younger|taller|dozens?|pairs?|couple|single"
     r"|perimeter|area|volume|rectang\w*|triang\w*|circ\w*|radius|width|diagonal|angle|cube|fewer|less"
-    r"|remaining|enough|needs?|how\s+much|unknown|some|several|few|both|except|probability|odds|every\s+other|prime"
+    r"|remaining|enough|needs?|unknown|some\s+(?!of\s+it)[a-z]+|several|few|both|except|probability|odds|every\s+other|prime"
     r"|digits?|multiples?|divisors?|formation|left\s+over|over\s+when|their\s+number|up\s+to|loose"
     r"|between\s+\d|past\s+the\s+hour)\b|[%/^*=+]|\d\s*:\s*\d"
 )
@@ -54,7 +57,7 @@ _COMPARED: Final = re.compile(
 )
 _SHARED: Final = re.compile(
     r"\bper\b|\b(?:do|does|did|will|can|would|should|must|is|are|has|have)\s+(?:each|every)\b"
-    r"|\b(?:in|for|on|to)\s+(?:each|every|an?)\b|\beach\s*\?|\ba\s+(?:day|week|month|year|hour|minute)\b"
+    r"|\b(?:in|for|on|to)\s+(?:each|every)\b|\b(?:in|on|for)\s+an?\s+(?:box|bag|pack|group)\b|\beach\s*\?|\ba\s+(?:day|week|month|year|hour|minute)\b"
 )
 _TIMES: Final = re.compile(r"\b(second|minute|hour|day|week|month|year)s?\b")
 _START: Final = re.compile(
@@ -62,6 +65,7 @@ _START: Final = re.compile(
 )
 _REMAINDER: Final = re.compile(r"\bremainder\b")
 _WHOLE: Final = re.compile(r"\bto\s+begin\s+with\b|\bare\s+there\b|\bare\s+in\s+the\b|\bat\s+the\s+start\b|\bwas\s+all\b")
+_OTHERS: Final = re.compile(r"\bothers?\b|\bthe\s+rest\b|\ba\s+(?:losing|clear|dry|lost)\b")
 _TEMPERATURE: Final = re.compile(r"\b(?:temperature|thermometer|celsius)\b")
 _CHANGE: Final = re.compile(r"\b(?:fall|fell|drop|change|rise|colder|warmer|lose|difference)\b")
 
@@ -73,18 +77,21 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     plain = _PROBABLY.sub(lambda found: " " * len(found.group()), reading.plain)
     start, end = reading.question
     asked = _ASKED.search(plain, start, end)
+    if asked is None and _SHOWN.search(plain, start, end):
+        asked = _IN_UNIT.search(plain)
     if asked is None or _DIVIDED.search(plain) or _COMPARED.search(plain):
         return
-    unit = stem((asked[1] or asked[2]).split()[-1])
+    unit = stem(next(filter(None, asked.groups())).split()[-1])
     scale = _UNITS.get(unit, {unit: 1})
     times = {found[1] for found in _TIMES.finditer(plain)}
     if _is_single(plain, unit) or (len(times) > 1 and "hour" not in scale):
         return
-    if asked[1] and _SHARED.search(plain, asked.end(), min(end, asked.end() + 40)):
+    if asked.re is _ASKED and asked[1] and _SHARED.search(plain, asked.end(), min(end, asked.end() + 40)):
         return
-    own = read_amounts(plain, scale)
-    if own:
-        yield from _state(unit, own, asked.span(), plain[start:end])
+    amounts = read_amounts(plain, scale)
+    if amounts:
+        yield from _state(unit, amounts[0], asked.span(), plain[start:end])
+        yield from _two_kinds(plain, *amounts)
 
 
 def _is_single(plain: str, unit: str) -> bool:
@@ -113,6 +120,18 @@ def _state(
     elif unit in _UNITS:
         words = "The answer is made of whole amounts: an integer."
         yield Stated("dimension", integer(), asked, words)
+
+
+def _two_kinds(plain: str, own: list[Amount], others: list[Fraction]) -> Iterator[Stated]:
+    """State the range of a total of things of two kinds, when their number is given."""
+    if len(own) != 2 or not all(one.rate for one in own) or not _OTHERS.search(plain):
+        return
+    if len(others) == 2:
+        low, high = sorted(one.value for one in own)
+        count = max(others)
+        words = f"The answer is from {count} times {low} to {count} times {high}."
+        span = own[0].span[0], own[1].span[1]
+        yield Stated("bound", between(count * low, count * high), span, words)
 
 
 def _is_kept(alone: Amount, question: str) -> bool:

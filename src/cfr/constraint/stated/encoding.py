@@ -15,7 +15,7 @@ __all__ = ["read_encoding"]
 _TERM: Final = r"(?:\d{1,4}\s*)?[a-z]"
 _ASKED: Final = re.compile(
     rf"\b(?:{ASK}|how\s+much\s+is|express|write|give)\s+(?:(?:the\s+)?(?:value|sum)\s+(?:of\s+)?)?"
-    rf"({_TERM}(?:\s*\+\s*{_TERM})*)(?=\s*(?:[.?!,;]|$|alone\b|if\b|where\b|when\b|given\b|as\b))"
+    rf"({_TERM}(?:\s*\+\s*{_TERM})*)(?=\s*(?:[.?!,;]|$|alone\b|if\b|where\b|when\b|given\b|as\b|for\b))"
 )
 _LETTERS: Final = r"[a-z](?:\s*,\s*(?:and\s+)?[a-z]|\s+and\s+[a-z])*"
 _KIND: Final = (
@@ -29,6 +29,8 @@ _DECLARED: Final = re.compile(
 _DECLARED_BEFORE: Final = re.compile(rf"\b({_KIND})\s+({_LETTERS})(?![a-z])")
 _LOWEST: Final = re.compile(
     r"\b(?:in|to|is|into)\s+(?:its\s+|the\s+)?(?:lowest|simplest|reduced|simplified|most\s+simplified|fully\s+reduced)\s+(?:terms|form|fraction)"
+    r"|\bno\s+common\s+(?:factor|divisor)|\bcannot\s+be\s+(?:simplified|reduced)|\bsimplest\s+whole-number\s+form"
+    r"|\bsmallest\s+possible\s+whole\s+numbers|\bsimplify\s+the\s+ratio|\bcancell?ing\s+all\s+common\s+factors"
     r"|\bin\s+its\s+simplest|\bfully\s+(?:simplified|reduced)|\bcancell?ing\s+every\s+common\s+factor"
     r"|\b(?:lowest|simplest)\s+(?:terms|form)\b|\birreducible\b|\breduced\s+fraction\b"
 )
@@ -40,7 +42,9 @@ _RATIO: Final = re.compile(r"(?<![a-z])([a-z](?:\s*:\s*[a-z]){1,5})(?![a-z])")
 
 def read_encoding(reading: Reading) -> Iterator[Stated]:
     """Read that a sum of named whole parts is asked for, or one of them alone."""
-    asked = reading.question and _ASKED.search(reading.plain, *reading.question)
+    yield from _read_words(reading)
+    places = (reading.sentences[number] for number in reversed(reading.asking))
+    asked = next((found for span in places if (found := _ASKED.search(reading.plain, *span))), None)
     factors = _factors(asked[1]) if asked else None
     if not asked or not factors:
         return
@@ -60,6 +64,19 @@ def read_encoding(reading: Reading) -> Iterator[Stated]:
     bound = "" if signed else f" of at least {lowest}"
     for span in (asked.span(), *proofs):
         yield Stated("format", predicate, span, f"The answer is {about}: an integer{bound}.")
+
+
+def _read_words(reading: Reading) -> Iterator[Stated]:
+    """Read the same demand without letters: add numerator and denominator."""
+    lowest = _LOWEST.search(reading.plain)
+    for pattern, fraction in ((_NUMERATOR, True), (_TERMS, False)):
+        found = pattern.search(reading.plain)
+        if found and lowest:
+            least = 1 if fraction and _CHANCE.search(reading.plain) else None if fraction else 0
+            words = "The answer is the sum of whole parts: an integer."
+            predicate = code(1, 1, least=least, fraction=fraction)
+            for span in (found.span(), lowest.span()):
+                yield Stated("format", predicate, span, words)
 
 
 def _factors(expression: str) -> dict[str, int] | None:
@@ -101,4 +118,8 @@ def _least(kind: str) -> int | None:
     return 1 if re.search(r"positive|natural", kind) else None
 
 
+_NUMERATOR: Final = re.compile(
+    r"\b(?:sum\s+of|add)\s+(?:the|its)\s+numerator\s+and\s+(?:(?:the|its)\s+)?denominator\b"
+)
+_TERMS: Final = re.compile(r"\badd\s+(?:up\s+)?(?:its|the)\s+terms\b")
 _CHANCE: Final = re.compile(r"\bprobability\b|\bchance\b|\blikely\b")

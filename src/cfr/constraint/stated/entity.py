@@ -62,7 +62,7 @@ _SUBJECT: Final = re.compile(
 _COUNT_SUBJECT: Final = re.compile(
     r"\b(?:their|this)\s+number\s+(?=is\b)|\bthe\s+number\s+of\s+([a-z]+)\s+(?=is\b)"
     r"|\b(?=there\s+are\s+(?:more|fewer|less|at)\b)|\b(?=(?:and\s+)?the\s+digits\s+of\s+(?:the|this)\s+number\b)"
-    r"|\band\s+(?=it\s+is\s+(?:even|odd)\b)|\bas\s+many\s+as\s+possible\s+(?=but\b)"
+    r"|\band\s+(?=it\s+is\s+(?:even|odd)\b)|\bwants\s+an\s+(?=(?:even|odd)\s+number\s+of\b)|\bas\s+many\s+as\s+possible\s+(?=but\b)"
 )
 
 

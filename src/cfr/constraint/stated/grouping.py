@@ -26,6 +26,8 @@ _GROUPS: Final = tuple(
         rf"\bonly\s+in\s+(?:(?:full|complete|whole)\s+)?(?P<group>[a-z]+)\s+of\s+{_L}",
         rf"\bfills?\s+(?P<group>[a-z]+)\s+of\s+{_L}\s+exactly\b",
         rf"\b(?:in|into)\s+(?P<group>[a-z]+)\s+of\s+{_L}[^.?!;]{{0,40}}?{_NONE_LEFT}",
+        rf"\b(?:each|every)\s+(?P<group>[a-z]+)\s+must\s+(?:contain|hold)\s+exactly\s+{_L}",
+        rf"\b(?:each|every)\s+(?P<group>[a-z]+)\s+holds\s+exactly\s+{_L}[^.?!]{{0,40}}\bonly\s+full\b",
         rf"\bequally\s+among\s+{_L}\s+(?P<group>[a-z]+)\s*,?\s*{_NONE_LEFT}",
     )
 )

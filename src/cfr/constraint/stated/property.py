@@ -40,7 +40,7 @@ _L: Final = f"({NUMBERS})"
 # What may follow the number of a bound: a noun would make it a bound on something else.
 _FOLLOW: Final = (
     r"(?=\s*(?:[.,;:?!)]|$|(?:and|but|that|which|is|are|has|have|it|whose|with|of|inclusive"
-    r"|exclusive|leaves?|can|such|when|what|where|if|in|on|there|for|as|so|by|the|divisible|do|goes|without|neither)\b))"
+    r"|exclusive|leaves?|can|such|when|what|where|if|in|on|there|for|as|so|by|the|divisible|do|goes|without|neither|second|marbles)\b))"
 )
 _EACH: Final = r"(?:(?:both|each\s+of|all\s+of|all|the|numbers?|integers?)\s+)*"
 _YEAR: Final = r"(?:the\s+year\s+|year\s+)?"
@@ -174,7 +174,7 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
 
 _LINK: Final = re.compile(
     r"[\s,]*(?:\b(?:and|but|that|which|is|are|be|being|both|also|it|must|has|have|lies?|whose|with"
-    r"|having|exactly|there|wants?|only|possible|other|a|an|its|their|the|number|integer|whole|positive|still|of\s+(?:some|the|a)\s+[a-z]+(?=\s+is\b))\b[\s,]*)*"
+    r"|having|exactly|there|wants?|only|possible|other|a|an|its|their|the|number|integer|whole|positive|still|of\s+some\s+[a-z]+)\b[\s,]*)*"
 )
 _OR: Final = re.compile(r"[\s,]*(?:of\s+them\s*)?or\b|\s*(?:plus|minus|times)\b")
 _MOST: Final = 12

@@ -58,12 +58,16 @@ def stem(noun: str) -> str:
     return noun
 
 
-def read_amounts(plain: str, scale: Mapping[str, int]) -> list[Amount] | None:
-    """Find the amounts of the units in ``scale``, and all numbers that may be such amounts.
+def read_amounts(
+    plain: str, scale: Mapping[str, int]
+) -> tuple[list[Amount], list[Fraction]] | None:
+    """Find the amounts of the units in ``scale``, and the numbers of other things.
 
-    None where a number is no whole amount, or where none names the unit.
+    A number without a noun may be such an amount and is taken for one. None where a number is no
+    whole amount, or where none names the unit.
     """
     own: list[Amount] = []
+    others: list[Fraction] = []
     pending: list[tuple[Fraction, tuple[int, int]]] = []
     named = last_own = False
     for found in _NUMBER.finditer(plain):
@@ -84,8 +88,10 @@ def read_amounts(plain: str, scale: Mapping[str, int]) -> list[Amount] | None:
             clause = _clause(plain, pending[0][1][0])
             rate = bool(_RATE.search(clause) or _IN_EACH.match(plain, found.end()))
             own.extend(Amount(one * factor, span, rate, clause) for one, span in pending)
+        else:
+            others.extend(one for one, _ in pending)
         pending = []
-    return own if named and not pending else None
+    return (own, others) if named and not pending else None
 
 
 def _noun(
@@ -113,5 +119,5 @@ _FUNCTION: Final = frozenset(
 
 
 def _clause(plain: str, start: int) -> str:
-    begin = max(plain.rfind(mark, 0, start) for mark in ".?!;,")
+    begin = max(plain.rfind(mark, 0, start) for mark in ".?!;")
     return plain[begin + 1 : start]

@@ -12,15 +12,19 @@ from typing import Final, TypeAlias
 from ahocorasick_rs import AhoCorasick
 
 from cfr.constraint.stated.asked import read_asked
+from cfr.constraint.stated.calendar import read_days
 from cfr.constraint.stated.chance import read_angle, read_chance, read_options, read_share
 from cfr.constraint.stated.combination import read_combination
 from cfr.constraint.stated.count import read_count
 from cfr.constraint.stated.encoding import read_encoding
 from cfr.constraint.stated.entity import read_entity
 from cfr.constraint.stated.grouping import read_grouping
+from cfr.constraint.stated.ratio import read_ratio
 from cfr.constraint.stated.reading import LONGEST, Reading, plain_text
-from cfr.constraint.stated.remainder import read_digit, read_remainder
+from cfr.constraint.stated.remainder import read_check, read_digit, read_remainder
+from cfr.constraint.stated.reversal import read_reversal
 from cfr.constraint.stated.rounding import read_rounding
+from cfr.constraint.stated.selection import read_extremes, read_pairs, read_without
 from cfr.constraint.stated.sequence import (
     read_consecutive,
     read_mean,
@@ -31,10 +35,18 @@ from cfr.constraint.stated.statement import Stated
 
 __all__ = ["read_stated"]
 
+_MONTHS: Final = ("january", "february", "march", "april", "may", "june", "july", "august", "ember", "october")
 Rule: TypeAlias = Callable[[Reading], Iterator[Stated]]
 
 _RULES: Final[tuple[tuple[Rule, tuple[str, ...]], ...]] = (
     (read_remainder, ("remainder", "residue", "mod")),
+    (read_check, ("mod", "remainder")),
+    (read_ratio, ("ratio",)),
+    (read_days, (*_MONTHS,)),
+    (read_reversal, ("revers", "backwards", "to front", "to left", "order of", "round")),
+    (read_without, ("multiple", "divisible by")),
+    (read_extremes, (" and the ",)),
+    (read_pairs, ("every two", "each other", "pair", "any two")),
     (read_digit, ("digit",)),
     (
         read_asked,

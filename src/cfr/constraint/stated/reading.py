@@ -112,9 +112,12 @@ class Reading:
     @cached_property
     def recoded(self) -> bool:
         """Whether what follows the question asks for something made of its answer."""
-        return bool(_RECODED.search(self.tail))
+        return bool(_INSTRUCTION.search(self.tail) and _RECODED.search(self.tail))
 
 
+_INSTRUCTION: Final = re.compile(
+    r"\b(?:answers?|express|write|give|report|submit|enter|let|output|form|can\s+be|find|compute)\b"
+)
 _RECODED: Final = re.compile(
     r"[+]|\bform\b|\bpercent|%|\bmultipl|\btimes\b|\bsubmit\b|\benter\b|\bsum\b|\bproduct\b|\bmod"
     r"|\bremainder\b|\bdivide|\bconcat|\blet\b|\breport\b|\boutput\b|\bfloor\b|\bcoded?\b"

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from cfr.constraint.demand import all_of, between, integer, least_residue
+from cfr.constraint.demand import all_of, between, congruent, integer, least_residue
 from cfr.constraint.stated.numeral import INTEGER, ORDINALS, WORDS, to_integer
 from cfr.constraint.stated.reading import ASK, Reading
 from cfr.constraint.stated.statement import Stated
 
-__all__ = ["read_digit", "read_remainder"]
+__all__ = ["read_check", "read_digit", "read_remainder"]
 
 _ASKED: Final = re.compile(
     rf"\b{ASK}\s+(?:(?:its|the|a)\s+)?(?:(?:positive|non-?negative|least|smallest)\s+)*"
@@ -76,3 +76,36 @@ def read_digit(reading: Reading) -> Iterator[Stated]:
         length = WORDS.get(found[1]) or int(found[1])
         words = f"The answer is the last {found[1]} digits of a number: at most {length} digits."
         yield Stated("modular", least_residue(10**length), found.span(), words)
+
+
+_R: Final = rf"(?P<residue>{INTEGER})"
+_M: Final = rf"(?P<modulus>{INTEGER})"
+_SUM_IS: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"\b(?:sum|total)\b[^.?!]{{0,40}}?\bcongruent\s+to\s+{_R}\s+(?:modulo|mod)\s+{_M}",
+        rf"\b(?:sum|total)\b[^.?!]{{0,40}}?\b(?:modulo|mod)\s+{_M}\s*,?\s*(?:which\s+)?(?:is|today)\s+{_R}",
+        rf"\bremainder\s+of\s+(?:their|the)\s+sum\s+modulo\s+{_M}\s*,\s*in\s+this\s+case\s+{_R}",
+        rf"\bdivided\s+by\s+{_M}\s*,\s*the\s+sum\b[^.?!]{{0,120}}?\bleaves?\s+(?:the\s+|a\s+)?remainder\s+{_R}",
+        rf"\bmodulo\s+{_M}\s*,?\s*(?:the\s+)?(?:sum|total)\s+is\s+{_R}",
+        rf"\b(?:sum|total)\b[^.?!]{{0,20}}?\bleaves\s+(?:the\s+|a\s+)?remainder\s+(?:of\s+)?{_R}\s+(?:on|when|upon)\s+(?:division|divided)\s+by\s+{_M}",
+        rf"\bcheck\s+the\s+sum\b[^.?!]{{0,60}}?\bremainder\s+when\s+divided\s+by\s+{_M}[^.?!]{{0,60}}?\bfinds\s+{_R}",
+    )
+)
+_SUM_ASKED: Final = re.compile(
+    rf"\b(?:{ASK}|how\s+large\s+is|what\s+does)\s+the\s+(?:sum|total|addition)\b|\bhow\s+many\b[^?]{{0,60}}\b(?:today|in\s+all|altogether|in\s+total)\b"
+    r"|\bnumber\s+of\b[^.?]{0,60}\btogether\b"
+)
+
+
+def read_check(reading: Reading) -> Iterator[Stated]:
+    """Read the remainder of a sum that is told for a check, where the sum itself is asked for."""
+    if reading.question is None or not _SUM_ASKED.search(reading.plain, *reading.question):
+        return
+    for pattern in _SUM_IS:
+        if found := pattern.search(reading.plain):
+            residue, modulus = to_integer(found["residue"]), to_integer(found["modulus"])
+            if residue < modulus:
+                words = f"The answer leaves the remainder {residue} when divided by {modulus}."
+                yield Stated("modular", congruent(residue, modulus), found.span(), words)
+            return

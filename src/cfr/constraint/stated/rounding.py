@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from cfr.constraint.demand import decimals, divisible
-from cfr.constraint.stated.numeral import ORDINALS, WORDS
+from cfr.constraint.stated.numeral import INTEGER, ORDINALS, WORDS, to_integer
 from cfr.constraint.stated.reading import Reading
 from cfr.constraint.stated.statement import Stated
 
@@ -32,8 +32,11 @@ _DECIMALS: Final = re.compile(
 )
 _TRUNCATED: Final = re.compile(
     r"\b(?:truncated?|cut|cutting)\b[^.?!;]{0,40}?\bafter\s+the\s+(?:([a-z]+)\s+)?decimal\s+(?:place|point|digit)\b"
-    r"|\bdigits\s+after\s+the\s+(?:([a-z]+)\s+)?decimal\s+(?:place|point)\s+are\s+(?:deleted|dropped|cut|left)"
+    r"|\bdigits?\s+after\s+the\s+(?:([a-z]+)\s+)?decimal\s+(?:place|point)"
+    r"(?=\s+(?:are|is)\s+(?:deleted|dropped|cut|left)|\s+instead\s+of\s+rounding|\s*,\s*without\s+rounding)"
 )
+_MULTIPLE: Final = re.compile(rf"\b(?:to|down\s+to|up\s+to)\s+the\s+(?:nearest|next)\s+multiple\s+of\s+({INTEGER})")
+_RESULT: Final = re.compile(r"\b(?:which|what)\s+number\b|\bwhat\s+do\s+you\s+get\b|\bthe\s+result\b")
 # The words that make a rounding part of a fact: what is asked for is then the exact value.
 _GIVEN: Final = re.compile(
     r"\bexact|\bestimat|\b(?:is|was|are|were|or)\s+\S{1,12}\s+(?:[a-z]+\s+)?(?:when|if)\s+rounded"
@@ -52,6 +55,12 @@ def read_rounding(reading: Reading) -> Iterator[Stated]:
         if word and word not in ORDINALS:
             continue
         yield _decimals(places, found.span())
+    for found in _MULTIPLE.finditer(plain):
+        if _RESULT.search(plain, *reading.question) and not _GIVEN.search(plain):
+            by = to_integer(found[1])
+            if by:
+                words = f"The answer is rounded: a multiple of {by}."
+                yield Stated("modular", divisible(by), found.span(), words)
     if _GIVEN.search(plain):
         return
     start, end = reading.question

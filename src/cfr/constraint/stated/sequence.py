@@ -22,11 +22,11 @@ _RUN: Final = re.compile(
 _EXTREME: Final = r"(?:(?P<rank>second|third|fourth|fifth)\s+)?(?P<end>largest|smallest|greatest|least|biggest|middle)"
 _ASKED: Final = re.compile(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?:value\s+of\s+the\s+)?{_EXTREME}"
-    r"(?:\s+(?:number|integer|one|term|of\s+(?:them|these|the)))?(?=\s*(?:[?.]|in\b|on\b|of\b|\d|(?:\w+\s+)?(?:integers|numbers|consecutive)\b))"
+    r"(?:\s+(?:(?:[a-z]+\s+)?number|integer|one|term|of\s+(?:them|these|the)))?(?=\s*(?:[?.]|in\b|on\b|of\b|\d|(?:\w+\s+)?(?:integers|numbers|consecutive)\b))"
 )
 _HOLDS: Final = re.compile(rf"\bhas\s+the\s+[a-z]+\s+with\s+the\s+{_EXTREME}\s+number\b")
 _SUM: Final = re.compile(
-    rf"\b(?:sum\s+(?:of\s+[^.?!,]{{1,40}}?)?is|adds?\s+up\s+to|(?:the|their)\s+sum\s+is|a\s+sum\s+of|sum\s+to|total)\s+({INTEGER})"
+    rf"\b(?:gets|give|make|sum\s+(?:of\s+[^.?!,]{{1,40}}?)?is|adds?\s+up\s+to|(?:the|their)\s+sum\s+is|a\s+sum\s+of|sum\s+to|total)\s+({INTEGER})"
 )
 
 
@@ -57,7 +57,8 @@ def read_consecutive(reading: Reading) -> Iterator[Stated]:
 
 def _side(plain: str, run: re.Match[str], asked: re.Match[str], step: int) -> Iterator[Stated]:
     """Say between what the asked number lies, given the sum of all."""
-    count, total = _run_length(run), [*_SUM.finditer(plain)]
+    total = [*_SUM.finditer(plain)]
+    count = _run_length(run) or _count_elsewhere(plain, run, total)
     rank = ORDINALS[asked["rank"] or "first"]
     if not count or len(total) != 1 or asked["end"] == "middle" or 2 * rank > count:
         return
@@ -68,11 +69,22 @@ def _side(plain: str, run: re.Match[str], asked: re.Match[str], step: int) -> It
     yield Stated("bound", all_of(above(low), below(high)), asked.span(), words)
 
 
-_MEAN: Final = re.compile(r"\b(?:mean|average)\s+of\b|\bhalfway\s+between\b|\bis\s+the\s+(?:mean|average)\b")
-_ODD: Final = re.compile(r"\b(even|odd)\s+(?:numbers?|integers|seats|side)\b|\bconsecutive\s+(?:even|odd)\b")
+def _count_elsewhere(plain: str, run: re.Match[str], total: list[re.Match[str]]) -> int | None:
+    """How many numbers there are, where the text has but one more number that can say so."""
+    taken = [run.span(), *(found.span() for found in total)]
+    others = [
+        to_integer(one.group())
+        for one in _ALL.finditer(plain)
+        if not any(start <= one.start() < end for start, end in taken)
+    ]
+    return others[0] if len(others) == 1 else None
+
+
+_MEAN: Final = re.compile(r"\b(?:mean|average)\s+of\b|\bhalfway\s+between\b|\b(?:their|arithmetic)\s+(?:mean|average)\b")
+_ODD: Final = re.compile(r"\b(even|odd)\s+(?:positive\s+)?(?:numbers?|integers|seats|side)\b|\bconsecutive\s+(?:even|odd)\b")
 _LEAST: Final = re.compile(
     rf"\b(?:at\s+least|(?:smallest|least)(?:\s+number)?\s+(?:is|being|one\s+is)|beginning\s+with(?:\s+number)?|starting\s+(?:at|with|from))\s+({INTEGER})"
-    rf"|\bnumber\s+({INTEGER})\s+is\s+the\s+(?:smallest|least)"
+    rf"|(?:\bnumber\s+({INTEGER})\s+is\s+the\s+(?:smallest|least)|\bfrom\s+({INTEGER})\s+on\b)"
 )
 _ALL: Final = re.compile(INTEGER)
 
@@ -85,8 +97,8 @@ def read_mean(reading: Reading) -> Iterator[Stated]:
     least, numbers = _LEAST.search(plain), [*_ALL.finditer(plain)]
     if least is None or len(numbers) != 2 or not (_ODD.search(plain) and _MEAN.search(plain, *reading.question)):
         return
-    low = to_integer(least[1] or least[2])
-    at = least.start(1) if least[1] else least.start(2)
+    group = next(number for number in (1, 2, 3) if least[number])
+    low, at = to_integer(least[group]), least.start(group)
     count = next(to_integer(one.group()) for one in numbers if one.start() != at)
     if count > 1:
         high = low + 2 * (count - 1)
@@ -95,35 +107,38 @@ def read_mean(reading: Reading) -> Iterator[Stated]:
 
 
 _MULTIPLES: Final = re.compile(
-    rf"\bmultiples\s+of\s+({INTEGER})|\ball\s+(?:its|the|of\s+the)\s+numbers\s+(?:being\s+|are\s+)?divisible\s+by\s+({INTEGER})"
+    rf"\bmultiples?\s+of\s+({INTEGER})|\ball\s+(?:its|the|of\s+the)\s+numbers\s+(?:being\s+|are\s+)?divisible\s+by\s+({INTEGER})"
 )
 _SUM_ASKED: Final = re.compile(
     rf"\b(?:{ASK})\s+(?:their\s+sum\b|the\s+sum\s+of\s+(?:the|these|all|them|those)\s*(?:the\s+)?"
-    r"(?:list|numbers|multiples|terms|integers|(?:\d+\s+)?(?:largest|smallest|first|positive)\s+multiples)?\s*(?=[?.]|of\b|less|that|between|from))"
+    r"(?:list|numbers|multiples|terms|integers|(?:\d+\s+)?(?:largest|smallest|first|positive)\s+multiples)?\s*(?=[?.]|of\b|less|that|between|from))|\bwhat\s+do\b[^?]{0,60}\badd\s+up\s+to\b"
 )
 
 
 def read_multiples(reading: Reading) -> Iterator[Stated]:
     """Read that a sum of multiples is asked for, which is a multiple again."""
-    if reading.question is None or reading.recoded:
+    if reading.question is None:
         return
     found = [*_MULTIPLES.finditer(reading.plain)]
-    if len(found) != 1 or not _SUM_ASKED.search(reading.plain, *reading.question):
+    steps = {to_integer(one[1] or one[2]) for one in found}
+    if len(steps) != 1 or not _SUM_ASKED.search(reading.plain, *reading.question):
         return
     if re.search(r"\bnot\b|\bneither\b|\bexcept\b|\bother\b|\bor\b|\bdivided\b", reading.plain):
         return
-    by = to_integer(found[0][1] or found[0][2])
+    by = steps.pop()
     if by:
         words = f"The answer is a sum of multiples of {by}, and so one itself."
-        yield Stated("modular", divisible(by), found[0].span(), words)
+        for one in found:
+            yield Stated("modular", divisible(by), one.span(), words)
 
 
 _RANK: Final = re.compile(r"\b(?P<rank>second|third|fourth|fifth)\s+(?P<end>largest|smallest|greatest|lowest|highest|least)\b")
 _ONCE: Final = re.compile(
-    r"\b(?:[a-z]+\s+){0,4}(?:repeated|each\s+(?:value|number|score)|duplicates?|distinct|different|every)\b"
-    r"[^.?!,;]{0,40}?\b(?:once|same\s+element|different|distinct|struck|removed|ignored)\b|\bdistinct\b|\bdifferent\b"
+    r"[^.?!,;]{0,80}\b(?:duplicates|(?:only|counted|there|stands)\s+once|same\s+element|as\s+one\s+(?:number|value)"
+    r"|same\s+[a-z]+\s+twice|distinct|repeated)\b"
 )
-_LIST: Final = re.compile(NUMBERS.replace("\\s*,\\s*", "\\s*,\\s*"))
+_LIST: Final = re.compile(NUMBERS)
+_MADE: Final = re.compile(r"\bsum\b|\bproduct\b|\bdifference|\bratio\b")
 
 
 def read_rank(reading: Reading) -> Iterator[Stated]:
@@ -133,7 +148,7 @@ def read_rank(reading: Reading) -> Iterator[Stated]:
     plain = reading.plain
     asked, once = _RANK.search(plain, *reading.question), _ONCE.search(plain)
     lists = [values for one in _LIST.finditer(plain) if len(values := to_integers(one.group())) > 2]
-    if asked is None or once is None or len(lists) != 1 or re.search(r"\bsum\b|\bproduct\b|\bdiffere", plain):
+    if asked is None or once is None or len(lists) != 1 or _MADE.search(plain):
         return
     values = sorted(set(lists[0]))
     rank = ORDINALS[asked["rank"]]

@@ -1,0 +1,46 @@
+"""Shares in a ratio: a whole share is a multiple of its term."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import gcd
+from typing import Final
+
+from cfr.constraint.demand import divisible
+from cfr.constraint.stated.reading import Reading
+from cfr.constraint.stated.statement import Stated
+
+__all__ = ["read_ratio"]
+
+_RATIO: Final = re.compile(r"\b(?:in\s+)?the\s+ratio\s+(?:of\s+)?(\d+(?:\s*:\s*\d+)+)(?!\s*[:.]?\d)")
+_NAME: Final = r"[A-Z][a-z]+"
+_NAMES: Final = re.compile(rf"\b{_NAME}(?:, {_NAME})*,? and {_NAME}\b")
+_ASKED: Final = re.compile(
+    r"(?:[Hh]ow many|[Ff]ind the number of) (?!more|fewer|less|hours|dollars|litres|liters|cups|minutes|metres|meters"
+    rf"|miles|kilo|pounds|grams|cents|years|ounces|gallons|feet|inches|days|weeks)[a-z]+(?: [a-z]+)?"
+    rf"(?: does| do| did| will| are for| that| is for)+ (?:then )?({_NAME})\b"
+)
+_CHANGED: Final = re.compile(
+    r"\b(?:then\s+gives?|later|after\s+that|originally|before|half|percent|more\s+than|fewer\s+than|buys|loses)\b|%"
+)
+
+
+def read_ratio(reading: Reading) -> Iterator[Stated]:
+    """Read that the share of a named person is asked for, and by what it can be divided."""
+    if reading.question is None or reading.recoded:
+        return
+    ratios = [*_RATIO.finditer(reading.plain)]
+    asked = _ASKED.search(reading.text, *reading.question)
+    if len(ratios) != 1 or asked is None or _CHANGED.search(reading.plain, ratios[0].end()):
+        return
+    terms = [int(term) for term in ratios[0][1].split(":")]
+    lists = [re.findall(_NAME, one.group()) for one in _NAMES.finditer(reading.text)]
+    fitting = [names for names in lists if len(names) == len(terms) and asked[1] in names]
+    common = gcd(*terms)
+    if len(fitting) != 1 or not common:
+        return
+    term = terms[fitting[0].index(asked[1])] // common
+    if term:
+        words = f"The answer is a whole share, and so a multiple of {term}."
+        yield Stated("modular", divisible(term), ratios[0].span(), words)
