@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from cfr.method import Direct
 from cfr.method.program import Programmed, programs_of, read_output, read_program
+from cfr.method.standard_library import AVAILABLE
 from cfr.problem import Problem, Solution
 from cfr.protocol import Call, Completion, Exchange, Output, Program, Run
 
@@ -89,6 +90,8 @@ def test_the_style_and_what_is_told_are_in_the_prompt() -> None:
     told = prompt(Programmed(tell="stated"))
     assert PROBLEM.text in told
     assert "What the text says of the answer:\n- " in told
+    assert f"library. {AVAILABLE} Reply" in prompt(Programmed(modules="told"))
+    assert "library. Reply with one python block." in prompt(Programmed())
     plain = Run(Programmed(tell="stated").solve(Problem("Compute $1+1$.")))
     assert isinstance(plain.round[0], Call)
     assert "What the text says" not in plain.round[0].messages[0].content

@@ -16,15 +16,27 @@ from cfr.answer.extraction.extract import Extracted, extract
 from cfr.method.direct import Direct
 from cfr.method.method import BUDGET, Method, noting, solution_from
 from cfr.method.soundness import Check, broken, sentences, stated_in
+from cfr.method.standard_library import AVAILABLE
 from cfr.problem import Json, Problem, Solution
 from cfr.prompt import load
 from cfr.protocol import Call, Completion, Output, Program, Steps, ask, execute
 from cfr.thinking import without_thinking
 
-__all__ = ["Programmed", "Style", "programs_of", "read_output", "read_program", "run_program"]
+__all__ = [
+    "Modules",
+    "Programmed",
+    "Style",
+    "programs_of",
+    "read_output",
+    "read_program",
+    "run_program",
+]
 
 Style: TypeAlias = Literal["plain", "thinking"]
 """``thinking`` has the program begin with comments on what is asked, which are its reasoning."""
+
+Modules: TypeAlias = Literal["untold", "told"]
+"""Whether the prompt lists the modules that the sandbox has."""
 
 _PROMPTS: Final = {
     "plain": load("cfr.method", "program"),
@@ -48,6 +60,7 @@ class Programmed:
     check: Check = "stated"
     tell: Check = "off"
     """Whether the prompt names the constraints that the text states."""
+    modules: Modules = "untold"
     budget: int = BUDGET
 
     def solve(self, problem: Problem) -> Steps[Solution]:
@@ -63,7 +76,8 @@ class Programmed:
     def _call(self, problem: Problem) -> Call:
         told = sentences(stated_in(problem, self.tell))
         text = _TOLD.fill(problem=problem.text, constraints=told) if told else problem.text
-        prompt = _PROMPTS[self.style].fill(problem=text)
+        modules = f" {AVAILABLE}" if self.modules == "told" else ""
+        prompt = _PROMPTS[self.style].fill(problem=text, modules=modules)
         return Call.user(prompt, stage="program", max_tokens=self.budget)
 
     def _fault(self, problem: Problem, solution: Solution) -> str:
