@@ -16,7 +16,8 @@ def shown(details: dict[str, Json], problem: str = PROBLEM.text) -> list[str]:
 
 
 def test_each_constraint_has_a_mark_and_its_words() -> None:
-    for answer, mark, confidence in (("2", "✓", "0.50"), ("9", "✗", "0.00"), ("words", "?", "0.50")):
+    marked = (("2", "✓", "0.50"), ("9", "✗", "0.00"), ("words", "?", "0.50"))
+    for answer, mark, confidence in marked:
         lines = shown(dict(assess(PROBLEM, Solution(answer, "")).details))
         said = "The answer is a remainder: an integer from 0 to 6."
         assert lines[0] == f"{mark} {said} “Find the remainder when $3^{{50}}$ is divided by 7”"

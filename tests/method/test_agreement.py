@@ -140,6 +140,24 @@ def test_a_vote_counts_values(one: str, other: str) -> None:
     assert value_ballot(one) == value_ballot(other)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("6 am", "6 p.m."),
+        ("5 March", "5 April"),
+        ("2024-03-05", "2024-05-03"),
+        ("3/5/2024", "3/10/1012"),
+        ("1.2.2024", "2.1.2024"),
+    ],
+)
+def test_times_and_dates_are_no_numbers(one: str, other: str) -> None:
+    assert value_ballot(one) != value_ballot(other)
+
+
+def test_a_unit_does_not_split_the_vote() -> None:
+    assert value_ballot(r"5 \text{ marbles}") == value_ballot("5 marbles") == value_ballot("5")
+
+
 def test_answers_without_a_value_are_counted_as_they_are_written() -> None:
     assert value_ballot("[1, 2]") == "[1,2]"
     assert value_ballot("x + 1") != value_ballot("x + 2")

@@ -7,6 +7,7 @@ is asked, and its answer joins the vote.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,14 @@ __all__ = ["UntilAgreed", "Vote", "count_sound", "first_with", "value_ballot"]
 
 _AGREE: Final = 2
 """How many equal answers settle a problem."""
+
+# 6 am is not 6 pm, and 2024-03-05 is no subtraction.
+_TIME: Final = re.compile(
+    r"\d([-/.])\d{1,2}\1\d|\d\s?[ap]\.?m\b"
+    r"|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -97,9 +106,10 @@ class UntilAgreed(_Agreement):
 def value_ballot(answer: str) -> str:
     """Write an answer the way it is counted where programs vote too: by its value, if it has one.
 
-    A program prints 3/4 where a chain of thought writes a LaTeX fraction.
+    A program prints 3/4 where a chain of thought writes a LaTeX fraction. Units are left out, dates
+    and times of day stay as they are written.
     """
-    value = read_answer(answer)
+    value = None if _TIME.search(answer) else read_answer(answer)
     if value is None:
         return ballot(answer)
     if value.letter or value.number is not None:
