@@ -29,7 +29,17 @@ if TYPE_CHECKING:
     from cfr.evaluation.run_options import RunOptions
     from cfr.method import Method, make
     from cfr.problem import Problem, Solution
-    from cfr.protocol import Call, Completion, Run, Steps, ask, together
+    from cfr.protocol import (
+        Call,
+        Completion,
+        Output,
+        Program,
+        Run,
+        Steps,
+        ask,
+        execute,
+        together,
+    )
 
 __all__ = [
     "Benchmark",
@@ -46,7 +56,9 @@ __all__ = [
     "Method",
     "ModelRef",
     "OpenAI",
+    "Output",
     "Problem",
+    "Program",
     "Run",
     "RunOptions",
     "Scripted",
@@ -59,6 +71,7 @@ __all__ = [
     "compare",
     "drive",
     "evaluate",
+    "execute",
     "extract",
     "grade",
     "grade_reply",
@@ -88,7 +101,10 @@ _HOMES = {
     "cfr.evaluation.run_options": ("RunOptions",),
     "cfr.method": ("Method", "make"),
     "cfr.problem": ("Problem", "Solution"),
-    "cfr.protocol": ("Call", "Completion", "Run", "Steps", "ask", "together"),
+    "cfr.protocol": (
+        *("Call", "Completion", "Output", "Program", "Run", "Steps"),
+        *("ask", "execute", "together"),
+    ),
 }
 
 

@@ -1,5 +1,6 @@
 import json
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pytest
 from loopback import Endpoint as Server
@@ -11,8 +12,8 @@ from cfr.engine.error import TookTooLong, Unreachable
 from cfr.engine.resolve import ModelRef
 from cfr.engine.transport import Bounds
 from cfr.method import Direct, Method, Routed, make
-from cfr.problem import Problem
-from cfr.protocol import Call, Completion
+from cfr.problem import Problem, Solution
+from cfr.protocol import Call, Completion, Program, Steps, ask, execute, together
 
 CUED = Problem("Find the remainder when $3^5$ is divided by 7.")
 PLAIN = Problem("Compute $3^5$.")
@@ -186,3 +187,44 @@ async def test_a_session_is_used_while_it_is_open(endpoint: Server) -> None:
         await session.solve(Direct(), PLAIN, SILENT)
     with pytest.raises(Unreachable):
         await Session(ModelRef("", "http://127.0.0.1:1/v1"), Decoding(), quiet=True).__aenter__()
+
+
+@dataclass(frozen=True)
+class Computes:
+    """A method that has the reply run as a program, beside another question."""
+
+    label: ClassVar[str] = "Computes"
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        said = yield from ask(Call.user(problem.text, stage="direct", max_tokens=99))
+
+        def program() -> Steps[str]:
+            return (yield from execute(Program(said.text))).text
+
+        def aside() -> Steps[str]:
+            return (yield from ask(Call.user("And?", stage="direct", max_tokens=99))).text
+
+        printed, _ = yield from together([program(), aside()])
+        return Solution(printed.strip(), said.text)
+
+
+@pytest.mark.parametrize(
+    ("source", "parts"),
+    [
+        ("print(6 * 7)", ["print(6 * 7)", "Output", "42", "Answer  42"]),
+        ("print('\x1b[2J[red]')", ["print('�[2J[red]')", "Output"]),
+        ("1 / 0", ["1 / 0", "Output", "ZeroDivisionError: division by zero"]),
+        ("x = 1", ["x = 1", "Output", "nothing"]),
+    ],
+)
+async def test_a_program_and_its_output_are_shown(
+    endpoint: Server, capsys: pytest.CaptureFixture[str], source: str, parts: list[str]
+) -> None:
+    endpoint.script(completion(source), completion("aside"))
+    await solve(endpoint, Computes(), PLAIN)
+    shown = capsys.readouterr().out
+    assert "\x1b[2J" not in shown
+    assert "aside" in shown
+    behind = shown[shown.index("Program\n") :]
+    places = [behind.index(part) for part in parts]
+    assert places == sorted(places)

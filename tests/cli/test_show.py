@@ -10,7 +10,8 @@ from cfr.cli import show
 from cfr.constraint.recovery import Recovered
 from cfr.constraint.router import FAMILIES, Cue, route
 from cfr.constraint.spec import Constraint, ConstraintSpec, Propagated
-from cfr.protocol import Call, Completion, Exchange, Stage, Usage
+from cfr.file.printable import printable
+from cfr.protocol import Call, Completion, Exchange, Output, Program, Stage, Usage
 
 HOSTILE = "\x1b[2J[red]x[/red]\u202e\x07"
 
@@ -174,3 +175,14 @@ def test_hostile_cells_are_shown_and_not_obeyed(capsys: pytest.CaptureFixture[st
     shown = capsys.readouterr().out
     assert not set(shown) & {"\x1b", "\x07", "\u202e"}
     assert shown.count("[red]x[/red]") == 6
+
+
+@given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))
+def test_no_program_or_output_reaches_a_terminal_unshown(source: str, printed: str) -> None:
+    shown = show.execution(Program(source), Output(printed, printed)).plain
+    assert shown == printable(shown)
+    shown.encode()
+
+
+def test_a_flood_is_cut_where_it_is_shown() -> None:
+    assert len(show.execution(Program("x"), Output("y" * 60_000)).plain) < 5_000

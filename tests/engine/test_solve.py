@@ -48,6 +48,28 @@ def test_what_is_known_is_told_to_programs() -> None:
     }  # fmt: skip
 
 
+class Computes:
+    label = "Computes"
+
+    def solve(self, problem: cfr.Problem) -> cfr.Steps[cfr.Solution]:
+        output = yield from cfr.execute(cfr.Program(problem.text))
+        return cfr.Solution(output.text.strip(), output.text)
+
+
+def test_programs_are_told_with_their_output() -> None:
+    solved = cfr.solve("print(6 * 7)\n1 / 0", Computes(), engine=cfr.Scripted([]))
+    assert solved.answer == "42"
+    assert (solved.exchanges, solved.usage.total) == ((), 0)
+    (program,) = cast("list[dict[str, Any]]", solved.to_json()["programs"])
+    assert program.pop("seconds") > 0
+    assert program == {
+        "stage": "program",
+        "source": "print(6 * 7)\n1 / 0",
+        "output": "42\n",
+        "error": "ZeroDivisionError: division by zero",
+    }
+
+
 def test_thinking_inside_a_reply_is_told_as_reasoning() -> None:
     engine = cfr.Scripted(
         [f"<think>modulo 7</think>\n{CONSTRAINTS}", r"<think>\boxed{6}?</think>\boxed{5}"]

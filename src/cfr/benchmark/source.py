@@ -14,7 +14,15 @@ from cfr.file.jsonl import JsonLine, decode_text, read_rows, read_text
 from cfr.file.path import expand_user
 from cfr.problem import Json, Problem
 
-__all__ = ["LONGEST_ID", "LONGEST_TEXT", "names_file", "problem_from", "read_gold", "read_problems"]
+__all__ = [
+    "LONGEST_ID",
+    "LONGEST_TEXT",
+    "names_file",
+    "problem_from",
+    "read_gold",
+    "read_problems",
+    "read_stdin",
+]
 
 _TEXT_FIELDS: Final = ("problem", "question", "text")
 LONGEST_TEXT: Final = 1_000_000
@@ -34,7 +42,7 @@ def read_problems(source: str) -> list[Problem]:
     is one problem; everything else is the problem's own text.
     """
     if source == "-":
-        return [_only(_read_stdin(), "standard input")]
+        return [_only(read_stdin(), "standard input")]
     if not names_file(source):
         return [_only(source, "the problem")]
     path = expand_user(source)
@@ -99,7 +107,8 @@ def _posed(text: str) -> str:
     return check_text(text.strip(), "problem", LONGEST_TEXT)
 
 
-def _read_stdin() -> str:
+def read_stdin() -> str:
+    """Read all of standard input."""
     try:
         return decode_text(sys.stdin.buffer.read(), "standard input")
     except (AttributeError, OSError):  # closed, or a folder

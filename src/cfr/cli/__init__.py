@@ -50,6 +50,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.route:command",
         "Show which restrictive cues a problem has; on a file, count them.",
     ),
+    "program": (
+        "cfr.cli.program:command",
+        "Run a Python program in the sandbox and print what it prints.",
+    ),
     "models": (
         "cfr.cli.models:command",
         "List, pull, verify and remove the models that run on this machine.",

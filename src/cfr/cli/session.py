@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from types import TracebackType
 
 from rich.rule import Rule
@@ -27,7 +28,7 @@ from cfr.file.printable import one_line
 from cfr.method import Method, Routed
 from cfr.method.constraint_first import Routing
 from cfr.problem import Problem
-from cfr.protocol import Call, Completion
+from cfr.protocol import Call, Completion, Output, Program
 from cfr.thinking import ThinkingStream
 
 __all__ = ["Session"]
@@ -123,14 +124,15 @@ _TITLES = {"stage2": "Stage 2: solution", "draft": "Draft", "continue": "Continu
 class _Shown(Watcher):
     """Writes replies as they come: Stage 1 as a table when it is whole, the rest word by word.
 
-    Of calls that run at the same time the first is followed; the others appear when they are whole.
+    Of calls that run at the same time the first is followed; the others, and programs, appear when
+    they are whole.
     """
 
     def __init__(self, console: SafeConsole) -> None:
         self._console = console
         self._status: Status | None = None
         self._followed: Call | None = None
-        self._waiting: list[tuple[Call, Completion]] = []
+        self._waiting: list[Callable[[], None]] = []
         self._stream = ThinkingStream()
         self._thinks = False
 
@@ -171,15 +173,23 @@ class _Shown(Watcher):
     def finished(self, call: Call, completion: Completion) -> None:
         """Close the stage; what ended in the meantime follows."""
         if self._followed is not None and call is not self._followed:
-            self._waiting.append((call, completion))
+            self._waiting.append(partial(self._close, call, completion, written=False))
             return
         self._stop_status()
         self._write(self._stream.end())
         self._close(call, completion, written=self._followed is not None)
         self._followed = None
-        for other, whole in self._waiting:
-            self._close(other, whole, written=False)
+        for show_now in self._waiting:
+            show_now()
         self._waiting.clear()
+
+    def executed(self, program: Program, output: Output) -> None:
+        """Show a program and what it printed, once no reply is being written."""
+        shown = partial(self._console.print, show.execution(program, output))
+        if self._followed is None:
+            shown()
+        else:
+            self._waiting.append(shown)
 
     def break_off(self) -> None:
         """End the line of a reply that stays unfinished, so that an error begins one of its own."""

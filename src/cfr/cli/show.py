@@ -14,11 +14,13 @@ from cfr.analysis.table.table import Table as Value
 from cfr.cli.console import SafeConsole
 from cfr.constraint.recovery import Recovered
 from cfr.constraint.router import FAMILIES, Cue
-from cfr.file.printable import printable
-from cfr.protocol import Exchange, Usage
+from cfr.file.printable import one_line, printable
+from cfr.protocol import Exchange, Output, Program, Usage
 
-__all__ = ["constraints", "cues", "highlighted", "print_table", "printable", "tokens"]
+__all__ = ["constraints", "cues", "execution", "highlighted", "print_table", "printable", "tokens"]
 
+_LONGEST_OUTPUT: Final = 4_000
+"""Characters of a program's output that are shown while it works; a store keeps them all."""
 _STYLES: Final = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_magenta")
 
 
@@ -64,6 +66,23 @@ def constraints(recovered: Recovered) -> RenderableType:
         if value:
             notes.add_row(Text(name, style="dim"), _cell(value))
     return Group(table, notes) if table.row_count else notes
+
+
+def execution(program: Program, output: Output) -> Text:
+    """Show a program, what it printed, and why it did not run to its end."""
+    shown = Text("Program\n", style="bold")
+    shown.append(printable(program.source.strip("\n")) + "\n", style="not bold cyan")
+    shown.append("Output\n")
+    printed = printable(output.text.rstrip("\n"))
+    if len(printed) > _LONGEST_OUTPUT:
+        printed = f"{printed[:_LONGEST_OUTPUT]} …"
+    if printed:
+        shown.append(printed + "\n", style="not bold")
+    if output.error:
+        shown.append(one_line(output.error) + "\n", style="not bold red")
+    elif not printed:
+        shown.append("nothing\n", style="not bold dim")
+    return shown
 
 
 def tokens(exchanges: Iterable[Exchange]) -> Table:

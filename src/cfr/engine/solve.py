@@ -18,7 +18,7 @@ from cfr.method import Method, make
 from cfr.method.confidence import assessed
 from cfr.method.method import models_of
 from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Entry, Exchange, Usage
+from cfr.protocol import Entry, Exchange, Execution, Usage
 
 __all__ = ["Solved", "asolve", "run_sync", "solve"]
 
@@ -39,6 +39,11 @@ class Solved:
     def exchanges(self) -> tuple[Exchange, ...]:
         """The calls and their completions."""
         return tuple(entry for entry in self.transcript if isinstance(entry, Exchange))
+
+    @property
+    def executions(self) -> tuple[Execution, ...]:
+        """The programs and their outputs."""
+        return tuple(entry for entry in self.transcript if isinstance(entry, Execution))
 
     @property
     def answer(self) -> str | None:
@@ -68,6 +73,16 @@ class Solved:
                     "tokens": _counts(exchange.completion.usage),
                 }
                 for exchange in self.exchanges
+            ],
+            "programs": [
+                {
+                    "stage": execution.program.stage,
+                    "source": execution.program.source,
+                    "output": execution.output.text,
+                    "error": execution.output.error,
+                    "seconds": round(execution.output.seconds, 4),
+                }
+                for execution in self.executions
             ],
             "tokens": _counts(self.usage),
             "seconds": round(self.seconds, 3),

@@ -35,6 +35,7 @@ LONGEST: Final = 100_000
 _PARTLY: Final = ("collections", "functools", "sys")
 _FUNCTIONS: Final = frozenset({"callable", "pow", "round"})
 _STOPS: Final = frozenset({"all", "any", "next"})
+_ITERATORS: Final = frozenset({"enumerate", "filter", "map", "reversed", "zip"})
 _LEAVE: Final = frozenset({"exit", "quit"})
 _METHODS: Final = frozenset(
     {"as_integer_ratio", "bit_count", "bit_length", "is_integer", "strptime"}
@@ -259,6 +260,15 @@ class _Rewriter(ast.NodeTransformer):
 
     def _truth(self, value: ast.expr) -> ast.expr:
         return ast.Call(self._supplied("builtins", "truth"), [value], [])
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        """Keep what is an iterator from being a list, which could be gone through twice."""
+        self.generic_visit(node)
+        made = node.value.func if isinstance(node.value, ast.Call) else None
+        if isinstance(made, ast.Name) and made.id in _ITERATORS - self._bound:
+            self.changed = True
+            node.value = ast.Call(name("iter"), [node.value], [])
+        return node
 
     def visit_Delete(self, node: ast.Delete) -> ast.AST | list[ast.stmt]:
         """Write ``del`` in other words: what is deleted is popped, cut out or forgotten."""
