@@ -29,12 +29,13 @@ _UNITS: Final = {
 }
 _STOP: Final = (
     r"(?:do|does|did|are|is|was|were|will|would|has|have|had|can|could|may|must|should|in|of|from|to|on"
-    r"|remained|remain|left|altogether|there|celsius|more|lie|go|that|burnt|read|given)\b"
+    r"|remained|remain|left|altogether|there|celsius|more|lie|go|that|burnt|read|given|at)\b"
 )
 _ASKED: Final = re.compile(
     rf"\b(?:how\s+many|(?:find|what\s+is)\s+the\s+(?:total\s+)?number\s+of|what\s+number\s+of)\s+"
     rf"((?:(?!{_STOP})[a-z]+\b\s*){{1,3}})(?={_STOP}|[?.])"
     r"|\b(?:in|as\s+a\s+number\s+of)\s+(minutes|cents|centimetres|kilograms|degrees|metres|millimetres|grams)\b"
+    r"|\b(?:final\s+|what\s+)(score)\b|\bteam's\s+(total)\b"
 )
 _IN_UNIT: Final = re.compile(r"\bin\s+(cents)\b")
 _SHOWN: Final = re.compile(r"\bwhat\s+number\b|\bhow\s+much\s+change\b|\bexpress\s+the\b")
@@ -44,7 +45,7 @@ _DIVIDED: Final = re.compile(
     r"|equal\w*|evenly|shar(?:e|es|ed|ing)|split|divid\w*|twice|thrice|doubl\w*|tripl\w*|same|fraction|speed|rates?"
     r"|proportion\w*|together|sum|difference|product|older|younger|taller|dozens?|pairs?|couple|single"
     r"|perimeter|area|volume|rectang\w*|triang\w*|circ\w*|radius|width|diagonal|angle|cube|fewer|less"
-    r"|remaining|enough|needs?|unknown|some\s+(?!of\s+it)[a-z]+|several|few|both|except|probability|odds|every\s+other|prime"
+    r"|remaining|enough|needs?|unknown|some\s+(?!of\s+it)[a-z]+|several|(?<!too\s)few|both|except|probability|odds|every\s+other|prime"
     r"|digits?|multiples?|divisors?|formation|left\s+over|over\s+when|their\s+number|up\s+to|loose"
     r"|between\s+\d|past\s+the\s+hour)\b|[%/^*=+]|\d\s*:\s*\d"
 )
@@ -52,7 +53,7 @@ _PROBABLY: Final = re.compile(
     r"\bprobability\b[^.?!;,]{0,60}?\d+\s+percent|\d+\s+percent\s+probability"
 )
 _COMPARED: Final = re.compile(
-    r"\b(?:as|times)\s+(?:many|much|long|old)\b|\bmore\s+than\s+(?!\s*\d)|\b\d+\s+(?:more|extra|additional|others?)\b"
+    r"\b(?:as|times)\s+(?:many|much|long|old)\b|\bmore\s+than\s+(?!\s*\d)|\b\d+\s+(?:more(?!\s+times)|extra|additional|others?)\b"
     r"|\b(?:each|every|per)\s+(?:\d+|two|three|four|five|other)\b|\beach\s+other\b"
 )
 _SHARED: Final = re.compile(
@@ -61,10 +62,10 @@ _SHARED: Final = re.compile(
 )
 _TIMES: Final = re.compile(r"\b(second|minute|hour|day|week|month|year)s?\b")
 _START: Final = re.compile(
-    r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is)\b"
+    r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is|the\s+air\s+has)\b"
 )
-_REMAINDER: Final = re.compile(r"\bremainder\b")
-_WHOLE: Final = re.compile(r"\bto\s+begin\s+with\b|\bare\s+there\b|\bare\s+in\s+the\b|\bat\s+the\s+start\b|\bwas\s+all\b")
+_REMAINDER: Final = re.compile(r"\bremainder\b[^,.;]{0,20},?\s*$")
+_WHOLE: Final = re.compile(r"\bto\s+begin\s+with\b|\bwas\s+all\s+the\b|\b(?:are|were)\s+there\b|\bare\s+in\s+the\b|\bat\s+the\s+start\b|\bwas\s+all\b")
 _OTHERS: Final = re.compile(r"\bothers?\b|\bthe\s+rest\b|\ba\s+(?:losing|clear|dry|lost)\b")
 _TEMPERATURE: Final = re.compile(r"\b(?:temperature|thermometer|celsius)\b")
 _CHANGE: Final = re.compile(r"\b(?:fall|fell|drop|change|rise|colder|warmer|lose|difference)\b")
@@ -82,6 +83,7 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     if asked is None or _DIVIDED.search(plain) or _COMPARED.search(plain):
         return
     unit = stem(next(filter(None, asked.groups())).split()[-1])
+    unit = "point" if unit in ("scor", "total") else unit
     scale = _UNITS.get(unit, {unit: 1})
     times = {found[1] for found in _TIMES.finditer(plain)}
     if _is_single(plain, unit) or (len(times) > 1 and "hour" not in scale):
@@ -106,8 +108,8 @@ def _is_single(plain: str, unit: str) -> bool:
 def _state(
     unit: str, own: list[Amount], asked: tuple[int, int], question: str
 ) -> Iterator[Stated]:
-    rates = [one for one in own if one.rate]
-    alone = [one for one in own if not one.rate]
+    alone = [one for one in own if not one.rate or _REMAINDER.search(one.clause)]
+    rates = [one for one in own if one not in alone]
     common = gcd(*(one.value.numerator for one in rates)) if rates else 0
     spans = (asked, *(one.span for one in own))
     if common > 1 and not alone:

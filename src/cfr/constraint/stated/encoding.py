@@ -42,7 +42,14 @@ _RATIO: Final = re.compile(r"(?<![a-z])([a-z](?:\s*:\s*[a-z]){1,5})(?![a-z])")
 
 def read_encoding(reading: Reading) -> Iterator[Stated]:
     """Read that a sum of named whole parts is asked for, or one of them alone."""
+    if reading.question is None:
+        return
     yield from _read_words(reading)
+    if (found := _DENOMINATOR.search(reading.plain, *reading.question)) and _LOWEST.search(
+        reading.plain
+    ):
+        words = "The answer is the denominator of a fraction: an integer of at least 1."
+        yield Stated("domain", code(1, least=1), found.span(), words)
     places = (reading.sentences[number] for number in reversed(reading.asking))
     asked = next((found for span in places if (found := _ASKED.search(reading.plain, *span))), None)
     factors = _factors(asked[1]) if asked else None
@@ -120,6 +127,9 @@ def _least(kind: str) -> int | None:
 
 _NUMERATOR: Final = re.compile(
     r"\b(?:sum\s+of|add)\s+(?:the|its)\s+numerator\s+and\s+(?:(?:the|its)\s+)?denominator\b"
+)
+_DENOMINATOR: Final = re.compile(
+    rf"\b{ASK}\s+(?:the|its)\s+denominator\b|\bwhich\s+number\s+(?:[a-z]\s+)?is\s+the\s+denominator\b"
 )
 _TERMS: Final = re.compile(r"\badd\s+(?:up\s+)?(?:its|the)\s+terms\b")
 _CHANCE: Final = re.compile(r"\bprobability\b|\bchance\b|\blikely\b")

@@ -11,7 +11,7 @@ from typing import Final
 
 from cfr.constraint.stated.numeral import WORDS
 
-__all__ = ["Amount", "read_amounts", "stem"]
+__all__ = ["FUNCTION_WORDS", "Amount", "read_amounts", "stem"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +37,17 @@ _LIMIT: Final = re.compile(r"\b(?:at\s+least|at\s+most|more\s+than|less\s+than|f
 _GOES_ON: Final = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+|or\s+)(?:minus\s+)?\d")
 _NOUNS: Final = re.compile(r"(?:\s*-?\s*[a-z]+){0,3}")
 _OF: Final = re.compile(
-    r"\s*of\s+(?:(them|these|those|which|it)\b|(?:the|these|those|this|his|her)\s+(?:\d+\s+)?([a-z]+))"
+    r"\s*(?:(?:(won|lost|drawn|tied)\b)|of\s+(?:(them|these|those|which|it)\b|(?:(?:the|these|those|this|his|her)\s+(?:\d+\s+)?|\d+\s+)([a-z]+)))"
 )
 # A clause that tells how much there is in one of many: "each pack holds", "a win brings".
 _RATE: Final = re.compile(
     r"\b(?:each|every|all|any|per)\b|\ban?\s+(?:[a-z]+\s+){1,4}?"
     r"(?:has|holds?|takes?|costs?|pays?|brings?|gives?|earns?|means|counts|makes?|carries|contains|weighs|for)\b"
-    r"|\blength(?:\s+of)?\b|\bsteps\s+of\b|\bpieces\s+of\b|\bbunches\s+of\b|\b(?:one|an?)\s+turn\b|\bdistance\s+of\b|\bwith\s+\d+\s+seats"
+    r"|\blength(?:\s+of)?\b|\bsteps\s+of\b|\bpieces\s+of\b|\bbunches\s+of\b|\b(?:one|an?)\s+turn\b|\bdistance\s+of\b|\b(?:in|into)\s+[a-z]+\s+of\s*$"
 )
 _IN_EACH: Final = re.compile(
-    r"\s*(?:[a-z]+\s+){0,3}?(?:each|every|apiece|per)\b|\s*(?:[a-z]+\s+){0,3}?(?:on|in|to|for)\s+an?\s"
+    r"\s*(?:[a-z]+\s+){0,3}?(?:each|every|apiece|per)\b|\s*(?:[a-z]+\s+){0,3}?(?:on|in|to|for)\s+(?:an?|other|any)\s"
+    r"|\s*(?:[a-z]+\s+){1,2}?an?\s+(?:hour|day|week|minute|season|month|year)\b|\s*degrees\s+(?:colder|warmer)\b"
 )
 
 
@@ -99,23 +100,24 @@ def _noun(
 ) -> tuple[str | None, bool]:
     """Say which known unit a number counts, and else whether it may count any thing at all."""
     if of := _OF.match(plain, at):
-        if of[1]:  # "7 of them": whatever was counted before
+        if of[1] or of[2]:  # "7 of them": whatever was counted before
             return None, last_own
-        return (stem(of[2]), False) if stem(of[2]) in scale else (None, False)
+        return (stem(of[3]), False) if stem(of[3]) in scale else (None, False)
     match = _NOUNS.match(plain, at)
     nouns = [stem(word) for word in match.group().replace("-", " ").split()] if match else []
-    counted = list(takewhile(lambda noun: noun not in _FUNCTION, nouns))
+    counted = list(takewhile(lambda noun: noun not in FUNCTION_WORDS, nouns))
     return next((noun for noun in counted if noun in scale), None), not counted
 
 
-_FUNCTION: Final = frozenset(
+FUNCTION_WORDS: Final = frozenset(
     stem(word)
     for word in (
         "and or but for from to in on at a an the more less of if when then is are was it its he she"
-        " they each every left remain other per with by which who that as go stay had have has drawn"
-        " won lost"
+        " they each every left remain other per with by which who that as go stay had have has"
+        " "
     ).split()
 )
+"""Words after a number that say nothing of what it counts, by their stems."""
 
 
 def _clause(plain: str, start: int) -> str:

@@ -19,6 +19,12 @@ from cfr.constraint.stated.count import read_count
 from cfr.constraint.stated.encoding import read_encoding
 from cfr.constraint.stated.entity import read_entity
 from cfr.constraint.stated.grouping import read_grouping
+from cfr.constraint.stated.mixture import (
+    read_between_others,
+    read_kinds,
+    read_pieces,
+    read_price,
+)
 from cfr.constraint.stated.ratio import read_ratio
 from cfr.constraint.stated.reading import LONGEST, Reading, plain_text
 from cfr.constraint.stated.remainder import read_check, read_digit, read_remainder
@@ -44,6 +50,10 @@ _RULES: Final[tuple[tuple[Rule, tuple[str, ...]], ...]] = (
     (read_ratio, ("ratio",)),
     (read_days, (*_MONTHS,)),
     (read_reversal, ("revers", "backwards", "to front", "to left", "order of", "round")),
+    (read_kinds, ("how many", "number of")),
+    (read_between_others, (" than ",)),
+    (read_pieces, ("centimet",)),
+    (read_price, ("round",)),
     (read_without, ("multiple", "divisible by")),
     (read_extremes, (" and the ",)),
     (read_pairs, ("every two", "each other", "pair", "any two")),

@@ -92,6 +92,13 @@ _SUM_IS: Final = tuple(
         rf"\bcheck\s+the\s+sum\b[^.?!]{{0,60}}?\bremainder\s+when\s+divided\s+by\s+{_M}[^.?!]{{0,60}}?\bfinds\s+{_R}",
     )
 )
+_DIVIDEND: Final = re.compile(
+    rf"\b(?:integer|number)\s+(?:[a-z]\s+)?is\s+divided\s+by\s+{_M}\s*[.;,]\s+(?:and\s+)?(?:the\s+)?remainder\s+is\s+{_R}"
+    rf"|\bwith\s+remainder\s+(?P<rest>{INTEGER})\s*,\s*the\s+number\s+[a-z]\s+is\s+divided\s+by\s+(?P<by>{INTEGER})"
+)
+_DIVIDEND_ASKED: Final = re.compile(
+    rf"\b{ASK}\s+(?:(?:the|this)\s+)?(?:integer|number|[a-z])\s*[?.]"
+)
 _SUM_ASKED: Final = re.compile(
     rf"\b(?:{ASK}|how\s+large\s+is|what\s+does)\s+the\s+(?:sum|total|addition)\b|\bhow\s+many\b[^?]{{0,60}}\b(?:today|in\s+all|altogether|in\s+total)\b"
     r"|\bnumber\s+of\b[^.?]{0,60}\btogether\b"
@@ -99,13 +106,23 @@ _SUM_ASKED: Final = re.compile(
 
 
 def read_check(reading: Reading) -> Iterator[Stated]:
-    """Read the remainder of a sum that is told for a check, where the sum itself is asked for."""
+    """Read the remainder that is told of a sum or a number, where that itself is asked for."""
+    if reading.question is None:
+        return
+    if (found := _DIVIDEND.search(reading.plain)) and _DIVIDEND_ASKED.search(
+        reading.plain, *reading.question
+    ):
+        yield from _told(found["residue"] or found["rest"], found["modulus"] or found["by"], found.span())
     if reading.question is None or not _SUM_ASKED.search(reading.plain, *reading.question):
         return
     for pattern in _SUM_IS:
         if found := pattern.search(reading.plain):
-            residue, modulus = to_integer(found["residue"]), to_integer(found["modulus"])
-            if residue < modulus:
-                words = f"The answer leaves the remainder {residue} when divided by {modulus}."
-                yield Stated("modular", congruent(residue, modulus), found.span(), words)
+            yield from _told(found["residue"], found["modulus"], found.span())
             return
+
+
+def _told(residue: str, modulus: str, span: tuple[int, int]) -> Iterator[Stated]:
+    rest, by = to_integer(residue), to_integer(modulus)
+    if rest < by:
+        words = f"The answer leaves the remainder {rest} when divided by {by}."
+        yield Stated("modular", congruent(rest, by), span, words)

@@ -76,7 +76,7 @@ def read_extremes(reading: Reading) -> Iterator[Stated]:
     if len(lists) != 1 or len(alone) != len(groups) - 1 or len(alone) != 1 or _NO_SUM.search(plain):
         return
     rest = sorted(lists[0])[1:-1]
-    times, slack = alone[0], min(lists[0])
+    times, slack = alone[0], rest[0] // 2
     low, high = times * (sum(rest) - slack), times * (sum(rest) + slack)
     words = f"The answer is {times} times the sum of the {len(rest)} numbers in between."
     begin = max(plain.rfind(mark, 0, found.start()) for mark in ".?!,") + 1
@@ -85,7 +85,8 @@ def read_extremes(reading: Reading) -> Iterator[Stated]:
 
 _EVERY_PAIR: Final = re.compile(
     r"\b(?:each|every)\s+[a-z]+\b[^.?!,;]{1,40}?\b(?:each|every)\s+other\s+[a-z]+"
-    r"|\b(?:every|any|each)\s+two\s+[a-z]+"
+    r"|\b(?:every|any|each)\s+two\s+(?:of\s+\d+\s+)?[a-z]+|\beveryone\b[^.?!,;]{1,40}?\beveryone\s+else\b"
+    r"|\beach\s+[a-z]+\s+is\s+[a-z]+\s+once\s+with\s+each\s+other\s+[a-z]+"
 )
 _TWICE: Final = re.compile(r"\btwice\b|\btwo\s+games\b|\bthree\s+times\b|\btwo\s+(?:lines|photo|matches)|\bhalf\b|\bper\b|\baverage|[%+*/^]|\.\d")
 
@@ -101,7 +102,11 @@ def read_pairs(reading: Reading) -> Iterator[Stated]:
         return
     nouns = [_stem_after(plain, one.end()) for one in _LIST.finditer(plain)]
     meeting = [
-        number for number, noun in enumerate(nouns) if len(groups[number]) > 1 or noun in found.group()
+        number
+        for number, noun in enumerate(nouns)
+        if len(groups[number]) > 1
+        or noun in found.group()
+        or (noun == "people" and "everyone" in found.group())
     ]
     if len(meeting) != 1:
         return
