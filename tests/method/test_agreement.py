@@ -62,6 +62,15 @@ def test_without_a_check_unsound_answers_vote() -> None:
     assert play(Vote(check="off"), ("12", "12", "3")).result.answer == "12"
 
 
+def test_repaired_answers_vote() -> None:
+    run = play(Vote(check="repair"), ("16", "3", "2"))
+    assert (run.result.answer, stages(run)) == ("2", ["program"] * 3)
+    assert run.result.details["votes"] == {"2": 2, "3": 1}
+    assert "'before': '16', 'after': '2'" in str(run.result.details["interventions"])
+    assert play(Vote(check="repair"), ("1", "3", "!"), "17").result.answer == "3"
+    assert play(UntilAgreed(check="repair"), ("16", "2")).result.answer == "2"
+
+
 def test_without_a_fallback_the_last_sound_answer_stands() -> None:
     run = play(Vote(fallback=None), ("1", "12", "!"))
     assert (run.result.answer, stages(run)) == ("1", ["program"] * 3)

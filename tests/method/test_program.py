@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfr.method import Direct
-from cfr.method.program import Programmed, programs_of, read_output, read_program
+from cfr.method.program import Programmed, read_output, read_program
 from cfr.method.standard_library import AVAILABLE
 from cfr.problem import Problem, Solution
 from cfr.protocol import Call, Completion, Exchange, Output, Program, Run
@@ -54,7 +54,8 @@ def test_a_program_that_leads_nowhere_falls_back(output: Output, why: str) -> No
     assert run.exchanges[1].call == Run(Direct().solve(PROBLEM)).calls[0]
     assert run.result.answer == "2"
     assert str(run.result.details["fell_back"]).startswith(why)
-    assert [*map(str, programs_of([run.result]))] != []
+    ran = {"source": "print(3**50 % 7)\n", "output": output.text, "error": output.error}
+    assert run.result.details["programs"] == [ran]
 
 
 def test_without_a_check_or_a_fallback_the_printed_answer_stands() -> None:
@@ -64,6 +65,14 @@ def test_without_a_check_or_a_fallback_the_printed_answer_stands() -> None:
     crashed = play(Programmed(fallback=None), REPLY, Output("", "SyntaxError: invalid syntax"))
     assert crashed.result.answer is None
     assert crashed.result.details["how"] == "program crashed"
+
+
+def test_a_certain_repair_comes_before_the_fallback() -> None:
+    run = play(Programmed(check="repair"), REPLY, Output("16"))
+    assert (steps(run), run.result.answer) == (["program", "run"], "2")
+    assert "interventions" in run.result.details
+    other = play(Programmed(check="repair"), REPLY, Output("1/2"), r"\boxed{2}")
+    assert steps(other) == ["program", "run", "direct"]
 
 
 def test_a_reply_without_a_program_is_read_like_any_reply() -> None:

@@ -1,5 +1,5 @@
-from cfr.method.soundness import broken, is_sound, sentences, stated_in
-from cfr.problem import Problem
+from cfr.method.soundness import broken, is_sound, mended, sentences, stated_in
+from cfr.problem import Problem, Solution
 
 PROBLEM = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 
@@ -30,3 +30,15 @@ def test_constraints_are_written_one_a_line() -> None:
 def test_what_the_text_says_twice_is_said_once() -> None:
     stated = stated_in(PROBLEM)
     assert sentences((*stated, *stated)) == sentences(stated)
+
+
+def test_a_certain_repair_is_made_and_noted() -> None:
+    stated = stated_in(PROBLEM, "repair")
+    assert stated == stated_in(PROBLEM)
+    solution = mended(stated, Solution("16", "", details={"how": "boxed"}))
+    assert solution.answer == "2"
+    done = {"what": "repair", "before": "16", "after": "2", "broken": [stated[0].sentence]}
+    assert solution.details == {"how": "boxed", "interventions": [done]}
+    for answer in ("6", "1/2", "words", None):
+        untouched = Solution(answer, "")
+        assert mended(stated, untouched) is untouched

@@ -16,9 +16,9 @@ from typing import ClassVar, Final
 from cfr.answer.expression.value import read_answer
 from cfr.constraint.stated import Stated
 from cfr.method.direct import Direct
-from cfr.method.method import Method
-from cfr.method.program import Programmed, programs_of
-from cfr.method.soundness import Check, is_sound, stated_in
+from cfr.method.method import Method, gathering
+from cfr.method.program import Programmed
+from cfr.method.soundness import Check, is_sound, mended, stated_in
 from cfr.method.vote import Sampled, as_sample, ballot, check_samples
 from cfr.problem import Problem, Solution
 from cfr.protocol import Steps, altered, together
@@ -54,7 +54,11 @@ class _Agreement(Sampled):
 
     def _sample(self, problem: Problem, number: int) -> Steps[Solution]:
         base = self.bases[number % len(self.bases)]
-        return altered(base.solve(problem), as_sample(number))
+        return self._numbered(base, problem, number)
+
+    def _numbered(self, method: Method, problem: Problem, number: int) -> Steps[Solution]:
+        solution = yield from altered(method.solve(problem), as_sample(number))
+        return mended(stated_in(problem), solution) if self.check == "repair" else solution
 
     def _conclude(self, problem: Problem, drawn: Sequence[Solution]) -> Steps[Solution]:
         """Take the answer that two samples give; else ask the fall-back, and count again."""
@@ -62,14 +66,13 @@ class _Agreement(Sampled):
         solutions = list(drawn)
         votes = count_sound(stated, solutions)
         if self.fallback is not None and not _settled(votes):
-            other = altered(self.fallback.solve(problem), as_sample(len(solutions)))
+            other = self._numbered(self.fallback, problem, len(solutions))
             solutions.append((yield from other))
             votes = count_sound(stated, solutions)
         chosen = _choose(stated, votes, solutions)
         answers = [one.answer for one in solutions]
         noted = {"votes": dict(votes), "samples": answers, "agreed": _settled(votes)}
-        ran = {"programs": programs} if (programs := programs_of(solutions)) else {}
-        return replace(chosen, details={**chosen.details, **noted, **ran})
+        return gathering(replace(chosen, details={**chosen.details, **noted}), solutions)
 
 
 @dataclass(frozen=True)

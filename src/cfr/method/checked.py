@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from cfr.constraint.stated import Stated, repair
+from cfr.constraint.stated import Stated
 from cfr.method.direct import Direct
-from cfr.method.method import BUDGET, Method, noting, solution_from
-from cfr.method.program import programs_of
-from cfr.method.soundness import broken, is_sound, sentences, stated_in
-from cfr.problem import Json, Problem, Solution
+from cfr.method.method import BUDGET, Method, gathering, noting, solution_from
+from cfr.method.soundness import broken, intervention, is_sound, mended, sentences, stated_in
+from cfr.problem import Problem, Solution
 from cfr.prompt import load
 from cfr.protocol import Call, Message, Steps, altered, ask
 from cfr.thinking import without_thinking
@@ -45,21 +44,20 @@ class Checked:
         faults = broken(stated, first.answer) if first.answer else ()
         if not first.answer or not faults:
             return noting(first, interventions=[])
-        mended = repair(stated, first.answer)
-        if mended is not None and is_sound(stated, mended):
-            done = _intervention("repair", first.answer, mended, faults)
-            return noting(replace(first, answer=mended), interventions=[done])
-        tried, made = [first], list[Json]()
+        repaired = mended(stated, first)
+        if repaired is not first:
+            return repaired
+        tried = [first]
         for what, steps in (
             ("turn", self._turn(problem, first, faults)),
             ("fresh sample", altered(self.base.solve(problem), _as_fresh)),
         ):
             other = yield from steps
-            tried.append(other)
-            made.append(_intervention(what, first.answer, other.answer, faults))
+            made = intervention(what, first.answer, other.answer, faults)
+            tried.append(noting(other, interventions=[made]))
             if is_sound(stated, other.answer):
-                return _after(other, tried, made)
-        return _after(first, tried, made)
+                return gathering(other, tried)
+        return gathering(first, tried)
 
     def _turn(
         self, problem: Problem, first: Solution, faults: tuple[Stated, ...]
@@ -76,18 +74,3 @@ class Checked:
 
 def _as_fresh(call: Call) -> Call:
     return replace(call, sample=call.sample + _FRESH)
-
-
-def _intervention(
-    what: str, before: str, after: str | None, faults: tuple[Stated, ...]
-) -> dict[str, Json]:
-    sentences: list[Json] = [one.sentence for one in faults]
-    return {"what": what, "before": before, "after": after, "broken": sentences}
-
-
-def _after(solution: Solution, tried: list[Solution], made: list[Json]) -> Solution:
-    """Note what was done; the programs of all attempts are kept, not those of the last alone."""
-    noted: dict[str, Json] = {"interventions": made}
-    if programs := programs_of(tried):
-        noted["programs"] = programs
-    return replace(solution, details={**solution.details, **noted})

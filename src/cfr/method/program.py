@@ -7,15 +7,15 @@ says what to compute, an interpreter computes it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import dedent
 from typing import ClassVar, Final, Literal, TypeAlias
 
 from cfr.answer.extraction.extract import Extracted, extract
 from cfr.method.direct import Direct
-from cfr.method.method import BUDGET, Method, noting, solution_from
-from cfr.method.soundness import Check, broken, sentences, stated_in
+from cfr.method.method import BUDGET, Method, gathering, noting, solution_from
+from cfr.method.soundness import Check, broken, mended, sentences, stated_in
 from cfr.method.standard_library import AVAILABLE
 from cfr.problem import Json, Problem, Solution
 from cfr.prompt import load
@@ -26,7 +26,7 @@ __all__ = [
     "Modules",
     "Programmed",
     "Style",
-    "programs_of",
+    "Tell",
     "read_output",
     "read_program",
     "run_program",
@@ -34,6 +34,9 @@ __all__ = [
 
 Style: TypeAlias = Literal["plain", "thinking"]
 """``thinking`` has the program begin with comments on what is asked, which are its reasoning."""
+
+Tell: TypeAlias = Literal["stated", "off"]
+"""Whether the prompt names the constraints that the text states."""
 
 Modules: TypeAlias = Literal["untold", "told"]
 """Whether the prompt lists the modules that the sandbox has."""
@@ -58,8 +61,7 @@ class Programmed:
     style: Style = "plain"
     fallback: Method | None = Direct()
     check: Check = "stated"
-    tell: Check = "off"
-    """Whether the prompt names the constraints that the text states."""
+    tell: Tell = "off"
     modules: Modules = "untold"
     budget: int = BUDGET
 
@@ -67,11 +69,13 @@ class Programmed:
         """Ask for a program, have it run, and read what it printed."""
         reply = yield from ask(self._call(problem))
         solution = yield from run_program(reply)
+        if self.check == "repair":
+            solution = mended(stated_in(problem), solution)
         why = self._fault(problem, solution)
         if self.fallback is None or not why:
             return solution
         other = yield from self.fallback.solve(problem)
-        return noting(other, fell_back=why, programs=programs_of((solution, other)))
+        return gathering(noting(other, fell_back=why), (solution, other))
 
     def _call(self, problem: Problem) -> Call:
         told = sentences(stated_in(problem, self.tell))
@@ -102,12 +106,6 @@ def run_program(reply: Completion) -> Steps[Solution]:
     noted: dict[str, Json] = {"source": source, "output": output.text, "error": output.error}
     details: dict[str, Json] = {"how": found.how, "programs": [noted]}
     return Solution(found.answer, reply.text, reply.truncated, details)
-
-
-def programs_of(solutions: Iterable[Solution]) -> list[Json]:
-    """List the programs of several solutions, in order."""
-    noted = (solution.details.get("programs") for solution in solutions)
-    return [program for programs in noted if isinstance(programs, list) for program in programs]
 
 
 # --- The program in a reply.

@@ -13,8 +13,8 @@ from typing import ClassVar, Final
 
 from cfr.method.agreement import first_with, value_ballot
 from cfr.method.direct import Direct
-from cfr.method.method import BUDGET, Method
-from cfr.method.program import programs_of, run_program
+from cfr.method.method import BUDGET, Method, gathering
+from cfr.method.program import run_program
 from cfr.method.vote import Sampled, as_sample, check_samples
 from cfr.problem import Problem, Solution
 from cfr.prompt import load
@@ -57,9 +57,9 @@ class Prove(Sampled):
             "votes": dict(votes),
             "samples": [chain.answer for chain in chains],
             "confirmed": len(confirmed),
-            "programs": programs_of(printed for _, printed in pairs),
         }
-        return replace(chosen, details={**chosen.details, **noted})
+        chosen = replace(chosen, details={**chosen.details, **noted})
+        return gathering(chosen, [printed for _, printed in pairs])
 
     def _sample(self, problem: Problem) -> Steps[tuple[Solution, Solution]]:
         """Ask for a solution in words, and for a program that computes it again."""

@@ -24,7 +24,7 @@ from cfr.method.llm_router import LLMRouted
 from cfr.method.method import Method
 from cfr.method.name import read_options, split_name, suggest
 from cfr.method.plugin import MethodError
-from cfr.method.program import Modules, Programmed, Style
+from cfr.method.program import Modules, Programmed, Style, Tell
 from cfr.method.prove import Prove
 from cfr.method.refine import SelfRefine
 from cfr.method.search import Search
@@ -138,7 +138,7 @@ def program(
     style: Style = "plain",
     fallback: Method | None = Direct(),
     check: Check = "stated",
-    tell: Check = "off",
+    tell: Tell = "off",
     modules: Modules = "untold",
 ) -> Programmed:
     """Have a program written and run; another method where it leads nowhere."""
