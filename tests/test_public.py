@@ -1,6 +1,8 @@
 import cfr
 
-METHODS = "Call Completion Method Problem Run Solution Steps ask make together"
+METHODS = (
+    "Call Completion Method Output Problem Program Run Solution Steps ask execute make together"
+)
 SOLVING = "ConstraintSpec Solved asolve drive extract grade grade_reply route solve"
 ENGINES = "Decoding Dispatch Endpoint Local ModelRef OpenAI Scripted"
 EVALUATION = "Benchmark Evaluated Experiment RunOptions aevaluate compare evaluate"

@@ -1,7 +1,7 @@
 import asyncio
 import threading
 from collections.abc import Coroutine
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 from loopback import Endpoint as Server
@@ -49,7 +49,7 @@ def test_what_is_known_is_told_to_programs() -> None:
 
 
 class Computes:
-    label = "Computes"
+    label: ClassVar[str] = "Computes"
 
     def solve(self, problem: cfr.Problem) -> cfr.Steps[cfr.Solution]:
         output = yield from cfr.execute(cfr.Program(problem.text))

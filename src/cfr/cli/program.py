@@ -21,7 +21,7 @@ class ProgramFailed(CfrError):
     "--time",
     "seconds",
     type=click.FloatRange(0.01, 3_600),
-    default=2.0,
+    default=1.5,
     show_default=True,
     help="Seconds that it may take.",
 )

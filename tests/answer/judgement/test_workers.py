@@ -2,10 +2,8 @@ import os
 import resource
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +13,7 @@ from cfr.answer.judgement.workers import Undecided, Workers
 # A judge that does what its first argument says.
 PROGRAM = """
 import os, sys
-from cfr.answer.judgement.worker import serve
+from cfr.process import serve
 
 def judge(pred, gold, percent):
     if pred == "spin":
@@ -115,31 +113,3 @@ def test_a_process_with_thousands_of_open_files_is_judged_in_all_the_same() -> N
         for one in many:
             os.close(one)
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-
-
-def test_a_worker_that_died_while_it_was_idle_is_replaced_without_a_word() -> None:
-    with Workers(1, ("-c", PROGRAM)) as pool:
-        pid = int(pool.judge("a", "b").why)
-        os.kill(pid, signal.SIGKILL)
-        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-        assert pool.judge("x", "x").same is True
-
-
-def test_a_worker_is_handed_the_environment_that_it_is_given() -> None:
-    program = PROGRAM.replace('f"{os.getpid()}"', "str(sorted(os.environ))")
-    with Workers(1, ("-c", program), {"HOME": "/nowhere"}) as pool:
-        assert "'HOME', 'PYTHONPATH'" in pool.judge("a", "b").why.replace("'LC_CTYPE', ", "")
-
-
-def test_processes_that_a_worker_started_end_with_it() -> None:
-    program = PROGRAM.replace(
-        'f"{os.getpid()}"', 'str(__import__("subprocess").Popen(["sleep", "1000"]).pid)'
-    )
-    with Workers(1, ("-c", program)) as pool:
-        child = int(pool.judge("a", "b").why)
-    stat = Path(f"/proc/{child}/stat")  # it may stay as a zombie until somebody asks for it
-    for _ in range(1_000):
-        if not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z":
-            return
-        time.sleep(0.01)
-    pytest.fail("it goes on")

@@ -11,8 +11,8 @@ from cfr.answer.expression.syntax import Node
 from cfr.answer.judgement import numeric
 from cfr.answer.judgement.equivalence import Equivalence
 from cfr.answer.judgement.tier import Ruling, decide_trees
-from cfr.answer.judgement.worker import Task
 from cfr.problem import Json
+from cfr.process import Task
 
 __all__ = ["TASKS", "is_whole", "judge"]
 

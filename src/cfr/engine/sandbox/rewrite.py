@@ -192,6 +192,8 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute):
             return self._method(node, node.func)
+        if called == "bool" and self._ordered and len(node.args) == 1:
+            return self._truth(node.args[0])
         return node
 
     def _stop_early(self, node: ast.Call, called: str) -> None:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Final, cast
 
-from cfr.answer.judgement.workers import Undecided, Workers
 from cfr.engine.error import EngineError
+from cfr.process import Pool, Undecided
 from cfr.protocol import Output, Program
 
 __all__ = ["Limits", "Sandbox", "SandboxMissing", "run_program"]
 
 PROGRAM: Final = ("-m", "cfr.engine.sandbox.worker")
-PATIENCE: Final = 0.35
+PATIENCE: Final = 0.3
 """Seconds that a worker has to hand over a program's output when its time is up."""
 
 # What Python needs to find its libraries; keys and tokens stay with us.
@@ -35,7 +35,7 @@ class SandboxMissing(EngineError):
 class Limits:
     """What one program may take."""
 
-    seconds: float = 2.0
+    seconds: float = 1.5
     memory: int = 256
     """In megabytes."""
 
@@ -46,7 +46,7 @@ class Sandbox:
     def __init__(self, limits: Limits | None = None, count: int | None = None) -> None:
         _require_interpreter()
         self.limits = limits or Limits()
-        self._workers = Workers(count, PROGRAM, _environment())
+        self._workers = Pool(PROGRAM, count, _environment())
         self._threads = ThreadPoolExecutor(self._workers.count, "cfr-sandbox")
 
     async def run(self, program: Program) -> Output:

@@ -18,16 +18,16 @@ from typing import Final
 
 import pydantic_monty
 
-from cfr.answer.judgement.worker import serve
 from cfr.engine.sandbox.rewrite import Unreadable, rewrite
 from cfr.file.printable import one_line
 from cfr.problem import Json
+from cfr.process import serve
 
 __all__ = ["OUTPUT", "main", "run"]
 
 OUTPUT: Final = 1 << 16
 """The most bytes that a program may print."""
-GRACE: Final = 0.2
+GRACE: Final = 0.15
 """Seconds after its time in which a program may still be stopped in good order."""
 
 _DEPTH: Final = 5_000
