@@ -37,8 +37,8 @@ _ASKED: Final = re.compile(
     r"|\b(?:in|as\s+a\s+number\s+of)\s+(minutes|cents|centimetres|kilograms|degrees|metres|millimetres|grams)\b"
     r"|\b(?:final\s+|what\s+)(score)\b|\bteam's\s+(total)\b"
 )
-_IN_UNIT: Final = re.compile(r"\bin\s+(cents)\b")
-_SHOWN: Final = re.compile(r"\bwhat\s+number\b|\bhow\s+much\s+change\b|\bexpress\s+the\b")
+_IN_UNIT: Final = re.compile(r"\b(?:in|as\s+a\s+number\s+of)\s+(cents|minutes)\b")
+_SHOWN: Final = re.compile(r"\b(?:what|which)\s+number\b|\bhow\s+much\s+change\b|\bexpress\s+the\b")
 # Whatever may make a part smaller than the parts that the text names.
 _DIVIDED: Final = re.compile(
     r"\b(?:half|halves|halfway|halved|thirds?|quarters?|fourths?|fifths?|sixths?|tenths?|percent\w*|ratio|average|mean"
@@ -128,7 +128,7 @@ def _two_kinds(plain: str, own: list[Amount], others: list[Fraction]) -> Iterato
     """State the range of a total of things of two kinds, when their number is given."""
     if len(own) != 2 or not all(one.rate for one in own) or not _OTHERS.search(plain):
         return
-    if len(others) == 2:
+    if len(set(others)) == 2:
         low, high = sorted(one.value for one in own)
         count = max(others)
         words = f"The answer is from {count} times {low} to {count} times {high}."

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Literal
 
-from cfr.constraint.demand import divides, divisible
+from cfr.constraint.demand import parity
 from cfr.constraint.stated.asked import ANOTHER_BASE
-from cfr.constraint.stated.numeral import INTEGER, to_integer, to_integers
 from cfr.constraint.stated.property import read_properties
 from cfr.constraint.stated.reading import Reading
 from cfr.constraint.stated.statement import Stated
@@ -21,7 +20,7 @@ from cfr.constraint.stated.statement import Stated
 __all__ = ["read_entity"]
 
 _POINTS_BACK: Final = re.compile(
-    r"\b(?:which|what)\s*\?"
+    r"\b(?:which|what)\s*\?|\bhow\s+many\s+[a-z]+\s+from\s+the\s+[a-z]+\s+is\s+it\s*\?"
     r"|\bwhat\s+is\s+(?:it|this|that)\s*\?"
     r"|\bwhich\s+(?:is\s+it|one)\b"
     r"|\b(?:which|what)\s+(?:[a-z]+-digit\s+)?(?:number|integer|year|page|code)\b"
@@ -30,7 +29,8 @@ _POINTS_BACK: Final = re.compile(
     r"|\b(?:find|determine|what\s+is|name|give)\s+(?:the|this|that|my|his|her)\s+(?:original\s+)?"
     r"(?:number|integer|code|year)\s*[.?]"
     r"|\bthe\s+number\s+of\s+(?:the|this|that|his|her)\s+(?:[a-z]+\s+)?[a-z]+(?<!s)\s*[.?]"
-    r"|\bfind\b[^.?]{1,300}?,\s*the\s+only\s+one\b"
+    r"|\bat\s+which\s+(?:second|minute|day)\b"
+    r"|\bfind\s+the\s+[a-z]+-digit\s+number\b|\bfind\b[^.?]{1,300}?,\s*the\s+only\s+one\b"
     r"|\b(?:find|which\s+is)\s+the\s+(?:smallest|largest|greatest|least)\s+(?:of\s+(?:them|these)|that|number)\b"
 )
 _COUNTS: Final = re.compile(r"\bhow\s+many\s+([a-z]+)|\bwhat\s+is\s+it\s*\?")
@@ -41,7 +41,7 @@ _CHANGED: Final = re.compile(
     r"|(?:two|three|four|several|other|new|second|first)\s+(?:different\s+|positive\s+)*(?:numbers?|integers?))\b"
 )
 _DIGITS: Final = re.compile(
-    r"\b(?:the\s+)?sum\s+of\s+(?:its|whose|the)\s+digits\b|\bdigit\s+sum\b|\badd\s+up\s+to\b|\bdigits\s+with\s+sum\b"
+    r"\b(?:the\s+)?sum\s+of\s+(?:its|whose|the)\s+digits\b|\bdigit\s+sum\b|\badd\s+up\s+to\b|\bdigits\s+with\s+(?:the\s+)?sum\b"
 )
 _KIND: Final = r"(?:(?:whole|natural|positive|possible|page|biggest|largest|smallest)\s+)*"
 _THING: Final = r"(?:number|integer|code|year|divisor|factor|multiple)"
@@ -54,6 +54,7 @@ _SUBJECT: Final = re.compile(
     r"|\bthe\s+(?:last|first|biggest|smallest|largest)\s+(?=possible\s+number\b|(?:even|odd)\s+number\b)"
     r"|\bthe\s+numbers\s+(?=under\b|below\b|over\b|above\b|from\b|between\b)"
     r"|\bwhile\s+remaining\s+|\bthe\s+(?:winning|lucky)\s+[a-z]+\s+(?=is\b)|\bwhich\s+is\s+the\s+[a-z]+\s+(?=that\b)"
+    r"|\bat\s+which\s+(?:second|minute|day)\s+|\bwhose\s+[a-z]+\s[^.?!]{0,30},\s*in\s+[a-z]+\s*,\s*(?=is\b)"
     r"|\bexactly\s+one\s+of\s+the\s+numbers\s+[\d\s,]{1,200}and\s+\d+\s+(?=is\b)"
     r"|\bwhich\s+of\s+the\s+numbers\s+[\d\s,]{1,200}and\s+\d+\s+(?=is\b)"
     r"|\b(?:and|if|so\s+that)\s+(?=(?:the|its)\s+digits\s+(?:add|sum))|\b(?=the\s+digits\s+of\s+(?:a|the)\b)"
@@ -62,8 +63,10 @@ _SUBJECT: Final = re.compile(
 _COUNT_SUBJECT: Final = re.compile(
     r"\b(?:their|this)\s+number\s+(?=is\b)|\bthe\s+number\s+of\s+([a-z]+)\s+(?=is\b)"
     r"|\b(?=there\s+are\s+(?:more|fewer|less|at)\b)|\b(?=(?:and\s+)?the\s+digits\s+of\s+(?:the|this)\s+number\b)"
-    r"|\band\s+(?=it\s+is\s+(?:even|odd)\b)|\bwants\s+an\s+(?=(?:even|odd)\s+number\s+of\b)|\bas\s+many\s+as\s+possible\s+(?=but\b)"
+    r"|\band\s+(?=it\s+is\s+(?:even|odd)\b)|\bas\s+many\s+as\s+possible\s+(?=but\b)"
 )
+
+_WANTED: Final = re.compile(r"\bwants\s+an\s+(even|odd)\s+number\s+of\s+([a-z]+)")
 
 
 def read_entity(reading: Reading) -> Iterator[Stated]:
@@ -78,6 +81,10 @@ def read_entity(reading: Reading) -> Iterator[Stated]:
         for subject in _SUBJECT.finditer(plain):
             yield from read_properties(plain, subject.end(), _sentence_end(reading, subject.end()))[0]
     if counted := _COUNTS.search(plain, start, end):
+        for wanted in _WANTED.finditer(plain):
+            if wanted[2] == counted[1]:
+                which: Literal["even", "odd"] = "even" if wanted[1] == "even" else "odd"
+                yield Stated("parity", parity(which), wanted.span(), f"The answer is {which}.")
         for subject in _COUNT_SUBJECT.finditer(plain):
             if subject[1] in (None, counted[1]):
                 stop = _sentence_end(reading, subject.end())

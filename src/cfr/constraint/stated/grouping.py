@@ -23,6 +23,7 @@ _GROUPS: Final = tuple(
     re.compile(pattern)
     for pattern in (
         rf"\b(?:in|into)\s+(?:full|complete|whole)\s+(?P<group>[a-z]+)\s+of\s+{_L}",
+        rf"\ball\s+[a-z]+\s+stand\s+in\s+(?P<group>[a-z]+)\s+of\s+{_L}",
         rf"\bonly\s+in\s+(?:(?:full|complete|whole)\s+)?(?P<group>[a-z]+)\s+of\s+{_L}",
         rf"\bfills?\s+(?P<group>[a-z]+)\s+of\s+{_L}\s+exactly\b",
         rf"\b(?:in|into)\s+(?P<group>[a-z]+)\s+of\s+{_L}[^.?!;]{{0,40}}?{_NONE_LEFT}",
@@ -49,7 +50,7 @@ _WHOLES: Final = tuple(
 )
 _HOW_MANY: Final = re.compile(r"\bhow\s+many\s+(?:of\s+(?:the\s+|these\s+)?)?(?:more\s+)?([a-z]+)")
 _REST: Final = re.compile(
-    r"\bleft\b(?!\s+(?:out|over)?\s*,)|\bremain|\bmore\b(?!\s+than)|\bextra\b|\bspare\b|\bneed|\bmissing\b|\bcannot\b|\bnot\b"
+    r"\bleft\b(?!\s*(?:out|over)?\s*,)|\bremain|\bmore\b(?!\s+than)|\bextra\b|\bspare\b|\bneed|\bmissing\b|\bcannot\b|\bnot\b"
     r"|\bwithout\b|\beach\b|\bper\b|\bleftover|\badd"
 )
 _CHANGED: Final = re.compile(

@@ -52,8 +52,10 @@ def read_kinds(reading: Reading) -> Iterator[Stated]:
         return
     plain = reading.plain
     asked = _ASKED.search(plain, *reading.question)
-    firsts = {_value(one): one for one in reversed(_numbers(plain))}
-    if asked is None or len(firsts) != 4 or any(value.denominator != 1 for value in firsts):
+    numbers = _numbers(plain)
+    firsts = {_value(one): one for one in reversed(numbers)}
+    given = [one for one in numbers if not asked or one.start() < asked.start() or one.start() > asked.end()]
+    if asked is None or len(firsts) != 4 or len(given) != 4 or any(value.denominator != 1 for value in firsts):
         return
     words = {stem(word) for word in re.findall(r"[a-z0-9]+", asked[1] or asked[2])} - _PLAIN_WORDS
     total = max(firsts)

@@ -43,7 +43,7 @@ _FOLLOW: Final = (
     r"|exclusive|leaves?|can|such|when|what|where|if|in|on|there|for|as|so|by|the|divisible|do|goes|without|neither|second|marbles)\b))"
 )
 _EACH: Final = r"(?:(?:both|each\s+of|all\s+of|all|the|numbers?|integers?)\s+)*"
-_YEAR: Final = r"(?:the\s+year\s+|year\s+)?"
+_YEAR: Final = r"(?:(?:the\s+)?(?:year|second|minute|day)\s+)?"
 
 
 def digits_range(length: int) -> Predicate:
@@ -174,7 +174,7 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
 
 _LINK: Final = re.compile(
     r"[\s,]*(?:\b(?:and|but|that|which|is|are|be|being|both|also|it|must|has|have|lies?|whose|with"
-    r"|having|exactly|there|wants?|only|possible|other|a|an|its|their|the|number|integer|whole|positive|still|of\s+some\s+[a-z]+)\b[\s,]*)*"
+    r"|having|exactly|there|wants?|only|possible|other|a|an|its|their|the|number|integer|whole|positive|year|code|page|still|of\s+some\s+[a-z]+)\b[\s,]*)*"
 )
 _OR: Final = re.compile(r"[\s,]*(?:of\s+them\s*)?or\b|\s*(?:plus|minus|times)\b")
 _MOST: Final = 12

@@ -34,6 +34,7 @@ _PRONOUN: Final = re.compile(
     r"|long|last|[a-z]+ing|an?\s+[a-z]+)\s+$"
 )
 _LIMIT: Final = re.compile(r"\b(?:at\s+least|at\s+most|more\s+than|less\s+than|fewer\s+than)\s+$")
+_VERB: Final = re.compile(r"\b(?:wins|draws|loses|ties)\s+$")
 _GOES_ON: Final = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+|or\s+)(?:minus\s+)?\d")
 _NOUNS: Final = re.compile(r"(?:\s*-?\s*[a-z]+){0,3}")
 _OF: Final = re.compile(
@@ -83,14 +84,16 @@ def read_amounts(
         factor = scale[known] if known else 1
         if any((one * factor).denominator != 1 for one, _ in pending):
             return None
-        last_own = known is not None or bare
-        if known or (bare and not _LIMIT.search(before)):
+        if bare and not last_own and _VERB.search(before) and others:
+            others.extend(one for one, _ in pending)  # "wins 5 rounds, draws 9"
+        elif known or (bare and not _LIMIT.search(before)):
             named = named or known is not None
             clause = _clause(plain, pending[0][1][0])
             rate = bool(_RATE.search(clause) or _IN_EACH.match(plain, found.end()))
             own.extend(Amount(one * factor, span, rate, clause) for one, span in pending)
         else:
             others.extend(one for one, _ in pending)
+        last_own = bool(own) and own[-1].span == found.span()
         pending = []
     return (own, others) if named and not pending else None
 

@@ -16,6 +16,7 @@ from cfr.constraint.stated.calendar import read_days
 from cfr.constraint.stated.chance import read_angle, read_chance, read_options, read_share
 from cfr.constraint.stated.combination import read_combination
 from cfr.constraint.stated.count import read_count
+from cfr.constraint.stated.draw import read_draw
 from cfr.constraint.stated.encoding import read_encoding
 from cfr.constraint.stated.entity import read_entity
 from cfr.constraint.stated.grouping import read_grouping
@@ -50,13 +51,14 @@ _RULES: Final[tuple[tuple[Rule, tuple[str, ...]], ...]] = (
     (read_ratio, ("ratio",)),
     (read_days, (*_MONTHS,)),
     (read_reversal, ("revers", "backwards", "to front", "to left", "order of", "round")),
+    (read_draw, ("denominator", "frac{", "/n")),
     (read_kinds, ("how many", "number of")),
     (read_between_others, (" than ",)),
     (read_pieces, ("centimet",)),
     (read_price, ("round",)),
     (read_without, ("multiple", "divisible by")),
     (read_extremes, (" and the ",)),
-    (read_pairs, ("every two", "each other", "pair", "any two")),
+    (read_pairs, ("every two", "each other", "any two", "everyone")),
     (read_digit, ("digit",)),
     (
         read_asked,
@@ -65,7 +67,10 @@ _RULES: Final[tuple[tuple[Rule, tuple[str, ...]], ...]] = (
             *("largest", "smallest", "greatest", "least"),
         ),
     ),
-    (read_entity, ("even", "odd", "divi", "multiple", "than", "digit", "between", "under", "below")),
+    (
+        read_entity,
+        ("even", "odd", "divi", "multiple", "than", "digit", "between", "under", "below", "before"),
+    ),
     (read_count, ("how many", "number of")),
     (
         read_grouping,
@@ -74,14 +79,14 @@ _RULES: Final[tuple[tuple[Rule, tuple[str, ...]], ...]] = (
     (read_combination, ("how many", "number of", " in ")),
     (read_consecutive, ("consecutive",)),
     (read_mean, ("mean", "average", "halfway")),
-    (read_multiples, ("multiples of", "divisible by")),
+    (read_multiples, ("multiple", "divisible by")),
     (read_rank, ("second", "third", "fourth", "fifth")),
     (read_rounding, ("nearest", "decimal")),
     (read_chance, ("probability", "likely")),
     (read_share, ("percent",)),
     (read_angle, ("angle",)),
     (read_options, ("(c)", "c)", "c.")),
-    (read_encoding, ("+", "integer", "lowest", "simplest", "denominator", "prime")),
+    (read_encoding, ("+", "integer", "lowest", "simpl", "denominator", "prime", "ratio")),
 )
 
 

@@ -29,7 +29,7 @@ _HALF_OF_DAY: Final = re.compile(r"[ap]\.m$")
 _IMPERATIVE: Final = re.compile(
     r"(?:^|[,;:]|\bthen|\band|\bplease|\balso|\bso|\bhence|\bthus|\bnow|\bto)\s*"
     r"(?:find|determine|compute|calculate|evaluate|give|state|express|write|work\s+out|solve"
-    r"|simplify|identify|name|list|prove|show|estimate|what|how|which)\b"
+    r"|simplify|identify|name|list|prove|show|estimate)\b"
 )
 _FORM: Final = re.compile(
     r"\b(?:your|the|final|an)\s+(?:final\s+)?(?:answers?|solution)\b|\bround\b"

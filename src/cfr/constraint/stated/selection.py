@@ -125,5 +125,5 @@ def _all_pairs(size: int) -> int:
 
 
 def _stem_after(plain: str, at: int) -> str:
-    word = re.match(r"\s*([a-z]+)", plain[at : at + 40])
-    return word[1].rstrip("s") if word else "-"
+    words = re.match(r"\s*([a-z]+)(?:\s+([a-z]+s)\b)?", plain[at : at + 40])
+    return (words[2] or words[1]).rstrip("s") if words else "-"

@@ -85,6 +85,7 @@ _ODD: Final = re.compile(r"\b(even|odd)\s+(?:positive\s+)?(?:numbers?|integers|s
 _LEAST: Final = re.compile(
     rf"\b(?:at\s+least|(?:smallest|least)(?:\s+number)?\s+(?:is|being|one\s+is)|beginning\s+with(?:\s+number)?|starting\s+(?:at|with|from))\s+({INTEGER})"
     rf"|(?:\bnumber\s+({INTEGER})\s+is\s+the\s+(?:smallest|least)|\bfrom\s+({INTEGER})\s+on\b)"
+    rf"|\b(?P<top>largest|greatest)\s+of\s+{INTEGER}\s+consecutive\s+(?:even|odd)\s+integers\s+is\s+({INTEGER})"
 )
 _ALL: Final = re.compile(INTEGER)
 
@@ -97,11 +98,13 @@ def read_mean(reading: Reading) -> Iterator[Stated]:
     least, numbers = _LEAST.search(plain), [*_ALL.finditer(plain)]
     if least is None or len(numbers) != 2 or not (_ODD.search(plain) and _MEAN.search(plain, *reading.question)):
         return
-    group = next(number for number in (1, 2, 3) if least[number])
+    group = next(number for number in (1, 2, 3, 5) if least[number])
     low, at = to_integer(least[group]), least.start(group)
     count = next(to_integer(one.group()) for one in numbers if one.start() != at)
     if count > 1:
         high = low + 2 * (count - 1)
+        if least["top"]:
+            low, high = 2 * low - high, low
         words = f"The answer is a mean of numbers from {low} to {high}, all different."
         yield Stated("bound", all_of(above(low), below(high)), least.span(), words)
 
@@ -115,13 +118,22 @@ _SUM_ASKED: Final = re.compile(
 )
 
 
+_EACH_MULTIPLE: Final = re.compile(r"\b(?:each|every)\b[^.?!;,]{0,30}?\ba?\s*multiple\s+of\b")
+_TOTAL_ASKED: Final = re.compile(
+    r"\bhow\s+many\b[^?]{0,60}\b(?:in\s+the\s+(?:choir|whole)|altogether|in\s+all|in\s+total|whole)\b"
+)
+
+
 def read_multiples(reading: Reading) -> Iterator[Stated]:
     """Read that a sum of multiples is asked for, which is a multiple again."""
     if reading.question is None:
         return
     found = [*_MULTIPLES.finditer(reading.plain)]
     steps = {to_integer(one[1] or one[2]) for one in found}
-    if len(steps) != 1 or not _SUM_ASKED.search(reading.plain, *reading.question):
+    if len(steps) == 1 and _EACH_MULTIPLE.search(reading.plain):
+        if not _TOTAL_ASKED.search(reading.plain, *reading.question):
+            return
+    elif len(steps) != 1 or not _SUM_ASKED.search(reading.plain, *reading.question):
         return
     if re.search(r"\bnot\b|\bneither\b|\bexcept\b|\bother\b|\bor\b|\bdivided\b", reading.plain):
         return
@@ -146,9 +158,9 @@ def read_rank(reading: Reading) -> Iterator[Stated]:
     if reading.question is None or reading.recoded:
         return
     plain = reading.plain
-    asked, once = _RANK.search(plain, *reading.question), _ONCE.search(plain)
+    asked, once = _RANK.search(plain, *reading.question), [*_ONCE.finditer(plain)]
     lists = [values for one in _LIST.finditer(plain) if len(values := to_integers(one.group())) > 2]
-    if asked is None or once is None or len(lists) != 1 or _MADE.search(plain):
+    if asked is None or not once or len(lists) != 1 or _MADE.search(plain):
         return
     values = sorted(set(lists[0]))
     rank = ORDINALS[asked["rank"]]
@@ -158,4 +170,5 @@ def read_rank(reading: Reading) -> Iterator[Stated]:
         predicate, words = at_most(values[-2]), f"below the largest value, {values[-1]}"
     else:
         predicate, words = at_least(values[1]), f"above the smallest value, {values[0]}"
-    yield Stated("bound", predicate, once.span(), f"The answer is {words}.")
+    for one in once:
+        yield Stated("bound", predicate, one.span(), f"The answer is {words}.")
