@@ -96,7 +96,7 @@ class Odd:
 ODD = {
     "before": r"KeyError: 'nothing was asked' \(in \S*test_attempt, line \d+\)",
     "garbage": r"AttributeError: .*",
-    "nonsense": r"AttributeError: 'str' object has no attribute .* \(in cfr\.evaluation.*\)",
+    "nonsense": r"AttributeError: 'str' object has no attribute .* \(in cfr\.method.*\)",
     "recursion": r"RecursionError: maximum recursion depth exceeded.*",
     "memory": r"MemoryError:  ?\(in \S*test_attempt, line \d+\)",
     "speechless": r"Broken: … \(in \S*test_attempt, line \d+\)",

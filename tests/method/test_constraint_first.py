@@ -63,6 +63,32 @@ def test_later_options_are_named_only_where_they_are_used() -> None:
     assert repr(CFR(prompts="paper", json="off")) == f"{known}, prompts='paper', json='off')"
 
 
+@pytest.mark.parametrize(
+    ("text", "budget", "extent"),
+    [
+        ("Compute $3^5$.", 512, "at most two constraints and two combinations"),
+        ("Find the remainder when $3^5$ is divided by 7.", 512, "at most two constraints"),
+        (
+            "Find the smallest positive integer n such that n mod 7 is even; give m+n.",
+            1_024,
+            "at most six constraints and three combinations",
+        ),
+    ],
+)
+def test_stage_1_may_have_a_budget_by_the_number_of_cues(
+    text: str, budget: int, extent: str
+) -> None:
+    (call,) = Run(CFR(stage1="cues").solve(Problem(text))).calls
+    assert call.max_tokens == budget
+    assert extent in call.messages[0].content
+    (unlimited,) = Run(CFR(stage1="cues", limit=None).solve(Problem(text))).calls
+    assert (unlimited.max_tokens, "Leave out none" in unlimited.messages[0].content) == (
+        budget,
+        True,
+    )
+    assert repr(CFR(stage1="cues")).endswith(", stage1='cues')")
+
+
 def test_a_useless_stage_1_falls_back_to_direct() -> None:
     run = play(CFR(), CUED, "I would rather not.", r"\boxed{5}")
     assert [call.stage for call in asked(run)] == ["stage1", "direct"]

@@ -9,7 +9,7 @@ import pytest
 from snapshot import assert_unchanged
 
 from cfr.method import make
-from cfr.method.method import AsksOthers, configuration, last_answered, models_of
+from cfr.method.method import AsksOthers, configuration, gathering, last_answered, models_of
 from cfr.method.registry import METHODS
 from cfr.problem import Problem, Solution
 from cfr.protocol import Completion, Run, Usage
@@ -17,7 +17,17 @@ from cfr.protocol import Completion, Run, Usage
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7. {x} [[problem]]")
 SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "modular", "description": "mod 7"}]})
 REPLIES = {"stage1": SPEC, "router": '{"restrictive": "yes"}', "format": "An integer."}
-VARIANTS = [*METHODS, "cfr(reply=json)", "llm-router(reply=json)", "cfr(prompts=paper)"]
+VARIANTS = [
+    *METHODS,
+    "cfr(reply=json)",
+    "llm-router(reply=json)",
+    "cfr(prompts=paper)",
+    "cfr(question=1,budget=cues)",
+    "program(style=thinking,tell=stated)",
+    "vote(base=program+direct,check=off)",
+    "until-agreed(check=repair)",
+    "stated-cfr(own=join)",
+]
 LABELS = {
     "direct": "Direct CoT",
     "reminder": "CoT + final-answer constraint reminder",
@@ -31,6 +41,13 @@ LABELS = {
     "routed-cfr": "Routed-CFR",
     "self-consistency": "Self-Consistency",
     "llm-router": "LLM router",
+    "program": "Program",
+    "vote": "Checked vote",
+    "until-agreed": "Until two agree",
+    "checked": "Checked",
+    "prove": "PROVE",
+    "stated-cfr": "Stated-CFR",
+    "search": "Constraint search",
 }
 
 
@@ -96,6 +113,17 @@ def test_the_latest_answer_counts() -> None:
     )
     assert last_answered([first, second, none]) is second
     assert last_answered([none]) is none
+
+
+def test_programs_and_interventions_of_all_samples_are_kept() -> None:
+    one = Solution("1", "", details={"programs": ["a"], "how": "printed"})
+    two = Solution("2", "", details={"programs": ["b", "c"], "interventions": ["d"]})
+    none = Solution("3", "", details={"programs": "odd"})
+    kept = gathering(one, (none, one, two))
+    assert (kept.answer, kept.details["how"]) == ("1", "printed")
+    assert kept.details["programs"] == ["a", "b", "c"]
+    assert kept.details["interventions"] == ["d"]
+    assert gathering(none, (none,)) == none
 
 
 TABLE = Path(__file__).parent.parent.parent / "docs" / "methods.md"

@@ -1,11 +1,17 @@
 import pytest
 
+from cfr.constraint.schema import Limit
 from cfr.method import CFR, Direct, Method, Routed, make, names
+from cfr.method.agreement import UntilAgreed, Vote
+from cfr.method.checked import Checked
 from cfr.method.extended import ExtendedCoT
 from cfr.method.llm_router import LLMRouted
+from cfr.method.program import Programmed
+from cfr.method.prove import Prove
 from cfr.method.refine import SelfRefine
 from cfr.method.registry import METHODS, MethodError
 from cfr.method.vote import SelfConsistency
+from cfr.method.wording import Reminder
 
 
 @pytest.mark.parametrize(
@@ -46,6 +52,16 @@ from cfr.method.vote import SelfConsistency
             'self-consistency(base=cfr(extractor="a,\'b)"),samples=2)',
             SelfConsistency(CFR(extractor="a,'b)"), 2),
         ),
+        ("program(style=thinking,fallback=none,check=off)", Programmed("thinking", None, "off")),
+        ("program(fallback=cfr,tell=stated)", Programmed(fallback=CFR(), tell="stated")),
+        ("vote(samples=5,check=off,fallback=none)", Vote(samples=5, check="off", fallback=None)),
+        (
+            "until-agreed(base=program(style=thinking)+cfr(constraints=2+1),most=3)",
+            UntilAgreed((Programmed("thinking", None), CFR(limit=Limit(2, 1))), 3),
+        ),
+        ("checked(base=program)", Checked(Programmed())),
+        ("prove(base=reminder,samples=2)", Prove(Reminder(), 2)),
+        ("cfr(budget=cues,question=1)", CFR(stage1="cues", questions=1)),
         ("self-consistency(base=routed-cfr,samples=8)", SelfConsistency(Routed(), 8)),
         (
             "self-consistency(samples=3, base=self-consistency(base=cfr(reply=json),samples=2))",
@@ -74,6 +90,9 @@ def test_methods_by_name(text: str, method: Method) -> None:
         ("cfr(constraints=6)", "'cfr': constraints must be 'all' or two numbers such as '6.3'"),
         ("cfr(extractor='small)", "option 'extractor': .* end with the quotation mark"),
         ("cfr(extractor='small' model)", "option 'extractor': .* end with the quotation mark"),
+        ("program(fallback=non)", "method 'non': not known"),
+        ("cfr(question=4)", "'cfr': there can be at most 3 questions"),
+        ("checked(base=none)", "method 'none': not known"),
         ("direct(x=1)", "no option 'x'; it takes none"),
         ("cfr(reply)", "must be written as OPTION=VALUE"),
         ("cfr(reply=json", "write it as NAME"),

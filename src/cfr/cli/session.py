@@ -12,6 +12,7 @@ from rich.status import Status
 from rich.text import Text
 
 from cfr.cli import show
+from cfr.cli.checks import shown_checks
 from cfr.cli.console import SafeConsole
 from cfr.cli.progress import bytes_bar
 from cfr.constraint.recovery import read_spec
@@ -109,6 +110,7 @@ def _conclude(console: SafeConsole, solved: Solved) -> None:
     if solution.truncated:
         answer += "  (the reply was cut off by its budget)"
     console.print(Text.assemble(("Answer  ", "bold"), (answer, "bold green")))
+    console.print(shown_checks(solution.details, solved.problem.text))
     console.print()
     console.print(show.tokens(solved.exchanges))
     console.print(f"{solved.seconds:.0f} s", style="dim")

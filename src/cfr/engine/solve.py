@@ -15,6 +15,7 @@ from cfr.engine.drive import drive
 from cfr.engine.engine import SILENT, Decoding, Engine, Watcher
 from cfr.engine.resolve import ModelRef, resolve
 from cfr.method import Method, make
+from cfr.method.confidence import assessed
 from cfr.method.method import models_of
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Entry, Exchange, Execution, Usage
@@ -124,7 +125,7 @@ async def asolve(
             return await asolve(posed, chosen, engine=served, watcher=watcher)
     started = time.monotonic()
     async with opened_all(accompanied(engine, models_of(chosen))) as performing:
-        outcome = await drive(chosen.solve(posed), performing, watcher=watcher)
+        outcome = await drive(assessed(chosen, posed), performing, watcher=watcher)
     seconds = time.monotonic() - started
     return Solved(posed, chosen, outcome.result, outcome.transcript, seconds)
 

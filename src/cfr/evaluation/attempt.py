@@ -23,6 +23,7 @@ from cfr.evaluation.writer import RowValues
 from cfr.file.printable import printable
 from cfr.file.storable import storable_count, storable_json, storable_text
 from cfr.method import Method
+from cfr.method.confidence import assessed
 from cfr.problem import Problem, Solution
 from cfr.protocol import Answer, Call, Completion, Message, Output, Program, Step, Usage
 
@@ -80,7 +81,9 @@ async def make_attempt(
     they are dropped, and asked for anew.
     """
     try:
-        return await _ended(await drive(method.solve(problem), engine, journal=journal), problem)
+        return await _ended(
+            await drive(assessed(method, problem), engine, journal=journal), problem
+        )
     except _ENDS_THE_RUN:
         raise
     except CfrError as error:

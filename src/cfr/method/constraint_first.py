@@ -19,16 +19,23 @@ from cfr.constraint.stage import (
 )
 from cfr.method.direct import Direct
 from cfr.method.method import BUDGET, Method, configuration, noting, solution_from
+from cfr.method.question import MOST_QUESTIONS, solve_asking
 from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Call, Steps, ask
+from cfr.protocol import Call, Exchange, Steps, ask
 
-__all__ = ["CFR", "EXTRACTION_BUDGET", "Convention", "Routed", "Routing"]
+__all__ = ["CFR", "EXTRACTION_BUDGET", "Convention", "Routed", "Routing", "Stage1Budget"]
 
 EXTRACTION_BUDGET: Final = 1_024
 """Output tokens for Stage 1; Stage 2 has the rest of the 32,768 (paper: Implementation Details)."""
 
 Convention: TypeAlias = Literal["none", "aime"]
 """``aime`` routes every problem of an AIME benchmark whatever its text: the paper's ablation."""
+
+Stage1Budget: TypeAlias = Literal["fixed", "cues"]
+"""``cues`` gives Stage 1 more room the more cues the text has (paper: Adaptive routing with soft
+scores): one cue allows two constraints, two combinations and half of the budget."""
+
+_A_CUE: Final = 256
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,15 @@ class CFR:
     json: JsonMode = field(default="schema", repr=False)
     extractor: str = field(default="", repr=False)
     """Another model that answers Stage 1 (paper: Learned constraint extraction)."""
+    stage1: Stage1Budget = field(default="fixed", repr=False)
+    questions: int = field(default=0, repr=False)
+    """How often, at most, Stage 2 may ask back (paper: Multi-turn constraint refinement)."""
+
+    def __post_init__(self) -> None:
+        if self.questions > MOST_QUESTIONS:
+            raise ValueError(f"there can be at most {MOST_QUESTIONS} questions")
+        if self.questions and self.reply == "json":
+            raise ValueError("a reply in JSON leaves no room for a question; use reply=prose")
 
     def __repr__(self) -> str:
         return configuration(self)
@@ -61,28 +77,42 @@ class CFR:
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask for constraints, then for a solution under them."""
-        stage1 = yield from ask(self._extraction(problem))
+        first = self.extraction(problem)
+        stage1 = yield from ask(first)
         recovered = read_spec(stage1.text)
         noted: dict[str, Json] = {"rung": recovered.rung, "stage1_truncated": stage1.truncated}
         if recovered.defers:
             return noting((yield from self.fallback.solve(problem)), **noted)
-        stage2 = yield from ask(self._solving(problem, recovered.spec))
+        second = self.solving(problem, recovered.spec)
+        stage2, asked = yield from solve_asking(second, Exchange(first, stage1), self.questions)
         noted["constraints"] = recovered.spec.to_json()
+        if self.questions:
+            noted["questions"] = asked
         if self.reply == "json":
             noted["reply"] = read_reply(stage2.text)
         return solution_from(stage2, **noted)
 
-    def _extraction(self, problem: Problem) -> Call:
+    def extraction(self, problem: Problem) -> Call:
+        """Build the call of Stage 1."""
+        budget, limit = self._extent(problem)
         call = extract_constraints(
-            problem.text,
-            self.extraction_budget,
-            prompts=self.prompts,
-            limit=self.limit,
-            json=self.json,
+            problem.text, budget, prompts=self.prompts, limit=limit, json=self.json
         )
         return replace(call, model=self.extractor or None)
 
-    def _solving(self, problem: Problem, spec: ConstraintSpec) -> Call:
+    def _extent(self, problem: Problem) -> tuple[int, Limit | None]:
+        """Say how much Stage 1 may write."""
+        if self.stage1 == "fixed":
+            return self.extraction_budget, self.limit
+        cues = max(1, len(route(problem.text)))
+        budget = min(self.extraction_budget, _A_CUE * (cues + 1))
+        limit = self.limit and Limit(
+            min(self.limit.raw, 2 * cues), min(self.limit.propagated, cues + 1)
+        )
+        return budget, limit
+
+    def solving(self, problem: Problem, spec: ConstraintSpec) -> Call:
+        """Build the call of Stage 2, under some constraints."""
         return solve_under(
             problem.text,
             spec,

@@ -16,6 +16,7 @@ __all__ = [
     "Method",
     "ask_once",
     "configuration",
+    "gathering",
     "last_answered",
     "models_of",
     "noting",
@@ -96,3 +97,13 @@ def last_answered(solutions: Sequence[Solution]) -> Solution:
 def noting(solution: Solution, **noted: Json) -> Solution:
     """Add what a method wants remembered; what the solution itself noted stays."""
     return replace(solution, details={**noted, **solution.details})
+
+
+def gathering(chosen: Solution, solutions: Sequence[Solution]) -> Solution:
+    """Keep the programs and interventions of all solutions that one was chosen from, in order."""
+    kept: dict[str, Json] = {}
+    for name in ("programs", "interventions"):
+        noted = [one.details.get(name) for one in solutions]
+        if items := [item for one in noted if isinstance(one, list) for item in one]:
+            kept[name] = items
+    return replace(chosen, details={**chosen.details, **kept})

@@ -1,32 +1,35 @@
 """Methods by name: ``direct``, ``cfr(reply=json)``, ``self-consistency(base=routed-cfr)``.
 
-A name may carry options in brackets. What an option takes is what the method's factory declares: a
-whole number, a text, one of a few words, or another method, which is written the same way. A value
-with commas or brackets stands in quotation marks. Methods that other packages bring are looked for
-only when a name is not among those below.
+A name may carry options in brackets: the parameters of the method's factory. Methods that other
+packages bring are looked for only when a name is not among those below.
 """
 
 from __future__ import annotations
 
-import difflib
-import inspect
-import re
-from collections.abc import Callable, Iterator, Sequence
-from types import NoneType
-from typing import Final, Literal, cast, get_args, get_origin, get_type_hints
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
 
 from cfr.constraint.router import Profile
 from cfr.constraint.schema import read_limit
 from cfr.constraint.stage import JsonMode, PromptSet, ReplyStyle
 from cfr.method import plugin
-from cfr.method.constraint_first import CFR, Convention, Routed
+from cfr.method.agreement import UntilAgreed, Vote
+from cfr.method.checked import Checked
+from cfr.method.constraint_first import CFR, Convention, Routed, Stage1Budget
 from cfr.method.direct import Direct
 from cfr.method.extended import CFR_OUTPUT, ExtendedCoT
 from cfr.method.format_only import FormatOnly
 from cfr.method.llm_router import LLMRouted
-from cfr.method.method import Method
+from cfr.method.method import BUDGET, Method
+from cfr.method.name import read_options, split_name, suggest
 from cfr.method.plugin import MethodError
+from cfr.method.program import Modules, Programmed, Style, Tell
+from cfr.method.prove import Prove
 from cfr.method.refine import SelfRefine
+from cfr.method.search import Search
+from cfr.method.soundness import Check
+from cfr.method.stated_cfr import Own, StatedCFR
 from cfr.method.vote import SelfConsistency
 from cfr.method.wording import CheckAnswer, ListFirst, PlanAndSolve, Reminder
 
@@ -79,6 +82,8 @@ def cfr(
     constraints: str = "",
     json: JsonMode | None = None,
     extractor: str = "",
+    budget: Stage1Budget = "fixed",
+    question: int = 0,
 ) -> CFR:
     """List the constraints first, then solve under them, for every problem.
 
@@ -91,6 +96,8 @@ def cfr(
         limit=read_limit(constraints or ("all" if paper else "6+3")),
         json=json or ("object" if paper else "schema"),
         extractor=extractor,
+        stage1=budget,
+        questions=question,
     )
 
 
@@ -102,9 +109,11 @@ def routed_cfr(
     constraints: str = "",
     json: JsonMode | None = None,
     extractor: str = "",
+    budget: Stage1Budget = "fixed",
+    question: int = 0,
 ) -> Routed:
     """List the constraints first where the text has restrictive cues; Direct CoT elsewhere."""
-    constrained = cfr(reply, prompts, constraints, json, extractor)
+    constrained = cfr(reply, prompts, constraints, json, extractor, budget, question)
     return Routed(constrained, profile=router, convention=convention)
 
 
@@ -125,6 +134,68 @@ def llm_router(
     return LLMRouted(cfr(reply, prompts, constraints, json, extractor), model=model)
 
 
+def program(
+    style: Style = "plain",
+    fallback: Method | None = Direct(),
+    check: Check = "stated",
+    tell: Tell = "off",
+    modules: Modules = "untold",
+    tokens: int = BUDGET,
+) -> Programmed:
+    """Have a program written and run; another method where it leads nowhere."""
+    return Programmed(style, fallback, check, tell, modules, tokens)
+
+
+_PROGRAM: Final = Programmed()
+
+
+def vote(
+    base: tuple[Method, ...] = (_PROGRAM,),
+    samples: int = 3,
+    check: Check = "stated",
+    fallback: Method | None = Direct(),
+    agree: int = 2,
+) -> Vote:
+    """Take the commonest sound answer of several samples, where two agree."""
+    return Vote(tuple(map(_voter, base)), samples, check, fallback, agree)
+
+
+def until_agreed(
+    base: tuple[Method, ...] = (_PROGRAM,),
+    most: int = 4,
+    check: Check = "stated",
+    fallback: Method | None = Direct(),
+    agree: int = 2,
+) -> UntilAgreed:
+    """Draw samples until two sound answers agree."""
+    return UntilAgreed(tuple(map(_voter, base)), most, check, fallback, agree)
+
+
+def _voter(base: Method) -> Method:
+    """A program that votes has no fall-back of its own: where it crashes it has no vote."""
+    return replace(base, fallback=None) if isinstance(base, Programmed) else base
+
+
+def checked(base: Method = Direct()) -> Checked:
+    """Check a method's answer by what the text states, and mend it where it fails."""
+    return Checked(base)
+
+
+def prove(base: Method = Direct(), samples: int = 5) -> Prove:
+    """Let those of several chains of thought vote that a program confirms."""
+    return Prove(base, samples)
+
+
+def stated_cfr(own: Own = "off") -> StatedCFR:
+    """Solve under the constraints that the text itself states."""
+    return StatedCFR(own)
+
+
+def search(width: int = 3) -> Search:
+    """Begin several solutions, drop those whose claims break a constraint, finish the others."""
+    return Search(width)
+
+
 METHODS: Final[dict[str, Callable[..., Method]]] = {
     "direct": direct,
     "reminder": reminder,
@@ -138,6 +209,13 @@ METHODS: Final[dict[str, Callable[..., Method]]] = {
     "routed-cfr": routed_cfr,
     "self-consistency": self_consistency,
     "llm-router": llm_router,
+    "program": program,
+    "vote": vote,
+    "until-agreed": until_agreed,
+    "checked": checked,
+    "prove": prove,
+    "stated-cfr": stated_cfr,
+    "search": search,
 }
 """The factory of every method that is built in, by its name on the command line."""
 
@@ -149,14 +227,11 @@ def names() -> tuple[str, ...]:
 
 def make(text: str) -> Method:
     """Build the method that a text such as ``routed-cfr(reply=json)`` names."""
-    shape = _SHAPE.fullmatch(text.strip())
-    if not shape:
-        raise MethodError(f"method {text!r}: write it as NAME or NAME(OPTION=VALUE,…)")
-    name, options = shape["name"], shape["options"] or ""
+    name, options = split_name(text)
     factory: Callable[..., object] | None = METHODS.get(name) or plugin.load(name)
     if not factory:
-        raise MethodError(f"method {name!r}: not known; {_suggest(name, names())}")
-    chosen = dict(_read_options(name, factory, options))
+        raise MethodError(f"method {name!r}: not known; {suggest(name, names())}")
+    chosen = dict(read_options(name, factory, options, make))
     try:
         method = factory(**chosen)
     except ValueError as error:
@@ -167,72 +242,3 @@ def make(text: str) -> Method:
             "solve(problem); tell its author"
         )
     return method
-
-
-_QUOTES: Final = ('"', "'")
-_SHAPE: Final = re.compile(r"(?P<name>[\w-]+)(?:\((?P<options>.*)\))?", re.DOTALL)
-
-
-def _read_options(
-    name: str, factory: Callable[..., object], options: str
-) -> Iterator[tuple[str, object]]:
-    kinds = get_type_hints(factory)
-    known = list(inspect.signature(factory).parameters)
-    for option in _split(options):
-        key, equals, value = (part.strip() for part in option.partition("="))
-        if not equals:
-            raise MethodError(f"method {name!r}: option {option!r} must be written as OPTION=VALUE")
-        if key not in known:
-            raise MethodError(f"method {name!r}: no option {key!r}; {_suggest(key, known)}")
-        where = f"method {name!r}, option {key!r}"
-        yield key, _convert(where, kinds[key], _unquote(where, value))
-
-
-def _split(options: str) -> Iterator[str]:
-    """Split at the commas that stand outside inner brackets and quoted values."""
-    depth, quote, piece = 0, "", ""
-    for character in options:
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in _QUOTES and piece.rstrip().endswith("="):
-            quote = character
-        else:
-            depth += {"(": 1, ")": -1}.get(character, 0)
-        if character == "," and depth == 0 and not quote:
-            yield piece
-            piece = ""
-        else:
-            piece += character
-    if piece.strip():
-        yield piece
-
-
-def _unquote(where: str, value: str) -> str:
-    if value[:1] not in _QUOTES:
-        return value
-    inner, closed, rest = value[1:].partition(value[0])
-    if not closed or rest:
-        raise MethodError(f"{where}: {value!r} must end with the quotation mark it begins with")
-    return inner
-
-
-def _convert(where: str, kind: object, value: str) -> object:
-    if NoneType in get_args(kind):  # None is what it is when it is not given
-        (kind,) = (given for given in get_args(kind) if given is not NoneType)
-    if get_origin(kind) is Literal:
-        choices = cast("tuple[str, ...]", get_args(kind))
-        if value not in choices:
-            raise MethodError(f"{where}: {value!r} is not one of {', '.join(choices)}")
-        return value
-    if kind is int:
-        if not value.isdecimal() or len(value) > 9:
-            raise MethodError(f"{where}: {value!r} is not a whole number of at most nine digits")
-        return int(value)
-    return value if kind is str else make(value)
-
-
-def _suggest(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    if close:
-        return f"did you mean {close[0]!r}?"
-    return f"choose from {', '.join(known)}" if known else "it takes none"

@@ -8,24 +8,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import ClassVar, Final
+from typing import ClassVar, Final, cast
 
 from cfr.method.direct import Direct
 from cfr.method.method import Method
 from cfr.problem import Problem, Solution
 from cfr.protocol import Call, Steps, altered, together
 
-__all__ = ["SelfConsistency", "ballot"]
+__all__ = ["Sampled", "SelfConsistency", "as_sample", "ballot", "check_samples"]
 
 # All samples of a vote are asked at once, and each is a full solution.
 _MOST_SAMPLES: Final = 1_000
 _MOST_VOTES: Final = 97
 
 
+class Sampled:
+    """A method that draws several samples of others, at most as many as ``samples`` says."""
+
+    samples: int
+
+
 @dataclass(frozen=True)
-class SelfConsistency:
+class SelfConsistency(Sampled):
     """Majority vote over samples of another method, which run side by side.
 
     Answers are compared by how they are written, small differences of notation aside. A tie goes to
@@ -38,20 +44,11 @@ class SelfConsistency:
     samples: int = 8
 
     def __post_init__(self) -> None:
-        if self.samples < 1:
-            raise ValueError("samples must be at least 1")
-        inner = _most_samples(self.base)
-        if self.samples * inner > _MOST_SAMPLES:
-            raise ValueError(
-                f"samples must be at most {_MOST_SAMPLES}, votes within votes multiplied; "
-                f"these are {self.samples * inner}"
-            )
-        if inner > 1 and self.samples > _MOST_VOTES:
-            raise ValueError(f"samples of a vote over votes must be at most {_MOST_VOTES}")
+        check_samples(self)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Sample, then count."""
-        samples = [altered(self.base.solve(problem), _as_sample(n)) for n in range(self.samples)]
+        samples = [altered(self.base.solve(problem), as_sample(n)) for n in range(self.samples)]
         solutions = yield from together(samples)
         votes = Counter(ballot(one.answer) for one in solutions if one.answer)
         chosen = solutions[0]
@@ -63,17 +60,35 @@ class SelfConsistency:
         return replace(chosen, details={**chosen.details, "votes": dict(votes), "samples": answers})
 
 
-def _as_sample(number: int) -> Callable[[Call], Call]:
+def as_sample(number: int) -> Callable[[Call], Call]:
+    """Give the calls of a sample its number, so that equal calls can be told apart."""
     # Votes within votes: their samples still have numbers of their own.
     return lambda call: replace(call, sample=call.sample * _MOST_VOTES + number)
 
 
+def check_samples(method: Sampled, *, fewest: int = 1) -> None:
+    """Refuse a vote that has too few samples or, votes within it counted, too many."""
+    if method.samples < fewest:
+        raise ValueError(f"samples must be at least {fewest}")
+    whole = _most_samples(method)
+    if whole > _MOST_SAMPLES:
+        raise ValueError(
+            f"samples must be at most {_MOST_SAMPLES}, votes within votes multiplied; "
+            f"these are {whole}"
+        )
+    if whole > method.samples > _MOST_VOTES:
+        raise ValueError(f"samples of a vote over votes must be at most {_MOST_VOTES}")
+
+
 def _most_samples(method: object) -> int:
     """Count the samples of the largest vote that a method holds, however deep."""
-    if not is_dataclass(method):
-        return 1
-    inner = max((_most_samples(getattr(method, field.name)) for field in fields(method)), default=1)
-    return inner * method.samples if isinstance(method, SelfConsistency) else inner
+    held: Iterable[object] = ()
+    if isinstance(method, tuple):
+        held = cast("tuple[object, ...]", method)
+    elif is_dataclass(method):
+        held = [getattr(method, field.name) for field in fields(method)]
+    inner = max(map(_most_samples, held), default=1)
+    return inner * method.samples if isinstance(method, Sampled) else inner
 
 
 _NOISE: Final = re.compile(r"\\(?:left|right)(?![a-zA-Z])|\\[,;:! ()\[\]]|[\s$]")

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, get_args
 
 from cfr.analysis.audit.stage1.candidates import follows
-from cfr.analysis.audit.stage1.claim import Claim, names_of_answer, read_claims
 from cfr.analysis.audit.stage1.implication import Knowledge, know
 from cfr.answer.expression.value import read_answer
 from cfr.benchmark.constraintbench.item import GoldConstraint, Item
+from cfr.constraint.claim import Claim, names_of_answer, read_claims
 from cfr.constraint.predicate import Predicate, parts, to_fraction, truth_of
 from cfr.constraint.spec import ConstraintSpec
 from cfr.problem import Json

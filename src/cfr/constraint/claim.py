@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cfr.analysis.audit.stage1.grammar import NAME, plain, read_predicates
+from cfr.constraint.grammar import NAME, plain, read_predicates
 from cfr.constraint.predicate import Predicate
 
 __all__ = ["Claim", "Subject", "names_of_answer", "read_claims"]

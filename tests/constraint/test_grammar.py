@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.audit.stage1.grammar import plain, read_predicates
 from cfr.constraint import demand
+from cfr.constraint.grammar import plain, read_predicates
 from cfr.constraint.predicate import OPS, Predicate, Truth, truth_of
 
 

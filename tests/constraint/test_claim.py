@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.audit.stage1.claim import names_of_answer, read_claims
+from cfr.constraint.claim import names_of_answer, read_claims
 from cfr.constraint.predicate import OPS
 
 

@@ -1,0 +1,76 @@
+"""Checking the final answer of any method by the constraints that the problem's text states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final
+
+from cfr.constraint.stated import Stated
+from cfr.method.direct import Direct
+from cfr.method.method import BUDGET, Method, gathering, noting, solution_from
+from cfr.method.soundness import broken, intervention, is_sound, mended, sentences, stated_in
+from cfr.problem import Problem, Solution
+from cfr.prompt import load
+from cfr.protocol import Call, Message, Steps, altered, ask
+from cfr.thinking import without_thinking
+
+__all__ = ["Checked"]
+
+_PROBLEM: Final = load("cfr.method", "direct")
+_CORRECT: Final = load("cfr.method", "correct")
+# Beyond the numbers of a vote's samples, and within those that one run may use.
+_FRESH: Final = 500
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A method whose answer is mended where it breaks a stated constraint.
+
+    Three things are tried until one leads to an answer that breaks none: a repair that is certain
+    and costs nothing; one more turn, in which the model is told what its answer breaks; a fresh
+    sample. Where all fail the first answer stands. ``interventions`` among the details has each
+    that was made, with the answer before and after it.
+    """
+
+    label: ClassVar[str] = "Checked"
+    base: Method = Direct()
+    budget: int = BUDGET
+    """For the turn that names what is broken."""
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Solve, check, and intervene where the check fails."""
+        first = yield from self.base.solve(problem)
+        stated = stated_in(problem)
+        faults = broken(stated, first.answer) if first.answer else ()
+        if not first.answer or not faults:
+            return noting(first, interventions=[])
+        repaired = mended(stated, first)
+        if repaired is not first:
+            return repaired
+        tried = [first]
+        for what, steps in (
+            ("turn", self._turn(problem, first, faults)),
+            ("fresh sample", altered(self.base.solve(problem), _as_fresh)),
+        ):
+            other = yield from steps
+            made = intervention(what, first.answer, other.answer, faults)
+            tried.append(noting(other, interventions=[made]))
+            if is_sound(stated, other.answer):
+                return gathering(other, tried)
+        return gathering(first, tried)
+
+    def _turn(
+        self, problem: Problem, first: Solution, faults: tuple[Stated, ...]
+    ) -> Steps[Solution]:
+        """Go on with the conversation: the problem, the reply, what its answer breaks."""
+        correction = _CORRECT.fill(answer=first.answer or "", constraints=sentences(faults))
+        messages = (
+            Message("user", _PROBLEM.fill(problem=problem.text)),
+            Message("assistant", without_thinking(first.text).strip()),
+            Message("user", correction),
+        )
+        return solution_from((yield from ask(Call(messages, "correct", self.budget))))
+
+
+def _as_fresh(call: Call) -> Call:
+    return replace(call, sample=call.sample + _FRESH)

@@ -1,0 +1,178 @@
+"""Solving by a program: the model writes one, the sandbox runs it, what it prints is the answer.
+
+The idea is that of PAL (Gao et al., 2023) and of Program of Thoughts (Chen et al., 2023): the model
+says what to compute, an interpreter computes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from textwrap import dedent
+from typing import ClassVar, Final, Literal, TypeAlias
+
+from cfr.answer.extraction.extract import Extracted, extract
+from cfr.method.direct import Direct
+from cfr.method.method import BUDGET, Method, gathering, noting, solution_from
+from cfr.method.soundness import Check, broken, mended, sentences, stated_in
+from cfr.method.standard_library import AVAILABLE
+from cfr.problem import Json, Problem, Solution
+from cfr.prompt import load
+from cfr.protocol import Call, Completion, Output, Program, Steps, ask, execute
+from cfr.thinking import without_thinking
+
+__all__ = [
+    "Modules",
+    "Programmed",
+    "Style",
+    "Tell",
+    "read_output",
+    "read_program",
+    "run_program",
+]
+
+Style: TypeAlias = Literal["plain", "thinking"]
+"""``thinking`` has the program begin with comments on what is asked, which are its reasoning."""
+
+Tell: TypeAlias = Literal["stated", "off"]
+"""Whether the prompt names the constraints that the text states."""
+
+Modules: TypeAlias = Literal["untold", "told"]
+"""Whether the prompt lists the modules that the sandbox has."""
+
+_PROMPTS: Final = {
+    "plain": load("cfr.method", "program"),
+    "thinking": load("cfr.method", "program-thinking"),
+}
+_TOLD: Final = load("cfr.method", "told")
+
+
+@dataclass(frozen=True)
+class Programmed:
+    """One program, and another method where it leads nowhere.
+
+    That is where the program crashes, prints no answer, or prints one that breaks a constraint of
+    the text. A reply without a program is read like any reply. Without a fall-back the solution is
+    what the program came to, sound or not.
+    """
+
+    label: ClassVar[str] = "Program"
+    style: Style = "plain"
+    fallback: Method | None = Direct()
+    check: Check = "stated"
+    tell: Tell = "off"
+    modules: Modules = "untold"
+    budget: int = BUDGET
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask for a program, have it run, and read what it printed."""
+        reply = yield from ask(self._call(problem))
+        solution = yield from run_program(reply)
+        if self.check == "repair":
+            solution = mended(stated_in(problem), solution)
+        why = self._fault(problem, solution)
+        if self.fallback is None or not why:
+            return solution
+        other = yield from self.fallback.solve(problem)
+        return gathering(noting(other, fell_back=why), (solution, other))
+
+    def _call(self, problem: Problem) -> Call:
+        told = sentences(stated_in(problem, self.tell))
+        text = _TOLD.fill(problem=problem.text, constraints=told) if told else problem.text
+        modules = f" {AVAILABLE}" if self.modules == "told" else ""
+        prompt = _PROMPTS[self.style].fill(problem=text, modules=modules)
+        return Call.user(prompt, stage="program", max_tokens=self.budget)
+
+    def _fault(self, problem: Problem, solution: Solution) -> str:
+        """Say why a solution cannot stand; nothing where it can."""
+        if solution.answer is None:
+            return str(solution.details["how"])
+        faults = broken(stated_in(problem, self.check), solution.answer)
+        return f"breaks: {faults[0].sentence}" if faults else ""
+
+
+def run_program(reply: Completion) -> Steps[Solution]:
+    """Run the program of a reply and make a solution of what it prints.
+
+    A program that the budget cut off is tried like any other: where that leaves a mistake of
+    syntax, or no print, the sandbox says so.
+    """
+    source = read_program(reply.text)
+    if source is None:
+        return solution_from(reply)
+    output = yield from execute(Program(source))
+    found = read_output(output)
+    noted: dict[str, Json] = {"source": source, "output": output.text, "error": output.error}
+    details: dict[str, Json] = {"how": found.how, "programs": [noted]}
+    return Solution(found.answer, reply.text, reply.truncated, details)
+
+
+# --- The program in a reply.
+
+_FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)[`~]*[ \t]*(\w*)[^\n]*\n?", re.MULTILINE)
+
+
+def read_program(reply: str) -> str | None:
+    """Find the program in a reply: the last block that is marked as Python, closed or not.
+
+    A block without a mark counts where no other does and it prints something.
+    """
+    blocks = list(_blocks(without_thinking(reply)))
+    marked = [source for language, source in blocks if language.startswith("py")]
+    plain = [source for language, source in blocks if not language and "print(" in source]
+    return next((source for source in reversed(marked or plain) if source.strip()), None)
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """List the fenced blocks of a text; a new mark ends a block that was not closed."""
+    language: str | None = None
+    start = 0
+    for fence in _FENCE.finditer(text):
+        if language is not None:
+            yield language, dedent(text[start : fence.start()])
+        closes = language is not None and not fence[1]
+        language, start = (None if closes else fence[1].lower()), fence.end()
+    if language is not None:
+        yield language, dedent(text[start:])
+
+
+# --- What it printed.
+
+# Python's spelling of numbers: Fraction(3, 4), Decimal('1.5'), and 12.0 for a whole number.
+_FRACTION: Final = re.compile(r"\bFraction\((-?\d+)(?:, ?(\d+))?\)")
+_DECIMAL: Final = re.compile(r"\bDecimal\(['\"](-?[\d.]+)['\"]\)")
+_WHOLE: Final = re.compile(r"(?<![\d.])(\d+)\.0(?![\d.eE])")
+_LONG: Final = re.compile(r"(?<![\d.])\d+\.\d{12,40}(?![\d.eE])")
+_QUOTED: Final = re.compile(r"(['\"])(.*)\1")
+_NO_VALUE: Final = frozenset({"nan", "inf", "-inf", "[]", "()", "{}", "set()", "''", '""'})
+_FEW_DIGITS: Final = 10
+
+
+def read_output(output: Output) -> Extracted:
+    """Read the answer that a program printed: its last line, Python's spelling put away.
+
+    ``Fraction(3, 4)`` is 3/4, ``12.0`` is 12, ``0.30000000000000004`` is 0.3, and ``Answer: 5`` is
+    5. An empty list, ``None`` and ``nan`` are no answers.
+    """
+    if output.error:
+        return Extracted(None, "program crashed")
+    lines = (line.strip() for line in reversed(output.text.splitlines()))
+    line = next(filter(None, lines), "")
+    if not line or line in _NO_VALUE:
+        return Extracted(None, "program printed nothing")
+    found = extract(_respell(line))
+    return Extracted(found.answer, "printed" if found.answer else "program printed nothing")
+
+
+def _respell(line: str) -> str:
+    line = quoted[2] if (quoted := _QUOTED.fullmatch(line)) else line
+    line = _FRACTION.sub(lambda f: f[1] if f[2] in (None, "1") else f"{f[1]}/{f[2]}", line)
+    line = _LONG.sub(lambda long: _without_noise(long[0]), _DECIMAL.sub(r"\1", line))
+    return _WHOLE.sub(r"\1", line)
+
+
+def _without_noise(digits: str) -> str:
+    """Round away what floating-point arithmetic adds, where a short number is left."""
+    short = f"{float(digits):.12g}"
+    return short if len(short) <= _FEW_DIGITS else digits

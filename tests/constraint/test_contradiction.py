@@ -1,0 +1,29 @@
+import pytest
+
+from cfr.constraint.contradiction import contradicts
+from cfr.constraint.stated import read_stated
+
+REMAINDER = "Find the remainder when $3^{50}$ is divided by 7."
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("The answer is between 50 and 90.", True),
+        ("The remainder is at least 7.", True),
+        ("The answer is less than 0.", True),
+        ("The answer is less than 7.", False),
+        ("The answer is even.", False),
+        ("The answer is an integer between 0 and 100.", False),
+        ("n is between 50 and 90.", False),
+        ("Something that nobody can read.", False),
+        ("", False),
+    ],
+)
+def test_what_cannot_hold_beside_the_text_contradicts_it(said: str, wrong: bool) -> None:
+    assert contradicts(read_stated(REMAINDER), said, REMAINDER) is wrong
+
+
+def test_a_text_that_states_nothing_is_hard_to_contradict() -> None:
+    assert not contradicts((), "The answer is negative.", "Simplify $x+x$.")
+    assert contradicts((), "The answer is even and the answer is odd.", "Simplify $x+x$.")

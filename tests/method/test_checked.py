@@ -1,0 +1,89 @@
+from cfr.method import Direct, make
+from cfr.method.checked import Checked
+from cfr.method.program import Programmed
+from cfr.method.vote import SelfConsistency
+from cfr.problem import Json, Problem, Solution
+from cfr.protocol import Completion, Output, Run
+
+REMAINDER = Problem("Find the remainder when $3^{50}$ is divided by 7.")
+COUNT = Problem("How many integers from 1 to 100 are divisible by 3?")
+
+
+def play(method: Checked, problem: Problem, *answers: str | Output) -> Run[Solution]:
+    run = Run(method.solve(problem))
+    for answer in answers:
+        run.advance((Completion(answer) if isinstance(answer, str) else answer,))
+    assert run.done
+    return run
+
+
+def test_a_sound_answer_passes_untouched() -> None:
+    run = play(Checked(), REMAINDER, r"\boxed{2}")
+    assert run.exchanges[0].call == Run(Direct().solve(REMAINDER)).calls[0]
+    assert run.result.answer == "2"
+    assert run.result.details["interventions"] == []
+    assert play(Checked(), REMAINDER, "I cannot tell the answer.").result.answer is None
+
+
+def test_a_certain_repair_costs_no_call() -> None:
+    run = play(Checked(), REMAINDER, r"\boxed{16}")
+    assert run.result.answer == "2"
+    (done,) = as_list(run.result)
+    assert (done["what"], done["before"], done["after"]) == ("repair", "16", "2")
+    assert done["broken"]
+
+
+def as_list(solution: Solution) -> list[dict[str, Json]]:
+    made = solution.details["interventions"]
+    assert isinstance(made, list)
+    return [one for one in made if isinstance(one, dict)]
+
+
+def test_else_one_turn_names_what_is_broken() -> None:
+    run = play(Checked(), COUNT, r"Say \boxed{33.5}", r"No: \boxed{33}")
+    assert [e.call.stage for e in run.exchanges] == ["direct", "correct"]
+    asked, replied, told = run.exchanges[1].call.messages
+    assert (asked.role, replied.role, told.role) == ("user", "assistant", "user")
+    assert COUNT.text in asked.content
+    assert replied.content == r"Say \boxed{33.5}"
+    assert "Your final answer 33.5 cannot be right" in told.content
+    (done,) = as_list(run.result)
+    assert isinstance(done["broken"], list)
+    assert f"- {done['broken'][0]}" in told.content
+    assert (done["what"], done["after"], run.result.answer) == ("turn", "33", "33")
+
+
+def test_else_a_fresh_sample_is_drawn() -> None:
+    run = play(Checked(), COUNT, r"\boxed{33.5}", "I am not sure.", r"\boxed{34}")
+    first, _, fresh = (exchange.call for exchange in run.exchanges)
+    assert (fresh.messages, fresh.sample != first.sample) == (first.messages, True)
+    assert [one["what"] for one in as_list(run.result)] == ["turn", "fresh sample"]
+    assert [one["after"] for one in as_list(run.result)] == [None, "34"]
+    assert run.result.answer == "34"
+
+
+def test_where_nothing_helps_the_first_answer_stands() -> None:
+    run = play(Checked(), COUNT, r"\boxed{33.5}", r"\boxed{0.5}", r"\boxed{1.5}")
+    assert run.result.answer == "33.5"
+    assert len(as_list(run.result)) == 2
+
+
+def test_programs_of_all_attempts_are_kept() -> None:
+    block = "```python\nprint(1)\n```"
+    checked = Checked(Programmed(fallback=None))
+    run = play(checked, COUNT, block, Output("33.5"), "?", block, Output("33"))
+    assert run.result.answer == "33"
+    programs = run.result.details["programs"]
+    assert isinstance(programs, list)
+    assert len(programs) == 2
+
+
+def test_a_fresh_sample_of_a_vote_repeats_no_call() -> None:
+    run = Run(make("checked(base=self-consistency(samples=3))").solve(COUNT))
+    seen = [call.sample for call in run.calls]
+    run.advance((Completion(r"\boxed{0.5}"),) * 3)
+    run.advance((Completion("?"),))
+    assert not {call.sample for call in run.calls} & set(seen)
+    assert make("checked(base=self-consistency(samples=3))") == Checked(
+        SelfConsistency(Direct(), 3)
+    )

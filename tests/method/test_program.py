@@ -1,0 +1,195 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cfr.method import Direct, make
+from cfr.method.program import Programmed, read_output, read_program
+from cfr.method.standard_library import AVAILABLE
+from cfr.problem import Problem, Solution
+from cfr.protocol import Call, Completion, Exchange, Output, Program, Run
+
+PROBLEM = Problem("Find the remainder when $3^{50}$ is divided by 7.")
+REPLY = "Let us compute.\n```python\nprint(3**50 % 7)\n```\nThat is all."
+
+
+def play(
+    method: Programmed, *answers: str | Completion | Output, problem: Problem = PROBLEM
+) -> Run[Solution]:
+    run = Run(method.solve(problem))
+    for answer in answers:
+        run.advance((Completion(answer) if isinstance(answer, str) else answer,))
+    assert run.done
+    return run
+
+
+def steps(run: Run[Solution]) -> list[str]:
+    return [entry.call.stage if isinstance(entry, Exchange) else "run" for entry in run.transcript]
+
+
+def test_what_a_program_prints_is_the_answer() -> None:
+    run = Run(Programmed().solve(PROBLEM))
+    (call,) = run.calls
+    assert (call.stage, call.max_tokens, call.json) == ("program", 32_768, False)
+    run.advance((Completion(REPLY),))
+    assert run.round == (Program("print(3**50 % 7)\n"),)
+    run.advance((Output("2\n"),))
+    assert (run.result.answer, run.result.text) == ("2", REPLY)
+    assert run.result.details["how"] == "printed"
+    ran = {"source": "print(3**50 % 7)\n", "output": "2\n", "error": ""}
+    assert run.result.details["programs"] == [ran]
+
+
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        (Output("2\n", "ZeroDivisionError: division by zero"), "program crashed"),
+        (Output(" \n"), "program printed nothing"),
+        (Output("None"), "program printed nothing"),
+        (Output("12"), "breaks: "),
+    ],
+)
+def test_a_program_that_leads_nowhere_falls_back(output: Output, why: str) -> None:
+    run = play(Programmed(), REPLY, output, r"\boxed{2}")
+    assert steps(run) == ["program", "run", "direct"]
+    assert run.exchanges[1].call == Run(Direct().solve(PROBLEM)).calls[0]
+    assert run.result.answer == "2"
+    assert str(run.result.details["fell_back"]).startswith(why)
+    ran = {"source": "print(3**50 % 7)\n", "output": output.text, "error": output.error}
+    assert run.result.details["programs"] == [ran]
+
+
+def test_without_a_check_or_a_fallback_the_printed_answer_stands() -> None:
+    unchecked = play(Programmed(check="off"), REPLY, Output("12"))
+    alone = play(Programmed(fallback=None), REPLY, Output("12"))
+    assert unchecked.result.answer == alone.result.answer == "12"
+    crashed = play(Programmed(fallback=None), REPLY, Output("", "SyntaxError: invalid syntax"))
+    assert crashed.result.answer is None
+    assert crashed.result.details["how"] == "program crashed"
+
+
+def test_a_certain_repair_comes_before_the_fallback() -> None:
+    run = play(Programmed(check="repair"), REPLY, Output("16"))
+    assert (steps(run), run.result.answer) == (["program", "run"], "2")
+    assert "interventions" in run.result.details
+    other = play(Programmed(check="repair"), REPLY, Output("1/2"), r"\boxed{2}")
+    assert steps(other) == ["program", "run", "direct"]
+
+
+def test_a_reply_without_a_program_is_read_like_any_reply() -> None:
+    run = play(Programmed(), r"It is plainly \boxed{2}.")
+    assert (steps(run), run.result.answer) == (["program"], "2")
+    assert run.result.details == {"how": "boxed"}
+    none = play(Programmed(), "I do not know the answer.", r"\boxed{2}")
+    assert steps(none) == ["program", "direct"]
+    assert none.result.details["fell_back"] == "no answer"
+
+
+def test_a_program_that_the_budget_cut_off_is_tried() -> None:
+    cut = Completion("```python\nx = 3**50 % 7\nprint(x)", "length")
+    run = play(Programmed(), cut, Output("2"))
+    assert (run.result.answer, run.result.truncated) == ("2", True)
+
+
+def test_the_style_and_what_is_told_are_in_the_prompt() -> None:
+    def prompt(method: Programmed) -> str:
+        return Run(method.solve(PROBLEM)).calls[0].messages[0].content
+
+    assert "Begin the program with comments" in prompt(Programmed("thinking"))
+    assert "Begin the program" not in prompt(Programmed())
+    told = prompt(Programmed(tell="stated"))
+    assert PROBLEM.text in told
+    assert "What the text says of the answer:\n- " in told
+    assert f"library. {AVAILABLE} Reply" in prompt(Programmed(modules="told"))
+    assert "library. Reply with one python block." in prompt(Programmed())
+    plain = Run(Programmed(tell="stated").solve(Problem("Compute $1+1$.")))
+    assert isinstance(plain.round[0], Call)
+    assert "What the text says" not in plain.round[0].messages[0].content
+
+
+@pytest.mark.parametrize(
+    ("reply", "source"),
+    [
+        ("```python\nprint(1)\n```", "print(1)\n"),
+        ("```Python3\nprint(1)\n```", "print(1)\n"),
+        ("~~~py\nprint(1)\n~~~", "print(1)\n"),
+        ("```python\na = 1\n```\nBetter:\n```python\nprint(2)\n```\n", "print(2)\n"),
+        ("```python\nprint(1)\n```\nIt prints\n```\n1\n```\n", "print(1)\n"),
+        ("```python\nprint(1)\n```python\nprint(2)\n```", "print(2)\n"),
+        ("1.\n   ```python\n   for i in x:\n     print(i)\n   ```", "for i in x:\n  print(i)\n"),
+        ("```\nprint(1)\n```", "print(1)\n"),
+        ("```\n1 + 1 = 2\n```", None),
+        ("```python\n\n```", None),
+        ("```sage\nprint(1)\n```", None),
+        ("<think>```python\nprint(0)\n```</think>```python\nprint(1)\n```", "print(1)\n"),
+        ("print(1)", None),
+        ("", None),
+        ("```python\nprint(1)", "print(1)"),
+    ],
+)  # fmt: skip
+def test_the_last_python_block_is_the_program(reply: str, source: str | None) -> None:
+    assert read_program(reply) == source
+
+
+@pytest.mark.parametrize(
+    ("printed", "answer"),
+    [
+        ("5", "5"),
+        ("first 3\n\n5\n", "5"),
+        ("Answer: 5", "5"),
+        ("The answer is 5.", "5"),
+        ("Fraction(3, 4)", "3/4"),
+        ("Fraction(6, 1)", "6"),
+        ("[Fraction(-1, 2), Fraction(3, 4)]", "[-1/2, 3/4]"),
+        ("Decimal('1.50')", "1.50"),
+        ("3/4", "3/4"),
+        ("12.0", "12"),
+        ("-12.0", "-12"),
+        ("(3.0, 4.5)", "(3, 4.5)"),
+        ("12.05", "12.05"),
+        ("1.0e+16", "1.0e+16"),
+        ("0.30000000000000004", "0.3"),
+        ("2.9999999999999996", "3"),
+        ("0.3333333333333333", "0.3333333333333333"),
+        ("[1, 2]", "[1, 2]"),
+        ("True", "True"),
+        ("12:30", "12:30"),
+        ("'Monday'", "Monday"),
+        ("5 apples", "5 apples"),
+        ("nan", None),
+        ("[]", None),
+        ("set()", None),
+        ("None", None),
+        ("", None),
+    ],
+)
+def test_what_was_printed_is_read_as_python_writes_it(printed: str, answer: str | None) -> None:
+    assert read_output(Output(printed)).answer == answer
+
+
+def test_hostile_replies_and_outputs_are_read_in_no_time() -> None:
+    assert read_program("```" * 100_000) is None
+    assert read_program("```python\n" * 50_000) is None
+    assert read_program(("\n" + " " * 1_000) * 500 + "```python\nprint(1)") == "print(1)"
+    assert read_output(Output("Fraction(" * 50_000)).answer != ""
+    assert read_output(Output("9" * 100_000 + ".0")).how
+    assert read_output(Output("0." + "3" * 100_000)).how
+
+
+PIECES = st.sampled_from(
+    ["```", "```python\n", "~~~py", "\n", "print(1)", "Fraction(1, 2)", "12.0", "Decimal('", "\0"]
+)
+
+
+@given(st.lists(PIECES | st.text(max_size=9)).map("".join))
+def test_any_text_can_be_a_reply_or_an_output(text: str) -> None:
+    source = read_program(text)
+    assert source is None or source.strip()
+    found = read_output(Output(text))
+    assert found.answer is None or found.answer.strip()
+    assert (found.answer is None) == (found.how != "printed")
+
+
+def test_a_program_may_be_held_to_so_many_tokens() -> None:
+    (call,) = Run(make("program(tokens=400)").solve(Problem("What is 1 + 1?"))).round
+    assert isinstance(call, Call)
+    assert call.max_tokens == 400
