@@ -162,9 +162,5 @@ def is_found(item: Item, gold: GoldConstraint, read: list[Stated]) -> bool:
 def test_ten_thousand_fresh_problems_are_sound_and_nine_in_ten_constraints_are_found() -> None:
     items = [*generate(20261116, 10_000)]
     assert [item.id for item in items if is_unsound(item.text, item.answer)] == []
-    found = [
-        is_found(item, gold, read)
-        for item in items
-        for gold, read in spanned(item)
-    ]
+    found = [is_found(item, gold, read) for item in items for gold, read in spanned(item)]
     assert sum(found) >= 0.9 * len(found)

@@ -25,7 +25,8 @@ _ASKED: Final = re.compile(
     rf"(?: does| do| did| will| are for| that| is for)+ (?:then )?({_NAME})\b"
 )
 _CHANGED: Final = re.compile(
-    r"\b(?:then\s+gives?|later|after\s+that|originally|before|half|percent|more\s+than|fewer\s+than|buys|loses)\b|%"
+    r"\b(?:then\s+gives?|later|after\s+that|originally|before|half|percent|more\s+than|fewer\s+"
+    r"than|buys|loses)\b|%"
 )
 
 
