@@ -26,7 +26,8 @@ _KIND: Final = (
     r"(?:integers?|primes?|(?:whole|natural|prime)\s+numbers?)"
 )
 _DECLARED: Final = re.compile(
-    rf"(?<![a-z\\])({_LETTERS})\s*(?:,\s*)?(?:are|is|be|being|both)\s+(?:all\s+|both\s+|a\s+|an\s+)*({_KIND})"
+    rf"(?<![a-z\\])({_LETTERS})\s*(?:,\s*)?(?:are|is|be|being|both)\s+"
+    rf"(?:all\s+|both\s+|a\s+|an\s+)*({_KIND})"
 )
 _DECLARED_BEFORE: Final = re.compile(rf"\b({_KIND})\s+({_LETTERS})(?![a-z])")
 _LOWEST: Final = re.compile(

@@ -152,6 +152,8 @@ _COMPARED: Final = re.compile(
 _TOGETHER: Final = re.compile(
     r"\btogether\b|\badd\s+up\b|\bshare\b|\bin\s+all\b|\baltogether\b|\bsum\b|\btotal\b"
 )
+# The total must be that of all: two of them together would leave the third out.
+_OF_ALL: Final = re.compile(r"\ball\b|\bshare\b|\bthe\s+three\b")
 _MEASURE: Final = re.compile(
     r"\b(?:months?|years?|metres?|meters?|grams?|kilograms?|centimetres?|minutes?|hours?"
     r"|litres?|degrees?)\b"
@@ -174,7 +176,7 @@ def read_between_others(reading: Reading) -> Iterator[Stated]:
     question = plain[slice(*reading.question)]
     if not re.search(rf"\b{up[4]}\b", question) or not _TOGETHER.search(plain) or "degree" in plain:
         return
-    if re.search(_COMPARED, question):
+    if re.search(_COMPARED, question) or not _OF_ALL.search(plain):
         return
     total = max(map(_value, numbers))
     low, high = Fraction(int(down[1])), (total - int(up[1])) / 2
