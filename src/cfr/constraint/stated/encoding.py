@@ -138,7 +138,10 @@ def _declared(plain: str) -> tuple[dict[str, int | None], list[tuple[int, int]]]
 
 
 def _least(kind: str) -> int | None:
-    if re.search(r"(?<!relatively )\bprime", kind) and "relatively" not in kind:
+    """The least value of a part: coprime numbers, unlike primes, may be 1."""
+    if re.search(r"\bprimes?$|\bprime\s+numbers?$", kind) and not re.search(
+        r"relatively|mutually|pairwise|co", kind
+    ):
         return 2
     if re.search(r"non-?negative|whole", kind):
         return 0
