@@ -29,6 +29,7 @@ _DECLARED: Final = re.compile(
     rf"(?<![a-z\\])({_LETTERS})\s*(?:,\s*)?(?:are|is|be|being|both)\s+"
     rf"(?:all\s+|both\s+|a\s+|an\s+)*({_KIND})"
 )
+_DECLARED_WITH: Final = re.compile(rf"\bwith\s+({_LETTERS})\s+({_KIND})")
 _DECLARED_BEFORE: Final = re.compile(rf"\b({_KIND})\s+({_LETTERS})(?![a-z])")
 _LOWEST: Final = re.compile(
     r"\b(?:in|to|is|into)\s+(?:its\s+|the\s+)?(?:lowest|simplest|reduced|simplified|most\s+"
@@ -120,7 +121,8 @@ def _declared(plain: str) -> tuple[dict[str, int | None], list[tuple[int, int]]]
     """Find the letters that stand for whole numbers, each with the least value it can have."""
     least: dict[str, int | None] = {}
     proofs: list[tuple[int, int]] = []
-    for pattern, letters, kind in ((_DECLARED, 1, 2), (_DECLARED_BEFORE, 2, 1)):
+    ways = ((_DECLARED, 1, 2), (_DECLARED_WITH, 1, 2), (_DECLARED_BEFORE, 2, 1))
+    for pattern, letters, kind in ways:
         for found in pattern.finditer(plain):
             for letter in re.findall(r"\b[a-z]\b", found[letters]):
                 least.setdefault(letter, _least(found[kind]))

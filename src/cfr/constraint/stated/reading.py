@@ -43,6 +43,7 @@ _VERBS: Final = (
     *("find", "determine", "compute", "calculate", "evaluate", "give", "state", "express", "write"),
     *("work", "solve", "simplify", "identify", "name", "list", "prove", "show", "estimate"),
 )
+_PLAIN_VERBS: Final = ("find", "determine", "compute", "calculate", "evaluate")
 _HEADS: Final = (
     *("what", "which", "find", "determine", "compute", "calculate", "evaluate", "give", "state"),
     *("name", "identify", "obtain", "how", "express", "write"),
@@ -121,6 +122,8 @@ class Reading:
             return True
         if not sentence.startswith(_VERBS) and not _has_imperative(sentence):
             return False
+        if sentence.startswith(_PLAIN_VERBS):
+            return True
         formal = "answer" in sentence or "solution" in sentence or "round" in sentence
         return not (formal and _FORM.search(sentence))
 

@@ -18,12 +18,12 @@ _ASKED: Final = re.compile(
     r"(?:remainder|residue)\b"
 )
 _DIVISOR: Final = re.compile(
-    rf"\b(?:divided\s+by|dividing\s+by|division\s+by|modulo|mod(?:ulo)?)\s+({INTEGER})"
+    rf"\b(?:divided\s+by|divides\s+(?:the\s+result|it|this|that)\s+by|dividing\s+by|division\s+by|modulo|mod(?:ulo)?)\s+({INTEGER})"
 )
 _POLYNOMIAL: Final = re.compile(r"\bpolynomial|\bdivided\s+by\s+\(?\d*\s*[a-z]\s*[\^+-]|\bmatri")
 _MODULO: Final = re.compile(
     rf"\b(?:{ASK})\s[^,;?]{{1,120}}?[\s(,](?:modulo|mod|\\pmod"
-    rf"|\\bmod)\s*\{{?\s*({INTEGER})\s*\}}?\s*\)?\s*[.?]"
+    rf"|\\bmod)\s*\{{?\s*({INTEGER})\s*\}}?\s*\)?\s*(?:[.?]|,\s*(?:as\s+)?an\s+integer)"
 )
 _NOT_THE_RESIDUE: Final = re.compile(
     r"\bhow\s+many|\bnumber\s+of|\bsum\b|\ball\b|\bsolutions?\b|\bsmallest|\blargest|\bleast\b"
@@ -51,6 +51,7 @@ def read_remainder(reading: Reading) -> Iterator[Stated]:
         return
     if asked := reading.asked(_ASKED):
         divisors = [*_DIVISOR.finditer(reading.plain, start, end)]
+        divisors = divisors or [*_DIVISOR.finditer(reading.plain)]
         if divisors:
             # In a nested remainder the outer divisor is one of them, and the largest is safe.
             largest = max(to_integer(found[1]) for found in divisors)
