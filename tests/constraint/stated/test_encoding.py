@@ -5,6 +5,10 @@ from stating import said
 
 READ = [
     (
+        r"It is $\frac{m}{n}$ with $m$ and $n$ coprime positive integers. What is $m+n$?",
+        "The answer is m+n, an integer of at least 2.",
+    ),
+    (
         "The probability is $\\frac{m}{n}$, where $m$ and $n$ are relatively prime "
         "positive integers. Find $m+n$.",
         "The answer is m+n, an integer of at least 2.",

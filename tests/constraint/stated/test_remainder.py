@@ -5,6 +5,14 @@ from stating import said
 
 READ = [
     (
+        "Compute $84 + 116$ and give your answer modulo $7$, as an integer from $0$ to $6$.",
+        "The answer is a remainder: an integer from 0 to 6.",
+    ),
+    (
+        "Ann evaluates $66 + 369$ and divides the result by $11$. Determine the remainder.",
+        "The answer is a remainder: an integer from 0 to 10.",
+    ),
+    (
         "Find the remainder when $7^{100}$ is divided by $1000$.",
         "The answer is a remainder: an integer from 0 to 999.",
     ),

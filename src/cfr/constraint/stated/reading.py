@@ -33,7 +33,8 @@ _FORM: Final = re.compile(
     r"\b(?:your|the|final|an)\s+(?:final\s+)?(?:answers?|solution)\b|\bround\b"
 )
 _PARTS: Final = re.compile(
-    r"\(\s*(?:a|i|1)\s*\)[^()]{1,2000}\(\s*(?:b|ii|2)\s*\)|(?:^|\n)\s*(?:a|i|1)[.)]\s[^\n]*\n+\s*(?:b|ii|2)[.)]\s"
+    r"\(\s*(?:a|i|1)\s*\)[^()]{1,2000}\(\s*(?:b|ii|2)\s*\)|(?:^|\n)\s*(?:a|i"
+    r"|1)[.)]\s[^\n]*\n+\s*(?:b|ii|2)[.)]\s"
     r"|\bpart\s+(?:a|i|1|one|\(a\))\b"
 )
 _WORD: Final = re.compile(r"[a-z]+")
@@ -42,6 +43,7 @@ _VERBS: Final = (
     *("find", "determine", "compute", "calculate", "evaluate", "give", "state", "express", "write"),
     *("work", "solve", "simplify", "identify", "name", "list", "prove", "show", "estimate"),
 )
+_PLAIN_VERBS: Final = ("find", "determine", "compute", "calculate", "evaluate")
 _HEADS: Final = (
     *("what", "which", "find", "determine", "compute", "calculate", "evaluate", "give", "state"),
     *("name", "identify", "obtain", "how", "express", "write"),
@@ -120,6 +122,8 @@ class Reading:
             return True
         if not sentence.startswith(_VERBS) and not _has_imperative(sentence):
             return False
+        if sentence.startswith(_PLAIN_VERBS):
+            return True
         formal = "answer" in sentence or "solution" in sentence or "round" in sentence
         return not (formal and _FORM.search(sentence))
 
