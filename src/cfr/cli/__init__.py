@@ -54,6 +54,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.program:command",
         "Run a Python program in the sandbox and print what it prints.",
     ),
+    "constraints": (
+        "cfr.cli.constraints:command",
+        "Show what a problem's text demands of any answer; on a file, audit it.",
+    ),
     "models": (
         "cfr.cli.models:command",
         "List, pull, verify and remove the models that run on this machine.",

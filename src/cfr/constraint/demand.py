@@ -159,13 +159,17 @@ def encoded(rule: str, parts: tuple[int, ...], modulus: int = 0) -> Predicate:
     return {"op": "encoded", "rule": rule, "parts": list(parts), **extra}
 
 
-def code(*factors: int, least: int | None = None, fraction: bool = False) -> Predicate:
+def code(
+    *factors: int, whole: bool = False, least: int | None = None, fraction: bool = False
+) -> Predicate:
     """Require a sum of parts that are not known, each times its factor: 100m + n is (100, 1).
 
-    ``least`` is what the sum comes to at least; ``fraction`` says that the parts are the numerator
-    and the denominator of one fraction in lowest terms.
+    ``whole`` says that the parts are whole numbers, ``least`` what their sum comes to at least, and
+    ``fraction`` that they are the numerator and the denominator of one fraction in lowest terms.
     """
-    extra: dict[str, Json] = {} if least is None else {"least": least}
+    extra: dict[str, Json] = {"whole": True} if whole else {}
+    if least is not None:
+        extra["least"] = least
     if fraction:
         extra["of"] = "fraction"
     return {"op": "encoded", "factors": list(factors), **extra}

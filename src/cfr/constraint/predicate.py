@@ -170,10 +170,11 @@ def _encoded(predicate: Predicate, answer: AnswerValue) -> bool | None:
     """Compare with the sum that is asked for; None where a text names the sum and not its parts."""
     if answer.letter:
         return None
-    if "least" in predicate:
+    if predicate.get("whole") is True:
         value = answer.number
-        whole = value is not None and value.denominator == 1
-        return whole and value >= _whole(predicate["least"])
+        if value is None or value.denominator != 1:
+            return False
+        return "least" not in predicate or value >= _whole(predicate["least"])
     wanted = target(predicate)
     return None if wanted is None else answer.number == wanted
 
@@ -186,10 +187,10 @@ def _prime(predicate: Predicate, answer: AnswerValue) -> bool | None:  # noqa: A
     if value is None or value.denominator != 1 or value < 2:
         return False
     number = value.numerator
-    small = next((by for by in range(2, min(isqrt(number), _MOST_DIVISORS) + 1) if number % by == 0), None)
-    if small is not None:
+    most = min(isqrt(number), _MOST_DIVISORS)
+    if any(number % by == 0 for by in range(2, most + 1)):
         return False
-    return True if isqrt(number) <= _MOST_DIVISORS else None
+    return True if most < _MOST_DIVISORS else None
 
 
 def _root(predicate: Predicate, value: Fraction) -> bool:

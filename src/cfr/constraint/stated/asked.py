@@ -33,19 +33,24 @@ _NOUN: Final = re.compile(
 _RELATIVE: Final = re.compile(
     r"\s*(?:(?:that|which)\s+)?(?:one|they|you|we|it|he|she)\s+can\s+[a-z]+(?:\s+with\s+[^.?!,]{1,80})?"
 )
-ANOTHER_BASE: Final = re.compile(r"\bbase\b|\bbinary\b|\bhexadecimal\b|\boctal\b|\bternary\b|_\{?\d")
+ANOTHER_BASE: Final = re.compile(
+    r"\bbase\b|\bbinary\b|\bhexadecimal\b|\boctal\b|\bternary\b|_\{?\d"
+)
 
 
 def read_asked(reading: Reading) -> Iterator[Stated]:
     """Read what the question itself says of the number that it asks for."""
-    if reading.question is None or reading.recoded or ANOTHER_BASE.search(reading.plain):
+    if reading.question is None:
         return
-    start, end = reading.question
-    for head in _HEAD.finditer(reading.plain, start, end):
-        whole = _WHOLE.match(reading.plain, head.end(), end)
-        if whole:
-            yield _whole_number(whole)
-        yield from _described(reading.plain, head.end(), end)
+    end = reading.question[1]
+    found: list[Stated] = []
+    for at in reading.heads:
+        if head := _HEAD.match(reading.plain, at, end):
+            if whole := _WHOLE.match(reading.plain, head.end(), end):
+                found.append(_whole_number(whole))
+            found.extend(_described(reading.plain, head.end(), end))
+    if found and not reading.recoded and not ANOTHER_BASE.search(reading.plain):
+        yield from found
 
 
 def _whole_number(found: re.Match[str]) -> Stated:

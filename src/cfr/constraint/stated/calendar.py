@@ -13,7 +13,7 @@ from cfr.constraint.stated.statement import Stated
 
 __all__ = ["read_days"]
 
-_MONTHS: Final = (
+_MONTHS: Final[list[str]] = (
     "january february march april may june july august september october november december".split()
 )
 _MONTH: Final = "|".join(_MONTHS)
@@ -31,8 +31,10 @@ _OTHER: Final = re.compile(
 
 
 def read_days(reading: Reading) -> Iterator[Stated]:
-    """Read that the days from a date to another of the same year are counted, give or take the ends."""
+    """Read that the days from a date to another of its year are counted, give or take the ends."""
     plain = reading.plain
+    if reading.number_count != 2:
+        return
     dates = [*_DATE.finditer(plain)]
     if reading.question is None or reading.recoded or len(dates) != 2:
         return

@@ -15,12 +15,16 @@ __all__ = ["read_angle", "read_chance", "read_options", "read_share"]
 _CHANCE: Final = re.compile(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?:exact\s+|total\s+|conditional\s+)?probability\s+(?:that|of)\b|\bhow\s+likely\s+is\b"
 )
-_NOT_A_CHANCE: Final = re.compile(r"\bpercent|%|\bper\s+cent|\bodds\b|\brecipro|\bratio\b|\btimes\b|\bmaxim|\b[a-z]\s*\+\s*[a-z]\b|\bnumerator\b")
+_NOT_A_CHANCE: Final = re.compile(
+    r"\bpercent|%|\bper\s+cent|\bodds\b|\brecipro|\bratio\b|\btimes\b|\bmaxim|\b[a-z]\s*\+\s*[a-z]\b|\bnumerator\b"
+)
 _SHARE: Final = re.compile(
     r"\bwhat\s+percent(?:age)?\s+of\s+(?:the\s+|all\s+|these\s+|her\s+|his\s+|their\s+)*"
     r"(?:students|people|children|members|voters|adults|boys|girls|men|women|players|employees|class|group)\b"
 )
-_COMPARED: Final = re.compile(r"\bmore\b|\bless\b|\bincrease|\bdecrease|\bchange|\bcompared\b|\bof\s+the\s+number\b")
+_COMPARED: Final = re.compile(
+    r"\bmore\b|\bless\b|\bincrease|\bdecrease|\bchange|\bcompared\b|\bof\s+the\s+number\b"
+)
 _ANGLE: Final = re.compile(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?:degree\s+)?(?:measure|size|value)?(?:\s*,?\s*in\s+degrees\s*,?\s*)?\s*(?:of\s+)?"
     r"(?:the\s+)?(?:(acute|obtuse|smallest|largest|interior|vertex|base|remaining|third|other|missing)\s+)*"
@@ -37,28 +41,26 @@ _OPTION: Final = re.compile(
 
 def read_chance(reading: Reading) -> Iterator[Stated]:
     """Read that a probability itself is asked for."""
-    if reading.question is None or reading.recoded or _NOT_A_CHANCE.search(reading.plain):
-        return
-    if found := _CHANCE.search(reading.plain, *reading.question):
+    found = reading.asked(_CHANCE)
+    if found and not reading.recoded and not _NOT_A_CHANCE.search(reading.plain):
         words = "The answer is a probability: from 0 to 1."
         yield Stated("bound", between(0, 1), found.span(), words)
 
 
 def read_share(reading: Reading) -> Iterator[Stated]:
     """Read that the share of a group of people is asked for, in percent."""
-    if reading.question is None or reading.recoded:
+    found = reading.asked(_SHARE)
+    if not found or not reading.question or reading.recoded:
         return
-    found = _SHARE.search(reading.plain, *reading.question)
-    if found and not _COMPARED.search(reading.plain, *reading.question):
+    if not _COMPARED.search(reading.plain, *reading.question):
         words = "The answer is the percentage of a group: from 0 to 100."
         yield Stated("bound", between(0, 100), found.span(), words)
 
 
 def read_angle(reading: Reading) -> Iterator[Stated]:
     """Read that the size of one angle is asked for, in degrees."""
-    if reading.question is None or reading.recoded or _NOT_AN_ANGLE.search(reading.plain):
-        return
-    if found := _ANGLE.search(reading.plain, *reading.question):
+    found = reading.asked(_ANGLE)
+    if found and not reading.recoded and not _NOT_AN_ANGLE.search(reading.plain):
         words = "The answer is an angle: more than 0 and at most 360 degrees."
         yield Stated("dimension", all_of(above(0), at_most(360)), found.span(), words)
 

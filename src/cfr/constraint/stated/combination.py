@@ -19,7 +19,7 @@ from cfr.constraint.stated.quantity import Amount, read_amounts, stem
 from cfr.constraint.stated.reading import Reading
 from cfr.constraint.stated.statement import Stated
 
-__all__ = ["read_combination"]
+__all__ = ["DIVIDING", "read_combination"]
 
 _LONGEST: Final = 1_000
 _UNITS: Final = {
@@ -40,32 +40,58 @@ _ASKED: Final = re.compile(
 _IN_UNIT: Final = re.compile(r"\b(?:in|as\s+a\s+number\s+of)\s+(cents|minutes)\b")
 _SHOWN: Final = re.compile(r"\b(?:what|which)\s+number\b|\bhow\s+much\s+change\b|\bexpress\s+the\b")
 # Whatever may make a part smaller than the parts that the text names.
-_DIVIDED: Final = re.compile(
-    r"\b(?:half|halves|halfway|halved|thirds?|quarters?|fourths?|fifths?|sixths?|tenths?|percent\w*|ratio|average|mean"
-    r"|equal\w*|evenly|shar(?:e|es|ed|ing)|split|divid\w*|twice|thrice|doubl\w*|tripl\w*|same|fraction|speed|rates?"
-    r"|proportion\w*|together|sum|difference|product|older|younger|taller|dozens?|pairs?|couple|single"
-    r"|perimeter|area|volume|rectang\w*|triang\w*|circ\w*|radius|width|diagonal|angle|cube|fewer|less"
-    r"|remaining|enough|needs?|unknown|some\s+(?!of\s+it)[a-z]+|several|(?<!too\s)few|both|except|probability|odds|every\s+other|prime"
-    r"|digits?|multiples?|divisors?|formation|left\s+over|over\s+when|their\s+number|up\s+to|loose"
-    r"|between\s+\d|past\s+the\s+hour)\b|[%/^*=+]|\d\s*:\s*\d"
+DIVIDING: Final = frozenset(
+    (
+        "half halves halfway halved third thirds quarter quarters fourth fourths fifth fifths sixth"
+        " tenth tenths ratio average mean evenly share shares shared sharing split twice thrice"
+        " same fraction speed rate rates together sum difference product older younger taller dozen"
+        " dozens pair pairs couple single perimeter area volume radius width diagonal angle cube"
+        " fewer less remaining enough need needs unknown several both except probability odds prime digit"
+        " digits multiple multiples divisor divisors formation loose"
+    ).split()
 )
+"""Words of a text in which a total need not be made of the amounts that it names."""
+_DIVIDING_STEMS: Final = (
+    "percent",
+    "equal",
+    "divid",
+    "doubl",
+    "tripl",
+    "proportion",
+    "rectang",
+    "triang",
+    "circ",
+)
+# No word boundary in front: a pattern that begins with letters is searched for much faster.
+_DIVIDED: Final = re.compile(
+    r"some\s+(?!of\s+it)[a-z]+|few\b(?<!too few)|every\s+other\b|left\s+over\b|over\s+when\b"
+    r"|their\s+number\b|up\s+to\b|between\s+\d|past\s+the\s+hour\b"
+)
+_SYMBOL: Final = re.compile(r"[%/^*=+]|\d\s*:\s*\d")
 _PROBABLY: Final = re.compile(
     r"\bprobability\b[^.?!;,]{0,60}?\d+\s+percent|\d+\s+percent\s+probability"
 )
 _COMPARED: Final = re.compile(
-    r"\b(?:as|times)\s+(?:many|much|long|old)\b|\bmore\s+than\s+(?!\s*\d)|\b\d+\s+(?:more(?!\s+times)|extra|additional|others?)\b"
-    r"|\b(?:each|every|per)\s+(?:\d+|two|three|four|five|other)\b|\beach\s+other\b"
+    r"(?:as|times)\s+(?:many|much|long|old)\b|more\s+than\s+(?!\s*\d)|each\s+other\b"
+    r"|\d\s+(?:more\b(?!\s+times)|extra\b|additional\b|others?\b)"
+    r"|(?:each|every|per)\s+(?:\d|two\b|three\b|four\b|five\b|other\b)"
 )
 _SHARED: Final = re.compile(
     r"\bper\b|\b(?:do|does|did|will|can|would|should|must|is|are|has|have)\s+(?:each|every)\b"
     r"|\b(?:in|for|on|to)\s+(?:each|every)\b|\b(?:in|on|for)\s+an?\s+(?:box|bag|pack|group)\b|\beach\s*\?|\ba\s+(?:day|week|month|year|hour|minute)\b"
 )
-_TIMES: Final = re.compile(r"\b(second|minute|hour|day|week|month|year)s?\b")
+_TIMES: Final = re.compile(r"\b(second|minute|hour|day|week|fortnight|month|year|decade)s?\b")
+# Amounts for several things at once: the amount for one of them need not be whole.
+_BY_THE_LOT: Final = re.compile(
+    r"\b\d+\s+(?:[a-z]+\s+){1,2}?(?:costs?|for|weighs?|are\s+sold|sells?)\b|\bto\s+[a-z]+\s+(?:\d+|an?|one)\b"
+)
 _START: Final = re.compile(
     r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is|the\s+air\s+has)\b"
 )
 _REMAINDER: Final = re.compile(r"\bremainder\b[^,.;]{0,20},?\s*$")
-_WHOLE: Final = re.compile(r"\bto\s+begin\s+with\b|\bwas\s+all\s+the\b|\b(?:are|were)\s+there\b|\bare\s+in\s+the\b|\bat\s+the\s+start\b|\bwas\s+all\b")
+_WHOLE: Final = re.compile(
+    r"\bto\s+begin\s+with\b|\bwas\s+all\s+the\b|\b(?:are|were)\s+there\b|\bare\s+in\s+the\b|\bat\s+the\s+start\b|\bwas\s+all\b"
+)
 _OTHERS: Final = re.compile(r"\bothers?\b|\bthe\s+rest\b|\ba\s+(?:losing|clear|dry|lost)\b")
 _TEMPERATURE: Final = re.compile(r"\b(?:temperature|thermometer|celsius)\b")
 _CHANGE: Final = re.compile(r"\b(?:fall|fell|drop|change|rise|colder|warmer|lose|difference)\b")
@@ -75,12 +101,17 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     """Read what every total of the amounts in a text must be a multiple of."""
     if reading.question is None or len(reading.plain) > _LONGEST:
         return
-    plain = _PROBABLY.sub(lambda found: " " * len(found.group()), reading.plain)
+    plain, words = reading.plain, reading.words
+    if "probability" in words:
+        plain = _PROBABLY.sub(lambda found: " " * len(found.group()), plain)
+        words = frozenset(re.findall(r"[a-z]+", plain))
+    if words & DIVIDING or any(word.startswith(_DIVIDING_STEMS) for word in words):
+        return
     start, end = reading.question
     asked = _ASKED.search(plain, start, end)
     if asked is None and _SHOWN.search(plain, start, end):
         asked = _IN_UNIT.search(plain)
-    if asked is None or _DIVIDED.search(plain) or _COMPARED.search(plain):
+    if asked is None or any(p.search(plain) for p in (_SYMBOL, _DIVIDED, _COMPARED)):
         return
     unit = stem(next(filter(None, asked.groups())).split()[-1])
     unit = "point" if unit in ("scor", "total") else unit
@@ -88,30 +119,43 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     times = {found[1] for found in _TIMES.finditer(plain)}
     if _is_single(plain, unit) or (len(times) > 1 and "hour" not in scale):
         return
-    if asked.re is _ASKED and asked[1] and _SHARED.search(plain, asked.end(), min(end, asked.end() + 40)):
+    if (
+        asked.re is _ASKED
+        and asked[1]
+        and _SHARED.search(plain, asked.end(), min(end, asked.end() + 40))
+    ):
         return
     amounts = read_amounts(plain, scale)
     if amounts:
-        yield from _state(unit, amounts[0], asked.span(), plain[start:end])
+        yield from _state(plain, unit, amounts[0], asked, plain[start:end])
         yield from _two_kinds(plain, *amounts)
+
+
+_SINGLE: Final = re.compile(r"\b(?:an?|one|another|the\s+last)\s+([a-z]+)(?:\s+([a-z]+))?")
+_HEAP: Final = re.compile(
+    r"\b(?:an?|the)\s+(?:[a-z]+\s+){0,2}?(?!number)[a-z]+\s+of\s+([a-z]+)(?:\s+([a-z]+))?"
+)
 
 
 def _is_single(plain: str, unit: str) -> bool:
     """Whether one thing of the asked kind, or an unknown heap of them, is meant somewhere."""
-    noun = re.escape(unit)
-    return bool(
-        re.search(rf"\b(?:an?|one|another|the\s+last)\s+(?:[a-z]+\s+)?{noun}(?:y|ie|e)?\b", plain)
-        or re.search(rf"\b(?:an?|the)\s+(?:[a-z]+\s+){{0,2}}(?!number)[a-z]+\s+of\s+(?:[a-z]+\s+)?{noun}", plain)
-    )
+    for one in _SINGLE.finditer(plain):
+        words = [word for word in one.groups() if word]
+        if any(stem(word) == unit and not word.endswith("s") for word in words):
+            return True
+    heaps = (word for one in _HEAP.finditer(plain) for word in one.groups() if word)
+    return any(word.startswith(unit) for word in heaps)
 
 
 def _state(
-    unit: str, own: list[Amount], asked: tuple[int, int], question: str
+    plain: str, unit: str, own: list[Amount], asked: re.Match[str], question: str
 ) -> Iterator[Stated]:
     alone = [one for one in own if not one.rate or _REMAINDER.search(one.clause)]
     rates = [one for one in own if one not in alone]
     common = gcd(*(one.value.numerator for one in rates)) if rates else 0
-    spans = (asked, *(one.span for one in own))
+    spans = (asked.span(), *(one.span for one in own))
+    if any(one.doubled for one in own):
+        return
     if common > 1 and not alone:
         words = f"The answer is made of amounts that are multiples of {common}."
         yield from (Stated("modular", divisible(common), span, words) for span in spans)
@@ -119,9 +163,9 @@ def _state(
         rest = alone[0].value.numerator % common
         words = f"The answer leaves the remainder {rest} when divided by {common}."
         yield from (Stated("modular", congruent(rest, common), span, words) for span in spans)
-    elif unit in _UNITS:
+    elif unit in _UNITS and not _BY_THE_LOT.search(plain):
         words = "The answer is made of whole amounts: an integer."
-        yield Stated("dimension", integer(), asked, words)
+        yield Stated("dimension", integer(), asked.span(), words)
 
 
 def _two_kinds(plain: str, own: list[Amount], others: list[Fraction]) -> Iterator[Stated]:

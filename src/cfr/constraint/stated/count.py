@@ -20,12 +20,16 @@ _THINGS: Final = (
     "|arrangements|sequences|paths|functions|polynomials|triangles|rectangles|quadrilaterals"
     "|parallelograms|trapezoids|polygons|vertices|edges|faces|diagonals|intersections"
     "|elements|palindromes|squares|cubes|perfect squares|perfect cubes"
-    "|words|strings|codes|passwords|license plates|outcomes|colorings|colourings|tilings|lattice points"
+    "|words|strings|codes|passwords|license plates|outcomes|colorings"
+    "|colourings|tilings|lattice points"
     "|handshakes|committees|teams|outfits|values|matrices|partitions|games|matches"
     "|people|persons|students|children|kids|boys|girls|men|women|players|teachers|adults|guests"
     "|passengers|members|friends|classmates|workers|employees|customers|visitors|voters"
 )
-_ADJECTIVES: Final = r"(?:\s+(?!of\b|more\b|as\b|fewer\b|less\b|hours?\b|times\b)[a-z0-9\-']+(?:\s*-\s*[a-z]+)?){0,4}?"
+_ADJECTIVES: Final = (
+    r"(?:\s+(?!of\b|more\b|as\b|fewer\b|less\b|hours?\b|times\b)"
+    r"[a-z0-9\-']+(?:\s*-\s*[a-z]+)?){0,4}?"
+)
 _HOW_MANY: Final = re.compile(
     rf"\bhow\s+many{_ADJECTIVES}\s+(?:{_THINGS})\b"
     rf"|\b(?:find|determine|compute|calculate|what\s+is)\s+the\s+(?:total\s+)?number\s+of{_ADJECTIVES}\s+(?:{_THINGS})\b"
@@ -39,10 +43,10 @@ _FRACTIONAL: Final = re.compile(
 
 def read_count(reading: Reading) -> Iterator[Stated]:
     """Read that a number of whole things is asked for: an integer, not negative."""
-    if reading.question is None or reading.recoded:
+    if reading.question is None:
         return
-    found = _HOW_MANY.search(reading.plain, *reading.question)
-    if found is None or _FRACTIONAL.search(reading.plain, *reading.question):
+    found = reading.asked(_HOW_MANY)
+    if found is None or reading.recoded or _FRACTIONAL.search(reading.plain, *reading.question):
         return
     yield Stated(
         "domain",

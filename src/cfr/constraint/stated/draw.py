@@ -1,4 +1,4 @@
-"""One thing drawn at random from a heap that the text counts: what its probability can look like."""
+"""One thing drawn at random from a heap that the text counts, and its probability."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ def read_draw(reading: Reading) -> Iterator[Stated]:
     """Read the range of the denominator of a probability that is reduced to lowest terms."""
     plain = reading.plain
     asked = reading.question and _DENOMINATOR.search(plain)
-    if not asked or not _FRACTION.search(plain) or not (_RANDOM.search(plain) and _ONE.search(plain)):
+    if (
+        not asked
+        or not _FRACTION.search(plain)
+        or not (_RANDOM.search(plain) and _ONE.search(plain))
+    ):
         return
     heaps, wanted = [*_HEAP.finditer(plain)], {one[1] for one in _WANTED.finditer(plain)}
     counts = {one[2]: int(one[1]) for one in heaps}

@@ -44,14 +44,12 @@ def read_encoding(reading: Reading) -> Iterator[Stated]:
     """Read that a sum of named whole parts is asked for, or one of them alone."""
     if reading.question is None:
         return
-    yield from _read_words(reading)
-    if (found := _DENOMINATOR.search(reading.plain, *reading.question)) and _LOWEST.search(
-        reading.plain
-    ):
+    if "numerator" in reading.plain or "terms" in reading.plain:
+        yield from _read_words(reading)
+    if (found := reading.asked(_DENOMINATOR)) and _LOWEST.search(reading.plain):
         words = "The answer is the denominator of a fraction: an integer of at least 1."
-        yield Stated("domain", code(1, least=1), found.span(), words)
-    places = (reading.sentences[number] for number in reversed(reading.asking))
-    asked = next((found for span in places if (found := _ASKED.search(reading.plain, *span))), None)
+        yield Stated("domain", code(1, whole=True, least=1), found.span(), words)
+    asked = reading.asked(_ASKED) or _asked_before(reading)
     factors = _factors(asked[1]) if asked else None
     if not asked or not factors:
         return
@@ -64,13 +62,28 @@ def read_encoding(reading: Reading) -> Iterator[Stated]:
     named = [found.group(1) or found.group(3) for found in _FRACTION.finditer(reading.plain)]
     predicate = code(
         *factors.values(),
+        whole=True,
         least=None if signed else lowest,
         fraction=len(factors) == 2 and any(name in factors for name in named),
     )
-    about = f"{asked[1]} of whole numbers" if len(factors) > 1 else f"the whole number {asked[1]}"
+    asked_for = "".join(asked[1].split())
     bound = "" if signed else f" of at least {lowest}"
     for span in (asked.span(), *proofs):
-        yield Stated("format", predicate, span, f"The answer is {about}: an integer{bound}.")
+        yield Stated("format", predicate, span, f"The answer is {asked_for}, an integer{bound}.")
+
+
+_ENDS: Final = (*".?!,;:", "")
+
+
+def _asked_before(reading: Reading) -> re.Match[str] | None:
+    """Find a sum of letters that an earlier sentence asks for: *Find p + q, where …*"""
+    if "+" not in reading.plain:
+        return None
+    plain = reading.plain
+    for at in reading.places(("find", "what is", "compute", "determine"), 0, len(plain)):
+        if plain[:at].rstrip()[-1:] in _ENDS and (found := _ASKED.match(plain, at)):
+            return found
+    return None
 
 
 def _read_words(reading: Reading) -> Iterator[Stated]:
@@ -81,7 +94,7 @@ def _read_words(reading: Reading) -> Iterator[Stated]:
         if found and lowest:
             least = 1 if fraction and _CHANCE.search(reading.plain) else None if fraction else 0
             words = "The answer is the sum of whole parts: an integer."
-            predicate = code(1, 1, least=least, fraction=fraction)
+            predicate = code(1, 1, whole=True, least=least, fraction=fraction)
             for span in (found.span(), lowest.span()):
                 yield Stated("format", predicate, span, words)
 

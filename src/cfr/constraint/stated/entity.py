@@ -17,19 +17,21 @@ from cfr.constraint.stated.property import read_properties
 from cfr.constraint.stated.reading import Reading
 from cfr.constraint.stated.statement import Stated
 
-__all__ = ["read_entity"]
+__all__ = ["read_counted", "read_entity"]
 
 _POINTS_BACK: Final = re.compile(
     r"\b(?:which|what)\s*\?|\bhow\s+many\s+[a-z]+\s+from\s+the\s+[a-z]+\s+is\s+it\s*\?"
     r"|\bwhat\s+is\s+(?:it|this|that)\s*\?"
     r"|\bwhich\s+(?:is\s+it|one)\b"
-    r"|\b(?:which|what)\s+(?:[a-z]+-digit\s+)?(?:number|integer|year|page|code)\b"
+    r"|\b(?:which|what)\s+(?:[a-z]+-digit\s+)?(?:number|integer|year|page|code)\s+(?:is\s+(?:it|this|that|on|the|a)\b"
+    r"|fits|remains|results|does|do\b|has\b|becomes|between|above|below|goes)"
+    r"|\bwhich\s+(?:even|odd)\s+number\b"
     r"|\bwhich\s+of\s+the\s+numbers\b|\bwhat\s+is\s+the\s+(?:locker|room|ticket|house|page|phone|secret|right|original)"
     r"\s+(?:number|price)\s*\?"
     r"|\b(?:find|determine|what\s+is|name|give)\s+(?:the|this|that|my|his|her)\s+(?:original\s+)?"
     r"(?:number|integer|code|year)\s*[.?]"
-    r"|\bthe\s+number\s+of\s+(?:the|this|that|his|her)\s+(?:[a-z]+\s+)?[a-z]+(?<!s)\s*[.?]"
-    r"|\bat\s+which\s+(?:second|minute|day)\b"
+    r"|\b(?:what\s+is|find)\s+the\s+number\s+of\s+(?:the|this|that|his|her)\s+(?:[a-z]+\s+)?[a-z]+(?<!s)\s*[.?]"
+    r"|\bwhich\s+(?:second|minute|day)\b"
     r"|\bfind\s+the\s+[a-z]+-digit\s+number\b|\bfind\b[^.?]{1,300}?,\s*the\s+only\s+one\b"
     r"|\b(?:find|which\s+is)\s+the\s+(?:smallest|largest|greatest|least)\s+(?:of\s+(?:them|these)|that|number)\b"
 )
@@ -45,7 +47,9 @@ _DIGITS: Final = re.compile(
 )
 _KIND: Final = r"(?:(?:whole|natural|positive|possible|page|biggest|largest|smallest)\s+)*"
 _THING: Final = r"(?:number|integer|code|year|divisor|factor|multiple)"
-_IS: Final = r"(?:is|was|are|must\s+be|should\s+be|has\s+to\s+be|lies|has|becomes?|remain(?:s|ing)?)"
+_IS: Final = (
+    r"(?:is|was|are|must\s+be|should\s+be|has\s+to\s+be|lies|has|becomes?|remain(?:s|ing)?)"
+)
 _SUBJECT: Final = re.compile(
     rf"\b(?:[a-z]+'s\s+[a-z]+\s+number)\s+(?={_IS}\b)|\b(?:it|this\s+number|(?:the|its|this)\s+(?:page\s+)?(?:number|code|integer))\s+(?={_IS}\b)"
     rf"|(?<!than\s)\b(?:an?|one)\s+(?=(?:[a-z0-9\-]+\s+){{0,3}}?(?:number|integer|code|year)\b)"
@@ -66,21 +70,29 @@ _COUNT_SUBJECT: Final = re.compile(
     r"|\band\s+(?=it\s+is\s+(?:even|odd)\b)|\bas\s+many\s+as\s+possible\s+(?=but\b)"
 )
 
+_IS_A: Final = re.compile(r"\bis\s+$")
 _WANTED: Final = re.compile(r"\bwants\s+an\s+(even|odd)\s+number\s+of\s+([a-z]+)")
 
 
 def read_entity(reading: Reading) -> Iterator[Stated]:
-    """Read what the text says of the one number, or the one count, that it asks for."""
-    if reading.question is None or reading.recoded or ANOTHER_BASE.search(reading.plain):
-        return
+    """Read what the text says of the one number that it asks for."""
+    if reading.asked(_POINTS_BACK) and _is_fixed(reading):
+        yield from _described(reading)
+
+
+def _is_fixed(reading: Reading) -> bool:
+    """Whether nothing is done to the number and the digits are those of base ten."""
     plain = reading.plain
-    start, end = reading.question
-    if _CHANGED.search(_DIGITS.sub(" ", plain)):
-        return
-    if _POINTS_BACK.search(plain, start, end):
-        for subject in _SUBJECT.finditer(plain):
-            yield from read_properties(plain, subject.end(), _sentence_end(reading, subject.end()))[0]
-    if counted := _COUNTS.search(plain, start, end):
+    if reading.recoded or ANOTHER_BASE.search(plain):
+        return False
+    return not _CHANGED.search(_DIGITS.sub(" ", plain))
+
+
+def read_counted(reading: Reading) -> Iterator[Stated]:
+    """Read what the text says of the one count that it asks for."""
+    plain = reading.plain
+    counted = reading.asked(_COUNTS)
+    if counted and _is_fixed(reading):
         for wanted in _WANTED.finditer(plain):
             if wanted[2] == counted[1]:
                 which: Literal["even", "odd"] = "even" if wanted[1] == "even" else "odd"
@@ -89,6 +101,21 @@ def read_entity(reading: Reading) -> Iterator[Stated]:
             if subject[1] in (None, counted[1]):
                 stop = _sentence_end(reading, subject.end())
                 yield from read_properties(plain, subject.end(), stop)[0]
+
+
+def _described(reading: Reading) -> list[Stated]:
+    """Read all that is said of the number; nothing where the text brings in more than one."""
+    found: list[Stated] = []
+    introduced = 0
+    for subject in _SUBJECT.finditer(reading.plain):
+        stop = _sentence_end(reading, subject.end())
+        properties, _ = read_properties(reading.plain, subject.end(), stop)
+        new = subject.group().startswith(("a ", "an ")) and not _IS_A.search(
+            reading.plain, max(subject.start() - 6, 0), subject.start()
+        )
+        introduced += bool(properties) and new
+        found.extend(properties)
+    return found if introduced <= 1 else []
 
 
 def _sentence_end(reading: Reading, at: int) -> int:

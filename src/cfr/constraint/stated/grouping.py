@@ -49,6 +49,7 @@ _WHOLES: Final = tuple(
     )
 )
 _HOW_MANY: Final = re.compile(r"\bhow\s+many\s+(?:of\s+(?:the\s+|these\s+)?)?(?:more\s+)?([a-z]+)")
+_OTHERWISE: Final = re.compile(r"\bwhich\s|\bwhat\s+(?:number|is\s+(?:it|the\s+last))\b")
 _REST: Final = re.compile(
     r"\bleft\b(?!\s*(?:out|over)?\s*,)|\bremain|\bmore\b(?!\s+than)|\bextra\b|\bspare\b|\bneed|\bmissing\b|\bcannot\b|\bnot\b"
     r"|\bwithout\b|\beach\b|\bper\b|\bleftover|\badd"
@@ -60,12 +61,18 @@ _CHANGED: Final = re.compile(
 
 def read_grouping(reading: Reading) -> Iterator[Stated]:
     """Read that things stand in equal groups and that none is left over."""
-    if reading.question is None or reading.recoded or _CHANGED.search(reading.plain):
+    if reading.question is None or reading.recoded:
         return
     plain, (start, end) = reading.plain, reading.question
-    counted = _HOW_MANY.search(plain, start, end)
+    counted = reading.asked(_HOW_MANY)
+    if not counted and not _OTHERWISE.search(plain, start, end):
+        return
+    if _CHANGED.search(plain):
+        return
     noun = counted[1] if counted else ""
-    if _STEPS.search(plain) and re.search(r"\bwhich\s+one\b|\bwhat\s+number\s+is\s+this\b|\bwhich\s+number\b", plain[start:end]):
+    if _STEPS.search(plain) and re.search(
+        r"\bwhich\s+one\b|\bwhat\s+number\s+is\s+this\b|\bwhich\s+number\b", plain[start:end]
+    ):
         found = _STEPS.search(plain)
         if found and found[2] in (None, found[1]):
             yield from _multiples(found[1], found.span())
@@ -79,7 +86,9 @@ def read_grouping(reading: Reading) -> Iterator[Stated]:
     for pattern in _GROUPS:
         for found in pattern.finditer(plain):
             if found["group"] != noun:
-                yield from _multiples(found[1] if found.re.groupindex["group"] == 2 else found[2], found.span())
+                yield from _multiples(
+                    found[1] if found.re.groupindex["group"] == 2 else found[2], found.span()
+                )
     for pattern in _WHOLES:
         for found in pattern.finditer(plain):
             named = found.groupdict()

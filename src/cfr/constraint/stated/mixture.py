@@ -20,7 +20,9 @@ from cfr.constraint.stated.statement import Stated
 __all__ = ["read_between_others", "read_kinds", "read_pieces", "read_price"]
 
 _NUMBER: Final = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
-_MORE: Final = re.compile(r"\bhalf\b|\btwice\b|\bpercent|%|\baverage|\bratio\b|[/^*=+]|\bthird\b|\bdouble")
+_MORE: Final = re.compile(
+    r"\bhalf\b|\btwice\b|\bpercent|%|\baverage|\bratio\b|[/^*=+]|\bthird\b|\bdouble|-\s*\d|\bneeds?\b"
+)
 
 
 def _numbers(plain: str) -> list[re.Match[str]]:
@@ -37,10 +39,14 @@ _ASKED: Final = re.compile(
     r"\bhow\s+many\s+(?:of\s+(?:them|the|these)\b)?([^?.,]{1,60})|\bnumber\s+of\s+([^?.,]{1,60})"
 )
 _SEGMENT: Final = re.compile(r"[^.,;:?!]+?(?=\s+and\s|[.,;:?!]|$)")
+_EACH: Final = re.compile(
+    r"\b(?:each|every|per|an?|ones?|others?|[a-z]+s\s+(?:hold|weigh|cost|take)s?)\b"
+)
 _PLAIN_WORDS: Final = frozenset(
     stem(word)
     for word in (
-        "the a an are is were was there of them did does do has have had buy bought if in for on each"
+        "the a an are is were was there of them did does do has have had buy bought if in for"
+        " on each"
         " how many number find what and be been worth"
     ).split()
 )
@@ -48,23 +54,35 @@ _PLAIN_WORDS: Final = frozenset(
 
 def read_kinds(reading: Reading) -> Iterator[Stated]:
     """Read how many things of one of two kinds there can be, by number and by total."""
-    if reading.question is None or reading.recoded or _MORE.search(reading.plain):
-        return
     plain = reading.plain
-    asked = _ASKED.search(plain, *reading.question)
+    if not 4 <= reading.number_count <= 7:
+        return
     numbers = _numbers(plain)
+    if reading.question is None or not 4 <= len(numbers) <= 6 or _MORE.search(plain):
+        return
+    asked = _ASKED.search(plain, *reading.question)
     firsts = {_value(one): one for one in reversed(numbers)}
-    given = [one for one in numbers if not asked or one.start() < asked.start() or one.start() > asked.end()]
-    if asked is None or len(firsts) != 4 or len(given) != 4 or any(value.denominator != 1 for value in firsts):
+    given = [
+        one
+        for one in numbers
+        if not asked or one.start() < asked.start() or one.start() > asked.end()
+    ]
+    if (
+        asked is None
+        or len(firsts) != 4
+        or len(given) != 4
+        or any(value.denominator != 1 for value in firsts)
+    ):
+        return
+    if reading.recoded:
         return
     words = {stem(word) for word in re.findall(r"[a-z0-9]+", asked[1] or asked[2])} - _PLAIN_WORDS
     total = max(firsts)
     unit = _noun(plain, firsts[total])
     if not unit or unit in FUNCTION_WORDS:
         return
-    counted = {stem(word) for word in re.findall(r"[a-z]+", asked.group())} | (
-        {"them"} if "of them" in asked.group() else set[str]()
-    )
+    heads = re.findall(r"[a-z]+", asked[1] or asked[2])[:3]
+    counted = {stem(word) for word in (*heads, *re.findall(r"\bof (them)\b", asked.group()))}
     others = [firsts[value] for value in sorted(firsts) if value != total]
     first, second, count = _kinds(plain, words, unit, others)
     if first is None or second is None or count is None:
@@ -86,7 +104,9 @@ def read_kinds(reading: Reading) -> Iterator[Stated]:
         yield Stated("parity", parity(which), second.span(), f"The answer is {which}.")
 
 
-def _more_than_half(here: Fraction, there: Fraction, things: Fraction, total: Fraction) -> Predicate:
+def _more_than_half(
+    here: Fraction, there: Fraction, things: Fraction, total: Fraction
+) -> Predicate:
     middle = things / 2
     even = (here + there) * middle
     if total == even:
@@ -103,6 +123,8 @@ def _kinds(
         segment = next(
             (s.group() for s in _SEGMENT.finditer(plain) if s.start() <= one.start() < s.end()), ""
         )
+        if not _EACH.search(segment) and _noun(plain, one) in (unit, ""):
+            return None, None, None
         scores[place] = len(words & {stem(word) for word in re.findall(r"[a-z0-9]+", segment)})
     nouns = [_noun(plain, one) for one in numbers]
     rates = [place for place, noun in enumerate(nouns) if noun in (unit, "")]
@@ -125,7 +147,9 @@ _DOWN: Final = r"fewer|less|younger|shorter|lighter|lower|cheaper|smaller"
 _COMPARED: Final = re.compile(
     rf"(?<![\w.,])(\d+)\s+(?:[a-z]+\s+)?(?:({_UP})|({_DOWN}))\s+than\s+(?:on\s+|in\s+)?(?:an?\s+|the\s+)?([a-z]{{2,}})"
 )
-_TOGETHER: Final = re.compile(r"\btogether\b|\badd\s+up\b|\bshare\b|\bin\s+all\b|\baltogether\b|\bsum\b|\btotal\b")
+_TOGETHER: Final = re.compile(
+    r"\btogether\b|\badd\s+up\b|\bshare\b|\bin\s+all\b|\baltogether\b|\bsum\b|\btotal\b"
+)
 _MEASURE: Final = re.compile(
     r"\b(?:months?|years?|metres?|meters?|grams?|kilograms?|centimetres?|minutes?|hours?|litres?|degrees?)\b"
 )
@@ -134,6 +158,8 @@ _MEASURE: Final = re.compile(
 def read_between_others(reading: Reading) -> Iterator[Stated]:
     """Read the range of an amount that lies between two others, when all of them add up."""
     plain = reading.plain
+    if reading.number_count != 3:
+        return
     compared = [*_COMPARED.finditer(plain)]
     if reading.question is None or reading.recoded or len(compared) != 2 or _MORE.search(plain):
         return
@@ -158,17 +184,21 @@ def read_between_others(reading: Reading) -> Iterator[Stated]:
     words = f"The answer is more than {low} and less than {high}."
     for kind, one in (("monotonic", up), ("bound", down)):
         begin = max(plain.rfind(mark, 0, one.start()) for mark in ".?!,") + 1
-        yield Stated("monotonic" if kind == "monotonic" else "bound", predicate, (begin, one.end()), words)
+        yield Stated(
+            "monotonic" if kind == "monotonic" else "bound", predicate, (begin, one.end()), words
+        )
 
 
 # --- The price of one, where the price of all is also told in round figures.
 
-_ONE: Final = re.compile(r"\b(?:one|each|single|this\s+price)\b")
+_ONE: Final = re.compile(r"\b(?:one|each|single|this\s+price|price\s+of\s+an?)\b")
 
 
 def read_price(reading: Reading) -> Iterator[Stated]:
     """Read the range of the price of one thing from the rounded price of all of them."""
     plain = reading.plain
+    if reading.number_count != 3:
+        return
     rounded = re.search(r"\bround(?:s|ed)?\b", plain)
     numbers = _numbers(plain)
     if reading.question is None or rounded is None or len(numbers) != 3 or _MORE.search(plain):
@@ -191,23 +221,35 @@ def read_price(reading: Reading) -> Iterator[Stated]:
 
 # --- So many pieces of the same length, given in two units and asked for in the smaller one.
 
-_LENGTH: Final = re.compile(r"(?<![\w.,])(\d+)\s+m(?:etres?|eters?)?\s+(\d+)\s+c(?:m|entimet(?:re|er)s?)\b")
+_LENGTH: Final = re.compile(
+    r"(?<![\w.,])(\d+)\s+m(?:etres?|eters?)?\s+(\d+)\s+c(?:m|entimet(?:re|er)s?)\b"
+)
 _IN_SMALL: Final = re.compile(
     r"\bin\s+centimet(?:re|er)s(?:\s+only)?\b|\bhow\s+many\s+centimet(?:re|er)s\b|\bby\s+the\s+centimet(?:re|er)\b"
 )
-_PARTED: Final = re.compile(r"\bcut\s+into\b|\bdivid|\bshare|\bsplit\b|\bone\s+(?:piece|board|panel)\b|\bleft\b|\bremain")
+_PARTED: Final = re.compile(
+    r"\bcut\s+into\b|\bdivid|\bshare|\bsplit\b|\bone\s+(?:piece|board|panel)\b|\bleft\b|\bremain"
+)
 
 
 def read_pieces(reading: Reading) -> Iterator[Stated]:
     """Read between which lengths so many equal pieces lie, laid end to end."""
     plain = reading.plain
-    lengths, numbers, unit = [*_LENGTH.finditer(plain)], _numbers(plain), [*_IN_SMALL.finditer(plain)]
+    lengths, numbers, unit = (
+        [*_LENGTH.finditer(plain)],
+        _numbers(plain),
+        [*_IN_SMALL.finditer(plain)],
+    )
     if reading.question is None or len(lengths) != 1 or len(numbers) != 3 or not unit:
         return
     if _MORE.search(plain) or _PARTED.search(plain):
         return
     counts = [one for one in numbers if not lengths[0].start() <= one.start() < lengths[0].end()]
-    if len(counts) != 1 or lengths[0][2] == "0" or re.search(r"\beach\b|\bevery\b", plain[slice(*reading.question)][:30]):
+    if (
+        len(counts) != 1
+        or lengths[0][2] == "0"
+        or re.search(r"\beach\b|\bevery\b", plain[slice(*reading.question)][:30])
+    ):
         return
     count, metres = int(_value(counts[0])), int(lengths[0][1])
     low, high = 100 * metres * count, 100 * (metres + 1) * count

@@ -121,7 +121,10 @@ _COUNT: Final = rf"({'|'.join(WORDS)}|\d\d?)"
 _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
     (re.compile(pattern), build)
     for pattern, build in (
-        (r"(even|odd)\b(?!\s+(?:numbers?\s+of|if|though|when|more|function|less|so|positions?))", _parity),
+        (
+            r"(even|odd)\b(?!\s+(?:numbers?\s+of|if|though|when|more|function|less|so|positions?))",
+            _parity,
+        ),
         (rf"(?:exactly\s+|evenly\s+)?divisible\s+by\s+{_EACH}{_L}{_FOLLOW}", _divisible),
         (rf"multiple\s+of\s+{_EACH}{_L}{_FOLLOW}", _divisible),
         (rf"{_EACH}{_L}\s+as\s+(?:a\s+)?(?:divisor|factor)s?\b", _divisible),
@@ -159,8 +162,14 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
             rf"(?:at\s+most|not?\s+(?:more|greater|larger|bigger)\s+than|(?:does\s+)?not\s+exceed(?:ing)?)\s+{_N}{_FOLLOW}",
             _bound(at_most, "at most"),
         ),
-        (rf"(?:a\s+|the\s+)?digit\s+sum\s+(?:of\s+|is\s+|equal\s+to\s+|equals\s+)?{_N}", _digit_sum),
-        (rf"digits\s+(?:of\s+(?:a|the|this)\s+(?:[a-z]+\s+){{0,2}}[a-z]+\s+)?(?:add\s+up\s+to|sum\s+to|with\s+(?:the\s+)?sum|have\s+(?:a|the)\s+sum\s+(?:of\s+)?)\s*{_N}", _digit_sum),
+        (
+            rf"(?:a\s+|the\s+)?digit\s+sum\s+(?:of\s+|is\s+|equal\s+to\s+|equals\s+)?{_N}",
+            _digit_sum,
+        ),
+        (
+            rf"digits\s+(?:of\s+(?:a|the|this)\s+(?:[a-z]+\s+){{0,2}}[a-z]+\s+)?(?:add\s+up\s+to|sum\s+to|with\s+(?:the\s+)?sum|have\s+(?:a|the)\s+sum\s+(?:of\s+)?)\s*{_N}",
+            _digit_sum,
+        ),
         (
             rf"(?:the\s+)?sum\s+of\s+(?:its|whose|the)\s+digits\s+(?:is|equals|is\s+equal\s+to)\s+{_N}{_FOLLOW}",
             _digit_sum,
@@ -175,6 +184,13 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
 _LINK: Final = re.compile(
     r"[\s,]*(?:\b(?:and|but|that|which|is|are|be|being|both|also|it|must|has|have|lies?|whose|with"
     r"|having|exactly|there|wants?|only|possible|other|a|an|its|their|the|number|integer|whole|positive|year|code|page|still|of\s+some\s+[a-z]+)\b[\s,]*)*"
+)
+# How a property can begin; it spares most places the trial of every pattern.
+_OPENING: Final = re.compile(
+    r"even|odd|exactly|divis|multiple|both|each|all|the\b|number|integer|can\b|be\b|positive|proper"
+    r"|factor|divides|goes|\d|leav|congruent|strictly|between|from|greater|larger|more|bigger|higher"
+    r"|above|over|exceeds|after|less|smaller|fewer|lower|below|under|before|at\b|not?\b|does|a\b|digit"
+    rf"|sum|prime|perfect|{'|'.join(WORDS)}"
 )
 _OR: Final = re.compile(r"[\s,]*(?:of\s+them\s*)?or\b|\s*(?:plus|minus|times)\b")
 _MOST: Final = 12
@@ -199,6 +215,8 @@ def read_properties(plain: str, start: int, end: int) -> tuple[list[Stated], int
 
 
 def _read_one(plain: str, at: int, end: int) -> tuple[list[Stated], int] | None:
+    if not _OPENING.match(plain, at, end):
+        return None
     for pattern, build in _PROPERTIES:
         if match := pattern.match(plain, at, end):
             stated = [Stated(kind, rule, match.span(), words) for kind, rule, words in build(match)]

@@ -1,4 +1,4 @@
-"""Amounts in a text: every number with the thing it counts, and whether it is told of one of many."""
+"""Amounts in a text: each number with what it counts, and whether it is told of one of many."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ class Amount:
     span: tuple[int, int]
     rate: bool
     """Whether it is told of each of many: *every pack holds 15 cards*."""
+    doubled: bool
+    """Whether two things are named of which it is told, *each child … a day*: easily misread."""
     clause: str
     """The words before it in its clause."""
 
@@ -35,10 +37,17 @@ _PRONOUN: Final = re.compile(
 )
 _LIMIT: Final = re.compile(r"\b(?:at\s+least|at\s+most|more\s+than|less\s+than|fewer\s+than)\s+$")
 _VERB: Final = re.compile(r"\b(?:wins|draws|loses|ties)\s+$")
+# A number before a verb, an adjective or nothing counts what the text has just spoken of.
+_PLURAL: Final = re.compile(
+    r"(?:[^s]s|ss|people|children|men|women|feet|sheep|fish|mice|teeth|geese|degrees|percent"
+    r"|time|hour|minute|day|week|year|month|metre|m|cm|dollar|digit|note)$"
+)
+_OUT_OF: Final = re.compile(r"\s*(?:out\s+)?of\s+[^,]{1,40}\d[^,]{1,60},\s*$")
+_SINGULAR: Final = re.compile(r"\s+(?:line|straight|slab|turn|time|day|side|piece|roll|way)\b")
 _GOES_ON: Final = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+|or\s+)(?:minus\s+)?\d")
 _NOUNS: Final = re.compile(r"(?:\s*-?\s*[a-z]+){0,3}")
 _OF: Final = re.compile(
-    r"\s*(?:(?:(won|lost|drawn|tied)\b)|of\s+(?:(them|these|those|which|it)\b|(?:(?:the|these|those|this|his|her)\s+(?:\d+\s+)?|\d+\s+)([a-z]+)))"
+    r"\s*(?:(?:(won|lost|drawn|tied|back|forwards?)\b)|of\s+(?:(them|these|those|which|it)\b|(?:(?:the|these|those|this|his|her)\s+(?:\d+\s+)?|\d+\s+)([a-z]+)))"
 )
 # A clause that tells how much there is in one of many: "each pack holds", "a win brings".
 _RATE: Final = re.compile(
@@ -81,21 +90,29 @@ def read_amounts(
         if _GOES_ON.match(plain, found.end()):
             continue
         known, bare = _noun(plain, found.end(), scale, last_own=last_own)
+        bare = bare and not (found[2] == "one" and _SINGULAR.match(plain, found.end()))
         factor = scale[known] if known else 1
         if any((one * factor).denominator != 1 for one, _ in pending):
             return None
-        if bare and not last_own and _VERB.search(before) and others:
+        if bare and not last_own and others and _inherits(plain, found.start(), before):
             others.extend(one for one, _ in pending)  # "wins 5 rounds, draws 9"
         elif known or (bare and not _LIMIT.search(before)):
             named = named or known is not None
             clause = _clause(plain, pending[0][1][0])
-            rate = bool(_RATE.search(clause) or _IN_EACH.match(plain, found.end()))
-            own.extend(Amount(one * factor, span, rate, clause) for one, span in pending)
+            before_it, after_it = _RATE.search(clause), _IN_EACH.match(plain, found.end())
+            doubled = bool(_EACH.search(clause) and _A_DAY.match(plain, found.end()))
+            rate = bool(before_it or after_it)
+            own.extend(Amount(one * factor, span, rate, doubled, clause) for one, span in pending)
         else:
             others.extend(one for one, _ in pending)
         last_own = bool(own) and own[-1].span == found.span()
         pending = []
     return (own, others) if named and not pending else None
+
+
+def _inherits(plain: str, start: int, before: str) -> bool:
+    """Whether a number without a noun counts what the number before it counts."""
+    return bool(_VERB.search(before) or _OUT_OF.match(_clause(plain, start)))
 
 
 def _noun(
@@ -107,15 +124,21 @@ def _noun(
             return None, last_own
         return (stem(of[3]), False) if stem(of[3]) in scale else (None, False)
     match = _NOUNS.match(plain, at)
-    nouns = [stem(word) for word in match.group().replace("-", " ").split()] if match else []
-    counted = list(takewhile(lambda noun: noun not in FUNCTION_WORDS, nouns))
-    return next((noun for noun in counted if noun in scale), None), not counted
+    words = match.group().replace("-", " ").split() if match else []
+    counted = list(takewhile(lambda word: stem(word) not in FUNCTION_WORDS, words))
+    known = next((stem(word) for word in counted if stem(word) in scale), None)
+    return known, not any(_PLURAL.search(word) for word in counted)
 
 
+_EACH: Final = re.compile(r"\b(?:each|every)\b")
+_A_DAY: Final = re.compile(
+    r"\s*(?:[a-z]+\s+){1,2}?(?:an?|per|every|each)\s+(?:hour|day|week|month|year)\b"
+)
 FUNCTION_WORDS: Final = frozenset(
     stem(word)
     for word in (
-        "and or but for from to in on at a an the more less of if when then is are was it its he she"
+        "and or but for from to in on at a an the more less of if when then is are was it its he"
+        " she"
         " they each every left remain other per with by which who that as go stay had have has"
         " "
     ).split()

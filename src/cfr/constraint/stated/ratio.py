@@ -13,12 +13,15 @@ from cfr.constraint.stated.statement import Stated
 
 __all__ = ["read_ratio"]
 
-_RATIO: Final = re.compile(r"\b(?:in\s+)?the\s+ratio\s+(?:of\s+)?(\d+(?:\s*:\s*\d+)+)(?!\s*[:.]?\d)")
+_RATIO: Final = re.compile(
+    r"\b(?:in\s+)?the\s+ratio\s+(?:of\s+)?(\d+(?:\s*:\s*\d+)+)(?!\s*[:.]?\d)"
+)
 _NAME: Final = r"[A-Z][a-z]+"
 _NAMES: Final = re.compile(rf"\b{_NAME}(?:, {_NAME})*,? and {_NAME}\b")
 _ASKED: Final = re.compile(
-    r"(?:[Hh]ow many|[Ff]ind the number of) (?!more|fewer|less|hours|dollars|litres|liters|cups|minutes|metres|meters"
-    rf"|miles|kilo|pounds|grams|cents|years|ounces|gallons|feet|inches|days|weeks)[a-z]+(?: [a-z]+)?"
+    r"(?:[Hh]ow many|[Ff]ind the number of) (?!more|fewer|less|hours|dollars|litres|liters|cups"
+    r"|minutes|metres|meters|miles|kilo|pounds|grams|cents|years|ounces|gallons|feet|inches|days"
+    r"|weeks|euros|rupees|yuan|tons|yards|acres|percent)[a-z]+(?: [a-z]+)?"
     rf"(?: does| do| did| will| are for| that| is for)+ (?:then )?({_NAME})\b"
 )
 _CHANGED: Final = re.compile(

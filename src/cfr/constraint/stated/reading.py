@@ -8,6 +8,7 @@ can only say in what form the answer is wanted.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -23,14 +24,11 @@ ASK: Final = (
 )
 """The pattern of a word that asks, with the verb that may follow it."""
 
-_END: Final = re.compile(r"[.?!]+[\"')\]]*(?=\s|$)|\n\s*\n")
+_END: Final = re.compile(r"[.?!\n][.?!\n\"')\]]*(?=\s|$)")
 _ABBREVIATION: Final = re.compile(r"(?:^|[^a-z])(?:mr|mrs|ms|dr|st|vs|jr|i\.e|e\.g)$")
+_SHORT: Final = frozenset(("mr", "rs", "ms", "dr", "st", "vs", "jr", ".e", ".g", ".m"))
 _HALF_OF_DAY: Final = re.compile(r"[ap]\.m$")
-_IMPERATIVE: Final = re.compile(
-    r"(?:^|[,;:]|\bthen|\band|\bplease|\balso|\bso|\bhence|\bthus|\bnow|\bto)\s*"
-    r"(?:find|determine|compute|calculate|evaluate|give|state|express|write|work\s+out|solve"
-    r"|simplify|identify|name|list|prove|show|estimate)\b"
-)
+_CLAUSE: Final = re.compile(r"(?:^|[,;:]|\b(?:then|and|please|also|so|hence|thus|now|to))\s*$")
 _FORM: Final = re.compile(
     r"\b(?:your|the|final|an)\s+(?:final\s+)?(?:answers?|solution)\b|\bround\b"
 )
@@ -38,7 +36,25 @@ _PARTS: Final = re.compile(
     r"\(\s*(?:a|i|1)\s*\)[^()]{1,2000}\(\s*(?:b|ii|2)\s*\)|(?:^|\n)\s*(?:a|i|1)[.)]\s[^\n]*\n+\s*(?:b|ii|2)[.)]\s"
     r"|\bpart\s+(?:a|i|1|one|\(a\))\b"
 )
-_BLANKS: Final = (("\\$", " €"), ("$", " "), ("\\(", "  "), ("\\)", "  "), ("\\,", "  "), ("\\{", "  "), ("\\}", "  "))
+_WORD: Final = re.compile(r"[a-z]+")
+_DIGITS: Final = re.compile(r"\d[\d,.]*")
+_VERBS: Final = (
+    *("find", "determine", "compute", "calculate", "evaluate", "give", "state", "express", "write"),
+    *("work", "solve", "simplify", "identify", "name", "list", "prove", "show", "estimate"),
+)
+_HEADS: Final = (
+    *("what", "which", "find", "determine", "compute", "calculate", "evaluate", "give", "state"),
+    *("name", "identify", "obtain", "how", "express", "write"),
+)
+_BLANKS: Final = (
+    ("\\$", " €"),
+    ("$", " "),
+    ("\\(", "  "),
+    ("\\)", "  "),
+    ("\\,", "  "),
+    ("\\{", "  "),
+    ("\\}", "  "),
+)
 
 
 def plain_text(text: str) -> str:
@@ -54,6 +70,17 @@ def plain_text(text: str) -> str:
     return plain
 
 
+def _has_imperative(sentence: str) -> bool:
+    """Whether a verb like *find* begins a clause of a sentence."""
+    for verb in _VERBS:
+        at = sentence.find(verb)
+        while at >= 0:
+            if _CLAUSE.search(sentence[max(at - 8, 0) : at]):
+                return True
+            at = sentence.find(verb, at + 1)
+    return False
+
+
 @dataclass(frozen=True)
 class Reading:
     """A text with its sentences; positions in ``plain`` are positions in ``text``."""
@@ -67,42 +94,79 @@ class Reading:
         found: list[tuple[int, int]] = []
         start = 0
         for end in _END.finditer(self.plain):
-            if end.group()[0] == "." and self._goes_on(end.start(), end.end()):
+            mark = end.group()
+            if mark[0] == "\n" and mark.count("\n") == 1 and len(mark) == 1:
                 continue
-            if self.plain[start : end.end()].strip():
-                found.append((start, end.end()))
+            if mark[0] == "." and self._goes_on(end.start(), end.end()):
+                continue
+            found.append((start, end.end()))
             start = end.end()
-        if self.plain[start:].strip():
+        if start < len(self.plain):
             found.append((start, len(self.plain)))
         return tuple(found)
 
     def _goes_on(self, stop: int, after: int) -> bool:
         """Whether a full stop belongs to an abbreviation and ends nothing."""
+        if self.plain[max(stop - 2, 0) : stop] not in _SHORT:
+            return False
         before = self.plain[max(stop - 5, 0) : stop]
         if _HALF_OF_DAY.search(before):
             return self.text[after : after + 3].strip()[:1].islower()
         return bool(_ABBREVIATION.search(before))
 
-    @cached_property
-    def asking(self) -> tuple[int, ...]:
-        """The sentences that ask for something, by their number."""
-        return tuple(i for i, span in enumerate(self.sentences) if self._asks(*span))
-
     def _asks(self, start: int, end: int) -> bool:
         sentence = self.plain[start:end].strip()
-        if _FORM.search(sentence) and "?" not in sentence:
+        if "?" in sentence[-4:]:
+            return True
+        if not sentence.startswith(_VERBS) and not _has_imperative(sentence):
             return False
-        return "?" in sentence[-4:] or bool(_IMPERATIVE.search(sentence))
+        formal = "answer" in sentence or "solution" in sentence or "round" in sentence
+        return not (formal and _FORM.search(sentence))
 
     @cached_property
     def question(self) -> tuple[int, int] | None:
         """Where the sentence stands that asks for the answer."""
-        return self.sentences[self.asking[-1]] if self.asking else None
+        return next((span for span in reversed(self.sentences) if self._asks(*span)), None)
+
+    @cached_property
+    def heads(self) -> tuple[int, ...]:
+        """Where the question has a word that asks."""
+        if self.question is None:
+            return ()
+        return self.places(_HEADS, *self.question)
+
+    def places(self, words: Iterable[str], start: int, end: int) -> tuple[int, ...]:
+        """Find where one of these words begins, between two positions."""
+        found: list[int] = []
+        for word in words:
+            at = self.plain.find(word, start, end)
+            while at >= 0:
+                if at == 0 or not self.plain[at - 1].isalnum():
+                    found.append(at)
+                at = self.plain.find(word, at + 1, end)
+        return tuple(sorted(found))
+
+    def asked(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Match a pattern that begins with a word that asks, where the question has one."""
+        if self.question is None:
+            return None
+        tries = (pattern.match(self.plain, at, self.question[1]) for at in self.heads)
+        return next((found for found in tries if found), None)
 
     @property
     def tail(self) -> str:
         """What stands after the question."""
         return self.plain[self.question[1] :] if self.question else ""
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the text, each once."""
+        return frozenset(_WORD.findall(self.plain))
+
+    @cached_property
+    def number_count(self) -> int:
+        """How many numbers the text has, written in digits."""
+        return len(_DIGITS.findall(self.plain))
 
     @cached_property
     def in_parts(self) -> bool:
@@ -112,7 +176,13 @@ class Reading:
     @cached_property
     def recoded(self) -> bool:
         """Whether what follows the question asks for something made of its answer."""
-        return bool(_INSTRUCTION.search(self.tail) and _RECODED.search(self.tail))
+        tail = self.tail
+        return bool(
+            tail
+            and not tail.isspace()
+            and _INSTRUCTION.search(self.tail)
+            and _RECODED.search(self.tail)
+        )
 
 
 _INSTRUCTION: Final = re.compile(

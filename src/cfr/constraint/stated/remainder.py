@@ -46,7 +46,7 @@ def read_remainder(reading: Reading) -> Iterator[Stated]:
     start, end = reading.question
     if _POLYNOMIAL.search(reading.plain):
         return
-    if asked := _ASKED.search(reading.plain, start, end):
+    if asked := reading.asked(_ASKED):
         divisors = [*_DIVISOR.finditer(reading.plain, start, end)]
         if divisors:
             # In a nested remainder the outer divisor is one of them, and the largest is safe.
@@ -54,7 +54,7 @@ def read_remainder(reading: Reading) -> Iterator[Stated]:
             stop = max(asked.end(), divisors[-1].end())
             yield from _residue(largest, (min(asked.start(), divisors[0].start()), stop))
     elif not _NOT_THE_RESIDUE.search(reading.plain, start, end) and (
-        found := _MODULO.search(reading.plain, start, end)
+        found := reading.asked(_MODULO)
     ):
         yield from _residue(to_integer(found[1]), found.span())
 
@@ -69,10 +69,10 @@ def read_digit(reading: Reading) -> Iterator[Stated]:
     """Read that one digit, or the last few digits, of a number are asked for."""
     if reading.question is None or reading.recoded:
         return
-    if found := _PLACE.search(reading.plain, *reading.question):
+    if found := reading.asked(_PLACE):
         words = "The answer is a digit: an integer from 0 to 9."
         yield Stated("modular", all_of(integer(), between(0, 9)), found.span(), words)
-    elif found := _LAST.search(reading.plain, *reading.question):
+    elif found := reading.asked(_LAST):
         length = WORDS.get(found[1]) or int(found[1])
         words = f"The answer is the last {found[1]} digits of a number: at most {length} digits."
         yield Stated("modular", least_residue(10**length), found.span(), words)
@@ -112,8 +112,10 @@ def read_check(reading: Reading) -> Iterator[Stated]:
     if (found := _DIVIDEND.search(reading.plain)) and _DIVIDEND_ASKED.search(
         reading.plain, *reading.question
     ):
-        yield from _told(found["residue"] or found["rest"], found["modulus"] or found["by"], found.span())
-    if reading.question is None or not _SUM_ASKED.search(reading.plain, *reading.question):
+        yield from _told(
+            found["residue"] or found["rest"], found["modulus"] or found["by"], found.span()
+        )
+    if not _SUM_ASKED.search(reading.plain, *reading.question):
         return
     for pattern in _SUM_IS:
         if found := pattern.search(reading.plain):

@@ -19,7 +19,9 @@ _REVERSED: Final = re.compile(
 )
 _LENGTH: Final = re.compile(rf"\b({'|'.join(WORDS)}|\d)(?:\s*-\s*digit\s+number|\s+digits)\b")
 _CHANGE: Final = re.compile(rf"\b(larger|greater|bigger|smaller)\s+by\s+({INTEGER})")
-_OTHER_ONE: Final = re.compile(r"\b(?:new|reversed|larger|smaller|resulting|bigger|(?<!digit\s)sum|difference)\b")
+_OTHER_ONE: Final = re.compile(
+    r"\b(?:new|reversed|larger|smaller|resulting|bigger|(?<!digit\s)sum|difference)\b"
+)
 _SUM: Final = re.compile(r"(?<![\d.^*/+-])\d+(?:\s*\+\s*\d+)+(?!\s*[\d.^*/+\\-])")
 _TOTAL: Final = re.compile(r"\btotal\b|\bsum\b")
 

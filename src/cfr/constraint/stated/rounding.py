@@ -1,4 +1,4 @@
-"""Rounding that is asked for: how many decimals the answer may have, or what it is a multiple of."""
+"""Rounding that is asked for: the decimals the answer may have, or what it is a multiple of."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _PLACES: Final = {
 _MULTIPLES: Final = {"ten": 10, "hundred": 100, "thousand": 1000}
 _NEAREST: Final = re.compile(
     r"\bto\s+the\s+nearest\s+"
-    rf"({'|'.join(sorted([*_PLACES, *_MULTIPLES], key=len, reverse=True))})\b(?!\s*-|\s+(?:of\s+an?\s+)?[a-z]*illion|\s+(?:million|thousand|hundred))"
+    rf"({'|'.join(sorted([*_PLACES, *_MULTIPLES], key=len, reverse=True))})\b"
+    r"(?!\s*-|\s+(?:of\s+an?\s+)?[a-z]*illion|\s+(?:million|thousand|hundred))"
 )
 _DECIMALS: Final = re.compile(
     rf"\b(?:to|correct\s+to)\s+({'|'.join(WORDS)}|\d)\s+decimal\s+(?:places?|digits?)\b"
@@ -35,8 +36,12 @@ _TRUNCATED: Final = re.compile(
     r"|\bdigits?\s+after\s+the\s+(?:([a-z]+)\s+)?decimal\s+(?:place|point)"
     r"(?=\s+(?:are|is)\s+(?:deleted|dropped|cut|left)|\s+instead\s+of\s+rounding|\s*,\s*without\s+rounding)"
 )
-_MULTIPLE: Final = re.compile(rf"\b(?:to|down\s+to|up\s+to)\s+the\s+(?:nearest|next)\s+multiple\s+of\s+({INTEGER})")
-_RESULT: Final = re.compile(r"\b(?:which|what)\s+number\b|\bwhat\s+do\s+you\s+get\b|\bthe\s+result\b")
+_MULTIPLE: Final = re.compile(
+    rf"\b(?:to|down\s+to|up\s+to)\s+the\s+(?:nearest|next)\s+multiple\s+of\s+({INTEGER})"
+)
+_RESULT: Final = re.compile(
+    r"\b(?:which|what)\s+number\b|\bwhat\s+do\s+you\s+get\b|\bthe\s+result\b"
+)
 # The words that make a rounding part of a fact: what is asked for is then the exact value.
 _GIVEN: Final = re.compile(
     r"\bexact|\bestimat|\b(?:is|was|are|were|or)\s+\S{1,12}\s+(?:[a-z]+\s+)?(?:when|if)\s+rounded"

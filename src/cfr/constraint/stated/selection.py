@@ -1,4 +1,4 @@
-"""What is left out or put together: numbers without the multiples, lists without the extremes, pairs."""
+"""What is left out or paired: numbers without the multiples, lists without the extremes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,13 @@ _ALL: Final = re.compile(r"\d+")
 def read_without(reading: Reading) -> Iterator[Stated]:
     """Read how many numbers of a range there are when the multiples of one number are left out."""
     plain = reading.plain
-    if reading.question is None or reading.recoded or not _HOW_MANY.search(plain, *reading.question):
+    if reading.number_count != 3:
+        return
+    if (
+        reading.question is None
+        or reading.recoded
+        or not _HOW_MANY.search(plain, *reading.question)
+    ):
         return
     ranges, multiples = [*_RANGE.finditer(plain)], [*_MULTIPLE.finditer(plain)]
     if len(ranges) != 1 or len(multiples) != 1 or len(_ALL.findall(plain)) != 3:
@@ -51,7 +57,9 @@ def read_without(reading: Reading) -> Iterator[Stated]:
     yield Stated("bound", predicate, (begin, multiples[0].end()), words)
 
 
-_LARGEST: Final = r"(?:largest|highest|greatest|heaviest|dearest|longest|tallest|best|biggest|oldest)"
+_LARGEST: Final = (
+    r"(?:largest|highest|greatest|heaviest|dearest|longest|tallest|best|biggest|oldest)"
+)
 _SMALLEST: Final = r"(?:smallest|lowest|least|lightest|cheapest|shortest|worst|youngest)"
 _EXTREMES: Final = re.compile(
     rf"\bthe\s+top\s+[a-z]+\s+and\s+the\s+bottom\s+[a-z]+\b|\b(?:the\s+)?(?:{_LARGEST}\s+and\s+(?:the\s+)?{_SMALLEST}|{_SMALLEST}\s+and\s+(?:the\s+)?{_LARGEST})\b"
@@ -88,7 +96,9 @@ _EVERY_PAIR: Final = re.compile(
     r"|\b(?:every|any|each)\s+two\s+(?:of\s+\d+\s+)?[a-z]+|\beveryone\b[^.?!,;]{1,40}?\beveryone\s+else\b"
     r"|\beach\s+[a-z]+\s+is\s+[a-z]+\s+once\s+with\s+each\s+other\s+[a-z]+"
 )
-_TWICE: Final = re.compile(r"\btwice\b|\btwo\s+games\b|\bthree\s+times\b|\btwo\s+(?:lines|photo|matches)|\bhalf\b|\bper\b|\baverage|[%+*/^]|\.\d")
+_TWICE: Final = re.compile(
+    r"\btwice\b|\btwo\s+games\b|\bthree\s+times\b|\btwo\s+(?:lines|photo|matches)|\bhalf\b|\bper\b|\baverage|[%+*/^]|\.\d"
+)
 
 
 def read_pairs(reading: Reading) -> Iterator[Stated]:

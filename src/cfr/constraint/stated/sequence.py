@@ -19,7 +19,10 @@ _RUN: Final = re.compile(
     rf"(?:\b(?P<words>{'|'.join(WORDS)})\s+|(?P<count>{INTEGER})\s+)?\bconsecutive\s+(?:positive\s+)?"
     rf"(?:(?P<parity>even|odd)\s+(?:positive\s+)?(?:integers|numbers)|multiples\s+of\s+(?P<step>{INTEGER})|(?:integers|numbers|whole\s+numbers))"
 )
-_EXTREME: Final = r"(?:(?P<rank>second|third|fourth|fifth)\s+)?(?P<end>largest|smallest|greatest|least|biggest|middle)"
+_EXTREME: Final = (
+    r"(?:(?P<rank>second|third|fourth|fifth)\s+)?"
+    r"(?P<end>largest|smallest|greatest|least|biggest|middle)"
+)
 _ASKED: Final = re.compile(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?:value\s+of\s+the\s+)?{_EXTREME}"
     r"(?:\s+(?:(?:[a-z]+\s+)?number|integer|one|term|of\s+(?:them|these|the)))?(?=\s*(?:[?.]|in\b|on\b|of\b|\d|(?:\w+\s+)?(?:integers|numbers|consecutive)\b))"
@@ -37,13 +40,15 @@ def _run_length(found: re.Match[str]) -> int | None:
 
 
 def read_consecutive(reading: Reading) -> Iterator[Stated]:
-    """Read that one of several consecutive numbers is asked for, and on which side of their mean."""
+    """Read that one of some consecutive numbers is asked for, and on which side of their mean."""
+    asked = reading.asked(_ASKED)
     runs = [*_RUN.finditer(reading.plain)]
     if reading.question is None or reading.recoded or len(runs) != 1:
         return
     run = runs[0]
-    asked = _ASKED.search(reading.plain, *reading.question)
-    if asked is None and re.search(r"\bwhat\s+number\s+is\b", reading.plain[slice(*reading.question)]):
+    if asked is None and re.search(
+        r"\bwhat\s+number\s+is\b", reading.plain[slice(*reading.question)]
+    ):
         asked = _HOLDS.search(reading.plain)
     if asked is None:
         return
@@ -80,8 +85,12 @@ def _count_elsewhere(plain: str, run: re.Match[str], total: list[re.Match[str]])
     return others[0] if len(others) == 1 else None
 
 
-_MEAN: Final = re.compile(r"\b(?:mean|average)\s+of\b|\bhalfway\s+between\b|\b(?:their|arithmetic)\s+(?:mean|average)\b")
-_ODD: Final = re.compile(r"\b(even|odd)\s+(?:positive\s+)?(?:numbers?|integers|seats|side)\b|\bconsecutive\s+(?:even|odd)\b")
+_MEAN: Final = re.compile(
+    r"\b(?:mean|average)\s+of\b|\bhalfway\s+between\b|\b(?:their|arithmetic)\s+(?:mean|average)\b"
+)
+_ODD: Final = re.compile(
+    r"\b(even|odd)\s+(?:positive\s+)?(?:numbers?|integers|seats|side)\b|\bconsecutive\s+(?:even|odd)\b"
+)
 _LEAST: Final = re.compile(
     rf"\b(?:at\s+least|(?:smallest|least)(?:\s+number)?\s+(?:is|being|one\s+is)|beginning\s+with(?:\s+number)?|starting\s+(?:at|with|from))\s+({INTEGER})"
     rf"|(?:\bnumber\s+({INTEGER})\s+is\s+the\s+(?:smallest|least)|\bfrom\s+({INTEGER})\s+on\b)"
@@ -96,7 +105,11 @@ def read_mean(reading: Reading) -> Iterator[Stated]:
         return
     plain = reading.plain
     least, numbers = _LEAST.search(plain), [*_ALL.finditer(plain)]
-    if least is None or len(numbers) != 2 or not (_ODD.search(plain) and _MEAN.search(plain, *reading.question)):
+    if (
+        least is None
+        or len(numbers) != 2
+        or not (_ODD.search(plain) and _MEAN.search(plain, *reading.question))
+    ):
         return
     group = next(number for number in (1, 2, 3, 5) if least[number])
     low, at = to_integer(least[group]), least.start(group)
@@ -144,9 +157,11 @@ def read_multiples(reading: Reading) -> Iterator[Stated]:
             yield Stated("modular", divisible(by), one.span(), words)
 
 
-_RANK: Final = re.compile(r"\b(?P<rank>second|third|fourth|fifth)\s+(?P<end>largest|smallest|greatest|lowest|highest|least)\b")
+_RANK: Final = re.compile(
+    r"\b(?P<rank>second|third|fourth|fifth)\s+(?P<end>largest|smallest|greatest|lowest|highest|least)\b"
+)
 _ONCE: Final = re.compile(
-    r"[^.?!,;]{0,80}\b(?:duplicates|(?:only|counted|there|stands)\s+once|same\s+element|as\s+one\s+(?:number|value)"
+    r"\b(?:duplicates|(?:only|counted|there|stands)\s+once|same\s+element|as\s+one\s+(?:number|value)"
     r"|same\s+[a-z]+\s+twice|distinct|repeated)\b"
 )
 _LIST: Final = re.compile(NUMBERS)
@@ -154,11 +169,14 @@ _MADE: Final = re.compile(r"\bsum\b|\bproduct\b|\bdifference|\bratio\b")
 
 
 def read_rank(reading: Reading) -> Iterator[Stated]:
-    """Read that the second largest, say, of different listed values is asked for: not the largest."""
+    """Read that the second largest, say, of listed values is asked for, which is not the largest."""
     if reading.question is None or reading.recoded:
         return
     plain = reading.plain
-    asked, once = _RANK.search(plain, *reading.question), [*_ONCE.finditer(plain)]
+    asked = _RANK.search(plain, *reading.question)
+    once = [*_ONCE.finditer(plain)] if asked else []
+    if not once:
+        return
     lists = [values for one in _LIST.finditer(plain) if len(values := to_integers(one.group())) > 2]
     if asked is None or not once or len(lists) != 1 or _MADE.search(plain):
         return
@@ -171,4 +189,5 @@ def read_rank(reading: Reading) -> Iterator[Stated]:
     else:
         predicate, words = at_least(values[1]), f"above the smallest value, {values[0]}"
     for one in once:
-        yield Stated("bound", predicate, one.span(), f"The answer is {words}.")
+        begin = max(plain.rfind(mark, 0, one.start()) for mark in ".?!,;") + 1
+        yield Stated("bound", predicate, (begin, one.end()), f"The answer is {words}.")

@@ -1,0 +1,156 @@
+"""``cfr constraints``: what a problem's text demands of any answer, or an audit of a whole file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import click
+
+from cfr.benchmark.source import names_file, read_problems
+from cfr.cli.option import json_option
+from cfr.cli.output import print_json
+from cfr.constraint.predicate import Truth
+from cfr.constraint.spec import KINDS
+from cfr.constraint.stated import Stated, check_stated, read_stated
+from cfr.problem import Json, Problem
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+__all__ = ["command"]
+
+_Checked: TypeAlias = tuple[tuple[Stated, Truth], ...]
+_STYLES: dict[Truth, str] = {"holds": "green", "violated": "bold red", "undecided": "yellow"}
+_MARKS: dict[Truth, str] = {"holds": "✓", "violated": "✗", "undecided": "?"}
+
+
+@click.command("constraints")
+@click.argument("source", metavar="TEXT|FILE|-")
+@click.option("--answer", help="An answer to check against the constraints of TEXT.")
+@json_option
+def command(source: str, answer: str | None, *, as_json: bool) -> None:
+    """Show what a problem's text demands of any answer; on a file, audit it.
+
+    No model is asked: the constraints are read from the words, and each is shown with the words
+    that prove it. With --answer, each is said to hold, to be violated or to be undecided; the exit
+    code is 0 in every case. On a file of problems with gold answers, a constraint that a gold
+    answer breaks is unsound and is listed with the problem's id.
+
+    \b
+    cfr constraints "Find the remainder when 7^100 is divided by 13."
+    cfr constraints "How many primes are there below 100?" --answer 25.5
+    cfr constraints problems.jsonl --json
+    """
+    problems = read_problems(source)
+    if names_file(source) and source.lower().endswith(".jsonl"):
+        if answer is not None:
+            raise click.UsageError("--answer goes with one problem; a file brings its own answers")
+        found = [check_stated(read_stated(one.text), one.answer or "") for one in problems]
+        audit = _audit(problems, found)
+        print_json(audit) if as_json else _show_audit(source, problems, found, audit)
+        return
+    stated = read_stated(problems[0].text)
+    checked = check_stated(stated, answer) if answer is not None else None
+    if as_json:
+        print_json(_describe(problems[0].text, stated, checked))
+    else:
+        _show(problems[0].text, stated, checked)
+
+
+def _describe(text: str, stated: Sequence[Stated], checked: _Checked | None) -> list[Json]:
+    rows: list[Json] = []
+    for number, one in enumerate(stated):
+        row: dict[str, Json] = {
+            "kind": one.kind,
+            "predicate": dict(one.predicate),
+            "span": list(one.span),
+            "phrase": text[slice(*one.span)],
+            "sentence": one.sentence,
+        }
+        rows.append(row | {"truth": checked[number][1]} if checked else row)
+    return rows
+
+
+def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> dict[str, Json]:
+    pairs = [*zip(problems, found, strict=True)]
+    kinds = Counter(kind for checked in found for kind in {one.kind for one, _ in checked})
+    truths = Counter(truth for checked in found for _, truth in checked)
+    unsound = [one.id for one, checked in pairs if any(t == "violated" for _, t in checked)]
+    return {
+        "total": len(problems),
+        "covered": sum(map(bool, found)),
+        "with_answer": sum(one.answer is not None for one in problems),
+        "kinds": {kind: kinds[kind] for kind in KINDS},
+        "constraints": {truth: truths[truth] for truth in _MARKS},
+        "unsound": [*unsound],
+    }
+
+
+def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None:
+    from rich.table import Table
+
+    from cfr.cli.console import SafeConsole
+
+    console = SafeConsole()
+    console.print(_marked(text, [one.span for one in stated]))
+    console.print()
+    if not stated:
+        console.print("the text states no constraint that can be checked", style="bold")
+        return
+    table = Table.grid(padding=(0, 2))
+    for number, one in enumerate(stated):
+        truth = checked[number][1] if checked else None
+        mark = f"{_MARKS[truth]} {truth}" if truth else one.kind
+        table.add_row(
+            _cell(mark, _STYLES[truth] if truth else "cyan"),
+            _cell(one.sentence),
+            _cell(f"“{' '.join(text[slice(*one.span)].split())}”", "dim"),
+        )
+    console.print(table)
+
+
+def _show_audit(
+    source: str,
+    problems: Sequence[Problem],
+    found: Sequence[_Checked],
+    audit: dict[str, Json],
+) -> None:
+    from rich.table import Table
+
+    from cfr.cli.console import SafeConsole
+
+    console = SafeConsole()
+    counts = Counter(truth for checked in found for _, truth in checked)
+    said = ", ".join(f"{counts[truth]:,} {truth}" for truth in _MARKS)
+    console.print(_cell(f"{audit['covered']:,} / {audit['total']:,} problems state a constraint"))
+    console.print(_cell(f"{sum(counts.values()):,} constraints on gold answers: {said}  {source}"))
+    kinds = Counter(kind for checked in found for kind in {one.kind for one, _ in checked})
+    table = Table("kind", "problems", box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.columns[1].justify = "right"
+    for kind in KINDS:
+        table.add_row(kind, f"{kinds[kind]:,}")
+    console.print()
+    console.print(table)
+    for problem, checked in zip(problems, found, strict=True):
+        for one, truth in checked:
+            if truth == "violated":
+                phrase = " ".join(problem.text[slice(*one.span)].split())
+                words = f"unsound: {problem.id}: “{phrase}”: {one.sentence} Gold: {problem.answer}"
+                console.print(_cell(words, "bold red"))
+
+
+def _marked(text: str, spans: Sequence[tuple[int, int]]) -> Text:
+    shown = _cell(text)
+    for start, end in spans:
+        shown.stylize("bold cyan", start, end)
+    return shown
+
+
+def _cell(words: str, style: str = "") -> Text:
+    from rich.text import Text
+
+    from cfr.file.printable import printable
+
+    return Text(printable(words), style=style)
