@@ -10,6 +10,7 @@ from cfr.benchmark.constraintbench.split import load
 from cfr.constraint.router import route
 
 from .notation import WORDS, cells, gain
+from .second import second_version
 from .shipped import (
     BENCH,
     accuracy,
@@ -34,6 +35,7 @@ def card() -> Iterator[str]:
     yield from _router()
     yield from _agreement()
     yield from _rates()
+    yield from second_version()
     yield from _results()
     yield from _families()
 

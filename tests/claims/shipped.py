@@ -44,7 +44,7 @@ __all__ = [
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 GPU, PAPER = "gpu.jsonl.gz", "paper-prompts.jsonl.gz"
-BENCH, MINI = "constraintbench", "constraintbench-mini"
+BENCH, MINI = "constraintbench@1", "constraintbench-mini@1"
 JSON = "cfr(reply=json)"
 
 
@@ -136,7 +136,7 @@ def statuses(benchmark: str) -> Counter[str]:
 
 
 def _file(benchmark: str) -> str:
-    return f"{MINI}.jsonl" if benchmark == MINI else GPU
+    return "constraintbench-mini.jsonl" if benchmark == MINI else GPU
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def label(problem: str, method: str = "routed-cfr") -> str:
     return json.dumps(
         {
             "annotator": "ada",
-            "benchmark": "constraintbench-mini",
+            "benchmark": "constraintbench-mini@1",
             "problem": problem,
             "method": method,
             "model": "qwen2.5-coder-1.5b",

@@ -133,7 +133,7 @@ def test_show_prints_families_counts_and_examples() -> None:
 def test_show_as_json() -> None:
     rows = json.loads(invoke("show", "--tier", "implicit", "--json").output)
     assert len(rows) >= 8
-    assert {row["shipped"] for row in rows} == {9}
+    assert {row["shipped"] for row in rows} == {15}
     assert all(row["example"]["family"] == row["family"] for row in rows)
 
 

@@ -3,8 +3,10 @@ from dataclasses import replace
 import pytest
 from sums_run import PROBLEMS, SERIES, evaluate
 
+from cfr.benchmark.registry import load
 from cfr.engine.engine import Decoding
 from cfr.error import InputError
+from cfr.evaluation import schema
 from cfr.evaluation.record import attempt_rows, problem_rows
 from cfr.evaluation.store import Store, StoreError
 from cfr.evaluation.summary import summaries
@@ -69,3 +71,24 @@ def test_a_seed_of_any_size_is_a_setting(url: str) -> None:
     with Store(url) as store:
         store.register(replace(SERIES, decoding=Decoding(seed=2**80)), PROBLEMS)
         assert summaries(store)[0].decoding["seed"] == str(2**80)
+
+
+@pytest.mark.parametrize("name", ["constraintbench", "constraintbench-mini"])
+async def test_the_first_constraintbench_is_set_apart_from_the_second(url: str, name: str) -> None:
+    old, new = (tuple(load(one).problems[:2]) for one in (f"{name}@1", name))
+    series = replace(SERIES, benchmark=name)
+    with Store(url) as store:
+        # A store from before the second version has the first one under the plain name.
+        with store.database.begin() as connection:
+            rows = [{"benchmark": name, "name": p.id, "text": p.text} for p in old]
+            connection.execute(schema.problems.insert(), rows)
+            values = {"benchmark": name, "method": "direct", "label": "", "model": "m"}
+            entered = values | {"decoding": "{}", "fingerprint": ""}
+            connection.execute(schema.series.insert(), entered)
+        found = store.register(series, new)
+        again = store.register(replace(series, benchmark=f"{name}@1"), old)
+        assert sorted(found.problems) == sorted(problem.id for problem in new)
+        assert sorted(again.problems) == sorted(problem.id for problem in old)
+        assert len(list(problem_rows(store))) == 4
+        store.register(series, new)
+        assert {row["benchmark"] for row in problem_rows(store)} == {name, f"{name}@1"}

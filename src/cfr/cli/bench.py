@@ -138,7 +138,7 @@ def show_command(names: tuple[str, ...], tiers: tuple[Tier, ...], style: str | N
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--split", type=click.Choice(SPLITS), help="A split that ships with the package.")
 def check_command(file: Path | None, split: Split | None) -> None:
-    """Verify problems: schema, answers, constraints, spans, drawing again, and shortcuts.
+    """Verify problems: schema, answers, constraints, spans, drawing again, shortcuts, levels.
 
     \b
     cfr bench check mine.jsonl
@@ -161,6 +161,8 @@ def check_command(file: Path | None, split: Split | None) -> None:
         print_text(f"  of version 1, whose families this package no longer has: {report.not_drawn}")
     for shortcut in report.shortcuts:
         print_text(f"  {shortcut}")
+    if report.levels:
+        print_text(f"  {report.levels}")
 
 
 @command.command("export")

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 
 import sqlalchemy as sa
 
+from cfr.benchmark.constraintbench.split import find_item, is_constraintbench
 from cfr.error import InputError
 from cfr.evaluation import schema
 from cfr.evaluation.error import StoreError
@@ -36,10 +37,27 @@ def register(
 ) -> Registered:
     """Enter a series and its problems into the store at ``url``, or find them there."""
     _require_storable(series, problems)
+    _set_old_version_apart(connection, series.benchmark)
     return Registered(
         _enter_series(connection, url, series),
         _enter_problems(connection, url, series.benchmark, problems),
     )
+
+
+def _set_old_version_apart(connection: sa.Connection, benchmark: str) -> None:
+    """Give ConstraintBench's first version its name of today, in a store from before the second.
+
+    Its attempts would otherwise be mixed with those on the second, and never be gone on with.
+    """
+    if not is_constraintbench(benchmark):
+        return
+    name, table = benchmark.removesuffix("@1"), schema.problems
+    known = connection.scalars(sa.select(table.c.name).where(table.c.benchmark == name).limit(1))
+    item = find_item(known.first() or "")
+    if item and item.version == 1:
+        for one in (schema.problems, schema.series):
+            renamed = one.update().where(one.c.benchmark == name)
+            connection.execute(renamed.values(benchmark=f"{name}@1"))
 
 
 def _require_storable(series: Series, problems: Sequence[Problem]) -> None:

@@ -16,9 +16,9 @@ from cfr.benchmark.constraintbench.item import USUAL_LEVELS, Level, encode
 from cfr.benchmark.constraintbench.split import SEED
 
 _HARD: tuple[Level, ...] = (4,)
-# So many of each family at each level: some 600 problems, and some 120 hard ones.
+# So many of each family at each level: some 700 problems, and some 120 hard ones.
 _RECIPES: dict[str, tuple[tuple[Level, ...], int]] = {
-    "public": (USUAL_LEVELS, 3),
+    "public": (USUAL_LEVELS, 5),
     "hard": (_HARD, 15),
 }
 

@@ -10,6 +10,7 @@ from typing import Final
 from cfr.benchmark.constraintbench.families import FAMILIES
 from cfr.benchmark.constraintbench.family import alike, true_label
 from cfr.benchmark.constraintbench.item import VERSION, Item
+from cfr.benchmark.constraintbench.measured import LevelCheck, check_levels
 from cfr.benchmark.constraintbench.shortcut import Shortcut, shortcuts
 from cfr.constraint.predicate import parts, truth_of
 from cfr.error import CfrError
@@ -35,6 +36,8 @@ class CheckReport:
     shortcuts: tuple[Shortcut, ...] = ()
     not_drawn: int = 0
     """Problems of an earlier version, which this package cannot draw again."""
+    levels: LevelCheck | None = None
+    """None where no family of the file was measured on a model."""
 
 
 def check_file(path: Path) -> CheckReport:
@@ -72,7 +75,10 @@ def check_items(items: Mapping[int, Item]) -> CheckReport:
     if not old:
         # What version 1 gives away is known, and the reason for version 2.
         faults.extend(Fault(1, f"a shortcut: {one}") for one in tried if one.open)
-    return CheckReport(len(items), tuple(faults), tried, old)
+    levels = check_levels(items.values())
+    if levels and not levels.passed:
+        faults.append(Fault(1, str(levels)))
+    return CheckReport(len(items), tuple(faults), tried, old, levels)
 
 
 def _faults(item: Item) -> list[str]:

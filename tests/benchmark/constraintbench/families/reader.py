@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
-from math import lcm, prod
+from math import prod
 
 __all__ = ["LIST", "READERS"]
 
@@ -33,38 +33,15 @@ def _only_divisor(text: str) -> int:
     return only
 
 
-def _shared_packs(text: str) -> int:
-    *packs, needed = sorted(_numbers(text))
-    return -(-needed // lcm(*packs)) * lcm(*packs)
-
-
 def _in_window(text: str) -> int:
     *divisors, low, high = sorted({*_numbers(text)} - {0})
     (only,) = [n for n in range(low + 1, high) if all(n % d == 0 for d in divisors)]
     return only
 
 
-def _percent_left(text: str) -> Fraction:
-    left, *shares = map(Fraction, _numbers(text))
-    for share in shares:
-        left *= 1 - share / 100
-    return left
-
-
 def _full_groups(text: str) -> int:
     k, *parts = sorted(number for number in _numbers(text) if number)
     return sum(parts) // k * k
-
-
-def _sum_of_multiples(text: str) -> int:
-    numbers = _numbers(_longest_list(text))
-    (k,) = _numbers(text.replace(_longest_list(text), ""))
-    return sum(n for n in numbers if n % k == 0)
-
-
-def _strictly_between(text: str) -> int:
-    step, *ends = sorted({*_numbers(text)} - {0})
-    return sum(n for n in range(ends[0] + 1, ends[1]) if n % step == 0)
 
 
 def _minutes(text: str) -> int:
@@ -75,11 +52,6 @@ def _minutes(text: str) -> int:
 def _count_without(text: str) -> int:
     k, low, high = re.search(r"of \$(\d+)\$|by \$(\d+)\$", text), *_range(text)
     return sum(n % int(k[1] or k[2]) != 0 for n in range(low, high + 1))  # pyright: ignore
-
-
-def _width(text: str) -> int:
-    gap, area = sorted(_numbers(text))
-    return next(w for w in range(1, area) if w * (w + gap) == area)
 
 
 def _packs(text: str) -> int:
@@ -115,12 +87,6 @@ def _centimetres(text: str) -> int:
     ((metres, rest),) = re.findall(r"\$(\d+)\$ m \$(\d+)\$ cm", text)
     (pieces,) = re.findall(r"\$(\d+)\$ (?!m |cm )", text)
     return int(pieces) * (100 * int(metres) + int(rest))
-
-
-def _empty(text: str) -> int:
-    groups = _longest_list(text)
-    (seats,) = _numbers(text.replace(groups, "", 1))
-    return -sum(_numbers(groups)) % seats
 
 
 def _pages(text: str) -> int:
@@ -193,11 +159,8 @@ def _range(text: str) -> tuple[int, int]:
 
 READERS: dict[str, Callable[[str], int | Fraction]] = {
     "full_groups_total": _full_groups,
-    "sum_of_multiples": _sum_of_multiples,
-    "strictly_between_sum": _strictly_between,
     "total_in_minutes": _minutes,
     "count_without": _count_without,
-    "shorter_side": _width,
     "whole_packs_cost": _packs,
     "there_and_back": _times(lambda days: 2 * days),
     "saw_cuts": _times(lambda pieces: pieces - 1),
@@ -206,7 +169,6 @@ READERS: dict[str, Callable[[str], int | Fraction]] = {
     "dropped_extremes": _extremes_dropped,
     "reversed_result": _reversed,
     "pieces_in_centimetres": _centimetres,
-    "empty_seats": _empty,
     "pages_read": _pages,
     "floors_climbed": _floors,
     "minute_display": _clock,
@@ -216,7 +178,5 @@ READERS: dict[str, Callable[[str], int | Fraction]] = {
     "rate_over_time": _rate,
     "largest_multiple": _largest_multiple,
     "divisor_window": _only_divisor,
-    "pack_order": _shared_packs,
     "common_multiple": _in_window,
-    "percent_story": _percent_left,
 }

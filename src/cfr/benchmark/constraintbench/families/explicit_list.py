@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
+from cfr.benchmark.constraintbench.families.phrase import COUNT_WORDS, NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
 from cfr.constraint.demand import at_most, between, congruent, divisible, root
@@ -36,8 +36,8 @@ _ORDINAL = ("", "", "second", "third", "fourth")
 @family("explicit", ("structure", "bound"), "the second largest of the different values in a list")
 def rank_in_list(rng: Random, level: Level) -> Draft | None:
     """Ask for a value by rank where repeated values would shift the rank."""
-    rank = rng.choice(((2,), (2, 3), (3, 4))[level - 1])
-    different = (3, 5, 10)[level - 1]
+    rank = (2, 3, rng.choice((3, 4)))[level - 1]
+    different = (3, 7, 11)[level - 1]
     values = rng.sample(range(11, (60, 99, 190)[level - 1]), different)
     largest = rng.choice((True, False))
     order = sorted(values, reverse=largest)
@@ -167,7 +167,6 @@ _REVERSED = (
     r"In a mirror game you answer with the total, «back:its digits being turned round from back to "
     r"front». What is the right answer to $<sum>$?",
 )
-_WORDS = ("no", "one", "two", "three", "four", "five", "six")
 
 
 @family("explicit", ("modular", "format"), "a sum with its digits in reverse order")
@@ -188,7 +187,7 @@ def reversed_result(rng: Random, level: Level) -> Draft | None:
         _REVERSED,
         sum=" + ".join(map(str, terms)),
         parts=listed(terms),
-        n=_WORDS[count],
+        n=COUNT_WORDS[count],
         name=rng.choice(NAMES),
     )
     rules = [

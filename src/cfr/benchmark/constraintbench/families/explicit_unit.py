@@ -7,14 +7,13 @@ from math import floor
 from random import Random
 
 from cfr.answer.expression.value import decimal
-from cfr.benchmark.constraintbench.families.phrase import NAMES, tell
+from cfr.benchmark.constraintbench.families.phrase import COUNT_WORDS, NAMES, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
 from cfr.constraint.demand import between, congruent, decimals, divisible, integer, measured
 
 __all__ = ["FAMILIES"]
 
-_WORDS = ("no", "one", "two", "three", "four", "five", "six")
 _MINUTES = (
     r"<name> works for <times>. How long is that altogether, «unit:in minutes»?",
     r"«unit:How many minutes» of music are there on <n> recordings that last <times>?",
@@ -38,7 +37,7 @@ _MINUTES = (
 )
 def total_in_minutes(rng: Random, level: Level) -> Draft:
     """Ask for a total of mixed times in minutes; hours and minutes are the trap."""
-    count, most, step = ((2, 3, 5), (3, 5, 1), (6, 12, 1))[level - 1]
+    count, most, step = ((2, 3, 5), (4, 5, 1), (8, 12, 1))[level - 1]
     hours = [rng.randrange(1, most) for _ in range(count)]
     minutes = [step * rng.randrange(11 // step, 59 // step) for _ in range(count)]
     total = agree(
@@ -50,7 +49,7 @@ def total_in_minutes(rng: Random, level: Level) -> Draft:
         rng,
         _MINUTES,
         times=f"{', '.join(times[:-1])} and {times[-1]}",
-        n=_WORDS[count],
+        n=COUNT_WORDS[count],
         name=rng.choice(NAMES),
     )
     low, tens = 60 * sum(hours), sum(minute // 10 * 10 for minute in minutes)

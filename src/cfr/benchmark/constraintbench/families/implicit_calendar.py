@@ -1,4 +1,4 @@
-"""Implicit tier, time: a clock counts minutes to 59, and everyone grows older."""
+"""Implicit tier, time: a clock counts minutes to 59."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import above, congruent, least_residue
+from cfr.constraint.demand import congruent, least_residue
 
 __all__ = ["FAMILIES"]
 
@@ -94,61 +94,4 @@ def minute_display(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, answer, rules, lures)
 
 
-_AGES = (
-    r"$<n>$ years ago the ages of <k> brothers and sisters added up to $<sum>$ years. What do "
-    r"their ages add up to <when>?",
-    r"What do the ages of <k> cousins add up to <when>, if they added up to $<sum>$ years $<n>$ "
-    r"years ago?",
-    r"<name> has <k> nieces. $<n>$ years ago their ages added up to $<sum>$ years. Find the sum of "
-    r"their ages <when>.",
-    r"Adding the ages of the <k> tortoises in a zoo gave $<sum>$ years when the keeper did it "
-    r"$<n>$ years ago. What does it give for the same tortoises <when>?",
-    r"$<n>$ years ago a keeper found that the ages of the <k> parrots in an aviary added up to "
-    r"$<sum>$ years. How much is the sum of the ages of these parrots <when>?",
-    r"$<n>$ years ago the <k> oaks in a park were $<sum>$ years old taken together. How many years "
-    r"old are these oaks taken together <when>?",
-    r"<name> looks after <k> elephants. $<n>$ years ago their total age was $<sum>$ years. What is "
-    r"their total age, in years, <when>?",
-    r"When the <k> children of a family had their picture taken $<n>$ years ago, their ages summed "
-    r"to $<sum>$ years. To what number do their ages sum <when>?",
-)
-
-
-@family("implicit", ("modular", "bound"), "the sum of ages after some years: everyone grows older")
-def sum_of_ages(rng: Random, level: Level) -> Draft:
-    """Ask for a sum of ages at another time; each of the people has aged."""
-    k = (2, rng.randrange(3, 5), rng.randrange(4, 8))[level - 1]
-    n = rng.randrange(2, 8) if level == 1 else rng.randrange(3, 10)
-    m = rng.randrange(2, 12) if level == 3 else 0
-    old = [rng.randrange(3, 24 + 3 * level) for _ in range(k)]
-    total = sum(old)
-    answer = agree(total + k * (n + m), sum(age + n + m for age in old))
-    told = tell(
-        rng,
-        _AGES,
-        n=n,
-        k=("two", "three", "four", "five", "six", "seven")[k - 2],
-        sum=total,
-        name=rng.choice(NAMES),
-        when=f"${m}$ years from now" if level == 3 else "today",
-    )
-    rules = [
-        gold("modular", f"all {k} age by the same number of years", congruent(total, k)),
-        gold("bound", "everyone has grown older by more than a year", above(total + k)),
-    ]
-    lures: Lures = [
-        (total, "out_of_range"),
-        (total + n + m, "other"),
-        (total + n, "other"),
-        (total + k * n, "encoded_form_not_applied"),
-        (total + k * m, "other"),
-        (total + (k + 1) * (n + m), "other"),
-        (total + (k - 1) * (n + m), "other"),
-        (k * (n + m), "encoded_form_not_applied"),
-        (k * (total + n + m), "other"),
-        (total - k * n, "out_of_range"),
-    ]
-    return Draft(told.text, answer, rules, lures)
-
-
-FAMILIES = (minute_display, sum_of_ages)
+FAMILIES = (minute_display,)

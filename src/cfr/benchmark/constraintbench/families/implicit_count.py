@@ -47,7 +47,7 @@ def coins_worth(rng: Random, level: Level) -> Draft | None:
     kinds, high, k, c = (
         (2, 10, 0, 0),
         (2, 16, rng.randrange(2, 5), 5 * rng.randrange(3, 13)),
-        (3, 50, rng.randrange(6, 15), 5 * rng.randrange(7, 30)),
+        (3, 90, rng.randrange(8, 19), 5 * rng.randrange(7, 30)),
     )[level - 1]
     coins = rng.sample(list(_WORTH), kinds)
     counts = [rng.randrange(2, high) for _ in coins]
@@ -127,7 +127,7 @@ def polygon_sides(rng: Random, level: Level) -> Draft:
     """Ask for sides; how many sides each kind of polygon has is known."""
     pair = rng.randrange(2)
     kinds = list(_POLYGONS[pair]) + (list(_POLYGONS[1 - pair]) if level == 3 else [])
-    high, p = ((16, 1), (13, rng.randrange(2, 10)), (30, rng.randrange(6, 16)))[level - 1]
+    high, p = ((12, 1), (24, rng.randrange(3, 14)), (30, rng.randrange(6, 16)))[level - 1]
     rng.shuffle(kinds)
     counts = [rng.randrange(2, high) for _ in kinds]
     each = [sides for _, sides in kinds]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from random import Random
 
-from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
+from cfr.benchmark.constraintbench.families.phrase import COUNT_WORDS, NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
 from cfr.constraint.demand import between, divisible
 
 __all__ = ["FAMILIES"]
 
-_WORDS = ("no", "one", "two", "three", "four", "five", "six")
 _CUTS = (
     r"<name> saws <n> logs into <parts> pieces. Each cut takes $<t>$ minutes. How many minutes "
     r"does the sawing take?",
@@ -48,8 +47,8 @@ def saw_cuts(rng: Random, level: Level) -> Draft:
         rng,
         _CUTS,
         parts=listed(parts),
-        n=_WORDS[count],
-        N=_WORDS[count].capitalize(),
+        n=COUNT_WORDS[count],
+        N=COUNT_WORDS[count].capitalize(),
         t=t,
         name=rng.choice(NAMES),
     )

@@ -1,19 +1,16 @@
-"""Implicit tier, lengths: there and back, the shorter side of a rectangle."""
+"""Implicit tier, lengths: whoever goes there comes back."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import isqrt
 from random import Random
 
-from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
+from cfr.benchmark.constraintbench.families.phrase import COUNT_WORDS, NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import between, divides, divisible
+from cfr.constraint.demand import between, divisible
 
 __all__ = ["FAMILIES"]
 
-_WORDS = ("no", "one", "two", "three", "four", "five", "six")
 _COMMUTE_ONE = (
     r"<name> goes to work on <parts> days, always in the car, and comes home again every evening. "
     r"The office is $<d>$ kilometres from home. How many kilometres does <name> drive?",
@@ -76,7 +73,7 @@ def there_and_back(rng: Random, level: Level) -> Draft:
         rng,
         _COMMUTE_ONE if level == 1 else _COMMUTE,
         parts=listed(parts),
-        n=_WORDS[count],
+        n=COUNT_WORDS[count],
         d=d,
         name=rng.choice(NAMES),
     )
@@ -107,52 +104,4 @@ def there_and_back(rng: Random, level: Level) -> Draft:
     return Draft(told.text, answer, rules, lures)
 
 
-_WIDTH = (
-    r"A rectangular garden of $<area>$ square metres is $<d>$ metres longer than it is wide, and "
-    r"both sides are whole numbers of metres. What is its width in metres?",
-    r"<name> sold tickets for $<area>$ dollars in all. The price of a ticket in dollars is $<d>$ "
-    r"more than the number of tickets sold. How many tickets did <name> sell?",
-    r"$<area>$ chairs stand in a rectangle. Each row has $<d>$ chairs more than there are rows. "
-    r"How many rows are there?",
-    r"How many trees are in the shorter direction of a rectangular orchard with $<area>$ trees, if "
-    r"the longer direction has $<d>$ trees more?",
-    r"A chocolate bar has $<area>$ pieces and is $<d>$ pieces longer than it is wide. How many "
-    r"pieces wide is it?",
-    r"<name> lays $<area>$ square tiles in a full rectangle that is $<d>$ tiles longer than it is "
-    r"wide. Find the number of tiles along the shorter side.",
-    r"Each member of a club sent the same number of cards, $<d>$ more cards than the club has "
-    r"members. In all $<area>$ cards were sent. How many members does the club have?",
-    r"A bookcase holds $<area>$ books, equally many on each shelf, and a shelf holds $<d>$ books "
-    r"more than there are shelves. What is the number of shelves?",
-)
-
-
-@family("implicit", ("domain", "bound"), "the shorter side of a rectangle from area and difference")
-def shorter_side(rng: Random, level: Level) -> Draft:
-    """Ask for the smaller of two factors; it divides the product and is positive."""
-    low, high, most = ((2, 28, 6), (8, 34, 22), (31, 80, 60))[level - 1]
-    w, d = rng.randrange(low, high), rng.randrange(level + 1, most)
-    area = w * (w + d)
-    by_search = next(k for k in range(1, area + 1) if k * (k + d) >= area)
-    answer = agree(by_search, (isqrt(d * d + 4 * area) - d) // 2)
-    told = tell(rng, _WIDTH, area=area, d=d, name=rng.choice(NAMES))
-    rules = [
-        gold("domain", f"the two numbers are whole, so the smaller divides {area}", divides(area)),
-        gold("bound", "it is the smaller one and positive", between(1, isqrt(area))),
-    ]
-    lures: Lures = [
-        (w + d, "out_of_range"),
-        (-(w + d), "out_of_range"),
-        (-w, "out_of_range"),
-        (Fraction(area, d), "other"),
-        (2 * w + d, "other"),
-        (area // 2, "out_of_range"),
-        (Fraction(area - d, 2), "out_of_range"),
-        (area - d, "out_of_range"),
-        (isqrt(area) + 1, "out_of_range"),
-        (isqrt(d * d + 4 * area), "encoded_form_not_applied"),
-    ]
-    return Draft(told.text, answer, rules, lures)
-
-
-FAMILIES = (there_and_back, shorter_side)
+FAMILIES = (there_and_back,)

@@ -6,14 +6,13 @@ from fractions import Fraction
 from math import ceil
 from random import Random
 
-from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
+from cfr.benchmark.constraintbench.families.phrase import COUNT_WORDS, NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
 from cfr.constraint.demand import between, divisible
 
 __all__ = ["FAMILIES"]
 
-_WORDS = ("no", "one", "two", "three", "four", "five", "six")
 _PACKS_ONE = (
     r"<name> needs <parts> cups for a party. Cups come in packs of $<p>$, and a pack costs $<c>$ "
     r"dollars. How many dollars must <name> spend to have enough cups?",
@@ -70,8 +69,8 @@ def whole_packs_cost(rng: Random, level: Level) -> Draft | None:
         rng,
         _PACKS_ONE if level == 1 else _PACKS,
         parts=listed(parts),
-        n=_WORDS[count],
-        N=_WORDS[count].capitalize(),
+        n=COUNT_WORDS[count],
+        N=COUNT_WORDS[count].capitalize(),
         p=p,
         c=c,
         name=rng.choice(NAMES),
@@ -144,7 +143,7 @@ def full_boxes_income(rng: Random, level: Level) -> Draft | None:
     """Ask for an income; what does not fill a box earns nothing."""
     count, high, p, c = (
         (1, 60, rng.choice((4, 5, 6, 8, 10)), rng.randrange(2, 17)),
-        (2, 60, rng.randrange(5, 13), rng.randrange(3, 15)),
+        (3, 90, rng.randrange(7, 17), rng.randrange(6, 20)),
         (5, 170, rng.randrange(14, 28), rng.randrange(12, 32)),
     )[level - 1]
     parts = [rng.randrange(high // 3, high) for _ in range(count)]
@@ -156,8 +155,8 @@ def full_boxes_income(rng: Random, level: Level) -> Draft | None:
         rng,
         _INCOME_ONE if level == 1 else _INCOME,
         parts=listed(parts),
-        n=_WORDS[count],
-        N=_WORDS[count].capitalize(),
+        n=COUNT_WORDS[count],
+        N=COUNT_WORDS[count].capitalize(),
         p=p,
         c=c,
         name=rng.choice(NAMES),

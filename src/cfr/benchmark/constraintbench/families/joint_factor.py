@@ -1,4 +1,4 @@
-"""Joint tier, factors: a divisor or a square that two more conditions single out."""
+"""Joint tier, factors: a divisor that two more conditions single out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from random import Random
 from cfr.benchmark.constraintbench.families.phrase import NAMES, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import between, congruent, divides, parity, square
+from cfr.constraint.demand import between, divides, parity
 
 __all__ = ["FAMILIES"]
 
@@ -94,74 +94,4 @@ def _by_pairs(n: int, low: int, high: int, odd: bool) -> int:
     return found.pop() if len(found) == 1 else -1
 
 
-_SQUARE = (
-    r"Find the «square:perfect square» «range:between $<low>$ and $<high>$» that «mod:leaves "
-    r"remainder $<r>$ when divided by $<m>$».",
-    r"Which «range:integer from $<low>$ to $<high>$» is «square:the square of an integer» and "
-    r"«mod:congruent to $<r>$ modulo $<m>$»?",
-    r"A «square:square parade ground» is paved with equal square slabs. «range:At least $<low>$ "
-    r"and at most $<high>$ slabs» were used, and «mod:when they were delivered in pallets of "
-    r"$<m>$, the last one was not full: it held <held>». How many slabs were used?",
-    r"<name>'s stamps fill «square:a square, with as many rows as columns». «mod:Put on sheets of "
-    r"$<m>$, they leave <held> over.» There are «range:more than $<low>$ and fewer than $<high>$» "
-    r"of them. How many stamps are there?",
-    r"How many soldiers are in a company that can stand «square:in a square formation», has "
-    r"«range:between $<low>$ and $<high>$» soldiers, and «mod:leaves <held> over when it forms "
-    r"rows of $<m>$»?",
-    r"«mod:Divided by $<m>$, a number leaves $<r>$.» It is «square:a square number», and it lies "
-    r"«range:between $<low>$ and $<high>$». What is the number?",
-    r"<name> writes down all «square:square numbers» «range:from $<low>$ to $<high>$» and keeps "
-    r"the only one that «mod:is $<r>$ more than a multiple of $<m>$». Which one is it?",
-    r"The trees of an orchard stand «square:in equally many rows and columns». Their number is "
-    r"«range:over $<low>$ but under $<high>$», and «mod:in groups of $<m>$ there would be <held> "
-    r"left over». Find the number of trees.",
-)
-
-
-@family("joint", ("modular", "bound", "structure"), "a perfect square in a range with a remainder")
-def square_residue(rng: Random, level: Level) -> Draft | None:
-    """Ask for the one perfect square of a range that leaves a remainder."""
-    m = rng.choice(((3, 4, 5, 10), (4, 5, 7, 10), (6, 7, 8, 9, 11))[level - 1])
-    s = rng.randrange(*((3, 33), (15, 45), (30, 70))[level - 1])
-    answer = s * s
-    low, high = (
-        answer - rng.randrange(3, (2 + level) * s),
-        answer + rng.randrange(3, (2 + level) * s),
-    )
-    r = answer % m
-    squares = [k * k for k in range(1, s + 40) if low <= k * k <= high]
-    fits = [n for n in squares if n % m == r]
-    if (
-        low < 2
-        or r == 0
-        or fits != [answer]
-        or not max(2, level) <= len(squares) < (3, 5, 7)[level - 1]
-    ):
-        return None
-    agree(fits, [n for n in range(low + (r - low) % m, high + 1, m) if isqrt(n) ** 2 == n])
-    told = tell(rng, _SQUARE, low=low, high=high, m=m, r=r, held=f"${r}$", name=rng.choice(NAMES))
-    rules = [
-        gold("structure", "the answer is a perfect square", square(), told.span("square")),
-        gold(
-            "bound", f"the answer lies from {low} to {high}", between(low, high), told.span("range")
-        ),
-        gold("modular", f"it leaves {r} on division by {m}", congruent(r, m), told.span("mod")),
-    ]
-    beyond = next(
-        (k * k for k in range(s + 1, s + 90) if k * k > high and k * k % m == r), high + m
-    )
-    lures: Lures = [
-        *((n, "broken_condition") for n in squares if n != answer),
-        (beyond, "out_of_range"),
-        (s, "encoded_form_not_applied"),
-        (answer + m, "arithmetic"),
-        (answer - m, "arithmetic"),
-        (low + (r - low) % m, "arithmetic"),
-    ]
-    return Draft(told.text, answer, rules, lures[:10])
-
-
-FAMILIES = (
-    divisor_window,
-    square_residue,
-)
+FAMILIES = (divisor_window,)

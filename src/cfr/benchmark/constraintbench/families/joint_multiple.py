@@ -130,69 +130,6 @@ def common_multiple(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, answer, rules, lures)
 
 
-_PACKS = (
-    r"A school needs «least:at least $<n>$ pencils». They are sold «pack:in packs of $<k>$», and "
-    r"«share:the pencils must be shared equally among $<g>$ classes». What is the smallest number "
-    r"of pencils that can be bought?",
-    r"What is the least number of tiles that <name> can order? «least:At least $<n>$ are needed», "
-    r"the shop sells them «pack:only in boxes of $<k>$», and «share:they are to be laid in $<g>$ "
-    r"equal rows without any left over».",
-    r"<name> buys apples «pack:in bags of $<k>$» and wants to «share:give the same number to each "
-    r"of $<g>$ neighbours, keeping none». «least:No fewer than $<n>$ apples» must be bought. Find "
-    r"the smallest possible number of apples.",
-    r"Find the smallest number that is «least:at least $<n>$», «pack:divisible by $<k>$» and "
-    r"«share:divisible by $<g>$».",
-    r"Chairs come «pack:in stacks of $<k>$», all stacks complete. A hall is to get «least:$<n>$ "
-    r"chairs or more», in «share:$<g>$ rows with equally many chairs». How many chairs is the "
-    r"smallest number that works?",
-    r"A choir director wants «least:not fewer than $<n>$» singers who can stand «pack:in rows of "
-    r"$<k>$» and also «share:in rows of $<g>$», with every row full. How many singers are needed "
-    r"at the least?",
-    r"Beads are sold «pack:on cards of $<k>$». <name> makes «share:$<g>$ necklaces with the same "
-    r"number of beads, using all of them», and needs «least:$<n>$ beads at the very least». What "
-    r"is the minimum number of beads to buy?",
-    r"How many bottles must be ordered at a minimum, when they come «pack:in crates of $<k>$», "
-    r"«least:$<n>$ or more are wanted», and «share:$<g>$ tables are to get equal numbers with none "
-    r"left over»?",
-)
-
-
-@family("joint", ("modular", "bound"), "enough of them, in whole packs, in equal shares")
-def pack_order(rng: Random, level: Level) -> Draft | None:
-    """Ask for the least number that is enough, comes in packs and can be shared."""
-    pool = (range(2, 11), range(4, 12), range(5, 13))[level - 1]
-    k, g = rng.sample(pool, 2)
-    common = lcm(k, g)
-    if common == max(k, g) or common > (45, 100, 200)[level - 1]:
-        return None
-    least = common * rng.randrange(1, 6)
-    n = rng.randrange(*((least + 1, least + common), (60, 260), (261, 600))[level - 1])
-    tested = next(m for m in range(n, n + common) if not (m % k or m % g))
-    answer = agree(-(-n // common) * common, tested)
-    by_packs, by_shares = -(-n // k) * k, -(-n // g) * g
-    if answer in (by_packs, by_shares, common):
-        return None
-    told = tell(rng, _PACKS, n=n, k=k, g=g, name=rng.choice(NAMES))
-    rules = [
-        gold("bound", f"it is at least {n}", at_least(n), told.span("least")),
-        gold("modular", f"it comes in packs of {k}", divisible(k), told.span("pack")),
-        gold("modular", f"it makes {g} equal shares", divisible(g), told.span("share")),
-    ]
-    lures: Lures = [
-        (by_packs, "broken_condition"),
-        (by_shares, "broken_condition"),
-        (n, "broken_condition"),
-        (answer - common, "out_of_range"),
-        (answer + common, "arithmetic"),
-        (common, "out_of_range"),
-        (answer // k, "encoded_form_not_applied"),
-        (answer // g, "encoded_form_not_applied"),
-        (-(-n // k), "encoded_form_not_applied"),
-        (-(-n // (k * g)) * k * g, "arithmetic"),
-    ]
-    return Draft(told.text, answer, rules, lures)
-
-
 _CHOICE = (
     r"Exactly one of the numbers <list> is <rules>. Which one?",
     r"<name>'s locker number is one of <list>. It is <rules>. What is the locker number?",
@@ -272,4 +209,4 @@ def listed_number(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, answer, rules, lures)
 
 
-FAMILIES = (largest_multiple, common_multiple, pack_order, listed_number)
+FAMILIES = (largest_multiple, common_multiple, listed_number)

@@ -149,9 +149,9 @@ _KINDS = (
 @family("joint", ("parity", "bound"), "how many of one kind, from a number and a total")
 def two_kinds(rng: Random, level: Level) -> Draft | None:
     """Ask how many of one kind there are when a number and a total must both come out."""
-    p = 2 * rng.randrange(*((2, 6), (4, 10), (20, 50))[level - 1]) + 1
+    p = 2 * rng.randrange(*((2, 6), (7, 16), (20, 50))[level - 1]) + 1
     q = 2 * rng.randrange(*((1, 3), (2, 6), (6, 25))[level - 1])
-    x, y = (rng.randrange(*((2, 26), (8, 60), (100, 400))[level - 1]) for _ in range(2))
+    x, y = (rng.randrange(*((2, 26), (15, 90), (100, 400))[level - 1]) for _ in range(2))
     c, v = x + y, p * x + q * y
     by_search = [n for n in range(c + 1) if p * n + q * (c - n) == v]
     answer = agree([(v - q * c) // (p - q)], by_search)[0] if p > q + 1 else 0
@@ -245,13 +245,13 @@ _SHARES = (
 @family("joint", ("modular", "bound"), "a share in a ratio, of a whole number of things")
 def shared_in_ratio(rng: Random, level: Level) -> Draft | None:
     """Ask for the share of the first of several people."""
-    parts = rng.sample(range(2, (11, 10, 14)[level - 1]), level + 1)
+    parts = rng.sample(range(2, (11, 12, 14)[level - 1]), level + 1)
     first, every, count = parts[0], sum(parts), level + 1
-    unit = rng.randrange(*((2, 12), (3, 14), (7, 26))[level - 1])
+    unit = rng.randrange(*((2, 12), (6, 20), (9, 29))[level - 1])
     if first < 3 or gcd(*parts) > 1 or first * count == every:
         return None
     shared = unit * every
-    c = 0 if level == 1 else rng.randrange(*((3, 20), (21, 60))[level - 2])
+    c = 0 if level == 1 else rng.randrange(*((11, 40), (21, 80))[level - 2])
     n = shared + c
     by_dealing = [0] * count
     while sum(by_dealing) < shared:

@@ -64,7 +64,7 @@ def _setting(rng: Random, counts: list[int]) -> tuple[str, str]:
 
 def _counts(rng: Random, level: Level) -> list[int] | None:
     """Draw how many there are of each kind, so that the chance of the first can be reduced."""
-    low, high, kinds = ((4, 60, 2), (8, 90, 2), (9, 60, 4))[level - 1]
+    low, high, kinds = ((4, 50, 2), (20, 190, 2), (9, 60, 4))[level - 1]
     counts = [rng.randrange(low, high) for _ in range(kinds)]
     first, total = counts[0], sum(counts)
     common = gcd(first, total)

@@ -1,11 +1,11 @@
-"""Misleading tier, extremes: "at most", "largest", "odd" or "percent" is said, not asked."""
+"""Misleading tier, extremes: "at most", "largest" or "odd" is said, not asked."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from random import Random
 
-from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, stages, tell
+from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
 from cfr.constraint.demand import above, all_of, at_most, below, between, divisible, parity
@@ -67,105 +67,6 @@ def at_most_total(rng: Random, level: Level) -> Draft:
         (k * sum(values) * count, "out_of_range"),
         (abs(sum(values) - cap), "misled_by_cue"),
         (answer - 10, "arithmetic"),
-    ]
-    return Draft(told.text, answer, rules, lures)
-
-
-_TICKETS = (
-    (
-        r"A hall offers $<n>$ tickets for a concert. «first:On Monday $<a>$ percent of them are "
-        r"sold», on Tuesday $<b>$ percent of those that are left.",
-        r"On Wednesday $<c>$ percent of what is left then are sold.",
-        r"How many tickets are still unsold?",
-    ),
-    (
-        r"How many litres of oil are left in a tank at the end? It holds $<n>$ litres. "
-        r"«first:First $<a>$ percent of the oil is used», then $<b>$ percent of what is left.",
-        r"After that, $<c>$ percent of the remaining oil is used.",
-        r"",
-    ),
-    (
-        r"<name> has $<n>$ stamps. «first:<name> gives away $<a>$ percent of them», and then "
-        r"trades in $<b>$ percent of those that are left.",
-        r"Of the stamps left after that, $<c>$ percent are lost.",
-        r"Find the number of stamps that <name> still has.",
-    ),
-    (
-        r"A farmer picks $<n>$ pears. «first:Of these, $<a>$ percent go to market», and of the "
-        r"pears that stay, $<b>$ percent are dried.",
-        r"Of those not dried, $<c>$ percent are made into juice.",
-        r"How many pears are left over?",
-    ),
-    (
-        r"In a forest of $<n>$ trees, «first:a storm fells $<a>$ percent of the trees», and $<b>$ "
-        r"percent of those still standing are cut down later.",
-        r"Beetles then kill $<c>$ percent of the trees that are left.",
-        r"How many trees are still alive?",
-    ),
-    (
-        r"Find the number of pages that <name> has not read yet of a book with $<n>$ pages. "
-        r"«first:In the first week <name> reads $<a>$ percent of the book», in the second week "
-        r"$<b>$ percent of the pages left.",
-        r"In the third week it is $<c>$ percent of the pages that are left then.",
-        r"",
-    ),
-    (
-        r"A race starts with $<n>$ runners. «first:By the first checkpoint $<a>$ percent of them "
-        r"have given up», and between the first and the second another $<b>$ percent of those who "
-        r"were still running.",
-        r"On the last part $<c>$ percent of the runners who are left give up.",
-        r"How many runners are still in the race?",
-    ),
-    (
-        r"A shop has $<n>$ lamps in stock. «first:It sells $<a>$ percent of them in spring» and "
-        r"$<b>$ percent of the rest in summer.",
-        r"In autumn it sells $<c>$ percent of the lamps that remain.",
-        r"How many lamps does the shop have now?",
-    ),
-)
-
-
-@family("misleading", ("bound",), "percentages in the story, a number of things asked")
-def percent_story(rng: Random, level: Level) -> Draft | None:
-    """Ask for a number of things in a text about percentages of percentages."""
-    n = rng.choice(
-        (range(100, 550, 50), range(600, 3000, 100), range(3000, 20000, 1000))[level - 1]
-    )
-    a, b, c = (10 * rng.randrange(1, 6) for _ in range(3))
-    if level == 3:
-        a, b = rng.randrange(6, 45), 5 * rng.randrange(2, 8)
-    shares = [a, b, c] if level > 1 else [a, b]
-    left = [Fraction(n)]
-    for share in shares:
-        left.append(left[-1] - left[-1] * share / 100)
-    product = Fraction(n)
-    for share in shares:
-        product *= Fraction(100 - share, 100)
-    answer = agree(left[-1], product)
-    if any(value.denominator != 1 for value in left) or sum(shares) > 90:
-        return None
-    wordings = stages(_TICKETS, min(level, 2))
-    told = tell(rng, wordings, n=n, a=a, b=b, c=c, name=rng.choice(NAMES))
-    added = n - Fraction(n * sum(shares), 100)
-    rules = [
-        gold(
-            "bound",
-            f"less is left than after the first {a} percent, and more than if all the percentages "
-            f"were taken from {n}",
-            all_of(below(left[1]), above(added)),
-            told.span("first"),
-        ),
-    ]
-    lures: Lures = [
-        (answer * 100 / n, "misled_by_cue"),
-        (added, "misled_by_cue"),
-        (n - answer, "arithmetic"),
-        (left[1], "arithmetic"),
-        (left[-2], "arithmetic"),
-        (left[-2] * shares[-1] / 100, "arithmetic"),
-        (left[-2] - shares[-1], "misled_by_cue"),
-        (n - sum(shares), "misled_by_cue"),
-        (left[1] - Fraction(n * b, 100), "arithmetic"),
     ]
     return Draft(told.text, answer, rules, lures)
 
@@ -283,4 +184,4 @@ def largest_given(rng: Random, level: Level) -> Draft:
     return Draft(told.text, answer, rules, lures)
 
 
-FAMILIES = (at_most_total, percent_story, mean_of_odds, largest_given)
+FAMILIES = (at_most_total, mean_of_odds, largest_given)

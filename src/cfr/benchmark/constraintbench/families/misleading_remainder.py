@@ -97,7 +97,7 @@ _CHECK = (
 def check_digit_total(rng: Random, level: Level) -> Draft:
     """Ask for a sum whose remainder serves as a check."""
     m = rng.choice((7, 9, 11, 13))
-    low, high, count = ((6, 40, 2), (12, 60, 3), (60, 200, 4))[level - 1]
+    low, high, count = ((6, 40, 2), (12, 50, 3), (110, 500, 5))[level - 1]
     values = rng.sample(range(low, high), count)
     answer, c = agree(sum(values), _by_columns(values)), sum(v % m for v in values) % m
     told = tell(rng, _CHECK, values=listed(values), m=m, c=c, name=rng.choice(NAMES))
@@ -131,58 +131,4 @@ def _by_columns(values: list[int]) -> int:
     return sum(10**place * sum(v // 10**place % 10 for v in values) for place in range(3))
 
 
-_REST = (
-    r"<name> has $<n>$ dollars and buys <ks> tickets on different days, at $<p>$ dollars each. The "
-    r"remainder of the money goes into a savings box. How many dollars go into the box?",
-    r"A roll holds $<n>$ metres of cable. For some houses <ks> pieces are cut off, each $<p>$ "
-    r"metres long, and the remainder is kept on the roll. What length in metres is kept?",
-    r"How many sheets are in the remainder of the pile, if a pile of $<n>$ sheets is used to make "
-    r"<ks> booklets for several classes and each booklet takes $<p>$ sheets?",
-    r"Of $<n>$ litres of juice, <ks> canisters of $<p>$ litres each are filled for several feasts. "
-    r"<name> keeps the remainder in the barrel. Find the number of litres in the barrel.",
-    r"A farmer with $<n>$ eggs sells <ks> trays of $<p>$ eggs to different shops and takes the "
-    r"remainder home. How many eggs does the farmer take home?",
-    r"<name>'s book has $<n>$ pages. At $<p>$ pages a day, <name> reads for <ks> days in the "
-    r"holidays of the year and leaves the remainder for later. How many pages are left for later?",
-    r"From a heap of $<n>$ bricks, walls are built that take $<p>$ bricks each: the masons build "
-    r"<ks> walls. Find the number of bricks in the remainder of the heap.",
-    r"A school has a budget of $<n>$ dollars. The classes order <ks> sets of chalk, each for $<p>$ "
-    r"dollars. What remainder of the budget, in dollars, is not spent?",
-)
-
-
-@family("misleading", ("modular", "bound"), "'the remainder' is what is left, not a residue")
-def remainder_as_rest(rng: Random, level: Level) -> Draft:
-    """Ask for a rest that is called remainder and is larger than the divisor."""
-    p = rng.randrange(*((3, 8), (8, 14), (15, 30))[level - 1])
-    ks = [rng.randrange(2, (5, 6, 9)[level - 1]) for _ in range((2, 2, 3)[level - 1])]
-    n = p * (sum(ks) + rng.randrange(2, 6 + 4 * level)) + rng.randrange(1, p)
-    left = n
-    for k in ks:
-        left -= k * p
-    answer = agree(n - p * sum(ks), left)
-    told = tell(rng, _REST, n=n, p=p, ks=listed(ks), name=rng.choice(NAMES))
-    rules = [
-        gold("modular", f"the rest is congruent to {n} modulo {p}", congruent(n, p)),
-        gold(
-            "bound",
-            f"some is left, and parts of {p} were taken at least {len(ks)} times from {n}",
-            between(0, n - p * len(ks)),
-        ),
-    ]
-    lures: Lures = [
-        (n % p, "misled_by_cue"),
-        (n % sum(ks), "misled_by_cue"),
-        (n // p, "misled_by_cue"),
-        (p * sum(ks), "arithmetic"),
-        (n - sum(ks), "arithmetic"),
-        (n - p, "out_of_range"),
-        (n - p * ks[0], "arithmetic"),
-        (n - p * sum(ks[:-1]), "arithmetic"),
-        (n - p - sum(ks), "arithmetic"),
-        (n, "out_of_range"),
-    ]
-    return Draft(told.text, answer, rules, lures)
-
-
-FAMILIES = (dividend_not_remainder, check_digit_total, remainder_as_rest)
+FAMILIES = (dividend_not_remainder, check_digit_total)

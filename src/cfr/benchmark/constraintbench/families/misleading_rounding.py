@@ -1,17 +1,16 @@
-"""Misleading tier, rounding: rounded prices, rounds and floors; the answer is never rounded."""
+"""Misleading tier, rounding: rounded prices and rounds of a game; the answer is never rounded."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from math import floor
 from random import Random
 
 from cfr.answer.expression.value import decimal
-from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, plural, tell
+from cfr.benchmark.constraintbench.families.phrase import NAMES, plural, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import all_of, at_least, between, divisible, in_unit, integer
+from cfr.constraint.demand import all_of, between, divisible, in_unit, integer
 
 __all__ = ["FAMILIES"]
 
@@ -96,71 +95,6 @@ def rounded_label(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, decimal(each, 2), rules, lures, "decimal")
 
 
-_FLOORS = (
-    r"<name> delivers parcels in a tower without a lift. Between one floor and the next there are "
-    r"«step:$<s>$ steps». The stops, in this order, are on the floors <floors>. How many steps "
-    r"does <name> climb up or down from the first stop to the last?",
-    r"How many steps does a cleaner walk, up and down together, from the first of the floors "
-    r"<floors> to the last, visiting them in this order, when there are «step:$<s>$ steps from "
-    r"each floor to the next»?",
-    r"In a lighthouse every floor is «step:$<s>$ steps» above the one below it. <name> goes from "
-    r"floor to floor in the order <floors>. Find the number of steps taken on the whole way.",
-    r"A cat in a stairwell visits the floors <floors>, one after another. Each flight from floor "
-    r"to floor has «step:$<s>$ steps». Counting steps up and steps down alike, how many steps "
-    r"does the cat take?",
-    r"An inspector checks the floors <floors> of a building in this order, using only the stairs, "
-    r"which have «step:$<s>$ steps between neighbouring floors». What is the number of steps that "
-    r"the inspector goes up or down?",
-    r"The stairs of an office block have «step:$<s>$ steps» from any floor to the floor above. "
-    r"Today <name> walked from floor to floor as follows: <floors>. How many steps were that in "
-    r"all, both directions counted?",
-    r"«step:From one floor to the next it is $<s>$ steps.» A guide leads a group through a castle "
-    r"tower, and the group stops on the floors <floors>, in this order. Find the number of steps "
-    r"that the group has walked by the last stop.",
-    r"<name>'s step counter starts on the first of these floors: <floors>. They are visited in "
-    r"this order, by stairs with «step:$<s>$ steps to a floor», and every step up or down is "
-    r"counted. How many steps does the counter show on the last floor?",
-)
-
-
-@family("misleading", ("modular", "bound"), "'floor' is a place, and nothing is rounded")
-def floor_steps(rng: Random, level: Level) -> Draft:
-    """Ask for the steps between floors that are visited in order."""
-    s = rng.randrange(*((5, 13), (13, 22), (16, 32))[level - 1])
-    floors = [rng.randrange(2, (11, 15, 20)[level - 1])]
-    while len(floors) < (2, 3, 4)[level - 1]:
-        here = rng.randrange(1, (11, 15, 20)[level - 1])
-        floors += [here] * (abs(here - floors[-1]) > 1)
-    legs = [abs(b - a) for a, b in pairwise(floors)]
-    ups, downs = sum(max(b - a, 0) for a, b in pairwise(floors)), 0
-    for a, b in pairwise(floors):
-        downs += len(range(b, a))
-    answer = agree(s * sum(legs), s * (ups + downs))
-    told = tell(rng, _FLOORS, s=s, floors=listed(floors), name=rng.choice(NAMES))
-    reach = max(floors) - min(floors)
-    rules = [
-        gold("modular", f"whole flights of {s} steps are walked", divisible(s), told.span("step")),
-        gold(
-            "bound",
-            f"each of the {len(legs)} ways is at least one flight long",
-            at_least(s * len(legs)),
-        ),
-    ]
-    lures: Lures = [
-        (sum(legs), "misled_by_cue"),
-        (sum(floors), "misled_by_cue"),
-        (s * sum(floors), "arithmetic"),
-        (s * abs(floors[-1] - floors[0]), "arithmetic"),
-        (s * (sum(legs) + len(legs)), "arithmetic"),
-        (s * ups, "arithmetic"),
-        (s * max(floors), "arithmetic"),
-        (s * len(floors), "arithmetic"),
-        (s * reach, "arithmetic"),
-        (s * sum(legs[:-1]), "arithmetic"),
-    ]
-    return Draft(told.text, answer, rules, lures)
-
-
 _ROUNDS = (
     r"A tournament has $<n>$ rounds. «points:A win brings $<w>$ points and a draw $<d>$ points; a "
     r"lost round costs $<l>$ points.» <name> wins $<a>$ rounds, draws $<b>$ and loses all the "
@@ -231,4 +165,4 @@ def rounds_played(rng: Random, level: Level) -> Draft | None:
     return Draft(told.text, total, rules, lures)
 
 
-FAMILIES = (rounded_label, floor_steps, rounds_played)
+FAMILIES = (rounded_label, rounds_played)

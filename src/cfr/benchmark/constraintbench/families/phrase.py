@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-__all__ = ["NAMES", "Told", "listed", "plural", "stages", "tell"]
+__all__ = ["COUNT_WORDS", "NAMES", "Told", "listed", "plural", "stages", "tell"]
 
 _SLOT = re.compile(r"<([A-Za-z]\w*)>")
 _SPAN = re.compile(r"«(\w+):([^«»]*)»")
@@ -21,6 +21,8 @@ NAMES = (
     "Keiko", "Leandro", "Mireille", "Noor", "Oskar", "Priya", "Quentin", "Rosa", "Soren", "Tamsin",
     "Uma", "Viktor", "Wen", "Ximena", "Yusuf", "Zofia",
 )  # fmt: skip
+COUNT_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
+"""Small numbers as a text says them."""
 
 
 @dataclass(frozen=True, slots=True)
