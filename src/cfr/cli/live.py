@@ -14,6 +14,7 @@ from rich.text import Text
 from cfr.analysis.statistics.score import score_problems
 from cfr.cli.console import SafeConsole
 from cfr.cli.progress import bytes_bar
+from cfr.engine.automatic import AutoChoice
 from cfr.engine.limit import Limiter
 from cfr.engine.pull import Progress
 from cfr.evaluation.evaluate import EvaluationWatcher
@@ -51,6 +52,10 @@ class TerminalWatcher(EvaluationWatcher):
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+    def chose(self, model: str, choice: AutoChoice) -> None:
+        """Say what ``auto`` stands for."""
+        self._console.print(Text(one_line(f"{model}: {choice}")))
 
     def adapted(self, model: str, change: str) -> None:
         """Say which setting a model will not have."""
