@@ -22,7 +22,7 @@ from typing import IO, Self, TypeAlias, cast
 
 from cfr.problem import Json
 
-__all__ = ["Pool", "Task", "Undecided", "Worker", "serve"]
+__all__ = ["NotStarted", "Pool", "Task", "Undecided", "Worker", "serve"]
 
 Task: TypeAlias = Callable[..., Json]
 """What a worker can be asked to do, with arguments and a result that JSON can carry."""
@@ -38,8 +38,8 @@ class Undecided(Exception):
     """The worker ran out of time or memory; there is no verdict."""
 
 
-class _Gone(Undecided):
-    """The worker had died before it was asked: nothing is known of the task."""
+class NotStarted(Undecided):
+    """The worker did not start, or had died before it was asked: nothing is known of the task."""
 
 
 class Worker:
@@ -67,15 +67,21 @@ class Worker:
     def ask(self, task: str, *arguments: Json, patience: float = PATIENCE) -> Json:
         """Have one task done; raise Undecided where the worker does not survive it."""
         if not self._ready:
-            self._line(START_PATIENCE)
-            self._ready = True
+            self._start()
         request = json.dumps([task, *arguments]) + "\n"
         try:
             self._requests.write(request.encode())
             self._requests.flush()
         except OSError:
-            raise _Gone("the worker had died") from None
+            raise NotStarted("the worker had died") from None
         return json.loads(self._line(patience))
+
+    def _start(self) -> None:
+        try:
+            self._line(START_PATIENCE)
+        except Undecided:
+            raise NotStarted("the worker did not start") from None
+        self._ready = True
 
     def close(self) -> None:
         """End the process now, and those that it has started."""
@@ -126,7 +132,7 @@ class Pool:
         try:
             with self._borrowed() as worker:
                 return worker.ask(task, *arguments, patience=patience)
-        except _Gone:
+        except NotStarted:
             with self._borrowed() as worker:
                 return worker.ask(task, *arguments, patience=patience)
 

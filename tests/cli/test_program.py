@@ -1,5 +1,25 @@
+import asyncio
 import json
+from contextlib import chdir
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import ClassVar
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from cfr.cli import root
+from cfr.engine.drive import drive
+from cfr.engine.scripted import Scripted
+from cfr.evaluation.runner import prepare, run
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store
+from cfr.problem import Json, Problem, Solution
+from cfr.protocol import Output, Program, Steps, execute
 
 from .conftest import Run
 
@@ -52,3 +72,58 @@ def test_a_program_sees_nothing_of_the_host(cfr: Run, tmp_path: Path) -> None:
         ran = cfr("program", "-", stdin=source.encode(), KEY="4711")
         assert ran.code == 1
         assert "4711" not in ran.out + ran.err
+
+
+@dataclass(frozen=True)
+class Computes:
+    """A method that has a program run, and answers with what it printed."""
+
+    source: str
+    label: ClassVar[str] = "Computes"
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        output = yield from execute(Program(self.source))
+        ran: Json = [{"source": self.source, "output": output.text, "error": output.error}]
+        return Solution(output.text, f"{self.source}\n{output.text}", details={"programs": ran})
+
+
+ANYTHING = st.text(st.characters(exclude_categories=()), max_size=40)
+HOSTILE = ANYTHING | st.sampled_from(
+    ["\0", "\ud83d", "\x1b[2J\x1b]0;title\x07", "=cmd()", "<script>alert(1)</script>", "\u202e$"]
+)
+READERS = (
+    "runs --json",
+    "export out.csv",
+    "export out.jsonl",
+    "report --no-figures --baseline computes",
+)
+
+
+@settings(max_examples=6, deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(HOSTILE, HOSTILE, HOSTILE)
+def test_programs_cannot_break_a_store_an_export_or_a_report(
+    source: str, text: str, error: str
+) -> None:
+    async def sandbox(_: Program) -> Output:
+        return Output(text, error, 0.5)
+
+    with TemporaryDirectory() as folder, chdir(folder), Store("runs.db") as store:
+        problems = tuple(Problem(f"What is {n} + 2?", str(n), "4") for n in range(2))
+        series = Series("sums", "computes", "model-a", given=Computes(source))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("cfr.evaluation.attempt.drive", partial(drive, sandbox=sandbox))
+            job = prepare(store, series, problems, 1, Scripted([]))
+            asyncio.run(run(store, [job], width=1))
+        assert job.tally.failed == 0
+        for command in READERS:
+            ran = CliRunner().invoke(root, command.split())
+            assert ran.exit_code == 0, ran.output
+        files = [path for path in Path().rglob("*") if path.suffix in WRITTEN]
+        assert {".csv", ".html", ".jsonl"} <= {path.suffix for path in files}
+        for written in files:
+            said = written.read_text("utf-8")
+            assert not {"\0", "\x1b", "\u202e"} & set(said)
+            assert written.suffix != ".html" or "<script>alert" not in said
+
+
+WRITTEN = {".csv", ".html", ".jsonl", ".md", ".tex"}

@@ -2,7 +2,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from cfr.method import Direct, make
+from cfr.constraint import demand
+from cfr.constraint.stated import Stated
+from cfr.method import Direct, agreement, make
 from cfr.method.agreement import UntilAgreed, Vote, count_sound, first_with, value_ballot
 from cfr.method.program import Programmed
 from cfr.problem import Problem, Solution
@@ -60,6 +62,21 @@ def test_two_sound_answers_that_agree_win(
 
 def test_without_a_check_unsound_answers_vote() -> None:
     assert play(Vote(check="off"), ("12", "12", "3")).result.answer == "12"
+
+
+def test_an_answer_in_the_wrong_form_does_not_stand_for_one_in_the_right_form(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reduced = Stated("format", demand.reduced(), (0, 4), "The answer is in lowest terms.")
+
+    def stated_in(problem: Problem, check: str) -> tuple[Stated, ...]:
+        return (reduced,)
+
+    monkeypatch.setattr(agreement, "stated_in", stated_in)
+    run = Run(Vote((Direct(),), 3).solve(PROBLEM))
+    answers = ("6/8", "3/4", "3/4")
+    run.advance(tuple(Completion(f"\\boxed{{{answer}}}") for answer in answers))
+    assert run.result.answer == "3/4"
 
 
 def test_repaired_answers_vote() -> None:

@@ -33,6 +33,7 @@ _SERIES: Final = ("benchmark", "method", "label", "model", "decoding")
 _AT_ONCE: Final = 1_000
 _BEHIND_HASH: Final = 66
 """Where a call's digest has the name of another model: 64 characters of a hash, an @, the name."""
+_OPTIONAL: Final = ("model", "programs")
 _NO_MORE: Final[tuple[None, dict[str, RowValues]]] = (None, {})
 
 
@@ -62,8 +63,8 @@ def attempt_columns() -> dict[str, type]:
 def attempt_rows(store: Store) -> Iterator[RowValues]:
     """List every attempt with its problem and series, without loading them all at once.
 
-    ``stages`` says as JSON how many calls (or programs), tokens and seconds each stage took, and
-    which model answered it where that is not the one of the series.
+    ``stages`` says as JSON how many calls, tokens and seconds each stage took, how many programs it
+    ran, and which model answered it where that is not the one of the series.
     """
     key = (schema.attempts.c[name].label(f"key_{name}") for name in _KEY)
     with closing(_stages_by_attempt(store)) as stages:
@@ -120,16 +121,18 @@ def _stages_by_attempt(store: Store) -> Generator[tuple[tuple[Any, ...], dict[st
     c = schema.calls
     key = [c.c[name] for name in _KEY]
     model = sa.func.max(sa.func.substr(c.c.digest, _BEHIND_HASH)).label("model")
-    spent = sa.select(*key, c.c.stage, *_spent(), model)
+    ran = sa.func.sum(sa.case((c.c.finish == EXECUTED, 1), else_=0)).label("programs")
+    spent = sa.select(*key, c.c.stage, *_spent(), ran, model)
     query = spent.group_by(*key, c.c.stage).order_by(*key)
     with closing(_stream(store, query)) as rows:
         for at, group in groupby(rows, key=lambda row: tuple(row.pop(name) for name in _KEY)):
-            yield at, {row.pop("stage"): _named(row) for row in group}
+            yield at, {row.pop("stage"): _stage(row) for row in group}
 
 
-def _named(row: RowValues) -> RowValues:
-    """Leave the model of a stage out where it is that of the series."""
-    return {name: value for name, value in row.items() if name != "model" or value}
+def _stage(row: RowValues) -> RowValues:
+    """Tell calls from programs; leave out programs where there are none, the series' own model."""
+    row["calls"] -= row["programs"]
+    return {name: value for name, value in row.items() if name not in _OPTIONAL or value}
 
 
 def _spent() -> list[sa.Label[Any]]:

@@ -142,8 +142,8 @@ def _choose(
 
     The last is the fall-back's where there is one.
     """
+    sound = [one for one in solutions if is_sound(stated, one.answer)]
     if _settled(votes):
         ((winner, _),) = votes.most_common(1)
-        return first_with(winner, solutions)
-    sound = [one for one in solutions if is_sound(stated, one.answer)]
+        return first_with(winner, sound)
     return sound[-1] if sound else solutions[-1]

@@ -17,7 +17,7 @@ from cfr.constraint.stated import Stated, read_stated
 from cfr.method.agreement import count_sound, first_with
 from cfr.method.direct import Direct
 from cfr.method.method import BUDGET, Method, noting, solution_from
-from cfr.method.soundness import broken
+from cfr.method.soundness import broken, is_sound
 from cfr.method.vote import Sampled, as_sample, check_samples
 from cfr.problem import Json, Problem, Solution
 from cfr.prompt import load
@@ -66,8 +66,9 @@ class Search(Sampled):
         if not alive:
             return noting((yield from self.fallback.solve(problem)), **noted)
         solutions = yield from together(self._finish(one) for one in alive)
-        votes = count_sound(stated, solutions) or count_sound((), solutions)
-        chosen = first_with(votes.most_common(1)[0][0], solutions) if votes else solutions[0]
+        voters = [one for one in solutions if is_sound(stated, one.answer)] or solutions
+        votes = count_sound((), voters)
+        chosen = first_with(votes.most_common(1)[0][0], voters) if votes else solutions[0]
         noted |= {"votes": dict(votes), "samples": [one.answer for one in solutions]}
         return replace(chosen, details={**chosen.details, **noted})
 

@@ -17,6 +17,13 @@ STAGES = {
     "routed-cfr": ["stage1", "stage2", "direct"],
     "self-consistency": ["direct"],
     "llm-router": ["router", "stage1", "stage2", "direct"],
+    "program": ["program", "direct"],
+    "vote": ["program", "direct"],
+    "until-agreed": ["program", "direct"],
+    "checked": ["direct", "correct"],
+    "prove": ["direct", "translate"],
+    "stated-cfr": ["stage2", "direct"],
+    "search": ["explore", "solve"],
     "self-consistency(base=llm-router)": ["router", "stage1", "stage2", "direct"],
 }
 

@@ -52,6 +52,11 @@ def test_map_and_filter_of_one_sequence() -> None:
         "def f():\n    print(1)\n    yield 1",
         "def f():\n    global n\n    n += 1\n    yield n",
         "def f():\n    def g():\n        yield 1\n    return g",
+        "def f(path):\n    path.append(1)\n    yield path[:]\n    path.pop()",
+        "def f(path):\n    path += [1]\n    yield 1",
+        "def f():\n    row = []\n    while True:\n        row.append(1)\n        yield row",
+        "def f(self):\n    self.n = 1\n    yield 1",
+        "def f(seen):\n    seen[1] = 2\n    yield 1",
     ],
 )
 def test_what_is_no_generator_or_can_be_seen_from_outside_is_left(source: str) -> None:
@@ -70,6 +75,13 @@ ENDLESS = "def g(n, *more, step=1):\n    while True:\n        yield n\n        n
         (f"{ENDLESS}print(any(x > 5 for x in g(0)), all(x < 5 for x in g(0)))", "True False\n"),
         ("def g():\n    yield 1\n    return\n    yield 2\nprint(list(g()), sum(g()))", "[1] 1\n"),
         ("def g():\n    yield\nprint(list(g()))", "[None]\n"),
+        ("def g(f=lambda x: x):\n    yield f(3)\nprint(list(g()))", "[3]\n"),
+        (
+            "def g():\n    found = []\n    for n in range(2, 30):\n"
+            "        if all(n % p for p in found):\n            found.append(n)\n"
+            "            yield n\nprint(sum(g()))",
+            "129\n",
+        ),
         ("def g(n):\n    for i in range(n): yield i\nprint(len(list(g(12345))))", "12345\n"),
         (
             "def g(n):\n    if n:\n        yield from g(n - 1)\n        yield n\nprint([*g(3)])",

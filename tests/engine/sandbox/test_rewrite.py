@@ -48,7 +48,8 @@ def test_a_long_sum_is_rewritten_or_left_to_the_interpreter(terms: int, error: s
     ("source", "text"),
     [
         ("import heapq as h\nx = [3, 1]\nh.heapify(x)\nprint(x)", "[1, 3]\n"),
-        ("from math import *\nprint(gcd(4, 6))", "2\n"),
+        ("from math import *\nprint(gcd(4, 6), pow(2, 3))", "2 8.0\n"),
+        ("a, b = map(int, '1 2'.split())\nprint(a, b)", "1 2\n"),
         ("from string import *\nprint(digits)", "0123456789\n"),
         ("from random import *\nprint(1)", "1\n"),
         (
@@ -71,6 +72,11 @@ def test_a_long_sum_is_rewritten_or_left_to_the_interpreter(terms: int, error: s
 )
 def test_what_the_interpreter_lacks_works_all_the_same(source: str, text: str) -> None:
     assert printed(source) == text
+
+
+def test_a_module_that_is_not_known_is_not_taken_for_an_empty_one() -> None:
+    error = run("from numpy import *", 10.0, 256 << 20)["error"]
+    assert error == "NotImplementedError: Wildcard imports (`from ... import *`) are not supported"
 
 
 def test_only_what_is_needed_is_loaded() -> None:

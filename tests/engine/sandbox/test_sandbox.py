@@ -77,3 +77,15 @@ def test_where_the_interpreter_is_missing_the_way_out_is_named(
     monkeypatch.setattr(module, "find_spec", nowhere)
     with pytest.raises(SandboxMissing, match=r"pip install 'constraint-first\[programs\]'"):
         Sandbox()
+
+
+def test_an_interpreter_that_does_not_start_is_no_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONTY_BIN", "/nowhere/monty")
+    with Sandbox(count=1) as sandbox, pytest.raises(SandboxMissing, match="cannot be run"):
+        sandbox.run_now(Program("print(1)"))
+
+
+def test_a_worker_that_does_not_start_is_no_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PROGRAM", ("-c", "raise SystemExit(3)"))
+    with Sandbox(count=1) as sandbox, pytest.raises(SandboxMissing, match="does not start"):
+        sandbox.run_now(Program("print(1)"))

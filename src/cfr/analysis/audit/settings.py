@@ -70,7 +70,8 @@ def _settings(arms: Sequence[Arm]) -> RowSettings:
 
 # A method asks for different stages after different replies. The first of these is an answer, a
 # list of constraints and a router's yes in one; the second is nothing, which a router takes for a
-# no and which sends a method with two stages to its fallback.
+# no and which sends a method with two stages to its fallback; the third is an answer that breaks a
+# constraint.
 _REPLIES: Final = (
     Completion(
         '{"restrictive": "yes", "raw_constraints": [{"id": "C1", "type": "domain",'
@@ -79,6 +80,7 @@ _REPLIES: Final = (
         usage=Usage(10, 10),
     ),
     Completion("", usage=Usage(10, 10)),
+    Completion(r"\boxed{-1/2}", usage=Usage(10, 10)),
 )
 
 

@@ -13,7 +13,7 @@ from cfr.constraint.stated.statement import Stated
 
 __all__ = ["read_days"]
 
-_MONTHS: Final[list[str]] = (
+_MONTHS: Final[tuple[str, ...]] = tuple(
     "january february march april may june july august september october november december".split()
 )
 _MONTH: Final = "|".join(_MONTHS)

@@ -9,13 +9,13 @@ measured in a second way; see ``_DIVIDED``.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from fractions import Fraction
 from math import gcd
 from typing import Final
 
 from cfr.constraint.demand import between, congruent, divisible, integer
-from cfr.constraint.stated.quantity import Amount, read_amounts, stem
+from cfr.constraint.stated.quantity import Amount, Other, read_amounts, stem
 from cfr.constraint.stated.reading import Reading
 from cfr.constraint.stated.statement import Stated
 
@@ -33,7 +33,7 @@ _STOP: Final = (
 )
 _ASKED: Final = re.compile(
     rf"\b(?:how\s+many|(?:find|what\s+is)\s+the\s+(?:total\s+)?number\s+of|what\s+number\s+of)\s+"
-    rf"((?:(?!{_STOP})[a-z]+\b\s*){{1,3}})(?={_STOP}|[?.])"
+    rf"((?:(?!{_STOP}|and\b)[a-z]+\b\s*){{1,3}})(?={_STOP}|[?.])"
     r"|\b(?:in|as\s+a\s+number\s+of)\s+(minutes|cents|centimetres|kilograms|degrees|metres|millimetres|grams)\b"
     r"|\b(?:final\s+|what\s+)(score)\b|\bteam's\s+(total)\b"
 )
@@ -46,8 +46,8 @@ DIVIDING: Final = frozenset(
         " tenth tenths ratio average mean evenly share shares shared sharing split twice thrice"
         " same fraction speed rate rates together sum difference product older younger taller dozen"
         " dozens pair pairs couple single perimeter area volume radius width diagonal angle cube"
-        " fewer less remaining enough need needs unknown several both except probability odds prime digit"
-        " digits multiple multiples divisor divisors formation loose"
+        " fewer less remaining enough need needs unknown several both except probability odds prime"
+        " digit digits multiple multiples divisor divisors formation loose"
     ).split()
 )
 """Words of a text in which a total need not be made of the amounts that it names."""
@@ -126,9 +126,15 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     ):
         return
     amounts = read_amounts(plain, scale)
-    if amounts:
-        yield from _state(plain, unit, amounts[0], asked, plain[start:end])
-        yield from _two_kinds(plain, *amounts)
+    if amounts is None or any(one.doubled for one in amounts[0]):
+        return
+    own, others = amounts
+    if _is_related(plain, others):
+        yield from _multiple(own, asked.span(), plain[start:end])
+        yield from _two_kinds(plain, own, others)
+    if unit in _UNITS and not _BY_THE_LOT.search(plain):
+        words = "The answer is made of whole amounts: an integer."
+        yield Stated("dimension", integer(), asked.span(), words)
 
 
 _SINGLE: Final = re.compile(r"\b(?:an?|one|another|the\s+last)\s+([a-z]+)(?:\s+([a-z]+))?")
@@ -147,15 +153,12 @@ def _is_single(plain: str, unit: str) -> bool:
     return any(word.startswith(unit) for word in heaps)
 
 
-def _state(
-    plain: str, unit: str, own: list[Amount], asked: re.Match[str], question: str
-) -> Iterator[Stated]:
+def _multiple(own: list[Amount], asked: tuple[int, int], question: str) -> Iterator[Stated]:
+    """State what all the amounts are multiples of, but for one that is added as it is."""
     alone = [one for one in own if not one.rate or _REMAINDER.search(one.clause)]
     rates = [one for one in own if one not in alone]
     common = gcd(*(one.value.numerator for one in rates)) if rates else 0
-    spans = (asked.span(), *(one.span for one in own))
-    if any(one.doubled for one in own):
-        return
+    spans = (asked, *(one.span for one in own))
     if common > 1 and not alone:
         words = f"The answer is made of amounts that are multiples of {common}."
         yield from (Stated("modular", divisible(common), span, words) for span in spans)
@@ -163,18 +166,35 @@ def _state(
         rest = alone[0].value.numerator % common
         words = f"The answer leaves the remainder {rest} when divided by {common}."
         yield from (Stated("modular", congruent(rest, common), span, words) for span in spans)
-    elif unit in _UNITS and not _BY_THE_LOT.search(plain):
-        words = "The answer is made of whole amounts: an integer."
-        yield Stated("dimension", integer(), asked.span(), words)
 
 
-def _two_kinds(plain: str, own: list[Amount], others: list[Fraction]) -> Iterator[Stated]:
+def _is_related(plain: str, others: list[Other]) -> bool:
+    """Whether every other thing that is counted is also one that the amounts are told of.
+
+    Students who sit on seats are not: they make seats of students, and no multiple is certain.
+    """
+    nouns = {one.noun for one in others if one.noun not in ("tim", "")}
+    words = (
+        Counter(stem(word) for word in re.findall(r"[a-z]+", plain)) if nouns else Counter[str]()
+    )
+    return all(words[noun] > 1 or _told_of(plain, noun) for noun in nouns)
+
+
+def _told_of(plain: str, noun: str) -> bool:
+    told = (word for found in _TOLD_OF.finditer(plain) for word in found.groups() if word)
+    return any(stem(word) == noun for word in told)
+
+
+_TOLD_OF: Final = re.compile(r"\b([a-z]+)\s+each\b|\b([a-z]+)\s+with\s+\d")
+
+
+def _two_kinds(plain: str, own: list[Amount], others: list[Other]) -> Iterator[Stated]:
     """State the range of a total of things of two kinds, when their number is given."""
     if len(own) != 2 or not all(one.rate for one in own) or not _OTHERS.search(plain):
         return
-    if len(set(others)) == 2:
+    if len({one.value for one in others}) == 2:
         low, high = sorted(one.value for one in own)
-        count = max(others)
+        count = max(one.value for one in others)
         words = f"The answer is from {count} times {low} to {count} times {high}."
         span = own[0].span[0], own[1].span[1]
         yield Stated("bound", between(count * low, count * high), span, words)

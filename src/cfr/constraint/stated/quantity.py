@@ -11,7 +11,7 @@ from typing import Final
 
 from cfr.constraint.stated.numeral import WORDS
 
-__all__ = ["FUNCTION_WORDS", "Amount", "read_amounts", "stem"]
+__all__ = ["FUNCTION_WORDS", "Amount", "Other", "read_amounts", "stem"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,15 @@ class Amount:
     """Whether two things are named of which it is told, *each child … a day*: easily misread."""
     clause: str
     """The words before it in its clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A number of something else."""
+
+    value: Fraction
+    noun: str
+    """The stem of what it counts; empty where the text does not say it again."""
 
 
 _NUMBER: Final = re.compile(
@@ -69,16 +78,14 @@ def stem(noun: str) -> str:
     return noun
 
 
-def read_amounts(
-    plain: str, scale: Mapping[str, int]
-) -> tuple[list[Amount], list[Fraction]] | None:
+def read_amounts(plain: str, scale: Mapping[str, int]) -> tuple[list[Amount], list[Other]] | None:
     """Find the amounts of the units in ``scale``, and the numbers of other things.
 
     A number without a noun may be such an amount and is taken for one. None where a number is no
     whole amount, or where none names the unit.
     """
     own: list[Amount] = []
-    others: list[Fraction] = []
+    others: list[Other] = []
     pending: list[tuple[Fraction, tuple[int, int]]] = []
     named = last_own = False
     for found in _NUMBER.finditer(plain):
@@ -95,7 +102,7 @@ def read_amounts(
         if any((one * factor).denominator != 1 for one, _ in pending):
             return None
         if bare and not last_own and others and _inherits(plain, found.start(), before):
-            others.extend(one for one, _ in pending)  # "wins 5 rounds, draws 9"
+            others.extend(Other(one, "") for one, _ in pending)  # "wins 5 rounds, draws 9"
         elif known or (bare and not _LIMIT.search(before)):
             named = named or known is not None
             clause = _clause(plain, pending[0][1][0])
@@ -104,10 +111,20 @@ def read_amounts(
             rate = bool(before_it or after_it)
             own.extend(Amount(one * factor, span, rate, doubled, clause) for one, span in pending)
         else:
-            others.extend(one for one, _ in pending)
+            noun = _other_noun(plain, found.end())
+            others.extend(Other(one, noun) for one, _ in pending)
         last_own = bool(own) and own[-1].span == found.span()
         pending = []
     return (own, others) if named and not pending else None
+
+
+def _other_noun(plain: str, at: int) -> str:
+    if of := _OF.match(plain, at):
+        return stem(of[3] or "")
+    match = _NOUNS.match(plain, at)
+    words = match.group().replace("-", " ").split() if match else []
+    counted = takewhile(lambda word: stem(word) not in FUNCTION_WORDS, words)
+    return next((stem(word) for word in counted if _PLURAL.search(word)), "")
 
 
 def _inherits(plain: str, start: int, before: str) -> bool:

@@ -158,7 +158,7 @@ def read_multiples(reading: Reading) -> Iterator[Stated]:
 
 
 _RANK: Final = re.compile(
-    r"\b(?P<rank>second|third|fourth|fifth)\s+(?P<end>largest|smallest|greatest|lowest|highest|least)\b"
+    rf"\b(?:{ASK})\s+(?:the\s+)?(?P<rank>second|third|fourth|fifth)\s+(?P<end>largest|smallest|greatest|lowest|highest|least)\b"
 )
 _ONCE: Final = re.compile(
     r"\b(?:duplicates|(?:only|counted|there|stands)\s+once|same\s+element|as\s+one\s+(?:number|value)"
@@ -169,11 +169,11 @@ _MADE: Final = re.compile(r"\bsum\b|\bproduct\b|\bdifference|\bratio\b")
 
 
 def read_rank(reading: Reading) -> Iterator[Stated]:
-    """Read that the second largest, say, of listed values is asked for, which is not the largest."""
+    """Read that the second largest, say, of listed values is asked for, not the largest."""
     if reading.question is None or reading.recoded:
         return
     plain = reading.plain
-    asked = _RANK.search(plain, *reading.question)
+    asked = reading.asked(_RANK)
     once = [*_ONCE.finditer(plain)] if asked else []
     if not once:
         return

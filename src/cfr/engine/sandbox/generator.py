@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from copy import deepcopy
-from typing import Final
+from typing import Final, cast
 
 from cfr.engine.sandbox.prelude import own_name
 from cfr.engine.sandbox.syntax import inside, name
@@ -64,12 +65,14 @@ def collecting_function(node: ast.FunctionDef) -> ast.FunctionDef | None:
     """Make a generator function one that returns an iterator over what it would have yielded.
 
     Its body collects so many values and stops; the iterator runs it again, for more, where all of
-    them were taken. So it may be endless. None where it is no generator, where what it does can be
-    seen from outside, or where it is sent something.
+    them were taken. So it may be endless. None where it is no generator, where it is sent
+    something, or where to run it ahead or again could be seen from outside: it prints, or changes
+    what is not its own or what it has yielded.
     """
     within = list(inside(node))
+    kept = [one.arg for one in ast.iter_child_nodes(node.args) if isinstance(one, ast.arg)]
     yields = [one for one in within if isinstance(one, ast.Yield | ast.YieldFrom)]
-    if not yields or any(map(_is_seen, within)):
+    if not yields or any(map(_is_seen, within)) or _shares_changes(within, kept):
         return None
     statements = [one.value for one in within if isinstance(one, ast.Expr)]
     if any(one not in statements for one in yields):
@@ -78,7 +81,6 @@ def collecting_function(node: ast.FunctionDef) -> ast.FunctionDef | None:
     collected = [_Collector().visit(one) for one in body.body]
     found = ast.parse(f"{_FOUND} = []").body
     collected = [*found, *_flat(collected), *ast.parse(f"return {_FOUND}", mode="exec").body]
-    kept = [one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)]
     parameters = _parameters([ast.arg(_MOST), *map(ast.arg, kept)], [name(one) for one in kept])
     inner = ast.FunctionDef(_BODY, parameters, collected, [])
     made = ast.Attribute(name(own_name("builtins")), "generate", ast.Load())
@@ -90,6 +92,29 @@ def _is_seen(node: ast.AST) -> bool:
     return isinstance(node, ast.Global | ast.Nonlocal) or (
         isinstance(node, ast.Name) and node.id in ("print", "input")
     )
+
+
+def _shares_changes(within: list[ast.AST], parameters: list[str]) -> bool:
+    stored = (one for one in within if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+    own = {one.id for one in stored} - {*parameters}
+    yielded = {ast.unparse(one.value) for one in within if isinstance(one, ast.Yield) and one.value}
+    changed = {name for one in within for name in _changed(one)}
+    return bool(changed - own or changed & yielded)
+
+
+def _changed(node: ast.AST) -> Iterator[str]:
+    """Name the object that a piece of a program changes in place."""
+    written = isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store)
+    if written or (isinstance(node, ast.Attribute) and node.attr in _CHANGES):
+        changed = cast("ast.Attribute", node).value
+        yield ast.unparse(changed).partition(".")[0].partition("[")[0]
+    elif isinstance(node, ast.AugAssign) and isinstance(node.value, ast.List | ast.ListComp):
+        yield ast.unparse(node.target)
+
+
+_CHANGES: Final = frozenset(
+    "add append appendleft clear discard extend insert pop popleft remove reverse sort".split()
+)
 
 
 def _flat(parts: list[ast.stmt | list[ast.stmt]]) -> list[ast.stmt]:

@@ -110,6 +110,9 @@ class _Rewriter(ast.NodeTransformer):
         self._ordered = bool(self._bound & _ORDER_METHODS) or mentions(nodes, "cmp_to_key")
         self._exact = mentions(nodes, "fractions")
         self._ordered |= self._exact
+        for node in nodes:  # math.pow is another function than pow
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                self._bound.update(self._wildcard(node.module or ""))
 
     def _supplied(self, module: str, attribute: str) -> ast.Attribute:
         self.used.add(module)
@@ -132,9 +135,10 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.stmt]:
         """Have names that are missing come from the prelude, and spell a wildcard out."""
-        module = node.module or ""
-        names = [alias for alias in node.names if alias.name != "*"]
-        if len(names) < len(node.names):
+        module, names = node.module or "", node.names
+        if names[0].name == "*":
+            if module not in WHOLE | _WILD:
+                return node
             self.changed = True
             names = [ast.alias(one) for one in self._wildcard(module)]
         here = names_in(module) if module in WHOLE or module in _PARTLY else frozenset[str]()
@@ -151,10 +155,8 @@ class _Rewriter(ast.NodeTransformer):
         return statements or ast.Pass()
 
     def _wildcard(self, module: str) -> list[str]:
-        if module in WHOLE:
-            return sorted(names_in(module) & self._read)
-        if module not in _WILD:
-            return []
+        if module in WHOLE or module not in _WILD:
+            return sorted(names_in(module) & self._read) if module in WHOLE else []
         known = {one for one in dir(importlib.import_module(module)) if one[0] != "_"}
         return sorted(known & self._read)
 

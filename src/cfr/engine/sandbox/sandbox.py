@@ -12,21 +12,21 @@ from importlib.util import find_spec
 from typing import Any, Final, cast
 
 from cfr.engine.error import EngineError
-from cfr.process import Pool, Undecided
+from cfr.process import NotStarted, Pool, Undecided
 from cfr.protocol import Output, Program
 
 __all__ = ["Limits", "Sandbox", "SandboxMissing", "run_program"]
 
 PROGRAM: Final = ("-m", "cfr.engine.sandbox.worker")
-PATIENCE: Final = 0.3
+PATIENCE: Final = 0.6
 """Seconds that a worker has to hand over a program's output when its time is up."""
 
 # What Python needs to find its libraries; keys and tokens stay with us.
-_HANDED_ON: Final = ("HOME", "PATH", "LANG", "LC_ALL", "TMPDIR")
+_HANDED_ON: Final = ("HOME", "PATH", "LANG", "LC_ALL", "TMPDIR", "MONTY_BIN")
 
 
 class SandboxMissing(EngineError):
-    """The interpreter that programs run in is not installed."""
+    """The interpreter that programs run in is not installed, or does not start."""
 
     exit_code = 2
 
@@ -60,9 +60,13 @@ class Sandbox:
         patience = seconds + PATIENCE
         try:
             reply = self._workers.ask("run", program.source, seconds, memory, patience=patience)
+        except NotStarted:
+            raise SandboxMissing(_BROKEN.format("its worker does not start")) from None
         except Undecided:  # it took the worker with it, or did not let go of it
             return Output("", f"TimeoutError: stopped after {seconds:g} s", seconds)
         said = cast("dict[str, Any]", reply)
+        if "fault" in said:
+            raise SandboxMissing(_BROKEN.format(said["fault"]))
         return Output(said["text"], said["error"], said["seconds"])
 
     def close(self) -> None:
@@ -75,6 +79,11 @@ class Sandbox:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+_BROKEN: Final = (
+    "programs cannot be run ({}); install it anew: pip install 'constraint-first[programs]'"
+)
 
 
 def _environment() -> dict[str, str]:

@@ -14,6 +14,7 @@ import resource
 import time
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 import pydantic_monty
@@ -47,7 +48,14 @@ def main() -> None:
 
 
 def run(source: str, seconds: float, memory: int) -> dict[str, Json]:
-    """Run a program: what it printed, why it did not end well, how long it took."""
+    """Run a program: what it printed, why it did not end well, how long it took.
+
+    A ``fault`` in its place is one of the installation, and says nothing of the program.
+    """
+    try:
+        _pool()
+    except (OSError, RuntimeError) as broken:
+        return {"fault": one_line(str(broken))}
     sink = pydantic_monty.CollectStreams(max_bytes=OUTPUT)
     began = time.monotonic()
     error = ""
@@ -81,8 +89,13 @@ def _run(source: str, seconds: float, memory: int, sink: pydantic_monty.CollectS
 
 @cache
 def _pool() -> pydantic_monty.Monty:
+    # Where a package was put into a folder of its own its programs lie there too.
+    beside = Path(pydantic_monty.__file__).parents[1] / "bin" / "monty"
     return pydantic_monty.Monty(
-        max_processes=1, max_checkouts_per_worker=1, feed_duration_limit_grace=GRACE
+        binary_path=beside if beside.is_file() else None,
+        max_processes=1,
+        max_checkouts_per_worker=1,
+        feed_duration_limit_grace=GRACE,
     ).__enter__()
 
 
