@@ -143,7 +143,9 @@ def test_a_terminal_gets_our_colours_and_nothing_else(cfr: Run, filled: str) -> 
         assert_harmless(ran)
 
 
-@pytest.mark.parametrize("command", ["solve", "route", "eval", "grade", "extract", "bench check"])
+@pytest.mark.parametrize(
+    "command", ["solve", "route", "constraints", "eval", "grade", "extract", "bench check"]
+)
 def test_hostile_arguments_come_back_harmless(command: str, cfr: Run) -> None:
     def ask(*words: str) -> Ran:
         return cfr(*command.split(), *words, OPENAI_BASE_URL="http://127.0.0.1:1/v1")
@@ -180,6 +182,8 @@ def test_files_of_hostile_rows(cfr: Run, tmp_path: Path) -> None:
         cfr("grade", NAME, NAME),
         cfr("route", problems),
         cfr("route", CUED.replace("\x00", "").replace("\ud800", "")),
+        cfr("constraints", problems),
+        cfr("constraints", CUED.replace("\x00", "").replace("\ud800", ""), "--answer", "x\x1b[2J"),
         cfr("bench", "check", problems),
         cfr("compare", judged, "--baseline", LONG),
         cfr("audit", "router", judged),

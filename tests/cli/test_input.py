@@ -60,6 +60,7 @@ LABEL: Final[Row] = {
 READERS: Final[dict[str, list[Row]]] = {
     "solve x.jsonl --quiet": PROBLEMS,
     "route x.jsonl": PROBLEMS,
+    "constraints x.jsonl": PROBLEMS,
     "eval x.jsonl --method direct --runs 1 --quiet --store {n}.db": PROBLEMS,
     "grade x.jsonl --workers 1": REPLIES,
     "extract x.jsonl": REPLIES,

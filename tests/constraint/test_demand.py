@@ -30,6 +30,12 @@ BUILT: list[tuple[Predicate, object, str, str]] = [
     (demand.parity("odd"), {"op": "parity", "parity": "odd"}, "7", "-2"),
     (demand.divides(28), {"op": "divides", "number": 28}, "7", "-7"),
     (demand.square(), {"op": "square"}, "0", "-4"),
+    (demand.prime(), {"op": "prime"}, "7", "-7"),
+    (demand.option("ABCD"), {"op": "option", "letters": "ABCD"}, "D", "E"),
+    (
+        demand.code(1, 1, whole=True, least=2, fraction=True),
+        {"op": "encoded", "factors": [1, 1], "whole": True, "least": 2, "of": "fraction"}, "2", "1",
+    ),
     (demand.digit_sum(10), {"op": "digit_sum", "sum": 10}, "1234", "-1234"),
     (
         demand.digits_ordered("increasing"),

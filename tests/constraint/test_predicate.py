@@ -41,6 +41,12 @@ CASES: list[tuple[Predicate, str, str]] = [
     (demand.reduced(), "3/7", "6/14"),
     (demand.decimals(1), "2.5", "2.25"),
     (demand.encoded("m+n", (3, 7)), "10", "3/7"),
+    (demand.code(1, 1, whole=True), "-4", "3/7"),
+    (demand.code(100, 1, whole=True, least=101), "101", "100"),
+    (demand.prime(), "97", "91"),
+    (demand.prime(), "2", "1"),
+    (demand.prime(), "99999989", r"\sqrt{2}"),
+    (demand.option("ABC"), "C", "D"),
     (demand.encoded("m+n", (3, 7), 4), "2", "10"),
     (demand.rounded(Fraction(17, 3)), "6", "17/3"),
     (demand.rounded(Fraction(1, 8), Fraction(1, 10)), "0.1", "0.125"),
@@ -98,7 +104,7 @@ def test_says_undecided_where_the_answer_cannot_be_read() -> None:
 
 @pytest.mark.parametrize(
     "predicate",
-    [{"op": "prime"}, {}, {"op": 3}, {"op": "divisible"}, {"op": "divisible", "by": "x"},
+    [{"op": "primal"}, {}, {"op": 3}, {"op": "divisible"}, {"op": "divisible", "by": "x"},
      {"op": "congruent", "residue": 1, "modulus": 0}, {"op": "above", "value": 0.5}],
 )  # fmt: skip
 def test_a_predicate_that_makes_no_sense_is_one_clear_error(predicate: Predicate) -> None:

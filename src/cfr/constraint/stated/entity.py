@@ -51,7 +51,7 @@ _IS: Final = (
     r"(?:is|was|are|must\s+be|should\s+be|has\s+to\s+be|lies|has|becomes?|remain(?:s|ing)?)"
 )
 _SUBJECT: Final = re.compile(
-    rf"\b(?:[a-z]+'s\s+[a-z]+\s+number)\s+(?={_IS}\b)|\b(?:it|this\s+number|(?:the|its|this)\s+(?:page\s+)?(?:number|code|integer))\s+(?={_IS}\b)"
+    rf"^\s*(?=more\s+than\s+\d+\s+and\s+less\s+than\s)|\b(?:[a-z]+'s\s+[a-z]+\s+number)\s+(?={_IS}\b)|\b(?:it|this\s+number|(?:the|its|this)\s+(?:page\s+)?(?:number|code|integer))\s+(?={_IS}\b)"
     rf"|(?<!than\s)\b(?:an?|one)\s+(?=(?:[a-z0-9\-]+\s+){{0,3}}?(?:number|integer|code|year)\b)"
     rf"|\b(?:exactly\s+one|only\s+one|the\s+only)\s+(?=(?:[a-z0-9\-]+\s+){{0,3}}?{_THING}\b)"
     r"|\bthe\s+(?=(?:even|odd)\s+ones\b)|\b(?:the\s+(?:only\s+)?one|such\s+number)\s+(?=that\b)"

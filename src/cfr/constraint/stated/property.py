@@ -40,7 +40,7 @@ _L: Final = f"({NUMBERS})"
 # What may follow the number of a bound: a noun would make it a bound on something else.
 _FOLLOW: Final = (
     r"(?=\s*(?:[.,;:?!)]|$|(?:and|but|that|which|is|are|has|have|it|whose|with|of|inclusive"
-    r"|exclusive|leaves?|can|such|when|what|where|if|in|on|there|for|as|so|by|the|divisible|do|goes|without|neither|second|marbles)\b))"
+    r"|exclusive|leaves?|can|such|when|what|where|if|in|on|there|for|as|so|by|the|divisible|do|goes|without|neither|second|marbles|met(?:re|er)s)\b))"
 )
 _EACH: Final = r"(?:(?:both|each\s+of|all\s+of|all|the|numbers?|integers?)\s+)*"
 _YEAR: Final = r"(?:(?:the\s+)?(?:year|second|minute|day)\s+)?"

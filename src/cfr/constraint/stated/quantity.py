@@ -72,6 +72,8 @@ _IN_EACH: Final = re.compile(
 
 def stem(noun: str) -> str:
     """Cut off the ending by which one thing and many things differ."""
+    if noun.endswith("ves"):
+        return f"{noun[:-3]}f"
     for ending in ("ies", "ie", "y", "es", "e", "s"):
         if noun.endswith(ending) and len(noun) > len(ending) + 1:
             return noun[: -len(ending)]

@@ -94,7 +94,7 @@ _ODD: Final = re.compile(
 _LEAST: Final = re.compile(
     rf"\b(?:at\s+least|(?:smallest|least)(?:\s+number)?\s+(?:is|being|one\s+is)|beginning\s+with(?:\s+number)?|starting\s+(?:at|with|from))\s+({INTEGER})"
     rf"|(?:\bnumber\s+({INTEGER})\s+is\s+the\s+(?:smallest|least)|\bfrom\s+({INTEGER})\s+on\b)"
-    rf"|\b(?P<top>largest|greatest)\s+of\s+{INTEGER}\s+consecutive\s+(?:even|odd)\s+integers\s+is\s+({INTEGER})"
+    rf"|\b(?:(?P<top>largest|greatest)|smallest|least)\s+of\s+{INTEGER}\s+consecutive\s+(?:even|odd)\s+integers\s+is\s+({INTEGER})"
 )
 _ALL: Final = re.compile(INTEGER)
 
@@ -185,9 +185,9 @@ def read_rank(reading: Reading) -> Iterator[Stated]:
     if len(values) < rank:
         return
     if asked["end"] in ("largest", "greatest", "highest"):
-        predicate, words = at_most(values[-2]), f"below the largest value, {values[-1]}"
+        predicate, words = at_most(values[-rank]), f"below the largest value, {values[-1]}"
     else:
-        predicate, words = at_least(values[1]), f"above the smallest value, {values[0]}"
+        predicate, words = at_least(values[rank - 1]), f"above the smallest value, {values[0]}"
     for one in once:
         begin = max(plain.rfind(mark, 0, one.start()) for mark in ".?!,;") + 1
         yield Stated("bound", predicate, (begin, one.end()), f"The answer is {words}.")

@@ -1,0 +1,70 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from .conftest import Run
+
+REMAINDER = "Find the remainder when [bold]n[/bold] is divided by 7."
+
+
+def test_a_problem_is_shown_with_what_its_text_demands(cfr: Run) -> None:
+    ran = cfr("constraints", REMAINDER)
+    assert ran.code == 0
+    assert "[bold]n[/bold]" in ran.out
+    assert "The answer is a remainder: an integer from 0 to 6." in ran.out
+    assert "states no constraint" in cfr("constraints", "Compute 2 + 2.").out
+
+
+def test_an_answer_is_checked(cfr: Run) -> None:
+    for answer, truth in (("8", "violated"), ("6", "holds"), ("no idea", "undecided")):
+        ran = cfr("constraints", REMAINDER, "--answer", answer)
+        assert ran.code == 0
+        assert truth in ran.out
+
+
+def test_a_problem_as_json(cfr: Run) -> None:
+    (row,) = json.loads(cfr("constraints", "How many primes are there?", "--json").out)
+    assert row == {
+        "kind": "domain",
+        "predicate": {"op": "all", "of": [{"op": "integer"}, {"op": "between", "low": 0}]},
+        "span": [0, 15],
+        "phrase": "How many primes",
+        "sentence": "The answer is a count: an integer, not negative.",
+    }
+    ran = cfr("constraints", "-", "--json", "--answer", "2.5", stdin=b"How many primes are there?")
+    assert [row["truth"] for row in json.loads(ran.out)] == ["violated"]
+    assert json.loads(cfr("constraints", "Compute 2 + 2.", "--json").out) == []
+
+
+def test_a_file_is_audited(cfr: Run, tmp_path: Path) -> None:
+    rows = [
+        {"id": "good", "problem": "How many primes are there?", "answer": "3"},
+        {"id": "bad", "problem": "How many primes are there?", "answer": "3.5"},
+        {"id": "open", "problem": "How many primes are there?"},
+        {"id": "none", "problem": "Compute 2 + 2.", "answer": "4"},
+    ]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    audit = json.loads(cfr("constraints", "p.jsonl", "--json").out)
+    assert (audit["total"], audit["covered"], audit["with_answer"]) == (4, 3, 3)
+    assert audit["unsound"] == ["bad"]
+    assert audit["constraints"] == {"holds": 1, "violated": 1, "undecided": 1}
+    assert audit["kinds"]["domain"] == 3
+    shown = cfr("constraints", "p.jsonl")
+    assert "3 / 4 problems state a constraint" in shown.out
+    assert "unsound: bad: “How many primes”" in shown.out
+    refused = cfr("constraints", "p.jsonl", "--answer", "3")
+    assert refused.code == 2
+    assert "--answer goes with one problem" in refused.err
+
+
+def test_a_real_benchmark_is_sound(cfr: Run, benchmark_file: Callable[[str], Path]) -> None:
+    audit = json.loads(cfr("constraints", str(benchmark_file("aime26")), "--json").out)
+    assert audit["total"] == 30
+    assert audit["unsound"] == []
+
+
+def test_bad_files_are_named(cfr: Run, tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text('{"problem": "x"}\n{oops\n')
+    ran = cfr("constraints", "bad.jsonl")
+    assert ran.code == 2
+    assert "bad.jsonl, line 2: not JSON" in ran.err

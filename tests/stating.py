@@ -1,0 +1,11 @@
+"""What a text states, as the sentences that a person is shown."""
+
+from __future__ import annotations
+
+from cfr.constraint.stated import read_stated
+
+__all__ = ["said"]
+
+
+def said(text: str) -> set[str]:
+    return {one.sentence for one in read_stated(text)}
