@@ -125,6 +125,17 @@ def test_no_gold_answer_breaks_what_its_problem_states(
     assert [row["id"] for row in rows if is_unsound(row["problem"], row["answer"])] == []
 
 
+def test_no_tricky_text_is_misread() -> None:
+    lines = Path(__file__).with_name("tricky.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert [row for row in rows if is_unsound(row["problem"], row["answer"])] == []
+
+
+def test_a_gap_that_no_problem_has() -> None:
+    assert read_stated(f"Find the even number{' ' * 3000}below 7.") == ()
+    assert read_stated(f"Find the even number{' ' * 300}below 7.") != ()
+
+
 def is_unsound(text: str, answer: str) -> bool:
     return any(truth == "violated" for _, truth in check_stated(read_stated(text), answer))
 
@@ -162,9 +173,5 @@ def is_found(item: Item, gold: GoldConstraint, read: list[Stated]) -> bool:
 def test_ten_thousand_fresh_problems_are_sound_and_nine_in_ten_constraints_are_found() -> None:
     items = [*generate(20261116, 10_000)]
     assert [item.id for item in items if is_unsound(item.text, item.answer)] == []
-    found = [
-        is_found(item, gold, read)
-        for item in items
-        for gold, read in spanned(item)
-    ]
+    found = [is_found(item, gold, read) for item in items for gold, read in spanned(item)]
     assert sum(found) >= 0.9 * len(found)

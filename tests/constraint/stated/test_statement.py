@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from cfr.constraint.demand import integer
-from cfr.constraint.stated import Stated, check_stated
+from cfr.constraint.stated import Stated, check_stated, read_stated
 
 WHOLE = Stated("domain", integer(), (0, 8), "The answer is an integer.")
 
@@ -14,3 +14,9 @@ WHOLE = Stated("domain", integer(), (0, 8), "The answer is an integer.")
 )
 def test_an_answer_is_checked(answer: str, truth: str) -> None:
     assert check_stated([WHOLE], answer) == ((WHOLE, truth),)
+
+
+def test_a_probability_in_percent_is_not_judged() -> None:
+    (chance,) = read_stated("What is the probability that it rains?")
+    assert check_stated([chance], "30%") == ((chance, "undecided"),)
+    assert check_stated([chance], "30") == ((chance, "violated"),)

@@ -24,14 +24,16 @@ _HEAD: Final = re.compile(
 _WHOLE: Final = re.compile(
     r"(?:(positive|negative|non-?negative)\s+)?(?:(?:even|odd|composite|prime|perfect|square|"
     rf"(?:{'|'.join(WORDS)}|\d\d?)-digit)\s+)*"
-    r"(?:integers?\b(?!\s+(?:coefficient|part|side|coordinate|length))|whole\s+number\b|natural\s+number\b)"
+    r"(?:integers?\b(?!\s+(?:coefficient|part|side|coordinate|length))|whole\s+number\b"
+    r"|natural\s+number\b)"
 )
 _NOUN: Final = re.compile(
     r"(?:(?:positive|negative|whole|natural|integer|composite|real|rational)\s+)*"
     r"(?:(?:number|integer|year|one|value|code)\b(?!\s+of\b)(?:\s+[a-z]\b)?)?"
 )
 _RELATIVE: Final = re.compile(
-    r"\s*(?:(?:that|which)\s+)?(?:one|they|you|we|it|he|she)\s+can\s+[a-z]+(?:\s+with\s+[^.?!,]{1,80})?"
+    r"\s*(?:(?:that|which)\s+)?(?:one|they|you|we|it|he|she)\s+can\s+[a-z]+(?:\s+with\s+"
+    r"[^.?!,]{1,80})?"
 )
 ANOTHER_BASE: Final = re.compile(
     r"\bbase\b|\bbinary\b|\bhexadecimal\b|\boctal\b|\bternary\b|_\{?\d"

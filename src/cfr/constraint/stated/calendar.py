@@ -18,7 +18,8 @@ _MONTHS: Final[tuple[str, ...]] = tuple(
 )
 _MONTH: Final = "|".join(_MONTHS)
 _DATE: Final = re.compile(
-    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})|({_MONTH})\s+(\d{{1,2}})(?:st|nd|rd|th)?)\b"
+    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})|({_MONTH})\s+(\d{{1,2}})(?:st|nd"
+    r"|rd|th)?)\b"
 )
 _DAILY: Final = re.compile(r"\bdays?\b|\bdaily\b")
 _COUNTED: Final = re.compile(r"\bhow\s+many\b")

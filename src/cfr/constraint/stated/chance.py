@@ -13,25 +13,31 @@ from cfr.constraint.stated.statement import Stated
 __all__ = ["read_angle", "read_chance", "read_options", "read_share"]
 
 _CHANCE: Final = re.compile(
-    rf"\b(?:{ASK})\s+(?:the\s+)?(?:exact\s+|total\s+|conditional\s+)?probability\s+(?:that|of)\b|\bhow\s+likely\s+is\b"
+    rf"\b(?:{ASK})\s+(?:the\s+)?(?:exact\s+|total\s+|conditional\s+)?probability\s+(?:that"
+    r"|of)\b|\bhow\s+likely\s+is\b"
 )
 _NOT_A_CHANCE: Final = re.compile(
-    r"\bpercent|%|\bper\s+cent|\bodds\b|\brecipro|\bratio\b|\btimes\b|\bmaxim|\b[a-z]\s*\+\s*[a-z]\b|\bnumerator\b"
+    r"\bpercent|%|\bper\s+cent|\bodds\b|\brecipro|\bratio\b|\btimes\b|\bmaxim"
+    r"|\b[a-z]\s*\+\s*[a-z]\b|\bnumerator\b"
 )
 _SHARE: Final = re.compile(
     r"\bwhat\s+percent(?:age)?\s+of\s+(?:the\s+|all\s+|these\s+|her\s+|his\s+|their\s+)*"
-    r"(?:students|people|children|members|voters|adults|boys|girls|men|women|players|employees|class|group)\b"
+    r"(?:students|people|children|members|voters|adults|boys|girls|men|women|players|employees"
+    r"|class|group)\b"
 )
 _COMPARED: Final = re.compile(
     r"\bmore\b|\bless\b|\bincrease|\bdecrease|\bchange|\bcompared\b|\bof\s+the\s+number\b"
 )
 _ANGLE: Final = re.compile(
-    rf"\b(?:{ASK})\s+(?:the\s+)?(?:degree\s+)?(?:measure|size|value)?(?:\s*,?\s*in\s+degrees\s*,?\s*)?\s*(?:of\s+)?"
-    r"(?:the\s+)?(?:(acute|obtuse|smallest|largest|interior|vertex|base|remaining|third|other|missing)\s+)*"
+    rf"\b(?:{ASK})\s+(?:the\s+)?(?:degree\s+)?(?:measure|size|value)?(?:\s*,?\s*in\s+"
+    r"degrees\s*,?\s*)?\s*(?:of\s+)?"
+    r"(?:the\s+)?(?:(acute|obtuse|smallest|largest|interior|vertex|base|remaining|third|other"
+    r"|missing)\s+)*"
     r"(?:interior\s+)?(?:angle\b(?!s)|\\angle\s*\{?[a-z]{1,3}|m\\angle)"
 )
 _NOT_AN_ANGLE: Final = re.compile(
-    r"\bradians?\b|\\angle[^.?]{1,40}[+*/-]|\btan|\bsin|\bcos|\bsum\b|\btotal\b|\bturn|\brotat|\bdirected\b"
+    r"\bradians?\b|\\angle[^.?]{1,40}[+*/-]|\btan|\bsin|\bcos|\bsum\b|\btotal\b|\bturn|\brotat"
+    r"|\bdirected\b"
     r"|\bpolar\b|\bcomplex\b|\bin\s+terms\b|\bfraction\b|\bratio\b|\bangle\s+between\b"
 )
 _OPTION: Final = re.compile(

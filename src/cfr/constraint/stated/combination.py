@@ -28,13 +28,15 @@ _UNITS: Final = {
     "centimetr": {"centimetr": 1, "cm": 1, "metr": 100, "m": 100},
 }
 _STOP: Final = (
-    r"(?:do|does|did|are|is|was|were|will|would|has|have|had|can|could|may|must|should|in|of|from|to|on"
+    r"(?:do|does|did|are|is|was|were|will|would|has|have|had|can|could|may|must|should|in|of"
+    r"|from|to|on"
     r"|remained|remain|left|altogether|there|celsius|more|lie|go|that|burnt|read|given|at)\b"
 )
 _ASKED: Final = re.compile(
     rf"\b(?:how\s+many|(?:find|what\s+is)\s+the\s+(?:total\s+)?number\s+of|what\s+number\s+of)\s+"
     rf"((?:(?!{_STOP}|and\b)[a-z]+\b\s*){{1,3}})(?={_STOP}|[?.])"
-    r"|\b(?:in|as\s+a\s+number\s+of)\s+(minutes|cents|centimetres|kilograms|degrees|metres|millimetres|grams)\b"
+    r"|\b(?:in|as\s+a\s+number\s+of)\s+(minutes|cents|centimetres|kilograms|degrees|metres"
+    r"|millimetres|grams)\b"
     r"|\b(?:final\s+|what\s+)(score)\b|\bteam's\s+(total)\b"
 )
 _IN_UNIT: Final = re.compile(r"\b(?:in|as\s+a\s+number\s+of)\s+(cents|minutes)\b")
@@ -78,19 +80,23 @@ _COMPARED: Final = re.compile(
 )
 _SHARED: Final = re.compile(
     r"\bper\b|\b(?:do|does|did|will|can|would|should|must|is|are|has|have)\s+(?:each|every)\b"
-    r"|\b(?:in|for|on|to)\s+(?:each|every)\b|\b(?:in|on|for)\s+an?\s+(?:box|bag|pack|group)\b|\beach\s*\?|\ba\s+(?:day|week|month|year|hour|minute)\b"
+    r"|\b(?:in|for|on|to)\s+(?:each|every)\b|\b(?:in|on|for)\s+an?\s+(?:box|bag|pack|group)\b"
+    r"|\beach\s*\?|\ba\s+(?:day|week|month|year|hour|minute)\b"
 )
 _TIMES: Final = re.compile(r"\b(second|minute|hour|day|week|fortnight|month|year|decade)s?\b")
 # Amounts for several things at once: the amount for one of them need not be whole.
 _BY_THE_LOT: Final = re.compile(
-    r"\b\d+\s+(?:[a-z]+\s+){1,2}?(?:costs?|for|weighs?|are\s+sold|sells?)\b|\bto\s+[a-z]+\s+(?:\d+|an?|one)\b"
+    r"\b\d+\s+(?:[a-z]+\s+){1,2}?(?:costs?|for|weighs?|are\s+sold|sells?)\b|\bto\s+[a-z]+\s+"
+    r"(?:\d+|an?|one)\b"
 )
 _START: Final = re.compile(
-    r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is|the\s+air\s+has)\b"
+    r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is"
+    r"|the\s+air\s+has)\b"
 )
 _REMAINDER: Final = re.compile(r"\bremainder\b[^,.;]{0,20},?\s*$")
 _WHOLE: Final = re.compile(
-    r"\bto\s+begin\s+with\b|\bwas\s+all\s+the\b|\b(?:are|were)\s+there\b|\bare\s+in\s+the\b|\bat\s+the\s+start\b|\bwas\s+all\b"
+    r"\bto\s+begin\s+with\b|\bwas\s+all\s+the\b|\b(?:are|were)\s+there\b|\bare\s+in\s+the\b"
+    r"|\bat\s+the\s+start\b|\bwas\s+all\b"
 )
 _OTHERS: Final = re.compile(r"\bothers?\b|\bthe\s+rest\b|\ba\s+(?:losing|clear|dry|lost)\b")
 _TEMPERATURE: Final = re.compile(r"\b(?:temperature|thermometer|celsius)\b")

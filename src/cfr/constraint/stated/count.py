@@ -19,8 +19,8 @@ _THINGS: Final = (
     "|factors|multiples|pairs|triples|quadruples|tuples|subsets|permutations|combinations"
     "|arrangements|sequences|paths|functions|polynomials|triangles|rectangles|quadrilaterals"
     "|parallelograms|trapezoids|polygons|vertices|edges|faces|diagonals|intersections"
-    "|elements|palindromes|squares|cubes|perfect squares|perfect cubes"
-    "|words|strings|codes|passwords|license plates|outcomes|colorings"
+    "|elements|palindromes|perfect squares|perfect cubes"
+    "|strings|codes|passwords|license plates|outcomes|colorings"
     "|colourings|tilings|lattice points"
     "|handshakes|committees|teams|outfits|values|matrices|partitions|games|matches"
     "|people|persons|students|children|kids|boys|girls|men|women|players|teachers|adults|guests"
@@ -32,11 +32,13 @@ _ADJECTIVES: Final = (
 )
 _HOW_MANY: Final = re.compile(
     rf"\bhow\s+many{_ADJECTIVES}\s+(?:{_THINGS})\b"
-    rf"|\b(?:find|determine|compute|calculate|what\s+is)\s+the\s+(?:total\s+)?number\s+of{_ADJECTIVES}\s+(?:{_THINGS})\b"
+    r"|\b(?:find|determine|compute|calculate|what\s+is)\s+the\s+(?:total\s+)?number\s+"
+    rf"of{_ADJECTIVES}\s+(?:{_THINGS})\b"
 )
 # An average of whole things need not be whole, and neither need a share.
 _FRACTIONAL: Final = re.compile(
-    r"\baverage|\bmean\b|\bexpected\b|\bexpect\b|\bper\b|\bestimate|\bapproximate|\bpercent|%|\bratio\b|\brate\b"
+    r"\baverage|\bmean\b|\bexpected\b|\bexpect\b|\bper\b|\bestimate|\bapproximate|\bpercent|%"
+    r"|\bratio\b|\brate\b"
     r"|\bfraction\b|\bprobab|\beach\s+(?:day|hour|week|month|year|minute)\b"
 )
 

@@ -15,23 +15,30 @@ __all__ = ["read_encoding"]
 _TERM: Final = r"(?:\d{1,4}\s*)?[a-z]"
 _ASKED: Final = re.compile(
     rf"\b(?:{ASK}|how\s+much\s+is|express|write|give)\s+(?:(?:the\s+)?(?:value|sum)\s+(?:of\s+)?)?"
-    rf"({_TERM}(?:\s*\+\s*{_TERM})*)(?=\s*(?:[.?!,;]|$|alone\b|if\b|where\b|when\b|given\b|as\b|for\b))"
+    rf"({_TERM}(?:\s*\+\s*{_TERM})*)(?=\s*(?:[.?!,;]|$|alone\b|if\b|where\b|when\b|given\b|as\b"
+    r"|for\b))"
 )
 _LETTERS: Final = r"[a-z](?:\s*,\s*(?:and\s+)?[a-z]|\s+and\s+[a-z])*"
 _KIND: Final = (
     r"(?:(?:all|both|distinct|relatively|mutually|pairwise|coprime|co-prime|prime|square-?free"
-    r"|positive|non-?negative|nonzero|whole|natural|not\s+necessarily|,|and|some|the|two|three)\s*)*"
+    r"|positive|non-?negative|nonzero|whole|natural|not\s+necessarily|,|and|some|the|two"
+    r"|three)\s*)*"
     r"(?:integers?|primes?|(?:whole|natural|prime)\s+numbers?)"
 )
 _DECLARED: Final = re.compile(
-    rf"(?<![a-z\\])({_LETTERS})\s*(?:,\s*)?(?:are|is|be|being|both)\s+(?:all\s+|both\s+|a\s+|an\s+)*({_KIND})"
+    rf"(?<![a-z\\])({_LETTERS})\s*(?:,\s*)?(?:are|is|be|being|both)\s+"
+    rf"(?:all\s+|both\s+|a\s+|an\s+)*({_KIND})"
 )
 _DECLARED_BEFORE: Final = re.compile(rf"\b({_KIND})\s+({_LETTERS})(?![a-z])")
 _LOWEST: Final = re.compile(
-    r"\b(?:in|to|is|into)\s+(?:its\s+|the\s+)?(?:lowest|simplest|reduced|simplified|most\s+simplified|fully\s+reduced)\s+(?:terms|form|fraction)"
-    r"|\bno\s+common\s+(?:factor|divisor)|\bcannot\s+be\s+(?:simplified|reduced)|\bsimplest\s+whole-number\s+form"
-    r"|\bsmallest\s+possible\s+whole\s+numbers|\bsimplify\s+the\s+ratio|\bcancell?ing\s+all\s+common\s+factors"
-    r"|\bin\s+its\s+simplest|\bfully\s+(?:simplified|reduced)|\bcancell?ing\s+every\s+common\s+factor"
+    r"\b(?:in|to|is|into)\s+(?:its\s+|the\s+)?(?:lowest|simplest|reduced|simplified|most\s+"
+    r"simplified|fully\s+reduced)\s+(?:terms|form|fraction)"
+    r"|\bno\s+common\s+(?:factor|divisor)|\bcannot\s+be\s+(?:simplified|reduced)|\bsimplest\s+"
+    r"whole-number\s+form"
+    r"|\bsmallest\s+possible\s+whole\s+numbers|\bsimplify\s+the\s+ratio|\bcancell?ing\s+all\s+"
+    r"common\s+factors"
+    r"|\bin\s+its\s+simplest|\bfully\s+(?:simplified|reduced)|\bcancell?ing\s+every\s+common\s+"
+    r"factor"
     r"|\b(?:lowest|simplest)\s+(?:terms|form)\b|\birreducible\b|\breduced\s+fraction\b"
 )
 _FRACTION: Final = re.compile(
@@ -142,7 +149,8 @@ _NUMERATOR: Final = re.compile(
     r"\b(?:sum\s+of|add)\s+(?:the|its)\s+numerator\s+and\s+(?:(?:the|its)\s+)?denominator\b"
 )
 _DENOMINATOR: Final = re.compile(
-    rf"\b{ASK}\s+(?:the|its)\s+denominator\b|\bwhich\s+number\s+(?:[a-z]\s+)?is\s+the\s+denominator\b"
+    rf"\b{ASK}\s+(?:the|its)\s+denominator\b|\bwhich\s+number\s+(?:[a-z]\s+)?is\s+the\s+"
+    r"denominator\b"
 )
 _TERMS: Final = re.compile(r"\badd\s+(?:up\s+)?(?:its|the)\s+terms\b")
 _CHANCE: Final = re.compile(r"\bprobability\b|\bchance\b|\blikely\b")

@@ -15,7 +15,8 @@ __all__ = ["read_grouping"]
 
 _L: Final = rf"({INTEGER}(?:\s*,\s*{INTEGER}|\s+(?:and|or)\s+{INTEGER})*)"
 _NONE_LEFT: Final = (
-    r"(?:with\s+(?:nobody|none|nothing|no\s+one)\s+left|without\s+(?:any\s+|a\s+)?(?:left|remainder)"
+    r"(?:with\s+(?:nobody|none|nothing|no\s+one)\s+left|without\s+(?:any\s+|a\s+)?(?:left"
+    r"|remainder)"
     r"|always\s+fill|exactly\b)"
 )
 # Each pattern names the group (a noun that must not be what is counted) and its size or sizes.
@@ -28,7 +29,8 @@ _GROUPS: Final = tuple(
         rf"\bfills?\s+(?P<group>[a-z]+)\s+of\s+{_L}\s+exactly\b",
         rf"\b(?:in|into)\s+(?P<group>[a-z]+)\s+of\s+{_L}[^.?!;]{{0,40}}?{_NONE_LEFT}",
         rf"\b(?:each|every)\s+(?P<group>[a-z]+)\s+must\s+(?:contain|hold)\s+exactly\s+{_L}",
-        rf"\b(?:each|every)\s+(?P<group>[a-z]+)\s+holds\s+exactly\s+{_L}[^.?!]{{0,40}}\bonly\s+full\b",
+        rf"\b(?:each|every)\s+(?P<group>[a-z]+)\s+holds\s+exactly\s+{_L}[^.?!]{{0,40}}\bonly\s+"
+        r"full\b",
         rf"\bequally\s+among\s+{_L}\s+(?P<group>[a-z]+)\s*,?\s*{_NONE_LEFT}",
     )
 )
@@ -42,20 +44,27 @@ _TOGETHER: Final = re.compile(
 _WHOLES: Final = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"({INTEGER})\s+[a-z]+\s+can\s+be\s+shared\s+(?:out\s+)?equally\s+among\s+them\s+{_NONE_LEFT}",
-        rf"({INTEGER})\s+(?!metres|meters|feet|inches|miles|litres|liters|hours|kilo|centi)[a-z]+\s+in(?:to)?\s+equal\s+(?P<group>rows|groups|teams|stacks|piles|columns)\b",
-        rf"({INTEGER})\s+(?P<item>[a-z]+)\s+into\s+[a-z]+\s*,\s*the\s+same\s+number\s+into\s+each\b",
-        rf"\bof\s+({INTEGER})\s+(?P<item>[a-z]+)\s+is\s+cut\s+into\s+equal\s+[a-z]+\s*,\s*each\s+a\s+whole\s+number\s+of\s+[a-z]+\s+long\b",
+        rf"({INTEGER})\s+[a-z]+\s+can\s+be\s+shared\s+(?:out\s+)?equally\s+among\s+them\s+"
+        rf"{_NONE_LEFT}",
+        rf"({INTEGER})\s+(?!metres|meters|feet|inches|miles|litres|liters|hours|kilo"
+        r"|centi)[a-z]+\s+in(?:to)?\s+equal\s+(?P<group>rows|groups|teams|stacks|piles"
+        r"|columns)\b",
+        rf"({INTEGER})\s+(?P<item>[a-z]+)\s+into\s+[a-z]+\s*,\s*the\s+same\s+number\s+into\s+"
+        r"each\b",
+        rf"\bof\s+({INTEGER})\s+(?P<item>[a-z]+)\s+is\s+cut\s+into\s+equal\s+"
+        r"[a-z]+\s*,\s*each\s+a\s+whole\s+number\s+of\s+[a-z]+\s+long\b",
     )
 )
 _HOW_MANY: Final = re.compile(r"\bhow\s+many\s+(?:of\s+(?:the\s+|these\s+)?)?(?:more\s+)?([a-z]+)")
 _OTHERWISE: Final = re.compile(r"\bwhich\s|\bwhat\s+(?:number|is\s+(?:it|the\s+last))\b")
 _REST: Final = re.compile(
-    r"\bleft\b(?!\s*(?:out|over)?\s*,)|\bremain|\bmore\b(?!\s+than)|\bextra\b|\bspare\b|\bneed|\bmissing\b|\bcannot\b|\bnot\b"
+    r"\bleft\b(?!\s*(?:out|over)?\s*,)|\bremain|\bmore\b(?!\s+than)|\bextra\b|\bspare\b|\bneed"
+    r"|\bmissing\b|\bcannot\b|\bnot\b"
     r"|\bwithout\b|\beach\b|\bper\b|\bleftover|\badd"
 )
 _CHANGED: Final = re.compile(
-    r"\b(?:removed?|added|broken|breaks|loses?|lost|gives?|gave|eats?|ate|buys?\s+another|half|percent|loose|single|extra)\b|%"
+    r"\b(?:removed?|added|broken|breaks|loses?|lost|gives?|gave|eats?|ate|buys?\s+another|half"
+    r"|percent|loose|single|extra)\b|%"
 )
 
 

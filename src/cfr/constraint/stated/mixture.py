@@ -21,7 +21,8 @@ __all__ = ["read_between_others", "read_kinds", "read_pieces", "read_price"]
 
 _NUMBER: Final = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
 _MORE: Final = re.compile(
-    r"\bhalf\b|\btwice\b|\bpercent|%|\baverage|\bratio\b|[/^*=+]|\bthird\b|\bdouble|-\s*\d|\bneeds?\b"
+    r"\bhalf\b|\btwice\b|\bpercent|%|\baverage|\bratio\b|[/^*=+]|\bthird\b|\bdouble|-\s*\d"
+    r"|\bneeds?\b"
 )
 
 
@@ -145,13 +146,17 @@ def _noun(plain: str, one: re.Match[str]) -> str:
 _UP: Final = r"more|older|longer|heavier|taller|higher|dearer|larger"
 _DOWN: Final = r"fewer|less|younger|shorter|lighter|lower|cheaper|smaller"
 _COMPARED: Final = re.compile(
-    rf"(?<![\w.,])(\d+)\s+(?:[a-z]+\s+)?(?:({_UP})|({_DOWN}))\s+than\s+(?:on\s+|in\s+)?(?:an?\s+|the\s+)?([a-z]{{2,}})"
+    rf"(?<![\w.,])(\d+)\s+(?:[a-z]+\s+)?(?:({_UP})|({_DOWN}))\s+than\s+(?:on\s+|in\s+)?"
+    rf"(?:an?\s+|the\s+)?([a-z]{{2,}})"
 )
 _TOGETHER: Final = re.compile(
     r"\btogether\b|\badd\s+up\b|\bshare\b|\bin\s+all\b|\baltogether\b|\bsum\b|\btotal\b"
 )
+# The total must be that of all: two of them together would leave the third out.
+_OF_ALL: Final = re.compile(r"\ball\b|\bshare\b|\bthe\s+three\b")
 _MEASURE: Final = re.compile(
-    r"\b(?:months?|years?|metres?|meters?|grams?|kilograms?|centimetres?|minutes?|hours?|litres?|degrees?)\b"
+    r"\b(?:months?|years?|metres?|meters?|grams?|kilograms?|centimetres?|minutes?|hours?"
+    r"|litres?|degrees?)\b"
 )
 
 
@@ -171,7 +176,7 @@ def read_between_others(reading: Reading) -> Iterator[Stated]:
     question = plain[slice(*reading.question)]
     if not re.search(rf"\b{up[4]}\b", question) or not _TOGETHER.search(plain) or "degree" in plain:
         return
-    if re.search(_COMPARED, question):
+    if re.search(_COMPARED, question) or not _OF_ALL.search(plain):
         return
     total = max(map(_value, numbers))
     low, high = Fraction(int(down[1])), (total - int(up[1])) / 2
@@ -225,7 +230,8 @@ _LENGTH: Final = re.compile(
     r"(?<![\w.,])(\d+)\s+m(?:etres?|eters?)?\s+(\d+)\s+c(?:m|entimet(?:re|er)s?)\b"
 )
 _IN_SMALL: Final = re.compile(
-    r"\bin\s+centimet(?:re|er)s(?:\s+only)?\b|\bhow\s+many\s+centimet(?:re|er)s\b|\bby\s+the\s+centimet(?:re|er)\b"
+    r"\bin\s+centimet(?:re|er)s(?:\s+only)?\b|\bhow\s+many\s+centimet(?:re|er)s\b|\bby\s+the\s+"
+    r"centimet(?:re|er)\b"
 )
 _PARTED: Final = re.compile(
     r"\bcut\s+into\b|\bdivid|\bshare|\bsplit\b|\bone\s+(?:piece|board|panel)\b|\bleft\b|\bremain"

@@ -24,7 +24,8 @@ ORDINALS: Final = {
 # A number that is the beginning of something longer (2.5, 3!, 4^n, 5 + x, 6%) is not this number.
 _DIGITS: Final = r"(?<![\d.,^_\\])(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,30})(?![\d\w]|[.,]\d)"
 _NO_MORE: Final = (
-    r"(?!\s*(?:[\^!+*/=%\\{_:<>-]|\s*\((?!\s*(?:both|incl))|times\b|percent\b|per\s?cent\b|divided\b|plus\b|minus\b"
+    r"(?!\s*(?:[\^!+*/=%\\{_:<>-]|\((?!\s*(?:both|incl))|times\b|percent\b|per\s?cent\b"
+    r"|divided\b|plus\b|minus\b"
     r"|factorial\b|squared\b|cubed\b|[b-z]\b))"
 )
 INTEGER: Final = f"{_DIGITS}{_NO_MORE}"

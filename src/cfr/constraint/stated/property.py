@@ -40,7 +40,8 @@ _L: Final = f"({NUMBERS})"
 # What may follow the number of a bound: a noun would make it a bound on something else.
 _FOLLOW: Final = (
     r"(?=\s*(?:[.,;:?!)]|$|(?:and|but|that|which|is|are|has|have|it|whose|with|of|inclusive"
-    r"|exclusive|leaves?|can|such|when|what|where|if|in|on|there|for|as|so|by|the|divisible|do|goes|without|neither|second|marbles|met(?:re|er)s)\b))"
+    r"|exclusive|leaves?|can|such|when|what|where|if|in|on|there|for|as|so|by|the|divisible|do"
+    r"|goes|without|neither|second|marbles|met(?:re|er)s)\b))"
 )
 _EACH: Final = r"(?:(?:both|each\s+of|all\s+of|all|the|numbers?|integers?)\s+)*"
 _YEAR: Final = r"(?:(?:the\s+)?(?:year|second|minute|day)\s+)?"
@@ -132,12 +133,14 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
         (rf"(?:(?:positive|proper)\s+)?(?:divisor|factor)\s+of\s+{_N}{_FOLLOW}", _divides),
         (rf"(?:divides|goes\s+into)\s+{_N}(?:\s+without\s+remainder)?{_FOLLOW}", _divides),
         (
-            rf"(?P<residue>{INTEGER})\s+(?:more|less)\s+than\s+a\s+multiple\s+of\s+(?P<modulus>{INTEGER})",
+            rf"(?P<residue>{INTEGER})\s+(?:more|less)\s+than\s+a\s+multiple\s+of\s+"
+            rf"(?P<modulus>{INTEGER})",
             _congruent,
         ),
         (
             rf"leav(?:es?|ing)\s+(?:a\s+|the\s+)?remainder\s+(?:of\s+)?(?P<residue>{INTEGER})\s+"
-            rf"(?:when|on|upon|if|after)\s+(?:it\s+is\s+)?(?:divided|division|dividing)\s+by\s+(?P<modulus>{INTEGER})",
+            r"(?:when|on|upon|if|after)\s+(?:it\s+is\s+)?(?:divided|division|dividing)\s+by\s+"
+            rf"(?P<modulus>{INTEGER})",
             _congruent,
         ),
         (
@@ -147,11 +150,13 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
         (rf"(?:strictly\s+)?between\s+{_N}\s+and\s+{_N}{_FOLLOW}", _between),
         (rf"from\s+{_N}\s+to\s+{_N}{_FOLLOW}", _between),
         (
-            rf"(?:(?:strictly\s+)?(?:greater|larger|more|bigger|higher)\s+than|above|over|exceeds|after)\s+{_YEAR}{_N}{_FOLLOW}",
+            r"(?:(?:strictly\s+)?(?:greater|larger|more|bigger|higher)\s+than|above|over"
+            rf"|exceeds|after)\s+{_YEAR}{_N}{_FOLLOW}",
             _bound(above, "greater than"),
         ),
         (
-            rf"(?:(?:strictly\s+)?(?:less|smaller|fewer|lower)\s+than|below|under|before)\s+{_YEAR}{_N}{_FOLLOW}",
+            r"(?:(?:strictly\s+)?(?:less|smaller|fewer|lower)\s+than|below|under|before)\s+"
+            rf"{_YEAR}{_N}{_FOLLOW}",
             _bound(below, "less than"),
         ),
         (
@@ -159,7 +164,8 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
             _bound(at_least, "at least"),
         ),
         (
-            rf"(?:at\s+most|not?\s+(?:more|greater|larger|bigger)\s+than|(?:does\s+)?not\s+exceed(?:ing)?)\s+{_N}{_FOLLOW}",
+            r"(?:at\s+most|not?\s+(?:more|greater|larger|bigger)\s+than|(?:does\s+)?not\s+"
+            rf"exceed(?:ing)?)\s+{_N}{_FOLLOW}",
             _bound(at_most, "at most"),
         ),
         (
@@ -167,11 +173,13 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
             _digit_sum,
         ),
         (
-            rf"digits\s+(?:of\s+(?:a|the|this)\s+(?:[a-z]+\s+){{0,2}}[a-z]+\s+)?(?:add\s+up\s+to|sum\s+to|with\s+(?:the\s+)?sum|have\s+(?:a|the)\s+sum\s+(?:of\s+)?)\s*{_N}",
+            rf"digits\s+(?:of\s+(?:a|the|this)\s+(?:[a-z]+\s+){{0,2}}[a-z]+\s+)?(?:add\s+up\s+"
+            rf"to|sum\s+to|with\s+(?:the\s+)?sum|have\s+(?:a|the)\s+sum\s+(?:of\s+)?)\s*{_N}",
             _digit_sum,
         ),
         (
-            rf"(?:the\s+)?sum\s+of\s+(?:its|whose|the)\s+digits\s+(?:is|equals|is\s+equal\s+to)\s+{_N}{_FOLLOW}",
+            r"(?:the\s+)?sum\s+of\s+(?:its|whose|the)\s+digits\s+(?:is|equals|is\s+equal\s+"
+            rf"to)\s+{_N}{_FOLLOW}",
             _digit_sum,
         ),
         (rf"{_COUNT}\s+digits\s+with\s+(?:the\s+)?sum\s+{_N}", _digits),
@@ -183,13 +191,16 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
 
 _LINK: Final = re.compile(
     r"[\s,]*(?:\b(?:and|but|that|which|is|are|be|being|both|also|it|must|has|have|lies?|whose|with"
-    r"|having|exactly|there|wants?|only|possible|other|a|an|its|their|the|number|integer|whole|positive|year|code|page|still|of\s+some\s+[a-z]+)\b[\s,]*)*"
+    r"|having|exactly|there|wants?|only|possible|other|a|an|its|their|the|number|integer|whole"
+    r"|positive|year|code|page|still|of\s+some\s+[a-z]+)\b[\s,]*)*"
 )
 # How a property can begin; it spares most places the trial of every pattern.
 _OPENING: Final = re.compile(
     r"even|odd|exactly|divis|multiple|both|each|all|the\b|number|integer|can\b|be\b|positive|proper"
-    r"|factor|divides|goes|\d|leav|congruent|strictly|between|from|greater|larger|more|bigger|higher"
-    r"|above|over|exceeds|after|less|smaller|fewer|lower|below|under|before|at\b|not?\b|does|a\b|digit"
+    r"|factor|divides|goes|\d|leav|congruent|strictly|between|from|greater|larger|more|bigger"
+    r"|higher"
+    r"|above|over|exceeds|after|less|smaller|fewer|lower|below|under|before|at\b|not?\b|does"
+    r"|a\b|digit"
     rf"|sum|prime|perfect|{'|'.join(WORDS)}"
 )
 _OR: Final = re.compile(r"[\s,]*(?:of\s+them\s*)?or\b|\s*(?:plus|minus|times)\b")

@@ -41,7 +41,8 @@ _NUMBER: Final = re.compile(
     rf"(?<![\w.,])(?:(\d+(?:,\d{{3}})*(?:\.\d+)?)(?!\w)|({'|'.join(WORDS)})\b)"
 )
 _PRONOUN: Final = re.compile(
-    r"\b(?:other|each|every|any|this|that|the|next|which|wrong|right|larger|smaller|clear|plain|short"
+    r"\b(?:other|each|every|any|this|that|the|next|which|wrong|right|larger|smaller|clear|plain"
+    r"|short"
     r"|long|last|[a-z]+ing|an?\s+[a-z]+)\s+$"
 )
 _LIMIT: Final = re.compile(r"\b(?:at\s+least|at\s+most|more\s+than|less\s+than|fewer\s+than)\s+$")
@@ -56,17 +57,22 @@ _SINGULAR: Final = re.compile(r"\s+(?:line|straight|slab|turn|time|day|side|piec
 _GOES_ON: Final = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+|or\s+)(?:minus\s+)?\d")
 _NOUNS: Final = re.compile(r"(?:\s*-?\s*[a-z]+){0,3}")
 _OF: Final = re.compile(
-    r"\s*(?:(?:(won|lost|drawn|tied|back|forwards?)\b)|of\s+(?:(them|these|those|which|it)\b|(?:(?:the|these|those|this|his|her)\s+(?:\d+\s+)?|\d+\s+)([a-z]+)))"
+    r"\s*(?:(?:(won|lost|drawn|tied|back|forwards?)\b)|of\s+(?:(them|these|those|which|it)\b|"
+    r"(?:(?:the|these|those|this|his|her)\s+(?:\d+\s+)?|\d+\s+)([a-z]+)))"
 )
 # A clause that tells how much there is in one of many: "each pack holds", "a win brings".
 _RATE: Final = re.compile(
     r"\b(?:each|every|all|any|per)\b|\ban?\s+(?:[a-z]+\s+){1,4}?"
-    r"(?:has|holds?|takes?|costs?|pays?|brings?|gives?|earns?|means|counts|makes?|carries|contains|weighs|for)\b"
-    r"|\blength(?:\s+of)?\b|\bsteps\s+of\b|\bpieces\s+of\b|\bbunches\s+of\b|\b(?:one|an?)\s+turn\b|\bdistance\s+of\b|\b(?:in|into)\s+[a-z]+\s+of\s*$"
+    r"(?:has|holds?|takes?|costs?|pays?|brings?|gives?|earns?|means|counts|makes?|carries"
+    r"|contains|weighs|for)\b"
+    r"|\blength(?:\s+of)?\b|\bsteps\s+of\b|\bpieces\s+of\b|\bbunches\s+of\b|\b(?:one|an?)\s+"
+    r"turn\b|\bdistance\s+of\b|\b(?:in|into)\s+[a-z]+\s+of\s*$"
 )
 _IN_EACH: Final = re.compile(
-    r"\s*(?:[a-z]+\s+){0,3}?(?:each|every|apiece|per)\b|\s*(?:[a-z]+\s+){0,3}?(?:on|in|to|for)\s+(?:an?|other|any)\s"
-    r"|\s*(?:[a-z]+\s+){1,2}?an?\s+(?:hour|day|week|minute|season|month|year)\b|\s*degrees\s+(?:colder|warmer)\b"
+    r"\s*(?:[a-z]+\s+){0,3}?(?:each|every|apiece|per)\b|\s*(?:[a-z]+\s+){0,3}?(?:on|in|to"
+    r"|for)\s+(?:an?|other|any)\s"
+    r"|\s*(?:[a-z]+\s+){1,2}?an?\s+(?:hour|day|week|minute|season|month|year)\b|\s*degrees\s+"
+    r"(?:colder|warmer)\b"
 )
 
 

@@ -25,7 +25,8 @@ _ASKED: Final = re.compile(
     rf"(?: does| do| did| will| are for| that| is for)+ (?:then )?({_NAME})\b"
 )
 _CHANGED: Final = re.compile(
-    r"\b(?:then\s+gives?|later|after\s+that|originally|before|half|percent|more\s+than|fewer\s+than|buys|loses)\b|%"
+    r"\b(?:then\s+gives?|later|after\s+that|originally|before|half|percent|more\s+than|fewer\s+"
+    r"than|buys|loses)\b|%"
 )
 
 
@@ -44,6 +45,18 @@ def read_ratio(reading: Reading) -> Iterator[Stated]:
     if len(fitting) != 1 or not common:
         return
     term = terms[fitting[0].index(asked[1])] // common
-    if term:
+    if term and _comes_out(reading.plain, ratios[0], sum(terms) // common):
         words = f"The answer is a whole share, and so a multiple of {term}."
         yield Stated("modular", divisible(term), ratios[0].span(), words)
+
+
+def _comes_out(plain: str, ratio: re.Match[str], parts: int) -> bool:
+    """Whether a number of the text, or a difference of two, can be shared without a fraction."""
+    given = plain[: ratio.start()] + plain[ratio.end() :]
+    numbers = [int(one) for one in _NUMBER.findall(given)][:_MOST]
+    differences = (first - second for first in numbers for second in (0, *numbers))
+    return any(value > 0 and value % parts == 0 for value in differences)
+
+
+_NUMBER: Final = re.compile(r"(?<![\d.,])\d{1,9}(?![\d.,]*\d)")
+_MOST: Final = 10

@@ -7,6 +7,7 @@ find a word of each group.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
@@ -203,6 +204,8 @@ def read_stated(text: str) -> tuple[Stated, ...]:
     if len(text) > LONGEST:
         return ()
     plain = plain_text(text)
+    if len(plain) > _LONG and _GAP.search(plain):
+        return ()
     called, in_parts = _called(plain)
     if not called:
         return ()
@@ -211,6 +214,11 @@ def read_stated(text: str) -> tuple[Stated, ...]:
         return ()
     found = {(one.span, str(one.predicate)): one for rule in called for one in rule(reading)}
     return tuple(sorted(found.values(), key=lambda one: (one.span, one.kind)))
+
+
+# Patterns that allow blanks in two places are slow on thousands of them, which no problem has.
+_LONG: Final = 2_000
+_GAP: Final = re.compile(r"\s{200}")
 
 
 def _called(plain: str) -> tuple[list[Rule], bool]:

@@ -22,11 +22,13 @@ _DIVISOR: Final = re.compile(
 )
 _POLYNOMIAL: Final = re.compile(r"\bpolynomial|\bdivided\s+by\s+\(?\d*\s*[a-z]\s*[\^+-]|\bmatri")
 _MODULO: Final = re.compile(
-    rf"\b(?:{ASK})\s[^,;?]{{1,120}}?[\s(,](?:modulo|mod|\\pmod|\\bmod)\s*\{{?\s*({INTEGER})\s*\}}?\s*\)?\s*[.?]"
+    rf"\b(?:{ASK})\s[^,;?]{{1,120}}?[\s(,](?:modulo|mod|\\pmod"
+    rf"|\\bmod)\s*\{{?\s*({INTEGER})\s*\}}?\s*\)?\s*[.?]"
 )
 _NOT_THE_RESIDUE: Final = re.compile(
     r"\bhow\s+many|\bnumber\s+of|\bsum\b|\ball\b|\bsolutions?\b|\bsmallest|\blargest|\bleast\b"
-    r"|\bgreatest|\border\b|\bproduct\s+of|\bvalues\b|\bsuch\s+that|\bsatisf|\binverses\b|\bpositive|\bcongruent|\\equiv|\bwhich\b|="
+    r"|\bgreatest|\border\b|\bproduct\s+of|\bvalues\b|\bsuch\s+that|\bsatisf|\binverses\b"
+    r"|\bpositive|\bcongruent|\\equiv|\bwhich\b|="
 )
 _LAST: Final = re.compile(
     rf"\b{ASK}\s+the\s+(?:last|final|rightmost)\s+({'|'.join(WORDS)}|\d)\s+(?:nonzero\s+)?digits\b"
@@ -34,7 +36,8 @@ _LAST: Final = re.compile(
 )
 _PLACE: Final = re.compile(
     rf"\b{ASK}\s+the\s+(?:(?:last|final|leading|first|leftmost|rightmost|middle|unknown|missing|"
-    rf"units|unit's|ones|tens|hundreds|thousands|ten-?thousands|tenths|hundredths|{'|'.join(ORDINALS)})\s+)"
+    r"units|unit's|ones|tens|hundreds|thousands|ten-?thousands|tenths|hundredths"
+    rf"|{'|'.join(ORDINALS)})\s+)"
     rf"(?:nonzero\s+|decimal\s+)?digit\b(?!s)"
 )
 
@@ -84,23 +87,30 @@ _SUM_IS: Final = tuple(
     re.compile(pattern)
     for pattern in (
         rf"\b(?:sum|total)\b[^.?!]{{0,40}}?\bcongruent\s+to\s+{_R}\s+(?:modulo|mod)\s+{_M}",
-        rf"\b(?:sum|total)\b[^.?!]{{0,40}}?\b(?:modulo|mod)\s+{_M}\s*,?\s*(?:which\s+)?(?:is|today)\s+{_R}",
+        rf"\b(?:sum|total)\b[^.?!]{{0,40}}?\b(?:modulo|mod)\s+{_M}\s*,?\s*(?:which\s+)?(?:is"
+        rf"|today)\s+{_R}",
         rf"\bremainder\s+of\s+(?:their|the)\s+sum\s+modulo\s+{_M}\s*,\s*in\s+this\s+case\s+{_R}",
-        rf"\bdivided\s+by\s+{_M}\s*,\s*the\s+sum\b[^.?!]{{0,120}}?\bleaves?\s+(?:the\s+|a\s+)?remainder\s+{_R}",
+        rf"\bdivided\s+by\s+{_M}\s*,\s*the\s+sum\b[^.?!]{{0,120}}?\bleaves?\s+(?:the\s+|a\s+"
+        rf")?remainder\s+{_R}",
         rf"\bmodulo\s+{_M}\s*,?\s*(?:the\s+)?(?:sum|total)\s+is\s+{_R}",
-        rf"\b(?:sum|total)\b[^.?!]{{0,20}}?\bleaves\s+(?:the\s+|a\s+)?remainder\s+(?:of\s+)?{_R}\s+(?:on|when|upon)\s+(?:division|divided)\s+by\s+{_M}",
-        rf"\bcheck\s+the\s+sum\b[^.?!]{{0,60}}?\bremainder\s+when\s+divided\s+by\s+{_M}[^.?!]{{0,60}}?\bfinds\s+{_R}",
+        rf"\b(?:sum|total)\b[^.?!]{{0,20}}?\bleaves\s+(?:the\s+|a\s+)?remainder\s+(?:of\s+"
+        rf")?{_R}\s+(?:on|when|upon)\s+(?:division|divided)\s+by\s+{_M}",
+        rf"\bcheck\s+the\s+sum\b[^.?!]{{0,60}}?\bremainder\s+when\s+divided\s+by\s+"
+        rf"{_M}[^.?!]{{0,60}}?\bfinds\s+{_R}",
     )
 )
 _DIVIDEND: Final = re.compile(
-    rf"\b(?:integer|number)\s+(?:[a-z]\s+)?is\s+divided\s+by\s+{_M}\s*[.;,]\s+(?:and\s+)?(?:the\s+)?remainder\s+is\s+{_R}"
-    rf"|\bwith\s+remainder\s+(?P<rest>{INTEGER})\s*,\s*the\s+number\s+[a-z]\s+is\s+divided\s+by\s+(?P<by>{INTEGER})"
+    rf"\b(?:integer|number)\s+(?:[a-z]\s+)?is\s+divided\s+by\s+{_M}\s*[.;,]\s+(?:and\s+)?"
+    rf"(?:the\s+)?remainder\s+is\s+{_R}"
+    rf"|\bwith\s+remainder\s+(?P<rest>{INTEGER})\s*,\s*the\s+number\s+[a-z]\s+is\s+divided\s+"
+    rf"by\s+(?P<by>{INTEGER})"
 )
 _DIVIDEND_ASKED: Final = re.compile(
     rf"\b{ASK}\s+(?:(?:the|this)\s+)?(?:integer|number|[a-z])\s*[?.]"
 )
 _SUM_ASKED: Final = re.compile(
-    rf"\b(?:{ASK}|how\s+large\s+is|what\s+does)\s+the\s+(?:sum|total|addition)\b|\bhow\s+many\b[^?]{{0,60}}\b(?:today|in\s+all|altogether|in\s+total)\b"
+    rf"\b(?:{ASK}|how\s+large\s+is|what\s+does)\s+the\s+(?:sum|total|addition)\b|\bhow\s+"
+    rf"many\b[^?]{{0,60}}\b(?:today|in\s+all|altogether|in\s+total)\b"
     r"|\bnumber\s+of\b[^.?]{0,60}\btogether\b"
 )
 

@@ -32,9 +32,11 @@ _DECIMALS: Final = re.compile(
     rf"\b(?:to|correct\s+to)\s+({'|'.join(WORDS)}|\d)\s+decimal\s+(?:places?|digits?)\b"
 )
 _TRUNCATED: Final = re.compile(
-    r"\b(?:truncated?|cut|cutting)\b[^.?!;]{0,40}?\bafter\s+the\s+(?:([a-z]+)\s+)?decimal\s+(?:place|point|digit)\b"
+    r"\b(?:truncated?|cut|cutting)\b[^.?!;]{0,40}?\bafter\s+the\s+(?:([a-z]+)\s+)?decimal\s+"
+    r"(?:place|point|digit)\b"
     r"|\bdigits?\s+after\s+the\s+(?:([a-z]+)\s+)?decimal\s+(?:place|point)"
-    r"(?=\s+(?:are|is)\s+(?:deleted|dropped|cut|left)|\s+instead\s+of\s+rounding|\s*,\s*without\s+rounding)"
+    r"(?=\s+(?:are|is)\s+(?:deleted|dropped|cut|left)|\s+instead\s+of\s+rounding"
+    r"|\s*,\s*without\s+rounding)"
 )
 _MULTIPLE: Final = re.compile(
     rf"\b(?:to|down\s+to|up\s+to)\s+the\s+(?:nearest|next)\s+multiple\s+of\s+({INTEGER})"

@@ -20,12 +20,14 @@ _RANGE: Final = re.compile(
 )
 _MULTIPLE: Final = re.compile(rf"\b(?:multiples?\s+of|divisible\s+by)\s+({INTEGER})")
 _NEGATED: Final = re.compile(
-    r"\b(?:not|no|never|instead|except|skip\w*|wip\w*\s+out|thrown?\s+away|throws\s+away|remov\w*|cross\w*\s+out"
+    r"\b(?:not|no|never|instead|except|skip\w*|wip\w*\s+out|thrown?\s+away|throws\s+away"
+    r"|remov\w*|cross\w*\s+out"
     r"|eras\w*|exclud\w*|without|leav\w*\s+out|delet\w*|neither)\b"
 )
 _HOW_MANY: Final = re.compile(r"\bhow\s+many\b|\bfind\s+the\s+number\s+of\b")
 _OTHER: Final = re.compile(
-    r"\b(?:prime|even|odd|square|digit|sum|twice|two|three|half|percent|both\s+(?!included)|also|or)\b"
+    r"\b(?:prime|even|odd|square|digit|sum|twice|two|three|half|percent|both\s+(?!included)"
+    r"|also|or)\b"
 )
 _ALL: Final = re.compile(r"\d+")
 
@@ -62,11 +64,14 @@ _LARGEST: Final = (
 )
 _SMALLEST: Final = r"(?:smallest|lowest|least|lightest|cheapest|shortest|worst|youngest)"
 _EXTREMES: Final = re.compile(
-    rf"\bthe\s+top\s+[a-z]+\s+and\s+the\s+bottom\s+[a-z]+\b|\b(?:the\s+)?(?:{_LARGEST}\s+and\s+(?:the\s+)?{_SMALLEST}|{_SMALLEST}\s+and\s+(?:the\s+)?{_LARGEST})\b"
+    rf"\bthe\s+top\s+[a-z]+\s+and\s+the\s+bottom\s+[a-z]+\b|\b(?:the\s+)?(?:{_LARGEST}\s+and\s+"
+    rf"(?:the\s+)?{_SMALLEST}|{_SMALLEST}\s+and\s+(?:the\s+)?{_LARGEST})\b"
 )
 _LEFT_OUT: Final = re.compile(
-    r"\bleav\w*\s+out\b|\bleft\s+out\b|\bnot\s+count|\ball\s+but\b|\bput\s+aside\b|\bwithout\b|\bexcept\b|\bdrop"
-    r"|\bignor|\bstrik|\bstruck\b|\bdo\s+not\s+count|\bremov|\bset\s+aside\b|\bcross\w*\s+out\b|\bdiscard|\btakes?\s+away\b"
+    r"\bleav\w*\s+out\b|\bleft\s+out\b|\bnot\s+count|\ball\s+but\b|\bput\s+aside\b|\bwithout\b"
+    r"|\bexcept\b|\bdrop"
+    r"|\bignor|\bstrik|\bstruck\b|\bdo\s+not\s+count|\bremov|\bset\s+aside\b|\bcross\w*\s+out\b"
+    r"|\bdiscard|\btakes?\s+away\b"
 )
 _LIST: Final = re.compile(NUMBERS)
 _DIGITS: Final = re.compile(r"\d+(?:\s*,\s*\d+)*(?:\s*,?\s+and\s+\d+)?")
@@ -93,11 +98,13 @@ def read_extremes(reading: Reading) -> Iterator[Stated]:
 
 _EVERY_PAIR: Final = re.compile(
     r"\b(?:each|every)\s+[a-z]+\b[^.?!,;]{1,40}?\b(?:each|every)\s+other\s+[a-z]+"
-    r"|\b(?:every|any|each)\s+two\s+(?:of\s+\d+\s+)?[a-z]+|\beveryone\b[^.?!,;]{1,40}?\beveryone\s+else\b"
+    r"|\b(?:every|any|each)\s+two\s+(?:of\s+\d+\s+)?[a-z]+"
+    r"|\beveryone\b[^.?!,;]{1,40}?\beveryone\s+else\b"
     r"|\beach\s+[a-z]+\s+is\s+[a-z]+\s+once\s+with\s+each\s+other\s+[a-z]+"
 )
 _TWICE: Final = re.compile(
-    r"\btwice\b|\btwo\s+games\b|\bthree\s+times\b|\btwo\s+(?:lines|photo|matches)|\bhalf\b|\bper\b|\baverage|[%+*/^]|\.\d"
+    r"\btwice\b|\btwo\s+games\b|\bthree\s+times\b|\btwo\s+(?:lines|photo|matches)|\bhalf\b"
+    r"|\bper\b|\baverage|[%+*/^]|\.\d"
 )
 
 

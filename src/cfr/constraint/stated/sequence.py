@@ -16,8 +16,10 @@ __all__ = ["read_consecutive", "read_mean", "read_multiples", "read_rank"]
 
 _COUNT: Final = rf"(?:({INTEGER})|({'|'.join(WORDS)}))"
 _RUN: Final = re.compile(
-    rf"(?:\b(?P<words>{'|'.join(WORDS)})\s+|(?P<count>{INTEGER})\s+)?\bconsecutive\s+(?:positive\s+)?"
-    rf"(?:(?P<parity>even|odd)\s+(?:positive\s+)?(?:integers|numbers)|multiples\s+of\s+(?P<step>{INTEGER})|(?:integers|numbers|whole\s+numbers))"
+    rf"(?:\b(?P<words>{'|'.join(WORDS)})\s+|(?P<count>{INTEGER})\s+)?\bconsecutive\s+"
+    r"(?:positive\s+)?"
+    r"(?:(?P<parity>even|odd)\s+(?:positive\s+)?(?:integers|numbers)|multiples\s+of\s+"
+    rf"(?P<step>{INTEGER})|(?:integers|numbers|whole\s+numbers))"
 )
 _EXTREME: Final = (
     r"(?:(?P<rank>second|third|fourth|fifth)\s+)?"
@@ -25,11 +27,13 @@ _EXTREME: Final = (
 )
 _ASKED: Final = re.compile(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?:value\s+of\s+the\s+)?{_EXTREME}"
-    r"(?:\s+(?:(?:[a-z]+\s+)?number|integer|one|term|of\s+(?:them|these|the)))?(?=\s*(?:[?.]|in\b|on\b|of\b|\d|(?:\w+\s+)?(?:integers|numbers|consecutive)\b))"
+    r"(?:\s+(?:(?:[a-z]+\s+)?number|integer|one|term|of\s+(?:them|these|the)))?(?=\s*(?:[?.]"
+    r"|in\b|on\b|of\b|\d|(?:\w+\s+)?(?:integers|numbers|consecutive)\b))"
 )
 _HOLDS: Final = re.compile(rf"\bhas\s+the\s+[a-z]+\s+with\s+the\s+{_EXTREME}\s+number\b")
 _SUM: Final = re.compile(
-    rf"\b(?:gets|give|make|sum\s+(?:of\s+[^.?!,]{{1,40}}?)?is|adds?\s+up\s+to|(?:the|their)\s+sum\s+is|a\s+sum\s+of|sum\s+to|total)\s+({INTEGER})"
+    rf"\b(?:gets|give|make|sum\s+(?:of\s+[^.?!,]{{1,40}}?)?is|adds?\s+up\s+to|(?:the|their)\s+"
+    rf"sum\s+is|a\s+sum\s+of|sum\s+to|total)\s+({INTEGER})"
 )
 
 
@@ -89,12 +93,15 @@ _MEAN: Final = re.compile(
     r"\b(?:mean|average)\s+of\b|\bhalfway\s+between\b|\b(?:their|arithmetic)\s+(?:mean|average)\b"
 )
 _ODD: Final = re.compile(
-    r"\b(even|odd)\s+(?:positive\s+)?(?:numbers?|integers|seats|side)\b|\bconsecutive\s+(?:even|odd)\b"
+    r"\b(even|odd)\s+(?:positive\s+)?(?:numbers?|integers|seats|side)\b|\bconsecutive\s+(?:even"
+    r"|odd)\b"
 )
 _LEAST: Final = re.compile(
-    rf"\b(?:at\s+least|(?:smallest|least)(?:\s+number)?\s+(?:is|being|one\s+is)|beginning\s+with(?:\s+number)?|starting\s+(?:at|with|from))\s+({INTEGER})"
+    r"\b(?:at\s+least|(?:smallest|least)(?:\s+number)?\s+(?:is|being|one\s+is)|beginning\s+"
+    rf"with(?:\s+number)?|starting\s+(?:at|with|from))\s+({INTEGER})"
     rf"|(?:\bnumber\s+({INTEGER})\s+is\s+the\s+(?:smallest|least)|\bfrom\s+({INTEGER})\s+on\b)"
-    rf"|\b(?:(?P<top>largest|greatest)|smallest|least)\s+of\s+{INTEGER}\s+consecutive\s+(?:even|odd)\s+integers\s+is\s+({INTEGER})"
+    rf"|\b(?:(?P<top>largest|greatest)|smallest|least)\s+of\s+{INTEGER}\s+consecutive\s+(?:even"
+    rf"|odd)\s+integers\s+is\s+({INTEGER})"
 )
 _ALL: Final = re.compile(INTEGER)
 
@@ -123,17 +130,21 @@ def read_mean(reading: Reading) -> Iterator[Stated]:
 
 
 _MULTIPLES: Final = re.compile(
-    rf"\bmultiples?\s+of\s+({INTEGER})|\ball\s+(?:its|the|of\s+the)\s+numbers\s+(?:being\s+|are\s+)?divisible\s+by\s+({INTEGER})"
+    rf"\bmultiples?\s+of\s+({INTEGER})|\ball\s+(?:its|the|of\s+the)\s+numbers\s+(?:being\s+"
+    rf"|are\s+)?divisible\s+by\s+({INTEGER})"
 )
 _SUM_ASKED: Final = re.compile(
     rf"\b(?:{ASK})\s+(?:their\s+sum\b|the\s+sum\s+of\s+(?:the|these|all|them|those)\s*(?:the\s+)?"
-    r"(?:list|numbers|multiples|terms|integers|(?:\d+\s+)?(?:largest|smallest|first|positive)\s+multiples)?\s*(?=[?.]|of\b|less|that|between|from))|\bwhat\s+do\b[^?]{0,60}\badd\s+up\s+to\b"
+    r"(?:list|numbers|multiples|terms|integers|(?:\d+\s+)?(?:largest|smallest|first"
+    r"|positive)\s+multiples)?\s*(?=[?.]|of\b|less|that|between|from))|\bwhat\s+"
+    r"do\b[^?]{0,60}\badd\s+up\s+to\b"
 )
 
 
 _EACH_MULTIPLE: Final = re.compile(r"\b(?:each|every)\b[^.?!;,]{0,30}?\ba?\s*multiple\s+of\b")
 _TOTAL_ASKED: Final = re.compile(
-    r"\bhow\s+many\b[^?]{0,60}\b(?:in\s+the\s+(?:choir|whole)|altogether|in\s+all|in\s+total|whole)\b"
+    r"\bhow\s+many\b[^?]{0,60}\b(?:in\s+the\s+(?:choir|whole)|altogether|in\s+all|in\s+total"
+    r"|whole)\b"
 )
 
 
@@ -158,10 +169,12 @@ def read_multiples(reading: Reading) -> Iterator[Stated]:
 
 
 _RANK: Final = re.compile(
-    rf"\b(?:{ASK})\s+(?:the\s+)?(?P<rank>second|third|fourth|fifth)\s+(?P<end>largest|smallest|greatest|lowest|highest|least)\b"
+    rf"\b(?:{ASK})\s+(?:the\s+)?(?P<rank>second|third|fourth|fifth)\s+(?P<end>largest|smallest"
+    r"|greatest|lowest|highest|least)\b"
 )
 _ONCE: Final = re.compile(
-    r"\b(?:duplicates|(?:only|counted|there|stands)\s+once|same\s+element|as\s+one\s+(?:number|value)"
+    r"\b(?:duplicates|(?:only|counted|there|stands)\s+once|same\s+element|as\s+one\s+(?:number"
+    r"|value)"
     r"|same\s+[a-z]+\s+twice|distinct|repeated)\b"
 )
 _LIST: Final = re.compile(NUMBERS)

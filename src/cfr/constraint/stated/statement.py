@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from cfr.answer.expression.value import read_answer
+from cfr.constraint.demand import between
 from cfr.constraint.predicate import Predicate, Truth, holds
 from cfr.constraint.spec import Kind
 
@@ -30,4 +32,15 @@ def check_stated(stated: Iterable[Stated], answer: str) -> tuple[tuple[Stated, T
     value = read_answer(answer)
     if value is None:
         return tuple((one, "undecided") for one in stated)
-    return tuple((one, holds(one.predicate, value)) for one in stated)
+    return tuple(
+        (one, "undecided" if _is_share(one, answer) else holds(one.predicate, value))
+        for one in stated
+    )
+
+
+def _is_share(one: Stated, answer: str) -> bool:
+    """Whether a probability is answered in per cent, which are read as their own number."""
+    return one.predicate == _CHANCE and ("%" in answer or "percent" in answer)
+
+
+_CHANCE: Final = between(0, 1)
