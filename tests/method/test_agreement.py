@@ -6,6 +6,7 @@ from cfr.constraint import demand
 from cfr.constraint.stated import Stated
 from cfr.method import Direct, agreement, make
 from cfr.method.agreement import UntilAgreed, Vote, count_sound, first_with, value_ballot
+from cfr.method.plugin import MethodError
 from cfr.method.program import Programmed
 from cfr.problem import Problem, Solution
 from cfr.protocol import Completion, Output, Program, Run, Step
@@ -208,4 +209,39 @@ def test_counting_keeps_the_order_of_first_votes() -> None:
 )
 def test_a_vote_that_cannot_be_held_says_why(name: str, message: str) -> None:
     with pytest.raises(Exception, match=message):
+        make(name)
+
+
+@pytest.mark.parametrize(
+    ("printed", "answer", "fell_back"),
+    [
+        (("3", "2"), "3", False),
+        (("12", "2"), "2", False),
+        (("!", "2"), "2", False),
+        (("!", "12"), "4", True),
+    ],
+)
+def test_one_sound_answer_is_enough_where_that_is_allowed(
+    printed: tuple[str, ...], answer: str, fell_back: bool
+) -> None:
+    run = play(Vote(samples=2, agree=1), printed, "4")
+    assert run.result.answer == answer
+    assert stages(run) == ["program"] * 2 + ["direct"] * fell_back
+
+
+@pytest.mark.parametrize(
+    ("printed", "answer", "drawn"),
+    [(("2", "2"), "2", 2), (("3", "2", "2"), "2", 3), (("3", "2", "1"), "3", 3)],
+)
+def test_samples_go_on_until_two_agree_even_where_one_is_enough_in_the_end(
+    printed: tuple[str, ...], answer: str, drawn: int
+) -> None:
+    run = play(UntilAgreed(samples=3, agree=1), printed)
+    assert run.result.answer == answer
+    assert stages(run) == ["program"] * drawn
+
+
+@pytest.mark.parametrize("name", ["vote(agree=0)", "vote(agree=4)", "until-agreed(most=2,agree=3)"])
+def test_agreement_is_asked_of_some_samples_and_not_of_more_than_there_are(name: str) -> None:
+    with pytest.raises(MethodError, match="agree must be from 1 to the number of samples"):
         make(name)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.method import Direct
+from cfr.method import Direct, make
 from cfr.method.program import Programmed, read_output, read_program
 from cfr.method.standard_library import AVAILABLE
 from cfr.problem import Problem, Solution
@@ -187,3 +187,9 @@ def test_any_text_can_be_a_reply_or_an_output(text: str) -> None:
     found = read_output(Output(text))
     assert found.answer is None or found.answer.strip()
     assert (found.answer is None) == (found.how != "printed")
+
+
+def test_a_program_may_be_held_to_so_many_tokens() -> None:
+    (call,) = Run(make("program(tokens=400)").solve(Problem("What is 1 + 1?"))).round
+    assert isinstance(call, Call)
+    assert call.max_tokens == 400

@@ -1,8 +1,8 @@
 """Agreement of sound answers: a vote, and samples drawn one by one until two agree.
 
 Self-Consistency (Wang et al., 2023) with two changes. An answer that breaks a constraint of the
-text does not vote, and one vote decides nothing: where no two sound answers agree, another method
-is asked, and its answer joins the vote.
+text does not vote, and one vote decides nothing unless that is allowed: where no two sound answers
+agree, another method is asked, and its answer joins the vote.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cfr.protocol import Steps, altered, together
 __all__ = ["UntilAgreed", "Vote", "count_sound", "first_with", "value_ballot"]
 
 _AGREE: Final = 2
-"""How many equal answers settle a problem."""
+"""How many equal answers settle a problem, so that no more samples are drawn."""
 
 # 6 am is not 6 pm, and 2024-03-05 is no subtraction.
 _TIME: Final = re.compile(
@@ -46,9 +46,14 @@ class _Agreement(Sampled):
     samples: int = 3
     check: Check = "stated"
     fallback: Method | None = Direct()
+    agree: int = _AGREE
+    """How many equal answers are enough in the end. With 1 the fall-back is asked only where no
+    sample has a sound answer: the earliest of the commonest is taken."""
 
     def __post_init__(self) -> None:
         check_samples(self, fewest=_AGREE)
+        if not 1 <= self.agree <= self.samples:
+            raise ValueError(f"agree must be from 1 to the number of samples, {self.samples}")
         if not self.bases:
             raise ValueError("base must name a method, or several joined by +")
 
@@ -61,15 +66,15 @@ class _Agreement(Sampled):
         return mended(stated_in(problem), solution) if self.check == "repair" else solution
 
     def _conclude(self, problem: Problem, drawn: Sequence[Solution]) -> Steps[Solution]:
-        """Take the answer that two samples give; else ask the fall-back, and count again."""
+        """Take the answer that enough samples give; else ask the fall-back, and count again."""
         stated = stated_in(problem, self.check)
         solutions = list(drawn)
         votes = count_sound(stated, solutions)
-        if self.fallback is not None and not _settled(votes):
+        if self.fallback is not None and not _settled(votes, self.agree):
             other = self._numbered(self.fallback, problem, len(solutions))
             solutions.append((yield from other))
             votes = count_sound(stated, solutions)
-        chosen = _choose(stated, votes, solutions)
+        chosen = _choose(stated, votes, solutions, self.agree)
         answers = [one.answer for one in solutions]
         noted = {"votes": dict(votes), "samples": answers, "agreed": _settled(votes)}
         return gathering(replace(chosen, details={**chosen.details, **noted}), solutions)
@@ -131,19 +136,19 @@ def first_with(vote: str, solutions: Sequence[Solution]) -> Solution:
     return next(one for one in solutions if one.answer and value_ballot(one.answer) == vote)
 
 
-def _settled(votes: Counter[str]) -> bool:
-    return max(votes.values(), default=0) >= _AGREE
+def _settled(votes: Counter[str], agree: int = _AGREE) -> bool:
+    return max(votes.values(), default=0) >= agree
 
 
 def _choose(
-    stated: Sequence[Stated], votes: Counter[str], solutions: Sequence[Solution]
+    stated: Sequence[Stated], votes: Counter[str], solutions: Sequence[Solution], agree: int
 ) -> Solution:
-    """Choose what two agree on, the earliest of several; else the last sound answer.
+    """Choose what enough agree on, the earliest of several; else the last sound answer.
 
     The last is the fall-back's where there is one.
     """
     sound = [one for one in solutions if is_sound(stated, one.answer)]
-    if _settled(votes):
+    if _settled(votes, agree):
         ((winner, _),) = votes.most_common(1)
         return first_with(winner, sound)
     return sound[-1] if sound else solutions[-1]

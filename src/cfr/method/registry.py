@@ -23,7 +23,7 @@ from cfr.method.direct import Direct
 from cfr.method.extended import CFR_OUTPUT, ExtendedCoT
 from cfr.method.format_only import FormatOnly
 from cfr.method.llm_router import LLMRouted
-from cfr.method.method import Method
+from cfr.method.method import BUDGET, Method
 from cfr.method.name import read_options, split_name, suggest
 from cfr.method.plugin import MethodError
 from cfr.method.policy_file import find_policy
@@ -145,9 +145,10 @@ def program(
     check: Check = "stated",
     tell: Tell = "off",
     modules: Modules = "untold",
+    tokens: int = BUDGET,
 ) -> Programmed:
     """Have a program written and run; another method where it leads nowhere."""
-    return Programmed(style, fallback, check, tell, modules)
+    return Programmed(style, fallback, check, tell, modules, tokens)
 
 
 _PROGRAM: Final = Programmed()
@@ -158,9 +159,10 @@ def vote(
     samples: int = 3,
     check: Check = "stated",
     fallback: Method | None = Direct(),
+    agree: int = 2,
 ) -> Vote:
     """Take the commonest sound answer of several samples, where two agree."""
-    return Vote(tuple(map(_voter, base)), samples, check, fallback)
+    return Vote(tuple(map(_voter, base)), samples, check, fallback, agree)
 
 
 def until_agreed(
@@ -168,9 +170,10 @@ def until_agreed(
     most: int = 4,
     check: Check = "stated",
     fallback: Method | None = Direct(),
+    agree: int = 2,
 ) -> UntilAgreed:
     """Draw samples until two sound answers agree."""
-    return UntilAgreed(tuple(map(_voter, base)), most, check, fallback)
+    return UntilAgreed(tuple(map(_voter, base)), most, check, fallback, agree)
 
 
 def _voter(base: Method) -> Method:
