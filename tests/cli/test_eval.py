@@ -27,6 +27,28 @@ def listed(cfr: Run) -> list[dict[str, Any]]:
     return json.loads(cfr("runs", "--json").out)
 
 
+def test_what_auto_stands_for_is_said_and_stored(cfr: Run, served: Server) -> None:
+    given = ("sums.jsonl", "--runs", "1", "--base-url", served.url, "--model", "m")
+    ran = cfr("eval", *given)
+    assert ran.code == 0, ran.err
+    assert "m: auto is routed-cfr: no policy comes with the package for m;" in ran.err
+    assert [one["method"] for one in listed(cfr)] == ["direct", "routed-cfr"]
+    asked = len(served.requests)
+    again = cfr("eval", *given, "--method", "auto", "--method", "routed-cfr", "--quiet")
+    assert (again.code, again.err) == (0, "")
+    assert len(served.requests) == asked  # both are the one that is there
+
+
+def test_a_model_with_a_policy_is_evaluated_by_it(cfr: Run, served: Server) -> None:
+    model = "Qwen/Qwen2.5-Coder-1.5B-Instruct"
+    given = ("--method", "auto", "--runs", "1", "--base-url", served.url, "--model", model)
+    ran = cfr("eval", "sums.jsonl", *given)
+    assert ran.code == 0, ran.err
+    (one,) = listed(cfr)
+    assert one["method"] == "calibrated(policy=qwen2.5-coder-1.5b-instruct)"
+    assert "auto is calibrated(policy=qwen2.5-coder-1.5b-instruct): the policy" in ran.err
+
+
 def test_a_file_of_ones_own_is_evaluated_and_not_asked_again(cfr: Run, served: Server) -> None:
     ran = evaluate(cfr, served)
     assert ran.code == 0, ran.err

@@ -71,7 +71,8 @@ def test_what_is_said_of_the_route_is_the_route_that_is_taken(
 
 
 def test_json_for_programs(cfr: Run, served: Server) -> None:
-    ran = cfr("solve", CUED, "--base-url", served.url, "--json", "--seed", "4")
+    given = ("--method", "routed-cfr", "--base-url", served.url, "--json", "--seed", "4")
+    ran = cfr("solve", CUED, *given)
     report = json.loads(ran.out)
     assert report["answer"] == "5"
     assert report["method"] == "Routed-CFR"
@@ -97,6 +98,29 @@ def test_stage_1_by_another_model(cfr: Run, endpoint: Server) -> None:
     ran = cfr("solve", CUED, *asked, "--json", "--method", "llm-router(model='org/small:7b@q4.1')")
     stages = json.loads(ran.out)["stages"]
     assert [stage["model"] for stage in stages] == ["org/small:7b@q4.1", None]
+
+
+def test_what_auto_stands_for_is_said(cfr: Run, served: Server) -> None:
+    ran = cfr("solve", CUED, "--base-url", served.url, "--json")
+    assert json.loads(ran.out)["method"] == "Routed-CFR"
+    assert ran.err.startswith("auto is routed-cfr: no policy comes with the package for ")
+    assert ran.err.count("\n") == 1
+    assert cfr("solve", CUED, "--base-url", served.url, "--quiet").err == ""
+
+
+def test_a_policy_and_its_rule_are_shown(cfr: Run, served: Server, tmp_path: Path) -> None:
+    policy = 'schema = 1\nmodel = "m"\n[[rules]]\nwhen = ["cue"]\nmethod = "reminder"\n'
+    (tmp_path / "p.toml").write_text(policy)
+    given = ("--base-url", served.url, "--method", "calibrated(policy=p.toml)")
+    ran = cfr("solve", CUED, *given)
+    assert ran.code == 0, ran.err
+    assert "Policy: reminder on problems with a restrictive cue" in ran.out
+    noted = json.loads(cfr("solve", CUED, *given, "--json").out)["details"]["policy"]
+    assert noted == {"rule": 1, "when": ["cue"], "method": "reminder"}
+    (tmp_path / "p.toml").write_text(policy.replace("cue", "cues"))
+    ran = cfr("solve", CUED, *given)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "p.toml, line 4: rules 1: 'when' has no feature 'cues'; did you mean 'cue'?" in ran.err
 
 
 def test_quiet_writes_the_answer_alone(cfr: Run, served: Server) -> None:
@@ -159,7 +183,8 @@ def test_a_fault_is_one_line_with_a_way_out(
     endpoint.script(reply)
     # Only what is shown as it is written is streamed, and only a stream can be cut in the middle.
     quiet = ["--quiet"] if reply.chunks is None else []
-    ran = cfr("solve", "2 + 2?", *quiet, "--base-url", endpoint.url, OPENAI_API_KEY=KEY)
+    given = (*quiet, "--method", "direct", "--base-url", endpoint.url)
+    ran = cfr("solve", "2 + 2?", *given, OPENAI_API_KEY=KEY)
     assert ran.code == 3
     assert message in ran.err
     assert ran.err.count("\n") == 1
@@ -208,7 +233,10 @@ def test_a_setting_that_the_model_refuses_is_left_out_and_said(cfr: Run, endpoin
         (["2+2", "--model", "gpt-7"], "not in the catalogue"),
         (["2+2", "--method", "cfr(extractor=gpt-7)"], "model 'gpt-7': no .gguf file and not in"),
         (["2+2", "--method", "llm-router(model=deepseek-chat)"], "DEEPSEEK_API_KEY is not set"),
-        (["2+2", "--model", "m", "--base-url", "http://127.0.0.1:1/v1"], "cannot be reached"),
+        (
+            ["2+2", "--quiet", "--model", "m", "--base-url", "http://127.0.0.1:1/v1"],
+            "cannot be reached",
+        ),
         (["2+2", "--model", "m", "--base-url", "nonsense"], "not an address"),
     ],
 )

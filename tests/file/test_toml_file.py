@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from cfr.error import InputError
-from cfr.file.toml_file import parse_toml
+from cfr.file.toml_file import line_of, parse_toml
 
 
 def test_a_table_is_read() -> None:
@@ -24,3 +24,11 @@ def test_what_is_not_toml_is_named_with_its_file(text: str, reason: str) -> None
         InputError, match=rf"^x/f\.toml: not TOML \({reason}.*\); correct the file$"
     ):
         parse_toml(Path("x/f.toml"), text)
+
+
+def test_the_line_of_a_setting() -> None:
+    text = 'a = 1\n\n[t]\n"b" = 2\nab = 3\nb = 4\n'
+    assert line_of(text, "a") == ", line 1"
+    assert line_of(text, "b") == ", line 4"
+    assert line_of(text, "b", text.index("ab")) == ", line 6"
+    assert line_of(text, "c") == line_of(text, "") == line_of(text, "a", 3) == ""

@@ -48,6 +48,7 @@ LABELS = {
     "prove": "PROVE",
     "stated-cfr": "Stated-CFR",
     "search": "Constraint search",
+    "calibrated": "Calibrated",
 }
 
 
@@ -74,8 +75,9 @@ def test_neither_benchmark_nor_gold_answer_reaches_a_prompt(method: str) -> None
     assert "secret" not in repr(told.exchanges)
 
 
-# These ask nothing that the snapshots of the direct, stage1 and stage2 prompts do not show.
-SHOWN_ELSEWHERE = {"direct", "cfr", "routed-cfr", "self-consistency"}
+# These ask nothing that the snapshots of other methods, and of the direct, stage1 and stage2
+# prompts, do not show.
+SHOWN_ELSEWHERE = {"direct", "cfr", "routed-cfr", "self-consistency", "calibrated"}
 
 
 @pytest.mark.parametrize("method", sorted(METHODS.keys() - SHOWN_ELSEWHERE))

@@ -34,6 +34,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.compare:command",
         "Compare methods problem by problem: gain, interval, exact test, correction.",
     ),
+    "calibrate": (
+        "cfr.cli.calibrate:command",
+        "Learn from graded runs which method to use for which problems; say whether to switch.",
+    ),
     "audit": (
         "cfr.cli.audit:command",
         "Audit stored runs: the router, Stage 1, errors, and constraints that people marked.",

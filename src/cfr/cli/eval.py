@@ -55,7 +55,7 @@ _grid_options: Final = grouped(
         "--method",
         "methods",
         multiple=True,
-        help="A method; repeat for more.  [direct, routed-cfr]",
+        help="A method; repeat for more.  [direct, and auto: what measured best on the model]",
     ),
     click.option("--runs", type=click.IntRange(min=1), help="Attempts for each problem.  [4]"),
     click.option(

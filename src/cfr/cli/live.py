@@ -20,6 +20,7 @@ from cfr.analysis.statistics.subset import BASELINE
 from cfr.analysis.table.token_ratio import COUNTED
 from cfr.cli.console import SafeConsole
 from cfr.cli.progress import bytes_bar
+from cfr.engine.automatic import AutoChoice
 from cfr.engine.limit import Limiter
 from cfr.engine.pull import Progress
 from cfr.evaluation.evaluate import EvaluationWatcher
@@ -59,6 +60,10 @@ class TerminalWatcher(EvaluationWatcher):
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+    def chose(self, model: str, choice: AutoChoice) -> None:
+        """Say what ``auto`` stands for."""
+        self._console.print(Text(one_line(f"{model}: {choice}")))
 
     def adapted(self, model: str, change: str) -> None:
         """Say which setting a model will not have."""

@@ -14,10 +14,12 @@ from rich.text import Text
 from cfr.cli import show
 from cfr.cli.checks import shown_checks
 from cfr.cli.console import SafeConsole
+from cfr.cli.output import print_note
 from cfr.cli.progress import bytes_bar
 from cfr.constraint.recovery import read_spec
-from cfr.engine.dispatch import opened_all, serve
-from cfr.engine.engine import Decoding, Engine, Watcher
+from cfr.engine.automatic import choose_for
+from cfr.engine.dispatch import Dispatch, opened_all, serve
+from cfr.engine.engine import Decoding, Watcher
 from cfr.engine.error import Transient
 from cfr.engine.local import Local
 from cfr.engine.openai import OpenAI
@@ -25,7 +27,8 @@ from cfr.engine.resolve import ModelRef, resolve
 from cfr.engine.solve import Solved, asolve
 from cfr.engine.transport import Bounds
 from cfr.file.printable import one_line
-from cfr.method import Method, Routed
+from cfr.method import Method, Routed, make
+from cfr.method.calibrated import Calibrated
 from cfr.method.constraint_first import Routing
 from cfr.problem import Problem
 from cfr.protocol import Call, Completion, Output, Program
@@ -51,7 +54,7 @@ class Session(AbstractAsyncContextManager["Session"]):
                 return resolve(one, decoding, bounds=bounds, progress=progress)
 
         self._opening = opened_all(serve(ref, others, fetch))
-        self._engine: Engine | None = None
+        self._engine: Dispatch[OpenAI | Local] | None = None
         self.console = SafeConsole()
 
     async def __aenter__(self) -> Session:
@@ -65,6 +68,15 @@ class Session(AbstractAsyncContextManager["Session"]):
         traceback: TracebackType | None,
     ) -> None:
         await self._opening.__aexit__(kind, error, traceback)
+
+    def choose_method(self, *, quiet: bool = False) -> Method:
+        """Make the method that ``auto`` stands for with the model, and say on stderr which."""
+        if self._engine is None:
+            raise RuntimeError("use the session inside `async with`")
+        choice = choose_for(self._engine.main)
+        if not quiet:
+            print_note(str(choice))
+        return make(choice.method)
 
     async def solve(
         self, method: Method, problem: Problem, watcher: Watcher | None = None
@@ -92,6 +104,9 @@ def _begin(console: SafeConsole, method: Method, problem: Problem) -> _Shown:
     if routing:
         console.print(_heading(routing), style="bold")
         console.print(show.cues(problem.text, routing.cues))
+        console.print()
+    if isinstance(method, Calibrated):
+        console.print(Text(one_line(f"Policy: {method.explain(problem)}"), style="bold"))
         console.print()
     return _Shown(console)
 

@@ -29,9 +29,10 @@ class NoAnswer(CfrError):
 @click.argument("source", metavar="TEXT|FILE|-")
 @click.option(
     "--method",
-    default="routed-cfr",
+    default="auto",
     show_default=True,
-    help="direct, cfr, list-first, self-refine, …; options in brackets: 'cfr(reply=json)'.",
+    help="direct, cfr, program, vote, …; options in brackets: 'cfr(reply=json)'; auto is what "
+    "measured best on the model, else routed-cfr.",
 )
 @model_options
 @decoding_options
@@ -59,18 +60,20 @@ def command(
     """
     # All that can be wrong with the input is found before a model is fetched or loaded.
     from cfr.benchmark.source import read_problems
+    from cfr.engine.automatic import AUTO
     from cfr.engine.engine import SILENT
     from cfr.method import make
     from cfr.method.method import models_of
 
-    problems, chosen = read_problems(source), make(method)
+    problems, named = read_problems(source), None if method == AUTO else make(method)
 
     from cfr.cli.session import Session
 
     async def run() -> int:
         unanswered = 0
-        silent, others = quiet or as_json, models_of(chosen)
+        silent, others = quiet or as_json, models_of(named)
         async with Session(ref, decoding, bounds, others=others, quiet=silent) as session:
+            chosen = named or session.choose_method(quiet=quiet)
             for problem in problems:
                 watcher = SILENT if silent else None
                 solved = await session.solve(chosen, problem, watcher)

@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from cfr.engine.automatic import AUTO, choose_for
 from cfr.engine.dispatch import accompanied, opened_all, serve
 from cfr.engine.drive import drive
 from cfr.engine.engine import SILENT, Decoding, Engine, Watcher
@@ -103,7 +104,7 @@ def _counts(usage: Usage) -> dict[str, Json]:
 
 async def asolve(
     problem: str | Problem,
-    method: str | Method = "routed-cfr",
+    method: str | Method = AUTO,
     *,
     engine: Engine | None = None,
     model: str | None = None,
@@ -115,16 +116,19 @@ async def asolve(
 
     An engine that is not open yet is opened, and closed again. Without an engine, a model or an
     address the embedded model does it, on this machine. Other models that the method names are
-    found by their names, unless the engine is a ``Dispatch`` that has them.
+    found by their names, unless the engine is a ``Dispatch`` that has them. The method ``auto`` is
+    chosen by the model's name, once that is known.
     """
     posed = problem if isinstance(problem, Problem) else Problem(problem)
-    chosen = make(method) if isinstance(method, str) else method
+    named = make(method) if isinstance(method, str) and method != AUTO else method
+    others = () if isinstance(named, str) else models_of(named)
     if engine is None:
-        ref, names = ModelRef(model, base_url), models_of(chosen)
-        async with opened_all(serve(ref, names, lambda one: resolve(one, decoding))) as served:
-            return await asolve(posed, chosen, engine=served, watcher=watcher)
+        ref = ModelRef(model, base_url)
+        async with opened_all(serve(ref, others, lambda one: resolve(one, decoding))) as served:
+            return await asolve(posed, named, engine=served, watcher=watcher)
     started = time.monotonic()
-    async with opened_all(accompanied(engine, models_of(chosen))) as performing:
+    async with opened_all(accompanied(engine, others)) as performing:
+        chosen = make(choose_for(performing.main).method) if isinstance(named, str) else named
         outcome = await drive(assessed(chosen, posed), performing, watcher=watcher)
     seconds = time.monotonic() - started
     return Solved(posed, chosen, outcome.result, outcome.transcript, seconds)
@@ -132,7 +136,7 @@ async def asolve(
 
 def solve(
     problem: str | Problem,
-    method: str | Method = "routed-cfr",
+    method: str | Method = AUTO,
     *,
     engine: Engine | None = None,
     model: str | None = None,

@@ -19,6 +19,7 @@ from types import UnionType
 from typing import Final, TypeVar, cast
 
 from cfr.benchmark import Benchmark, load
+from cfr.engine.automatic import AUTO, AutoChoice, choose_method
 from cfr.engine.dispatch import Dispatch
 from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
@@ -60,6 +61,9 @@ class EvaluationWatcher:
     ) -> AbstractAsyncContextManager[None]:
         """Surround the run; the tallies of ``jobs`` go on while it lasts."""
         return nullcontext()
+
+    def chose(self, model: str, choice: AutoChoice) -> None:
+        """Hear what the method ``auto`` stands for with a model."""
 
     def adapted(self, model: str, change: str) -> None:
         """Hear that a model refused a setting, and what all its series do instead."""
@@ -160,6 +164,9 @@ class _Evaluation:
                     models = await pool.open(self._experiment, self._ref)
                 else:
                     models = await pool.open_given(self._experiment, engine)
+                if AUTO in self._experiment.methods:
+                    for name in dict.fromkeys(model.served.model for model in models):
+                        self._watcher.chose(name, choose_method(name))
                 jobs, stopped = await self._complete(store, models, benchmarks)
             series = tuple(_result(store, job) for job in jobs)
         seconds = time.monotonic() - started

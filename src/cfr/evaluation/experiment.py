@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import product
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from cfr.benchmark import Benchmark
+from cfr.engine.automatic import AUTO, choose_method
 from cfr.engine.engine import Decoding
 from cfr.error import CfrError, InputError
 from cfr.evaluation.series import Series
@@ -24,7 +24,7 @@ from cfr.file.field import (
     list_of,
 )
 from cfr.file.jsonl import read_text
-from cfr.file.toml_file import parse_toml
+from cfr.file.toml_file import line_of, parse_toml
 from cfr.method import Method, make
 from cfr.method.method import models_of
 
@@ -62,7 +62,7 @@ class Experiment:
     title: str = ""
     about: str = ""
     benchmarks: tuple[str | Benchmark, ...] = ("constraintbench",)
-    methods: tuple[str | Method, ...] = ("direct", "routed-cfr")
+    methods: tuple[str | Method, ...] = ("direct", AUTO)
     """Names as on the command line, or methods themselves, which go by their ``repr``."""
     models: tuple[str, ...] = ("",)
     """Empty for the embedded model, or the only one of an endpoint."""
@@ -82,13 +82,15 @@ class Experiment:
         """List the series of one benchmark on one model."""
         for decoding, method in product(self.decodings(), self.methods):
             if isinstance(method, str):
-                yield Series(benchmark, method, model, decoding, system)
+                name = choose_method(model).method if method == AUTO else method
+                yield Series(benchmark, name, model, decoding, system)
             else:
                 yield Series(benchmark, repr(method), model, decoding, system, method)
 
     def other_models(self) -> tuple[str, ...]:
         """List the models that methods name beside the one that they are run with."""
-        made = (make(method) if isinstance(method, str) else method for method in self.methods)
+        named = (method for method in self.methods if method != AUTO)  # which asks no others
+        made = (make(method) if isinstance(method, str) else method for method in named)
         return models_of(tuple(made))
 
     def changed(self, changes: Changes) -> Experiment:
@@ -168,10 +170,4 @@ def read_experiment(path: Path, changes: Changes = _NO_CHANGES) -> Experiment:
     except CfrError as error:
         # What is not about a field is about a method that cannot be made.
         field = error.field if isinstance(error, FieldError) else "methods"
-        raise InputError(f"{path}{_place(text, field)}: {error}") from None
-
-
-def _place(text: str, name: str) -> str:
-    """Find the line of a setting; the library that reads TOML keeps none."""
-    found = re.search(rf"""^\s*["']?{re.escape(name)}["']?\s*=""", text, re.MULTILINE)
-    return f", line {text.count(chr(10), 0, found.end()) + 1}" if name and found else ""
+        raise InputError(f"{path}{line_of(text, field)}: {error}") from None

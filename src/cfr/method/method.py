@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, ClassVar, Final, Protocol, cast, runtime_checkable
 
@@ -20,6 +20,7 @@ __all__ = [
     "last_answered",
     "models_of",
     "noting",
+    "parts_of",
     "solution_from",
 ]
 
@@ -53,15 +54,22 @@ class AsksOthers(Protocol):
         ...
 
 
-def models_of(method: object) -> tuple[str, ...]:
-    """List the other models that a method may ask, those of methods that it holds among them."""
-    own = method.other_models if isinstance(method, AsksOthers) else ()
-    held: list[object] = []
+def parts_of(method: object) -> Iterator[object]:
+    """Go through a method and all methods that it holds."""
+    yield method
+    held: Iterable[object] = ()
     if isinstance(method, list | tuple):
-        held = [*cast("Sequence[object]", method)]
+        held = cast("Sequence[object]", method)
     elif is_dataclass(method):
         held = [getattr(method, field.name) for field in fields(method)]
-    return tuple(dict.fromkeys((*own, *(name for one in held for name in models_of(one)))))
+    for one in held:
+        yield from parts_of(one)
+
+
+def models_of(method: object) -> tuple[str, ...]:
+    """List the other models that a method may ask, those of methods that it holds among them."""
+    asking = (one for one in parts_of(method) if isinstance(one, AsksOthers))
+    return tuple(dict.fromkeys(name for one in asking for name in one.other_models))
 
 
 def configuration(method: Any) -> str:

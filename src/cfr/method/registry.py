@@ -13,8 +13,10 @@ from typing import Final
 from cfr.constraint.router import Profile
 from cfr.constraint.schema import read_limit
 from cfr.constraint.stage import JsonMode, PromptSet, ReplyStyle
+from cfr.error import InputError
 from cfr.method import plugin
 from cfr.method.agreement import UntilAgreed, Vote
+from cfr.method.calibrated import Calibrated, calibrate_by
 from cfr.method.checked import Checked
 from cfr.method.constraint_first import CFR, Convention, Routed, Stage1Budget
 from cfr.method.direct import Direct
@@ -24,6 +26,7 @@ from cfr.method.llm_router import LLMRouted
 from cfr.method.method import BUDGET, Method
 from cfr.method.name import read_options, split_name, suggest
 from cfr.method.plugin import MethodError
+from cfr.method.policy_file import find_policy
 from cfr.method.program import Modules, Programmed, Style, Tell
 from cfr.method.prove import Prove
 from cfr.method.refine import SelfRefine
@@ -34,6 +37,8 @@ from cfr.method.vote import SelfConsistency
 from cfr.method.wording import CheckAnswer, ListFirst, PlanAndSolve, Reminder
 
 __all__ = ["METHODS", "MethodError", "make", "names"]
+
+_EMBEDDED: Final = "qwen2.5-coder-1.5b-instruct"  # its policy comes with the package
 
 
 def direct() -> Direct:
@@ -196,6 +201,18 @@ def search(width: int = 3) -> Search:
     return Search(width)
 
 
+def calibrated(policy: str = _EMBEDDED) -> Calibrated:
+    """Let a policy, learnt from graded runs of the model, choose a method for each problem."""
+    try:
+        return calibrate_by(find_policy(policy), make)
+    except MethodError as error:
+        raise MethodError(f"policy {policy}: {error}") from None
+    except InputError as error:
+        raise MethodError(str(error)) from None
+    except RecursionError:
+        raise MethodError(f"policy {policy}: a method is nested too deeply; correct it") from None
+
+
 METHODS: Final[dict[str, Callable[..., Method]]] = {
     "direct": direct,
     "reminder": reminder,
@@ -216,6 +233,7 @@ METHODS: Final[dict[str, Callable[..., Method]]] = {
     "prove": prove,
     "stated-cfr": stated_cfr,
     "search": search,
+    "calibrated": calibrated,
 }
 """The factory of every method that is built in, by its name on the command line."""
 
@@ -229,6 +247,11 @@ def make(text: str) -> Method:
     """Build the method that a text such as ``routed-cfr(reply=json)`` names."""
     name, options = split_name(text)
     factory: Callable[..., object] | None = METHODS.get(name) or plugin.load(name)
+    if name == "auto":
+        raise MethodError(
+            "method 'auto': stands for a method that the model decides; name it by itself, as "
+            "--method or in solve() and evaluate()"
+        )
     if not factory:
         raise MethodError(f"method {name!r}: not known; {suggest(name, names())}")
     chosen = dict(read_options(name, factory, options, make))

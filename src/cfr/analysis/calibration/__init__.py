@@ -1,0 +1,1 @@
+"""From graded runs of a model to a policy: which method for which problems."""

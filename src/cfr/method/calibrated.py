@@ -1,0 +1,71 @@
+"""Calibrated routing: the method that measured best on problems like this one, else Direct CoT.
+
+Where Routed-CFR decides by cues alone, a policy decides by evidence: ``cfr calibrate`` learns it
+from graded runs of one model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+from cfr.constraint.feature import find_features
+from cfr.method.method import Method, noting
+from cfr.method.policy import Policy
+from cfr.problem import Json, Problem, Solution
+from cfr.protocol import Steps
+
+__all__ = ["Calibrated", "Chosen", "calibrate_by"]
+
+
+class Chosen(NamedTuple):
+    """A policy's decision: the method, and the number of its rule; 0 where none fits."""
+
+    method: Method
+    rule: int
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A policy with its methods made; ``policy`` decides, the rest follows from it."""
+
+    label: ClassVar[str] = "Calibrated"
+    digest: str
+    """The hash of what the policy decides."""
+    methods: tuple[Method, ...]
+    """One for each rule, in order."""
+    otherwise: Method
+    policy: Policy = field(repr=False)
+
+    def choose(self, problem: Problem) -> Chosen:
+        """Decide by the problem's text alone."""
+        at = self.policy.choose(find_features(problem.text))
+        return Chosen(self.otherwise, 0) if at is None else Chosen(self.methods[at], at + 1)
+
+    def explain(self, problem: Problem) -> str:
+        """Say in words which rule fits a problem, and what it gained where it was measured."""
+        rule = self.choose(problem).rule
+        if not rule:
+            return f"no rule fits; {self.policy.otherwise}"
+        found = self.policy.rules[rule - 1]
+        said = f"{found.method} on problems {found.words}"
+        seen = found.evidence
+        return f"{said} ({seen.gain:+.1f} points on {seen.problems:,} of them)" if seen else said
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Choose, then solve; the rule and its evidence are noted."""
+        chosen = self.choose(problem)
+        solution = yield from chosen.method.solve(problem)
+        return noting(solution, policy=self._noted(chosen.rule))
+
+    def _noted(self, rule: int) -> dict[str, Json]:
+        if not rule:
+            return {"rule": 0, "method": self.policy.otherwise}
+        return {"rule": rule, **self.policy.rules[rule - 1].to_json()}
+
+
+def calibrate_by(policy: Policy, make: Callable[[str], Method]) -> Calibrated:
+    """Make the methods of a policy, by a function that knows their names."""
+    methods = tuple(make(rule.method) for rule in policy.rules)
+    return Calibrated(policy.digest, methods, make(policy.otherwise), policy)

@@ -1,0 +1,83 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cfr.evaluation.series import fingerprint
+from cfr.method import Direct, make
+from cfr.method.calibrated import Calibrated, Chosen, calibrate_by
+from cfr.method.method import models_of
+from cfr.method.policy import Evidence, Policy, Rule
+from cfr.method.policy_file import write_policy
+from cfr.method.wording import CheckAnswer, Reminder
+from cfr.problem import Problem, Solution
+from cfr.protocol import Completion, Run
+
+EVIDENCE = Evidence(1_234, 40.0, 55.5, 15.5, (10.0, 21.0), 0.9)
+POLICY = Policy(
+    "m", (Rule(("latex",), "reminder", EVIDENCE), Rule(("cue.modular_remainder",), "check"))
+)
+LATEX, CUED, PLAIN = (
+    Problem(text)
+    for text in ("What is $2 + 2$?", "Find the remainder of 7 by 3.", "What is two plus two?")
+)
+
+
+def solved(method: Calibrated, problem: Problem) -> Solution:
+    run = Run(method.solve(problem))
+    while run.calls:
+        run.advance(tuple(Completion(r"\boxed{4}") for _ in run.calls))
+    return run.result
+
+
+def test_each_problem_goes_to_the_method_of_its_rule() -> None:
+    method = calibrate_by(POLICY, make)
+    assert method.choose(LATEX) == Chosen(Reminder(), 1)
+    assert method.choose(CUED) == Chosen(CheckAnswer(), 2)
+    assert method.choose(PLAIN) == Chosen(Direct(), 0)
+    assert (
+        method.explain(LATEX) == "reminder on problems with LaTeX (+15.5 points on 1,234 of them)"
+    )
+    assert method.explain(CUED) == "check on problems with a cue of modular remainder"
+    assert method.explain(PLAIN) == "no rule fits; direct"
+
+
+def test_the_rule_and_its_evidence_are_noted() -> None:
+    method = calibrate_by(POLICY, make)
+    noted = solved(method, LATEX).details["policy"]
+    assert noted == {"rule": 1, "when": ["latex"], "method": "reminder", **EVIDENCE.to_json()}
+    assert solved(method, PLAIN).details["policy"] == {"rule": 0, "method": "direct"}
+    assert solved(method, PLAIN).answer == "4"
+
+
+def test_neither_benchmark_nor_id_decides() -> None:
+    method = calibrate_by(POLICY, make)
+    assert method.choose(replace(PLAIN, id="latex", benchmark="math500")).rule == 0
+
+
+def test_the_fingerprint_is_that_of_what_is_decided() -> None:
+    def of(policy: Policy) -> str:
+        return fingerprint(calibrate_by(policy, make))
+
+    assert of(replace(POLICY, made="later", answer="Yes")) == of(POLICY)
+    assert of(replace(POLICY, rules=POLICY.rules[1:])) != of(POLICY)
+    changed = replace(POLICY.rules[0], when=("not latex",))
+    assert of(replace(POLICY, rules=(changed, POLICY.rules[1]))) != of(POLICY)
+    assert "cue" not in repr(calibrate_by(POLICY, make))  # the hash stands for the conditions
+    assert POLICY.digest in repr(calibrate_by(POLICY, make))
+
+
+def test_other_models_of_its_methods_are_known() -> None:
+    policy = replace(POLICY, rules=(Rule((), "cfr(extractor=small)"),))
+    assert models_of(calibrate_by(policy, make)) == ("small",)
+
+
+def test_by_the_name_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "a policy.toml"
+    path.write_text(write_policy(POLICY))
+    assert make(f"calibrated(policy='{path}')") == calibrate_by(POLICY, make)
+
+
+@pytest.mark.parametrize("text", ["\ud800", "", "$" * 1_000])
+def test_any_problem_is_decided(text: str) -> None:
+    assert calibrate_by(POLICY, make).choose(Problem(text)).rule in (0, 1, 2)
