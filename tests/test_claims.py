@@ -45,6 +45,7 @@ PAGES = (
             "with Python 3.11",
             "fetches a 1.1 GB model (once), lets it solve three problems",
             "a small comparison of two methods",
+            "draws programs until two agree",
             "This evaluates two methods",
             "which pull a 98 MB model once",
             "Apache-2.0. The models that `cfr models` fetches are Apache-2.0",
