@@ -1,3 +1,4 @@
+import importlib
 import json
 import subprocess
 import sys
@@ -176,3 +177,24 @@ def test_another_model_is_part_of_a_fingerprint_and_its_absence_is_not() -> None
     assert len({fingerprint(make(name)) for name in names}) == len(names)
     assert fingerprint(CFR(extractor="a")) == fingerprint(make("cfr(extractor='a')"))
     assert len(fingerprint(CFR(extractor="\ud83d"))) == 16
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "prompt"),
+    [
+        ("checked", "checked", "_CORRECT"),
+        ("vote", "direct", "_PROMPT"),
+        ("program", "direct", "_PROMPT"),
+        ("prove", "prove", "_TRANSLATE"),
+        ("cfr(question=1)", "question", "_CLARIFY"),
+        ("search", "search", "_FINISH"),
+    ],
+)
+def test_prompts_that_only_some_replies_lead_to_count_too(
+    name: str, module: str, prompt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = fingerprint(make(name))
+    home = importlib.import_module(f"cfr.method.{module}")
+    changed = replace(getattr(home, prompt), text=getattr(home, prompt).text + " Please.")
+    monkeypatch.setattr(home, prompt, changed)
+    assert fingerprint(make(name)) != before

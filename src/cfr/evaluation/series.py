@@ -11,10 +11,11 @@ from typing import Final, cast
 from cfr.engine.engine import Decoding
 from cfr.engine.journal import digest
 from cfr.method import Method, make
+from cfr.method.calibrated import Calibrated
 from cfr.problem import Json, Problem
 from cfr.protocol import Call, Completion, Output, Program, Run, Usage
 
-__all__ = ["Series", "fingerprint", "probe_calls"]
+__all__ = ["Series", "all_probe_calls", "fingerprint", "probe_calls"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,26 @@ _PROBE_REPLY: Final = Completion(
     ' "answer_format": "integer", "final_answer": "2"}\n\\boxed{2}',
     usage=Usage(10, 10),
 )
+_CONSTRAINTS: Final = (
+    '{"restrictive": "yes", "raw_constraints": [{"id": "C1", "type": "domain", "description": '
+    '"an integer"}], "answer_format": "integer", "final_answer": "2"}'
+)
+# A method asks for different stages after different replies. The first of these is an answer, a
+# list of constraints and a router's yes in one; the second is nothing, which a router takes for a
+# no and which sends a method with two stages to its fallback; the third is an answer that breaks a
+# constraint; the fourth asks back.
+_REPLIES: Final = tuple(
+    Completion(text, usage=Usage(10, 10))
+    for text in (
+        f"{_CONSTRAINTS}\n\\boxed{{2}}",
+        "",
+        r"\boxed{-1/2}",
+        f"QUESTION: Of what?\n{_CONSTRAINTS}",
+    )
+)
+_LATER_STAGES: Final = frozenset({"program", "translate", "correct", "clarify", "explore"})
+"""Stages of methods that are known by all that they may ask. Those that are older have their
+fingerprints in stores already, made of what they ask after one reply."""
 _PROBE_OUTPUT: Final = Output("2")
 _MOST_ROUNDS: Final = 64
 
@@ -64,9 +85,23 @@ def fingerprint(method: Method) -> str:
     Two versions of the code that would ask anything different have different fingerprints.
     """
     seen = hashlib.sha256(repr(method).encode("utf-8", "surrogatepass"))
-    for call in probe_calls(method):
+    calls, more = [*probe_calls(method)], [*all_probe_calls(method)]
+    if any(call.stage in _LATER_STAGES for call in more):
+        calls += more
+    for call in calls:
         seen.update(digest(call).encode("utf-8", "surrogatepass"))
     return seen.hexdigest()[:16]
+
+
+def all_probe_calls(method: Method) -> Iterator[Call]:
+    """List what a method asks about two small problems after replies of several kinds.
+
+    Of a policy, it is what each of its methods asks: its rules are for other problems than these.
+    """
+    made = (*method.methods, method.otherwise) if isinstance(method, Calibrated) else (method,)
+    for one in made:
+        for reply in _REPLIES:
+            yield from probe_calls(one, reply)
 
 
 def probe_calls(method: Method, reply: Completion = _PROBE_REPLY) -> Iterator[Call]:

@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
 
 from cfr.analysis.study.study import Arm, Study
-from cfr.evaluation.series import probe_calls
+from cfr.evaluation.series import all_probe_calls
 from cfr.method.registry import MethodError, make
-from cfr.protocol import Completion, Usage
 
 __all__ = ["RowSettings", "StageRequest", "row_settings", "stage_requests"]
 
@@ -68,22 +66,6 @@ def _settings(arms: Sequence[Arm]) -> RowSettings:
     )
 
 
-# A method asks for different stages after different replies. The first of these is an answer, a
-# list of constraints and a router's yes in one; the second is nothing, which a router takes for a
-# no and which sends a method with two stages to its fallback; the third is an answer that breaks a
-# constraint.
-_REPLIES: Final = (
-    Completion(
-        '{"restrictive": "yes", "raw_constraints": [{"id": "C1", "type": "domain",'
-        ' "description": "an integer"}], "answer_format": "integer", "final_answer": "2"}\n'
-        "\\boxed{2}",
-        usage=Usage(10, 10),
-    ),
-    Completion("", usage=Usage(10, 10)),
-    Completion(r"\boxed{-1/2}", usage=Usage(10, 10)),
-)
-
-
 @cache
 def stage_requests(method: str) -> tuple[StageRequest, ...]:
     """Find the stages that a method may ask for; none for a method that is not installed."""
@@ -91,7 +73,7 @@ def stage_requests(method: str) -> tuple[StageRequest, ...]:
         made = make(method)
     except MethodError:
         return ()
-    calls = [call for reply in _REPLIES for call in probe_calls(made, reply)]
+    calls = [*all_probe_calls(made)]
     return tuple(
         StageRequest(
             stage,
