@@ -157,7 +157,7 @@ def test_three_token_ratios(tmp_path: Path) -> None:
     shown = compare(path).stdout
     assert "Tokens relative to Direct CoT" in shown
     ratios = next(line for line in shown.splitlines() if "×" in line)
-    assert ratios.split() == ["vote", "all", "0.90×", "1.01×", "1.41×"]
+    assert ratios.split() == ["Checked", "vote", "all", "0.90×", "1.01×", "1.41×"]
     (pair,) = json.loads(compare(path, "--json").stdout)["pairs"]
     assert pair["token_ratios"] == {"output": 0.9, "shared_once": 1.01, "every_time": 1.41}
 
