@@ -26,7 +26,7 @@ layers: .venv/dev.ok
 	$(BIN)/lint-imports
 
 tests: .venv/dev.ok
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 format: .venv/dev.ok
 	$(BIN)/ruff format .
