@@ -40,6 +40,17 @@ def test_tokens_stay_within_their_bound() -> None:
     assert learn(data, np.arange(600), LearningPlan(most_tokens=1.05)).tokens <= 1.05
 
 
+def test_one_benchmark_cannot_spend_what_another_saves() -> None:
+    data = simulate(5, 600, 2, lambda method, _, __: 0.4 if method == 0 else 0.3)
+    benchmark = np.arange(600) % 3
+    data.extra_tokens[:, 0] = np.where(benchmark == 0, 200, -150)  # fewer tokens over all
+    data.extra_tokens[:, 1] = -150
+    plan = LearningPlan(most_tokens=1.05)
+    assert {group.decision for group in learn(data, np.arange(600), plan).groups} == {1}
+    few = np.concatenate([np.flatnonzero(benchmark == 0)[:49], np.flatnonzero(benchmark > 0)])
+    assert {group.decision for group in learn(data, few, plan).groups} == {0}
+
+
 def test_nothing_is_learnt_from_nothing() -> None:
     data = simulate(4, 300, 0)
     assert learn(data, np.arange(300), LearningPlan(price=2.0)) == Learnt(price=2.0)
