@@ -86,8 +86,13 @@ _SHARED: Final = re.compile(
 _TIMES: Final = re.compile(r"\b(second|minute|hour|day|week|fortnight|month|year|decade)s?\b")
 # Amounts for several things at once: the amount for one of them need not be whole.
 _BY_THE_LOT: Final = re.compile(
-    r"\b\d+\s+(?:[a-z]+\s+){1,2}?(?:costs?|for|weighs?|are\s+sold|sells?)\b|\bto\s+[a-z]+\s+"
+    r"\b\d+\s+(?:[a-z]+\s+){1,2}?(?:costs?|for|weighs?|are\s+sold|sells?|takes?|lasts?)\b|\bto\s+[a-z]+\s+"
     r"(?:\d+|an?|one)\b"
+)
+# So much in so long, so many of these for so many of those: the answer may be a proportion.
+_BY_PROPORTION: Final = re.compile(
+    r"\d\s+[a-z]+(?:\s+[a-z]+){0,2}\s+(?:in|per|every)\s+(?:\d+|two|three|four|five|ten)\s+"
+    r"(?:second|minute|hour|day|week|month|year)s?\b"
 )
 _START: Final = re.compile(
     r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is"
@@ -108,6 +113,8 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     if reading.question is None or len(reading.plain) > _LONGEST:
         return
     plain, words = reading.plain, reading.words
+    if reading.has_large_words or _BY_PROPORTION.search(plain):
+        return
     if "probability" in words:
         plain = _PROBABLY.sub(lambda found: " " * len(found.group()), plain)
         words = frozenset(re.findall(r"[a-z]+", plain))
@@ -143,7 +150,9 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
         yield Stated("dimension", integer(), asked.span(), words)
 
 
-_SINGLE: Final = re.compile(r"\b(?:an?|one|another|the\s+last)\s+([a-z]+)(?:\s+([a-z]+))?")
+_SINGLE: Final = re.compile(
+    r"\b(?:an?|one|another|each|every|any|per|the\s+last)\s+([a-z]+)(?:\s+([a-z]+))?"
+)
 _HEAP: Final = re.compile(
     r"\b(?:an?|the)\s+(?:[a-z]+\s+){0,2}?(?!number)[a-z]+\s+of\s+([a-z]+)(?:\s+([a-z]+))?"
 )

@@ -27,7 +27,7 @@ _THINGS: Final = (
     "|passengers|members|friends|classmates|workers|employees|customers|visitors|voters"
 )
 _ADJECTIVES: Final = (
-    r"(?:\s+(?!of\b|more\b|as\b|fewer\b|less\b|hours?\b|times\b)"
+    r"(?:\s+(?!of\b|more\b|as\b|fewer\b|less\b|hours?\b|times\b|[a-z]*illions?\b|thousands?\b|hundreds?\b|dozens?\b)"
     r"[a-z0-9\-']+(?:\s*-\s*[a-z]+)?){0,4}?"
 )
 _HOW_MANY: Final = re.compile(
@@ -39,7 +39,8 @@ _HOW_MANY: Final = re.compile(
 _FRACTIONAL: Final = re.compile(
     r"\baverage|\bmean\b|\bexpected\b|\bexpect\b|\bper\b|\bestimate|\bapproximate|\bpercent|%"
     r"|\bratio\b|\brate\b"
-    r"|\bfraction\b|\bprobab|\beach\s+(?:day|hour|week|month|year|minute)\b"
+    r"|\bfraction\b|\bprobab|\beach\s+(?:day|hour|week|month|year|minute)\b|\b(?:for|to)\s+(?:each|every|one)\b"
+    r"|\b(?:ahead|behind|back)\b|\bin\s+(?:thousands|millions|hundreds|dozens|billions)\b"
 )
 
 

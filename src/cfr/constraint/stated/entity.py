@@ -85,6 +85,10 @@ _COUNT_SUBJECT: Final = re.compile(
     r"|\band\s+(?=it\s+is\s+(?:even|odd)\b)|\bas\s+many\s+as\s+possible\s+(?=but\b)"
 )
 
+# What is done in one case and in another says nothing of the number itself.
+_CASES: Final = re.compile(
+    r"\b(?:if|when|whenever|unless|in\s+case)\s+(?:it|(?:the|this|that|a|your)\s+[a-z]+)\s+(?:is|was|ends)\s+[^.?!,]{1,40},"
+)
 _IS_A: Final = re.compile(r"\bis\s+$")
 _WANTED: Final = re.compile(r"\bwants\s+an\s+(even|odd)\s+number\s+of\s+([a-z]+)")
 
@@ -98,7 +102,7 @@ def read_entity(reading: Reading) -> Iterator[Stated]:
 def _is_fixed(reading: Reading) -> bool:
     """Whether nothing is done to the number and the digits are those of base ten."""
     plain = reading.plain
-    if reading.recoded or ANOTHER_BASE.search(plain):
+    if reading.recoded or ANOTHER_BASE.search(plain) or _CASES.search(plain):
         return False
     return not _CHANGED.search(_DIGITS.sub(" ", plain))
 

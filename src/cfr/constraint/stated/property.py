@@ -43,6 +43,14 @@ _FOLLOW: Final = (
     r"|exclusive|leaves?|can|such|when|what|where|if|in|on|there|for|as|so|by|the|divisible|do"
     r"|goes|without|neither|second|marbles|met(?:re|er)s)\b))"
 )
+# What follows a word for a property of numbers: any other noun may be something else, like *the
+# odd one out* or *the prime factorization*.
+_OF_A_NUMBER: Final = (
+    r"(?=\s*(?:[.,;:?!)]|$|(?:number|integer|multiple|divisor|factor|digit|value|year|code|one"
+    r"(?!\s+out)|ones|and|but|that|which|whose|with|[a-z]|composite|positive|negative|natural|whole"
+    r"|two|three|four|five|six|\d+|perfect|square|prime|between|greater|less|larger|smaller|bigger"
+    r"|above|below|under|over|common|in|for|it|page|divisible)\b))"
+)
 _EACH: Final = r"(?:(?:both|each\s+of|all\s+of|all|the|numbers?|integers?)\s+)*"
 _YEAR: Final = r"(?:(?:the\s+)?(?:year|second|minute|day)\s+)?"
 
@@ -123,7 +131,7 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
     (re.compile(pattern), build)
     for pattern, build in (
         (
-            r"(even|odd)\b(?!\s+(?:numbers?\s+of|if|though|when|more|function|less|so|positions?))",
+            rf"(even|odd)\b(?!\s+numbers?\s+(?:of|out)\b){_OF_A_NUMBER}",
             _parity,
         ),
         (rf"(?:exactly\s+|evenly\s+)?divisible\s+by\s+{_EACH}{_L}{_FOLLOW}", _divisible),
@@ -184,7 +192,7 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
         ),
         (rf"{_COUNT}\s+digits\s+with\s+(?:the\s+)?sum\s+{_N}", _digits),
         (rf"{_COUNT}\s*-?\s*digits?\b(?!\s+(?:with|whose|that)\b)", _length),
-        (r"prime\b(?!\s+(?:to|factors|divisors|numbers))", _prime),
+        (rf"prime\b{_OF_A_NUMBER}", _prime),
         (r"(?:a\s+)?perfect\s+square\b", _square),
     )
 )

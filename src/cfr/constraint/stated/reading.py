@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from cfr.constraint.stated.numeral import LARGE_WORDS
+
 __all__ = ["ASK", "LONGEST", "Reading", "plain_text"]
 
 LONGEST: Final = 20_000
@@ -166,6 +168,11 @@ class Reading:
     def words(self) -> frozenset[str]:
         """The words of the text, each once."""
         return frozenset(_WORD.findall(self.plain))
+
+    @cached_property
+    def has_large_words(self) -> bool:
+        """Whether the text has numbers in words that are not read: *thirty-five, a dozen*."""
+        return not LARGE_WORDS.isdisjoint(self.words)
 
     @cached_property
     def number_count(self) -> int:

@@ -20,6 +20,7 @@ _ASKED: Final = re.compile(
 _DIVISOR: Final = re.compile(
     rf"\b(?:divided\s+by|divides\s+(?:the\s+result|it|this|that)\s+by|dividing\s+by|division\s+by|modulo|mod(?:ulo)?)\s+({INTEGER})"
 )
+_DIVIDES: Final = re.compile(r"\bdivi(?:ded|des|ding|sion)\s+(?:[a-z]+\s+){0,3}?by\b|\bmod")
 _POLYNOMIAL: Final = re.compile(r"\bpolynomial|\bdivided\s+by\s+\(?\d*\s*[a-z]\s*[\^+-]|\bmatri")
 _MODULO: Final = re.compile(
     rf"\b(?:{ASK})\s[^,;?]{{1,120}}?[\s(,](?:modulo|mod|\\pmod"
@@ -51,7 +52,11 @@ def read_remainder(reading: Reading) -> Iterator[Stated]:
         return
     if asked := reading.asked(_ASKED):
         divisors = [*_DIVISOR.finditer(reading.plain, start, end)]
-        divisors = divisors or [*_DIVISOR.finditer(reading.plain)]
+        divisors = divisors or (
+            []
+            if _DIVIDES.search(reading.plain, start, end)
+            else [*_DIVISOR.finditer(reading.plain)]
+        )
         if divisors:
             # In a nested remainder the outer divisor is one of them, and the largest is safe.
             largest = max(to_integer(found[1]) for found in divisors)

@@ -26,7 +26,7 @@ _MULTIPLES: Final = {"ten": 10, "hundred": 100, "thousand": 1000}
 _NEAREST: Final = re.compile(
     r"\bto\s+the\s+nearest\s+"
     rf"({'|'.join(sorted([*_PLACES, *_MULTIPLES], key=len, reverse=True))})\b"
-    r"(?!\s*-|\s+(?:of\s+an?\s+)?[a-z]*illion|\s+(?:million|thousand|hundred))"
+    r"(?!\s*-|\s+(?:of\s+an?\s+)?[a-z]*illion|\s+(?:million|thousand|hundred|cents?|dollars?|percent))"
 )
 _DECIMALS: Final = re.compile(
     rf"\b(?:to|correct\s+to)\s+({'|'.join(WORDS)}|\d)\s+decimal\s+(?:places?|digits?)\b"
@@ -48,6 +48,12 @@ _RESULT: Final = re.compile(
 _GIVEN: Final = re.compile(
     r"\bexact|\bestimat|\b(?:is|was|are|were|or)\s+\S{1,12}\s+(?:[a-z]+\s+)?(?:when|if)\s+rounded"
 )
+# A value that is told to the nearest unit lies between two others, and these have more decimals.
+_MEASURED: Final = re.compile(
+    r"\b(?:least|smallest|greatest|largest|minimum|maximum|lower|upper|longest|shortest|highest|lowest)"
+    r"\s+(?:possible|bound|limit)|\bmeasured\b|\bmeasures\b|\baccura|\berror\b|\bcould\s+(?:have\s+been|be)\b"
+    r"|\bin\s+(?:thousands|millions|billions|hundreds)\b"
+)
 _ANSWER: Final = re.compile(r"\bround\s+(?:to|your|the|off|up|down|it)\b|\banswers?\b|\bexpress\b")
 
 
@@ -68,7 +74,7 @@ def read_rounding(reading: Reading) -> Iterator[Stated]:
             if by:
                 words = f"The answer is rounded: a multiple of {by}."
                 yield Stated("modular", divisible(by), found.span(), words)
-    if _GIVEN.search(plain):
+    if _GIVEN.search(plain) or _MEASURED.search(plain):
         return
     start, end = reading.question
     for found in (*_NEAREST.finditer(plain, start), *_DECIMALS.finditer(plain, start)):
