@@ -49,7 +49,8 @@ DIVIDING: Final = frozenset(
         " same fraction speed rate rates together sum difference product older younger taller dozen"
         " dozens pair pairs couple single perimeter area volume radius width diagonal angle cube"
         " fewer less remaining enough need needs unknown several both except probability odds prime"
-        " digit digits multiple multiples divisor divisors formation loose"
+        " digit digits multiple multiples divisor divisors formation loose meet meets met catch catches"
+        " overtake overtakes"
     ).split()
 )
 """Words of a text in which a total need not be made of the amounts that it names."""
@@ -74,7 +75,7 @@ _PROBABLY: Final = re.compile(
     r"\bprobability\b[^.?!;,]{0,60}?\d+\s+percent|\d+\s+percent\s+probability"
 )
 _COMPARED: Final = re.compile(
-    r"(?:as|times)\s+(?:many|much|long|old)\b|more\s+than\s+(?!\s*\d)|each\s+other\b"
+    r"(?:as|times)\s+(?:many|much|long|old)\b|more\s+than\s+(?!\s*\d)|(?<!from\s)each\s+other\b"
     r"|\d\s+(?:more\b(?!\s+times)|extra\b|additional\b|others?\b)"
     r"|(?:each|every|per)\s+(?:\d|two\b|three\b|four\b|five\b|other\b)"
 )
@@ -90,10 +91,11 @@ _BY_THE_LOT: Final = re.compile(
     r"(?:\d+|an?|one)\b"
 )
 # So much in so long, so many of these for so many of those: the answer may be a proportion.
+_TIME: Final = r"(?:\d+|two|three|four|five|ten)\s+(?:second|minute|hour|day|week|month|year)s?\b"
 _BY_PROPORTION: Final = re.compile(
-    r"\d\s+[a-z]+(?:\s+[a-z]+){0,2}\s+(?:in|per|every)\s+(?:\d+|two|three|four|five|ten)\s+"
-    r"(?:second|minute|hour|day|week|month|year)s?\b"
+    rf"\d\s+[a-z]+(?:\s+[a-z]+){{0,2}}\s+(?:in|per|every)\s+({_TIME})"
 )
+_TIMES_GIVEN: Final = re.compile(rf"\b{_TIME}")
 _START: Final = re.compile(
     r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is"
     r"|the\s+air\s+has)\b"
@@ -113,7 +115,7 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     if reading.question is None or len(reading.plain) > _LONGEST:
         return
     plain, words = reading.plain, reading.words
-    if reading.has_large_words or _BY_PROPORTION.search(plain):
+    if reading.has_large_words or _is_proportion(plain):
         return
     if "probability" in words:
         plain = _PROBABLY.sub(lambda found: " " * len(found.group()), plain)
@@ -166,6 +168,12 @@ def _is_single(plain: str, unit: str) -> bool:
             return True
     heaps = (word for one in _HEAP.finditer(plain) for word in one.groups() if word)
     return any(word.startswith(unit) for word in heaps)
+
+
+def _is_proportion(plain: str) -> bool:
+    """Whether so much is told of one length of time, and another length is given."""
+    found = _BY_PROPORTION.search(plain)
+    return bool(found) and any(one.group() != found[1] for one in _TIMES_GIVEN.finditer(plain))
 
 
 def _multiple(own: list[Amount], asked: tuple[int, int], question: str) -> Iterator[Stated]:

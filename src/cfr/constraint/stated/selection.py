@@ -99,7 +99,9 @@ def read_extremes(reading: Reading) -> Iterator[Stated]:
     yield Stated("bound", between(low, high), (begin, found.end()), words)
 
 
-_TIMES: Final = re.compile(r"\b(?:times|multipl[a-z]+\s+(?:[a-z]+\s+){0,3}?by)\b")
+_TIMES: Final = re.compile(
+    r"\b(?:times|multipl[a-z]+\s+(?:[a-z]+\s+){0,3}?by)\b|\d\s+[a-z]+\s+(?:an?|per|(?:from|of|for)\s+each)\b"
+)
 _EVERY_PAIR: Final = re.compile(
     r"\b(?:each|every)\s+[a-z]+\b[^.?!,;]{1,40}?\b(?:each|every)\s+other\s+[a-z]+"
     r"|\b(?:every|any|each)\s+two\s+(?:of\s+\d+\s+)?[a-z]+"
