@@ -84,6 +84,9 @@ _SHARED: Final = re.compile(
     r"|\b(?:in|for|on|to)\s+(?:each|every)\b|\b(?:in|on|for)\s+an?\s+(?:box|bag|pack|group)\b"
     r"|\beach\s*\?|\ba\s+(?:day|week|month|year|hour|minute)\b"
 )
+_GIVEN_TO_EACH: Final = re.compile(
+    r"\b(?:give|get|receive|put|pay|have|hold|contain|need|take|eat|read)s?\s+(?:to\s+|in\s+)?(?:each|every|one)\b"
+)
 _TIMES: Final = re.compile(r"\b(second|minute|hour|day|week|fortnight|month|year|decade)s?\b")
 # Amounts for several things at once: the amount for one of them need not be whole.
 _BY_THE_LOT: Final = re.compile(
@@ -95,6 +98,7 @@ _TIME: Final = r"(?:\d+|two|three|four|five|ten)\s+(?:second|minute|hour|day|wee
 _BY_PROPORTION: Final = re.compile(
     rf"\d\s+[a-z]+(?:\s+[a-z]+){{0,2}}\s+(?:in|per|every)\s+({_TIME})"
 )
+_CLOCK: Final = frozenset(("second", "minut", "hour", "day", "week", "month", "year"))
 _TIMES_GIVEN: Final = re.compile(rf"\b{_TIME}")
 _START: Final = re.compile(
     r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is"
@@ -115,7 +119,7 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     if reading.question is None or len(reading.plain) > _LONGEST:
         return
     plain, words = reading.plain, reading.words
-    if reading.has_large_words or _is_proportion(plain):
+    if reading.has_large_words:
         return
     if "probability" in words:
         plain = _PROBABLY.sub(lambda found: " " * len(found.group()), plain)
@@ -132,12 +136,19 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     unit = "point" if unit in ("scor", "total") else unit
     scale = _UNITS.get(unit, {unit: 1})
     times = {found[1] for found in _TIMES.finditer(plain)}
-    if _is_single(plain, unit) or (len(times) > 1 and "hour" not in scale):
+    if (
+        _is_proportion(plain, unit)
+        or _is_single(plain, unit)
+        or (len(times) > 1 and "hour" not in scale)
+    ):
         return
     if (
         asked.re is _ASKED
         and asked[1]
-        and _SHARED.search(plain, asked.end(), min(end, asked.end() + 40))
+        and (
+            _SHARED.search(plain, asked.end(), min(end, asked.end() + 40))
+            or _GIVEN_TO_EACH.search(plain, asked.end(), end)
+        )
     ):
         return
     amounts = read_amounts(plain, scale)
@@ -170,10 +181,12 @@ def _is_single(plain: str, unit: str) -> bool:
     return any(word.startswith(unit) for word in heaps)
 
 
-def _is_proportion(plain: str) -> bool:
-    """Whether so much is told of one length of time, and another length is given."""
+def _is_proportion(plain: str, unit: str) -> bool:
+    """Whether so much is told of one length of time, and another is given or asked for."""
     found = _BY_PROPORTION.search(plain)
-    return bool(found) and any(one.group() != found[1] for one in _TIMES_GIVEN.finditer(plain))
+    if found is None:
+        return False
+    return unit in _CLOCK or any(one.group() != found[1] for one in _TIMES_GIVEN.finditer(plain))
 
 
 def _multiple(own: list[Amount], asked: tuple[int, int], question: str) -> Iterator[Stated]:

@@ -31,6 +31,9 @@ _ABBREVIATION: Final = re.compile(r"(?:^|[^a-z])(?:mr|mrs|ms|dr|st|vs|jr|i\.e|e\
 _SHORT: Final = frozenset(("mr", "rs", "ms", "dr", "st", "vs", "jr", ".e", ".g", ".m"))
 _HALF_OF_DAY: Final = re.compile(r"[ap]\.m$")
 _CLAUSE: Final = re.compile(r"(?:^|[,;:]|\b(?:then|and|please|also|so|hence|thus|now|to))\s*$")
+_OPENING: Final = re.compile(
+    r"(?:^|[,;:.?!-]|\b(?:then|and|so|of|at|in|on|to|by|for|from|if|with))\s*$"
+)
 _FORM: Final = re.compile(
     r"\b(?:your|the|final|an)\s+(?:final\s+)?(?:answers?|solution)\b|\bround\b"
 )
@@ -139,7 +142,18 @@ class Reading:
         """Where the question has a word that asks."""
         if self.question is None:
             return ()
-        return self.places(_HEADS, *self.question)
+        found = self.places(_HEADS, *self.question)
+        return tuple(
+            at
+            for at in found
+            if not self.plain.startswith("which", at) or (at == found[0] and self._opens(at))
+        )
+
+    def _opens(self, at: int) -> bool:
+        """Whether *which* begins a clause here, and does not refer to the noun before it."""
+        return self.question is not None and bool(
+            _OPENING.search(self.plain[max(at - 12, self.question[0]) : at])
+        )
 
     def places(self, words: Iterable[str], start: int, end: int) -> tuple[int, ...]:
         """Find where one of these words begins, between two positions."""
