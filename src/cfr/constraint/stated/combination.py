@@ -98,6 +98,10 @@ _TIME: Final = r"(?:\d+|two|three|four|five|ten)\s+(?:second|minute|hour|day|wee
 _BY_PROPORTION: Final = re.compile(
     rf"\d\s+[a-z]+(?:\s+[a-z]+){{0,2}}\s+(?:in|per|every)\s+({_TIME})"
 )
+_FOR_TIME: Final = re.compile(
+    r"\d\s+[a-z]+(?:\s+[a-z]+){0,2}\s+for\s+(\d+)\s+(?:day|week|month|year)s?\b"
+    r"|\bfor\s+(?P<other>\d+)\s+(?:day|week|month|year)s?\s*\?"
+)
 _CLOCK: Final = frozenset(("second", "minut", "hour", "day", "week", "month", "year"))
 _TIMES_GIVEN: Final = re.compile(rf"\b{_TIME}")
 _START: Final = re.compile(
@@ -183,6 +187,8 @@ def _is_single(plain: str, unit: str) -> bool:
 
 def _is_proportion(plain: str, unit: str) -> bool:
     """Whether so much is told of one length of time, and another is given or asked for."""
+    if len({one[1] for one in _FOR_TIME.finditer(plain)}) > 1:
+        return True
     found = _BY_PROPORTION.search(plain)
     if found is None:
         return False
@@ -210,6 +216,9 @@ def _is_related(plain: str, others: list[Other]) -> bool:
     Students who sit on seats are not: they make seats of students, and no multiple is certain.
     """
     nouns = {one.noun for one in others if one.noun not in ("tim", "")}
+    # So much of it for one and so much of it in all: the answer may be their quotient.
+    if any(len({one.rate for one in others if one.noun == noun}) > 1 for noun in nouns):
+        return False
     words = (
         Counter(stem(word) for word in re.findall(r"[a-z]+", plain)) if nouns else Counter[str]()
     )

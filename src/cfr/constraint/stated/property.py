@@ -39,7 +39,7 @@ _N: Final = f"({INTEGER})"
 _L: Final = f"({NUMBERS})"
 # What may follow the number of a bound: a noun would make it a bound on something else.
 _FOLLOW: Final = (
-    r"(?=\s*(?:[.,;:?!)]|$|(?:and|but|that|which|is|are|has|have|it|whose|with|of|inclusive"
+    r"(?=\s*(?:[.,;:?!)]|$|(?:and(?!\s+\d+(?!\d|\s+(?:more|less)\s+than))|but|that|which|is|are|has|have|it|whose|with|of|inclusive"
     r"|exclusive|leaves?|can|such|when|what|where|if|in|on|there|for|as|so|by|the|divisible|do"
     r"|goes|without|neither|second|marbles|met(?:re|er)s)\b))"
 )
@@ -72,8 +72,7 @@ def _divisible(found: re.Match[str]) -> _Found:
 
 
 def _divides(found: re.Match[str]) -> _Found:
-    number = to_integer(found[1])
-    if number:
+    for number in filter(None, to_integers(found[1])):
         yield "structure", divides(number), f"The answer divides {number}."
 
 
@@ -138,7 +137,7 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
         (rf"multiple\s+of\s+{_EACH}{_L}{_FOLLOW}", _divisible),
         (rf"{_EACH}{_L}\s+as\s+(?:a\s+)?(?:divisor|factor)s?\b", _divisible),
         (rf"(?:can\s+)?be\s+divided\s+by\s+{_N}\s+without\s+(?:a\s+)?remainder", _divisible),
-        (rf"(?:(?:positive|proper)\s+)?(?:divisor|factor)\s+of\s+{_N}{_FOLLOW}", _divides),
+        (rf"(?:(?:positive|proper)\s+)?(?:divisor|factor)\s+of\s+{_EACH}{_L}{_FOLLOW}", _divides),
         (rf"(?:divides|goes\s+into)\s+{_N}(?:\s+without\s+remainder)?{_FOLLOW}", _divides),
         (
             rf"(?P<residue>{INTEGER})\s+(?:more|less)\s+than\s+a\s+multiple\s+of\s+"
@@ -198,7 +197,7 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
 )
 
 _LINK: Final = re.compile(
-    r"[\s,]*(?:\b(?:and|but|that|which|is|are|be|being|both|also|it|must|has|have|lies?|whose|with"
+    r"[\s,]*(?:\b(?:and(?!\s+\d)|but|that|which|is|are|be|being|both|also|it|must|has|have|lies?|whose|with"
     r"|having|exactly|there|wants?|only|possible|other|a|an|its|their|the|number|integer|whole"
     r"|positive|year|code|page|still|of\s+some\s+[a-z]+)\b[\s,]*)*"
 )

@@ -200,7 +200,9 @@ class Reading:
 
     @cached_property
     def recoded(self) -> bool:
-        """Whether what follows the question asks for something made of its answer."""
+        """Whether something is made of the answer: in the question itself or after it."""
+        if self.heads and _NEXT_STEP.search(self.plain, self.heads[0]):
+            return True
         tail = self.tail
         return bool(
             tail
@@ -210,6 +212,11 @@ class Reading:
         )
 
 
+_NEXT_STEP: Final = re.compile(
+    r"(?:[,;.?]|\band|\bthen)\s+(?:then\s+)?(?:add|subtract|multiply|divide|double|triple|halve|square)\b"
+    r"(?!\s+(?:root|feet|foot|inch|met|cent|unit|mile|yard))"
+    r"|,\s*(?:times|plus|minus|divided\s+by)\b"
+)
 _INSTRUCTION: Final = re.compile(
     r"\b(?:answers?|express|write|give|report|submit|enter|let|output|form|can\s+be|find|compute)\b"
 )

@@ -52,7 +52,8 @@ _GIVEN: Final = re.compile(
 _MEASURED: Final = re.compile(
     r"\b(?:least|smallest|greatest|largest|minimum|maximum|lower|upper|longest|shortest|highest|lowest)"
     r"\s+(?:possible|bound|limit)|\bmeasured\b|\bmeasures\b|\baccura|\berror\b|\bcould\s+(?:have\s+been|be)\b"
-    r"|\bin\s+(?:thousands|millions|billions|hundreds)\b"
+    r"|\bdifference\b|\bchanges?\b|\brounds\s+to\b|\bnumber\s+that\b|\b(?:smallest|largest|least|greatest)\s+(?:integer|number|it)\b"
+    r"|\btakes\s+\d|\bwhich\s+of\b|\bin\s+(?:tens|thousands|millions|billions|hundreds)\b"
 )
 _ANSWER: Final = re.compile(r"\bround\s+(?:to|your|the|off|up|down|it)\b|\banswers?\b|\bexpress\b")
 

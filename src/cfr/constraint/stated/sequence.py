@@ -37,6 +37,9 @@ _SUM: Final = re.compile(
 )
 
 
+_OPERATED: Final = re.compile(
+    r"\b(?:divided|times|plus|minus|multiplied|squared?s?|cubed?s?|half|halved|doubled|gaps?|and\s+how)\b"
+)
 _COUNTED: Final = re.compile(r"(?<=number)\s+of\s+(?!(?:them|these|the)\b)")
 # A sum of something else than all the numbers.
 _OTHER_SUM: Final = re.compile(
@@ -62,7 +65,9 @@ def read_consecutive(reading: Reading) -> Iterator[Stated]:
         r"\bwhat\s+number\s+is\b", reading.plain[slice(*reading.question)]
     ):
         asked = _HOLDS.search(reading.plain)
-    if asked is None or _COUNTED.match(reading.plain, asked.end()):
+    if asked is None or _OPERATED.search(reading.plain, *reading.question):
+        return
+    if _COUNTED.match(reading.plain, asked.end()):
         return
     step = 2 if run["parity"] else to_integer(run["step"]) if run["step"] else 1
     residue = 1 if run["parity"] == "odd" else 0
@@ -159,7 +164,7 @@ _TOTAL_ASKED: Final = re.compile(
 
 
 _NOT_ALL: Final = re.compile(
-    r"\bnot\b|\bneither\b|\bexcept\b|\bother\b|\bor\b|\bdivided\b|\b(?:than|from|of)\s+(?:an?|some|any)\s+"
+    r"\bnot\b|\bneither\b|\bexcept\b|\bother\b|\bor\b|\bdivided\b|\bhalf\b|\bhow\s+far\b|\b(?:than|from|of)\s+(?:an?|some|any)\s+"
     r"multiple\b|\bsuch\s+that\b|\bsquare|\bcube|\bdigits?\b|\bproduct|\btwice\b|[+^]"
 )
 
