@@ -77,7 +77,7 @@ _PROBABLY: Final = re.compile(
 _COMPARED: Final = re.compile(
     r"(?:as|times)\s+(?:many|much|long|old)\b|more\s+than\s+(?!\s*\d)|(?<!from\s)each\s+other\b"
     r"|\d\s+(?:more\b(?!\s+times)|extra\b|additional\b|others?\b)"
-    r"|(?:each|every|per)\s+(?:\d|two\b|three\b|four\b|five\b|other\b)"
+    r"|(?:each|every|per)\s+(?:\d|two\b|three\b|four\b|five\b)|every\s+other\b"
 )
 _SHARED: Final = re.compile(
     r"\bper\b|\b(?:do|does|did|will|can|would|should|must|is|are|has|have)\s+(?:each|every)\b"
@@ -104,6 +104,10 @@ _FOR_TIME: Final = re.compile(
 )
 _CLOCK: Final = frozenset(("second", "minut", "hour", "day", "week", "month", "year"))
 _TIMES_GIVEN: Final = re.compile(rf"\b{_TIME}")
+_OF_A_LOT: Final = re.compile(
+    r"\b(?:for|with|of)\s+\d+\s+[a-z]+\s+(?:(?!each\b|every\b)[a-z]+\s+){0,2}?"
+    r"(?:uses?|makes?|takes?|needs?|costs?|eats?|gives?|produces?|requires?|holds?|has|have)\s+$"
+)
 _START: Final = re.compile(
     r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is"
     r"|the\s+air\s+has)\b"
@@ -156,7 +160,7 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     ):
         return
     amounts = read_amounts(plain, scale)
-    if amounts is None or any(one.doubled for one in amounts[0]):
+    if amounts is None or any(one.doubled or _OF_A_LOT.search(one.clause) for one in amounts[0]):
         return
     own, others = amounts
     if _is_related(plain, others):

@@ -197,7 +197,7 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
 )
 
 _LINK: Final = re.compile(
-    r"[\s,]*(?:\b(?:and(?!\s+\d)|but|that|which|is|are|be|being|both|also|it|must|has|have|lies?|whose|with"
+    r"[\s,]*(?:\b(?:and|but|that|which|is|are|be|being|both|also|it|must|has|have|lies?|whose|with"
     r"|having|exactly|there|wants?|only|possible|other|a|an|its|their|the|number|integer|whole"
     r"|positive|year|code|page|still|of\s+some\s+[a-z]+)\b[\s,]*)*"
 )
