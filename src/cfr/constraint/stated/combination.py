@@ -68,7 +68,7 @@ _DIVIDING_STEMS: Final = (
 # No word boundary in front: a pattern that begins with letters is searched for much faster.
 _DIVIDED: Final = re.compile(
     r"some\s+(?!of\s+it)[a-z]+|few\b(?<!too few)|every\s+other\b|left\s+over\b|over\s+when\b"
-    r"|their\s+number\b|up\s+to\b|between\s+\d|past\s+the\s+hour\b"
+    r"|\d\s+[a-z]+\s+and\s+an?\s+[a-z]+\s*[.?!]|their\s+number\b|up\s+to\b|between\s+\d|past\s+the\s+hour\b"
 )
 _SYMBOL: Final = re.compile(r"[%/^*=+]|\d\s*:\s*\d")
 _PROBABLY: Final = re.compile(
@@ -107,6 +107,9 @@ _TIMES_GIVEN: Final = re.compile(rf"\b{_TIME}")
 _OF_A_LOT: Final = re.compile(
     r"\b(?:for|with|of)\s+\d+\s+[a-z]+\s+(?:(?!each\b|every\b)[a-z]+\s+){0,2}?"
     r"(?:uses?|makes?|takes?|needs?|costs?|eats?|gives?|produces?|requires?|holds?|has|have)\s+$"
+)
+_PARTED: Final = re.compile(
+    r"\b(?:sawn?|saws|broken|breaks?|cuts?|middle|alike|fold(?:s|ed)?|bends?|bent|an?\s+(?:piece|part|share))\b"
 )
 _START: Final = re.compile(
     r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is"
@@ -147,7 +150,7 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     if (
         _is_proportion(plain, unit)
         or _is_single(plain, unit)
-        or (len(times) > 1 and "hour" not in scale)
+        or (len(times) > 1 and ("hour" not in scale or "second" in times))
     ):
         return
     if (
@@ -166,7 +169,7 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     if _is_related(plain, others):
         yield from _multiple(own, asked.span(), plain[start:end])
         yield from _two_kinds(plain, own, others)
-    if unit in _UNITS and not _BY_THE_LOT.search(plain):
+    if unit in _UNITS and not _BY_THE_LOT.search(plain) and not _PARTED.search(plain):
         words = "The answer is made of whole amounts: an integer."
         yield Stated("dimension", integer(), asked.span(), words)
 
