@@ -56,7 +56,7 @@ def read_asked(reading: Reading) -> Iterator[Stated]:
             if whole := _WHOLE.match(reading.plain, head.end(), end):
                 found.append(_whole_number(whole))
             found.extend(_described(reading.plain, head.end(), end))
-    if found and _OPERATED.search(reading.plain, *reading.question):
+    if found and reading.asked(_OPERATED):
         return
     if found and not reading.recoded and not ANOTHER_BASE.search(reading.plain):
         yield from found

@@ -37,10 +37,10 @@ _HOW_MANY: Final = re.compile(
 )
 # An average of whole things need not be whole, and neither need a share.
 _FRACTIONAL: Final = re.compile(
-    r"\baverage|\bmean\b|\bexpected\b|\bexpect\b|\bper\b|\bestimate|\bapproximate|\bpercent|%"
-    r"|\bratio\b|\brate\b|\btypical|\bmixed\b|\bdecimal"
-    r"|\bfraction\b|\bprobab|\beach\s+(?:day|hour|week|month|year|minute)\b|\b(?:for|to)\s+(?:each|every|one)\b"
-    r"|\b(?:ahead|behind|back)\b|\bin\s+(?:thousands|millions|hundreds|dozens|billions)\b"
+    r"average|mean\b|expect|per\b|estimate|approximate|percent|%|ratio\b|rate\b|typical|mixed\b"
+    r"|decimal|fraction\b|probab|each\s+(?:day|hour|week|month|year|minute)\b"
+    r"|(?:for|to)\s+(?:each|every|one)\b|ahead\b|behind\b|back\b"
+    r"|in\s+(?:thousands|millions|hundreds|dozens|billions)\b"
 )
 
 

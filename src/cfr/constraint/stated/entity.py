@@ -141,7 +141,8 @@ def _described(reading: Reading) -> list[Stated]:
     found: list[Stated] = []
     introduced = 0
     for subject in _SUBJECT.finditer(reading.plain):
-        if _ABOUT_ANOTHER.search(reading.plain, 0, subject.start()):
+        before = reading.plain[max(subject.start() - 60, 0) : subject.start()]
+        if _ABOUT_ANOTHER.search(before):
             continue
         stop = _sentence_end(reading, subject.end())
         properties, _ = read_properties(reading.plain, subject.end(), stop)

@@ -143,6 +143,8 @@ class Reading:
         if self.question is None:
             return ()
         found = self.places(_HEADS, *self.question)
+        if "which" not in self.plain:
+            return found
         return tuple(
             at
             for at in found
@@ -201,7 +203,9 @@ class Reading:
     @cached_property
     def recoded(self) -> bool:
         """Whether something is made of the answer: in the question itself or after it."""
-        if self.heads and _NEXT_STEP.search(self.plain, self.heads[0]):
+        if any(word in self.plain for word in _STEPS) and (
+            self.heads and _NEXT_STEP.search(self.plain, self.heads[0])
+        ):
             return True
         tail = self.tail
         return bool(
@@ -212,6 +216,10 @@ class Reading:
         )
 
 
+_STEPS: Final = (
+    *(" add ", "subtract ", "multiply ", "divide ", "double ", "triple ", "halve ", " square "),
+    *(", times", ", plus", ", minus", ", divided"),
+)
 _NEXT_STEP: Final = re.compile(
     r"(?:[,;.?]|\band|\bthen)\s+(?:then\s+)?(?:add|subtract|multiply|divide|double|triple|halve|square)\b"
     r"(?!\s+(?:root|feet|foot|inch|met|cent|unit|mile|yard))"
