@@ -37,8 +37,10 @@ _RELATIVE: Final = re.compile(
 )
 # An operation before any clause that describes the number: *the largest digit times four*.
 _OPERATED: Final = re.compile(
-    rf"\b{ASK}\s+(?:(?!(?:such|that|which|whose|when|if|for|so|where|with|to|what|find)\b)[^\s?!]+\s+){{1,16}}?"
-    r"(?:divided\s+by|times|plus|minus|multiplied|increased|decreased|squared|cubed|halved|doubled)\b"
+    rf"\b{ASK}\s+(?:(?!(?:such|that|which|whose|when|if|for|so|where|with|to|what"
+    rf"|find)\b)[^\s?!]+\s+){{1,16}}?"
+    r"(?:divided\s+by|times|plus|minus|multiplied|increased|decreased|squared|cubed|halved"
+    r"|doubled)\b"
 )
 ANOTHER_BASE: Final = re.compile(
     r"\bbase\b|\bbinary\b|\bhexadecimal\b|\boctal\b|\bternary\b|_\{?\d"

@@ -49,8 +49,8 @@ DIVIDING: Final = frozenset(
         " same fraction speed rate rates together sum difference product older younger taller dozen"
         " dozens pair pairs couple single perimeter area volume radius width diagonal angle cube"
         " fewer less remaining enough need needs unknown several both except probability odds prime"
-        " digit digits multiple multiples divisor divisors formation loose meet meets met catch catches"
-        " overtake overtakes"
+        " digit digits multiple multiples divisor divisors formation loose meet meets met"
+        " catch catches overtake overtakes"
     ).split()
 )
 """Words of a text in which a total need not be made of the amounts that it names."""
@@ -68,7 +68,8 @@ _DIVIDING_STEMS: Final = (
 # No word boundary in front: a pattern that begins with letters is searched for much faster.
 _DIVIDED: Final = re.compile(
     r"some\s+(?!of\s+it)[a-z]+|few\b(?<!too few)|every\s+other\b|left\s+over\b|over\s+when\b"
-    r"|\d\s+[a-z]+\s+and\s+an?\s+[a-z]+\s*[.?!]|their\s+number\b|up\s+to\b|between\s+\d|past\s+the\s+hour\b"
+    r"|\d\s+[a-z]+\s+and\s+an?\s+[a-z]+\s*[.?!]|their\s+number\b|up\s+to\b|between\s+\d|past\s+"
+    r"the\s+hour\b"
 )
 _SYMBOL: Final = re.compile(r"[%/^*=+]|\d\s*:\s*\d")
 _PROBABLY: Final = re.compile(
@@ -85,12 +86,14 @@ _SHARED: Final = re.compile(
     r"|\beach\s*\?|\ba\s+(?:day|week|month|year|hour|minute)\b"
 )
 _GIVEN_TO_EACH: Final = re.compile(
-    r"\b(?:give|get|receive|put|pay|have|hold|contain|need|take|eat|read)s?\s+(?:to\s+|in\s+)?(?:each|every|one)\b"
+    r"\b(?:give|get|receive|put|pay|have|hold|contain|need|take|eat|read)s?\s+(?:to\s+|in\s+)?"
+    r"(?:each|every|one)\b"
 )
 _TIMES: Final = re.compile(r"\b(second|minute|hour|day|week|fortnight|month|year|decade)s?\b")
 # Amounts for several things at once: the amount for one of them need not be whole.
 _BY_THE_LOT: Final = re.compile(
-    r"\b\d+\s+(?:[a-z]+\s+){1,2}?(?:costs?|for|weighs?|are\s+sold|sells?|takes?|lasts?)\b|\bto\s+[a-z]+\s+"
+    r"\b\d+\s+(?:[a-z]+\s+){1,2}?(?:costs?|for|weighs?|are\s+sold|sells?|takes?|lasts?)\b"
+    r"|\bto\s+[a-z]+\s+"
     r"(?:\d+|an?|one)\b"
 )
 # So much in so long, so many of these for so many of those: the answer may be a proportion.
@@ -105,11 +108,11 @@ _FOR_TIME: Final = re.compile(
 _CLOCK: Final = frozenset(("second", "minut", "hour", "day", "week", "month", "year"))
 _TIMES_GIVEN: Final = re.compile(rf"\b{_TIME}")
 _OF_A_LOT: Final = re.compile(
-    r"\b(?:for|with|of)\s+\d+\s+[a-z]+\s+(?:(?!each\b|every\b)[a-z]+\s+){0,2}?"
-    r"(?:uses?|makes?|takes?|needs?|costs?|eats?|gives?|produces?|requires?|holds?|has|have)\s+$"
+    r"\b(?:for|with|of)\s+\d+\s+[a-z]+\s+(?!each\b|every\b)(?:[a-z]+s|has|have)\s+$"
 )
 _PARTED: Final = re.compile(
-    r"\b(?:sawn?|saws|broken|breaks?|cuts?|middle|alike|fold(?:s|ed)?|bends?|bent|an?\s+(?:piece|part|share))\b"
+    r"\b(?:sawn?|saws|broken|breaks?|cuts?|middle|alike|fold(?:s|ed)?|bends?|bent|an?\s+"
+    r"(?:piece|part|share))\b"
 )
 _START: Final = re.compile(
     r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is"

@@ -27,7 +27,8 @@ _THINGS: Final = (
     "|passengers|members|friends|classmates|workers|employees|customers|visitors|voters"
 )
 _ADJECTIVES: Final = (
-    r"(?:\s+(?!of\b|more\b|as\b|fewer\b|less\b|hours?\b|times\b|[a-z]*illions?\b|thousands?\b|hundreds?\b|dozens?\b)"
+    r"(?:\s+(?!of\b|more\b|as\b|fewer\b|less\b|hours?\b|times\b|[a-z]*illions?\b|thousands?\b"
+    r"|hundreds?\b|dozens?\b)"
     r"[a-z0-9\-']+(?:\s*-\s*[a-z]+)?){0,4}?"
 )
 _HOW_MANY: Final = re.compile(

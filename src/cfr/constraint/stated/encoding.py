@@ -21,7 +21,8 @@ _ASKED: Final = re.compile(
 _LETTERS: Final = r"[a-z](?:\s*,\s*(?:and\s+)?[a-z]|\s+and\s+[a-z])*"
 _KIND: Final = (
     r"(?:(?:all|both|distinct|relatively|mutually|pairwise|coprime|co-prime|prime|square-?free"
-    r"|positive|non-?negative|nonzero|whole|natural|not\s+necessarily\s+(?:distinct|different)|,|and|some|the|two"
+    r"|positive|non-?negative|nonzero|whole|natural|not\s+necessarily\s+(?:distinct|different)"
+    r"|,|and|some|the|two"
     r"|three)\s*)*"
     r"(?:integers?|primes?|(?:whole|natural|prime)\s+numbers?)\b"
     r"(?!\s*-|\s+(?:multiples?|powers?|valued|linear|coefficients?|polynomials?|combinations?"

@@ -44,7 +44,8 @@ _COUNTS: Final = re.compile(r"\bhow\s+many\s+([a-z]+)|\bwhat\s+is\s+it\s*\?")
 _CHANGED: Final = re.compile(
     r"\b(?:sum|product|difference|quotient|result|resulting|twice|double[ds]?|triple[ds]?|half"
     r"|squared"
-    r"|taken|years?\s+(?:ago|later|from)|in\s+[a-z]+\s+years|another|add(?:ed|s|ing)?|subtract\w*|multipl(?:y|ied|ies|ying)|increase[ds]?|decrease[ds]?"
+    r"|taken|years?\s+(?:ago|later|from)|in\s+[a-z]+\s+years|another|add(?:ed|s|ing)?"
+    r"|subtract\w*|multipl(?:y|ied|ies|ying)|increase[ds]?|decrease[ds]?"
     r"|(?:two|three|four|several|other|new|second|first)\s+(?:different\s+|positive\s+)*"
     r"(?:numbers?|integers?))\b"
 )
@@ -87,11 +88,13 @@ _COUNT_SUBJECT: Final = re.compile(
 
 # What is done in one case and in another says nothing of the number itself.
 _CASES: Final = re.compile(
-    r"\b(?:if|when|whenever|unless|in\s+case)\s+(?:it|(?:the|this|that|a|your)\s+[a-z]+)\s+(?:is|was|ends)\s+[^.?!,]{1,40},"
+    r"\b(?:if|when|whenever|unless|in\s+case)\s+(?:it|(?:the|this|that|a|your)\s+[a-z]+)\s+"
+    r"(?:is|was|ends)\s+[^.?!,]{1,40},"
 )
 # What is said of a part of the number, of what is made of it or of what is compared with it.
 _ABOUT_ANOTHER: Final = re.compile(
-    r"(?:\bof|\bthan|\bby|\bfrom|(?<!\bit\s)(?<!this\s)(?<!that\s)(?<!which\s)(?<!one\s)(?<!number\s)"
+    r"(?:\bof|\bthan|\bby|\bfrom|(?<!\bit\s)(?<!this\s)(?<!that\s)(?<!which\s)(?<!one\s)"
+    r"(?<!number\s)"
     r"(?<!code\s)(?<!year\s)(?<!integer\s)\b(?:is|are|was)(?:\s+also)?"
     r"|\bof\s+(?:an?|the|this)\s+(?:[a-z]+\s+)?(?:number|code|integer|year)\s+(?:is|was))\s+$"
 )

@@ -64,7 +64,8 @@ _REST: Final = re.compile(
 )
 _CHANGED: Final = re.compile(
     r"\b(?:removed?|added|broken|breaks|loses?|lost|gives?|gave|eats?|ate|buys?\s+another|half"
-    r"|percent|loose|single|extra|keeps?|kept|left\s+over\s+[a-z]+|remain[a-z]*|besides|alone|uses?|used"
+    r"|percent|loose|single|extra|keeps?|kept|left\s+over\s+[a-z]+|remain[a-z]*|besides|alone"
+    r"|uses?|used"
     r"|drops?|returns?|returned|too\s+(?:many|few)|now|joins?|joined|arrives?|comes?|came|late)\b|%"
 )
 

@@ -39,7 +39,8 @@ _N: Final = f"({INTEGER})"
 _L: Final = f"({NUMBERS})"
 # What may follow the number of a bound: a noun would make it a bound on something else.
 _FOLLOW: Final = (
-    r"(?=\s*(?:[.,;:?!)]|$|(?:and(?!\s+\d+(?!\d|\s+(?:more|less)\s+than))|but|that|which|is|are|has|have|it|whose|with|of|inclusive"
+    r"(?=\s*(?:[.,;:?!)]|$|(?:and(?!\s+\d+(?!\d|\s+(?:more|less)\s+than))|but|that|which|is|are"
+    r"|has|have|it|whose|with|of|inclusive"
     r"|exclusive|leaves?|can|such|when|what|where|if|in|on|there|for|as|so|by|the|divisible|do"
     r"|goes|without|neither|second|marbles|met(?:re|er)s)\b))"
 )

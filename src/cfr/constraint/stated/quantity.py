@@ -80,7 +80,8 @@ _IN_EACH: Final = re.compile(
 
 # The same of another thing, but only where it is told in so many words.
 _TOLD: Final = re.compile(
-    r"\b(?:each|every|an?|one)\s+(?:[a-z]+\s+){1,2}?(?:has|holds?|costs?|brings?|gives?|earns?|weighs"
+    r"\b(?:each|every|an?|one)\s+(?:[a-z]+\s+){1,2}?(?:has|holds?|costs?|brings?|gives?|earns?"
+    r"|weighs"
     r"|contains|needs|makes|carries|eats|uses|is\s+worth)\s+$"
 )
 _APIECE: Final = re.compile(r"\s*[a-z]+\s+(?:each|apiece)\b")

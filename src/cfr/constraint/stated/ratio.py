@@ -27,8 +27,10 @@ _ASKED: Final = re.compile(
 # Whatever changes the shares after they are made.
 _CHANGED: Final = re.compile(
     r"\b(?:then|later|after[a-z]*|originally|before|half|percent|more\s+than|fewer\s+than|left|now"
-    r"|remain[a-z]*|eats?|ate|gives?|gave|given|spends?|spent|buys?|bought|sells?|sold|los(?:es?|t|ing)"
-    r"|finds|found|uses?|used|adds?|takes\s+away|throws?|wins?\s+\d+\s+more|receives?|of\s+(?:hers|his|theirs)|returns?)\b|%"
+    r"|remain[a-z]*|eats?|ate|gives?|gave|given|spends?|spent|buys?|bought|sells?|sold|los"
+    r"(?:es?|t|ing)"
+    r"|finds|found|uses?|used|adds?|takes\s+away|throws?|wins?\s+\d+\s+more|receives?|of\s+"
+    r"(?:hers|his|theirs)|returns?)\b|%"
 )
 
 

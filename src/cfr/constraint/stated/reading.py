@@ -221,7 +221,8 @@ _STEPS: Final = (
     *(", times", ", plus", ", minus", ", divided"),
 )
 _NEXT_STEP: Final = re.compile(
-    r"(?:[,;.?]|\band|\bthen)\s+(?:then\s+)?(?:add|subtract|multiply|divide|double|triple|halve|square)\b"
+    r"(?:[,;.?]|\band|\bthen)\s+(?:then\s+)?(?:add|subtract|multiply|divide|double|triple|halve"
+    r"|square)\b"
     r"(?!\s+(?:root|feet|foot|inch|met|cent|unit|mile|yard))"
     r"|,\s*(?:times|plus|minus|divided\s+by)\b"
 )

@@ -18,12 +18,15 @@ _ASKED: Final = re.compile(
     r"(?:remainder|residue)\b"
 )
 _DIVISOR: Final = re.compile(
-    rf"\b(?:divided\s+by|divides\s+(?:the\s+result|it|this|that)\s+by|dividing\s+by|division\s+by|modulo|mod(?:ulo)?)\s+({INTEGER})"
+    r"\b(?:divided\s+by|divides\s+(?:the\s+result|it|this|that)\s+by|dividing\s+by|division\s+"
+    rf"by|modulo|mod(?:ulo)?)\s+({INTEGER})"
 )
 _DIVIDES: Final = re.compile(r"\bdivi(?:ded|des|ding|sion)\s+(?:[a-z]+\s+){0,3}?by\b|\bmod")
 _COMBINED: Final = re.compile(
-    r"\b(?:plus|minus|times|multiplied\s+by|added\s+to)\s+(?:the|its)\s+(?:remainder|residue|quotient|[a-z]+\s+digit)"
-    r"|\bas\s+a\s+(?:fraction|percent|decimal)|\bremainders\b|\bdigit\s+(?:plus|minus|times|divided|multiplied)\b"
+    r"\b(?:plus|minus|times|multiplied\s+by|added\s+to)\s+(?:the|its)\s+(?:remainder|residue"
+    r"|quotient|[a-z]+\s+digit)"
+    r"|\bas\s+a\s+(?:fraction|percent|decimal)|\bremainders\b|\bdigit\s+(?:plus|minus|times"
+    r"|divided|multiplied)\b"
 )
 _POLYNOMIAL: Final = re.compile(r"\bpolynomial|\bdivided\s+by\s+\(?\d*\s*[a-z]\s*[\^+-]|\bmatri")
 _MODULO: Final = re.compile(
@@ -122,7 +125,8 @@ _DIVIDEND_ASKED: Final = re.compile(
 )
 _SUM_ASKED: Final = re.compile(
     rf"\b(?:{ASK}|how\s+large\s+is|what\s+does)\s+the\s+(?:sum|total|addition)\b"
-    r"(?!\s+of\s+(?:their|the|its|all)\s+(?:[a-z]+\s+)?(?:square|cube|digit|recip|factor|divisor|remainder))|\bhow\s+"
+    r"(?!\s+of\s+(?:their|the|its|all)\s+(?:[a-z]+\s+)?(?:square|cube|digit|recip|factor"
+    r"|divisor|remainder))|\bhow\s+"
     rf"many\b[^?]{{0,60}}\b(?:today|in\s+all|altogether|in\s+total)\b"
     r"|\bnumber\s+of\b[^.?]{0,60}\btogether\b"
 )

@@ -26,7 +26,8 @@ _MULTIPLES: Final = {"ten": 10, "hundred": 100, "thousand": 1000}
 _NEAREST: Final = re.compile(
     r"\bto\s+the\s+nearest\s+"
     rf"({'|'.join(sorted([*_PLACES, *_MULTIPLES], key=len, reverse=True))})\b"
-    r"(?!\s*-|\s+(?:of\s+an?\s+)?[a-z]*illion|\s+(?:million|thousand|hundred|cents?|dollars?|percent))"
+    r"(?!\s*-|\s+(?:of\s+an?\s+)?[a-z]*illion|\s+(?:million|thousand|hundred|cents?|dollars?"
+    r"|percent))"
 )
 _DECIMALS: Final = re.compile(
     rf"\b(?:to|correct\s+to)\s+({'|'.join(WORDS)}|\d)\s+decimal\s+(?:places?|digits?)\b"
@@ -50,9 +51,12 @@ _GIVEN: Final = re.compile(
 )
 # A value that is told to the nearest unit lies between two others, and these have more decimals.
 _MEASURED: Final = re.compile(
-    r"\b(?:least|smallest|greatest|largest|minimum|maximum|lower|upper|longest|shortest|highest|lowest)"
-    r"\s+(?:possible|bound|limit)|\bmeasured\b|\bmeasures\b|\baccura|\berror\b|\bcould\s+(?:have\s+been|be)\b"
-    r"|\bdifference\b|\bchanges?\b|\brounds\s+to\b|\bnumber\s+that\b|\b(?:smallest|largest|least|greatest)\s+(?:integer|number|it)\b"
+    r"\b(?:least|smallest|greatest|largest|minimum|maximum|lower|upper|longest|shortest|highest"
+    r"|lowest)"
+    r"\s+(?:possible|bound|limit)|\bmeasured\b|\bmeasures\b|\baccura|\berror\b|\bcould\s+"
+    r"(?:have\s+been|be)\b"
+    r"|\bdifference\b|\bchanges?\b|\brounds\s+to\b|\bnumber\s+that\b|\b(?:smallest|largest"
+    r"|least|greatest)\s+(?:integer|number|it)\b"
     r"|\btakes\s+\d|\bwhich\s+of\b|\bin\s+(?:tens|thousands|millions|billions|hundreds)\b"
 )
 _ANSWER: Final = re.compile(r"\bround\s+(?:to|your|the|off|up|down|it)\b|\banswers?\b|\bexpress\b")

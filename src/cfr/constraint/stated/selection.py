@@ -28,7 +28,8 @@ _HOW_MANY: Final = re.compile(r"\bhow\s+many\b|\bfind\s+the\s+number\s+of\b")
 _OTHER: Final = re.compile(
     r"\b(?:primes?|even|odd|squares?|cubes?|digits?|sums?|twice|two|three|four|five|half|percent"
     r"|both\s+(?!included)|also|or|pairs?|triples?|subsets?|palindromes?|factors?|divisors?|powers?"
-    r"|sets?|ways?|tuples?|fractions?|random|first|every\s+other|multiples\s+of\s+\d+\s+(?:from|that))\b"
+    r"|sets?|ways?|tuples?|fractions?|random|first|every\s+other|multiples\s+of\s+\d+\s+(?:from"
+    r"|that))\b"
 )
 _ALL: Final = re.compile(r"\d+")
 
@@ -100,7 +101,8 @@ def read_extremes(reading: Reading) -> Iterator[Stated]:
 
 
 _TIMES: Final = re.compile(
-    r"\b(?:times|multipl[a-z]+\s+(?:[a-z]+\s+){0,3}?by)\b|\d\s+[a-z]+\s+(?:an?|per|(?:from|of|for)\s+each)\b"
+    r"\b(?:times|multipl[a-z]+\s+(?:[a-z]+\s+){0,3}?by)\b|\d\s+[a-z]+\s+(?:an?|per|(?:from|of"
+    r"|for)\s+each)\b"
 )
 _EVERY_PAIR: Final = re.compile(
     r"\b(?:each|every)\s+[a-z]+\b[^.?!,;]{1,40}?\b(?:each|every)\s+other\s+[a-z]+"

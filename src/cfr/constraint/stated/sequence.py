@@ -38,7 +38,8 @@ _SUM: Final = re.compile(
 
 
 _OPERATED: Final = re.compile(
-    r"\b(?:divided|times|plus|minus|multiplied|squared?s?|cubed?s?|half|halved|doubled|gaps?|and\s+how)\b"
+    r"\b(?:divided|times|plus|minus|multiplied|squared?s?|cubed?s?|half|halved|doubled|gaps?"
+    r"|and\s+how)\b"
 )
 _COUNTED: Final = re.compile(r"(?<=number)\s+of\s+(?!(?:them|these|the)\b)")
 # A sum of something else than all the numbers.
@@ -164,7 +165,8 @@ _TOTAL_ASKED: Final = re.compile(
 
 
 _NOT_ALL: Final = re.compile(
-    r"\bnot\b|\bneither\b|\bexcept\b|\bother\b|\bor\b|\bdivided\b|\bhalf\b|\bhow\s+far\b|\b(?:than|from|of)\s+(?:an?|some|any)\s+"
+    r"\bnot\b|\bneither\b|\bexcept\b|\bother\b|\bor\b|\bdivided\b|\bhalf\b|\bhow\s+far\b|\b"
+    r"(?:than|from|of)\s+(?:an?|some|any)\s+"
     r"multiple\b|\bsuch\s+that\b|\bsquare|\bcube|\bdigits?\b|\bproduct|\btwice\b|[+^]"
 )
 
@@ -200,8 +202,10 @@ _ONCE: Final = re.compile(
 )
 _LIST: Final = re.compile(NUMBERS)
 _MADE: Final = re.compile(
-    r"\bsum\b|\bproduct\b|\bdifference|\bratio\b|\bdigits?\b|\bform|\bmade\b|\barrang|\bchoos|\bchosen"
-    r"|\bfraction|\bpossible\b|\bdivisor|\bfactor|\bmultipl|\baverage|\bmean\b|\bmedian\b|\bpairs?\b"
+    r"\bsum\b|\bproduct\b|\bdifference|\bratio\b|\bdigits?\b|\bform|\bmade\b|\barrang|\bchoos"
+    r"|\bchosen"
+    r"|\bfraction|\bpossible\b|\bdivisor|\bfactor|\bmultipl|\baverage|\bmean\b|\bmedian\b"
+    r"|\bpairs?\b"
 )
 
 
