@@ -29,7 +29,7 @@ _OTHER: Final = re.compile(
     r"\d|\b(?:two|three|four|five|six|twice|half|week(?:s|days?|ends?)?|monday|tuesday|wednesday"
     r"|thursday|friday|saturday|sunday|except|not|second\s+day|other\s+day|hours?|leap|rest"
     r"|remain[a-z]*|left|nights?|without"
-    r"|between|after)\b|\bopen\b[^?]*\bclosed\b|\bclosed\b[^?]*\bopen\b"
+    r"|between|after)\b|\bopen\b[^?]{0,200}\bclosed\b|\bclosed\b[^?]{0,200}\bopen\b"
 )
 
 
