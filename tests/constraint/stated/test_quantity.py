@@ -34,3 +34,11 @@ def test_no_whole_amount_of_the_unit(text: str) -> None:
 
 def test_words_that_name_nothing() -> None:
     assert stem("the") in FUNCTION_WORDS
+
+
+def test_what_is_told_of_one_of_the_other_things_is_marked() -> None:
+    found = read_amounts(
+        "every crate holds 6 pens. each pen costs 3 cents. ann pays 105 cents.", {"pen": 1}
+    )
+    assert found is not None
+    assert [(int(one.value), one.rate) for one in found[1]] == [(3, True), (105, False)]

@@ -56,3 +56,34 @@ def test_no_character_moves(text: str) -> None:
 
 def test_no_longer_text_is_read() -> None:
     assert LONGEST == 20_000
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Which number is even?", 1),
+        ("Of 3 and 4, which is even?", 1),
+        ("How many numbers which are even lie below 9?", 1),
+        ("If a number which is even is halved, what is left?", 1),
+    ],
+)
+def test_which_asks_only_where_it_opens_a_clause(text: str, count: int) -> None:
+    assert len(reading(text).heads) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("Find the largest even number below 9, then double it.", True),
+        ("What is the chance of rain? Multiply it by 16.", True),
+        ("Find the largest even number below 9.", False),
+        ("How many square feet are there?", False),
+    ],
+)
+def test_a_next_step_makes_something_else_of_the_answer(text: str, made: bool) -> None:
+    assert reading(text).recoded is made
+
+
+def test_larger_numbers_in_words_are_seen() -> None:
+    assert reading("He has thirty-five pens.").has_large_words
+    assert not reading("He has twelve pens.").has_large_words

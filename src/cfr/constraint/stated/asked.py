@@ -35,6 +35,13 @@ _RELATIVE: Final = re.compile(
     r"\s*(?:(?:that|which)\s+)?(?:one|they|you|we|it|he|she)\s+can\s+[a-z]+(?:\s+with\s+"
     r"[^.?!,]{1,80})?"
 )
+# An operation before any clause that describes the number: *the largest digit times four*.
+_OPERATED: Final = re.compile(
+    rf"\b{ASK}\s+(?:(?!(?:such|that|which|whose|when|if|for|so|where|with|to|what"
+    rf"|find)\b)[^\s?!]+\s+){{1,16}}?"
+    r"(?:divided\s+by|times|plus|minus|multiplied|increased|decreased|squared|cubed|halved"
+    r"|doubled)\b"
+)
 ANOTHER_BASE: Final = re.compile(
     r"\bbase\b|\bbinary\b|\bhexadecimal\b|\boctal\b|\bternary\b|_\{?\d"
 )
@@ -51,6 +58,8 @@ def read_asked(reading: Reading) -> Iterator[Stated]:
             if whole := _WHOLE.match(reading.plain, head.end(), end):
                 found.append(_whole_number(whole))
             found.extend(_described(reading.plain, head.end(), end))
+    if found and reading.asked(_OPERATED):
+        return
     if found and not reading.recoded and not ANOTHER_BASE.search(reading.plain):
         yield from found
 

@@ -27,7 +27,9 @@ _ONE_A_DAY: Final = re.compile(r"\b(?:each|every)\s+day\b|\bdaily\b")
 _ENDS: Final = re.compile(r"\binclu(?:ded?|ding|sive)\b|\bboth\b|\bfirst\s+(?:day|date)\b")
 _OTHER: Final = re.compile(
     r"\d|\b(?:two|three|four|five|six|twice|half|week(?:s|days?|ends?)?|monday|tuesday|wednesday"
-    r"|thursday|friday|saturday|sunday|except|not|second\s+day|other\s+day|hours?|leap)\b"
+    r"|thursday|friday|saturday|sunday|except|not|second\s+day|other\s+day|hours?|leap|rest"
+    r"|remain[a-z]*|left|nights?|without"
+    r"|between|after)\b|\bopen\b[^?]{0,200}\bclosed\b|\bclosed\b[^?]{0,200}\bopen\b"
 )
 
 

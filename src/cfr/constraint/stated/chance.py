@@ -26,7 +26,10 @@ _SHARE: Final = re.compile(
     r"|class|group)\b"
 )
 _COMPARED: Final = re.compile(
-    r"\bmore\b|\bless\b|\bincrease|\bdecrease|\bchange|\bcompared\b|\bof\s+the\s+number\b"
+    r"\bmore\b|\bless\b|\bincrease|\bdecrease|\bchange|\bcompared\b|\bthe\s+number\b"
+)
+_WHOLE_OF: Final = re.compile(
+    r"\bpercent(?:age)?\s+of\s+(?:the\s+)?[a-z]+\s+(?:is|are|equals?)\s+the\b"
 )
 _ANGLE: Final = re.compile(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?:degree\s+)?(?:measure|size|value)?(?:\s*,?\s*in\s+"
@@ -37,6 +40,8 @@ _ANGLE: Final = re.compile(
 )
 _NOT_AN_ANGLE: Final = re.compile(
     r"\bradians?\b|\\angle[^.?]{1,40}[+*/-]|\btan|\bsin|\bcos|\bsum\b|\btotal\b|\bturn|\brotat"
+    r"|\bsweep|\bcover|\bhands?\b|\bminus\b|\bplus\b|\btimes\b|=\s*-|\bcopies\b|\bspin|\brevol"
+    r"|\bwheel|\bmov"
     r"|\bdirected\b"
     r"|\bpolar\b|\bcomplex\b|\bin\s+terms\b|\bfraction\b|\bratio\b|\bangle\s+between\b"
 )
@@ -58,7 +63,7 @@ def read_share(reading: Reading) -> Iterator[Stated]:
     found = reading.asked(_SHARE)
     if not found or not reading.question or reading.recoded:
         return
-    if not _COMPARED.search(reading.plain, *reading.question):
+    if not any(one.search(reading.plain, *reading.question) for one in (_COMPARED, _WHOLE_OF)):
         words = "The answer is the percentage of a group: from 0 to 100."
         yield Stated("bound", between(0, 100), found.span(), words)
 

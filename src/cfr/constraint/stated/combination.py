@@ -49,7 +49,8 @@ DIVIDING: Final = frozenset(
         " same fraction speed rate rates together sum difference product older younger taller dozen"
         " dozens pair pairs couple single perimeter area volume radius width diagonal angle cube"
         " fewer less remaining enough need needs unknown several both except probability odds prime"
-        " digit digits multiple multiples divisor divisors formation loose"
+        " digit digits multiple multiples divisor divisors formation loose meet meets met"
+        " catch catches overtake overtakes"
     ).split()
 )
 """Words of a text in which a total need not be made of the amounts that it names."""
@@ -67,27 +68,51 @@ _DIVIDING_STEMS: Final = (
 # No word boundary in front: a pattern that begins with letters is searched for much faster.
 _DIVIDED: Final = re.compile(
     r"some\s+(?!of\s+it)[a-z]+|few\b(?<!too few)|every\s+other\b|left\s+over\b|over\s+when\b"
-    r"|their\s+number\b|up\s+to\b|between\s+\d|past\s+the\s+hour\b"
+    r"|\d\s+[a-z]+\s+and\s+an?\s+[a-z]+\s*[.?!]|their\s+number\b|up\s+to\b|between\s+\d|past\s+"
+    r"the\s+hour\b"
 )
 _SYMBOL: Final = re.compile(r"[%/^*=+]|\d\s*:\s*\d")
 _PROBABLY: Final = re.compile(
     r"\bprobability\b[^.?!;,]{0,60}?\d+\s+percent|\d+\s+percent\s+probability"
 )
 _COMPARED: Final = re.compile(
-    r"(?:as|times)\s+(?:many|much|long|old)\b|more\s+than\s+(?!\s*\d)|each\s+other\b"
+    r"(?:as|times)\s+(?:many|much|long|old)\b|more\s+than\s+(?!\s*\d)|(?<!from\s)each\s+other\b"
     r"|\d\s+(?:more\b(?!\s+times)|extra\b|additional\b|others?\b)"
-    r"|(?:each|every|per)\s+(?:\d|two\b|three\b|four\b|five\b|other\b)"
+    r"|(?:each|every|per)\s+(?:\d|two\b|three\b|four\b|five\b)|every\s+other\b"
 )
 _SHARED: Final = re.compile(
     r"\bper\b|\b(?:do|does|did|will|can|would|should|must|is|are|has|have)\s+(?:each|every)\b"
     r"|\b(?:in|for|on|to)\s+(?:each|every)\b|\b(?:in|on|for)\s+an?\s+(?:box|bag|pack|group)\b"
     r"|\beach\s*\?|\ba\s+(?:day|week|month|year|hour|minute)\b"
 )
+_GIVEN_TO_EACH: Final = re.compile(
+    r"\b(?:give|get|receive|put|pay|have|hold|contain|need|take|eat|read)s?\s+(?:to\s+|in\s+)?"
+    r"(?:each|every|one)\b"
+)
 _TIMES: Final = re.compile(r"\b(second|minute|hour|day|week|fortnight|month|year|decade)s?\b")
 # Amounts for several things at once: the amount for one of them need not be whole.
 _BY_THE_LOT: Final = re.compile(
-    r"\b\d+\s+(?:[a-z]+\s+){1,2}?(?:costs?|for|weighs?|are\s+sold|sells?)\b|\bto\s+[a-z]+\s+"
+    r"\b\d+\s+(?:[a-z]+\s+){1,2}?(?:costs?|for|weighs?|are\s+sold|sells?|takes?|lasts?)\b"
+    r"|\bto\s+[a-z]+\s+"
     r"(?:\d+|an?|one)\b"
+)
+# So much in so long, so many of these for so many of those: the answer may be a proportion.
+_TIME: Final = r"(?:\d+|two|three|four|five|ten)\s+(?:second|minute|hour|day|week|month|year)s?\b"
+_BY_PROPORTION: Final = re.compile(
+    rf"\d\s+[a-z]+(?:\s+[a-z]+){{0,2}}\s+(?:in|per|every)\s+({_TIME})"
+)
+_FOR_TIME: Final = re.compile(
+    r"\d\s+[a-z]+(?:\s+[a-z]+){0,2}\s+for\s+(\d+)\s+(?:day|week|month|year)s?\b"
+    r"|\bfor\s+(?P<other>\d+)\s+(?:day|week|month|year)s?\s*\?"
+)
+_CLOCK: Final = frozenset(("second", "minut", "hour", "day", "week", "month", "year"))
+_TIMES_GIVEN: Final = re.compile(rf"\b{_TIME}")
+_OF_A_LOT: Final = re.compile(
+    r"\b(?:for|with|of)\s+\d+\s+[a-z]+\s+(?!each\b|every\b)(?:[a-z]+s|has|have)\s+$"
+)
+_PARTED: Final = re.compile(
+    r"\b(?:sawn?|saws|broken|breaks?|cuts?|middle|alike|fold(?:s|ed)?|bends?|bent|an?\s+"
+    r"(?:piece|part|share))\b"
 )
 _START: Final = re.compile(
     r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is"
@@ -108,6 +133,8 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     if reading.question is None or len(reading.plain) > _LONGEST:
         return
     plain, words = reading.plain, reading.words
+    if reading.has_large_words:
+        return
     if "probability" in words:
         plain = _PROBABLY.sub(lambda found: " " * len(found.group()), plain)
         words = frozenset(re.findall(r"[a-z]+", plain))
@@ -123,27 +150,36 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     unit = "point" if unit in ("scor", "total") else unit
     scale = _UNITS.get(unit, {unit: 1})
     times = {found[1] for found in _TIMES.finditer(plain)}
-    if _is_single(plain, unit) or (len(times) > 1 and "hour" not in scale):
+    if (
+        _is_proportion(plain, unit)
+        or _is_single(plain, unit)
+        or (len(times) > 1 and ("hour" not in scale or "second" in times))
+    ):
         return
     if (
         asked.re is _ASKED
         and asked[1]
-        and _SHARED.search(plain, asked.end(), min(end, asked.end() + 40))
+        and (
+            _SHARED.search(plain, asked.end(), min(end, asked.end() + 40))
+            or _GIVEN_TO_EACH.search(plain, asked.end(), end)
+        )
     ):
         return
     amounts = read_amounts(plain, scale)
-    if amounts is None or any(one.doubled for one in amounts[0]):
+    if amounts is None or any(one.doubled or _OF_A_LOT.search(one.clause) for one in amounts[0]):
         return
     own, others = amounts
     if _is_related(plain, others):
         yield from _multiple(own, asked.span(), plain[start:end])
         yield from _two_kinds(plain, own, others)
-    if unit in _UNITS and not _BY_THE_LOT.search(plain):
+    if unit in _UNITS and not _BY_THE_LOT.search(plain) and not _PARTED.search(plain):
         words = "The answer is made of whole amounts: an integer."
         yield Stated("dimension", integer(), asked.span(), words)
 
 
-_SINGLE: Final = re.compile(r"\b(?:an?|one|another|the\s+last)\s+([a-z]+)(?:\s+([a-z]+))?")
+_SINGLE: Final = re.compile(
+    r"\b(?:an?|one|another|each|every|any|per|the\s+last)\s+([a-z]+)(?:\s+([a-z]+))?"
+)
 _HEAP: Final = re.compile(
     r"\b(?:an?|the)\s+(?:[a-z]+\s+){0,2}?(?!number)[a-z]+\s+of\s+([a-z]+)(?:\s+([a-z]+))?"
 )
@@ -157,6 +193,16 @@ def _is_single(plain: str, unit: str) -> bool:
             return True
     heaps = (word for one in _HEAP.finditer(plain) for word in one.groups() if word)
     return any(word.startswith(unit) for word in heaps)
+
+
+def _is_proportion(plain: str, unit: str) -> bool:
+    """Whether so much is told of one length of time, and another is given or asked for."""
+    if len({one[1] for one in _FOR_TIME.finditer(plain)}) > 1:
+        return True
+    found = _BY_PROPORTION.search(plain)
+    if found is None:
+        return False
+    return unit in _CLOCK or any(one.group() != found[1] for one in _TIMES_GIVEN.finditer(plain))
 
 
 def _multiple(own: list[Amount], asked: tuple[int, int], question: str) -> Iterator[Stated]:
@@ -180,6 +226,9 @@ def _is_related(plain: str, others: list[Other]) -> bool:
     Students who sit on seats are not: they make seats of students, and no multiple is certain.
     """
     nouns = {one.noun for one in others if one.noun not in ("tim", "")}
+    # So much of it for one and so much of it in all: the answer may be their quotient.
+    if any(len({one.rate for one in others if one.noun == noun}) > 1 for noun in nouns):
+        return False
     words = (
         Counter(stem(word) for word in re.findall(r"[a-z]+", plain)) if nouns else Counter[str]()
     )

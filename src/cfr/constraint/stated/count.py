@@ -27,7 +27,8 @@ _THINGS: Final = (
     "|passengers|members|friends|classmates|workers|employees|customers|visitors|voters"
 )
 _ADJECTIVES: Final = (
-    r"(?:\s+(?!of\b|more\b|as\b|fewer\b|less\b|hours?\b|times\b)"
+    r"(?:\s+(?!of\b|more\b|as\b|fewer\b|less\b|hours?\b|times\b|[a-z]*illions?\b|thousands?\b"
+    r"|hundreds?\b|dozens?\b)"
     r"[a-z0-9\-']+(?:\s*-\s*[a-z]+)?){0,4}?"
 )
 _HOW_MANY: Final = re.compile(
@@ -37,9 +38,10 @@ _HOW_MANY: Final = re.compile(
 )
 # An average of whole things need not be whole, and neither need a share.
 _FRACTIONAL: Final = re.compile(
-    r"\baverage|\bmean\b|\bexpected\b|\bexpect\b|\bper\b|\bestimate|\bapproximate|\bpercent|%"
-    r"|\bratio\b|\brate\b"
-    r"|\bfraction\b|\bprobab|\beach\s+(?:day|hour|week|month|year|minute)\b"
+    r"average|mean\b|expect|per\b|estimate|approximate|percent|%|ratio\b|rate\b|typical|mixed\b"
+    r"|decimal|fraction\b|probab|each\s+(?:day|hour|week|month|year|minute)\b"
+    r"|(?:for|to)\s+(?:each|every|one)\b|ahead\b|behind\b|back\b"
+    r"|in\s+(?:thousands|millions|hundreds|dozens|billions)\b"
 )
 
 

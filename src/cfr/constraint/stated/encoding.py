@@ -21,9 +21,12 @@ _ASKED: Final = re.compile(
 _LETTERS: Final = r"[a-z](?:\s*,\s*(?:and\s+)?[a-z]|\s+and\s+[a-z])*"
 _KIND: Final = (
     r"(?:(?:all|both|distinct|relatively|mutually|pairwise|coprime|co-prime|prime|square-?free"
-    r"|positive|non-?negative|nonzero|whole|natural|not\s+necessarily|,|and|some|the|two"
+    r"|positive|non-?negative|nonzero|whole|natural|not\s+necessarily\s+(?:distinct|different)"
+    r"|,|and|some|the|two"
     r"|three)\s*)*"
-    r"(?:integers?|primes?|(?:whole|natural|prime)\s+numbers?)"
+    r"(?:integers?|primes?|(?:whole|natural|prime)\s+numbers?)\b"
+    r"(?!\s*-|\s+(?:multiples?|powers?|valued|linear|coefficients?|polynomials?|combinations?"
+    r"|matri|vectors?|sides?|lengths?|plus|or|divided)\b)"
 )
 _DECLARED: Final = re.compile(
     rf"(?<![a-z\\])({_LETTERS})\s*(?:,\s*)?(?:are|is|be|being|both)\s+"
@@ -117,6 +120,10 @@ def _factors(expression: str) -> dict[str, int] | None:
     return factors
 
 
+# Before a letter these make it a part of what is declared: *2x is an integer*.
+_OPERATORS: Final = frozenset("0123456789+-*/^_(|={}!")
+
+
 def _declared(plain: str) -> tuple[dict[str, int | None], list[tuple[int, int]]]:
     """Find the letters that stand for whole numbers, each with the least value it can have."""
     least: dict[str, int | None] = {}
@@ -124,6 +131,8 @@ def _declared(plain: str) -> tuple[dict[str, int | None], list[tuple[int, int]]]
     ways = ((_DECLARED, 1, 2), (_DECLARED_WITH, 1, 2), (_DECLARED_BEFORE, 2, 1))
     for pattern, letters, kind in ways:
         for found in pattern.finditer(plain):
+            if pattern is _DECLARED and plain[: found.start()].rstrip()[-1:] in _OPERATORS:
+                continue
             for letter in re.findall(r"\b[a-z]\b", found[letters]):
                 least.setdefault(letter, _least(found[kind]))
             proofs.append(found.span())

@@ -44,7 +44,8 @@ _COUNTS: Final = re.compile(r"\bhow\s+many\s+([a-z]+)|\bwhat\s+is\s+it\s*\?")
 _CHANGED: Final = re.compile(
     r"\b(?:sum|product|difference|quotient|result|resulting|twice|double[ds]?|triple[ds]?|half"
     r"|squared"
-    r"|another|add(?:ed|s|ing)?|subtract\w*|multipl(?:y|ied|ies|ying)|increase[ds]?|decrease[ds]?"
+    r"|taken|years?\s+(?:ago|later|from)|in\s+[a-z]+\s+years|another|add(?:ed|s|ing)?"
+    r"|subtract\w*|multipl(?:y|ied|ies|ying)|increase[ds]?|decrease[ds]?"
     r"|(?:two|three|four|several|other|new|second|first)\s+(?:different\s+|positive\s+)*"
     r"(?:numbers?|integers?))\b"
 )
@@ -85,7 +86,22 @@ _COUNT_SUBJECT: Final = re.compile(
     r"|\band\s+(?=it\s+is\s+(?:even|odd)\b)|\bas\s+many\s+as\s+possible\s+(?=but\b)"
 )
 
+# What is done in one case and in another says nothing of the number itself.
+_CASES: Final = re.compile(
+    r"\b(?:if|when|whenever|unless|in\s+case)\s+(?:it|(?:the|this|that|a|your)\s+[a-z]+)\s+"
+    r"(?:is|was|ends)\s+[^.?!,]{1,40},"
+)
+# What is said of a part of the number, of what is made of it or of what is compared with it.
+_ABOUT_ANOTHER: Final = re.compile(
+    r"(?:\bof|\bthan|\bby|\bfrom|(?<!\bit\s)(?<!this\s)(?<!that\s)(?<!which\s)(?<!one\s)"
+    r"(?<!number\s)"
+    r"(?<!code\s)(?<!year\s)(?<!integer\s)\b(?:is|are|was)(?:\s+also)?"
+    r"|\bof\s+(?:an?|the|this)\s+(?:[a-z]+\s+)?(?:number|code|integer|year)\s+(?:is|was))\s+$"
+)
+_CHOICE: Final = re.compile(r"\b(?:picks?|chooses?|thinks\s+of|writes|guesses)\s+(?:an?|one)\b")
 _IS_A: Final = re.compile(r"\bis\s+$")
+_NO_NOUN: Final = frozenset(("are", "were", "do", "does", "did", None))
+_COUNTED: Final = re.compile(r"\d\s+([a-z]+s)\b(?<!is)(?<!has)(?<!was)")
 _WANTED: Final = re.compile(r"\bwants\s+an\s+(even|odd)\s+number\s+of\s+([a-z]+)")
 
 
@@ -98,7 +114,9 @@ def read_entity(reading: Reading) -> Iterator[Stated]:
 def _is_fixed(reading: Reading) -> bool:
     """Whether nothing is done to the number and the digits are those of base ten."""
     plain = reading.plain
-    if reading.recoded or ANOTHER_BASE.search(plain):
+    if reading.recoded or ANOTHER_BASE.search(plain) or _CASES.search(plain):
+        return False
+    if len(_CHOICE.findall(plain)) > 1:
         return False
     return not _CHANGED.search(_DIGITS.sub(" ", plain))
 
@@ -113,8 +131,11 @@ def read_counted(reading: Reading) -> Iterator[Stated]:
                 which: Literal["even", "odd"] = "even" if wanted[1] == "even" else "odd"
                 yield Stated("parity", parity(which), wanted.span(), f"The answer is {which}.")
         for subject in _COUNT_SUBJECT.finditer(plain):
-            if subject[1] in (None, counted[1]):
-                stop = _sentence_end(reading, subject.end())
+            stop = _sentence_end(reading, subject.end())
+            nouns = set(_COUNTED.findall(plain[subject.end() : stop]))
+            if subject[1] in (None, counted[1]) and (
+                nouns <= {counted[1]} or counted[1] in _NO_NOUN
+            ):
                 yield from read_properties(plain, subject.end(), stop)[0]
 
 
@@ -123,6 +144,9 @@ def _described(reading: Reading) -> list[Stated]:
     found: list[Stated] = []
     introduced = 0
     for subject in _SUBJECT.finditer(reading.plain):
+        before = reading.plain[max(subject.start() - 60, 0) : subject.start()]
+        if _ABOUT_ANOTHER.search(before):
+            continue
         stop = _sentence_end(reading, subject.end())
         properties, _ = read_properties(reading.plain, subject.end(), stop)
         new = subject.group().startswith(("a ", "an ")) and not _IS_A.search(

@@ -17,7 +17,7 @@ _L: Final = rf"({INTEGER}(?:\s*,\s*{INTEGER}|\s+(?:and|or)\s+{INTEGER})*)"
 _NONE_LEFT: Final = (
     r"(?:with\s+(?:nobody|none|nothing|no\s+one)\s+left|without\s+(?:any\s+|a\s+)?(?:left"
     r"|remainder)"
-    r"|always\s+fill|exactly\b)"
+    r"|always\s+fill|exactly\b(?!\s+(?:\d|an?\b|one\b|two\b|three\b|four\b|five\b|half\b)))"
 )
 # Each pattern names the group (a noun that must not be what is counted) and its size or sizes.
 _GROUPS: Final = tuple(
@@ -64,7 +64,9 @@ _REST: Final = re.compile(
 )
 _CHANGED: Final = re.compile(
     r"\b(?:removed?|added|broken|breaks|loses?|lost|gives?|gave|eats?|ate|buys?\s+another|half"
-    r"|percent|loose|single|extra)\b|%"
+    r"|percent|loose|single|extra|keeps?|kept|left\s+over\s+[a-z]+|remain[a-z]*|besides|alone"
+    r"|uses?|used"
+    r"|drops?|returns?|returned|too\s+(?:many|few)|now|joins?|joined|arrives?|comes?|came|late)\b|%"
 )
 
 

@@ -154,6 +154,7 @@ _TOGETHER: Final = re.compile(
 )
 # The total must be that of all: two of them together would leave the third out.
 _OF_ALL: Final = re.compile(r"\ball\b|\bshare\b|\bthe\s+three\b")
+_SEVERAL: Final = re.compile(r"\band\b|\bboth\b|\bdifference\b|\bin\s+(?:all|total)\b|\btogether\b")
 _MEASURE: Final = re.compile(
     r"\b(?:months?|years?|metres?|meters?|grams?|kilograms?|centimetres?|minutes?|hours?"
     r"|litres?|degrees?)\b"
@@ -176,7 +177,9 @@ def read_between_others(reading: Reading) -> Iterator[Stated]:
     question = plain[slice(*reading.question)]
     if not re.search(rf"\b{up[4]}\b", question) or not _TOGETHER.search(plain) or "degree" in plain:
         return
-    if re.search(_COMPARED, question) or not _OF_ALL.search(plain):
+    if re.search(_COMPARED, question) or not _OF_ALL.search(plain) or reading.has_large_words:
+        return
+    if _SEVERAL.search(question, max(question.find("how"), question.find("what"), 0)):
         return
     total = max(map(_value, numbers))
     low, high = Fraction(int(down[1])), (total - int(up[1])) / 2

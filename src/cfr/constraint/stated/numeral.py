@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["INTEGER", "NUMBERS", "ORDINALS", "WORDS", "to_integer", "to_integers"]
+__all__ = ["INTEGER", "LARGE_WORDS", "NUMBERS", "ORDINALS", "WORDS", "to_integer", "to_integers"]
 
 _ONE: Final = re.compile(r"\d+(?:,\d{3})*(?!\d)")
 WORDS: Final = {
@@ -14,6 +14,14 @@ WORDS: Final = {
         "zero one two three four five six seven eight nine ten eleven twelve".split()
     )
 }
+LARGE_WORDS: Final = frozenset(
+    (
+        "thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty"
+        " sixty seventy eighty ninety hundred hundreds thousand thousands million millions billion"
+        " dozen dozens"
+    ).split()
+)
+"""Words of larger numbers: they are known to be numbers, and are not read."""
 ORDINALS: Final = {
     word: value
     for value, word in enumerate(

@@ -39,9 +39,18 @@ _N: Final = f"({INTEGER})"
 _L: Final = f"({NUMBERS})"
 # What may follow the number of a bound: a noun would make it a bound on something else.
 _FOLLOW: Final = (
-    r"(?=\s*(?:[.,;:?!)]|$|(?:and|but|that|which|is|are|has|have|it|whose|with|of|inclusive"
+    r"(?=\s*(?:[.,;:?!)]|$|(?:and(?!\s+\d+(?!\d|\s+(?:more|less)\s+than))|but|that|which|is|are"
+    r"|has|have|it|whose|with|of|inclusive"
     r"|exclusive|leaves?|can|such|when|what|where|if|in|on|there|for|as|so|by|the|divisible|do"
     r"|goes|without|neither|second|marbles|met(?:re|er)s)\b))"
+)
+# What follows a word for a property of numbers: any other noun may be something else, like *the
+# odd one out* or *the prime factorization*.
+_OF_A_NUMBER: Final = (
+    r"(?=\s*(?:[.,;:?!)]|$|(?:number|integer|multiple|divisor|factor|digit|value|year|code|one"
+    r"(?!\s+out)|ones|and|but|that|which|whose|with|[a-z]|composite|positive|negative|natural|whole"
+    r"|two|three|four|five|six|\d+|perfect|square|prime|between|greater|less|larger|smaller|bigger"
+    r"|above|below|under|over|common|in|for|it|page|divisible)\b))"
 )
 _EACH: Final = r"(?:(?:both|each\s+of|all\s+of|all|the|numbers?|integers?)\s+)*"
 _YEAR: Final = r"(?:(?:the\s+)?(?:year|second|minute|day)\s+)?"
@@ -64,8 +73,7 @@ def _divisible(found: re.Match[str]) -> _Found:
 
 
 def _divides(found: re.Match[str]) -> _Found:
-    number = to_integer(found[1])
-    if number:
+    for number in filter(None, to_integers(found[1])):
         yield "structure", divides(number), f"The answer divides {number}."
 
 
@@ -123,14 +131,14 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
     (re.compile(pattern), build)
     for pattern, build in (
         (
-            r"(even|odd)\b(?!\s+(?:numbers?\s+of|if|though|when|more|function|less|so|positions?))",
+            rf"(even|odd)\b(?!\s+numbers?\s+(?:of|out)\b){_OF_A_NUMBER}",
             _parity,
         ),
         (rf"(?:exactly\s+|evenly\s+)?divisible\s+by\s+{_EACH}{_L}{_FOLLOW}", _divisible),
         (rf"multiple\s+of\s+{_EACH}{_L}{_FOLLOW}", _divisible),
         (rf"{_EACH}{_L}\s+as\s+(?:a\s+)?(?:divisor|factor)s?\b", _divisible),
         (rf"(?:can\s+)?be\s+divided\s+by\s+{_N}\s+without\s+(?:a\s+)?remainder", _divisible),
-        (rf"(?:(?:positive|proper)\s+)?(?:divisor|factor)\s+of\s+{_N}{_FOLLOW}", _divides),
+        (rf"(?:(?:positive|proper)\s+)?(?:divisor|factor)\s+of\s+{_EACH}{_L}{_FOLLOW}", _divides),
         (rf"(?:divides|goes\s+into)\s+{_N}(?:\s+without\s+remainder)?{_FOLLOW}", _divides),
         (
             rf"(?P<residue>{INTEGER})\s+(?:more|less)\s+than\s+a\s+multiple\s+of\s+"
@@ -184,7 +192,7 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
         ),
         (rf"{_COUNT}\s+digits\s+with\s+(?:the\s+)?sum\s+{_N}", _digits),
         (rf"{_COUNT}\s*-?\s*digits?\b(?!\s+(?:with|whose|that)\b)", _length),
-        (r"prime\b(?!\s+(?:to|factors|divisors|numbers))", _prime),
+        (rf"prime\b{_OF_A_NUMBER}", _prime),
         (r"(?:a\s+)?perfect\s+square\b", _square),
     )
 )

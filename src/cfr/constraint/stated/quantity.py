@@ -35,6 +35,8 @@ class Other:
     value: Fraction
     noun: str
     """The stem of what it counts; empty where the text does not say it again."""
+    rate: bool = False
+    """Whether it is told of each of many."""
 
 
 _NUMBER: Final = re.compile(
@@ -76,6 +78,15 @@ _IN_EACH: Final = re.compile(
 )
 
 
+# The same of another thing, but only where it is told in so many words.
+_TOLD: Final = re.compile(
+    r"\b(?:each|every|an?|one)\s+(?:[a-z]+\s+){1,2}?(?:has|holds?|costs?|brings?|gives?|earns?"
+    r"|weighs"
+    r"|contains|needs|makes|carries|eats|uses|is\s+worth)\s+$"
+)
+_APIECE: Final = re.compile(r"\s*[a-z]+\s+(?:each|apiece)\b")
+
+
 def stem(noun: str) -> str:
     """Cut off the ending by which one thing and many things differ."""
     if noun.endswith("ves"):
@@ -97,7 +108,7 @@ def read_amounts(plain: str, scale: Mapping[str, int]) -> tuple[list[Amount], li
     pending: list[tuple[Fraction, tuple[int, int]]] = []
     named = last_own = False
     for found in _NUMBER.finditer(plain):
-        before = plain[max(found.start() - 24, 0) : found.start()]
+        before = plain[max(found.start() - 40, 0) : found.start()]
         if found[2] == "one" and _PRONOUN.search(before):
             continue
         value = Fraction(found[1].replace(",", "")) if found[1] else Fraction(WORDS[found[2]])
@@ -120,7 +131,8 @@ def read_amounts(plain: str, scale: Mapping[str, int]) -> tuple[list[Amount], li
             own.extend(Amount(one * factor, span, rate, doubled, clause) for one, span in pending)
         else:
             noun = _other_noun(plain, found.end())
-            others.extend(Other(one, noun) for one, _ in pending)
+            rate = bool(_TOLD.search(before) or _APIECE.match(plain, found.end()))
+            others.extend(Other(one, noun, rate) for one, _ in pending)
         last_own = bool(own) and own[-1].span == found.span()
         pending = []
     return (own, others) if named and not pending else None

@@ -24,9 +24,13 @@ _ASKED: Final = re.compile(
     r"|weeks|euros|rupees|yuan|tons|yards|acres|percent)[a-z]+(?: [a-z]+)?"
     rf"(?: does| do| did| will| are for| that| is for)+ (?:then )?({_NAME})\b"
 )
+# Whatever changes the shares after they are made.
 _CHANGED: Final = re.compile(
-    r"\b(?:then\s+gives?|later|after\s+that|originally|before|half|percent|more\s+than|fewer\s+"
-    r"than|buys|loses)\b|%"
+    r"\b(?:then|later|after[a-z]*|originally|before|half|percent|more\s+than|fewer\s+than|left|now"
+    r"|remain[a-z]*|eats?|ate|gives?|gave|given|spends?|spent|buys?|bought|sells?|sold|los"
+    r"(?:es?|t|ing)"
+    r"|finds|found|uses?|used|adds?|takes\s+away|throws?|wins?\s+\d+\s+more|receives?|of\s+"
+    r"(?:hers|his|theirs)|returns?)\b|%"
 )
 
 

@@ -48,7 +48,7 @@ Rule: TypeAlias = Callable[[Reading], Iterator[Stated]]
 _Group: TypeAlias = tuple[str, ...]
 
 _HOW_MANY: Final = ("how many", "number of")
-_EACH: Final = ("each", "every", "per ", " a ", "all ", "of length")
+_EACH: Final = ("each", "every", "per ", " a ", "all ", "of length", "contain", "hold")
 _OF_NUMBERS: Final = ("even", "odd", "divi", "multiple", "than", "digit", "between", "under")
 _MONTHS: Final = (
     *("january", "february", "march", "april", "may", "june", "july", "august", "september"),

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from cfr.constraint.stated.numeral import LARGE_WORDS
+
 __all__ = ["ASK", "LONGEST", "Reading", "plain_text"]
 
 LONGEST: Final = 20_000
@@ -29,6 +31,9 @@ _ABBREVIATION: Final = re.compile(r"(?:^|[^a-z])(?:mr|mrs|ms|dr|st|vs|jr|i\.e|e\
 _SHORT: Final = frozenset(("mr", "rs", "ms", "dr", "st", "vs", "jr", ".e", ".g", ".m"))
 _HALF_OF_DAY: Final = re.compile(r"[ap]\.m$")
 _CLAUSE: Final = re.compile(r"(?:^|[,;:]|\b(?:then|and|please|also|so|hence|thus|now|to))\s*$")
+_OPENING: Final = re.compile(
+    r"(?:^|[,;:.?!-]|\b(?:then|and|so|of|at|in|on|to|by|for|from|if|with))\s*$"
+)
 _FORM: Final = re.compile(
     r"\b(?:your|the|final|an)\s+(?:final\s+)?(?:answers?|solution)\b|\bround\b"
 )
@@ -137,7 +142,20 @@ class Reading:
         """Where the question has a word that asks."""
         if self.question is None:
             return ()
-        return self.places(_HEADS, *self.question)
+        found = self.places(_HEADS, *self.question)
+        if "which" not in self.plain:
+            return found
+        return tuple(
+            at
+            for at in found
+            if not self.plain.startswith("which", at) or (at == found[0] and self._opens(at))
+        )
+
+    def _opens(self, at: int) -> bool:
+        """Whether *which* begins a clause here, and does not refer to the noun before it."""
+        return self.question is not None and bool(
+            _OPENING.search(self.plain[max(at - 12, self.question[0]) : at])
+        )
 
     def places(self, words: Iterable[str], start: int, end: int) -> tuple[int, ...]:
         """Find where one of these words begins, between two positions."""
@@ -168,6 +186,11 @@ class Reading:
         return frozenset(_WORD.findall(self.plain))
 
     @cached_property
+    def has_large_words(self) -> bool:
+        """Whether the text has numbers in words that are not read: *thirty-five, a dozen*."""
+        return not LARGE_WORDS.isdisjoint(self.words)
+
+    @cached_property
     def number_count(self) -> int:
         """How many numbers the text has, written in digits."""
         return len(_DIGITS.findall(self.plain))
@@ -179,7 +202,11 @@ class Reading:
 
     @cached_property
     def recoded(self) -> bool:
-        """Whether what follows the question asks for something made of its answer."""
+        """Whether something is made of the answer: in the question itself or after it."""
+        if any(word in self.plain for word in _STEPS) and (
+            self.heads and _NEXT_STEP.search(self.plain, self.heads[0])
+        ):
+            return True
         tail = self.tail
         return bool(
             tail
@@ -189,6 +216,16 @@ class Reading:
         )
 
 
+_STEPS: Final = (
+    *(" add ", "subtract ", "multiply ", "divide ", "double ", "triple ", "halve ", " square "),
+    *(", times", ", plus", ", minus", ", divided"),
+)
+_NEXT_STEP: Final = re.compile(
+    r"(?:[,;.?]|\band|\bthen)\s+(?:then\s+)?(?:add|subtract|multiply|divide|double|triple|halve"
+    r"|square)\b"
+    r"(?!\s+(?:root|feet|foot|inch|met|cent|unit|mile|yard))"
+    r"|,\s*(?:times|plus|minus|divided\s+by)\b"
+)
 _INSTRUCTION: Final = re.compile(
     r"\b(?:answers?|express|write|give|report|submit|enter|let|output|form|can\s+be|find|compute)\b"
 )

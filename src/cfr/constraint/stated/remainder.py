@@ -18,7 +18,15 @@ _ASKED: Final = re.compile(
     r"(?:remainder|residue)\b"
 )
 _DIVISOR: Final = re.compile(
-    rf"\b(?:divided\s+by|divides\s+(?:the\s+result|it|this|that)\s+by|dividing\s+by|division\s+by|modulo|mod(?:ulo)?)\s+({INTEGER})"
+    r"\b(?:divided\s+by|divides\s+(?:the\s+result|it|this|that)\s+by|dividing\s+by|division\s+"
+    rf"by|modulo|mod(?:ulo)?)\s+({INTEGER})"
+)
+_DIVIDES: Final = re.compile(r"\bdivi(?:ded|des|ding|sion)\s+(?:[a-z]+\s+){0,3}?by\b|\bmod")
+_COMBINED: Final = re.compile(
+    r"\b(?:plus|minus|times|multiplied\s+by|added\s+to)\s+(?:the|its)\s+(?:remainder|residue"
+    r"|quotient|[a-z]+\s+digit)"
+    r"|\bas\s+a\s+(?:fraction|percent|decimal)|\bremainders\b|\bdigit\s+(?:plus|minus|times"
+    r"|divided|multiplied)\b"
 )
 _POLYNOMIAL: Final = re.compile(r"\bpolynomial|\bdivided\s+by\s+\(?\d*\s*[a-z]\s*[\^+-]|\bmatri")
 _MODULO: Final = re.compile(
@@ -47,11 +55,15 @@ def read_remainder(reading: Reading) -> Iterator[Stated]:
     if reading.question is None or reading.recoded:
         return
     start, end = reading.question
-    if _POLYNOMIAL.search(reading.plain):
+    if _POLYNOMIAL.search(reading.plain) or _COMBINED.search(reading.plain, start, end):
         return
     if asked := reading.asked(_ASKED):
         divisors = [*_DIVISOR.finditer(reading.plain, start, end)]
-        divisors = divisors or [*_DIVISOR.finditer(reading.plain)]
+        divisors = divisors or (
+            []
+            if _DIVIDES.search(reading.plain, start, end)
+            else [*_DIVISOR.finditer(reading.plain)]
+        )
         if divisors:
             # In a nested remainder the outer divisor is one of them, and the largest is safe.
             largest = max(to_integer(found[1]) for found in divisors)
@@ -72,6 +84,8 @@ def _residue(modulus: int, span: tuple[int, int]) -> Iterator[Stated]:
 def read_digit(reading: Reading) -> Iterator[Stated]:
     """Read that one digit, or the last few digits, of a number are asked for."""
     if reading.question is None or reading.recoded:
+        return
+    if _COMBINED.search(reading.plain, *reading.question):
         return
     if found := reading.asked(_PLACE):
         words = "The answer is a digit: an integer from 0 to 9."
@@ -110,7 +124,9 @@ _DIVIDEND_ASKED: Final = re.compile(
     rf"\b{ASK}\s+(?:(?:the|this)\s+)?(?:integer|number|[a-z])\s*[?.]"
 )
 _SUM_ASKED: Final = re.compile(
-    rf"\b(?:{ASK}|how\s+large\s+is|what\s+does)\s+the\s+(?:sum|total|addition)\b|\bhow\s+"
+    rf"\b(?:{ASK}|how\s+large\s+is|what\s+does)\s+the\s+(?:sum|total|addition)\b"
+    r"(?!\s+of\s+(?:their|the|its|all)\s+(?:[a-z]+\s+)?(?:square|cube|digit|recip|factor"
+    r"|divisor|remainder))|\bhow\s+"
     rf"many\b[^?]{{0,60}}\b(?:today|in\s+all|altogether|in\s+total)\b"
     r"|\bnumber\s+of\b[^.?]{0,60}\btogether\b"
 )

@@ -26,7 +26,8 @@ _MULTIPLES: Final = {"ten": 10, "hundred": 100, "thousand": 1000}
 _NEAREST: Final = re.compile(
     r"\bto\s+the\s+nearest\s+"
     rf"({'|'.join(sorted([*_PLACES, *_MULTIPLES], key=len, reverse=True))})\b"
-    r"(?!\s*-|\s+(?:of\s+an?\s+)?[a-z]*illion|\s+(?:million|thousand|hundred))"
+    r"(?!\s*-|\s+(?:of\s+an?\s+)?[a-z]*illion|\s+(?:million|thousand|hundred|cents?|dollars?"
+    r"|percent))"
 )
 _DECIMALS: Final = re.compile(
     rf"\b(?:to|correct\s+to)\s+({'|'.join(WORDS)}|\d)\s+decimal\s+(?:places?|digits?)\b"
@@ -48,6 +49,16 @@ _RESULT: Final = re.compile(
 _GIVEN: Final = re.compile(
     r"\bexact|\bestimat|\b(?:is|was|are|were|or)\s+\S{1,12}\s+(?:[a-z]+\s+)?(?:when|if)\s+rounded"
 )
+# A value that is told to the nearest unit lies between two others, and these have more decimals.
+_MEASURED: Final = re.compile(
+    r"\b(?:least|smallest|greatest|largest|minimum|maximum|lower|upper|longest|shortest|highest"
+    r"|lowest)"
+    r"\s+(?:possible|bound|limit)|\bmeasured\b|\bmeasures\b|\baccura|\berror\b|\bcould\s+"
+    r"(?:have\s+been|be)\b"
+    r"|\bdifference\b|\bchanges?\b|\brounds\s+to\b|\bnumber\s+that\b|\b(?:smallest|largest"
+    r"|least|greatest)\s+(?:integer|number|it)\b"
+    r"|\btakes\s+\d|\bwhich\s+of\b|\bin\s+(?:tens|thousands|millions|billions|hundreds)\b"
+)
 _ANSWER: Final = re.compile(r"\bround\s+(?:to|your|the|off|up|down|it)\b|\banswers?\b|\bexpress\b")
 
 
@@ -68,7 +79,7 @@ def read_rounding(reading: Reading) -> Iterator[Stated]:
             if by:
                 words = f"The answer is rounded: a multiple of {by}."
                 yield Stated("modular", divisible(by), found.span(), words)
-    if _GIVEN.search(plain):
+    if _GIVEN.search(plain) or _MEASURED.search(plain):
         return
     start, end = reading.question
     for found in (*_NEAREST.finditer(plain, start), *_DECIMALS.finditer(plain, start)):

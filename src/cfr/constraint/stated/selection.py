@@ -26,8 +26,10 @@ _NEGATED: Final = re.compile(
 )
 _HOW_MANY: Final = re.compile(r"\bhow\s+many\b|\bfind\s+the\s+number\s+of\b")
 _OTHER: Final = re.compile(
-    r"\b(?:prime|even|odd|square|digit|sum|twice|two|three|half|percent|both\s+(?!included)"
-    r"|also|or)\b"
+    r"\b(?:primes?|even|odd|squares?|cubes?|digits?|sums?|twice|two|three|four|five|half|percent"
+    r"|both\s+(?!included)|also|or|pairs?|triples?|subsets?|palindromes?|factors?|divisors?|powers?"
+    r"|sets?|ways?|tuples?|fractions?|random|first|every\s+other|multiples\s+of\s+\d+\s+(?:from"
+    r"|that))\b"
 )
 _ALL: Final = re.compile(r"\d+")
 
@@ -89,6 +91,8 @@ def read_extremes(reading: Reading) -> Iterator[Stated]:
     if len(lists) != 1 or len(alone) != len(groups) - 1 or len(alone) != 1 or _NO_SUM.search(plain):
         return
     rest = sorted(lists[0])[1:-1]
+    if not _TIMES.search(plain):
+        return
     times, slack = alone[0], rest[0] // 2
     low, high = times * (sum(rest) - slack), times * (sum(rest) + slack)
     words = f"The answer is {times} times the sum of the {len(rest)} numbers in between."
@@ -96,6 +100,10 @@ def read_extremes(reading: Reading) -> Iterator[Stated]:
     yield Stated("bound", between(low, high), (begin, found.end()), words)
 
 
+_TIMES: Final = re.compile(
+    r"\b(?:times|multipl[a-z]+\s+(?:[a-z]+\s+){0,3}?by)\b|\d\s+[a-z]+\s+(?:an?|per|(?:from|of"
+    r"|for)\s+each)\b"
+)
 _EVERY_PAIR: Final = re.compile(
     r"\b(?:each|every)\s+[a-z]+\b[^.?!,;]{1,40}?\b(?:each|every)\s+other\s+[a-z]+"
     r"|\b(?:every|any|each)\s+two\s+(?:of\s+\d+\s+)?[a-z]+"

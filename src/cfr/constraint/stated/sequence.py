@@ -37,6 +37,18 @@ _SUM: Final = re.compile(
 )
 
 
+_OPERATED: Final = re.compile(
+    r"\b(?:divided|times|plus|minus|multiplied|squared?s?|cubed?s?|half|halved|doubled|gaps?"
+    r"|and\s+how)\b"
+)
+_COUNTED: Final = re.compile(r"(?<=number)\s+of\s+(?!(?:them|these|the)\b)")
+# A sum of something else than all the numbers.
+_OTHER_SUM: Final = re.compile(
+    r"\bsquare|\bcube|\brecipro|\bfirst\b|\blast\b|\bsmallest\s+and|\blargest\s+and|\bdigit"
+    r"|\btwice\b|\btimes\b|\bproduct|\bdifference|\bleast\s+and|\bgreatest\s+and|\bother"
+)
+
+
 def _run_length(found: re.Match[str]) -> int | None:
     if found["count"]:
         return to_integer(found["count"])
@@ -54,7 +66,9 @@ def read_consecutive(reading: Reading) -> Iterator[Stated]:
         r"\bwhat\s+number\s+is\b", reading.plain[slice(*reading.question)]
     ):
         asked = _HOLDS.search(reading.plain)
-    if asked is None:
+    if asked is None or _OPERATED.search(reading.plain, *reading.question):
+        return
+    if _COUNTED.match(reading.plain, asked.end()):
         return
     step = 2 if run["parity"] else to_integer(run["step"]) if run["step"] else 1
     residue = 1 if run["parity"] == "odd" else 0
@@ -69,6 +83,8 @@ def _side(plain: str, run: re.Match[str], asked: re.Match[str], step: int) -> It
     total = [*_SUM.finditer(plain)]
     count = _run_length(run) or _count_elsewhere(plain, run, total)
     rank = ORDINALS[asked["rank"] or "first"]
+    if _OTHER_SUM.search(plain):
+        return
     if not count or len(total) != 1 or asked["end"] == "middle" or 2 * rank > count:
         return
     mean, reach = Fraction(to_integer(total[0][1]), count), step * count
@@ -148,6 +164,13 @@ _TOTAL_ASKED: Final = re.compile(
 )
 
 
+_NOT_ALL: Final = re.compile(
+    r"\bnot\b|\bneither\b|\bexcept\b|\bother\b|\bor\b|\bdivided\b|\bhalf\b|\bhow\s+far\b|\b"
+    r"(?:than|from|of)\s+(?:an?|some|any)\s+"
+    r"multiple\b|\bsuch\s+that\b|\bsquare|\bcube|\bdigits?\b|\bproduct|\btwice\b|[+^]"
+)
+
+
 def read_multiples(reading: Reading) -> Iterator[Stated]:
     """Read that a sum of multiples is asked for, which is a multiple again."""
     if reading.question is None:
@@ -159,7 +182,7 @@ def read_multiples(reading: Reading) -> Iterator[Stated]:
             return
     elif len(steps) != 1 or not _SUM_ASKED.search(reading.plain, *reading.question):
         return
-    if re.search(r"\bnot\b|\bneither\b|\bexcept\b|\bother\b|\bor\b|\bdivided\b", reading.plain):
+    if _NOT_ALL.search(reading.plain):
         return
     by = steps.pop()
     if by:
@@ -178,7 +201,12 @@ _ONCE: Final = re.compile(
     r"|same\s+[a-z]+\s+twice|distinct|repeated)\b"
 )
 _LIST: Final = re.compile(NUMBERS)
-_MADE: Final = re.compile(r"\bsum\b|\bproduct\b|\bdifference|\bratio\b")
+_MADE: Final = re.compile(
+    r"\bsum\b|\bproduct\b|\bdifference|\bratio\b|\bdigits?\b|\bform|\bmade\b|\barrang|\bchoos"
+    r"|\bchosen"
+    r"|\bfraction|\bpossible\b|\bdivisor|\bfactor|\bmultipl|\baverage|\bmean\b|\bmedian\b"
+    r"|\bpairs?\b"
+)
 
 
 def read_rank(reading: Reading) -> Iterator[Stated]:
