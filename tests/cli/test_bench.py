@@ -130,6 +130,13 @@ def test_show_prints_families_counts_and_examples() -> None:
     assert title in " ".join(result.output.split())
 
 
+def test_a_chosen_tier_is_counted_by_itself() -> None:
+    shown = " ".join(invoke("show", "--tier", "implicit").output.split())
+    families = sum(family.tier == "implicit" for family in FAMILIES.values())
+    size = sum(item.tier == "implicit" for item in load("public"))
+    assert f"{families} families, {size} problems" in shown
+
+
 def test_show_as_json() -> None:
     rows = json.loads(invoke("show", "--tier", "implicit", "--json").output)
     assert len(rows) >= 8

@@ -223,7 +223,8 @@ def _markdown(families: Sequence[Family], shipped: Sequence[Item]) -> str:
 
 def _overview(families: Sequence[Family], shipped: Sequence[Item]) -> Table:
     counts = Counter(item.family for item in shipped)
-    title = f"ConstraintBench: {len(families)} families, {len(shipped)} problems"
+    size = sum(counts[family.name] for family in families)
+    title = f"ConstraintBench: {len(families)} families, {size} problems"
     table = Table("tier", "family", "kinds", "shipped", "about", title=title)
     for family in families:
         kinds = ", ".join(family.kinds)
