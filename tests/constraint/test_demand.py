@@ -46,6 +46,10 @@ BUILT: list[tuple[Predicate, object, str, str]] = [
         {"op": "digits_ordered", "order": "decreasing"}, "9", "12",
     ),
     (demand.root(2, -1), {"op": "root", "coefficients": [2, -1]}, "1/2", "1"),
+    (
+        demand.one_of(3, Fraction(1, 2)),
+        {"op": "one_of", "values": [3, "1/2"]}, "0.5", "2",
+    ),
     (demand.form("decimal"), {"op": "form", "form": "decimal"}, "0.50", "1/2"),
     (demand.reduced(), {"op": "reduced"}, r"\frac{3}{4}", r"\frac{6}{8}"),
     (demand.decimals(2), {"op": "decimals", "places": 2}, "0.25", "0.125"),

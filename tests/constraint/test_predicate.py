@@ -36,6 +36,7 @@ CASES: list[tuple[Predicate, str, str]] = [
     (demand.digits_ordered("increasing"), "139", "133"),
     (demand.digits_ordered("decreasing"), "931", "139"),
     (demand.root(1, -5, 6), "2", "4"),
+    (demand.one_of(2, 7), "7", r"\sqrt{7}"),
     (demand.form("fraction"), "3/7", "0.5"),
     (demand.form("choice"), "C", "12"),
     (demand.reduced(), "3/7", "6/14"),

@@ -31,6 +31,7 @@ __all__ = [
     "least_residue",
     "measured",
     "not_whole",
+    "one_of",
     "option",
     "parity",
     "prime",
@@ -131,6 +132,11 @@ def digits_ordered(order: Literal["increasing", "decreasing"]) -> Predicate:
 def root(*coefficients: int) -> Predicate:
     """Require a root of the polynomial with these coefficients, the highest power first."""
     return {"op": "root", "coefficients": list(coefficients)}
+
+
+def one_of(*values: Number) -> Predicate:
+    """Require one of these values."""
+    return {"op": "one_of", "values": [_plain(value) for value in values]}
 
 
 def form(name: Form) -> Predicate:

@@ -200,6 +200,10 @@ def _root(predicate: Predicate, value: Fraction) -> bool:
     return total == 0
 
 
+def _one_of(predicate: Predicate, value: Fraction) -> bool:
+    return value in map(to_fraction, cast("list[Json]", predicate["values"]))
+
+
 def _all(predicate: Predicate, answer: AnswerValue) -> bool | None:
     outcomes = [holds(one, answer) for one in cast("list[dict[str, Json]]", predicate["of"])]
     if "violated" in outcomes:
@@ -236,6 +240,7 @@ OPS: Mapping[str, _Check] = {
     ),
     "digits_ordered": _of_integer(lambda p, value: value >= 0 and _ordered(p, value)),
     "root": _of_number(_root),
+    "one_of": _of_number(_one_of),
     "decimals": _of_number(lambda p, value: 10 ** _whole(p["places"]) % value.denominator == 0),
     "encoded": _encoded,
     "rounded": _of_number(lambda p, value: value == target(p)),

@@ -37,7 +37,7 @@ PUBLIC_SIZE: Final = 705
 HARD_SIZE: Final = 120
 _MINI_SIZE: Final = 24
 SHA256: Final[dict[Split, str]] = {
-    "public": "f0e3e6488e5ea84a31776d8af8c122cb14a3e2ab643726f91c2d9bc4e21bc70a",
+    "public": "f7de99febb627cc484b7e28aa60455ee8705259fe68b2b7583954c1e80a09304",
     "hard": "93f527d56938eb2ac32f3ef1111dfb64c825e7c3d4686b28b64e260a45cccac1",
     "public@1": "8bce5c1685e735eabf33df8651658fb3be16ecb40984ffef08852c3a5749b684",
 }

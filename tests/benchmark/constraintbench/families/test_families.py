@@ -4,17 +4,19 @@ import importlib
 import pkgutil
 import re
 from collections import Counter
+from fractions import Fraction
 from random import Random
 
 import pytest
 
-from cfr.answer.expression.value import read_answer
+from cfr.answer.expression.value import AnswerValue, read_answer
 from cfr.benchmark.constraintbench import families
 from cfr.benchmark.constraintbench.families import FAMILIES
 from cfr.benchmark.constraintbench.families.phrase import NAMES
 from cfr.benchmark.constraintbench.family import Family
-from cfr.benchmark.constraintbench.item import TIERS
+from cfr.benchmark.constraintbench.item import TIERS, Item
 from cfr.benchmark.constraintbench.verify import check_item
+from cfr.constraint.predicate import holds
 from cfr.constraint.router import route
 from cfr.constraint.spec import KINDS
 
@@ -87,6 +89,23 @@ def test_many_draws_of_a_level(family: Family) -> None:
                 assert sum(not constraint.pins for constraint in item.constraints) >= 2
             if family.tier in ("explicit", "joint"):
                 assert any(constraint.span for constraint in item.constraints), item.text
+
+
+@pytest.mark.parametrize("name", [name for name, f in FAMILIES.items() if f.tier != "joint"])
+def test_what_is_known_without_solving_leaves_more_than_the_answer(name: str) -> None:
+    # In the joint tier conditions that are easy one by one leave a single answer, by design.
+    open_ones = sum(map(_leaves_another_answer, ITEMS[name]))
+    assert open_ones >= 0.9 * len(ITEMS[name])
+
+
+def _leaves_another_answer(item: Item) -> bool:
+    answer = read_answer(item.answer)
+    assert answer
+    assert answer.number is not None
+    free = [gold.predicate for gold in item.constraints if not gold.pins]
+    step = 1 if answer.number.denominator == 1 else Fraction(1, 100)
+    others = (answer.number + sign * n * step for n in range(1, 1000) for sign in (1, -1))
+    return any(all(holds(one, AnswerValue(n)) == "holds" for one in free) for n in others)
 
 
 @pytest.mark.parametrize("name", MISLEADING)

@@ -13,7 +13,8 @@ from typing import cast
 
 from cfr.analysis.audit.stage1.implication import Knowledge
 from cfr.answer.expression.value import AnswerValue
-from cfr.constraint.predicate import Predicate, holds, parts
+from cfr.constraint.predicate import Predicate, holds, parts, to_fraction
+from cfr.problem import Json
 
 __all__ = ["follows"]
 
@@ -24,6 +25,7 @@ _PLAIN = frozenset(
     (
         "integer", "not_whole", "between", "above", "below", "least_residue", "congruent",
         "divisible", "parity", "divides", "square", "digit_sum", "digits_ordered", "root",
+        "one_of",
     )
 )  # fmt: skip
 _QUADRATIC = 3
@@ -50,6 +52,8 @@ def _finite(known: Knowledge, facts: Iterable[Predicate]) -> list[Fraction]:
     for fact in facts:
         if fact["op"] == "root":
             return _roots(cast("list[int]", fact["coefficients"]))
+        if fact["op"] == "one_of":
+            return [to_fraction(value) for value in cast("list[Json]", fact["values"])]
     low, high = known.ends()
     if low is None or high is None:
         return []

@@ -211,7 +211,7 @@ def _found(
 def _beyond_words(gold: GoldConstraint) -> bool:
     """Whether no claim of the grammar could state this constraint, however a reply puts it."""
     op, unit = gold.predicate["op"], gold.predicate.get("unit")
-    inner_step = gold.kind == "structure" and op in ("encoded", "root")
+    inner_step = gold.kind == "structure" and op in ("encoded", "root", "one_of")
     return inner_step or unit == "things" or (gold.kind == "monotonic" and op == "all")
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from random import Random
 
 from cfr.benchmark.constraintbench.families.phrase import COUNT_WORDS, NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import at_most, between, congruent, divisible, root
-from cfr.constraint.predicate import Predicate
+from cfr.constraint.demand import at_most, between, congruent, divisible, one_of
 
 __all__ = ["FAMILIES"]
 
@@ -64,7 +62,7 @@ def rank_in_list(rng: Random, level: Level) -> Draft | None:
     )
     limit = at_most(max(values) - rank + 1) if largest else between(min(values) + rank - 1, None)
     rules = [
-        gold("structure", "the answer is one of the listed values", _one_of(values)),
+        gold("structure", "the answer is one of the listed values", one_of(*sorted(values))),
         gold("bound", "different values rank before it", limit, told.span("rank")),
     ]
     other = sorted(values, reverse=not largest)
@@ -79,15 +77,6 @@ def rank_in_list(rng: Random, level: Level) -> Draft | None:
         (rank, "misled_by_cue"),
     ]
     return Draft(told.text, answer, rules, lures)
-
-
-def _one_of(values: Sequence[int]) -> Predicate:
-    """Require one of these values: a root of the product of all x - value."""
-    coefficients = [1]
-    for value in values:
-        shifted = [0, *(-value * one for one in coefficients)]
-        coefficients = [a + b for a, b in zip([*coefficients, 0], shifted, strict=True)]
-    return root(*coefficients)
 
 
 _JUDGES = (

@@ -254,7 +254,11 @@ def truncated_quotient(rng: Random, level: Level) -> Draft | None:
     told = tell(rng, _CUT, a=a, b=b, place=place, name=rng.choice(NAMES))
     rules = [
         gold("format", f"there is no digit after {place}", decimals(places), told.span("cut")),
-        gold("bound", "cutting off never gives more than the quotient", between(a // b, value)),
+        gold(
+            "bound",
+            "cutting off never gives more than the quotient, and takes off little",
+            between(value - 2, value),
+        ),
     ]
     lures: Lures = [
         (_rounded(value, places), "encoded_form_not_applied"),

@@ -79,8 +79,8 @@ def whole_packs_cost(rng: Random, level: Level) -> Draft | None:
         gold("modular", f"packs are bought whole, so the price is a multiple of {c}", divisible(c)),
         gold(
             "bound",
-            "the packs hold all that is needed, and one pack at most is opened in part",
-            between(Fraction(total * c, p), Fraction(total * c, p) + c),
+            "the packs hold all that is needed, and hardly more",
+            between(Fraction(total * c, p), Fraction(total * c, p) + 2 * c),
         ),
     ]
     lures: Lures = [
@@ -167,8 +167,8 @@ def full_boxes_income(rng: Random, level: Level) -> Draft | None:
         ),
         gold(
             "bound",
-            "what is left over earns nothing, and it fills no box",
-            between(Fraction(total * c, p) - c, Fraction(total * c, p)),
+            "what is left over earns nothing, and it is not much",
+            between(Fraction(total * c, p) - 2 * c, Fraction(total * c, p)),
         ),
     ]
     lures: Lures = [

@@ -7,7 +7,7 @@ from random import Random
 from cfr.benchmark.constraintbench.families.phrase import NAMES, listed, tell
 from cfr.benchmark.constraintbench.family import Draft, Lures, agree, family, gold
 from cfr.benchmark.constraintbench.item import Level
-from cfr.constraint.demand import above, all_of, below, between, congruent
+from cfr.constraint.demand import above, all_of, at_most, below, congruent
 
 __all__ = ["FAMILIES"]
 
@@ -107,8 +107,8 @@ def check_digit_total(rng: Random, level: Level) -> Draft:
         ),
         gold(
             "bound",
-            f"{count} numbers from {min(values)} to {max(values)} are added",
-            between(count * min(values), count * max(values)),
+            f"{count} numbers are added, the largest of them {max(values)}",
+            all_of(above(max(values)), at_most(count * max(values))),
         ),
     ]
     lures: Lures = [
