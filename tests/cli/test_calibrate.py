@@ -1,12 +1,17 @@
 import json
+import shlex
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from calibration_runs import made_runs
 
 from cfr.analysis.study.study import Study
-from cfr.method.policy_file import find_policy
+from cfr.method.policy_file import find_policy, shipped_names
 
 from .conftest import Run
+
+REPOSITORY = Path(__file__).parents[2]
 
 
 def written(path: Path, study: Study, *, with_texts: bool = True) -> Path:
@@ -90,3 +95,16 @@ def test_what_cannot_be_calibrated_is_one_line(cfr: Run, tmp_path: Path) -> None
         assert message in ran.err
     assert cfr("calibrate", "runs.jsonl", "--most-tokens", "0.5").code == 2
     assert cfr("calibrate", "runs.jsonl", "--model", "a").code == 0
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_a_policy_of_the_package_is_what_its_command_learns(
+    name: str, cfr: Run, tmp_path: Path, benchmark_file: Callable[[str], Path]
+) -> None:
+    (tmp_path / "docs").symlink_to(REPOSITORY / "docs")
+    policy = find_policy(name)
+    _, *arguments = shlex.split(policy.command.partition(" -o ")[0])
+    ran = cfr(*arguments, "--json", CFR_DATA=str(benchmark_file("gsm8k").parent))
+    assert ran.code == 0, ran.err
+    said = policy.to_json() | {"command": "", "made": ""}
+    assert json.loads(ran.out) | {"command": "", "made": ""} == said
