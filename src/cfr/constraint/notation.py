@@ -126,6 +126,7 @@ def _is_named(args: _Args, answer: str) -> bool | None:
 
 _BRACKETS: Final = re.compile(r"\\?[({\[](.*?)\\?[)}\]]", re.DOTALL)
 _SEPARATOR: Final = re.compile(r"\s*(?:[,;]\s*and\b|[,;]|\band\b)\s*")
+_SPACED: Final = re.compile(r"\s*(?:[,;]\s*and\b|,\s|;|\band\b)\s*")
 # Units, per cent and other bases: such items cannot be compared by their numbers.
 _NOT_PLAIN: Final = re.compile(r"(?<![\\a-z])[a-z]|[%<>_()\[\]=]|\\(?:circ|text|pm|mp|usd|pi)")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+")
@@ -135,9 +136,11 @@ def _is_listed(args: _Args, answer: str) -> bool | None:
     text = clean(answer).replace("\\text{ and }", " and ").replace("\\text{and}", " and ")
     if inside := _BRACKETS.fullmatch(text):
         text = inside[1]
-    items = [one for one in _SEPARATOR.split(text) if one.strip()]
+    text = text.strip()
+    separator = _SPACED if _SPACED.search(text) else _SEPARATOR
+    items = [one for one in separator.split(text) if one.strip()]
     length = args.get("length")
-    if any(_NOT_PLAIN.search(one.lower()) for one in items):
+    if any(_NOT_PLAIN.search(one.lower()) or _is_another_list(one) for one in items):
         return None
     values = [value.signed_square for one in items if (value := read_answer(one)) is not None]
     if not items or len(values) != len(items):
@@ -146,6 +149,11 @@ def _is_listed(args: _Args, answer: str) -> bool | None:
         return False if length else None
     ordered = _is_ordered(values, str(args.get("order"))) and length in (None, len(items))
     return None if not ordered and _THOUSANDS.fullmatch(text) else ordered
+
+
+def _is_another_list(item: str) -> bool:
+    """Whether an item has a comma that does not mark thousands."""
+    return "," in item and not _THOUSANDS.fullmatch(item.strip())
 
 
 def _is_ordered(values: Iterable[Fraction], order: str) -> bool:
