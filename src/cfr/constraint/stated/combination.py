@@ -18,6 +18,7 @@ from cfr.constraint.demand import between, congruent, divisible, integer
 from cfr.constraint.stated.quantity import Amount, Other, read_amounts, stem
 from cfr.constraint.stated.reading import Reading
 from cfr.constraint.stated.statement import Stated
+from cfr.constraint.stated.unit import read_scale
 
 __all__ = ["DIVIDING", "read_combination"]
 
@@ -148,7 +149,9 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
         return
     unit = stem(next(filter(None, asked.groups())).split()[-1])
     unit = "point" if unit in ("scor", "total") else unit
-    scale = _UNITS.get(unit, {unit: 1})
+    scale = _UNITS.get(unit) or read_scale(unit, words)
+    if scale is None:
+        return
     times = {found[1] for found in _TIMES.finditer(plain)}
     if (
         _is_proportion(plain, unit)

@@ -174,8 +174,10 @@ class Reading:
         """Match a pattern that begins with a word that asks, where the question has one."""
         if self.question is None:
             return None
-        tries = (pattern.match(self.plain, at, self.question[1]) for at in self.heads)
-        return next((found for found in tries if found), None)
+        for at in self.heads:
+            if found := pattern.match(self.plain, at, self.question[1]):
+                return found
+        return None
 
     @property
     def tail(self) -> str:
