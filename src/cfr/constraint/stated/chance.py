@@ -32,22 +32,37 @@ _NOT_A_CHANCE: Final = re.compile(
 _CHANCE_IN_PERCENT: Final = re.compile(
     rf"\b(?:{ASK})\s+(?:the\s+)?percent(?:age)?\s+(?:chance|probability)\s+(?:that|of)\b"
 )
+# A whole that is there: not one that is planned, or was once, or is owed.
+_WHOLE: Final = (
+    r"(?:(?:the|all|these|those|her|his|their|its|my|our|your)\s+){1,2}(?:(?!of\b|number|amount"
+    r"|original|previous|last|old|needed|required|planned|ordered|expected|usual|normal|average"
+    r"|target)[a-z-]+\s+){0,2}?"
+)
+_MANY: Final = (
+    r"[a-z]{2,}s(?<!ss)(?<!costs)(?<!expenses)(?<!sales)(?<!wages)(?<!earnings)(?<!savings)"
+)
+# What the things of a whole are or do, what is done with them, and of what a whole is made.
+_ARE: Final = (
+    r"(?:are|were|will\s+be|would\s+be|have(?!\s+to\b)|had|do\s+not|did\s+not|don't|didn't|like"
+    r"|liked|prefer|preferred|pass|passed|fail|failed|chose|voted|survived|enrolled)"
+)
+_DONE: Final = (
+    r"(?:did|does|do|has|have)\s+[a-z]+\s+(?:get\s+(?:right|correct|wrong)|answer|miss|win|lose|eat"
+    r"|sell|use|keep|complete|solve|make|made|eaten|sold|used|answered|missed|lost|won)"
+)
+_IS: Final = r"(?:is|was|are|were|has|had|does\s+not|did\s+not|passed|failed|likes|liked|voted)"
+_MADE: Final = (
+    r"(?:is|was|are|were|will\s+be)(?=\s+(?:not\s+)?(?:un)?(?:shaded|painted|colou?red|filled|full"
+    r"|empty|acid|water|alcohol|salt|sugar|gold|silver|copper)\b)"
+)
+_NO_PART: Final = (
+    r"(?!\s+(?:not\s+)?(?:covered|paid|produced|made|met|sold|reached|achieved|earned|the|an?|as"
+    r"|equal|equivalent|that|those|these|his|her|their|there|needed|required|to|\d|€|more|less"
+    r"|fewer|twice|half|double|compared)\b)"
+)
 _SHARE: Final = re.compile(
-    r"\bwhat\s+percent(?:age)?\s+of\s+(?:(?:the|all|these|those|her|his|their|its|my|our|your)\s+)"
-    r"{1,2}(?:(?!of\b|number|amount|original|previous|last|old|needed"
-    r"|required|planned|ordered|expected|usual|normal|average|target)[a-z-]+\s+){0,2}?"
-    r"(?:(?:[a-z]{2,}s(?<!ss)|people|children|men|women)\s+(?:are|were|will\s+be|would\s+be"
-    r"|have\s+(?!to\b)|had|do\s+not|did\s+not|don't|didn't|like|liked|prefer|preferred|pass"
-    r"|passed|fail|failed|chose|voted|survived|enrolled)"
-    r"|[a-z]{2,}s(?<!ss)(?<!earnings)(?<!savings)(?<!wages)(?<!sales)(?<!costs)\s+(?:did|does|do|has"
-    r"|have)\s+[a-z]+\s+(?:get\s+(?:right|correct|wrong)|answer|miss|win|lose|eat|sell|use|keep"
-    r"|complete|solve|made?\b|eaten|sold|used|answered|missed|lost|won)"
-    r"|(?:class|group|team|crowd|audience)\s+(?:is|was|are|were|has|had|does\s+not|did\s+not"
-    r"|passed|failed|likes|liked|voted)"
-    r"|[a-z]+\s+(?:is|was|are|were|will\s+be)\s+(?=(?:not\s+)?(?:un)?(?:shaded|covered|painted"
-    r"|colou?red|filled|full|empty|acid|water|alcohol|salt|sugar|gold|silver|copper)\b))"
-    r"\b(?!\s+(?:not\s+)?(?:the|an?|as|equal|equivalent|that|those|these|his|her|their|there|needed"
-    r"|required|to|\d|€|more|less|fewer|twice|half|double|compared)\b)"
+    rf"\bwhat\s+percent(?:age)?\s+of\s+{_WHOLE}(?:(?:{_MANY}|people|children|men|women)\s+{_ARE}"
+    rf"|{_MANY}\s+{_DONE}|(?:class|group|team|crowd|audience)\s+{_IS}|[a-z]+\s+{_MADE})\b{_NO_PART}"
 )
 _COMPARED: Final = re.compile(
     r"\bmore\s+than\b|\bless\s+than\b|\bincrease|\bdecrease|\bchange|\bcompared\b|\bthe\s+number\b"
