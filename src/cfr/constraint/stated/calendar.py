@@ -122,8 +122,7 @@ def _date(plain: str, found: re.Match[str], start: int) -> Stated:
     form = _FORMAT.search(plain, start)
     if form is None:
         return Stated("domain", demand.date(), found.span(), "The answer is a date.")
-    orders: tuple[Literal["MDY", "DMY", "YMD"], ...] = ("MDY", "DMY", "YMD")
-    order = next(one for one in orders if form[one])
+    order: Literal["MDY", "DMY", "YMD"] = "MDY" if form["MDY"] else "DMY" if form["DMY"] else "YMD"
     words = f"The answer is a date in the form {form.group().upper()}."
     return Stated(
         "format", demand.date(order), (found.start(), max(found.end(), form.end())), words
