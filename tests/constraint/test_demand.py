@@ -82,6 +82,16 @@ BUILT: list[tuple[Predicate, object, str, str]] = [
         },
         "3", "5",
     ),
+    (demand.clock(), {"op": "clock"}, "3:40 p.m.", "3:60"),
+    (demand.clock(24), {"op": "clock", "hours": 24}, "15:05", "3:05 pm"),
+    (demand.date(), {"op": "date"}, "March 31", "30 February"),
+    (demand.date("MDY"), {"op": "date", "order": "MDY"}, "05/31/2021", "31/05/2021"),
+    (demand.named("north", "south"), {"op": "named", "names": ["north", "south"]}, "South", "7"),
+    (demand.listed("increasing"), {"op": "listed", "order": "increasing"}, "2, 3, 5", "3, 2"),
+    (
+        demand.listed("decreasing", 3),
+        {"op": "listed", "order": "decreasing", "length": 3}, "5, 3 and 2", "5, 3",
+    ),
     (
         demand.all_of(demand.integer(), demand.below(3)),
         {"op": "all", "of": [{"op": "integer"}, {"op": "below", "value": 3}]}, "2", "2.5",

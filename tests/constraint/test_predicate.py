@@ -56,6 +56,10 @@ CASES: list[tuple[Predicate, str, str]] = [
     (demand.measured("percent", 1, 100), "40", "0.4"),
     (demand.counts(1, 20, demand.parity("odd"), demand.divisible(3)), "3", "6"),
     (demand.all_of(demand.integer(), demand.above(0)), "1", "0.5"),
+    (demand.clock(), "9:05", "9:65"),
+    (demand.date(), "29 February", "31 April"),
+    (demand.named("north", "south"), "north", "1/2"),
+    (demand.listed("increasing"), "1/3, 1/2", "1/2, 1/3"),
 ]
 
 

@@ -16,9 +16,11 @@ __all__ = [
     "at_most",
     "below",
     "between",
+    "clock",
     "code",
     "congruent",
     "counts",
+    "date",
     "decimals",
     "digit_sum",
     "digits_ordered",
@@ -29,7 +31,9 @@ __all__ = [
     "in_unit",
     "integer",
     "least_residue",
+    "listed",
     "measured",
+    "named",
     "not_whole",
     "one_of",
     "option",
@@ -199,6 +203,26 @@ def measured(unit: str, low: Number, high: Number) -> Predicate:
 def counts(low: int, high: int, *where: Predicate) -> Predicate:
     """Require the number of whole numbers from low to high that satisfy all of ``where``."""
     return {"op": "counts", "low": low, "high": high, "where": [dict(one) for one in where]}
+
+
+def clock(hours: Literal[12, 24] | None = None) -> Predicate:
+    """Require a time of day, on a clock of 12 or 24 hours where one is named."""
+    return {"op": "clock", **({"hours": hours} if hours else {})}
+
+
+def date(order: Literal["MDY", "DMY", "YMD", ""] = "") -> Predicate:
+    """Require a date of the calendar, in digits and in this order where one is named."""
+    return {"op": "date", **({"order": order} if order else {})}
+
+
+def named(*names: str) -> Predicate:
+    """Require one of these names, whole or cut short."""
+    return {"op": "named", "names": list(names)}
+
+
+def listed(order: Literal["increasing", "decreasing"], length: int | None = None) -> Predicate:
+    """Require a list of numbers in order, and of this length where it is known."""
+    return {"op": "listed", "order": order, **({"length": length} if length else {})}
 
 
 def all_of(*parts: Predicate) -> Predicate:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from math import floor, isqrt
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, TypeVar, cast
 
 from cfr.answer.expression.value import AnswerValue, read_answer
+from cfr.constraint.notation import WRITTEN
 from cfr.error import CfrError
 from cfr.problem import Json
 
@@ -35,6 +36,8 @@ Predicate: TypeAlias = Mapping[str, Json]
 Truth: TypeAlias = Literal["holds", "violated", "undecided"]
 """What a predicate comes to on an answer."""
 
+_Read = TypeVar("_Read", str, AnswerValue)
+
 
 class PredicateError(CfrError):
     """A predicate that is not one of those this file can evaluate."""
@@ -42,6 +45,8 @@ class PredicateError(CfrError):
 
 def truth_of(predicate: Predicate, answer: str) -> Truth:
     """Say whether an answer, as it is written, satisfies a predicate."""
+    if written := WRITTEN.get(str(predicate.get("op"))):
+        return _outcome(written, predicate, answer)
     value = read_answer(answer)
     if value is None:
         _op(predicate)
@@ -50,9 +55,15 @@ def truth_of(predicate: Predicate, answer: str) -> Truth:
 
 
 def holds(predicate: Predicate, answer: AnswerValue) -> Truth:
-    """Say whether an answer that has been read satisfies a predicate."""
+    """Say whether an answer that has been read as a value satisfies a predicate."""
+    return _outcome(_op(predicate), predicate, answer)
+
+
+def _outcome(
+    check: Callable[[Predicate, _Read], bool | None], predicate: Predicate, answer: _Read
+) -> Truth:
     try:
-        outcome = _op(predicate)(predicate, answer)
+        outcome = check(predicate, answer)
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise PredicateError(f"predicate {dict(predicate)} has a bad argument ({error})") from None
     return "undecided" if outcome is None else "holds" if outcome else "violated"
@@ -250,4 +261,5 @@ OPS: Mapping[str, _Check] = {
     "form": _form,
     "reduced": _reduced,
     "all": _all,
+    **dict.fromkeys(WRITTEN, lambda _predicate, _answer: None),
 }

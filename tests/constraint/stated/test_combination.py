@@ -28,6 +28,7 @@ READ = [
     ),
 ]
 SILENT = [
+    "A machine takes 6 minutes to fill 4 jars. How many minutes does it take to fill 10 jars?",
     "Each bag holds 4 apples. Tom has 3 bags and eats 1. How many apples are left?",
     "A train goes 60 miles every hour. How many miles does it go in 2.5 hours?",
     "A car goes 50 miles in an hour. How many miles does it go in 30 minutes?",

@@ -27,6 +27,10 @@ READ = [
     ),
 ]
 SILENT = [
+    "A door is 2 m 10 cm high. A hat adds 15 cm. How many centimeters is that?",
+    "A snail crawls 2 m 40 cm in 6 hours. How many centimeters does it crawl in an hour?",
+    "Together 5 equal boards are 4 m 50 cm long. What is the length of each in centimeters?",
+    "A toy costs 7.60 dollars, rounded to 8. What is the price of one with 3 dollars off each?",
     "Ann is 3 years older than Ben. How old is Ben if Ann is 10?",
 ]
 

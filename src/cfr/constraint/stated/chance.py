@@ -1,4 +1,4 @@
-"""Quantities with a natural range: probabilities, shares of a group, angles; and option letters."""
+"""Quantities with a natural range: probabilities, percentages, angles; and option letters."""
 
 from __future__ import annotations
 
@@ -16,20 +16,62 @@ _CHANCE: Final = re.compile(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?:exact\s+|total\s+|conditional\s+)?probability\s+(?:that"
     r"|of)\b|\bhow\s+likely\s+is\b"
 )
+# Two parts of a whole beside each other: *what percent of the girls are boys* is a ratio.
+_PEERS: Final = re.compile(
+    r"\bpercent(?:age)?\s+of\s+(?:the\s+)?(?:boys|girls|men|women|males|females)\s+(?:are|were)\s+"
+    r"(?:boys|girls|men|women|males|females)\b"
+)
+# What is never negative, and so never falls by more than all of it.
+_SIZES: Final = (
+    r"(?:price|cost|area|volume|perimeter|circumference|length|population|weight|mass|salary)"
+)
+_PERCENT: Final = re.compile(r"\bpercent|%|\bper\s+cent")
 _NOT_A_CHANCE: Final = re.compile(
-    r"\bpercent|%|\bper\s+cent|\bodds\b|\brecipro|\bratio\b|\btimes\b|\bmaxim"
-    r"|\b[a-z]\s*\+\s*[a-z]\b|\bnumerator\b"
+    r"\bodds\b|\bmultipl(?:y|ied)\b|\brecipro|\bratio\b|\btimes\b|\bmaxim|\b[a-z]\s*\+\s*[a-z]\b|\bnumerator\b"
+)
+_CHANCE_IN_PERCENT: Final = re.compile(
+    rf"\b(?:{ASK})\s+(?:the\s+)?percent(?:age)?\s+(?:chance|probability)\s+(?:that|of)\b"
+)
+# A whole that is there: not one that is planned, or was once, or is owed.
+_WHOLE: Final = (
+    r"(?:(?:the|all|these|those|her|his|their|its|my|our|your)\s+){1,2}(?:(?!of\b|number|amount"
+    r"|original|previous|last|old|needed|required|planned|ordered|expected|usual|normal|average"
+    r"|target)[a-z-]+\s+){0,2}?"
+)
+_MANY: Final = (
+    r"[a-z]{2,}s(?<!ss)(?<!costs)(?<!expenses)(?<!sales)(?<!wages)(?<!earnings)(?<!savings)"
+)
+# What the things of a whole are or do, what is done with them, and of what a whole is made.
+_ARE: Final = (
+    r"(?:are|were|will\s+be|would\s+be|have(?!\s+to\b)|had|do\s+not|did\s+not|don't|didn't|like"
+    r"|liked|prefer|preferred|pass|passed|fail|failed|chose|voted|survived|enrolled)"
+)
+_DONE: Final = (
+    r"(?:did|does|do|has|have)\s+[a-z]+\s+(?:get\s+(?:right|correct|wrong)|answer|miss|win|lose|eat"
+    r"|sell|use|keep|complete|solve|make|made|eaten|sold|used|answered|missed|lost|won)"
+)
+_IS: Final = r"(?:is|was|are|were|has|had|does\s+not|did\s+not|passed|failed|likes|liked|voted)"
+_MADE: Final = (
+    r"(?:is|was|are|were|will\s+be)(?=\s+(?:not\s+)?(?:un)?(?:shaded|painted|colou?red|filled|full"
+    r"|empty|acid|water|alcohol|salt|sugar|gold|silver|copper)\b)"
+)
+_NO_PART: Final = (
+    r"(?!\s+(?:not\s+)?(?:covered|paid|produced|made|met|sold|reached|achieved|earned|the|an?|as"
+    r"|equal|equivalent|that|those|these|his|her|their|there|needed|required|to|\d|€|more|less"
+    r"|fewer|twice|half|double|compared)\b)"
 )
 _SHARE: Final = re.compile(
-    r"\bwhat\s+percent(?:age)?\s+of\s+(?:the\s+|all\s+|these\s+|her\s+|his\s+|their\s+)*"
-    r"(?:students|people|children|members|voters|adults|boys|girls|men|women|players|employees"
-    r"|class|group)\b"
+    rf"\bwhat\s+percent(?:age)?\s+of\s+{_WHOLE}(?:(?:{_MANY}|people|children|men|women)\s+{_ARE}"
+    rf"|{_MANY}\s+{_DONE}|(?:class|group|team|crowd|audience)\s+{_IS}|[a-z]+\s+{_MADE})\b{_NO_PART}"
 )
 _COMPARED: Final = re.compile(
-    r"\bmore\b|\bless\b|\bincrease|\bdecrease|\bchange|\bcompared\b|\bthe\s+number\b"
+    r"\bmore\s+than\b|\bless\s+than\b|\bincrease|\bdecrease|\bchange|\bcompared\b|\bthe\s+number\b"
 )
-_WHOLE_OF: Final = re.compile(
-    r"\bpercent(?:age)?\s+of\s+(?:the\s+)?[a-z]+\s+(?:is|are|equals?)\s+the\b"
+_DECREASE: Final = re.compile(
+    r"\bwhat\s+(?:is\s+the\s+)?percent(?:age)?\s+(?:discount\b|(?:decrease|reduction|drop)\s+in\s+the"
+    rf"\s+{_SIZES}\b|(?:is|was|did|does|has|will)\s+(?:the\s+|its\s+|[a-z]+'s\s+)(?:[a-z']+\s+)"
+    rf"{{0,2}}?{_SIZES}\s+(?:[a-z]+\s+){{0,3}}?(?:decrease[ds]?|reduced?|drop(?:ped)?|fall(?:en)?|fell"
+    r"|shrunk|lowered)\b)"
 )
 _ANGLE: Final = re.compile(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?:degree\s+)?(?:measure|size|value)?(?:\s*,?\s*in\s+"
@@ -51,21 +93,35 @@ _OPTION: Final = re.compile(
 
 
 def read_chance(reading: Reading) -> Iterator[Stated]:
-    """Read that a probability itself is asked for."""
-    found = reading.asked(_CHANCE)
-    if found and not reading.recoded and not _NOT_A_CHANCE.search(reading.plain):
+    """Read that a probability itself is asked for, as a number up to 1 or in per cent."""
+    if found := reading.asked(_CHANCE_IN_PERCENT):
+        percent = True
+    else:
+        found = reading.asked(_CHANCE)
+        percent = bool(found and _PERCENT.search(reading.plain))
+    if found is None or _NOT_A_CHANCE.search(reading.plain):
+        return
+    if percent and not reading.reworked:
+        words = "The answer is a probability: from 0 to 1, or from 0 to 100 percent."
+        yield Stated("bound", between(0, 100), found.span(), words)
+    elif not percent and not reading.recoded:
         words = "The answer is a probability: from 0 to 1."
         yield Stated("bound", between(0, 1), found.span(), words)
 
 
 def read_share(reading: Reading) -> Iterator[Stated]:
-    """Read that the share of a group of people is asked for, in percent."""
-    found = reading.asked(_SHARE)
-    if not found or not reading.question or reading.recoded:
+    """Read that the share of a whole, or a decrease, is asked for in percent."""
+    if not reading.question or reading.recoded:
         return
-    if not any(one.search(reading.plain, *reading.question) for one in (_COMPARED, _WHOLE_OF)):
-        words = "The answer is the percentage of a group: from 0 to 100."
+    found = reading.asked(_SHARE)
+    if found and not any(
+        one.search(reading.plain, *reading.question) for one in (_COMPARED, _PEERS)
+    ):
+        words = "The answer is the percentage of a whole: from 0 to 100."
         yield Stated("bound", between(0, 100), found.span(), words)
+    elif found := reading.asked(_DECREASE):
+        words = "The answer is a decrease in percent: at most 100."
+        yield Stated("bound", at_most(100), found.span(), words)
 
 
 def read_angle(reading: Reading) -> Iterator[Stated]:

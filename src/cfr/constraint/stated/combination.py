@@ -18,6 +18,7 @@ from cfr.constraint.demand import between, congruent, divisible, integer
 from cfr.constraint.stated.quantity import Amount, Other, read_amounts, stem
 from cfr.constraint.stated.reading import Reading
 from cfr.constraint.stated.statement import Stated
+from cfr.constraint.stated.unit import read_scale
 
 __all__ = ["DIVIDING", "read_combination"]
 
@@ -105,6 +106,10 @@ _FOR_TIME: Final = re.compile(
     r"\d\s+[a-z]+(?:\s+[a-z]+){0,2}\s+for\s+(\d+)\s+(?:day|week|month|year)s?\b"
     r"|\bfor\s+(?P<other>\d+)\s+(?:day|week|month|year)s?\s*\?"
 )
+# So long for so many: *it takes 6 minutes to fill 4 jars*.
+_FOR_MANY: Final = re.compile(
+    r"\b(?:takes?|took|needs?|needed|requires?)\b[^.?!]{0,40}?\bto\s+[a-z]+\s+(?:[a-z]+\s+){0,2}?\d"
+)
 _CLOCK: Final = frozenset(("second", "minut", "hour", "day", "week", "month", "year"))
 _TIMES_GIVEN: Final = re.compile(rf"\b{_TIME}")
 _OF_A_LOT: Final = re.compile(
@@ -148,7 +153,9 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
         return
     unit = stem(next(filter(None, asked.groups())).split()[-1])
     unit = "point" if unit in ("scor", "total") else unit
-    scale = _UNITS.get(unit, {unit: 1})
+    scale = _UNITS.get(unit) or read_scale(unit, words)
+    if scale is None:
+        return
     times = {found[1] for found in _TIMES.finditer(plain)}
     if (
         _is_proportion(plain, unit)
@@ -197,7 +204,7 @@ def _is_single(plain: str, unit: str) -> bool:
 
 def _is_proportion(plain: str, unit: str) -> bool:
     """Whether so much is told of one length of time, and another is given or asked for."""
-    if len({one[1] for one in _FOR_TIME.finditer(plain)}) > 1:
+    if _FOR_MANY.search(plain) or len({one[1] for one in _FOR_TIME.finditer(plain)}) > 1:
         return True
     found = _BY_PROPORTION.search(plain)
     if found is None:

@@ -199,6 +199,11 @@ def read_between_others(reading: Reading) -> Iterator[Stated]:
 
 # --- The price of one, where the price of all is also told in round figures.
 
+# What makes the price of one another than its share in the price of all.
+_OTHER_PRICE: Final = re.compile(
+    r"\bdiscount|\bcoupon|\btax\b|\btip\b|\bchange\b|\bfree\b|\boff\b|\bplus\b|\bfor\s+one\b|\bboth\b"
+    r"|\b(?:an?|one|each)\s+[a-z]+\s+(?:costs?|is)\s+€?\s*\d"
+)
 _ONE: Final = re.compile(r"\b(?:one|each|single|this\s+price|price\s+of\s+an?)\b")
 
 
@@ -220,6 +225,8 @@ def read_price(reading: Reading) -> Iterator[Stated]:
     others = [one for one in whole if one not in near]
     if len(near) != 1 or len(others) != 1 or not _value(others[0]):
         return
+    if not _THINGS.match(plain, others[0].end()) or _OTHER_PRICE.search(plain):
+        return
     label, count = _value(near[0]), _value(others[0])
     low, high = ((label + side) / count for side in (Fraction(-1, 2), Fraction(1, 2)))
     begin, end = sorted((rounded.start(), near[0].start()))
@@ -237,7 +244,19 @@ _IN_SMALL: Final = re.compile(
     r"centimet(?:re|er)\b"
 )
 _PARTED: Final = re.compile(
-    r"\bcut\s+into\b|\bdivid|\bshare|\bsplit\b|\bone\s+(?:piece|board|panel)\b|\bleft\b|\bremain"
+    r"\bcut\s+into\b|\bdivid|\bshare|\bsplit\b|\bone\b|\bsingle\b|\bleft\b|\bremain|\bgr[eo]w|\bsaw"
+    r"|\badds?\b|\bshorter|\blonger|\btaller|\bhigher|\bless\b|\bapart\b|\boverlap|(?<!without\s)gaps?\b"
+    r"|\baverage|\bper\b|\bside\s+by\s+side|\bstack|\barea\b|\bvolume\b|\bbetween\b|\bfirst\b|\blast\b"
+)
+_TOTAL: Final = re.compile(r"\btotal\b|\b(?:al)?together\b|\bin\s+all\b|\bsum\b")
+_ALIKE: Final = re.compile(
+    r"\beach\b|\bevery\b|\ball\s+\d|\bpieces\s+of\s+\d|\bof\s+(?:length\s+)?\d"
+)
+# A number of things, not of units: what stands after it is a noun in the plural.
+_THINGS: Final = re.compile(
+    r"\s+(?:[a-z]+\s+)?(?!(?:dollar|cent|euro|hour|minute|second|day|week|month|year|met|centimet"
+    r"|millimet|kilomet|gram|kilo|litre|liter|time|degree|percent|feet|foot|inch|ounce|pound)[a-z]*\b)"
+    r"[a-z]{2,}s\b"
 )
 
 
@@ -251,11 +270,14 @@ def read_pieces(reading: Reading) -> Iterator[Stated]:
     )
     if reading.question is None or len(lengths) != 1 or len(numbers) != 3 or not unit:
         return
-    if _MORE.search(plain) or _PARTED.search(plain):
+    if _MORE.search(plain) or _PARTED.search(plain) or not _ALIKE.search(plain):
+        return
+    if _TOTAL.search(plain, 0, reading.question[0]):
         return
     counts = [one for one in numbers if not lengths[0].start() <= one.start() < lengths[0].end()]
     if (
         len(counts) != 1
+        or not _THINGS.match(plain, counts[0].end())
         or lengths[0][2] == "0"
         or re.search(r"\beach\b|\bevery\b", plain[slice(*reading.question)][:30])
     ):

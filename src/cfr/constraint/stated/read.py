@@ -13,15 +13,18 @@ from typing import Final, TypeAlias
 
 from ahocorasick_rs import AhoCorasick
 
+from cfr.constraint.notation import MONTHS
 from cfr.constraint.stated.asked import read_asked
-from cfr.constraint.stated.calendar import read_days
+from cfr.constraint.stated.calendar import read_date, read_days
 from cfr.constraint.stated.chance import read_angle, read_chance, read_options, read_share
+from cfr.constraint.stated.clock import read_clock
 from cfr.constraint.stated.combination import DIVIDING, read_combination
 from cfr.constraint.stated.count import read_count
 from cfr.constraint.stated.draw import read_draw
 from cfr.constraint.stated.encoding import read_encoding
 from cfr.constraint.stated.entity import read_counted, read_entity
 from cfr.constraint.stated.grouping import read_grouping
+from cfr.constraint.stated.listing import read_listing
 from cfr.constraint.stated.mixture import (
     read_between_others,
     read_kinds,
@@ -50,10 +53,6 @@ _Group: TypeAlias = tuple[str, ...]
 _HOW_MANY: Final = ("how many", "number of")
 _EACH: Final = ("each", "every", "per ", " a ", "all ", "of length", "contain", "hold")
 _OF_NUMBERS: Final = ("even", "odd", "divi", "multiple", "than", "digit", "between", "under")
-_MONTHS: Final = (
-    *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
-    *("october", "november", "december"),
-)
 _BROKEN: Final = (
     *(f" {word} " for word in sorted(DIVIDING - {"probability"})),
     *("%", "average", "equal", "divid", " together", "+", "/"),
@@ -63,7 +62,18 @@ _RULES: Final[tuple[tuple[Rule, tuple[_Group, ...], _Group], ...]] = (
     (read_remainder, (("remainder", "residue", "mod"),), ()),
     (read_check, (("modul", "remainder"),), ()),
     (read_ratio, (("ratio",),), ()),
-    (read_days, (_MONTHS, ("day", "daily")), ()),
+    (read_days, (MONTHS, ("day", "daily")), ()),
+    (
+        read_date,
+        (("date", "weekday", "of the week", "ch month", "at month", "ch year", "at year"),),
+        (),
+    ),
+    (read_clock, (("what time", "which time", "is the time", "was the time", "be the time"),), ()),
+    (
+        read_listing,
+        (("ing order", *(f"to {word}" for word in ("least", "greatest", "largest", "smallest"))),),
+        (),
+    ),
     (
         read_reversal,
         (("revers", "backwards", "to front", "to left", "order of", "turned round"),),
@@ -174,8 +184,8 @@ _RULES: Final[tuple[tuple[Rule, tuple[_Group, ...], _Group], ...]] = (
     (read_multiples, (("multiple", "divisible by"), ("sum", "add up", "how many")), ()),
     (read_rank, (("second", "third", "fourth", "fifth"), ("est ",)), ()),
     (read_rounding, (("nearest", "decimal"),), ()),
-    (read_chance, (("probability", "likely"),), ()),
-    (read_share, (("what percent",),), ()),
+    (read_chance, (("probability", "likely", "chance"),), ()),
+    (read_share, (("what percent", "the percent"),), ()),
     (read_angle, (("angle",),), ()),
     (read_options, (("(c)", "c)", "c."), ("(b)", "b)", "b.")), ()),
     (

@@ -48,6 +48,8 @@ _VERBS: Final = (
     *("find", "determine", "compute", "calculate", "evaluate", "give", "state", "express", "write"),
     *("work", "solve", "simplify", "identify", "name", "list", "prove", "show", "estimate"),
 )
+_FIRST: Final = (*_VERBS, "arrange", "sort ", "order the ", "put the ")
+"""How a sentence may begin that asks for something."""
 _PLAIN_VERBS: Final = ("find", "determine", "compute", "calculate", "evaluate")
 _HEADS: Final = (
     *("what", "which", "find", "determine", "compute", "calculate", "evaluate", "give", "state"),
@@ -125,7 +127,7 @@ class Reading:
         sentence = self.plain[start:end].strip()
         if "?" in sentence[-4:]:
             return True
-        if not sentence.startswith(_VERBS) and not _has_imperative(sentence):
+        if not sentence.startswith(_FIRST) and not _has_imperative(sentence):
             return False
         if sentence.startswith(_PLAIN_VERBS):
             return True
@@ -172,8 +174,10 @@ class Reading:
         """Match a pattern that begins with a word that asks, where the question has one."""
         if self.question is None:
             return None
-        tries = (pattern.match(self.plain, at, self.question[1]) for at in self.heads)
-        return next((found for found in tries if found), None)
+        for at in self.heads:
+            if found := pattern.match(self.plain, at, self.question[1]):
+                return found
+        return None
 
     @property
     def tail(self) -> str:
@@ -201,11 +205,21 @@ class Reading:
         return bool(_PARTS.search(self.text))
 
     @cached_property
+    def worked_on(self) -> bool:
+        """Whether a step of arithmetic follows what is asked for: *…, then double it*."""
+        return any(word in self.plain for word in _STEPS) and bool(
+            self.heads and _NEXT_STEP.search(self.plain, self.heads[0])
+        )
+
+    @cached_property
+    def reworked(self) -> bool:
+        """Whether another number is made of the answer; unlike a form, a unit or per cent."""
+        return self.worked_on or bool(_REWORKED.search(self.tail))
+
+    @cached_property
     def recoded(self) -> bool:
         """Whether something is made of the answer: in the question itself or after it."""
-        if any(word in self.plain for word in _STEPS) and (
-            self.heads and _NEXT_STEP.search(self.plain, self.heads[0])
-        ):
+        if self.worked_on:
             return True
         tail = self.tail
         return bool(
@@ -232,4 +246,8 @@ _INSTRUCTION: Final = re.compile(
 _RECODED: Final = re.compile(
     r"[+]|\bform\b|\bpercent|%|\bmultipl|\btimes\b|\bsubmit\b|\benter\b|\bsum\b|\bproduct\b|\bmod"
     r"|\bremainder\b|\bdivide|\bconcat|\blet\b|\breport\b|\boutput\b|\bfloor\b|\bcoded?\b"
+)
+_REWORKED: Final = re.compile(
+    r"[+]|\bmultipl|\btimes\b|\bsum\b|\bproduct\b|\bmod|\bremainder\b|\bdivid|\bconcat|\blet\b"
+    r"|\bfloor\b|\bcoded?\b|\bnumber\s+of\b|\bas\s+a\s+decimal\b|\bcan\s+be\b|\bdigits?\b"
 )

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from cfr.answer.expression.value import read_answer
+from cfr.answer.expression.value import AnswerValue, read_answer
 from cfr.constraint.demand import between
-from cfr.constraint.predicate import Predicate, Truth, holds
+from cfr.constraint.notation import WRITTEN
+from cfr.constraint.predicate import Predicate, Truth, holds, truth_of
 from cfr.constraint.spec import Kind
 
 __all__ = ["Stated", "check_stated"]
@@ -30,12 +31,13 @@ class Stated:
 def check_stated(stated: Iterable[Stated], answer: str) -> tuple[tuple[Stated, Truth], ...]:
     """Say of each constraint whether an answer meets it, breaks it or cannot be judged by it."""
     value = read_answer(answer)
-    if value is None:
-        return tuple((one, "undecided") for one in stated)
-    return tuple(
-        (one, "undecided" if _is_share(one, answer) else holds(one.predicate, value))
-        for one in stated
-    )
+    return tuple((one, _truth(one, answer, value)) for one in stated)
+
+
+def _truth(one: Stated, answer: str, value: AnswerValue | None) -> Truth:
+    if one.predicate["op"] in WRITTEN:
+        return truth_of(one.predicate, answer)
+    return "undecided" if value is None or _is_share(one, answer) else holds(one.predicate, value)
 
 
 def _is_share(one: Stated, answer: str) -> bool:
