@@ -1,6 +1,4 @@
 import json
-from fractions import Fraction
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +51,11 @@ def last_lines(shown: str) -> str:
 
 
 def test_the_gold_answers() -> None:
-    pairs = list(combinations(["red"] * 3 + ["blue"] * 5, 2))
-    chance = Fraction(pairs.count(("blue", "blue")), len(pairs))
     answers = (
         sum([45] * 31) % 100,
         7**100 % 13,
         sum(sum(map(int, str(n))) == 10 for n in range(100, 1000)),
         max(n for n in range(500) if n % 7 == 3 and n % 5 == 2),
-        chance.numerator + chance.denominator,
     )
     assert [one.answer for one in EXAMPLES] == [str(answer) for answer in answers]
 
@@ -95,11 +90,11 @@ def test_both_methods_solve_each_problem(cfr: Run, endpoint: Server) -> None:
     table = last_lines(ran.out)
     assert table.index("Direct CoT") < table.index("Routed-CFR")
     assert table.count("✗ 1395") == 1
-    assert [table.count(f"✓ {one.answer} ") for one in EXAMPLES] == [1, 2, 2, 2, 2]
+    assert [table.count(f"✓ {one.answer} ") for one in EXAMPLES] == [1, 2, 2, 2]
     said = " ".join(table.split())
-    assert "Direct CoT got 4 of 5 right with 35 output tokens" in said
-    assert "Routed-CFR got 5 of 5 right with 70: 2.00 times as many, and 2.00 times with" in said
-    assert "5 examples measure nothing" in said
+    assert "Direct CoT got 3 of 4 right with 28 output tokens" in said
+    assert "Routed-CFR got 4 of 4 right with 56: 2.00 times as many, and 2.00 times with" in said
+    assert "4 examples measure nothing" in said
     assert [one in said for one in ("cfr eval", "cfr calibrate", "cfr solve")] == [True] * 3
 
 
@@ -127,7 +122,7 @@ def test_a_policy_s_programs_are_shown(
         assert lines.count(f"Output  {example.answer}") == (problem != 1)
     assert "No program of 3 printed this answer." in lines
     said = " ".join(last_lines(ran.output).split())
-    assert "Direct CoT got 0 of 5 right with 35 output tokens, Calibrated got 4 of 5 right" in said
+    assert "Direct CoT got 0 of 4 right with 28 output tokens, Calibrated got 3 of 4 right" in said
     assert "1,022 other problems" in said
     assert "44.8 % right before, 57.8 % after, at 0.91 times the output tokens" in said
 

@@ -53,13 +53,6 @@ EXAMPLES: Final = (
         "a remainder of 2 when divided by 5.",
         "472",
     ),
-    Example(
-        "a probability",
-        "A bag holds 3 red and 5 blue marbles. Two marbles are drawn at random without "
-        "replacement. The probability that both are blue can be written as $\\frac{m}{n}$, where "
-        "$m$ and $n$ are relatively prime positive integers. Find $m+n$.",
-        "19",
-    ),
 )
 _NEXT: Final = """\
 On your own model, in three commands:
