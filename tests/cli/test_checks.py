@@ -37,7 +37,8 @@ def test_the_answers_that_voted_are_listed() -> None:
     assert shown({"samples": samples, "confidence": 0.5}) == [
         f"Confidence 0.50 (answers: 2, none, {'9' * 24}…, �[31m)"
     ]
-    (many,) = shown({"samples": ["2"] * 200})
+    twos: list[Json] = ["2"] * 200
+    (many,) = shown({"samples": twos})
     assert many.endswith("2, 2, …)")
     assert len(many) < 100
 

@@ -112,7 +112,11 @@ def test_a_policy_s_programs_are_shown(
     endpoint.respond = respond
     (tmp_path / "p.toml").write_text(POLICY)
     choice = AutoChoice(f"calibrated(policy={tmp_path / 'p.toml'})", "a test says so")
-    monkeypatch.setattr(session, "choose_for", lambda _: choice)
+
+    def choose(_: object) -> AutoChoice:
+        return choice
+
+    monkeypatch.setattr(session, "choose_for", choose)
     ran = CliRunner().invoke(command, ["--base-url", endpoint.url])
     assert ran.exit_code == 0, ran.output
     lines = ran.output.splitlines()
