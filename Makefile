@@ -5,10 +5,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .PHONY: demo test check lint types layers tests format lock perf clean
 
-demo: .venv/run.ok                  ## solve three problems with a real model on this machine
+demo: .venv/run.ok                  ## solve a few problems with a real model on this machine
 	$(BIN)/cfr demo --context 2048
 	@rm -f .venv/demo.db*
-	$(BIN)/cfr eval constraintbench-mini --limit 2 --runs 1 --context 1536 --method direct --method list-first --store .venv/demo.db
+	$(BIN)/cfr eval constraintbench-mini --limit 2 --runs 1 --context 1536 --method direct --method auto --store .venv/demo.db
 
 test: check                         ## everything that CI runs
 

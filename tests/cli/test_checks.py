@@ -32,6 +32,17 @@ def test_what_was_mended_is_said() -> None:
     ]
 
 
+def test_the_answers_that_voted_are_listed() -> None:
+    samples: Json = ["2", None, "9" * 30, "\x1b[31m"]
+    assert shown({"samples": samples, "confidence": 0.5}) == [
+        f"Confidence 0.50 (answers: 2, none, {'9' * 24}…, �[31m)"
+    ]
+    twos: list[Json] = ["2"] * 200
+    (many,) = shown({"samples": twos})
+    assert many.endswith("2, 2, …)")
+    assert len(many) < 100
+
+
 def test_details_of_any_form_can_be_shown() -> None:
     odd: Json = [{"span": [1]}, 3, {"span": "x", "truth": "maybe"}, {"sentence": "\x1b[31m"}]
     assert "\x1b" not in "".join(shown({"checks": odd, "confidence": 1}))

@@ -1,67 +1,134 @@
 import json
-from fractions import Fraction
-from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from loopback import Endpoint as Server
 from loopback import Reply, completion
 
-from cfr.cli.demo import PROBLEMS
+from cfr.cli import session
+from cfr.cli.demo import EXAMPLES, command
+from cfr.constraint.feature import find_features
 from cfr.constraint.router import route
+from cfr.constraint.stated import check_stated, read_stated
+from cfr.engine.automatic import AutoChoice
 
 from .conftest import Run
 
 SPEC = json.dumps(
     {"raw_constraints": [{"id": "C1", "type": "domain", "description": "a whole number"}]}
 )
-TEXTS = [text for text, _ in PROBLEMS]
+EVERY = range(len(EXAMPLES))
+POLICY = """
+schema = 1
+model = "m"
+[[rules]]
+when = ["not functions"]
+method = "until-agreed(base=program(tokens=200),most=3,agree=1)"
+[by_problem]
+problems = 1022
+before = 44.8
+after = 57.8
+gain = 13.0
+tokens = 0.91
+"""
 
 
 def asked(body: dict[str, Any]) -> tuple[int, str]:
     """Tell a request's problem and stage by its prompt."""
     prompt = body["messages"][-1]["content"]
-    problem = next(place for place, text in enumerate(TEXTS) if text in prompt)
-    stage1 = body.get("response_format") is not None
-    return problem, "stage1" if stage1 else "stage2" if "a whole number" in prompt else "direct"
+    problem = next(place for place in EVERY if EXAMPLES[place].text in prompt)
+    if body.get("response_format") is not None:
+        return problem, "stage1"
+    program = "program" in prompt
+    return problem, "stage2" if "a whole number" in prompt else "program" if program else "direct"
+
+
+def last_lines(shown: str) -> str:
+    """Find what stands below all problems."""
+    return shown[shown.index("right answer") :]
 
 
 def test_the_gold_answers() -> None:
-    marbles = ["red"] * 3 + ["blue"] * 5
-    pairs = list(combinations(marbles, 2))
-    chance = Fraction(pairs.count(("blue", "blue")), len(pairs))
-    answers = [sum([45] * 31) % 100, chance.numerator + chance.denominator]
-    answers.append(sum(n % 6 == 0 for n in range(1, 100)))
-    assert [answer for _, answer in PROBLEMS] == [str(answer) for answer in answers]
+    answers = (
+        sum([45] * 31) % 100,
+        7**100 % 13,
+        sum(sum(map(int, str(n))) == 10 for n in range(100, 1000)),
+        max(n for n in range(500) if n % 7 == 3 and n % 5 == 2),
+    )
+    assert [one.answer for one in EXAMPLES] == [str(answer) for answer in answers]
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_every_problem_is_routed(text: str) -> None:
-    assert route(text), "the demonstration shows both stages on each"
+@pytest.mark.parametrize("example", EXAMPLES, ids=[one.name for one in EXAMPLES])
+def test_every_example_has_something_to_show(example: Any) -> None:
+    assert route(example.text), "the demonstration shows both stages of Routed-CFR on each"
+    checks = check_stated(read_stated(example.text), example.answer)
+    assert {truth for _, truth in checks} == {"holds"}
+    assert "functions" not in find_features(example.text), "the embedded model's policy has a rule"
 
 
-def test_both_methods_solve_each_problem_side_by_side(cfr: Run, endpoint: Server) -> None:
+def test_both_methods_solve_each_problem(cfr: Run, endpoint: Server) -> None:
     def respond(body: dict[str, Any]) -> Reply:
         problem, stage = asked(body)
         if stage == "stage1":
             return completion(SPEC)
         # Direct CoT errs on the first problem; CFR answers all of them.
         wrong = stage == "direct" and problem == 0
-        return completion(rf"\boxed{{{1395 if wrong else PROBLEMS[problem][1]}}}")
+        return completion(rf"\boxed{{{1395 if wrong else EXAMPLES[problem].answer}}}")
 
     endpoint.respond = respond
     ran = cfr("demo", "--base-url", endpoint.url, "--temperature", "0")
     assert ran.code == 0, ran.err
     assert [asked(body) for body in endpoint.requests] == [
-        (problem, stage) for problem in range(3) for stage in ("stage1", "stage2", "direct")
+        (problem, stage) for problem in EVERY for stage in ("direct", "stage1", "stage2")
     ]
     assert {body["temperature"] for body in endpoint.requests} == {0}
-    table = ran.out[ran.out.rindex("┏") :]
-    heading = table.splitlines()[1]
-    assert heading.index("Direct CoT") < heading.index("Routed-CFR")
+    assert ran.err.startswith("auto is routed-cfr: no policy comes with the package")
+    assert ran.out.count("a whole number") == len(EXAMPLES)
+    assert "✓  The answer is a remainder: an integer from 0 to 99." in ran.out
+    table = last_lines(ran.out)
+    assert table.index("Direct CoT") < table.index("Routed-CFR")
     assert table.count("✗ 1395") == 1
-    assert [table.count(f"✓ {answer}") for _, answer in PROBLEMS] == [1, 2, 2]
-    assert (table.count("18 tokens"), table.count("36 tokens")) == (3, 3)
+    assert [table.count(f"✓ {one.answer} ") for one in EXAMPLES] == [1, 2, 2, 2]
+    said = " ".join(table.split())
+    assert "Direct CoT got 3 of 4 right with 28 output tokens" in said
+    assert "Routed-CFR got 4 of 4 right with 56: 2.00 times as many, and 2.00 times with" in said
+    assert "4 examples measure nothing" in said
+    assert [one in said for one in ("cfr eval", "cfr calibrate", "cfr solve")] == [True] * 3
+
+
+def test_a_policy_s_programs_are_shown(
+    endpoint: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def respond(body: dict[str, Any]) -> Reply:
+        problem, stage = asked(body)
+        if stage == "direct":
+            return completion(r"\boxed{1395}")
+        crash = problem == 1
+        source = "1 // 0" if crash else f"int('{EXAMPLES[problem].answer}')"
+        return completion(f"So:\n```python\nprint({source})\n```")
+
+    endpoint.respond = respond
+    (tmp_path / "p.toml").write_text(POLICY)
+    choice = AutoChoice(f"calibrated(policy={tmp_path / 'p.toml'})", "a test says so")
+
+    def choose(_: object) -> AutoChoice:
+        return choice
+
+    monkeypatch.setattr(session, "choose_for", choose)
+    ran = CliRunner().invoke(command, ["--base-url", endpoint.url])
+    assert ran.exit_code == 0, ran.output
+    lines = ran.output.splitlines()
+    for problem, example in enumerate(EXAMPLES):
+        shown = f"print(int('{example.answer}'))"
+        assert lines.count(shown) == (problem != 1), "two programs agree, and one is shown"
+        assert lines.count(f"Output  {example.answer}") == (problem != 1)
+    assert "No program of 3 printed this answer." in lines
+    said = " ".join(last_lines(ran.output).split())
+    assert "Direct CoT got 0 of 4 right with 28 output tokens, Calibrated got 3 of 4 right" in said
+    assert "1,022 other problems" in said
+    assert "44.8 % right before, 57.8 % after, at 0.91 times the output tokens" in said
 
 
 def test_hostile_answers_cannot_drive_the_terminal(cfr: Run, endpoint: Server) -> None:
@@ -77,7 +144,7 @@ def test_replies_without_an_answer(cfr: Run, endpoint: Server) -> None:
     endpoint.script(completion("I give up", finish="length"))
     ran = cfr("demo", "--base-url", endpoint.url)
     assert ran.code == 0, ran.err
-    assert ran.out.count("✗ no answer") == 6
+    assert last_lines(ran.out).count("✗ no answer") == 2 * len(EXAMPLES)
 
 
 def test_an_endpoint_that_is_not_there_is_one_line(cfr: Run) -> None:

@@ -51,6 +51,13 @@ def test_the_counts_of_a_run() -> None:
     ]
 
 
+def test_a_name_is_never_cut_short() -> None:
+    console = Console(file=io.StringIO(), width=80, highlight=False)
+    console.print(results([SeriesResult(series("a-model-of-a-long-name"), Tally(1), COUNTED)]))
+    assert isinstance(console.file, io.StringIO)
+    assert "…" not in console.file.getvalue()
+
+
 def result(method: str, usage: Usage, ok: int = 10, **changes: str) -> SeriesResult:
     return SeriesResult(replace(Series("sums", method, "m"), **changes), Tally(ok, ok, usage=usage))
 

@@ -228,3 +228,47 @@ async def test_a_program_and_its_output_are_shown(
     behind = shown[shown.index("Program\n") :]
     places = [behind.index(part) for part in parts]
     assert places == sorted(places)
+
+
+FENCED = "I compute it.\n```python\nprint({})\n```"
+
+
+async def test_a_program_of_a_reply_is_shown_once(
+    endpoint: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endpoint.script(stream(*FENCED.format("3 ** 5").split(" ")))
+    assert await solve(endpoint, make("program"), PLAIN) == "243"
+    shown = capsys.readouterr().out
+    assert shown.count("print(") == 1
+    lines = shown.splitlines()
+    assert lines.count("Program") == 1
+    assert lines.index("Output  243") < lines.index("Answer  243")
+
+
+async def test_the_output_of_each_of_several_programs_is_named(
+    endpoint: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sources = ("1 // 0", "3 ** 5", "243")
+    endpoint.script(*(completion(FENCED.format(source)) for source in sources))
+    assert await solve(endpoint, make("until-agreed(base=program,most=3)"), PLAIN) == "243"
+    shown = capsys.readouterr().out
+    lines = shown.splitlines()
+    assert shown.count("print(") == 3
+    assert [lines.count(title) for title in ("Program", "Program 2", "Program 3")] == [1, 1, 1]
+    # The first two are asked at the same time, and either reply may be the first to come.
+    outputs = sorted(line.partition("  ")[2] for line in lines if line.startswith("Output of "))
+    assert outputs == ["243", "243", "ZeroDivisionError: division by zero"]
+    assert lines[lines.index("Output of program 3  243") - 1] == ""
+
+
+async def test_what_is_solved_unseen_shows_only_what_goes_wrong(
+    endpoint: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    busy = failure(503, "busy", Retry_After="0")
+    endpoint.script(busy, completion(r"so \boxed{243}"))
+    async with Session(ModelRef(base_url=endpoint.url), Decoding(), quiet=True) as session:
+        assert (await session.solve_unseen(Direct(), PLAIN)).answer == "243"
+    assert not any(body.get("stream") for body in endpoint.requests)
+    shown = capsys.readouterr().out
+    assert "asking again in 0.0 s" in shown
+    assert "boxed" not in shown

@@ -179,10 +179,16 @@ def test_hostile_cells_are_shown_and_not_obeyed(capsys: pytest.CaptureFixture[st
 
 @given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))
 def test_no_program_or_output_reaches_a_terminal_unshown(source: str, printed: str) -> None:
-    shown = show.execution(Program(source), Output(printed, printed)).plain
-    assert shown == printable(shown)
-    shown.encode()
+    for shown in (show.listing(Program(source)), show.output(Output(printed, printed))):
+        assert shown.plain == printable(shown.plain)
+        shown.plain.encode()
 
 
 def test_a_flood_is_cut_where_it_is_shown() -> None:
-    assert len(show.execution(Program("x"), Output("y" * 60_000)).plain) < 5_000
+    assert len(show.output(Output("y" * 60_000)).plain) < 5_000
+
+
+def test_a_short_output_stands_behind_its_title() -> None:
+    assert show.output(Output("42\n")).plain == "Output  42\n"
+    assert show.output(Output(""), "Output of program 2").plain == "Output of program 2  nothing\n"
+    assert show.output(Output("1\n2\n", "ended: time")).plain == "Output\n1\n2\nended: time\n"

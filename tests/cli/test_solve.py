@@ -123,6 +123,29 @@ def test_a_policy_and_its_rule_are_shown(cfr: Run, served: Server, tmp_path: Pat
     assert "p.toml, line 4: rules 1: 'when' has no feature 'cues'; did you mean 'cue'?" in ran.err
 
 
+@pytest.mark.parametrize("width", ["80", "120"])
+def test_a_program_its_output_and_the_checks_are_shown(
+    cfr: Run, endpoint: Server, width: str
+) -> None:
+    endpoint.script(completion("```python\nprint(3 ** 5 % 7)\n```"))
+    given = ("--base-url", endpoint.url, "--method", "program")
+    ran = cfr("solve", CUED, *given, COLUMNS=width)
+    assert ran.code == 0, ran.err
+    assert ran.out.count("print(3 ** 5 % 7)") == 1
+    parts = (
+        "Program\n",
+        "print(",
+        "Output  5\n",
+        "Answer  5\n",
+        "✓",
+        "Confidence 0.50",
+        "program ",
+    )
+    places = [ran.out.index(part) for part in parts]
+    assert places == sorted(places)
+    assert max(map(len, ran.out.splitlines())) <= int(width)
+
+
 def test_quiet_writes_the_answer_alone(cfr: Run, served: Server) -> None:
     served.script(completion(r"\boxed{243}"))
     ran = cfr("solve", "-", "--quiet", "--base-url", served.url, stdin=b"Compute $3^5$.")

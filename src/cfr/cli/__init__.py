@@ -68,7 +68,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "demo": (
         "cfr.cli.demo:command",
-        "Solve three problems with and without constraints, and compare.",
+        "Solve a few problems with Direct CoT and with auto, and compare.",
     ),
     "bench": (
         "cfr.cli.bench:command",

@@ -20,6 +20,11 @@ _MARKS: Final = {
     "undecided": Text("?", "yellow"),
 }
 
+_MOST_SAMPLES: Final = 12
+"""Answers of a vote that are listed."""
+_LONGEST_SAMPLE: Final = 24
+"""Characters of each."""
+
 
 def shown_checks(details: Mapping[str, Json], problem: str) -> RenderableType:
     """Show what the text demands, whether the answer meets it, and how far to trust the answer."""
@@ -30,8 +35,22 @@ def shown_checks(details: Mapping[str, Json], problem: str) -> RenderableType:
         words = Text(f"“{_words(check, problem)}”", "dim")
         table.add_row(mark, Text(one_line(sentence)), words)
     notes = [Text(line, "yellow") for line in _mended(details)]
-    confidence = Text(f"Confidence {details.get('confidence', 0):.2f}", "dim")
+    confidence = Text(f"Confidence {details.get('confidence', 0):.2f}{_samples(details)}", "dim")
     return Group(*([table] if table.row_count else []), *notes, confidence)
+
+
+def _samples(details: Mapping[str, Json]) -> str:
+    """List the answers that voted, for a person to see how far they agree."""
+    samples = details.get("samples")
+    if not isinstance(samples, list):
+        return ""
+    said = ["none" if one is None else _short(str(one)) for one in samples[:_MOST_SAMPLES]]
+    return f" (answers: {', '.join(said)}{', …' if len(samples) > len(said) else ''})"
+
+
+def _short(answer: str) -> str:
+    shown = one_line(answer)
+    return shown if len(shown) <= _LONGEST_SAMPLE else f"{shown[:_LONGEST_SAMPLE]}…"
 
 
 def _mended(details: Mapping[str, Json]) -> Iterator[str]:

@@ -1,94 +1,237 @@
-"""``cfr demo``: three problems, Routed-CFR and Direct CoT side by side, with a real model."""
+"""``cfr demo``: a few problems, Direct CoT beside what ``auto`` stands for, with a real model."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
 from cfr.cli.option import decoding_options, model_options
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
 
+    from cfr.cli.session import Session
     from cfr.engine.engine import Decoding
     from cfr.engine.resolve import ModelRef
     from cfr.engine.solve import Solved
+    from cfr.method import Method
+    from cfr.method.policy import Evidence
 
-__all__ = ["command"]
+__all__ = ["EXAMPLES", "Example", "command"]
 
-# Each asks for something other than the number that the work leads to: a remainder, an encoded
-# fraction, a count under two conditions. (text, gold answer)
-PROBLEMS: Final = (
-    (
+
+class Example(NamedTuple):
+    """A problem of the demonstration, with a name for its row."""
+
+    name: str
+    text: str
+    answer: str
+
+
+# Each text states a demand on its answer, and is many steps by hand or a few lines of a program.
+EXAMPLES: Final = (
+    Example(
+        "coins in a chest",
         "Mira puts 45 coins into a chest every day for 31 days. Find the remainder when the number "
         "of coins in the chest is divided by 100.",
         "95",
     ),
-    (
-        "A bag holds 3 red and 5 blue marbles. Two marbles are drawn at random without "
-        "replacement. The probability that both are blue can be written as $\\frac{m}{n}$, where "
-        "$m$ and $n$ are relatively prime positive integers. Find $m+n$.",
-        "19",
+    Example("a large power", "Find the remainder when $7^{100}$ is divided by 13.", "9"),
+    Example(
+        "a sum of digits",
+        "How many three-digit positive integers have digits whose sum is 10?",
+        "54",
     ),
-    (
-        "How many positive integers less than 100 are divisible by 6?",
-        "16",
+    Example(
+        "two remainders",
+        "Find the largest integer less than 500 that leaves a remainder of 3 when divided by 7 and "
+        "a remainder of 2 when divided by 5.",
+        "472",
     ),
 )
+_NEXT: Final = """\
+On your own model, in three commands:
+  cfr eval constraintbench --limit 240 --runs 1 --model NAME --base-url URL \\
+      --method direct --method program --method until-agreed
+  cfr calibrate runs.db -o policy.toml
+  cfr solve problem.txt --method 'calibrated(policy=policy.toml)' \\
+      --model NAME --base-url URL"""
 
 
 @click.command("demo")
 @model_options
 @decoding_options
 def command(ref: ModelRef, decoding: Decoding) -> None:
-    """Solve three problems with and without constraints, and compare.
+    """Solve a few problems with Direct CoT and with auto, and compare.
+
+    For each it shows what the text demands of the answer, with a mark for whether that holds, and
+    the program that printed the answer. auto is the policy that comes with the package for the
+    model, and Routed-CFR where there is none.
 
     \b
     cfr demo
     cfr demo --base-url http://127.0.0.1:8000/v1
     """
     from cfr.cli.session import Session
-    from cfr.method import Direct, Routed
-    from cfr.problem import Problem
 
     async def run() -> None:
-        pairs: list[tuple[Solved, Solved]] = []
         async with Session(ref, decoding) as session:
-            for text, answer in PROBLEMS:
-                problem = Problem(text, answer=answer)
-                routed = await session.solve(Routed(), problem)
-                direct = await session.solve(Direct(), problem)
-                pairs.append((direct, routed))
-            session.console.print(_side_by_side(pairs))
+            method = session.choose_method()
+            for line in _introduction(method):
+                session.console.print(line)
+            pairs = [await _solve_twice(session, method, at) for at in range(len(EXAMPLES))]
+            for part in _conclusion(method, pairs):
+                session.console.print(part)
 
     asyncio.run(run())
 
 
-def _side_by_side(pairs: list[tuple[Solved, Solved]]) -> Table:
-    from rich.table import Table
+def _introduction(method: Method) -> Iterator[str]:
+    """Say which method is held against Direct CoT, and what a policy's rules are."""
+    from cfr.method.calibrated import Calibrated
 
+    yield f"{len(EXAMPLES)} problems, each with Direct CoT and then with {method.label}."
+    if isinstance(method, Calibrated):
+        rules = [f"{rule.method} on problems {rule.words}" for rule in method.policy.rules]
+        yield f"{method.label} is {'; '.join([*rules, method.policy.otherwise + ' on others'])}."
+    yield ""
+
+
+async def _solve_twice(session: Session, method: Method, at: int) -> tuple[Solved, Solved]:
+    """Solve an example with Direct CoT and with a method, and show what came of it."""
+    from rich.rule import Rule
+    from rich.text import Text
+
+    from cfr.cli.checks import shown_checks
+    from cfr.method import Direct
+    from cfr.problem import Problem
+
+    console, example = session.console, EXAMPLES[at]
+    problem = Problem(example.text, answer=example.answer)
+    title = Text(f"{at + 1} of {len(EXAMPLES)}: {example.name}", style="bold")
+    console.print(Rule(title, align="left", style="dim"))
+    console.print(problem.text)
+    console.print()
+    direct = await session.solve_unseen(Direct(), problem)
+    console.print(_result(direct))
+    console.print()
+    solved = await session.solve_unseen(method, problem)
+    for part in _way(solved):
+        console.print(part)
+    console.print(_result(solved))
+    console.print(shown_checks(solved.solution.details, problem.text))
+    console.print()
+    return direct, solved
+
+
+def _way(solved: Solved) -> Iterator[RenderableType]:
+    """Show how an answer was come by: Stage 1's constraints, the program that printed it."""
     from cfr.cli import show
+    from cfr.constraint.recovery import read_spec
+    from cfr.method.program import read_output
 
-    table = Table("problem", "answer", *(solved.method.label for solved in pairs[0]))
-    for pair in pairs:
-        problem = pair[0].problem
-        cells = (_verdict(solved) for solved in pair)
-        table.add_row(show.printable(problem.text), problem.answer, *cells)
-    return table
+    for exchange in solved.exchanges:
+        if exchange.call.stage == "stage1":
+            yield show.constraints(read_spec(exchange.completion.text))
+    for execution in solved.executions:
+        if read_output(execution.output).answer == solved.answer:
+            yield show.listing(execution.program)
+            yield show.output(execution.output)
+            return
+    if solved.executions:
+        yield f"No program of {len(solved.executions)} printed this answer.\n"
+
+
+def _result(solved: Solved) -> Text:
+    """Show a method's answer, whether it is right, and its tokens."""
+    from rich.text import Text
+
+    label = (f"{solved.method.label}  ", "bold")
+    return Text.assemble(label, _verdict(solved), (f"  {_written(solved)} output tokens", "dim"))
+
+
+def _written(solved: Solved) -> str:
+    return f"{solved.usage.output:,}" if solved.usage.reported else "unknown"
 
 
 def _verdict(solved: Solved) -> Text:
     from rich.text import Text
 
-    from cfr.answer import grade
     from cfr.cli.show import printable
 
-    answer = solved.answer
-    verdict = grade(answer, solved.problem.answer or "", solved.problem.text)
-    mark = ("✓ ", "green") if verdict.correct else ("✗ ", "red")
-    return Text.assemble(
-        mark, f"{printable(answer or 'no answer')}\n", (f"{solved.usage.total:,} tokens", "dim")
+    mark = ("✓ ", "green") if _is_right(solved) else ("✗ ", "red")
+    return Text.assemble(mark, printable(solved.answer or "no answer"))
+
+
+def _is_right(solved: Solved) -> bool:
+    from cfr.answer import grade
+
+    return grade(solved.answer, solved.problem.answer or "", solved.problem.text).correct
+
+
+# --- What it came to.
+
+
+def _conclusion(method: Method, pairs: Sequence[tuple[Solved, Solved]]) -> Iterator[RenderableType]:
+    from cfr.method.calibrated import Calibrated
+
+    yield _side_by_side(pairs)
+    yield ""
+    yield _totals(pairs)
+    policy = method.policy if isinstance(method, Calibrated) else None
+    yield _measured(policy.by_problem if policy and policy.rules else None)
+    yield ""
+    yield _NEXT
+
+
+def _side_by_side(pairs: Sequence[tuple[Solved, Solved]]) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("problem", no_wrap=True)
+    table.add_column("right answer", justify="right")
+    for solved in pairs[0]:
+        table.add_column(solved.method.label)
+        table.add_column("output tokens", justify="right")
+    for example, pair in zip(EXAMPLES, pairs, strict=True):
+        cells = (cell for one in pair for cell in (_verdict(one), _written(one)))
+        table.add_row(example.name, example.answer, *cells)
+    return table
+
+
+def _totals(pairs: Sequence[tuple[Solved, Solved]]) -> str:
+    """Say in words how many answers were right, and at which price."""
+    from cfr.protocol import Usage
+
+    columns = tuple(zip(*pairs, strict=True))
+    said = [
+        f"{column[0].method.label} got {sum(map(_is_right, column))} of {len(column)} right"
+        for column in columns
+    ]
+    before, after = (sum((one.usage for one in column), Usage()) for column in columns)
+    if before.output and before.reported and after.reported:
+        said[0] += f" with {before.output:,} output tokens"
+        all_tokens = (after.total - after.shared) / (before.total - before.shared)
+        said[1] += (
+            f" with {after.output:,}: {after.output / before.output:.2f} times as many, and "
+            f"{all_tokens:.2f} times with the prompts"
+        )
+    return f"{said[0]}, {said[1]}."
+
+
+def _measured(seen: Evidence | None) -> str:
+    """Say what these examples are worth, and where measured figures are."""
+    few = f"{len(EXAMPLES)} examples measure nothing, and other replies come each time."
+    if seen is None:
+        return f"{few} Measured figures are in docs/results/README.md."
+    tokens = "" if seen.tokens is None else f", at {seen.tokens:.2f} times the output tokens"
+    return (
+        f"{few} Measured on {seen.problems:,} other problems with this model, each by rules learnt "
+        f"without it: {seen.before:.1f} % right before, {seen.after:.1f} % after{tokens} "
+        "(docs/results/README.md)."
     )

@@ -182,7 +182,8 @@ def _add_row(table: Table, one: SeriesResult | Summary, done: str, *accuracy: st
 
 
 def _named(one: Series | Summary) -> Iterator[Text]:
-    return (Text(one_line(name)) for name in (one.benchmark, one.method, one.model))
+    names = (one.benchmark, one.method, one.model)
+    return (Text(one_line(name), overflow="fold") for name in names)
 
 
 def _done(one: SeriesResult) -> str:

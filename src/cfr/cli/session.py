@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from types import TracebackType
+from typing import Final
 
 from rich.rule import Rule
 from rich.status import Status
@@ -30,6 +31,7 @@ from cfr.file.printable import one_line
 from cfr.method import Method, Routed, make
 from cfr.method.calibrated import Calibrated
 from cfr.method.constraint_first import Routing
+from cfr.method.program import read_program
 from cfr.problem import Problem
 from cfr.protocol import Call, Completion, Output, Program
 from cfr.thinking import ThinkingStream
@@ -95,6 +97,11 @@ class Session(AbstractAsyncContextManager["Session"]):
         _conclude(self.console, solved)
         return solved
 
+    async def solve_unseen(self, method: Method, problem: Problem) -> Solved:
+        """Solve a problem and show no more than that it goes on, and what goes wrong."""
+        with self.console.status(f"{method.label} …"):
+            return await self.solve(method, problem, _Told(self.console))
+
 
 def _begin(console: SafeConsole, method: Method, problem: Problem) -> _Shown:
     routing = method.route(problem) if isinstance(method, Routed) else None
@@ -131,25 +138,52 @@ def _conclude(console: SafeConsole, solved: Solved) -> None:
     console.print(f"{solved.seconds:.0f} s", style="dim")
 
 
-_TITLES = {"stage2": "Stage 2: solution", "draft": "Draft", "continue": "Continued"} | {
-    stage: stage.capitalize() for stage in ("router", "format", "feedback")
-}
+_PROGRAM: Final = "Program"
+_TITLES: Final = {
+    "stage2": "Stage 2: solution",
+    "draft": "Draft",
+    "continue": "Continued",
+    "translate": _PROGRAM,
+} | {stage: stage.capitalize() for stage in ("router", "format", "feedback", "program")}
 
 
-class _Shown(Watcher):
-    """Writes replies as they come: Stage 1 as a table when it is whole, the rest word by word.
+class _Told(Watcher):
+    """Says why a call takes longer or is made otherwise; its reply is not shown."""
 
-    Of calls that run at the same time the first is followed; the others, and programs, appear when
-    they are whole.
-    """
+    streams = False
 
     def __init__(self, console: SafeConsole) -> None:
         self._console = console
+
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:  # noqa: ARG002
+        """Say why a reply begins anew."""
+        said = f"\n{one_line(str(fault))}: asking again in {seconds:.1f} s"
+        self._console.print(Text(said, style="yellow"))
+
+    def adapted(self, call: Call, change: str) -> None:  # noqa: ARG002
+        """Say which setting the model will not have."""
+        self._console.print(Text(change, style="yellow"))
+
+
+class _Shown(_Told):
+    """Writes replies as they come: Stage 1 as a table when it is whole, the rest word by word.
+
+    Of calls that run at the same time the first is followed; the others, and what programs print,
+    appear when they are whole. A program that a reply has shown is not listed again.
+    """
+
+    streams = True
+
+    def __init__(self, console: SafeConsole) -> None:
+        super().__init__(console)
         self._status: Status | None = None
         self._followed: Call | None = None
         self._waiting: list[Callable[[], None]] = []
         self._stream = ThinkingStream()
         self._thinks = False
+        self._programs = 0
+        self._sources: list[tuple[int, str]] = []
+        """Programs that replies have shown and that have not run yet, with their numbers."""
 
     def started(self, call: Call) -> None:
         """Say which stage begins."""
@@ -160,7 +194,7 @@ class _Shown(Watcher):
             self._status = self._console.status("Stage 1: what must the answer satisfy?")
             self._status.start()
         else:
-            self._console.print(_TITLES.get(call.stage, "Solution"), style="bold")
+            self._print_title(call)
 
     def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
         """Write the next words, thinking in grey."""
@@ -175,15 +209,10 @@ class _Shown(Watcher):
             shown = Text(show.printable(text), style="dim" if thought else "")
             self._console.print(shown, end="", soft_wrap=True)
 
-    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:  # noqa: ARG002
-        """Say why a reply begins anew."""
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+        """Begin a reply anew."""
         self._stream = ThinkingStream()
-        said = f"\n{one_line(str(fault))}: asking again in {seconds:.1f} s"
-        self._console.print(Text(said, style="yellow"))
-
-    def adapted(self, call: Call, change: str) -> None:  # noqa: ARG002
-        """Say which setting the model will not have."""
-        self._console.print(Text(change, style="yellow"))
+        super().retrying(call, fault, seconds)
 
     def finished(self, call: Call, completion: Completion) -> None:
         """Close the stage; what ended in the meantime follows."""
@@ -199,8 +228,8 @@ class _Shown(Watcher):
         self._waiting.clear()
 
     def executed(self, program: Program, output: Output) -> None:
-        """Show a program and what it printed, once no reply is being written."""
-        shown = partial(self._console.print, show.execution(program, output))
+        """Show what a program printed, once no reply is being written."""
+        shown = partial(self._show_output, program, output)
         if self._followed is None:
             shown()
         else:
@@ -223,7 +252,27 @@ class _Shown(Watcher):
             rung = (f" ({recovered.rung})", "dim")
             self._console.print(Text.assemble(("Stage 1: constraints", "bold"), rung))
             self._console.print(show.constraints(recovered))
-        elif not written:
-            self._console.print(_TITLES.get(call.stage, "Solution"), style="bold")
+        elif written:
+            self._console.print()  # ends the last line
+        else:
+            self._print_title(call)
             self._console.print(Text(show.printable(completion.text)), soft_wrap=True)
+        if source := read_program(completion.text):
+            self._sources.append((self._programs, source))
         self._console.print()
+
+    def _print_title(self, call: Call) -> None:
+        title = _TITLES.get(call.stage, "Solution")
+        if title == _PROGRAM:
+            self._programs += 1
+            title += f" {self._programs}" if self._programs > 1 else ""
+        self._console.print(title, style="bold")
+
+    def _show_output(self, program: Program, output: Output) -> None:
+        known = next((one for one in self._sources if one[1] == program.source), None)
+        if known is None:
+            self._console.print(show.listing(program))
+        else:
+            self._sources.remove(known)
+        title = f"Output of program {known[0]}" if known and self._programs > 1 else "Output"
+        self._console.print(show.output(output, title))

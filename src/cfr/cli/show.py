@@ -17,7 +17,16 @@ from cfr.constraint.router import FAMILIES, Cue
 from cfr.file.printable import one_line, printable
 from cfr.protocol import Exchange, Output, Program, Usage
 
-__all__ = ["constraints", "cues", "execution", "highlighted", "print_table", "printable", "tokens"]
+__all__ = [
+    "constraints",
+    "cues",
+    "highlighted",
+    "listing",
+    "output",
+    "print_table",
+    "printable",
+    "tokens",
+]
 
 _LONGEST_OUTPUT: Final = 4_000
 """Characters of a program's output that are shown while it works; a store keeps them all."""
@@ -68,21 +77,23 @@ def constraints(recovered: Recovered) -> RenderableType:
     return Group(table, notes) if table.row_count else notes
 
 
-def execution(program: Program, output: Output) -> Text:
-    """Show a program, what it printed, and why it did not run to its end."""
-    shown = Text("Program\n", style="bold")
-    shown.append(printable(program.source.strip("\n")) + "\n", style="not bold cyan")
-    shown.append("Output\n")
-    printed = printable(output.text.rstrip("\n"))
+def listing(program: Program) -> Text:
+    """Show the source of a program."""
+    source = printable(program.source.strip("\n"))
+    return Text.assemble(("Program\n", "bold"), (f"{source}\n", "cyan"))
+
+
+def output(output: Output, title: str = "Output") -> Text:
+    """Show what a program printed, and why it did not run to its end; one line where that does."""
+    printed = printable(output.text.strip("\n"))
     if len(printed) > _LONGEST_OUTPUT:
         printed = f"{printed[:_LONGEST_OUTPUT]} …"
-    if printed:
-        shown.append(printed + "\n", style="not bold")
+    parts = [(printed, "")] if printed else []
     if output.error:
-        shown.append(one_line(output.error) + "\n", style="not bold red")
-    elif not printed:
-        shown.append("nothing\n", style="not bold dim")
-    return shown
+        parts.append((one_line(output.error), "red"))
+    lines = Text("\n").join(Text(*part) for part in parts or [("nothing", "dim")])
+    between = "\n" if "\n" in lines.plain else "  "
+    return Text.assemble((title + between, "bold"), lines, "\n")
 
 
 def tokens(exchanges: Iterable[Exchange]) -> Table:
