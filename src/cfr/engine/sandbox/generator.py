@@ -20,7 +20,8 @@ _MOST: Final = "_cfr_most"
 def lazy_arguments(node: ast.expr) -> list[ast.expr] | None:
     """Take a generator expression apart: its items, its value and its condition as functions.
 
-    None where that cannot be done: several loops, names assigned within, targets within targets.
+    None where that cannot be done: several loops, names assigned within, targets within targets,
+    a name that stands twice among the targets.
     """
     if not isinstance(node, ast.GeneratorExp) or len(node.generators) != 1:
         return None
@@ -29,7 +30,7 @@ def lazy_arguments(node: ast.expr) -> list[ast.expr] | None:
     targets = loop.target.elts if isinstance(loop.target, ast.Tuple) else [loop.target]
     names = [target.id for target in targets if isinstance(target, ast.Name)]
     within = [*ast.walk(node.elt), *(part for one in loop.ifs for part in ast.walk(one))]
-    if len(names) < len(targets) or any(isinstance(part, _ASSIGNS) for part in within):
+    if len({*names}) < len(targets) or any(isinstance(part, _ASSIGNS) for part in within):
         return None
     value = _function(names, node.elt)
     if not loop.ifs:

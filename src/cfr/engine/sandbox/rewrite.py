@@ -86,7 +86,7 @@ def rewrite(source: str) -> Rewritten:
         changed = rewriter.visit(tree)
         if rewriter.used or rewriter.changed:
             source = ast.unparse(ast.fix_missing_locations(changed))
-    except RecursionError:  # fine for the interpreter, perhaps, but not for us
+    except (RecursionError, ValueError):  # too deep for us, or too long a number to be written
         return _complete(source)
     return _complete(source, rewriter.used)
 
