@@ -53,7 +53,7 @@ class _Agreement(Sampled):
     def __post_init__(self) -> None:
         check_samples(self, fewest=_AGREE)
         if not 1 <= self.agree <= self.samples:
-            raise ValueError(f"agree must be from 1 to the number of samples, {self.samples}")
+            raise ValueError(f"agree must be from 1 to {self.samples}, the number of samples")
         if not self.bases:
             raise ValueError("base must name a method, or several joined by +")
 
@@ -101,6 +101,7 @@ class UntilAgreed(_Agreement):
 
     label: ClassVar[str] = "Until two agree"
     samples: int = 4
+    samples_option: ClassVar[str] = "most"
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Draw two samples, then one after the other."""
