@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 import click
 
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _Checked: TypeAlias = tuple[tuple[Stated, Truth], ...]
-_STYLES: dict[Truth, str] = {"holds": "green", "violated": "bold red", "undecided": "yellow"}
-_MARKS: dict[Truth, str] = {"holds": "✓", "violated": "✗", "undecided": "?"}
+_TRUTHS: tuple[Truth, ...] = ("holds", "violated", "undecided")
 
 
 @click.command("constraints")
@@ -73,7 +72,16 @@ def _describe(text: str, stated: Sequence[Stated], checked: _Checked | None) -> 
     return rows
 
 
-def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> dict[str, Json]:
+class _Audit(TypedDict):
+    total: int
+    covered: int
+    with_answer: int
+    kinds: dict[str, int]
+    constraints: dict[str, int]
+    unsound: list[str]
+
+
+def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> _Audit:
     pairs = [*zip(problems, found, strict=True)]
     kinds = Counter(kind for checked in found for kind in {one.kind for one, _ in checked})
     truths = Counter(truth for checked in found for _, truth in checked)
@@ -83,7 +91,7 @@ def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> dict[str, 
         "covered": sum(map(bool, found)),
         "with_answer": sum(one.answer is not None for one in problems),
         "kinds": {kind: kinds[kind] for kind in KINDS},
-        "constraints": {truth: truths[truth] for truth in _MARKS},
+        "constraints": {truth: truths[truth] for truth in _TRUTHS},
         "unsound": [*unsound],
     }
 
@@ -91,6 +99,7 @@ def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> dict[str, 
 def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None:
     from rich.table import Table
 
+    from cfr.cli.checks import MARKS
     from cfr.cli.console import SafeConsole
 
     console = SafeConsole()
@@ -102,9 +111,8 @@ def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None
     table = Table.grid(padding=(0, 2))
     for number, one in enumerate(stated):
         truth = checked[number][1] if checked else None
-        mark = f"{_MARKS[truth]} {truth}" if truth else one.kind
         table.add_row(
-            _cell(mark, _STYLES[truth] if truth else "cyan"),
+            MARKS[truth].copy().append(f" {truth}") if truth else _cell(one.kind, "cyan"),
             _cell(one.sentence),
             _cell(f"“{' '.join(text[slice(*one.span)].split())}”", "dim"),
         )
@@ -115,22 +123,21 @@ def _show_audit(
     source: str,
     problems: Sequence[Problem],
     found: Sequence[_Checked],
-    audit: dict[str, Json],
+    audit: _Audit,
 ) -> None:
     from rich.table import Table
 
     from cfr.cli.console import SafeConsole
 
     console = SafeConsole()
-    counts = Counter(truth for checked in found for _, truth in checked)
-    said = ", ".join(f"{counts[truth]:,} {truth}" for truth in _MARKS)
+    counts = audit["constraints"]
+    said = ", ".join(f"{count:,} {truth}" for truth, count in counts.items())
     console.print(_cell(f"{audit['covered']:,} / {audit['total']:,} problems state a constraint"))
     console.print(_cell(f"{sum(counts.values()):,} constraints on gold answers: {said}  {source}"))
-    kinds = Counter(kind for checked in found for kind in {one.kind for one, _ in checked})
     table = Table("kind", "problems", box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.columns[1].justify = "right"
-    for kind in KINDS:
-        table.add_row(kind, f"{kinds[kind]:,}")
+    for kind, count in audit["kinds"].items():
+        table.add_row(kind, f"{count:,}")
     console.print()
     console.print(table)
     for problem, checked in zip(problems, found, strict=True):
