@@ -241,6 +241,12 @@ def test_samples_go_on_until_two_agree_even_where_one_is_enough_in_the_end(
     assert stages(run) == ["program"] * drawn
 
 
+def test_samples_are_drawn_until_as_many_agree_as_must() -> None:
+    run = play(UntilAgreed(agree=3), ("2", "2", "3", "2"))
+    assert run.result.answer == "2"
+    assert stages(run) == ["program"] * 4
+
+
 @pytest.mark.parametrize("name", ["vote(agree=0)", "vote(agree=4)", "until-agreed(most=2,agree=3)"])
 def test_agreement_is_asked_of_some_samples_and_not_of_more_than_there_are(name: str) -> None:
     with pytest.raises(MethodError, match=r"agree must be from 1 to \d, the number of samples"):

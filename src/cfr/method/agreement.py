@@ -94,7 +94,7 @@ class Vote(_Agreement):
 
 @dataclass(frozen=True)
 class UntilAgreed(_Agreement):
-    """The first sound answer that two samples give; most samples are never drawn.
+    """The first sound answer that two samples give, or more where more must agree.
 
     The first two are drawn at once, because two are needed in any case.
     """
@@ -105,9 +105,9 @@ class UntilAgreed(_Agreement):
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Draw two samples, then one after the other."""
-        stated = stated_in(problem, self.check)
+        stated, enough = stated_in(problem, self.check), max(_AGREE, self.agree)
         drawn = list((yield from together(self._sample(problem, n) for n in range(_AGREE))))
-        while len(drawn) < self.samples and not _settled(count_sound(stated, drawn)):
+        while len(drawn) < self.samples and not _settled(count_sound(stated, drawn), enough):
             drawn.append((yield from self._sample(problem, len(drawn))))
         return (yield from self._conclude(problem, drawn))
 
