@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
@@ -72,16 +72,7 @@ def _describe(text: str, stated: Sequence[Stated], checked: _Checked | None) -> 
     return rows
 
 
-class _Audit(TypedDict):
-    total: int
-    covered: int
-    with_answer: int
-    kinds: dict[str, int]
-    constraints: dict[str, int]
-    unsound: list[str]
-
-
-def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> _Audit:
+def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> dict[str, Json]:
     pairs = [*zip(problems, found, strict=True)]
     kinds = Counter(kind for checked in found for kind in {one.kind for one, _ in checked})
     truths = Counter(truth for checked in found for _, truth in checked)
@@ -123,21 +114,22 @@ def _show_audit(
     source: str,
     problems: Sequence[Problem],
     found: Sequence[_Checked],
-    audit: _Audit,
+    audit: dict[str, Json],
 ) -> None:
     from rich.table import Table
 
     from cfr.cli.console import SafeConsole
 
     console = SafeConsole()
-    counts = audit["constraints"]
-    said = ", ".join(f"{count:,} {truth}" for truth, count in counts.items())
+    counts = Counter(truth for checked in found for _, truth in checked)
+    said = ", ".join(f"{counts[truth]:,} {truth}" for truth in _TRUTHS)
     console.print(_cell(f"{audit['covered']:,} / {audit['total']:,} problems state a constraint"))
     console.print(_cell(f"{sum(counts.values()):,} constraints on gold answers: {said}  {source}"))
+    kinds = Counter(kind for checked in found for kind in {one.kind for one, _ in checked})
     table = Table("kind", "problems", box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.columns[1].justify = "right"
-    for kind, count in audit["kinds"].items():
-        table.add_row(kind, f"{count:,}")
+    for kind in KINDS:
+        table.add_row(kind, f"{kinds[kind]:,}")
     console.print()
     console.print(table)
     for problem, checked in zip(problems, found, strict=True):
