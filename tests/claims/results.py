@@ -12,6 +12,7 @@ from cfr.benchmark.constraintbench.item import TIERS
 from cfr.constraint.router import route
 
 from .notation import WORDS, cells, comparison_row, gain
+from .programs import program_results
 from .shipped import (
     BENCH,
     GPU,
@@ -37,6 +38,7 @@ __all__ = ["results"]
 
 def results() -> Iterator[str]:
     """Claim what the page says, from its top."""
+    yield from program_results()
     yield from _settings()
     yield from _comparison()
     yield from _losses()

@@ -25,6 +25,7 @@ __all__ = [
     "JSON",
     "MINI",
     "PAPER",
+    "RESULTS",
     "Labels",
     "accuracy",
     "agreed",

@@ -1,4 +1,6 @@
 import json
+import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -6,9 +8,11 @@ from calibration_runs import made_runs
 
 from cfr.analysis.study.study import Study
 from cfr.cli import calibrate as module
-from cfr.method.policy_file import find_policy
+from cfr.method.policy_file import find_policy, shipped_names
 
 from .conftest import Run
+
+REPOSITORY = Path(__file__).parents[2]
 
 
 def written(path: Path, study: Study, *, with_texts: bool = True) -> Path:
@@ -100,3 +104,16 @@ def test_the_password_of_a_store_is_not_written_down(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("sys.argv", ["cfr", "calibrate", address, "-o", "policy.toml"])
     line = module._command_line()  # pyright: ignore[reportPrivateUsage]
     assert line == "cfr calibrate 'postgresql://me:***@host/runs' -o policy.toml"
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_a_policy_of_the_package_is_what_its_command_learns(
+    name: str, cfr: Run, tmp_path: Path, benchmark_file: Callable[[str], Path]
+) -> None:
+    (tmp_path / "docs").symlink_to(REPOSITORY / "docs")
+    policy = find_policy(name)
+    _, *arguments = shlex.split(policy.command.partition(" -o ")[0])
+    ran = cfr(*arguments, "--json", CFR_DATA=str(benchmark_file("gsm8k").parent))
+    assert ran.code == 0, ran.err
+    said = policy.to_json() | {"command": "", "made": ""}
+    assert json.loads(ran.out) | {"command": "", "made": ""} == said

@@ -55,6 +55,13 @@ def test_methods_are_measured_on_the_benchmarks_that_all_of_them_share() -> None
     ]
 
 
+def test_a_prompt_that_samples_share_counts_once() -> None:
+    sampled = spending(arm("vote", {"p": "+"}), 90)
+    runs = [replace(one, shared_tokens=60) for one in sampled.attempts["p"]]
+    (found,) = frontiers(study(replace(sampled, attempts={"p": runs})))
+    assert found.methods[0].tokens == 120
+
+
 def test_a_method_whose_tokens_are_not_on_record_is_left_out() -> None:
     (found,) = frontiers(
         study(arm("direct", {"p": "+"}), spending(arm("cfr", {"p": "+"}), 10)),

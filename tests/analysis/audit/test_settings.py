@@ -24,7 +24,7 @@ STAGES = {
     "prove": ["direct", "translate"],
     "stated-cfr": ["stage2", "direct"],
     "search": ["explore", "solve"],
-    "calibrated": ["direct"],
+    "calibrated": ["program", "direct"],
     "self-consistency(base=llm-router)": ["router", "stage1", "stage2", "direct"],
 }
 

@@ -24,7 +24,7 @@ class MethodCost:
     name: str
     """As tables print it."""
     tokens: float
-    """Mean tokens of an attempt, read and written."""
+    """Mean tokens of an attempt, read and written; a prompt that samples share counts once."""
     score: Score
     on_frontier: bool
 
@@ -58,7 +58,7 @@ def _cost_and_score(
     """Take the problems of several benchmarks together: one price and one score."""
     arms = [part.methods[method][name] for name in benchmarks]
     cost, found = mean_tokens(arms), score(*arms)
-    return None if cost is None or found is None else (sum(cost), found)
+    return None if cost is None or found is None else (cost.shared_once, found)
 
 
 def pareto(points: Sequence[tuple[float, float]]) -> tuple[bool, ...]:

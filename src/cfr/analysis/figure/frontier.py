@@ -22,6 +22,9 @@ from cfr.analysis.notation import percent, several
 __all__ = ["FRONTIER", "FrontierPoint", "draw_frontier"]
 
 FRONTIER: Final = Caption("frontier", "Accuracy against tokens")
+_COST: Final = (
+    "mean tokens of an attempt, read and written; a prompt that samples share counts once"
+)
 _LEFT: Final = 0.55
 _HEIGHT: Final = 3.7
 
@@ -32,7 +35,7 @@ class FrontierPoint:
 
     label: str
     tokens: float
-    """Mean tokens of an attempt, read and written."""
+    """Mean tokens of an attempt, read and written; a prompt that samples share counts once."""
     accuracy: Estimate
     """In per cent."""
     on_frontier: bool = False
@@ -73,7 +76,7 @@ def _scales(axes: Axes, points: Sequence[FrontierPoint]) -> None:
     axes.set_ylim(min(values) - room, max(values) + room)
     axes.yaxis.set_major_locator(ticker.MaxNLocator(6))
     axes.yaxis.set_major_formatter(ticker.FuncFormatter(_percent))
-    axes.set_xlabel("mean tokens of an attempt, read and written", fontsize=SMALL, color=MUTED)
+    axes.set_xlabel(_COST, fontsize=SMALL, color=MUTED)
     axes.set_ylabel("accuracy", fontsize=SMALL, color=MUTED)
 
 

@@ -1,0 +1,114 @@
+"""The runs of programs, votes, checks and the calibrated method, and what is compared in them."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from functools import cache
+
+from cfr.analysis.notation import decimal
+from cfr.analysis.statistics.comparison import Comparison, Pair, compare, pair_arms
+from cfr.analysis.study.study import Arm
+from cfr.engine.catalogue import DEFAULT_MODEL
+
+from .figure import FILE
+from .shipped import shipped
+
+__all__ = [
+    "CALIBRATED",
+    "CALIBRATION",
+    "FRESH",
+    "NEW",
+    "PARTS",
+    "PROGRAM",
+    "UNCHECKED",
+    "UNTIL",
+    "arm_of",
+    "calibrated",
+    "learnt",
+    "measured",
+    "other",
+    "others",
+    "ratios",
+    "split",
+    "unseen",
+]
+
+CALIBRATED = f"calibrated(policy={DEFAULT_MODEL})"
+CALIBRATION = "calibration.jsonl.gz"
+NEW, FRESH = "constraintbench", "constraintbench-1-seed-5101"
+PROGRAM = "program(tokens=200,check=off)"
+UNCHECKED = "until-agreed(base=program(tokens=200,check=off),most=3,agree=1,check=off)"
+UNTIL = "until-agreed(base=program(tokens=200),most=3,agree=1)"
+PARTS = {
+    "programs: one program instead of a chain of thought": ("direct", PROGRAM),
+    "voting: programs until two agree": (PROGRAM, UNCHECKED),
+    "checking: answers that break a stated constraint dropped": (UNCHECKED, UNTIL),
+    "all together": ("direct", UNTIL),
+}
+"""What each part of the gain compares."""
+
+
+def measured(benchmark: str, problems: Collection[str] | None = None) -> Pair:
+    """Compare the calibrated method with Direct CoT on a benchmark, or on some of its problems."""
+    if problems is None:
+        return next(pair for pair in calibrated().pairs if pair.benchmark == benchmark)
+    return _versus(benchmark, "direct", CALIBRATED, problems)
+
+
+def ratios(pair: Pair) -> tuple[str, str, str]:
+    """Write the three ratios of tokens: output, a shared prompt once, every prompt."""
+    output, once, every = (decimal(value, 2) for value in pair.tokens)
+    return output, once, every
+
+
+def unseen(benchmark: str) -> set[str]:
+    """Find the problems of a benchmark that the calibration did not have."""
+    seen = {name for one in shipped(CALIBRATION).select(benchmark=benchmark) for name in one.scores}
+    return arm_of(benchmark, "direct").scores.keys() - seen
+
+
+def split(benchmark: str) -> dict[str, Pair]:
+    """Compare what each part of the gain compares, on the problems that all of them have."""
+    arms = [arm_of(benchmark, name) for name in ("direct", PROGRAM, UNCHECKED, UNTIL)]
+    shared = set[str].intersection(*({*one.scores} for one in arms))
+    return {part: _versus(benchmark, *both, shared) for part, both in PARTS.items()}
+
+
+def other(method: str, benchmark: str) -> Pair:
+    """Find a method's comparison with Direct CoT on the first problems of a benchmark."""
+    pairs = others().pairs
+    return next(pair for pair in pairs if (pair.method, pair.benchmark) == (method, benchmark))
+
+
+def arm_of(benchmark: str, method: str, problems: Collection[str] | None = None) -> Arm:
+    """Find what a method did on a benchmark, or on some of its problems."""
+    (found,) = shipped(FILE).select(benchmark=benchmark, method=method)
+    if problems is None:
+        return found
+    return replace(found, attempts={p: a for p, a in found.attempts.items() if p in problems})
+
+
+def _versus(benchmark: str, baseline: str, method: str, problems: Collection[str]) -> Pair:
+    before, after = (arm_of(benchmark, name, problems) for name in (baseline, method))
+    found = pair_arms([before], [after], benchmark)
+    assert found
+    return found
+
+
+@cache
+def calibrated() -> Comparison:
+    """Compare the calibrated method with Direct CoT, as one family of tests."""
+    return compare(shipped(FILE), "direct", CALIBRATED)
+
+
+@cache
+def others() -> Comparison:
+    """Compare all other methods with Direct CoT, as one family of tests."""
+    study = shipped(FILE)
+    names = [name for name in study.names("method") if name not in ("direct", CALIBRATED)]
+    return compare(study, "direct", names)
+
+
+@cache
+def learnt() -> Comparison:
+    """Compare the methods that the calibration had with Direct CoT."""
+    return compare(shipped(CALIBRATION))
