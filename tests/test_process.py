@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cfr import process
 from cfr.process import Pool, Undecided
 
 # Tasks that do what their arguments say, under limits of a fraction of a second.
@@ -143,3 +144,18 @@ def test_processes_that_a_worker_started_end_with_it() -> None:
             return
         time.sleep(0.01)
     pytest.fail("it goes on")
+
+
+def test_a_worker_that_cannot_be_replaced_at_once_is_replaced_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise BlockingIOError("no more processes")
+
+    with Pool(("-c", PROGRAM), 1) as pool:
+        assert pool.ask("add", 1, 2) == 3
+        monkeypatch.setattr(process, "Worker", full)
+        with pytest.raises(Undecided):
+            pool.ask("fail")
+        monkeypatch.undo()
+        assert pool.ask("add", 3, 4) == 7

@@ -155,10 +155,10 @@ class Pool:
             except BaseException:
                 # Its pipe may hold half a reply. The next one starts while the caller goes on.
                 worker.close()
-                worker = Worker(self._program, self._environment)
+                with suppress(OSError):  # no room for a process now; the next caller tries again
+                    self._give_back(Worker(self._program, self._environment))
                 raise
-            finally:
-                self._give_back(worker)
+            self._give_back(worker)
 
     def _give_back(self, worker: Worker) -> None:
         with self._lock:

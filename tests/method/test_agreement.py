@@ -201,7 +201,7 @@ def test_counting_keeps_the_order_of_first_votes() -> None:
     ("name", "message"),
     [
         ("vote(samples=1)", "samples must be at least 2"),
-        ("until-agreed(most=1)", "samples must be at least 2"),
+        ("until-agreed(most=1)", "most must be at least 2"),
         ("vote(base='')", "base must name a method"),
         ("vote(base=program+)+direct)", "write it as NAME"),
         ("vote(base=vote(samples=40),samples=40)", "these are 1600"),
@@ -241,7 +241,13 @@ def test_samples_go_on_until_two_agree_even_where_one_is_enough_in_the_end(
     assert stages(run) == ["program"] * drawn
 
 
+def test_samples_are_drawn_until_as_many_agree_as_must() -> None:
+    run = play(UntilAgreed(agree=3), ("2", "2", "3", "2"))
+    assert run.result.answer == "2"
+    assert stages(run) == ["program"] * 4
+
+
 @pytest.mark.parametrize("name", ["vote(agree=0)", "vote(agree=4)", "until-agreed(most=2,agree=3)"])
 def test_agreement_is_asked_of_some_samples_and_not_of_more_than_there_are(name: str) -> None:
-    with pytest.raises(MethodError, match="agree must be from 1 to the number of samples"):
+    with pytest.raises(MethodError, match=r"agree must be from 1 to \d, the number of samples"):
         make(name)

@@ -68,6 +68,16 @@ def test_where_nothing_helps_the_first_answer_stands() -> None:
     assert len(as_list(run.result)) == 2
 
 
+def test_interventions_within_a_sample_are_kept_beside_that_of_drawing_it() -> None:
+    block = "```python\nprint(1)\n```"
+    checked = Checked(Programmed(fallback=None, check="repair"))
+    problem = Problem("Find the remainder when $3^{50}$ is divided by 7.")
+    run = play(checked, problem, block, Output("1/2"), "?", block, Output("16"))
+    assert run.result.answer == "2"
+    made = [(one["what"], one["before"], one["after"]) for one in as_list(run.result)]
+    assert made == [("turn", "1/2", None), ("repair", "16", "2"), ("fresh sample", "1/2", "2")]
+
+
 def test_programs_of_all_attempts_are_kept() -> None:
     block = "```python\nprint(1)\n```"
     checked = Checked(Programmed(fallback=None))

@@ -41,6 +41,7 @@ def solution(answer: str | None, **details: Json) -> Solution:
         (solution(r"\text{2}", votes={"2": 2}), 0.833),
         (solution(r"\frac12", votes={"1/2": 2}), 0.0),
         (solution("2", votes="none"), 0.5),
+        (solution("2", votes={"2": "three", "3": -1, "4": None}), 0.5),
         (solution("2", votes={}), 0.5),
     ],
 )

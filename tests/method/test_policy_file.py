@@ -116,7 +116,7 @@ def test_a_method_that_cannot_be_made_is_named_with_its_policy(tmp_path: Path) -
         make(f"calibrated(policy={path})")
     deep = "self-consistency(base=" * 2_000 + "direct" + ")" * 2_000
     path.write_text(SMALL.replace('"check"', f'"{deep}"'))
-    with pytest.raises(MethodError, match="nested too deeply"):
+    with pytest.raises(MethodError, match="16 deep at most"):
         make(f"calibrated(policy={path})")
     with pytest.raises(MethodError, match=r"none\.toml: cannot be read"):
         make("calibrated(policy=none.toml)")
@@ -211,7 +211,15 @@ def test_a_models_policy_is_found_by_any_of_its_names() -> None:
         "~/models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
         "C:\\models\\qwen2.5-coder-1.5b-instruct.Q8_0.gguf",
         "qwen2.5-coder-1.5b-instruct-awq",
+        "Qwen/Qwen2.5-Coder-1.5B-Instruct-GPTQ-Int4",
+        "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF:Q4_K_M",
     ):
         assert shipped_for(name) == DEFAULT_MODEL, name
-    for name in ("", "qwen2.5-coder-7b-instruct", "qwen2.5-coder-1.5b", "../policies"):
+    for name in (
+        "",
+        "qwen2.5-coder-7b-instruct",
+        "qwen2.5-coder-1.5b",
+        "../policies",
+        "_q1" * 99 + "!",
+    ):
         assert shipped_for(name) == "", name

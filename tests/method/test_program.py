@@ -84,8 +84,17 @@ def test_a_reply_without_a_program_is_read_like_any_reply() -> None:
     assert none.result.details["fell_back"] == "no answer"
 
 
-def test_a_program_that_the_budget_cut_off_is_tried() -> None:
-    cut = Completion("```python\nx = 3**50 % 7\nprint(x)", "length")
+def test_a_program_that_the_budget_cut_off_is_not_run() -> None:
+    cut = Completion("```python\nx = 3**50\nprint(x)", "length")
+    run = play(Programmed(), cut, r"\boxed{2}")
+    assert (steps(run), run.result.answer) == (["program", "direct"], "2")
+    assert run.result.details["fell_back"] == "program cut off"
+    alone = play(Programmed(fallback=None), cut).result
+    assert (alone.answer, alone.truncated) == (None, True)
+
+
+def test_a_whole_program_in_a_reply_that_was_cut_off_later_is_run() -> None:
+    cut = Completion("```python\nprint(3**50 % 7)\n```\nThis prints", "length")
     run = play(Programmed(), cut, Output("2"))
     assert (run.result.answer, run.result.truncated) == ("2", True)
 

@@ -49,9 +49,10 @@ def test_the_constraint_stage_answers_and_the_solver_goes_on() -> None:
 
 def test_questions_are_bounded() -> None:
     run = Run(CFR(questions=1).solve(CUED))
-    for reply in (SPEC, ASKS, "Yes.", ASKS):
+    for reply in (SPEC, ASKS, "Yes.", "QUESTION: Is 5 in the range?"):
         run.advance((Completion(reply),))
-    assert run.done
+    assert run.result.answer is None  # one question too many is no answer either
+    assert run.result.details["how"] == "question"
     with pytest.raises(ValueError, match="at most 3 questions"):
         CFR(questions=4)
     with pytest.raises(ValueError, match="use reply=prose"):

@@ -97,9 +97,11 @@ def command(
     cfr solve problem.txt --method 'calibrated(policy=policy.toml)'
     """
     from cfr.analysis.calibration.calibrate import CalibrationPlan, calibrate
-    from cfr.file.atomic import refuse_overwrite
+    from cfr.file.atomic import OutputError, refuse_overwrite
 
     if output:
+        if output.suffix.lower() != ".toml":
+            raise OutputError(f"{output}: a policy is a .toml file; name it {output.name}.toml")
         refuse_overwrite(output, force=force)
     study = open_part(runs, part)
     made = calibrate(
@@ -125,7 +127,10 @@ def _texts(problems: Sequence[str]) -> dict[tuple[str, str], str]:
 
 
 def _command_line() -> str:
-    return shlex.join(["cfr", *sys.argv[1:]])
+    """Write the command for whoever repeats it; a store's password is nobody else's business."""
+    from cfr.evaluation.database import without_password
+
+    return shlex.join(["cfr", *map(without_password, sys.argv[1:])])
 
 
 def _today() -> str:

@@ -12,13 +12,14 @@ from rich.text import Text
 from cfr.file.printable import one_line
 from cfr.problem import Json
 
-__all__ = ["shown_checks"]
+__all__ = ["MARKS", "shown_checks"]
 
-_MARKS: Final = {
+MARKS: Final = {
     "holds": Text("✓", "green"),
     "violated": Text("✗", "bold red"),
     "undecided": Text("?", "yellow"),
 }
+"""How each truth is marked."""
 
 _MOST_SAMPLES: Final = 12
 """Answers of a vote that are listed."""
@@ -31,7 +32,7 @@ def shown_checks(details: Mapping[str, Json], problem: str) -> RenderableType:
     table = Table.grid(padding=(0, 2))
     checks = {str(check.get("sentence")): check for check in _objects(details.get("checks"))}
     for sentence, check in checks.items():  # what the text says twice is shown once
-        mark = _MARKS.get(str(check.get("truth")), _MARKS["undecided"])
+        mark = MARKS.get(str(check.get("truth")), MARKS["undecided"])
         words = Text(f"“{_words(check, problem)}”", "dim")
         table.add_row(mark, Text(one_line(sentence)), words)
     notes = [Text(line, "yellow") for line in _mended(details)]

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _Checked: TypeAlias = tuple[tuple[Stated, Truth], ...]
-_STYLES: dict[Truth, str] = {"holds": "green", "violated": "bold red", "undecided": "yellow"}
-_MARKS: dict[Truth, str] = {"holds": "✓", "violated": "✗", "undecided": "?"}
+_TRUTHS: tuple[Truth, ...] = ("holds", "violated", "undecided")
 
 
 @click.command("constraints")
@@ -83,7 +82,7 @@ def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> dict[str, 
         "covered": sum(map(bool, found)),
         "with_answer": sum(one.answer is not None for one in problems),
         "kinds": {kind: kinds[kind] for kind in KINDS},
-        "constraints": {truth: truths[truth] for truth in _MARKS},
+        "constraints": {truth: truths[truth] for truth in _TRUTHS},
         "unsound": [*unsound],
     }
 
@@ -91,6 +90,7 @@ def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> dict[str, 
 def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None:
     from rich.table import Table
 
+    from cfr.cli.checks import MARKS
     from cfr.cli.console import SafeConsole
 
     console = SafeConsole()
@@ -102,9 +102,8 @@ def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None
     table = Table.grid(padding=(0, 2))
     for number, one in enumerate(stated):
         truth = checked[number][1] if checked else None
-        mark = f"{_MARKS[truth]} {truth}" if truth else one.kind
         table.add_row(
-            _cell(mark, _STYLES[truth] if truth else "cyan"),
+            MARKS[truth].copy().append(f" {truth}") if truth else _cell(one.kind, "cyan"),
             _cell(one.sentence),
             _cell(f"“{' '.join(text[slice(*one.span)].split())}”", "dim"),
         )
@@ -123,7 +122,7 @@ def _show_audit(
 
     console = SafeConsole()
     counts = Counter(truth for checked in found for _, truth in checked)
-    said = ", ".join(f"{counts[truth]:,} {truth}" for truth in _MARKS)
+    said = ", ".join(f"{counts[truth]:,} {truth}" for truth in _TRUTHS)
     console.print(_cell(f"{audit['covered']:,} / {audit['total']:,} problems state a constraint"))
     console.print(_cell(f"{sum(counts.values()):,} constraints on gold answers: {said}  {source}"))
     kinds = Counter(kind for checked in found for kind in {one.kind for one, _ in checked})

@@ -26,6 +26,6 @@ def line_of(text: str, name: str, start: int = 0) -> str:
 
     Empty where there is no such setting from ``start`` on.
     """
-    setting = re.compile(rf"""^\s*["']?{re.escape(name)}["']?\s*=""", re.MULTILINE)
+    setting = re.compile(rf"""^[ \t]*["']?{re.escape(name)}["']?\s*=""", re.MULTILINE)
     found = setting.search(text, start) if name else None
     return f", line {text.count(chr(10), 0, found.end()) + 1}" if found else ""

@@ -53,7 +53,7 @@ class _Agreement(Sampled):
     def __post_init__(self) -> None:
         check_samples(self, fewest=_AGREE)
         if not 1 <= self.agree <= self.samples:
-            raise ValueError(f"agree must be from 1 to the number of samples, {self.samples}")
+            raise ValueError(f"agree must be from 1 to {self.samples}, the number of samples")
         if not self.bases:
             raise ValueError("base must name a method, or several joined by +")
 
@@ -94,19 +94,20 @@ class Vote(_Agreement):
 
 @dataclass(frozen=True)
 class UntilAgreed(_Agreement):
-    """The first sound answer that two samples give; most samples are never drawn.
+    """The first sound answer that two samples give, or more where more must agree.
 
     The first two are drawn at once, because two are needed in any case.
     """
 
     label: ClassVar[str] = "Until two agree"
     samples: int = 4
+    samples_option: ClassVar[str] = "most"
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Draw two samples, then one after the other."""
-        stated = stated_in(problem, self.check)
+        stated, enough = stated_in(problem, self.check), max(_AGREE, self.agree)
         drawn = list((yield from together(self._sample(problem, n) for n in range(_AGREE))))
-        while len(drawn) < self.samples and not _settled(count_sound(stated, drawn)):
+        while len(drawn) < self.samples and not _settled(count_sound(stated, drawn), enough):
             drawn.append((yield from self._sample(problem, len(drawn))))
         return (yield from self._conclude(problem, drawn))
 

@@ -8,7 +8,15 @@ from typing import ClassVar, Final
 from cfr.constraint.stated import Stated
 from cfr.method.direct import Direct
 from cfr.method.method import BUDGET, Method, gathering, noting, solution_from
-from cfr.method.soundness import broken, intervention, is_sound, mended, sentences, stated_in
+from cfr.method.soundness import (
+    broken,
+    intervened,
+    intervention,
+    is_sound,
+    mended,
+    sentences,
+    stated_in,
+)
 from cfr.problem import Problem, Solution
 from cfr.prompt import load
 from cfr.protocol import Call, Message, Steps, altered, ask
@@ -54,7 +62,7 @@ class Checked:
         ):
             other = yield from steps
             made = intervention(what, first.answer, other.answer, faults)
-            tried.append(noting(other, interventions=[made]))
+            tried.append(intervened(other, made))
             if is_sound(stated, other.answer):
                 return gathering(other, tried)
         return gathering(first, tried)

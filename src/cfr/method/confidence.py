@@ -6,7 +6,7 @@ Both are added to every solution where it is made final, whatever method it come
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
 from cfr.constraint.predicate import Truth
 from cfr.constraint.stated import Stated, check_stated, read_stated
@@ -51,7 +51,9 @@ def _confidence(solution: Solution, truths: list[Truth]) -> float:
     if not solution.answer or "violated" in truths:
         return 0.0
     noted = solution.details.get("votes")
-    votes = cast("dict[str, int]", noted if isinstance(noted, dict) else {})
+    counts = noted.items() if isinstance(noted, dict) else ()
+    # A method of another package may keep something else under this name.
+    votes = {answer: count for answer, count in counts if type(count) is int and count > 0}
     own = votes.get(value_ballot(solution.answer)) or votes.get(ballot(solution.answer)) or 1
     return confidence_of(own, [*votes.values()])
 

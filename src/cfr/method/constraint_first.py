@@ -19,7 +19,7 @@ from cfr.constraint.stage import (
 )
 from cfr.method.direct import Direct
 from cfr.method.method import BUDGET, Method, configuration, noting, solution_from
-from cfr.method.question import MOST_QUESTIONS, solve_asking
+from cfr.method.question import MOST_QUESTIONS, read_question, solve_asking
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Call, Exchange, Steps, ask
 
@@ -88,6 +88,8 @@ class CFR:
         noted["constraints"] = recovered.spec.to_json()
         if self.questions:
             noted["questions"] = asked
+            if read_question(stage2.text):  # a number in it is no answer
+                return Solution(None, stage2.text, stage2.truncated, {"how": "question", **noted})
         if self.reply == "json":
             noted["reply"] = read_reply(stage2.text)
         return solution_from(stage2, **noted)

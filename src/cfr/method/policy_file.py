@@ -128,13 +128,15 @@ def shipped_for(model: str) -> str:
 def plain_model(name: str) -> str:
     """Name a model as all who serve it would.
 
-    A folder ahead of the name, capitals, ``.gguf`` and a quantization behind it do not matter.
+    A folder ahead of the name, capitals, and what follows about its file and its quantization do
+    not matter.
     """
-    last = re.split(r"[/\\]", name)[-1].casefold().removesuffix(".gguf")
-    return _QUANTIZATION.sub("", last)
+    return _FILE.sub("", re.split(r"[/\\]", name)[-1].casefold())
 
 
-_QUANTIZATION: Final = re.compile(r"[-_.:@](?:i?q\d\w*|[bf]{1,2}p?(?:16|32)|fp8|int[48]|awq|gptq)$")
+_FILE: Final = re.compile(
+    r"(?:[-_.:@](?:i?q\d\w*+|[bf]{1,2}p?(?:16|32)|fp8|int[48]|awq|gptq|gguf))+$"
+)
 
 
 def _shipped() -> Any:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import dedent
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from cfr.answer.extraction.extract import Extracted, extract
 from cfr.method.direct import Direct
@@ -65,6 +65,10 @@ class Programmed:
     modules: Modules = "untold"
     budget: int = BUDGET
 
+    def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise ValueError("tokens must be at least 1")
+
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask for a program, have it run, and read what it printed."""
         reply = yield from ask(self._call(problem))
@@ -95,12 +99,13 @@ class Programmed:
 def run_program(reply: Completion) -> Steps[Solution]:
     """Run the program of a reply and make a solution of what it prints.
 
-    A program that the budget cut off is tried like any other: where that leaves a mistake of
-    syntax, or no print, the sandbox says so.
+    A program that the budget cut off is not run: what it prints so far need not be its answer.
     """
     source = read_program(reply.text)
     if source is None:
         return solution_from(reply)
+    if reply.truncated and _ends_in_block(reply.text):
+        return Solution(None, reply.text, reply.truncated, {"how": "program cut off"})
     output = yield from execute(Program(source))
     found = read_output(output)
     noted: dict[str, Json] = {"source": source, "output": output.text, "error": output.error}
@@ -119,22 +124,36 @@ def read_program(reply: str) -> str | None:
     A block without a mark counts where no other does and it prints something.
     """
     blocks = list(_blocks(without_thinking(reply)))
-    marked = [source for language, source in blocks if language.startswith("py")]
-    plain = [source for language, source in blocks if not language and "print(" in source]
+    marked = [block.source for block in blocks if block.language.startswith("py")]
+    plain = [block.source for block in blocks if not block.language and "print(" in block.source]
     return next((source for source in reversed(marked or plain) if source.strip()), None)
 
 
-def _blocks(text: str) -> Iterator[tuple[str, str]]:
+def _ends_in_block(reply: str) -> bool:
+    blocks = list(_blocks(without_thinking(reply)))
+    return bool(blocks) and blocks[-1].open
+
+
+class _Block(NamedTuple):
+    """A fenced block of a reply."""
+
+    language: str
+    source: str
+    open: bool = False
+    """Whether the text ended before it did."""
+
+
+def _blocks(text: str) -> Iterator[_Block]:
     """List the fenced blocks of a text; a new mark ends a block that was not closed."""
     language: str | None = None
     start = 0
     for fence in _FENCE.finditer(text):
         if language is not None:
-            yield language, dedent(text[start : fence.start()])
+            yield _Block(language, dedent(text[start : fence.start()]))
         closes = language is not None and not fence[1]
         language, start = (None if closes else fence[1].lower()), fence.end()
     if language is not None:
-        yield language, dedent(text[start:])
+        yield _Block(language, dedent(text[start:]), open=True)
 
 
 # --- What it printed.

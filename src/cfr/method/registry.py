@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import accumulate
 from typing import Final
 
 from cfr.constraint.router import Profile
@@ -38,6 +39,7 @@ from cfr.method.wording import CheckAnswer, ListFirst, PlanAndSolve, Reminder
 
 __all__ = ["METHODS", "MethodError", "make", "names"]
 
+_DEEPEST: Final = 16
 _EMBEDDED: Final = "qwen2.5-coder-1.5b-instruct"  # its policy comes with the package
 
 
@@ -209,8 +211,6 @@ def calibrated(policy: str = _EMBEDDED) -> Calibrated:
         raise MethodError(f"policy {policy}: {error}") from None
     except InputError as error:
         raise MethodError(str(error)) from None
-    except RecursionError:
-        raise MethodError(f"policy {policy}: a method is nested too deeply; correct it") from None
 
 
 METHODS: Final[dict[str, Callable[..., Method]]] = {
@@ -238,6 +238,11 @@ METHODS: Final[dict[str, Callable[..., Method]]] = {
 """The factory of every method that is built in, by its name on the command line."""
 
 
+def _depth(text: str) -> int:
+    """Count the brackets within brackets."""
+    return max(accumulate(({"(": 1, ")": -1}.get(one, 0) for one in text), initial=0))
+
+
 def names() -> tuple[str, ...]:
     """List all methods that can be named: the built-in ones, then those of plugins."""
     return (*METHODS, *(name for name in plugin.names() if name not in METHODS))
@@ -246,6 +251,8 @@ def names() -> tuple[str, ...]:
 def make(text: str) -> Method:
     """Build the method that a text such as ``routed-cfr(reply=json)`` names."""
     name, options = split_name(text)
+    if _depth(text) > _DEEPEST:
+        raise MethodError(f"method {name!r}: holds methods within methods, {_DEEPEST} deep at most")
     factory: Callable[..., object] | None = METHODS.get(name) or plugin.load(name)
     if name == "auto":
         raise MethodError(

@@ -48,6 +48,7 @@ class Search(Sampled):
     label: ClassVar[str] = "Constraint search"
     samples: int = 3
     """How many branches are begun."""
+    samples_option: ClassVar[str] = "width"
     exploring_budget: int = _EXPLORING
     solving_budget: int = BUDGET - _EXPLORING
     fallback: Method = Direct()

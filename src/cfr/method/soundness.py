@@ -9,7 +9,16 @@ from typing import Literal, TypeAlias
 from cfr.constraint.stated import Stated, check_stated, read_stated, repair
 from cfr.problem import Json, Problem, Solution
 
-__all__ = ["Check", "broken", "intervention", "is_sound", "mended", "sentences", "stated_in"]
+__all__ = [
+    "Check",
+    "broken",
+    "intervened",
+    "intervention",
+    "is_sound",
+    "mended",
+    "sentences",
+    "stated_in",
+]
 
 Check: TypeAlias = Literal["stated", "repair", "off"]
 """How an answer is checked: by the constraints that the text states; by the same, with a repair
@@ -44,7 +53,14 @@ def mended(stated: Sequence[Stated], solution: Solution) -> Solution:
     if after is None or not is_sound(stated, after):
         return solution
     made = intervention("repair", before, after, faults)
-    return replace(solution, answer=after, details={**solution.details, "interventions": [made]})
+    return replace(intervened(solution, made), answer=after)
+
+
+def intervened(solution: Solution, made: dict[str, Json]) -> Solution:
+    """Note an intervention behind those that the solution has already."""
+    earlier = solution.details.get("interventions")
+    made_so_far = [*(earlier if isinstance(earlier, list) else ()), made]
+    return replace(solution, details={**solution.details, "interventions": made_so_far})
 
 
 def intervention(

@@ -28,6 +28,8 @@ class Sampled:
     """A method that draws several samples of others, at most as many as ``samples`` says."""
 
     samples: int
+    samples_option: ClassVar[str] = "samples"
+    """What they are called on the command line."""
 
 
 @dataclass(frozen=True)
@@ -68,16 +70,17 @@ def as_sample(number: int) -> Callable[[Call], Call]:
 
 def check_samples(method: Sampled, *, fewest: int = 1) -> None:
     """Refuse a vote that has too few samples or, votes within it counted, too many."""
+    option = method.samples_option
     if method.samples < fewest:
-        raise ValueError(f"samples must be at least {fewest}")
+        raise ValueError(f"{option} must be at least {fewest}")
     whole = _most_samples(method)
     if whole > _MOST_SAMPLES:
         raise ValueError(
-            f"samples must be at most {_MOST_SAMPLES}, votes within votes multiplied; "
+            f"{option} must be at most {_MOST_SAMPLES}, votes within votes multiplied; "
             f"these are {whole}"
         )
     if whole > method.samples > _MOST_VOTES:
-        raise ValueError(f"samples of a vote over votes must be at most {_MOST_VOTES}")
+        raise ValueError(f"{option} of a vote over votes must be at most {_MOST_VOTES}")
 
 
 def _most_samples(method: object) -> int:

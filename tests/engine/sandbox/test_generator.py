@@ -31,10 +31,21 @@ def test_a_generator_expression_is_taken_apart() -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["(a for a in b for c in a)", "((y := a) for a in b)", "(a for a[0] in b)", "[a for a in b]"],
+    [
+        "(a for a in b for c in a)",
+        "((y := a) for a in b)",
+        "(a for a[0] in b)",
+        "[a for a in b]",
+        "(a for _, a, _ in b)",
+    ],
 )
 def test_what_cannot_be_taken_apart_is_left(source: str) -> None:
     assert lazy_arguments(expression(source)) is None
+
+
+def test_a_name_may_stand_twice_among_the_targets() -> None:
+    assert printed("print(next(a for _, a, _ in [(1, 2, 3)]))") == "2\n"
+    assert printed("print(all(a > 1 for _, _, a in [(1, 2, 3)]))") == "True\n"
 
 
 def test_map_and_filter_of_one_sequence() -> None:

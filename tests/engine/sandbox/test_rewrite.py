@@ -27,6 +27,11 @@ def test_what_needs_nothing_is_left_to_the_letter(source: str) -> None:
     assert rewrite(source).preludes == ()
 
 
+def test_a_number_that_is_too_long_to_be_written_is_left_as_it_is() -> None:
+    source = f"from fractions import Fraction\nx = 0x{'f' * 5_000}"
+    assert rewrite(source).source == f"{source}\nNone\n"
+
+
 @pytest.mark.parametrize(
     "source", ["-" * 50_000 + "1", "x" * (LONGEST + 1), "1+" * 40_000 + "1", "\ud800"]
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cfr import process
 from cfr.engine.sandbox import sandbox as module
 from cfr.engine.sandbox.sandbox import Limits, Sandbox, SandboxMissing
 from cfr.protocol import Program
@@ -79,8 +80,11 @@ def test_where_the_interpreter_is_missing_the_way_out_is_named(
         Sandbox()
 
 
-def test_an_interpreter_that_does_not_start_is_no_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MONTY_BIN", "/nowhere/monty")
+@pytest.mark.parametrize("binary", ["/nowhere/monty", "/bin/true"])
+def test_an_interpreter_that_does_not_run_is_no_output(
+    binary: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MONTY_BIN", binary)
     with Sandbox(count=1) as sandbox, pytest.raises(SandboxMissing, match="cannot be run"):
         sandbox.run_now(Program("print(1)"))
 
@@ -89,3 +93,15 @@ def test_a_worker_that_does_not_start_is_no_output(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module, "PROGRAM", ("-c", "raise SystemExit(3)"))
     with Sandbox(count=1) as sandbox, pytest.raises(SandboxMissing, match="does not start"):
         sandbox.run_now(Program("print(1)"))
+
+
+def test_a_machine_without_room_for_a_worker_is_no_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise BlockingIOError("no more processes")
+
+    with Sandbox(Limits(seconds=0.3), count=1) as sandbox:
+        monkeypatch.setattr(process, "Worker", full)
+        with pytest.raises(SandboxMissing, match="does not start"):
+            sandbox.run_now(Program("print(1)"))
+        monkeypatch.undo()
+        assert sandbox.run_now(Program("print(2)")).text == "2\n"

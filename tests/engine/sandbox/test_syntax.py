@@ -55,3 +55,20 @@ def test_functions_within_a_function_are_not_entered() -> None:
     (outer,) = ast.parse("def f():\n    a\n    def g():\n        b").body
     found = {node.id for node in syntax.inside(outer) if isinstance(node, ast.Name)}
     assert found == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("source", "changed"),
+    [
+        ("a.append(1)", {"a"}),
+        ("a.b[0].c = 1", {"a"}),
+        ("del a[0]", {"a"}),
+        ("a += [1]", {"a"}),
+        ("heapq.heappush(a, b)", {"a"}),
+        ("a = b.copy()", set[str]()),
+    ],
+)
+def test_what_is_changed_in_place(source: str, changed: set[str]) -> None:
+    found = nodes(source)
+    assert {name for node in found for name in syntax.changed_names(node)} == changed
+    assert syntax.stored_names(found) == ({"a"} if source.startswith(("a +", "a =")) else set())

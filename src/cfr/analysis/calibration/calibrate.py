@@ -134,7 +134,7 @@ def _candidates(
             continue
         try:
             make(name)
-        except (MethodError, RecursionError):
+        except MethodError:
             notes.append(f"{name}: left out; no method of this name can be made here.")
         else:
             found.append(name)

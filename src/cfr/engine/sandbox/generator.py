@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from copy import deepcopy
-from typing import Final, cast
+from typing import Final
 
 from cfr.engine.sandbox.prelude import own_name
-from cfr.engine.sandbox.syntax import inside, name
+from cfr.engine.sandbox.syntax import changed_names, inside, name, stored_names
 
 __all__ = ["collecting_function", "lazy_arguments", "lazy_call"]
 
@@ -20,7 +19,8 @@ _MOST: Final = "_cfr_most"
 def lazy_arguments(node: ast.expr) -> list[ast.expr] | None:
     """Take a generator expression apart: its items, its value and its condition as functions.
 
-    None where that cannot be done: several loops, names assigned within, targets within targets.
+    None where that cannot be done: several loops, names assigned within, targets within targets,
+    a name that stands twice among the targets.
     """
     if not isinstance(node, ast.GeneratorExp) or len(node.generators) != 1:
         return None
@@ -29,7 +29,7 @@ def lazy_arguments(node: ast.expr) -> list[ast.expr] | None:
     targets = loop.target.elts if isinstance(loop.target, ast.Tuple) else [loop.target]
     names = [target.id for target in targets if isinstance(target, ast.Name)]
     within = [*ast.walk(node.elt), *(part for one in loop.ifs for part in ast.walk(one))]
-    if len(names) < len(targets) or any(isinstance(part, _ASSIGNS) for part in within):
+    if len({*names}) < len(targets) or any(isinstance(part, _ASSIGNS) for part in within):
         return None
     value = _function(names, node.elt)
     if not loop.ifs:
@@ -95,26 +95,10 @@ def _is_seen(node: ast.AST) -> bool:
 
 
 def _shares_changes(within: list[ast.AST], parameters: list[str]) -> bool:
-    stored = (one for one in within if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
-    own = {one.id for one in stored} - {*parameters}
+    own = stored_names(within) - {*parameters}
     yielded = {ast.unparse(one.value) for one in within if isinstance(one, ast.Yield) and one.value}
-    changed = {name for one in within for name in _changed(one)}
+    changed = {name for one in within for name in changed_names(one)}
     return bool(changed - own or changed & yielded)
-
-
-def _changed(node: ast.AST) -> Iterator[str]:
-    """Name the object that a piece of a program changes in place."""
-    written = isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store)
-    if written or (isinstance(node, ast.Attribute) and node.attr in _CHANGES):
-        changed = cast("ast.Attribute", node).value
-        yield ast.unparse(changed).partition(".")[0].partition("[")[0]
-    elif isinstance(node, ast.AugAssign) and isinstance(node.value, ast.List | ast.ListComp):
-        yield ast.unparse(node.target)
-
-
-_CHANGES: Final = frozenset(
-    "add append appendleft clear discard extend insert pop popleft remove reverse sort".split()
-)
 
 
 def _flat(parts: list[ast.stmt | list[ast.stmt]]) -> list[ast.stmt]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from cfr.engine.sandbox.generator import collecting_function, lazy_arguments, lazy_call
+from cfr.engine.sandbox.interference import disturbed_generators
 from cfr.engine.sandbox.prelude import WHOLE, load, names_in, own_name
 from cfr.engine.sandbox.syntax import (
     aliases,
@@ -86,7 +87,7 @@ def rewrite(source: str) -> Rewritten:
         changed = rewriter.visit(tree)
         if rewriter.used or rewriter.changed:
             source = ast.unparse(ast.fix_missing_locations(changed))
-    except RecursionError:  # fine for the interpreter, perhaps, but not for us
+    except (RecursionError, ValueError):  # too deep for us, or too long a number to be written
         return _complete(source)
     return _complete(source, rewriter.used)
 
@@ -107,6 +108,7 @@ class _Rewriter(ast.NodeTransformer):
         self._read = {node.id for node in nodes if isinstance(node, ast.Name)}
         self._bound = bound_names(nodes)
         self._modules = aliases(nodes)
+        self._disturbed = disturbed_generators(nodes)
         self._ordered = bool(self._bound & _ORDER_METHODS) or mentions(nodes, "cmp_to_key")
         self._exact = mentions(nodes, "fractions")
         self._ordered |= self._exact
@@ -283,7 +285,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """Make a generator function one that returns all that it would have yielded."""
         self.generic_visit(node)
-        made = collecting_function(node)
+        made = None if node.name in self._disturbed else collecting_function(node)
         if made:
             self.used.add("builtins")
         return made or node

@@ -60,7 +60,7 @@ class Sandbox:
         patience = seconds + PATIENCE
         try:
             reply = self._workers.ask("run", program.source, seconds, memory, patience=patience)
-        except NotStarted:
+        except (NotStarted, OSError):
             raise SandboxMissing(_BROKEN.format("its worker does not start")) from None
         except Undecided:  # it took the worker with it, or did not let go of it
             return Output("", f"TimeoutError: stopped after {seconds:g} s", seconds)

@@ -10,17 +10,26 @@ __all__ = [
     "aliases",
     "assigned",
     "bound_names",
+    "called_name",
+    "changed_names",
     "deleted",
     "inside",
     "mentions",
     "name",
     "refused",
+    "stored_names",
     "takes_all",
 ]
 
 _TAKE_ALL: Final = frozenset(
     "Counter deque dict frozenset len list max min set sorted sum tuple extend join update".split()
 )
+_CHANGES: Final = frozenset(
+    "add append appendleft clear discard extend insert pop popitem popleft remove reverse sort"
+    " setdefault update".split()
+)
+_CHANGE_FIRST: Final = frozenset("heapify heappop heappush heapreplace insort shuffle".split())
+"""Functions that change their first argument."""
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 
 
@@ -67,6 +76,36 @@ def bound_names(nodes: Iterable[ast.AST]) -> set[str]:
     return bound
 
 
+def stored_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """List the variables that are set."""
+    names = (one for one in nodes if isinstance(one, ast.Name))
+    return {one.id for one in names if isinstance(one.ctx, ast.Store)}
+
+
+def changed_names(node: ast.AST) -> Iterator[str]:
+    """Name the object that a piece of a program changes in place."""
+    if changed := _changed(node):
+        yield ast.unparse(changed).partition(".")[0].partition("[")[0]
+
+
+def _changed(node: ast.AST) -> ast.expr | None:
+    if isinstance(node, ast.Subscript | ast.Attribute):
+        called = isinstance(node, ast.Attribute) and node.attr in _CHANGES
+        return node.value if called or not isinstance(node.ctx, ast.Load) else None
+    if isinstance(node, ast.AugAssign) and isinstance(node.value, ast.List | ast.ListComp):
+        return node.target
+    if isinstance(node, ast.Call) and node.args and called_name(node) in _CHANGE_FIRST:
+        return node.args[0]
+    return None
+
+
+def called_name(call: ast.Call) -> str:
+    """Return the name of the function or method that is called; empty where it has none."""
+    if isinstance(call.func, ast.Name):
+        return call.func.id
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
 def aliases(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """Find which variable is which module."""
     imports = (node for node in nodes if isinstance(node, ast.Import))
@@ -87,9 +126,7 @@ def takes_all(call: ast.Call) -> bool:
     """Say whether a call takes all that the generator in its brackets has."""
     if len(call.args) != 1 or not isinstance(call.args[0], ast.GeneratorExp):
         return False
-    if isinstance(call.func, ast.Name):
-        return call.func.id in _TAKE_ALL
-    return isinstance(call.func, ast.Attribute) and call.func.attr in _TAKE_ALL
+    return called_name(call) in _TAKE_ALL
 
 
 def inside(node: ast.AST) -> Iterator[ast.AST]:

@@ -54,8 +54,8 @@ def run(source: str, seconds: float, memory: int) -> dict[str, Json]:
     """
     try:
         _pool()
-    except (OSError, RuntimeError) as broken:
-        return {"fault": one_line(str(broken))}
+    except (OSError, RuntimeError, pydantic_monty.MontyError) as broken:
+        return {"fault": one_line(str(broken))[:_LONGEST_ERROR]}
     sink = pydantic_monty.CollectStreams(max_bytes=OUTPUT)
     began = time.monotonic()
     error = ""
@@ -91,12 +91,15 @@ def _run(source: str, seconds: float, memory: int, sink: pydantic_monty.CollectS
 def _pool() -> pydantic_monty.Monty:
     # Where a package was put into a folder of its own its programs lie there too.
     beside = Path(pydantic_monty.__file__).parents[1] / "bin" / "monty"
-    return pydantic_monty.Monty(
+    pool = pydantic_monty.Monty(
         binary_path=beside if beside.is_file() else None,
         max_processes=1,
         max_checkouts_per_worker=1,
         feed_duration_limit_grace=GRACE,
     ).__enter__()
+    with pool.checkout() as session:  # one that fails at this would fail at every program
+        session.feed_run("None")
+    return pool
 
 
 def _limit(pid: int | None, seconds: float) -> None:
