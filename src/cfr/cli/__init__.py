@@ -50,6 +50,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.export:command",
         "Write every attempt of a store to a JSON Lines, CSV or Parquet file.",
     ),
+    "merge": (
+        "cfr.cli.merge:command",
+        "Join stores in one: attempts, failures and every call that was made.",
+    ),
     "route": (
         "cfr.cli.route:command",
         "Show which restrictive cues a problem has; on a file, count them.",
