@@ -36,8 +36,8 @@ def command(runs: tuple[str, ...], target: str, prefer: Prefer | None) -> None:
 
     RUNS are stores: files, or postgresql://…. Series that are the same (benchmark, method, model
     and decoding) are joined; an attempt that two stores have must be the same in both. One that
-    failed or was broken off gives way to one that got further. The stores that are read stay as
-    they are, and where the merge stops, so does the one that is written.
+    failed or was broken off gives way to one that got further. The stores that are read are not
+    changed, nor is the one that is written until all of it is there.
 
     \b
     cfr merge monday.db tuesday.db -o all.db

@@ -121,7 +121,8 @@ def _joined(studies: Sequence[Study]) -> Study:
             if arm.key in arms:
                 other = arms[arm.key][1]
                 what = f"{arm.method} on {arm.benchmark} with {arm.model}"
-                raise InputError(f"{study.source}: {what} is in {other} too; name one of the two")
+                way = "name one of the two, or join them with 'cfr merge'"
+                raise InputError(f"{study.source}: {what} is in {other} too; {way}")
             arms[arm.key] = (arm, study.source)
 
     def transcripts(wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
