@@ -3,6 +3,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from stored import attempt
+from sums import sums
+
+from cfr.evaluation import schema
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store
+from cfr.method.direct import Direct
+
+from .conftest import Run
+
 
 def compare(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "cfr", "compare", *map(str, arguments)]
@@ -167,3 +178,29 @@ def test_outcomes_without_tokens_have_no_ratios(tmp_path: Path) -> None:
     assert "Tokens" not in compare(path, "--baseline", "A").stdout
     (pair,) = json.loads(compare(path, "--baseline", "A", "--json").stdout)["pairs"]
     assert set(pair["token_ratios"].values()) == {None}
+
+
+@pytest.mark.parametrize("kind", [".jsonl.gz", ".csv", ".parquet"])
+def test_an_export_gives_the_same_numbers_as_its_store(kind: str, tmp_path: Path, cfr: Run) -> None:
+    if kind == ".parquet":
+        pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed here")
+    with Store(str(tmp_path / "runs.db")) as store:
+        for method, known in (("direct", 3), ("=plugin", 5)):
+            registered = store.register(Series("sums", method, "=m", given=Direct()), sums(6))
+            rows = [
+                attempt(registered.series, number, run, verdict=_verdict(n < known))
+                for n, number in enumerate(registered.problems.values())
+                for run in range(2)
+            ]
+            with store.database.begin() as connection:
+                connection.execute(schema.attempts.insert(), rows)
+    assert cfr("export", f"out{kind}").code == 0
+    stored = json.loads(cfr("compare", "--json").out)
+    assert stored["pairs"][0]["improved"] == 2
+    ran = cfr("compare", f"out{kind}", "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out) == stored
+
+
+def _verdict(right: object) -> str:
+    return "correct" if right else "incorrect"

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from cfr.cli.progress import bytes_bar
+from cfr.cli.progress import bytes_bar, count_bar
 from cfr.engine.pull import Progress
 
 from .conftest import Terminal, open_terminal
@@ -78,3 +78,16 @@ def test_quiet_shows_nothing(screen: type[io.StringIO], monkeypatch: pytest.Monk
     with bytes_bar("qwen", quiet=True) as report:
         report(1, 2, "checking")
     assert written.getvalue() == ""
+
+
+def test_a_count_is_shown_on_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with count_bar("merging") as report:
+        report(3, 7)
+    assert capsys.readouterr().err == ""
+    terminal = open_terminal(monkeypatch)
+    with count_bar("merging") as report:
+        report(3, 7)
+    assert "merging" in terminal.getvalue()
+    assert "3/7" in terminal.getvalue()

@@ -3,16 +3,18 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from sums import number_in, right, sums
 
 from cfr.analysis.statistics.score import score
 from cfr.analysis.study.reader import open_study
+from cfr.cli import root
 from cfr.engine.error import Rejected
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import schema
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
+from cfr.evaluation.store import Store, StoreError
 from cfr.protocol import Call, Completion
 
 from .conftest import Run
@@ -35,10 +37,11 @@ def filled(tmp_path: Path) -> Path:
 def test_series_are_listed_for_people_and_for_programs(cfr: Run, filled: Path) -> None:
     shown = cfr("runs")
     assert shown.code == 0, shown.err
-    assert shown.out.splitlines()[1].split()[:5] == ["sums", "direct", "m", "6", "50.0%"]
+    assert shown.out.splitlines()[1].split()[:6] == ["1", "sums", "direct", "m", "6", "50.0%"]
     (row,) = json.loads(cfr("runs", "--json", "--store", str(filled)).out)
-    named = "benchmark method model attempts ok truncated unparsed failed accuracy tokens"
-    assert [row[name] for name in named.split()] == ["sums", "direct", "m", 6, 6, 0, 0, 0, 0.5, 0]
+    named = "series benchmark method model attempts ok truncated unparsed failed accuracy tokens"
+    wanted = [1, "sums", "direct", "m", 6, 6, 0, 0, 0, 0.5, 0]
+    assert [row[name] for name in named.split()] == wanted
 
 
 def test_the_interval_is_that_of_the_report(cfr: Run, tmp_path: Path) -> None:
@@ -103,12 +106,46 @@ def test_a_store_without_failures_says_so(cfr: Run, filled: Path) -> None:
     assert cfr("runs", "--failures", "--json").out == "[]\n"
 
 
-@pytest.mark.parametrize("command", [["runs"], ["export", "out.csv"]])
-def test_a_mistyped_store_is_not_made(command: list[str], cfr: Run, tmp_path: Path) -> None:
-    ran = cfr(*command, "--store", "rnus.db")
+@pytest.mark.parametrize("named", [["rnus.db"], ["--store", "rnus.db"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["runs"],
+        ["export", "out.csv"],
+        ["compare"],
+        ["calibrate"],
+        ["audit", "errors"],
+        ["audit", "mark", "--labels", "l.jsonl", "--annotator", "a"],
+        ["report"],
+    ],
+    ids=" ".join,
+)
+def test_every_command_takes_the_name_of_a_store_in_both_ways(
+    command: list[str], named: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A mistyped one is not made, and the way out is told in the same words."""
+    monkeypatch.chdir(tmp_path)
+    failed = CliRunner().invoke(root, [*command, *named]).exception
+    assert isinstance(failed, StoreError)
+    assert str(failed).startswith("rnus.db: there is no such store; run 'cfr eval' first")
+    assert not (tmp_path / "rnus.db").exists()
+
+
+def test_a_mistyped_store_is_not_made(cfr: Run, tmp_path: Path) -> None:
+    ran = cfr("runs", "rnus.db")
     assert ran.code == 5
     assert "rnus.db: there is no such store; run 'cfr eval' first" in ran.err
     assert not (tmp_path / "rnus.db").exists()
+    ran = cfr("runs", "rnus.db", "--store", "runs.db")
+    assert ran.code == 2
+    assert "Name one store: 'rnus.db', or --store 'runs.db'." in ran.err
+
+
+def test_a_file_of_attempts_is_not_a_store(cfr: Run, tmp_path: Path) -> None:
+    (tmp_path / "out.csv").touch()
+    ran = cfr("runs", "out.csv")
+    assert ran.code == 5
+    assert "out.csv: a file of attempts, not a store; 'cfr compare', 'report'" in ran.err
 
 
 def test_an_empty_store_says_so(cfr: Run, tmp_path: Path) -> None:

@@ -53,7 +53,9 @@ def test_the_options_reach_a_command_as_values() -> None:
         seen.append((runs, part, error_rule))
 
     assert CliRunner().invoke(command, []).exit_code == 0
-    given = "a.db b.jsonl --benchmark x --benchmark y --model m --rule first --classes c.jsonl"
+    given = (
+        "a.db --store b.jsonl --benchmark x --benchmark y --model m --rule first --classes c.jsonl"
+    )
     assert CliRunner().invoke(command, given.split()).exit_code == 0
     assert CliRunner().invoke(command, ["--rule", "last"]).exit_code == 2
     assert seen == [

@@ -77,6 +77,7 @@ def test_a_summary_for_programs(url: str) -> None:
         fill(store)
         (summary,) = summaries(store)
     assert summary.to_json() == {
+        "series": 1,
         "benchmark": "sums",
         "method": "direct",
         "label": "Direct CoT",

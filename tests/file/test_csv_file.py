@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfr.error import InputError
-from cfr.file.csv_file import read_csv, spreadsheet_text
+from cfr.file.csv_file import plain_text, read_csv, spreadsheet_text
 from cfr.file.jsonl import JsonLine
+from cfr.file.printable import printable
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -95,6 +96,8 @@ def test_reads_what_the_csv_module_writes(
         "-x",
         "-1/2",
         "--1",
+        "'=1",
+        "''=1",
     ],
 )
 def test_what_a_spreadsheet_would_run_is_quoted(text: str) -> None:
@@ -103,7 +106,7 @@ def test_what_a_spreadsheet_would_run_is_quoted(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "7", "-3", "+1.5", "-1,234.5", "x = 1", "a\n=b", "'=1", r"\frac{1}{2}", "{}", "\nx"],
+    ["", "7", "-3", "+1.5", "-1,234.5", "x = 1", "a\n=b", "'x", "'-1", r"\frac{1}{2}", "{}", "\nx"],
 )
 def test_other_texts_stay_as_they_are(text: str) -> None:
     assert spreadsheet_text(text) == text
@@ -120,3 +123,8 @@ def test_no_cell_begins_like_a_formula(text: str) -> None:
     if cell.strip().startswith(("=", "+", "-", "@")):
         assert re.fullmatch(r"[+-][0-9.,]+", cell.strip())
     assert cell.encode().decode() == cell
+
+
+@given(st.text(st.sampled_from("='+-@\t\r\n 1.x\x0b�")) | st.text(st.characters()))
+def test_a_cell_is_read_back_as_the_text_that_was_shown(text: str) -> None:
+    assert plain_text(spreadsheet_text(text)) == printable(text.replace("\r\n", "\n"))

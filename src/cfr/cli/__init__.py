@@ -30,6 +30,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.runs:command",
         "List what a store holds: each method on each benchmark, with its score and its cost.",
     ),
+    "show": (
+        "cfr.cli.attempt_view:command",
+        "Show one stored attempt in full: the problem, every call, checks and the verdict.",
+    ),
     "compare": (
         "cfr.cli.compare:command",
         "Compare methods problem by problem: gain, interval, exact test, correction.",
@@ -49,6 +53,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": (
         "cfr.cli.export:command",
         "Write every attempt of a store to a JSON Lines, CSV or Parquet file.",
+    ),
+    "merge": (
+        "cfr.cli.merge:command",
+        "Join stores in one: attempts, failures and every call that was made.",
     ),
     "route": (
         "cfr.cli.route:command",

@@ -9,7 +9,7 @@ import click
 
 from cfr.cli.option import json_option
 from cfr.cli.output import print_json, print_text
-from cfr.cli.study_option import StudyPart, open_part
+from cfr.cli.study_option import StudyPart, open_part, runs_argument
 
 if TYPE_CHECKING:
     from cfr.analysis.audit.manual.sample import Sample
@@ -20,7 +20,7 @@ __all__ = ["mark_command", "report_command"]
 
 
 @click.command("mark")
-@click.argument("runs", metavar="RUNS|FILE.jsonl")
+@runs_argument
 @click.option(
     "--labels",
     "path",
@@ -38,7 +38,7 @@ __all__ = ["mark_command", "report_command"]
 @click.option("--model", help="Only attempts with this model.")
 @click.option("--method", help="Only attempts by this method.")
 def mark_command(
-    runs: str,
+    runs: tuple[str, ...],
     path: Path,
     annotator: str,
     size: int,
@@ -49,11 +49,11 @@ def mark_command(
 ) -> None:
     """Mark a sample of Stage 1 constraints as entailed, not entailed or vague, one by one.
 
-    RUNS is a store or a .jsonl file that 'cfr export' wrote. Each constraint is marked as entailed
-    by the problem's text, not entailed, or too vague to tell; '?' shows all keys. What is judged is
-    on the disk at once, and the same command goes on where it stopped. Two people who name the same
-    seed and size judge the same attempts. Input that is not a terminal is read line by line, a key
-    on each.
+    RUNS are stores (runs.db unless named) and files of attempts, as for 'cfr compare'. Each
+    constraint is marked as entailed by the problem's text, not entailed, or too vague to tell; '?'
+    shows all keys. What is judged is on the disk at once, and the same command goes on where it
+    stopped. Two people who name the same seed and size judge the same attempts. Input that is not
+    a terminal is read line by line, a key on each.
 
     \b
     cfr audit mark runs.db --labels labels.jsonl --annotator ada
@@ -64,7 +64,7 @@ def mark_command(
     from cfr.cli.marking import Marking
 
     check_annotator(annotator)
-    study = open_part((runs,), StudyPart())
+    study = open_part(runs, StudyPart())
     sample = draw(
         study,
         size=size,

@@ -93,6 +93,8 @@ def router_command(
 ) -> None:
     """Audit the router: activation, cue families, gain by number of cues, agreement.
 
+    RUNS are stores (runs.db unless named) and files of attempts, as for 'cfr compare'.
+
     \b
     cfr audit router runs.db
     cfr audit router runs.db --decisions mine.jsonl --json
@@ -138,6 +140,8 @@ def stage1_command(
 ) -> None:
     """Audit Stage 1: how replies parsed, counts and kinds of constraints, soundness against gold.
 
+    RUNS are stores (runs.db unless named) and files of attempts, as for 'cfr compare'.
+
     \b
     cfr audit stage1 runs.db
     cfr audit stage1 runs.db --method cfr --json
@@ -170,6 +174,8 @@ def errors_command(
     as_json: bool,
 ) -> None:
     """Audit errors: which a method fixes and which it introduces, problem by problem.
+
+    RUNS are stores (runs.db unless named) and files of attempts, as for 'cfr compare'.
 
     \b
     cfr audit errors runs.db --method cfr

@@ -87,9 +87,10 @@ def command(
 ) -> None:
     """Learn from graded runs which method to use for which problems; say whether to switch.
 
-    RUNS are stores (runs.db unless named) or .jsonl files of one model, with Direct CoT and other
-    methods on the same problems. Direct CoT is left only where the gain is certain on problems that
-    were held out. 'calibrated(policy=FILE)' is the method that follows a policy.
+    RUNS are stores (runs.db unless named) and files of attempts, as for 'cfr compare': of one
+    model, with Direct CoT and other methods on the same problems. Direct CoT is left only where the
+    gain is certain on problems that were held out. 'calibrated(policy=FILE)' is the method that
+    follows a policy.
 
     \b
     cfr eval gsm8k math500 --method direct --method program --method vote --runs 2

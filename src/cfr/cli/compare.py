@@ -83,8 +83,9 @@ def command(
 ) -> None:
     """Compare methods problem by problem: gain, interval, exact test, correction.
 
-    RUNS is a store (runs.db unless named) or a .jsonl file: one that 'cfr export' wrote, or
-    anyone's outcomes as {"problem", "method", "run", "correct"} lines.
+    RUNS are stores (runs.db unless named; a file, or postgresql://…) and files that 'cfr export'
+    wrote (.jsonl, .jsonl.gz, .csv, .parquet), taken together; or anyone's outcomes as {"problem",
+    "method", "run", "correct"} lines.
 
     \b
     cfr compare --baseline direct --method routed-cfr

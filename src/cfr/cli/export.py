@@ -14,7 +14,7 @@ from typing import IO, Any, Final
 
 import click
 
-from cfr.cli.option import store_option
+from cfr.cli.option import store_argument
 from cfr.cli.output import print_note
 from cfr.error import OutputError
 from cfr.file.atomic import atomic_file
@@ -30,7 +30,7 @@ _ROWS_AT_ONCE: Final = 10_000
 @click.argument(
     "path", metavar="FILE.jsonl|.jsonl.gz|.csv|.parquet", type=click.Path(path_type=Path)
 )
-@store_option
+@store_argument
 @click.option(
     "--outcomes",
     is_flag=True,
@@ -39,12 +39,15 @@ _ROWS_AT_ONCE: Final = 10_000
 def command(path: Path, store: str, *, outcomes: bool) -> None:
     """Write every attempt of a store to a JSON Lines, CSV or Parquet file.
 
+    RUNS is a store: runs.db unless named, another file, or postgresql://…. 'cfr compare', 'report',
+    'audit' and 'calibrate' read what is written here in its place.
+
     CSV is made safe for spreadsheets: a text that one would compute has an apostrophe before it,
     and control characters are made visible. The other formats keep every text as it is.
 
     \b
     cfr export attempts.jsonl
-    cfr export attempts.parquet --store results.db
+    cfr export attempts.parquet results.db
     cfr export outcomes.jsonl.gz --outcomes
     """
     from cfr.analysis.study.reader import existing_store

@@ -154,18 +154,19 @@ def _mean_tokens(tally: Tally) -> Tokens | None:
 
 
 def summary_table(found: list[Summary]) -> Table:
-    """Tabulate every series of a store."""
-    table = _table("accuracy", "95 %")
+    """Tabulate every series of a store, each under its number there."""
+    table = _table("accuracy", "95 %", numbered=True)
     for one in found:
         _add_row(table, one, f"{one.attempts - one.failed:,}", *_accuracy(one.scores))
     return table
 
 
-def _table(*accuracy: str) -> Table:
-    columns = ("benchmark", "method", "model", "done", *accuracy, "no answer", "tokens")
-    table = Table(*columns, **_LOOK)
-    for column in table.columns[3:]:
-        column.justify = "right"
+def _table(*accuracy: str, numbered: bool = False) -> Table:
+    named = ("benchmark", "method", "model")
+    counted = ("done", *accuracy, "no answer", "tokens")
+    table = Table(*(("#",) if numbered else ()), *named, *counted, **_LOOK)
+    for column in table.columns:
+        column.justify = "left" if column.header in named else "right"
     return table
 
 
@@ -173,6 +174,7 @@ def _add_row(table: Table, one: SeriesResult | Summary, done: str, *accuracy: st
     named, counted = (one, one) if isinstance(one, Summary) else (one.series, one.tally)
     lost, usage = (counted.truncated, counted.unparsed), counted.usage
     table.add_row(
+        *((str(one.series),) if isinstance(one, Summary) else ()),
         *_named(named),
         done + (f" ({counted.failed} failed)" if counted.failed else ""),
         *accuracy,

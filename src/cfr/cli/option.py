@@ -22,6 +22,7 @@ __all__ = [
     "max_tokens_option",
     "model_options",
     "number_or_none",
+    "store_argument",
     "store_option",
 ]
 
@@ -165,8 +166,36 @@ bound_options: Final = grouped(
 """The options that bound a single call, as ``Bounds``."""
 
 store_option: Final = click.option(
-    "--store", default="runs.db", show_default=True, help="A file, or postgresql://…."
+    "--store",
+    default="runs.db",
+    metavar="RUNS",
+    show_default=True,
+    help="The store: a file, or postgresql://….",
 )
+"""The store of a command that adds to it, or that has no place for RUNS among its arguments."""
+
+
+def _one_store() -> Callable[..., object]:
+    def choose(named: str | None, store: str | None) -> str:
+        if named and store and named != store:
+            raise click.UsageError(f"Name one store: {named!r}, or --store {store!r}.")
+        return named or store or "runs.db"
+
+    return choose
+
+
+store_argument: Final = grouped(
+    "store",
+    _one_store,
+    click.argument("named", metavar="[RUNS]", required=False),
+    click.option(
+        "--store",
+        metavar="RUNS",
+        help="The same as RUNS: a file, or postgresql://….  [default: runs.db]",
+    ),
+)
+"""The one store that a command reads, by its place or by ``--store``."""
+
 json_option: Final = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON for programs."
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from rich.progress import (
     BarColumn,
     DownloadColumn,
+    MofNCompleteColumn,
     Progress,
     TextColumn,
     TimeRemainingColumn,
@@ -18,7 +19,7 @@ from cfr.cli.console import SafeConsole
 from cfr.engine.pull import Progress as Report
 from cfr.file.printable import one_line
 
-__all__ = ["bytes_bar"]
+__all__ = ["bytes_bar", "count_bar"]
 
 
 @contextmanager
@@ -54,3 +55,17 @@ def _plain(console: SafeConsole, name: str) -> Report:
             console.print(text)
 
     return report
+
+
+@contextmanager
+def count_bar(name: str) -> Generator[Callable[[int, int], None]]:
+    """Show on a terminal how many things of how many are done; elsewhere nothing."""
+    console = SafeConsole(stderr=True)
+    if not console.is_terminal:
+        yield lambda _done, _total: None
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    label = TextColumn("{task.description}", markup=False)
+    with Progress(label, *columns, console=console, transient=True) as progress:
+        task = progress.add_task(one_line(name), total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -77,8 +77,8 @@ def command(
 ) -> None:
     """Write a report: one HTML page that works offline, Markdown, LaTeX tables, figures.
 
-    RUNS is a store (runs.db unless named) or a .jsonl file, as for 'cfr compare'; several are taken
-    together. Needs: pip install 'constraint-first[report]'.
+    RUNS are stores (runs.db unless named) and files of attempts, as for 'cfr compare'. Needs: pip
+    install 'constraint-first[report]'.
 
     \b
     cfr report -o report

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cfr.cli.option import json_option, store_option
+from cfr.cli.option import json_option, store_argument
 from cfr.cli.output import print_json, print_note, print_text
 from cfr.file.printable import one_line
 
@@ -18,16 +18,19 @@ __all__ = ["command"]
 
 
 @click.command("runs")
-@store_option
+@store_argument
 @json_option
 @click.option("--regrade", is_flag=True, help="Grade every stored answer anew; asks no model.")
 @click.option("--failures", "only_failures", is_flag=True, help="List why attempts failed instead.")
 def command(store: str, *, as_json: bool, regrade: bool, only_failures: bool) -> None:
     """List what a store holds: each method on each benchmark, with its score and its cost.
 
+    RUNS is a store: runs.db unless named, another file, or postgresql://…. The number before a
+    series is its name for 'cfr show'.
+
     \b
     cfr runs
-    cfr runs --store results.db --json
+    cfr runs results.db --json
     cfr runs --regrade
     cfr runs --failures
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,7 +24,27 @@ __all__ = [
     "runs_argument",
 ]
 
-runs_argument: Final = click.argument("runs", metavar="RUNS|FILE.jsonl...", nargs=-1)
+
+def _all_runs() -> Callable[..., object]:
+    def join(named: tuple[str, ...], stores: tuple[str, ...]) -> tuple[str, ...]:
+        return named + stores
+
+    return join
+
+
+runs_argument: Final = grouped(
+    "runs",
+    _all_runs,
+    click.argument("named", metavar="[RUNS]...", nargs=-1),
+    click.option(
+        "--store",
+        "stores",
+        metavar="RUNS",
+        multiple=True,
+        help="The same as RUNS: a file, or postgresql://…; repeatable.  [default: runs.db]",
+    ),
+)
+"""The stores and files that a command reads, by their places or by ``--store``."""
 
 
 @dataclass(frozen=True, slots=True)

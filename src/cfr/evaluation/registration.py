@@ -19,7 +19,7 @@ from cfr.evaluation.series import Series, fingerprint
 from cfr.file.storable import storable_json, storable_text
 from cfr.problem import Problem
 
-__all__ = ["Registered", "register"]
+__all__ = ["Registered", "current_name", "register", "set_old_version_apart"]
 
 _ODD: Final = "a character that cannot be stored (NUL, or half of a pair)"
 
@@ -37,27 +37,33 @@ def register(
 ) -> Registered:
     """Enter a series and its problems into the store at ``url``, or find them there."""
     _require_storable(series, problems)
-    _set_old_version_apart(connection, series.benchmark)
+    set_old_version_apart(connection, series.benchmark)
     return Registered(
         _enter_series(connection, url, series),
         _enter_problems(connection, url, series.benchmark, problems),
     )
 
 
-def _set_old_version_apart(connection: sa.Connection, benchmark: str) -> None:
+def set_old_version_apart(connection: sa.Connection, benchmark: str) -> None:
     """Give ConstraintBench's first version its name of today, in a store from before the second.
 
     Its attempts would otherwise be mixed with those on the second, and never be gone on with.
     """
-    if not is_constraintbench(benchmark):
-        return
-    name, table = benchmark.removesuffix("@1"), schema.problems
-    known = connection.scalars(sa.select(table.c.name).where(table.c.benchmark == name).limit(1))
-    item = find_item(known.first() or "")
-    if item and item.version == 1:
+    name = benchmark.removesuffix("@1")
+    if (today := current_name(connection, name)) != name:
         for one in (schema.problems, schema.series):
             renamed = one.update().where(one.c.benchmark == name)
-            connection.execute(renamed.values(benchmark=f"{name}@1"))
+            connection.execute(renamed.values(benchmark=today))
+
+
+def current_name(connection: sa.Connection, benchmark: str) -> str:
+    """Return the name that a benchmark of a store, however old, has today."""
+    if not is_constraintbench(benchmark) or benchmark.endswith("@1"):
+        return benchmark
+    table = schema.problems
+    names = sa.select(table.c.name).where(table.c.benchmark == benchmark).limit(1)
+    item = find_item(connection.scalars(names).first() or "")
+    return f"{benchmark}@1" if item and item.version == 1 else benchmark
 
 
 def _require_storable(series: Series, problems: Sequence[Problem]) -> None:

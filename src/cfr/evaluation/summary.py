@@ -53,6 +53,7 @@ class Summary:
     def to_json(self) -> dict[str, Json]:
         """Describe the series for programs."""
         return {
+            "series": self.series,
             "benchmark": self.benchmark,
             "method": self.method,
             "label": self.label,

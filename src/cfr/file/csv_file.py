@@ -14,11 +14,14 @@ from cfr.file.jsonl import JsonLine, read_text
 from cfr.file.printable import printable
 from cfr.problem import Json
 
-__all__ = ["read_csv", "spreadsheet_text"]
+__all__ = ["plain_text", "read_csv", "spreadsheet_text"]
 
 # What makes a spreadsheet compute a cell instead of showing it (OWASP, CSV Injection), full-width
-# forms included. A mere number is none: it means the same either way.
-_FORMULA: Final = re.compile(r"[\t\r]|\s*(?:[=@＝＠]|[+\-＋－](?![0-9][0-9.,]*\Z))")
+# forms included. A mere number is none: it means the same either way. What has an apostrophe there
+# already counts as well, so that one can always be taken away again.
+_FORMULA: Final = re.compile(
+    r"'*(?:[\t\ufffd]|[\s\ufffd]*(?:[=@＝＠]|[+\-＋－](?![0-9][0-9.,]*\Z)))"
+)
 
 
 def read_csv(path: Path) -> Iterator[JsonLine]:
@@ -52,5 +55,10 @@ def _by_name(path: Path, line: int, header: list[str], cells: list[str]) -> dict
 
 def spreadsheet_text(text: str) -> str:
     """Make a text safe to open in a spreadsheet: an apostrophe stands before a formula."""
-    quote = "'" if _FORMULA.match(text) else ""
-    return quote + printable(text.replace("\r\n", "\n"))
+    shown = printable(text.replace("\r\n", "\n"))
+    return f"'{shown}" if _FORMULA.match(shown) else shown
+
+
+def plain_text(cell: str) -> str:
+    """Take away the apostrophe that ``spreadsheet_text`` put before a formula, and no other."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell

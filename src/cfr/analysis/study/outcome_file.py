@@ -1,4 +1,4 @@
-"""Outcome files: JSON lines of attempts, whoever wrote them, brought into one form."""
+"""Outcome files: lines of attempts, whoever wrote them, brought into one form."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from cfr.analysis.study.decoding import write_decoding
+from cfr.analysis.study.export_table import read_export
 from cfr.analysis.study.study import StageCost
 from cfr.benchmark.source import read_gold
 from cfr.evaluation.status import STATUSES
 from cfr.file.field import NUMBER, TEXT, WHOLE, FieldError, FieldType, one_of, read_field
-from cfr.file.jsonl import read_rows
 from cfr.method.registry import MethodError, make
 from cfr.problem import Json
 
@@ -40,7 +40,7 @@ def outcome_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Read lines in one form, whoever wrote them: every field is there and has its type."""
     labels: dict[str, str] = {}
     runs: dict[tuple[str, ...], Iterator[int]] = {}
-    for row in read_rows(path):
+    for row in read_export(path):
         try:
             line = _line(row.value, labels, runs)
         except FieldError as error:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import orjson
 
+from cfr.analysis.study.export_table import EXPORTS
 from cfr.analysis.study.outcome_file import outcome_lines, stage_cost
 from cfr.analysis.study.study import (
     Arm,
@@ -33,9 +34,7 @@ from cfr.problem import Json
 __all__ = ["Source", "existing_store", "open_study", "read_file", "read_store"]
 
 Source: TypeAlias = Study | Store | Path | str
-"""What a study can be read from: a store (open, or its path or URL) or a ``.jsonl`` file."""
-
-_FILES: Final = (".jsonl", ".jsonl.gz")
+"""What a study can be read from: a store (open, or its path or URL) or a file of attempts."""
 
 _Raw = Mapping[str, Any]
 
@@ -91,7 +90,7 @@ def _read(source: Source) -> Study:
         return source
     if isinstance(source, Store):
         return read_store(source)
-    if str(source).lower().endswith(_FILES):
+    if str(source).lower().endswith(EXPORTS):
         return read_file(Path(source))
     return _read_closed(str(source))
 
@@ -107,6 +106,9 @@ def _read_closed(url: str) -> Study:
 
 def existing_store(url: str) -> Store:
     """Open a store that must be there already; a mistyped name must not make a new one."""
+    if url.lower().endswith(EXPORTS):
+        readers = "'cfr compare', 'report', 'audit' and 'calibrate' read those"
+        raise StoreError(f"{url}: a file of attempts, not a store; {readers}; name a store here")
     if "://" not in url and not expand_user(url).is_file():
         raise StoreError(f"{url}: there is no such store; run 'cfr eval' first, or name one")
     return Store(url, existing=True)
@@ -119,7 +121,8 @@ def _joined(studies: Sequence[Study]) -> Study:
             if arm.key in arms:
                 other = arms[arm.key][1]
                 what = f"{arm.method} on {arm.benchmark} with {arm.model}"
-                raise InputError(f"{study.source}: {what} is in {other} too; name one of the two")
+                way = "name one of the two, or join them with 'cfr merge'"
+                raise InputError(f"{study.source}: {what} is in {other} too; {way}")
             arms[arm.key] = (arm, study.source)
 
     def transcripts(wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
@@ -156,7 +159,7 @@ def _fits_database(key: RecordKey) -> bool:
 
 
 def read_file(path: Path) -> Study:
-    """Read a JSON Lines file of attempts.
+    """Read a file of attempts: JSON Lines, CSV or Parquet.
 
     A line needs ``problem``, ``method``, ``run`` and ``correct``; what ``cfr export`` writes has
     ``verdict`` and ``status`` in place of the last, and all the rest.

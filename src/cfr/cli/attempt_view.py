@@ -1,0 +1,182 @@
+"""``cfr show``: one stored attempt in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from cfr.cli.option import json_option, store_option
+from cfr.cli.output import print_json
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from cfr.evaluation.stored_attempt import StoredAttempt
+    from cfr.problem import Json
+
+__all__ = ["command"]
+
+_CHECKED: Final = ("checks", "confidence", "interventions")
+_SHOWN_BEFORE: Final = (*_CHECKED, "programs")
+
+
+@click.command("show")
+@click.argument("series", metavar="SERIES")
+@click.argument("problem", metavar="PROBLEM")
+@click.argument("run", metavar="[RUN]", type=click.IntRange(0, 2**31 - 1), default=0)
+@store_option
+@click.option("--benchmark", help="The series on this benchmark.")
+@click.option("--model", help="The series with this model.")
+@json_option
+def command(
+    series: str,
+    problem: str,
+    run: int,
+    store: str,
+    benchmark: str | None,
+    model: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Show one stored attempt in full: the problem, every call, checks and the verdict.
+
+    SERIES is the number that 'cfr runs' lists, or a method's name where only one series has it.
+    PROBLEM is a problem's id, or its place in the benchmark from 1 on. RUN counts from 0, which is
+    the one that is shown where none is named.
+
+    \b
+    cfr show 2 aime24-7
+    cfr show cfr 7 3 --benchmark aime24 --store results.db
+    cfr show 2 7 --json
+    """
+    from cfr.analysis.study.reader import existing_store
+    from cfr.cli.console import SafeConsole
+    from cfr.evaluation.stored_attempt import SeriesName, read_attempt
+
+    with existing_store(store) as opened:
+        found = read_attempt(opened, SeriesName(series, benchmark, model), problem, run)
+    if as_json:
+        print_json(found.to_json())
+        return
+    console = SafeConsole()
+    for part in _parts(found):
+        # A file or a pipe gets lines as they were written; a terminal gets them at its width.
+        console.print(part, soft_wrap=not console.is_terminal)
+
+
+def _parts(found: StoredAttempt) -> Iterator[RenderableType]:
+    from cfr.cli.checks import shown_checks
+    from cfr.file.printable import one_line, printable_json
+
+    series, details = found.series, found.details
+    yield _heading(f"{series['label']} on {series['benchmark']} with {series['model']}")
+    settings = series["decoding"] if isinstance(series["decoding"], dict) else {}
+    named = ", ".join(f"{name} {value}" for name, value in settings.items() if value is not None)
+    yield one_line(f"series {series['id']} ({series['method']}), {named}")
+    gold = found.problem["gold"]
+    yield _section(f"Problem {found.problem['id']}, run {found.run}", found.problem["text"])
+    yield _section("Gold answer", "none" if gold is None else gold)
+    for number, step in enumerate(found.steps, start=1):
+        yield from _program(number, step) if "program" in step else _call(number, step)
+    if any(name in details for name in _CHECKED):
+        yield _heading("\nChecks")
+        yield shown_checks(details, str(found.problem["text"]))
+    if rest := {n: value for n, value in details.items() if n not in _SHOWN_BEFORE}:
+        yield _section("Details", printable_json(rest, indent=2))
+    yield _section("Verdict", "\n".join(_verdict(found)))
+
+
+def _call(number: int, step: dict[str, Any]) -> Iterator[RenderableType]:
+    by = f" by {step['model']}" if "model" in step else ""
+    yield _heading(f"\nCall {number}: {step['stage']}{by}")
+    for message in step["messages"]:
+        yield _labelled(message["role"], message["content"])
+    if step["reasoning"]:
+        yield _labelled("reasoning", step["reasoning"])
+    yield _labelled("reply", step["reply"])
+    yield _labelled("", _cost(step))
+
+
+def _cost(step: dict[str, Any]) -> str:
+    if step["input_tokens"] is None:
+        tokens = "tokens not reported"
+    else:
+        thought = f" ({step['reasoning_tokens']:,} of them reasoning)"
+        tokens = f"{step['input_tokens']:,} tokens in, {step['output_tokens']:,} out"
+        tokens += thought if step["reasoning_tokens"] else ""
+    return f"{tokens} of at most {step['max_tokens']:,}, finish {step['finish']}, {_time(step)}"
+
+
+def _time(step: dict[str, Any]) -> str:
+    return f"{step['seconds']:.1f} s"
+
+
+def _program(number: int, step: dict[str, Any]) -> Iterator[RenderableType]:
+    yield _heading(f"\nProgram {number}: {step['stage']}")
+    yield _labelled("source", step["program"].strip("\n"))
+    yield _labelled("output", step["output"].rstrip("\n") or "nothing")
+    if step["error"]:
+        yield _labelled("error", step["error"])
+    yield _labelled("", _time(step))
+
+
+def _verdict(found: StoredAttempt) -> Iterator[str]:
+    """Say how the attempt ended and why it counts as it does."""
+    if found.ending is None:
+        yield f"not finished; {len(found.steps)} calls are stored, and 'cfr eval' goes on with them"
+        return
+    ending, gold = found.ending, found.problem["gold"]
+    answer, verdict = ending["answer"], ending["verdict"]
+    if ending["status"] == "failed":
+        yield f"failed: {ending['error']}"
+        yield "'cfr eval' makes it again"
+        return
+    yield _without_answer(ending["status"]) if answer is None else f"answer: {answer}"
+    if verdict is None:
+        yield "not judged: the problem has no gold answer"
+    elif answer is None:
+        yield f"{verdict}: there is no answer to compare with the gold answer {gold}"
+    else:
+        how = {"correct": "is", "incorrect": "is not"}.get(str(verdict), "may or may not be")
+        yield f"{verdict}: it {how} the gold answer {gold} (compared by the {ending['tier']} tier)"
+    used = f"{ending['input_tokens']:,} tokens in, {ending['output_tokens']:,} out"
+    yield f"{used}, {_time(ending)}"
+
+
+def _without_answer(status: Json) -> str:
+    if status == "truncated":
+        return "no answer: a reply was cut off at its token limit"
+    return "no answer: none could be read in the reply"
+
+
+def _section(title: str, text: Json) -> RenderableType:
+    from rich.console import Group
+
+    return Group(_heading(f"\n{title}"), _text(text))
+
+
+def _labelled(label: str, text: Json) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
+
+    if not label:
+        return Text(str(text), style="dim")
+    return Group(Text(f"[{label}]", style="dim"), _text(text))
+
+
+def _heading(title: str) -> RenderableType:
+    from rich.text import Text
+
+    from cfr.file.printable import printable
+
+    return Text(printable(title), style="bold")
+
+
+def _text(text: Json) -> RenderableType:
+    from rich.text import Text
+
+    from cfr.file.printable import printable
+
+    return Text(printable(str(text)))

@@ -1,0 +1,167 @@
+"""One stored attempt in full: its problem, every call and program, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+import sqlalchemy as sa
+
+from cfr.error import InputError
+from cfr.evaluation import schema
+from cfr.evaluation.shared_prompt import MODEL_AT
+from cfr.evaluation.store import EXECUTED, Store
+from cfr.method.name import suggest
+from cfr.problem import Json
+
+__all__ = ["SeriesName", "StoredAttempt", "read_attempt"]
+
+_MOST_NAMED: Final = 8
+_COUNTS: Final = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens")
+_ENDED: Final = ("status", "answer", "verdict", "tier", "error", "text", *_COUNTS)
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesName:
+    """What a person calls a series: its number or its method, where need be with more."""
+
+    name: str
+    benchmark: str | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAttempt:
+    """All that is stored of an attempt; one that was not finished has no ending."""
+
+    series: dict[str, Json]
+    problem: dict[str, Json]
+    run: int
+    ending: dict[str, Json] | None
+    details: dict[str, Json]
+    steps: tuple[dict[str, Json], ...]
+    """Calls, and programs (which have a ``program``), in their order."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe it for programs."""
+        ended = self.ending or {"status": None}
+        named: dict[str, Json] = {"series": self.series, "problem": self.problem, "run": self.run}
+        said: dict[str, Json] = {"details": self.details, "steps": [*self.steps]}
+        return named | ended | said
+
+
+def read_attempt(store: Store, named: SeriesName, problem: str, run: int) -> StoredAttempt:
+    """Find an attempt; a problem goes by its id, or by its place in the benchmark from 1 on."""
+    series = _find_series(store, named)
+    number, posed = _find_problem(store, series, problem)
+    key = {"series": series.id, "problem": posed.id, "run": run}
+    ended = _rows(store, schema.attempts, key)
+    calls = _rows(store, schema.calls, key)
+    if not ended and not calls:
+        raise InputError(_not_there(store, series, posed, run))
+    with store.reading():
+        found = ended[0] if ended else None
+        ending = {n: found[n] for n in (*_ENDED, "seconds", "finished_at")} if found else None
+        return StoredAttempt(
+            {n: getattr(series, n) for n in ("id", "benchmark", "method", "label", "model")}
+            | {"decoding": orjson.loads(series.decoding)},
+            {"id": posed.name, "number": number, "text": posed.text, "gold": posed.answer},
+            run,
+            ending,
+            orjson.loads(found["details"]) if found else {},
+            tuple(map(_step, calls)),
+        )
+
+
+def _rows(store: Store, table: sa.Table, key: dict[str, int]) -> list[Any]:
+    query = sa.select(table).where(*(table.c[name] == value for name, value in key.items()))
+    return [row._mapping for row in store.read(query.order_by(*table.primary_key))]
+
+
+def _step(row: Any) -> dict[str, Json]:
+    messages = orjson.loads(row["messages"])
+    if row["finish"] == EXECUTED:
+        source = "\n".join(str(message["content"]) for message in messages)
+        done = {"output": row["text"], "error": row["reasoning"], "seconds": row["seconds"]}
+        return {"stage": row["stage"], "program": source} | done
+    answered = row["digest"][MODEL_AT - 1 :]
+    return {
+        "stage": row["stage"],
+        **({"model": answered} if answered else {}),
+        "messages": messages,
+        "max_tokens": row["max_tokens"],
+        "reply": row["text"],
+        "reasoning": row["reasoning"],
+        "finish": row["finish"],
+        **{name: row[name] if row["reported"] else None for name in _COUNTS},
+        "seconds": row["seconds"],
+    }
+
+
+def _find_series(store: Store, named: SeriesName) -> sa.Row[Any]:
+    rows = store.read(sa.select(schema.series).order_by(schema.series.c.id))
+    for what, wanted in (("benchmark", named.benchmark), ("model", named.model)):
+        known = list(dict.fromkeys(getattr(row, what) for row in rows))
+        if wanted is not None and wanted not in known:
+            raise InputError(f"{store.url}: has no {what} {wanted!r}; {suggest(wanted, known)}")
+        rows = [row for row in rows if wanted in (None, getattr(row, what))]
+    if not rows:
+        raise InputError(f"{store.url}: nothing has been run yet; run 'cfr eval' first")
+    found = _called(rows, named.name)
+    if not found:
+        known = [str(row.id) if named.name.isdecimal() else row.method for row in rows]
+        hint = suggest(named.name, list(dict.fromkeys(known)))
+        raise InputError(
+            f"{store.url}: has no series {named.name!r} ('cfr runs' lists them); {hint}"
+        )
+    if len(found) > 1:
+        listed = ", ".join(f"{r.id} ({r.benchmark}, {r.model})" for r in found[:_MOST_NAMED])
+        more = ", …" if len(found) > _MOST_NAMED else ""
+        raise InputError(
+            f"{store.url}: {named.name!r} is {len(found)} series: {listed}{more}; name one by its "
+            "number, or narrow it down with --benchmark or --model"
+        )
+    return found[0]
+
+
+def _called(rows: Sequence[sa.Row[Any]], name: str) -> list[sa.Row[Any]]:
+    """Find the series of a number, else of a method's name, else of its label or family."""
+    wanted = name.casefold()
+    by_number = [row for row in rows if str(row.id) == name]
+    by_method = [row for row in rows if row.method == name]
+    by_label = [row for row in rows if wanted in (row.label.casefold(), _family(row.method))]
+    return by_number or by_method or by_label
+
+
+def _family(method: str) -> str:
+    return method.partition("(")[0]
+
+
+def _find_problem(store: Store, series: sa.Row[Any], name: str) -> tuple[int, sa.Row[Any]]:
+    table = schema.problems
+    query = sa.select(table).where(table.c.benchmark == series.benchmark).order_by(table.c.id)
+    rows = list(enumerate(store.read(query), start=1))
+    by_id = [(number, row) for number, row in rows if row.name == name]
+    if found := by_id or [(number, row) for number, row in rows if str(number) == name]:
+        return found[0]
+    names = [row.name for _, row in rows]
+    close = suggest(name, names) if names else ""
+    hint = f"{close} " if close.startswith("did you") else ""
+    raise InputError(
+        f"{store.url}: {series.benchmark} has no problem {name!r}; {hint}"
+        f"give its id (the first is {names[0]!r}) or its number, 1 to {len(names)}"
+    )
+
+
+def _not_there(store: Store, series: sa.Row[Any], posed: sa.Row[Any], run: int) -> str:
+    where = f"{store.url}: series {series.id} ({series.method})"
+    runs: set[int] = set()
+    for table in (schema.attempts, schema.calls):
+        same = (table.c.series == series.id, table.c.problem == posed.id)
+        runs.update(number for (number,) in store.read(sa.select(table.c.run).where(*same)))
+    if not runs:
+        return f"{where} has no attempt at problem {posed.name} yet; 'cfr eval' makes it"
+    listed = ", ".join(map(str, sorted(runs)[:_MOST_NAMED]))
+    return f"{where} has no run {run} of problem {posed.name}; it has {listed}"
