@@ -37,7 +37,7 @@ def test_a_difference_that_is_shown() -> None:
     low, high = (f"{end:.1f}" for end in pair.ci)
     assert headline(pair) == (
         f"CFR (always-on) against Direct CoT on set: +40.0 points (95 % [{low}, {high}]; 20 "
-        "problems, 1 run); p = 0.0078, 0.0078 after correction."
+        "problems, 1 run); p = 0.008, 0.008 after correction."
     )
 
 
