@@ -43,8 +43,9 @@ def report_html(report: Report) -> str:
         return Markup(figure.svg)  # noqa: S704 - drawn by matplotlib, which escapes what it writes
 
     def unbroken(text: str) -> str:
-        """Keep an interval on one line."""
-        return _INTERVAL.sub(rf"\1,{_NO_BREAK}", text)
+        """Keep an interval on one line, and a p-value."""
+        text = _INTERVAL.sub(rf"\1,{_NO_BREAK}", text)
+        return text.replace("(p = ", f"(p{_NO_BREAK}={_NO_BREAK}")
 
     folder = files("cfr.analysis.report.page")
     environment = jinja2.Environment(
