@@ -3,6 +3,7 @@ import pytest
 from cfr.analysis.notation import (
     counted,
     decimal,
+    exact_p,
     interval,
     p_value,
     percent,
@@ -38,12 +39,24 @@ def test_shares() -> None:
     [(1.0, "1"), (0.25, "0.25"), (0.0078125, "0.0078"), (0.5, "0.50"), (6.9e-5, "6.9e-05")],
 )
 def test_p_values(value: float, text: str) -> None:
+    assert exact_p(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        *((1.0, "1"), (0.9961, "1"), (0.5, "0.50"), (0.034, "0.03"), (0.0123, "0.01")),
+        *((0.0078125, "0.008"), (0.001, "0.001"), (4.7e-43, "< 0.001"), (0.0, "< 0.001")),
+        *((0.05, "0.05"), (0.049, "0.049"), (0.0496, "0.0496"), (0.0512, "0.051")),
+    ],
+)
+def test_p_values_for_people(value: float, text: str) -> None:
     assert p_value(value) == text
     assert points(0.04) == "0.0"
     assert points(-3.25) == "−3.2"
     assert points(3.0) == "+3.0"
     assert (points(None), p_value(None)) == ("–", "–")
-    assert p_value(0.0) != "0"
+    assert exact_p(0.0) != "0"
 
 
 def test_counts_have_their_nouns() -> None:

@@ -67,6 +67,36 @@ def test_the_variant_of_a_family_can_be_chosen(tmp_path: Path) -> None:
         assert line.endswith(f"| {ratio} |")
 
 
+def test_the_page_opens_with_the_verdict(tmp_path: Path) -> None:
+    path, four = tmp_path / "o.jsonl", "until-agreed(base=program(tokens=200),most=3,agree=1)"
+    rights = {"direct": 4, "until-agreed": 18, four: 12, "until-agreed(most=5)": 4}
+    rows = [
+        {"problem": str(n), "method": method, "run": 0, "correct": n < right}
+        | {"benchmark": "gsm8k", "model": "m", "output_tokens": 100 if right == 4 else 150}
+        for method, right in rights.items()
+        for n in range(20)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = run("report", path, "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    opening = page.partition("<section")[2].partition("</section>")[0]
+    said = (
+        r"On m, Until two agree is better than direct: \+70.0 points \[[\d.]+,\s[\d.]+\] on 20 "
+        r"problems of GSM8K, at 1.50 times the output tokens."
+    )
+    assert re.search(said.replace("direct", "Direct CoT"), opening)
+    assert "<svg" in opening
+    for name in ("Until two agree", "Until two agree [most=3]", "Until two agree [most=5]"):
+        assert f">{name}</td>" in page
+        assert f"{name}, GSM8K" in opening  # the figure tells them apart, too
+    assert f"Until two agree [most=3] is {four}." in page
+    chosen = run("report", path, "-o", tmp_path / "out", "--method", "until-agreed(most=5)")
+    assert chosen.returncode == 0, chosen.stderr
+    markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "it is unknown whether Until two agree [most=5] is better than Direct CoT" in markdown
+
+
 def test_a_person_classes_errors(outcomes: Path, tmp_path: Path) -> None:
     classes = tmp_path / "classes.jsonl"
     classes.write_text('{"problem": "3", "class": "out_of_range"}\n')

@@ -8,6 +8,7 @@ __all__ = [
     "NONE",
     "counted",
     "decimal",
+    "exact_p",
     "interval",
     "p_value",
     "percent",
@@ -85,6 +86,23 @@ def scored(value: float, ends: tuple[float, float] | None) -> str:
 
 
 def p_value(value: float | None) -> str:
+    """Write a p-value for people: 0.03, 0.004, < 0.001; which side of 0.05 it is on always shows.
+
+    ``exact_p`` writes the same for programs.
+    """
+    if value is None:
+        return NONE
+    if value < 0.001:
+        return "< 0.001"
+    if value >= 0.995:
+        return "1"
+    places = 3 if value < 0.01 else 2
+    while value != 0.05 and float(f"{value:.{places}f}") == 0.05:
+        places += 1
+    return f"{value:.{places}f}"
+
+
+def exact_p(value: float | None) -> str:
     """Write a p-value with two significant digits at least; it is never written as zero."""
     if value is None:
         return NONE

@@ -37,7 +37,8 @@ __all__ = ["command"]
 @click.option(
     "--method",
     default="",
-    help="The method whose gains, errors and cases are shown.  [routed-cfr, else cfr]",
+    help="The method that the verdict, gains, errors and cases are about.  [the verdict: the best "
+    "supported; the others: routed-cfr, else cfr, else the best supported]",
 )
 @click.option(
     "--variant",
@@ -76,6 +77,8 @@ def command(
     figures: bool,
 ) -> None:
     """Write a report: one HTML page that works offline, Markdown, LaTeX tables, figures.
+
+    It opens with a verdict on each model, better, worse or unknown, in one sentence.
 
     RUNS are stores (runs.db unless named) and files of attempts, as for 'cfr compare'. Needs: pip
     install 'constraint-first[report]'.

@@ -1,3 +1,6 @@
+from dataclasses import replace
+
+import pytest
 from hand_made import arm, attempt, study, texts
 
 from cfr.analysis.audit.case import NO_KIND, cases
@@ -29,7 +32,8 @@ def test_cases_are_what_changed_most_in_both_directions() -> None:
     assert first.ratio == 2.5
     assert found[1].baseline.run == 1  # the run that was wrong
     assert found[2].baseline.transcript.correct
-    assert first.title == "a (set, model)"
+    assert first.title == "a, set, model"
+    assert first.opening == "What is 2 + 2?"
 
 
 def test_the_number_of_cases_is_kept_and_shared_out() -> None:
@@ -68,3 +72,58 @@ def test_cases_are_grouped_by_the_constraint_that_dominates_them() -> None:
     assert [(case.problem, case.kind) for case in found] == [
         *(("a", "Parity"), ("c", "Parity"), ("d", "Bound"), ("b", NO_KIND)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "opening"),
+    [
+        ("", ""),
+        ("Find  the\nlast digit.", "Find the last digit."),
+        ("word " * 30, ("word " * 16).strip() + " …"),
+        ("Let the sum of the first terms of a long sequence be $" + "a + " * 20 + "a$.", None),
+        (r"Let the sum of the first terms of a long sequence be \(" + "a + " * 20 + r"a\).", None),
+        ("x" * 200, "x" * 80 + " …"),
+        ("$" + "y" * 200, "$" + "y" * 79 + " …"),
+    ],
+)
+def test_a_case_is_headed_by_whole_words_and_no_half_formula(
+    text: str, opening: str | None
+) -> None:
+    cut = "Let the sum of the first terms of a long sequence be …"
+    case = replace(cases(example(), "direct", "cfr")[0], text=text)
+    assert case.opening == (cut if opening is None else opening)
+
+
+def test_a_problem_that_was_not_routed_is_neither_fixed_nor_broken() -> None:
+    marks = {"a": "--", "b": "++", "c": "--"}
+    routed = {
+        "a": [attempt("+", run, routed=False) for run in (0, 1)],
+        "b": [attempt("-", run, routed=False) for run in (0, 1)],
+        "c": [attempt("+", 0, routed=False), attempt("+", 1, routed=True)],
+    }
+    direct, ours = arm("direct", marks), arm("routed-cfr", routed)
+    said = {
+        (*one.key, problem, run): Transcript("so", "4", None, 1)
+        for one in (direct, ours)
+        for problem in marks
+        for run in (0, 1)
+    }
+    (case,) = cases(study(direct, ours, transcripts=said), "direct", "routed-cfr")
+    assert (case.problem, case.method.run) == ("c", 1)  # the run that was routed
+    assert (
+        len(
+            cases(
+                study(
+                    arm("cfr", marks),
+                    ours,
+                    transcripts={
+                        (*key[:1], "cfr" if key[1] == "direct" else key[1], *key[2:]): value
+                        for key, value in said.items()
+                    },
+                ),
+                "cfr",
+                "routed-cfr",
+            )
+        )
+        == 3
+    )  # against CFR, not to route is what makes the difference

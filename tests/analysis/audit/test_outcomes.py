@@ -2,7 +2,14 @@ import pytest
 from hand_made import arm, attempt, study
 
 from cfr.analysis.audit.error_rule import RightRule
-from cfr.analysis.audit.outcomes import Outcomes, both_outcomes, outcome, outcomes
+from cfr.analysis.audit.outcomes import (
+    Outcomes,
+    both_outcomes,
+    changed_by_chance,
+    left_to_baseline,
+    outcome,
+    outcomes,
+)
 
 
 @pytest.mark.parametrize(
@@ -47,3 +54,20 @@ def test_problems_that_were_judged_on_both_sides() -> None:
         "lost": (True, False),
         "neither": (False, False),
     }
+
+
+def test_a_problem_that_is_left_to_the_baseline_changes_by_chance() -> None:
+    direct = arm("direct", {"a": "+", "b": "-", "c": "+"})
+    routed = arm(
+        "routed-cfr",
+        {
+            "a": [attempt("-", routed=False)],
+            "b": [attempt("+", routed=True)],
+            "c": [attempt("?", 0, routed=False), attempt("-", 1)],
+        },
+    )
+    assert [left_to_baseline(direct, routed.attempts[name]) for name in "abc"] == [
+        *(True, False, False),
+    ]
+    assert not left_to_baseline(arm("cfr", {}), routed.attempts["a"])
+    assert changed_by_chance(direct, routed, "any") == 1

@@ -22,7 +22,7 @@ def test_every_comparison_has_a_mark() -> None:
     figure = check(draw_forest(ROWS, PAIRED))
     assert len(found(figure, "mark")) == 4
     assert len(found(figure, "interval")) == 3
-    assert {"+5.2", "+1.0 to +9.4", "90", "4.0e-04", "0.012", "–"} <= {*words(figure)}
+    assert {"+5.2", "+1.0 to +9.4", "90", "< 0.001", "0.01", "–"} <= {*words(figure)}
     assert "2 of 4 significant after correction" in figure.alt
     assert "Without an interval: 1 comparison." in figure.notes
 

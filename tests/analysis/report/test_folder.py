@@ -5,7 +5,8 @@ import pytest
 from cfr.analysis.audit.case import CaseAttempt, CaseStudy
 from cfr.analysis.figure.figure import Figure
 from cfr.analysis.report.folder import report_markdown, write
-from cfr.analysis.report.report import Report, Section
+from cfr.analysis.report.report import Report
+from cfr.analysis.report.section import Section
 from cfr.analysis.study.study import Transcript
 from cfr.analysis.table.table import Column, Table, row
 from cfr.error import OutputError
@@ -75,7 +76,7 @@ Chosen by rule.
 
 ### No constraint named
 
-#### 7 (AIME24, m) (fixed)
+#### What is 2 + 2? (7, AIME24, m): fixed
 
 What is 2 + 2?
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 from cfr.analysis.audit.case import CaseAttempt, CaseStudy
 from cfr.analysis.figure.figure import Figure
 from cfr.analysis.report.page import report_html
-from cfr.analysis.report.report import Report, Section
+from cfr.analysis.report.report import Report
+from cfr.analysis.report.section import Section
 from cfr.analysis.study.study import Transcript
 from cfr.analysis.table.table import Cell, Column, Table, row
 from cfr.constraint.spec import ConstraintSpec
@@ -45,8 +46,11 @@ def test_cases_stand_under_the_constraint_that_dominates_them() -> None:
 def test_a_table_on_the_page() -> None:
     page = report_html(REPORT)
     assert '<th class="group" colspan="1"></th><th class="group" colspan="2">AIME24</th>' in page
-    assert '<tr class="heading"><td colspan="3">A model</td></tr>' in page
-    assert '<td class="right gain bold">+5.0</td><td class="right plain">&lt;b&gt;</td>' in page
+    assert '<tr class="heading"><td colspan="3"><span>A model</span></td></tr>' in page
+    assert (
+        '<td class="right gain bold short">+5.0</td><td class="right plain short">&lt;b&gt;</td>'
+        in page
+    )
     assert '<p class="note">A note.</p>' in page
 
 
@@ -62,7 +66,8 @@ def test_sections_claims_and_figures() -> None:
 
 def test_a_case_with_both_attempts() -> None:
     page = report_html(REPORT)
-    assert '<span class="tag broken">broken</span> 7 (AIME24, m)' in page
+    (heading,) = re.findall(r"<summary>(<span class=.tag broken.*?)</summary>", page, re.DOTALL)
+    assert re.sub(r"<[^>]*>|\n", "", heading) == "broken What is x? 7, AIME24, m"
     assert "Gold answer: 4; Routed-CFR took 2.50 times the tokens" in page
     assert '<span class="correct">✓ 4</span>' in page
     assert '<span class="wrong">✗ no answer</span>' in page
@@ -78,3 +83,33 @@ def test_without_cases_there_is_no_such_part() -> None:
 
 def test_control_codes_are_not_passed_on() -> None:
     assert "\x1b" not in report_html(replace(REPORT, about="a\x1b[31mb"))
+
+
+def test_a_long_table_and_a_long_figure_are_folded() -> None:
+    rows = (row("A model", kind="heading"), *(row("direct", str(n), "x") for n in range(21)))
+    long = replace(TABLE, name="long", title="Long", rows=rows)
+    tall = replace(FIGURE, name="tall", long=True)
+    tables = (replace(TABLE, rows=rows[:21]), long)
+    page = report_html(replace(REPORT, sections=(Section("s", "S", (), tables, (FIGURE, tall)),)))
+    before, inside = page.split("<details", 1)
+    assert 'data-name="scores"' in before
+    assert inside.startswith(' class="long"><summary>Show the table: 21 rows</summary>')
+    assert 'data-name="long"' in inside
+    assert page.count("<summary>Show the figure</summary>") == 1
+
+
+def test_whatever_may_be_wide_scrolls_in_a_box_that_a_keyboard_reaches() -> None:
+    page = report_html(REPORT)
+    boxes = page.count('<div class="wide" role="region" tabindex="0" aria-label')
+    assert boxes == page.count("<table") + page.count("<svg") == 3
+
+
+def test_an_interval_in_a_claim_stays_on_one_line() -> None:
+    section = Section(
+        "verdict", "First", ("It is +5.0 points [−1.0, 11.0], [x, y] (p = 1).",), notes=("So.",)
+    )
+    page = report_html(replace(REPORT, sections=(section,)))
+    kept = "+5.0 points [−1.0,~11.0], [x, y] (p~=~1).".replace("~", "\N{NO-BREAK SPACE}")
+    assert kept in page
+    assert '<ul class="claims verdict">' in page
+    assert '<p class="note">So.</p>' in page

@@ -1,5 +1,6 @@
 """The report as people get it: from the committed real run, in a real browser."""
 
+import html
 import json
 import os
 import re
@@ -96,7 +97,7 @@ class Page(HTMLParser):
 WANTED_TABLES = {
     *("scores", "benchmarks", "settings", "main", "generalization", "prompting", "stages"),
     *("prompting-comparison", "tokens-by-model", "routing-ablation", "router-rates"),
-    *("router-patterns", "cofire", "router-ablation", "extraction", "parsing", "categories"),
+    *("router-patterns", "cofire", "extraction", "parsing", "categories"),
     *("outcomes", "errors"),
 }
 WANTED_FIGURES = {"gains-by-model", "applicability", "framework", "constraint-wordcloud"}
@@ -130,14 +131,19 @@ def test_the_page_is_whole_and_nothing_in_it_is_alive(folder: Path) -> None:
     assert "default-src 'none'" in text
 
 
+def browser(profile: Path) -> list[str]:
+    """Give the command of a browser that shows no window and keeps nothing."""
+    assert CHROMIUM is not None
+    return [
+        *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
+        *("--virtual-time-budget=5000", f"--user-data-dir={profile}", "--window-size=1300,2000"),
+    ]
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 @pytest.mark.slow
 def test_a_browser_shows_the_same(folder: Path, tmp_path: Path) -> None:
-    assert CHROMIUM is not None
-    common = [
-        *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
-        *("--virtual-time-budget=5000", f"--user-data-dir={tmp_path}", "--window-size=1200,2000"),
-    ]
+    common = browser(tmp_path)
     address = (folder / "report.html").as_uri()
     shown = subprocess.run(
         [*common, "--dump-dom", address], capture_output=True, text=True, check=True, timeout=120
@@ -152,6 +158,89 @@ def test_a_browser_shows_the_same(folder: Path, tmp_path: Path) -> None:
     )
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert picture.stat().st_size > 50_000
+
+
+MEASURE = r"""
+<!doctype html><meta charset="utf-8"><body><iframe id="page" style="width:WIDTHpx;height:900px"
+srcdoc="PAGE"></iframe><pre id="found"></pre><script>
+onload = () => {
+  const page = document.getElementById("page"), inside = page.contentDocument;
+  const style = one => page.contentWindow.getComputedStyle(one);
+  const scrolls = one => ["auto", "scroll"].includes(style(one).overflowX);
+  const boxed = one => one && one !== inside.body && (scrolls(one) || boxed(one.parentElement));
+  const found = {width: inside.documentElement.clientWidth,
+    needed: inside.documentElement.scrollWidth, outside: [], broken: [], scrolling: 0, shaded: 0};
+  for (const one of inside.querySelectorAll("body *")) {
+    const {left, right} = one.getBoundingClientRect();
+    if ((right > found.width + 1 || left < -1) && !boxed(one.parentElement))
+      found.outside.push(one.tagName + " " + one.textContent.slice(0, 40));
+    if (one.matches(".wide") && one.scrollWidth > one.clientWidth) {
+      found.scrolling += 1;
+      found.shaded += style(one).backgroundImage.includes("gradient") && one.tabIndex === 0;
+    }
+  }
+  for (const cell of inside.querySelectorAll("main > section > table td, .wide td, .wide th")) {
+    const words = inside.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (words.nextNode())
+      for (const word of words.currentNode.data.matchAll(/\b[A-Za-z]{4,16}\b/g)) {
+        const range = inside.createRange();
+        range.setStart(words.currentNode, word.index);
+        range.setEnd(words.currentNode, word.index + word[0].length);
+        if (range.getClientRects().length > 1) found.broken.push(word[0]);
+      }
+  }
+  document.getElementById("found").textContent = JSON.stringify(found);
+}
+</script>"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_wider_than_the_page_but_in_a_box_that_scrolls(
+    folder: Path, tmp_path: Path, width: int
+) -> None:
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    opened = page.replace("<details", "<details open").replace("open open", "open")
+    wrapped = MEASURE.replace("WIDTH", str(width)).replace("PAGE", html.escape(opened))
+    (tmp_path / "measure.html").write_text(wrapped, encoding="utf-8")
+    shown = subprocess.run(
+        [*browser(tmp_path / "profile"), "--dump-dom", (tmp_path / "measure.html").as_uri()],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    (text,) = re.findall(r'<pre id="found">(.+?)</pre>', shown.stdout, re.DOTALL)
+    found = json.loads(html.unescape(text))
+    assert 0 < found["needed"] <= found["width"] <= width
+    assert found["outside"] == []
+    assert set(found["broken"]) == set()
+    assert found["shaded"] == found["scrolling"]
+    assert found["scrolling"] or width > 1000
+
+
+def test_the_verdict_and_its_figure_come_first(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    first = text.partition("<section")[2].partition("</section>")[0]
+    assert (
+        "On Qwen2.5-Coder-1.5B-Instruct, it is unknown whether any of 4 methods is better" in first
+    )
+    assert "On &lt;b&gt;evil&lt;/b&gt;" in first
+    assert 'id="figure-paired-' in first
+    assert "<table" not in first
+    assert not re.search(r"\de-\d", "".join(Page(text).said).replace("Qwen2.5-Coder", ""))
+
+
+def test_what_the_data_lack_is_said_once_and_has_no_section(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert 'id="part-robustness"' not in text
+    assert text.count("No model of this study was run under more than one decoding.") == 1
+    lacking = text.partition('<section id="part-left-out"')[2].partition("</section>")[0]
+    assert "Accuracy under other decodings: No model of this study" in lacking
+    assert 'data-name="paper-robustness"' in lacking
+    assert "No method of this study has another router; run llm-router to compare." in lacking
+    assert 'data-name="router-ablation"' not in text
 
 
 def test_every_id_is_there_once(folder: Path) -> None:

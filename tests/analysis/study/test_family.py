@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hand_made import arm, study
 
@@ -10,8 +12,11 @@ from cfr.analysis.study.family import (
     family_named,
     family_of,
     find_variant,
+    name_notes,
+    short_names,
     variant_notes,
     variants,
+    with_short_names,
 )
 from cfr.analysis.study.study import Arm, StudyError
 from cfr.method.registry import METHODS
@@ -78,3 +83,44 @@ def test_a_choice_must_be_there_and_be_one_of_its_family() -> None:
         check_variants(found, ["cfr(x=1)"])
     with pytest.raises(StudyError, match="are of one family; choose one of them"):
         check_variants(found, ["cfr", "cfr(reply=json)"])
+
+
+def variants_named(*names: str) -> dict[str, str]:
+    label = "Until two agree"
+    return short_names(study(*(replace(one, label=label) for one in made(*names))))
+
+
+def test_variants_are_told_apart_by_the_fewest_words() -> None:
+    base = "program(tokens=200,check=off)"
+    four = (
+        "until-agreed",
+        "until-agreed(base=program(tokens=200),most=3,agree=1)",
+        f"until-agreed(base={base},most=3,agree=1,check=off)",
+        "until-agreed(most=5)",
+    )
+    assert list(variants_named(*four).values()) == [
+        "Until two agree",
+        "Until two agree [most=3]",
+        "Until two agree [most=3, check=off]",
+        "Until two agree [most=5]",
+    ]
+    assert list(variants_named(four[2]).values()) == ["Until two agree"]
+    same = ("one(a=1)", "two(a=1)")  # their options are the same
+    assert list(variants_named(*same).values()) == [f"Until two agree [{name}]" for name in same]
+    many = [f"x({','.join(f'{k}{n}={n}' for k in 'abcdef')})" for n in range(3)]
+    assert list(variants_named(*many).values()) == [f"Until two agree [{name}]" for name in many]
+
+
+def test_every_arm_gets_its_short_name_and_a_note_says_what_it_leaves_out() -> None:
+    names = ("direct", "routed-cfr(reply=json)", "cfr(a=1,b=2)", "cfr(a=2,b=2)", "cfr(a=3)")
+    found = with_short_names(study(*made(*names)))
+    assert [one.name for one in found.arms] == [
+        *("Direct CoT", "Routed-CFR"),
+        *(f"CFR (always-on) [a={n}]" for n in (1, 2, 3)),
+    ]
+    assert name_notes(found) == (
+        "Names have the options that tell variants apart. In full: Routed-CFR is "
+        "routed-cfr(reply=json); CFR (always-on) [a=1] is cfr(a=1,b=2); CFR (always-on) [a=2] is "
+        "cfr(a=2,b=2).",
+    )
+    assert name_notes(with_short_names(study(*made("direct", "cfr")))) == ()

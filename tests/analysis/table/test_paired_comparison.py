@@ -5,7 +5,7 @@ from hand_made import arm, study
 
 from cfr.analysis.statistics.comparison import Comparison, Pair, Plan, compare
 from cfr.analysis.table.paired_comparison import comparison_json, pair_notes, paired_table
-from cfr.analysis.table.table import to_markdown
+from cfr.analysis.table.table import to_latex, to_markdown
 
 EIGHT = {str(n): "-" for n in range(8)}
 ALL_RIGHT = dict.fromkeys(EIGHT, "+")
@@ -25,9 +25,12 @@ def test_the_table_has_every_pair_and_its_notes() -> None:
         arm(method, marks, benchmark="aime24")
         for method, marks in (("direct", EIGHT), ("cfr", ALL_RIGHT), ("<i>x</i>", EIGHT))
     ]
-    text = to_markdown(paired_table(compare(study(*arms), "Direct CoT")))
-    assert "| AIME24 | 8 | 1 | 0.0 | 100.0 | +100.0 | 8 / 0 / 0 | 0.0078 |" in text
-    assert "**0.0156**" in text
+    table = paired_table(compare(study(*arms), "Direct CoT"))
+    text = to_markdown(table)
+    assert "| AIME24 | 8 | 1 | 0.0 | 100.0 | +100.0 | 8 / 0 / 0 | 0.008 |" in text
+    assert "**0.02**" in text
+    assert r"0.0078 & \textbf{0.0156}" in to_latex(table)  # exact, for programs and papers
+    assert "0.0156" in str(table.to_json())
     assert "family of 2 tests" in text
     assert "<i>" not in text
 

@@ -2,7 +2,7 @@ from hand_made import arm, attempt, study, texts
 
 from cfr.analysis.audit.error_rule import ErrorRule
 from cfr.analysis.study.study import Study
-from cfr.analysis.table.errors import errors_table
+from cfr.analysis.table.errors import errors_table, fixes_table
 from cfr.analysis.table.note import RIGHT_RULES
 from cfr.analysis.table.outcomes import outcomes_table
 from cfr.analysis.table.per_problem import per_problem_tables
@@ -100,3 +100,26 @@ def test_a_condition_that_is_met_at_last_is_propagation() -> None:
 
 def test_methods_that_share_nothing_have_no_table() -> None:
     assert list(per_problem_tables(made(), "another")) == []
+
+
+def test_problems_that_were_not_routed_are_neither_fixed_nor_introduced() -> None:
+    base = arm("direct", {"1": "-", "2": "+", "3": "-"})
+    ours = {
+        "1": [attempt("+", routed=False)],
+        "2": [attempt("-", routed=False)],
+        "3": [attempt("+", routed=True)],
+    }
+    found = study(base, arm("routed-cfr", ours))
+    (table,) = per_problem_tables(found, "routed-cfr")
+    text = to_markdown(table)
+    assert [line.cells[-1].text for line in table.rows] == [
+        *("not routed", "not routed", "Other", "1 fixed, 0 introduced")
+    ]
+    assert "Not routed: Routed-CFR solves it as Direct CoT does" in text
+    chance = "2 problems that changed sides were not routed"
+    for other in (errors_table(found, "routed-cfr"), fixes_table(found, "routed-cfr")):
+        assert f"{chance}: Routed-CFR solves such a problem" in to_markdown(other)
+        assert "not counted here" in to_markdown(other)
+    outcomes = outcomes_table(found, "routed-cfr")
+    assert [cell.text for cell in outcomes.rows[0].cells[2:]] == ["3", "0", "2", "1", "0"]
+    assert "counted here all the same" in to_markdown(outcomes)

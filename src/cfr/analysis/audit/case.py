@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from cfr.analysis.audit.dominant import dominant_constraint
+from cfr.analysis.audit.outcomes import left_to_baseline
 from cfr.analysis.study.study import Arm, Attempt, Study, Transcript, benchmark_label, model_label
 from cfr.evaluation.record import RecordKey
 
@@ -17,6 +18,8 @@ NO_KIND: Final = "No constraint named"
 
 Change: TypeAlias = Literal["fixed", "broken"]
 """Whether the method is right where the baseline is wrong, or the other way round."""
+_OPENING: Final = 80
+"""Characters of a problem that name it in a heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +49,24 @@ class CaseStudy:
     """The kind of constraint that dominates the problem, in words; the first of several."""
 
     @property
+    def opening(self) -> str:
+        """The problem's first words, whole ones; a formula that would be cut is left out."""
+        text = " ".join(self.text.split())
+        if len(text) <= _OPENING:
+            return text
+        cut = text[:_OPENING].rpartition(" ")[0] or text[:_OPENING]
+        for opens, closes in (("$", "$"), (r"\(", r"\)"), (r"\[", r"\]")):
+            begun = cut.rfind(opens)
+            inside = cut.count("$") % 2 if opens == closes else begun > cut.rfind(closes)
+            if begun > 0 and inside:
+                cut = cut[:begun]
+        return cut.rstrip(" ,;:") + " …"
+
+    @property
     def title(self) -> str:
-        """A line that names the case."""
-        where = ", ".join(filter(None, (benchmark_label(self.benchmark), model_label(self.model))))
-        return f"{self.problem} ({where})" if where else self.problem
+        """The problem's name, with its benchmark and model."""
+        where = (benchmark_label(self.benchmark), model_label(self.model))
+        return ", ".join(filter(None, (self.problem, *where)))
 
     @property
     def ratio(self) -> float | None:
@@ -77,6 +94,7 @@ class _Candidate:
 def cases(study: Study, baseline: str, method: str, most: int = 12) -> list[CaseStudy]:
     """Choose the problems that changed most, as many fixed as broken, with their transcripts.
 
+    Problems that were not routed are none: the method did nothing there that could fix or break.
     They are grouped by the kind of constraint that dominates them, as the paper's are.
     """
     changed = sorted(_candidates(study, baseline, method), key=lambda c: (-c.size, c.problem))
@@ -105,7 +123,8 @@ def _candidate(base: Arm, other: Arm, problem: str) -> _Candidate | None:
         return None
     fixed = after > before
     one = _attempt(base.attempts[problem], correct=not fixed)
-    two = _attempt(other.attempts[problem], correct=fixed)
+    own = [attempt for attempt in other.attempts[problem] if not left_to_baseline(base, [attempt])]
+    two = _attempt(own, correct=fixed)
     if one is None or two is None:
         return None
     size = abs(after - before)

@@ -12,7 +12,7 @@ from typing import Final
 
 from cfr.analysis.audit.error_rule import DEFAULT_RULE, ErrorRule
 from cfr.analysis.audit.mistake import MISTAKES, Demands, Mistake, mistake
-from cfr.analysis.audit.outcomes import both_outcomes
+from cfr.analysis.audit.outcomes import both_outcomes, left_to_baseline
 from cfr.analysis.audit.stage1.gold import gold_item
 from cfr.analysis.statistics.subset import BASELINE, Key, pairs_by_model
 from cfr.analysis.study.study import Arm, Attempt, ProblemText, Study
@@ -56,7 +56,10 @@ class Flip:
 def flips(
     study: Study, method: str, baseline: str = BASELINE, rule: ErrorRule = DEFAULT_RULE
 ) -> tuple[Flip, ...]:
-    """Find every problem that changes sides, and class the error of the side that has it wrong."""
+    """Find every problem that changes sides, and class the error of the side that has it wrong.
+
+    A problem that the router left to the baseline is none: it was solved as the baseline does.
+    """
     return tuple(
         flip
         for paired in pairs_by_model(study, method, baseline)
@@ -74,7 +77,7 @@ def flips_between(
     that of most of them and, where several have as many, the one that the taxonomy names first.
     """
     for problem, (before, after) in both_outcomes(base, arm, rule.right):
-        if before != after:
+        if before != after and not left_to_baseline(base, arm.attempts[problem]):
             wrong = [a for a in (base if after else arm).attempts[problem] if a.correct is not None]
             shown = wrong if rule.right == "any" else wrong[:1]
             found = _class_of(study, arm.benchmark, problem, shown)

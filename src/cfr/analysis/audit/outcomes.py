@@ -9,10 +9,18 @@ from typing import TypeAlias
 
 from cfr.analysis.audit.error_rule import RightRule
 from cfr.analysis.statistics.subset import BASELINE, ModelPairs, pairs_by_model
+from cfr.analysis.study.family import family_of
 from cfr.analysis.study.group import groups_and_all
 from cfr.analysis.study.study import Arm, Attempt, Study
 
-__all__ = ["Outcomes", "both_outcomes", "outcome", "outcomes"]
+__all__ = [
+    "Outcomes",
+    "both_outcomes",
+    "changed_by_chance",
+    "left_to_baseline",
+    "outcome",
+    "outcomes",
+]
 
 
 def outcome(attempts: Sequence[Attempt], rule: RightRule = "any") -> bool | None:
@@ -32,6 +40,23 @@ def both_outcomes(
         after = outcome(method.attempts.get(problem, ()), rule)
         if before is not None and after is not None:
             yield problem, (before, after)
+
+
+def left_to_baseline(base: Arm, attempts: Sequence[Attempt]) -> bool:
+    """Say whether a router left all judged attempts to Direct CoT, and that is the baseline.
+
+    Such a problem is solved as the baseline solves it: where the two differ, it is by chance.
+    """
+    judged = [attempt.routed for attempt in attempts if attempt.correct is not None]
+    return family_of(base) == BASELINE and {*judged} == {False}
+
+
+def changed_by_chance(base: Arm, method: Arm, rule: RightRule) -> int:
+    """Count the problems that changed sides although the router left them to the baseline."""
+    return sum(
+        before != after and left_to_baseline(base, method.attempts[problem])
+        for problem, (before, after) in both_outcomes(base, method, rule)
+    )
 
 
 @dataclass(frozen=True, slots=True)

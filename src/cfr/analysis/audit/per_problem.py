@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from cfr.analysis.audit.dominant import Dominant, dominant_constraint
 from cfr.analysis.audit.error_rule import DEFAULT_RULE, ErrorRule
 from cfr.analysis.audit.flips import Flip, flips_between
-from cfr.analysis.audit.outcomes import both_outcomes
+from cfr.analysis.audit.outcomes import both_outcomes, left_to_baseline
 from cfr.analysis.study.study import Arm, Study
 
 __all__ = ["PerProblem", "ProblemFacts", "ProblemResult", "per_problem"]
@@ -31,6 +31,8 @@ class ProblemFacts:
     before: ProblemResult
     after: ProblemResult
     flip: Flip | None
+    routed: bool = True
+    """False where the method's router left it to the baseline."""
 
     @property
     def missed(self) -> bool:
@@ -74,6 +76,7 @@ def per_problem(
             ProblemResult(ends[problem][0], *base.scores[problem]),
             ProblemResult(ends[problem][1], *method.scores[problem]),
             flipped.get(problem),
+            routed=not left_to_baseline(base, method.attempts[problem]),
         )
         for problem in chosen[:most]
     ]

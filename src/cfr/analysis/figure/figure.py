@@ -41,6 +41,8 @@ class Figure:
     png: bytes
     """On white."""
     notes: tuple[str, ...] = ()
+    long: bool = False
+    """Whether a page folds it: it is tall, and not what most readers look for."""
 
 
 def save(figure: Figure, folder: Path) -> tuple[Path, Path]:

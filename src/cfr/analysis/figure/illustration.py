@@ -146,7 +146,8 @@ def grid_figures(study: Study) -> Iterator[Figure]:
     for one in solve_rates(study):
         title = ", ".join(filter(None, (benchmark_label(one.benchmark), _model_title(one.model))))
         figure = draw_grid(title, one.problems, one.methods, one.shares)
-        yield from filter(None, [figure])
+        if figure:
+            yield replace(figure, long=True)
 
 
 def category_figures(study: Study, method: str, baseline: str) -> Iterator[Figure]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,6 +10,7 @@ from cfr.analysis.audit.error_rule import DEFAULT_RULE, ErrorRule
 from cfr.analysis.audit.manual.label import Label
 from cfr.analysis.audit.routing import RouterAudit, audit_router
 from cfr.analysis.figure.figure import Figure
+from cfr.analysis.report.verdict import best_supported
 from cfr.analysis.statistics.comparison import (
     Comparison,
     ComparisonError,
@@ -19,7 +20,13 @@ from cfr.analysis.statistics.comparison import (
     constrained_method,
     find_baseline,
 )
-from cfr.analysis.study.family import check_variants, find_variant
+from cfr.analysis.study.family import (
+    CFR,
+    ROUTED_CFR,
+    check_variants,
+    family_of,
+    find_variant,
+)
 from cfr.analysis.study.study import Study
 
 __all__ = ["ReportContext", "ReportOptions"]
@@ -52,7 +59,17 @@ class ReportContext:
         self._chosen = check_variants(study, options.variants)
         # A study without Direct CoT still has much to show; each comparison says what it lacks.
         self.baseline = find_baseline(study, options.baseline, self._chosen)
-        self.method = constrained_method(study, self.baseline, options.method, self._chosen)
+        self.method = self._closer_look()
+
+    def _closer_look(self) -> str:
+        """Find the method to look at closely: as named, Routed-CFR, CFR, or the best supported."""
+        wanted = self.options.method
+        found = constrained_method(self.study, self.baseline, wanted, self._chosen)
+        families = {arm.method: family_of(arm) for arm in self.study.arms}
+        best = [best_supported(comparison) for comparison in self.compared[0]]
+        if wanted or families.get(found) in (ROUTED_CFR, CFR) or not best:
+            return found
+        return min(best, key=lambda pair: pair.p_holm).method
 
     @cached_property
     def compared(self) -> tuple[tuple[Comparison, ...], str]:
@@ -60,14 +77,23 @@ class ReportContext:
 
         The paper has a table of its own for each model, too.
         """
-        main, found, why = self.study.primary_only(), list[Comparison](), ""
+        return self._by_model[0], "".join([*self.uncompared.values()][-1:])
+
+    @property
+    def uncompared(self) -> Mapping[str, str]:
+        """The models with which nothing can be compared, and why."""
+        return self._by_model[1]
+
+    @cached_property
+    def _by_model(self) -> tuple[tuple[Comparison, ...], Mapping[str, str]]:
+        main, found, reasons = self.study.primary_only(), list[Comparison](), dict[str, str]()
         for model in main.names("model"):
             try:
                 here = main.only(model=[model])
                 found.append(compare(here, self.baseline, (), self.options.plan))
             except ComparisonError as error:
-                why = str(error)
-        return tuple(found), why
+                reasons[model] = str(error)
+        return tuple(found), reasons
 
     def variant(self, family: str) -> str | None:
         """Find the method that stands for a family: one that was named, or else by rule."""

@@ -9,7 +9,8 @@ from cfr.analysis.audit.case import CaseAttempt, CaseStudy
 from cfr.analysis.figure.figure import save
 from cfr.analysis.notation import several
 from cfr.analysis.report.page import report_html
-from cfr.analysis.report.report import Report, Section
+from cfr.analysis.report.report import Report
+from cfr.analysis.report.section import Section
 from cfr.analysis.table.table import markdown_text, to_latex, to_markdown
 from cfr.error import OutputError
 from cfr.file.atomic import atomic_file
@@ -60,11 +61,13 @@ def _section(section: Section) -> list[str]:
         for figure in section.figures
     ]
     paper = [to_markdown(table).rstrip() for table in section.published]
-    return [f"## {section.title}", *filter(None, [claims]), *tables, *figures, *paper]
+    notes = [markdown_text(note) for note in section.notes]
+    return [f"## {section.title}", *filter(None, [claims]), *notes, *tables, *figures, *paper]
 
 
 def _case(case: CaseStudy) -> str:
-    head = f"#### {markdown_text(case.title)} ({case.change})"
+    named = f"{case.opening} ({case.title})" if case.opening else case.title
+    head = f"#### {markdown_text(named)}: {case.change}"
     gold = f"Gold answer: {markdown_text(case.gold or 'not given')}."
     return "\n\n".join(
         [head, markdown_text(case.text), gold, _attempt(case.baseline), _attempt(case.method)]

@@ -14,9 +14,11 @@ from cfr.analysis.audit.stage1.gold import gold_quality
 from cfr.analysis.figure import illustration
 from cfr.analysis.figure.figure import Caption, Figure
 from cfr.analysis.report.context import ReportContext, ReportOptions
-from cfr.analysis.report.headline import headline, headline_pairs
 from cfr.analysis.report.provenance import about, title
-from cfr.analysis.study.family import CFR, ROUTED_CFR, variant_notes
+from cfr.analysis.report.section import Section, filled, left_out
+from cfr.analysis.report.verdict import best_supported, no_verdict, verdict, verdict_note
+from cfr.analysis.statistics.comparison import Comparison
+from cfr.analysis.study.family import CFR, ROUTED_CFR, name_notes, variant_notes, with_short_names
 from cfr.analysis.study.study import Study, StudyError
 from cfr.analysis.table.accuracy import main_table, routing_table, scores_table
 from cfr.analysis.table.categories import categories_table
@@ -35,7 +37,7 @@ from cfr.analysis.table.paired_comparison import paired_table
 from cfr.analysis.table.per_problem import per_problem_tables
 from cfr.analysis.table.published import published
 from cfr.analysis.table.robustness import robustness_table
-from cfr.analysis.table.router_agreement import routers_table
+from cfr.analysis.table.router_agreement import ONE_ROUTER, routers_table
 from cfr.analysis.table.routing import (
     cofire_table,
     convention_table,
@@ -46,8 +48,9 @@ from cfr.analysis.table.settings import settings_table
 from cfr.analysis.table.table import Table
 from cfr.analysis.table.token_ratio import ratios_table
 
-__all__ = ["Report", "Section", "assemble"]
+__all__ = ["Report", "assemble"]
 
+_VERDICT = "verdict"
 _MOST_OF_A_KIND = 8
 _OF_ONE_METHOD = (
     *("main", "generalization", "tokens-by-model", "cofire", "categories", "outcomes", "errors"),
@@ -64,19 +67,6 @@ _NO_TEXTS = (
     "The audit of the router needs the problems' texts, which these data do not have: give the "
     "store itself, or an export of it without --outcomes."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A part of a report."""
-
-    name: str
-    title: str
-    claims: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
-    figures: tuple[Figure, ...] = ()
-    published: tuple[Table, ...] = ()
-    """What the paper printed in the place of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,40 +96,62 @@ def assemble(
     """Make a report; ``progress`` hears the title of each part before it is made."""
     if not any(arm.scores for arm in study.arms):
         raise StudyError(f"{study.source}: no judged attempts yet; run 'cfr eval' first")
+    study = with_short_names(study)
     context = ReportContext(study, options)
-    sections: list[Section] = []
+    made: list[Section] = []
     for heading, build in _SECTIONS.items():
         progress(heading)
-        section = build(context, heading)
-        tables = (_naming_variants(context, table) for table in section.tables)
-        section = replace(section, tables=tuple(tables))
-        if section.tables or section.figures or section.claims:
-            sections.append(section)
+        made.append(build(context, heading))
+    missing = left_out(made, keep=_VERDICT)
+    shown = [
+        _naming_variants(context, filled(s)) for s in made if s.name == _VERDICT or not s.empty
+    ]
+    sections = (*shown, *([missing] if missing.claims or missing.published else []))
     progress("Cases")
     chosen = cases(study, context.baseline, context.method, options.cases)
-    return Report(title(study), about(study), tuple(sections), tuple(chosen), _cases_note(context))
+    return Report(title(study), about(study), sections, tuple(chosen), _cases_note(context))
+
+
+def _verdict(context: ReportContext, title: str) -> Section:
+    """Say first what is found: a sentence for each model, and every comparison drawn."""
+    comparisons, _ = context.compared
+    said = [claim for one in comparisons for claim in _verdicts(context, one)]
+    said += [no_verdict(model, why) for model, why in context.uncompared.items()]
+    drawings = [
+        partial(illustration.forest_figure, one, Caption(table.name, table.title))
+        for one, table in zip(comparisons, _paired_tables(context), strict=True)
+    ]
+    notes = (verdict_note(comparisons),) if comparisons else ()
+    return Section(_VERDICT, title, tuple(said), figures=context.draw(*drawings), notes=notes)
+
+
+def _verdicts(context: ReportContext, comparison: Comparison) -> Iterator[str]:
+    """Give a model's verdict, and that on the method that the report looks at if it is another."""
+    named = context.method if context.options.method else ""
+    compared = {pair.method for pair in comparison.pairs}
+    yield verdict(comparison, named if named in compared else "")
+    if best_supported(comparison).method != context.method in compared and not named:
+        yield verdict(comparison, context.method)
 
 
 def _overview(context: ReportContext, title: str) -> Section:
-    comparisons, why = context.compared
-    named = len(comparisons) > 1
-    said = [headline(p, named=named) for one in comparisons for p in headline_pairs(one)] or [why]
     study = context.study
-    tables = (scores_table(study), benchmarks_table(study), settings_table(study))
-    paper = _paper("benchmarks", "api-settings")
-    return Section("overview", title, tuple(said), tables, published=paper)
+    scores = scores_table(study)
+    scores = replace(scores, notes=(*scores.notes, *name_notes(study)))
+    tables = (scores, benchmarks_table(study), settings_table(study))
+    return Section("overview", title, (), tables, published=_paper("benchmarks", "api-settings"))
 
 
 def _main(context: ReportContext, title: str) -> Section:
     study, baseline, method = context.study, context.baseline, context.method
-    figures = context.draw(
-        lambda: illustration.gains_figure(context.pairs),
-        lambda: illustration.applicability_figure(context.pairs),
-    )
+    by_model, by_benchmark = illustration.gains_figure, illustration.applicability_figure
+    one_model = len({pair.model for pair in context.pairs}) < 2  # the two would show the same
+    drawings = [by_benchmark] if one_model else [by_model, by_benchmark]
+    figures = context.draw(*(partial(draw, context.pairs) for draw in drawings))
     tables = (main_table(study, baseline, method), generalization_table(study, baseline, method))
     names = ("main", "additional", "olympiadbench", "gains-by-model", "applicability")
     said = () if context.pairs else (f"No gain to draw: {absent(method, baseline)}",)
-    return Section("main", title, said, _filled(*tables), figures, _paper(*names))
+    return Section("main", title, said, tables, figures, _paper(*names))
 
 
 def _prompting(context: ReportContext, title: str) -> Section:
@@ -155,25 +167,18 @@ def _prompting(context: ReportContext, title: str) -> Section:
     ratios = (ratios_table(one, named=len(comparisons) > 1) for one in comparisons)
     figures = context.draw_all(lambda: illustration.frontier_figures(study))
     names = ("prompting", "prompting-comparison", "tokens-by-model")
-    filled = _filled(*tables, *ratios)
-    return Section("prompting", title, (), filled, figures, _paper(*names))
+    return Section("prompting", title, (), (*tables, *ratios), figures, _paper(*names))
 
 
 def _paired(context: ReportContext, title: str) -> Section:
-    comparisons, why = context.compared
-    tables = [paired_table(one, named=len(comparisons) > 1) for one in comparisons]
-    drawings = [
-        partial(illustration.forest_figure, one, Caption(table.name, table.title))
-        for one, table in zip(comparisons, tables, strict=True)
-    ]
-    return Section(
-        "paired",
-        title,
-        () if comparisons else (why,),
-        tuple(tables),
-        context.draw(*drawings),
-        _paper("paired-deepseek", "paired-qwen"),
-    )
+    tables, (_, why) = _paired_tables(context), context.compared
+    paper = _paper("paired-deepseek", "paired-qwen")
+    return Section("paired", title, () if tables else (why,), tables, published=paper)
+
+
+def _paired_tables(context: ReportContext) -> tuple[Table, ...]:
+    comparisons, _ = context.compared
+    return tuple(paired_table(one, named=len(comparisons) > 1) for one in comparisons)
 
 
 def _routing(context: ReportContext, title: str) -> Section:
@@ -185,17 +190,22 @@ def _routing(context: ReportContext, title: str) -> Section:
         patterns_table(audit),
         convention_table(audit),
         cofire_table(study, audit, context.method, baseline, context.options.labels),
-        routers_table(compare_routers(study, audit)),
+        _several_routers(routers_table(compare_routers(study, audit))),
     )
-    figures = context.draw(
-        lambda: illustration.flow_figure(study, context.method),
-        lambda: illustration.cloud_figure(audit),
-    )
+    # The protocol is Routed-CFR's: without it or CFR there is no way through it to draw.
+    flow = partial(illustration.flow_figure, study, context.method)
+    cloud = partial(illustration.cloud_figure, audit)
+    figures = context.draw(*([flow, cloud] if routed or always else [cloud]))
     names = ("routing-ablation", "router-rates", "router-patterns", "router-convention")
     paper = _paper(*names, "cofire", "router-ablation")
     if not audit.families:
-        return Section("routing", title, (_NO_TEXTS,), _filled(ablation), figures, paper)
-    return Section("routing", title, (), _filled(ablation, *audits), figures, paper)
+        return Section("routing", title, (_NO_TEXTS,), (ablation,), figures, paper)
+    return Section("routing", title, (), (ablation, *audits), figures, paper)
+
+
+def _several_routers(table: Table) -> Table:
+    """Empty a table that has the reference alone: it compares nothing."""
+    return table if len(table.rows) > 1 else replace(table, rows=(), notes=(ONE_ROUTER,))
 
 
 def _stage1(context: ReportContext, title: str) -> Section:
@@ -213,7 +223,7 @@ def _stage1(context: ReportContext, title: str) -> Section:
     )
     paper = _paper("extraction-reliability", "parsing", "categories")
     said = (f"Marks on attempts that are not in these data: {strangers:,}.",) if strangers else ()
-    return Section("stage-1", title, said, _filled(*tables), figures, paper)
+    return Section("stage-1", title, said, tables, figures, paper)
 
 
 def _errors(context: ReportContext, title: str) -> Section:
@@ -227,12 +237,12 @@ def _errors(context: ReportContext, title: str) -> Section:
     )
     figures = context.draw_all(lambda: islice(illustration.grid_figures(study), _MOST_OF_A_KIND))
     sets = len({(arm.benchmark, arm.model) for arm in study.main_arms() if arm.scores})
-    left_out = (_LEFT_OUT,) if sets > _MOST_OF_A_KIND else ()
+    more = (_LEFT_OUT,) if sets > _MOST_OF_A_KIND else ()
     problems = ("aime24-qwen", "aime25-deepseek", "aime25-qwen", "aime26-deepseek", "aime26-qwen")
     paper = _paper(
         "outcomes", "errors", "fixes", *(f"problems-{name}" for name in problems), "cases"
     )
-    return Section("errors", title, left_out, _filled(*tables), figures, paper)
+    return Section("errors", title, more, tables, figures, paper)
 
 
 def _robustness(context: ReportContext, title: str) -> Section:
@@ -241,7 +251,8 @@ def _robustness(context: ReportContext, title: str) -> Section:
 
 
 _SECTIONS: dict[str, Callable[[ReportContext, str], Section]] = {
-    "What the data show": _overview,
+    "What the data show": _verdict,
+    "Scores and settings": _overview,
     "Main results": _main,
     "All methods, and what they cost": _prompting,
     "Paired statistics": _paired,
@@ -256,19 +267,20 @@ def _paper(*names: str) -> tuple[Table, ...]:
     return tuple(published(name).to_table() for name in names)
 
 
-def _naming_variants(context: ReportContext, table: Table) -> Table:
-    """Say under a table which variants it is about, where the study has several of a family."""
-    methods: tuple[str | None, ...] = ()
-    if table.name in _OF_ONE_METHOD:
-        methods = (context.baseline, context.method)
-    elif table.name in _OF_FAMILIES:
-        methods = (context.baseline, context.variant(ROUTED_CFR), context.variant(CFR))
-    return replace(table, notes=(*table.notes, *variant_notes(context.study, methods)))
-
-
-def _filled(*tables: Table) -> tuple[Table, ...]:
-    """Keep the tables that have rows; an empty one is kept for the sentence that says why."""
-    return tuple(table for table in tables if table.rows or table.notes)
+def _naming_variants(context: ReportContext, section: Section) -> Section:
+    """Say once in a section which variants it is about, where the study has several of a family."""
+    said: set[str] = set()
+    tables: list[Table] = []
+    for table in section.tables:
+        methods: tuple[str | None, ...] = ()
+        if table.name in _OF_ONE_METHOD:
+            methods = (context.baseline, context.method)
+        elif table.name in _OF_FAMILIES:
+            methods = (context.baseline, context.variant(ROUTED_CFR), context.variant(CFR))
+        notes = [note for note in variant_notes(context.study, methods) if note not in said]
+        tables.append(replace(table, notes=(*table.notes, *notes)))
+        said.update(notes)
+    return replace(section, tables=tuple(tables))
 
 
 def _cases_note(context: ReportContext) -> str:
@@ -276,5 +288,6 @@ def _cases_note(context: ReportContext) -> str:
     return (
         f"Problems on which {method} and {base} differ: those whose share of right runs changed "
         "most, as many fixed as broken where there are enough. Chosen by this rule, not by hand, "
-        "and grouped by the kind of constraint that dominates the problem."
+        "and grouped by the kind of constraint that dominates the problem. Problems that a router "
+        "left to the baseline are neither fixed nor broken and are not among them."
     )

@@ -3,12 +3,15 @@
 ``cfr``, ``cfr(reply=json)`` and ``CFR (always-on)`` are one family. Where a table needs one method
 of a family and a study has several variants, one stands for it: the one that was chosen, otherwise
 the bare name, otherwise the one with most judged attempts, and of equals the first stored.
+Where variants stand side by side, their short names have the options that tell them apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
+from itertools import combinations
 from typing import Final
 
 from cfr.analysis.study.study import Arm, Study, StudyError
@@ -23,13 +26,18 @@ __all__ = [
     "family_named",
     "family_of",
     "find_variant",
+    "name_notes",
+    "short_names",
     "variant_notes",
     "variants",
+    "with_short_names",
 ]
 
 CFR: Final = "cfr"
 ROUTED_CFR: Final = "routed-cfr"
 SELF_CONSISTENCY: Final = "self-consistency"
+_MOST_OPTIONS: Final = 10
+"""Methods with more options than this keep them all in their names."""
 
 
 def family_of(arm: Arm) -> str:
@@ -115,3 +123,66 @@ def variant_notes(
                 f"{', '.join(others)} ({option} chooses)."
             )
     return tuple(notes)
+
+
+def with_short_names(study: Study) -> Study:
+    """Give each method of a study the shortest name that tells it from the others."""
+    names = short_names(study)
+    return replace(study, arms=tuple(replace(a, short_name=names[a.method]) for a in study.arms))
+
+
+def short_names(study: Study) -> dict[str, str]:
+    """Name each method by its label, with those options alone that tell it from its variants.
+
+    Of several choices of options that would do, it is the one that takes the least room.
+    """
+    labels = {arm.method: arm.label for arm in study.arms}
+    names: dict[str, str] = {}
+    for label in dict.fromkeys(labels.values()):
+        alike = {name: _options(name) for name, own in labels.items() if own == label}
+        told = _told_apart(alike) if len(alike) > 1 else dict.fromkeys(alike, "")
+        names |= {
+            name: f"{label} [{options}]" if options else label for name, options in told.items()
+        }
+    return names
+
+
+def name_notes(study: Study) -> tuple[str, ...]:
+    """Say in full what short names stand for, where they leave options out."""
+    told = {
+        arm.name: arm.method
+        for arm in study.arms
+        if arm.name != replace(arm, short_name="").name.replace(",", ", ")
+    }
+    said = "; ".join(f"{name} is {method}" for name, method in told.items())
+    return (f"Names have the options that tell variants apart. In full: {said}.",) if told else ()
+
+
+def _told_apart(alike: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Write the options that tell methods apart; their full names where options do not."""
+    keys = list(dict.fromkeys(key for options in alike.values() for key in options))
+    choices = (
+        {
+            name: ", ".join(f"{k}={options[k]}" for k in chosen if k in options)
+            for name, options in alike.items()
+        }
+        for size in range(1, len(keys) + 1 if len(keys) <= _MOST_OPTIONS else 1)
+        for chosen in combinations(keys, size)
+    )
+    distinct = (told for told in choices if len({*told.values()}) == len(alike))
+    return min(
+        distinct, key=lambda told: sum(map(len, told.values())), default={n: n for n in alike}
+    )
+
+
+def _options(method: str) -> dict[str, str]:
+    """Split ``name(a=1,b=c(d=2))`` into its own options, in order; inner ones stay whole."""
+    options, depth = [""], 0
+    for character in method.partition("(")[2].removesuffix(")"):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and not depth:
+            options.append("")
+        else:
+            options[-1] += character
+    pairs = (option.strip().partition("=") for option in options if option.strip())
+    return {key: value for key, _, value in pairs}

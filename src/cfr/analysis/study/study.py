@@ -106,12 +106,13 @@ class Arm:
     attempts: dict[str, list[Attempt]] = field(default_factory=dict[str, list[Attempt]])
     """By problem; the runs of each in order."""
     stages: dict[str, StageCost] = field(default_factory=dict[str, StageCost])
+    short_name: str = ""
 
     @property
     def name(self) -> str:
-        """The method as a table prints it: its label, with its options where it has any."""
+        """The method as a table prints it: a short name, or its label with all its options."""
         options = self.method.partition("(")[2].removesuffix(")")
-        return f"{self.label} [{options}]" if options else self.label
+        return self.short_name or (f"{self.label} [{options}]" if options else self.label)
 
     @property
     def key(self) -> tuple[str, str, str, str]:

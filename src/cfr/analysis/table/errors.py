@@ -16,7 +16,7 @@ from cfr.analysis.notation import percent, several, share
 from cfr.analysis.statistics.subset import BASELINE, pairs_by_model
 from cfr.analysis.study.study import Study, benchmark_label, model_label
 from cfr.analysis.table.gain import absent
-from cfr.analysis.table.note import RIGHT_RULES, unequal_runs
+from cfr.analysis.table.note import RIGHT_RULES, not_routed, unequal_runs
 from cfr.analysis.table.table import Column, Row, Table, row
 
 __all__ = ["errors_table", "fixes_table"]
@@ -26,6 +26,7 @@ _ALWAYS: Final[tuple[Mistake, ...]] = (
     *("arithmetic", "no_answer", "other"),
 )
 """Classes that are shown even where nobody made such an error."""
+_NOT_COUNTED: Final = " and is not counted here"
 
 
 def errors_table(
@@ -41,7 +42,8 @@ def errors_table(
         *(Column("Problems", group="Introduced"), Column("Share", group="Introduced")),
     )
     rows = (line for one in both for line in _rows(one.model, found))
-    notes = (*_notes(found, rule), *unequal_runs(both, rule.right))
+    chance = not_routed(both, rule.right, _NOT_COUNTED)
+    notes = (*_notes(found, rule), *chance, *unequal_runs(both, rule.right))
     return Table(
         "errors",
         f"Errors of {names[0]} that {names[1]} fixes, and those that it introduces",
@@ -108,12 +110,13 @@ def fixes_table(
         "All benchmarks" if one is None else benchmark_label(one) or "This set" for one in shown
     )
     names = both[0].names if both else (baseline, method)
+    chance = not_routed(both, rule.right, _NOT_COUNTED)
     return Table(
         "fixes",
         f"Constraints in the errors of {names[0]} that {names[1]} fixes, all models together",
         (Column("Constraint", "left"), *map(Column, titles)),
         tuple(_fix_rows(shown, counts)) if both else (),
-        notes=(_FIXES, RIGHT_RULES[rule.right]) if both else (absent(method, baseline),),
+        notes=(_FIXES, RIGHT_RULES[rule.right], *chance) if both else (absent(method, baseline),),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from cfr.analysis.audit.error_rule import RightRule
+from cfr.analysis.audit.outcomes import changed_by_chance
 from cfr.analysis.notation import percent, several
 from cfr.analysis.statistics.subset import ModelPairs
 from cfr.analysis.study.by_model import ModelArms, count_statuses, sizes_by_benchmark
@@ -16,6 +17,7 @@ __all__ = [
     "ACCURACY_INTERVAL",
     "GAIN_INTERVAL",
     "RIGHT_RULES",
+    "not_routed",
     "size_note",
     "status_note",
     "unequal_runs",
@@ -45,6 +47,17 @@ def unequal_runs(found: Sequence[ModelPairs], rule: RightRule) -> Iterator[str]:
                 f"{model_label(model)} on {benchmark_label(base.benchmark) or 'this set'}: up "
                 f"to {several(base.runs, 'run')} before and {arm.runs} after, so chances differ."
             )
+
+
+def not_routed(found: Sequence[ModelPairs], rule: RightRule, how: str) -> Iterator[str]:
+    """Say how many problems changed sides that the method's router left to the baseline."""
+    pairs = [pair for one in found for pair in one.pairs]
+    if count := sum(changed_by_chance(*pair, rule) for pair in pairs):
+        base, method = found[0].names
+        yield (
+            f"{several(count, 'problem')} that changed sides {'was' if count == 1 else 'were'} not "
+            f"routed: {method} solves such a problem as {base} does, so it changed by chance{how}."
+        )
 
 
 def status_note(arms: Iterable[Arm]) -> str:

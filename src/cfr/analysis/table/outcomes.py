@@ -9,7 +9,7 @@ from cfr.analysis.audit.outcomes import Outcomes, outcomes
 from cfr.analysis.statistics.subset import BASELINE, pairs_by_model
 from cfr.analysis.study.study import Study, benchmark_label, model_label, pooled_label
 from cfr.analysis.table.gain import absent
-from cfr.analysis.table.note import RIGHT_RULES, unequal_runs
+from cfr.analysis.table.note import RIGHT_RULES, not_routed, unequal_runs
 from cfr.analysis.table.table import Column, Row, Table, row
 
 __all__ = ["outcomes_table"]
@@ -26,7 +26,8 @@ def outcomes_table(
         *(Column("✓✓", group="Both"), Column("✗✓", group="Gained")),
         *(Column("✓✗", group="Lost"), Column("✗✗", group="Neither")),
     )
-    notes = (RIGHT_RULES[rule.right], *unequal_runs(both, rule.right))
+    chance = not_routed(both, rule.right, "; it is counted here all the same")
+    notes = (RIGHT_RULES[rule.right], *chance, *unequal_runs(both, rule.right))
     return Table(
         "outcomes",
         f"Outcomes of problems: {names[0]} before, {names[1]} after",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cfr.analysis.notation import decimal, p_value, several, span
+from cfr.analysis.notation import decimal, exact_p, p_value, several, span
 from cfr.analysis.statistics.comparison import Comparison, Pair
 from cfr.analysis.statistics.paired import fewest_changes
 from cfr.analysis.study.study import model_label
@@ -66,7 +66,6 @@ def _heading(pair: Pair, setting: str) -> str:
 
 
 def _row(pair: Pair) -> Row:
-    p = Cell(p_value(pair.p_holm), bold=pair.significant)
     return row(
         Cell(pair.where or "all", bold=bool(pair.pooled)),
         f"{pair.n:,}",
@@ -75,8 +74,8 @@ def _row(pair: Pair) -> Row:
         decimal(pair.after),
         delta(pair.gain, pair.interval),
         f"{pair.improved} / {pair.tied} / {pair.degraded}",
-        p_value(pair.p),
-        p,
+        Cell(p_value(pair.p), exact=exact_p(pair.p)),
+        Cell(p_value(pair.p_holm), bold=pair.significant, exact=exact_p(pair.p_holm)),
         pair.test,
         decimal(pair.detectable),
     )

@@ -76,6 +76,8 @@ def _mark(result: ProblemResult) -> str:
 
 
 def _fix(one: ProblemFacts) -> Cell:
+    if not one.routed:
+        return Cell("not routed", tone="muted")
     if one.flip is None:
         return Cell("Reasoning error" if one.missed else NONE)
     if one.flip.fixed:
@@ -93,7 +95,9 @@ def _notes(found: PerProblem, rule: ErrorRule) -> Iterator[str]:
         f"none critical; domain only where there is no other. Where Stage 1 names none, {cues}"
     )
     yield f"Constraint: {stage1 if found.by_stage1 else cues}."
-    if any(one.missed for one in found.shown):
+    if not all(one.routed for one in found.shown):
+        yield f"Not routed: {method} solves it as {base} does; where they differ, it is by chance."
+    if any(one.missed and one.routed for one in found.shown):
         yield "Reasoning error: both have it wrong, whatever their answers (the paper's word)."
     if found.left_out:
         yield (

@@ -6,13 +6,16 @@ Paper: appendix "Router Ablation: Regex vs. LLM Router".
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from cfr.analysis.audit.router_agreement import REGEX_ROUTER, RouterRow, Routers
 from cfr.analysis.notation import NONE, decimal, several
 from cfr.analysis.study.study import model_label
 from cfr.analysis.table.table import Column, Row, Table, row
 
-__all__ = ["routers_table"]
+__all__ = ["ONE_ROUTER", "routers_table"]
+
+ONE_ROUTER: Final = "No method of this study has another router; run llm-router to compare."
 
 
 def routers_table(routers: Routers) -> Table:
@@ -53,7 +56,7 @@ def _notes(routers: Routers) -> Iterator[str]:
             "measure of which router is better."
         )
     if len(routers.rows) == 1:
-        yield "No method of this study has another router; run llm-router to compare."
+        yield ONE_ROUTER
     yield (
         "Tokens, latency and cost are means for one decision; a call's latency includes the time "
         "it waited for others. Regular expressions are not timed here, so that the same data give "

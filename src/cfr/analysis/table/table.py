@@ -33,6 +33,8 @@ class Cell:
     text: str
     bold: bool = False
     tone: Tone = "plain"
+    exact: str = ""
+    """What LaTeX and programs get in its place, where people are told it in fewer digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class Table:
             "name": self.name,
             "title": self.title,
             "columns": [f"{c.group} {c.title}".strip() for c in self.columns],
-            "rows": [[cell.text for cell in line.cells] for line in self.rows],
+            "rows": [[cell.exact or cell.text for cell in line.cells] for line in self.rows],
             "notes": [*self.notes],
             "paper": [*self.paper],
         }
@@ -198,7 +200,8 @@ def group_spans(columns: Sequence[Column]) -> list[tuple[int, int, str]]:
 
 
 def _latex_cell(cell: Cell) -> str:
-    return rf"\textbf{{{_tex(cell.text)}}}" if cell.bold else _tex(cell.text)
+    text = _tex(cell.exact or cell.text)
+    return rf"\textbf{{{text}}}" if cell.bold else text
 
 
 def _ampersands(cells: Iterable[str]) -> str:
