@@ -13,6 +13,7 @@ import click
 from cfr.cli.option import (
     SEED,
     call_timeout_option,
+    columns_option,
     grouped,
     max_reply_bytes_option,
     max_tokens_option,
@@ -20,6 +21,7 @@ from cfr.cli.option import (
     number_or_none,
     store_option,
 )
+from cfr.cli.output import print_note
 from cfr.error import CfrError, InputError
 
 if TYPE_CHECKING:
@@ -109,12 +111,14 @@ _run_settings: Final = grouped(
 @click.argument("benchmarks", nargs=-1, metavar="[BENCHMARK|FILE|EXPERIMENT.toml]...")
 @_grid_options
 @_run_settings
+@columns_option
 @model_options
 @click.option("--quiet", is_flag=True, help="Write no progress, only the summary.")
 def command(
     benchmarks: tuple[str, ...],
     changes: Changes,
     options: RunOptions,
+    columns: dict[str, str],
     ref: ModelRef,
     *,
     quiet: bool,
@@ -127,9 +131,10 @@ def command(
     \b
     cfr eval aime24 aime25 --method direct --method routed-cfr --model deepseek-chat --runs 4
     cfr eval my-problems.jsonl --method cfr --runs 1 --limit 20
+    cfr eval exam.csv --columns problem=question,answer=solution
     cfr eval experiments/main.toml --store results.db
     """
-    experiment = _experiment(benchmarks, changes)
+    experiment = _with_files(_experiment(benchmarks, changes), columns, quiet=quiet)
 
     from cfr.cli.console import SafeConsole
     from cfr.cli.live import TerminalWatcher, ratios, results
@@ -156,3 +161,20 @@ def _experiment(benchmarks: tuple[str, ...], changes: Changes) -> Experiment:
     if files:
         return read_experiment(Path(files[0]), changes)
     return Experiment().changed(replace(changes, benchmarks=benchmarks))
+
+
+def _with_files(experiment: Experiment, columns: dict[str, str], *, quiet: bool) -> Experiment:
+    """Load the user's own files, and say what was taken from each."""
+    from cfr.benchmark import load
+    from cfr.benchmark.source import names_rows
+
+    loaded = [
+        load(one, columns=columns) if isinstance(one, str) and names_rows(one) else one
+        for one in experiment.benchmarks
+    ]
+    notes = [one.taken for one in loaded if not isinstance(one, str) and one.taken]
+    if columns and not notes:
+        raise InputError("--columns: goes with a file of problems; none is named")
+    for note in notes if not quiet else ():
+        print_note(note)
+    return replace(experiment, benchmarks=tuple(loaded))

@@ -9,12 +9,15 @@ from typing import Any, Final, TypeAlias
 
 import click
 
+from cfr.error import InputError
+
 __all__ = [
     "SEED",
     "Command",
     "Decorator",
     "bound_options",
     "call_timeout_option",
+    "columns_option",
     "decoding_options",
     "grouped",
     "json_option",
@@ -167,6 +170,28 @@ bound_options: Final = grouped(
 store_option: Final = click.option(
     "--store", default="runs.db", show_default=True, help="A file, or postgresql://…."
 )
+
+
+def _read_columns(_: object, __: object, given: tuple[str, ...]) -> dict[str, str]:
+    """Read ``problem=question,answer=solution`` as a mapping."""
+    pairs = [pair.partition("=") for one in given for pair in one.split(",")]
+    columns = {name.strip().lower(): column.strip() for name, _, column in pairs}
+    if not all(columns) or not all(columns.values()) or len(columns) < len(pairs):
+        raise InputError(
+            f"--columns {','.join(given)!r}: write each field once and the column that holds it, "
+            "as in problem=question,answer=solution"
+        )
+    return columns
+
+
+columns_option: Final = click.option(
+    "--columns",
+    multiple=True,
+    metavar="FIELD=COLUMN,…",
+    callback=_read_columns,
+    help="Which column of FILE holds what: problem=question,answer=solution,id=….",
+)
+"""The option that names the columns of a file of rows, as a mapping."""
 json_option: Final = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON for programs."
 )
