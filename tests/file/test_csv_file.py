@@ -53,6 +53,17 @@ def test_a_single_column_has_the_delimiter_of_its_ending(tmp_path: Path) -> None
     assert [row.value for row in good(path)] == [{"problem": "One, two; three?"}]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_may_end_in_any_way(tmp_path: Path, end: str) -> None:
+    rows = good(write(tmp_path, end.join(("", "a;b", "1,2,3,4;x", "5;y"))))
+    assert [row.value for row in rows] == [{"a": "1,2,3,4", "b": "x"}, {"a": "5", "b": "y"}]
+
+
+def test_the_line_of_excel_is_no_header(tmp_path: Path) -> None:
+    assert good(write(tmp_path, "sep=;\na;b\n1;2\n")) == [JsonLine(3, {"a": "1", "b": "2"})]
+    assert good(write(tmp_path, "sep=;\n")) == []
+
+
 def test_a_row_with_other_cells_is_bad_alone(tmp_path: Path) -> None:
     bad, row = scan_csv(write(tmp_path, "a,b\n1\n1,2\n"))
     assert isinstance(bad, BadLine)

@@ -71,7 +71,7 @@ _learning_options: Final = grouped(
     metavar="BENCHMARK|FILE",
     help="Has the texts of the problems, where the runs were stored without; repeatable.",
 )
-@columns_option
+@columns_option()
 @_learning_options
 @part_options
 @json_option

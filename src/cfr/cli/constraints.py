@@ -29,7 +29,7 @@ _MARKS: dict[Truth, str] = {"holds": "✓", "violated": "✗", "undecided": "?"}
 @click.command("constraints")
 @click.argument("source", metavar="TEXT|FILE|-")
 @click.option("--answer", help="An answer to check against the constraints of TEXT.")
-@columns_option
+@columns_option()
 @json_option
 def command(source: str, answer: str | None, columns: dict[str, str], *, as_json: bool) -> None:
     """Show what a problem's text demands of any answer; on a file, audit it.

@@ -111,7 +111,7 @@ _run_settings: Final = grouped(
 @click.argument("benchmarks", nargs=-1, metavar="[BENCHMARK|FILE|EXPERIMENT.toml]...")
 @_grid_options
 @_run_settings
-@columns_option
+@columns_option()
 @model_options
 @click.option("--quiet", is_flag=True, help="Write no progress, only the summary.")
 def command(

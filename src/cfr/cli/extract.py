@@ -17,7 +17,7 @@ __all__ = ["command"]
 @click.command("extract")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the rows here.")
-@columns_option
+@columns_option("text=reply,id=…")
 def command(file: Path, output: Path | None, columns: dict[str, str]) -> None:
     """Read the final answer out of each reply of a file.
 

@@ -26,7 +26,7 @@ _FIELDS: Final = RowFields(("pred", "gold", "problem", "truncated", "id"), ("pre
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the rows here.")
 @click.option("--problem", default="", help="The problem's text, for PRED and GOLD.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes (default: one a core).")
-@columns_option
+@columns_option("pred=reply,gold=solution,id=…")
 def command(
     first: str,
     second: str | None,
@@ -53,8 +53,8 @@ def command(
     """
     if second is None:
         _grade_file(good_rows(Path(first), _FIELDS, columns), output, workers)
-    elif output is not None:
-        raise click.UsageError("-o goes with a file, not with PRED and GOLD")
+    elif output is not None or columns:
+        raise click.UsageError("-o and --columns go with a file, not with PRED and GOLD")
     else:
         verdict = grade_reply(first, second, problem)
         print_text(f"{verdict.verdict} ({verdict.tier} tier): {verdict.why}")

@@ -184,14 +184,17 @@ def _read_columns(_: object, __: object, given: tuple[str, ...]) -> dict[str, st
     return columns
 
 
-columns_option: Final = click.option(
-    "--columns",
-    multiple=True,
-    metavar="FIELD=COLUMN,…",
-    callback=_read_columns,
-    help="Which column of FILE holds what: problem=question,answer=solution,id=….",
-)
-"""The option that names the columns of a file of rows, as a mapping."""
+def columns_option(example: str = "problem=question,answer=solution,id=…") -> Decorator:
+    """Make the option that names the columns of a file of rows, as a mapping."""
+    return click.option(
+        "--columns",
+        multiple=True,
+        metavar="FIELD=COLUMN,…",
+        callback=_read_columns,
+        help=f"Which column of FILE holds what: {example}.",
+    )
+
+
 json_option: Final = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON for programs."
 )

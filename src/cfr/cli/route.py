@@ -33,7 +33,7 @@ __all__ = ["command"]
     show_default=True,
     help="Ablation: also route every problem of a file whose name begins with 'aime'.",
 )
-@columns_option
+@columns_option()
 @json_option
 def command(
     source: str, profile: str, convention: str, columns: dict[str, str], *, as_json: bool

@@ -38,7 +38,7 @@ class NoAnswer(CfrError):
     help="direct, cfr, program, vote, …; options in brackets: 'cfr(reply=json)'; auto is what "
     "measured best on the model, else routed-cfr.",
 )
-@columns_option
+@columns_option()
 @model_options
 @decoding_options
 @bound_options

@@ -16,6 +16,7 @@ from cfr.file.printable import printable
 __all__ = ["scan_csv", "spreadsheet_text"]
 
 _DELIMITERS: Final = (",", ";", "\t")
+_FIRST_LINE: Final = re.compile(r"\s*([^\r\n]*)")
 _QUOTED: Final = re.compile(r'"[^"]*"?')
 # What makes a spreadsheet compute a cell instead of showing it (OWASP, CSV Injection), full-width
 # forms included. A mere number is none: it means the same either way.
@@ -31,7 +32,10 @@ def scan_csv(path: Path) -> Iterator[JsonLine | BadLine]:
     delimiter = _delimiter(text, "\t" if ".tsv" in map(str.lower, path.suffixes) else ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        header = [name.strip() for name in next(_filled(reader), list[str]())]
+        first = next(_filled(reader), list[str]())
+        if first[:1] == ["sep="]:  # a line of Excel's own, about what stands between cells
+            first = next(_filled(reader), list[str]())
+        header = [name.strip() for name in first]
         names = [name.lower() for name in header]
         if twice := next((name for name in names if name and names.count(name) > 1), None):
             raise InputError(f"{path}: two columns are called {twice!r}; rename one")
@@ -47,7 +51,8 @@ def _filled(rows: Iterable[list[str]]) -> Iterator[list[str]]:
 
 
 def _delimiter(text: str, usual: str) -> str:
-    header = _QUOTED.sub("", text.lstrip("\r\n").split("\n", 1)[0])
+    first = _FIRST_LINE.match(text)
+    header = _QUOTED.sub("", first[1] if first else "")
     return max((usual, *_DELIMITERS), key=header.count)
 
 
