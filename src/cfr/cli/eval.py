@@ -21,7 +21,6 @@ from cfr.cli.option import (
     number_or_none,
     store_option,
 )
-from cfr.cli.output import print_note
 from cfr.error import CfrError, InputError
 
 if TYPE_CHECKING:
@@ -134,13 +133,13 @@ def command(
     cfr eval exam.csv --columns problem=question,answer=solution
     cfr eval experiments/main.toml --store results.db
     """
-    experiment = _with_files(_experiment(benchmarks, changes), columns, quiet=quiet)
+    experiment, notes = _load_files(_experiment(benchmarks, changes), columns)
 
     from cfr.cli.console import SafeConsole
     from cfr.cli.live import TerminalWatcher, ratios, results
     from cfr.evaluation.evaluate import aevaluate
 
-    watcher = TerminalWatcher(quiet=quiet)
+    watcher = TerminalWatcher(notes, quiet=quiet)
     done = asyncio.run(aevaluate(experiment, model=ref, options=options, watcher=watcher))
     console = SafeConsole()
     console.print(results(done.series))
@@ -163,8 +162,8 @@ def _experiment(benchmarks: tuple[str, ...], changes: Changes) -> Experiment:
     return Experiment().changed(replace(changes, benchmarks=benchmarks))
 
 
-def _with_files(experiment: Experiment, columns: dict[str, str], *, quiet: bool) -> Experiment:
-    """Load the user's own files, and say what was taken from each."""
+def _load_files(experiment: Experiment, columns: dict[str, str]) -> tuple[Experiment, list[str]]:
+    """Load the user's own files; a line about each says what was taken from it."""
     from cfr.benchmark import load
     from cfr.benchmark.source import names_rows
 
@@ -172,9 +171,10 @@ def _with_files(experiment: Experiment, columns: dict[str, str], *, quiet: bool)
         load(one, columns=columns) if isinstance(one, str) and names_rows(one) else one
         for one in experiment.benchmarks
     ]
-    notes = [one.taken for one in loaded if not isinstance(one, str) and one.taken]
-    if columns and not notes:
+    files = [one for one in loaded if not isinstance(one, str)]
+    if columns and not files:
         raise InputError("--columns: goes with a file of problems; none is named")
-    for note in notes if not quiet else ():
-        print_note(note)
-    return replace(experiment, benchmarks=tuple(loaded))
+    names = [one.name for one in files]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"benchmark {twice}: two have this name; rename one, or name it once")
+    return replace(experiment, benchmarks=tuple(loaded)), [one.taken for one in files]
