@@ -1,29 +1,44 @@
+import gzip
 import io
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
-from cfr.benchmark.source import names_file, problem_from, read_gold, read_problems
+from cfr.benchmark.source import (
+    final_part,
+    names_file,
+    names_rows,
+    read_gold,
+    read_problem_file,
+    read_problems,
+)
 from cfr.error import InputError
-from cfr.file.jsonl import JsonLine
 from cfr.problem import Json, Problem
 
 
+def read_line(tmp_path: Path, row: dict[str, Json]) -> Problem:
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n" * 6 + json.dumps(row))
+    (problem,) = read_problem_file(path).problems
+    return problem
+
+
 def test_text_is_the_problem_itself() -> None:
-    assert read_problems(" What is {x}? \n") == [Problem("What is {x}?")]
+    assert read_problems(" What is {x}? \n").problems == [Problem("What is {x}?")]
 
 
 def test_a_file_is_one_problem(tmp_path: Path) -> None:
     path = tmp_path / "p.txt"
     path.write_text("What is $2+2$?\n")
-    assert read_problems(str(path)) == [Problem("What is $2+2$?")]
+    assert read_problems(str(path)).problems == [Problem("What is $2+2$?")]
 
 
 def test_json_lines_are_many(tmp_path: Path) -> None:
     path = tmp_path / "aime99.jsonl"
     path.write_text('{"id": "a", "problem": "P", "answer": 7}\n{"question": "Q"}\n')
-    assert read_problems(str(path)) == [
+    assert read_problems(str(path)).problems == [
         Problem("P", "a", "7", "aime99"),
         Problem("Q", "2", None, "aime99"),
     ]
@@ -31,7 +46,7 @@ def test_json_lines_are_many(tmp_path: Path) -> None:
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("Is π > 3?".encode())))
-    assert read_problems("-") == [Problem("Is π > 3?")]
+    assert read_problems("-").problems == [Problem("Is π > 3?")]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
     with pytest.raises(InputError, match="standard input, line 1: not UTF-8"):
         read_problems("-")
@@ -70,6 +85,10 @@ def test_files_without_problems(tmp_path: Path) -> None:
     [
         ("missing.txt", True),
         ("dir/missing.jsonl", True),
+        ("my missing.csv", True),
+        ("missing.json.gz", True),
+        ("Is it\nin x.csv", False),
+        ("Look into notes.txt", False),
         ("Compute 2.5", False),
         ("2+2", False),
         ("x" * 5_000, False),
@@ -123,15 +142,16 @@ def test_a_gold_answer_that_is_none(value: Json) -> None:
         ({"answer": False}, "'answer' must be a text or a number, or a list of these, not False"),
     ],
 )
-def test_a_row_that_no_store_takes_is_named(row: dict[str, Json], said: str) -> None:
+def test_a_row_that_no_store_takes_is_named(
+    row: dict[str, Json], said: str, tmp_path: Path
+) -> None:
     with pytest.raises(InputError, match=rf"x\.jsonl, line 7: {said}"):
-        problem_from(JsonLine(7, {"problem": "P"} | row), Path("x.jsonl"))
+        read_line(tmp_path, {"problem": "P"} | row)
 
 
 @pytest.mark.parametrize(("given", "name"), [(3, "3"), (1.5, "1.5"), ("", "7"), (None, "7")])
-def test_a_problem_without_a_name_goes_by_its_line(given: Json, name: str) -> None:
-    row = JsonLine(7, {"problem": "P", "id": given})
-    assert problem_from(row, Path("x.jsonl")).id == name
+def test_a_problem_without_a_name_goes_by_its_line(given: Json, name: str, tmp_path: Path) -> None:
+    assert read_line(tmp_path, {"problem": "P", "id": given}).id == name
 
 
 def test_text_that_no_endpoint_takes_is_refused(tmp_path: Path) -> None:
@@ -142,3 +162,131 @@ def test_text_that_no_endpoint_takes_is_refused(tmp_path: Path) -> None:
             read_problems(source)
     with pytest.raises(InputError, match=r"~nobody-here/x.jsonl: cannot be read"):
         read_problems("~nobody-here/x.jsonl")
+
+
+ROWS = [
+    {"ID": "a", "Question": "What, exactly, is 2+2?", "solution": "So\n#### 1,004"},
+    {"ID": "b", "Question": "Is it; so?", "solution": "thus $\\boxed{\\frac{1}{2}}$."},
+    {"ID": "c", "Question": "Why?", "solution": "7"},
+]
+PROBLEMS = [
+    Problem("What, exactly, is 2+2?", "a", "1004", "q"),
+    Problem("Is it; so?", "b", r"\frac{1}{2}", "q"),
+    Problem("Why?", "c", "7", "q"),
+]
+
+
+def table(delimiter: str) -> str:
+    cells = [[*ROWS[0]], *([*row.values()] for row in ROWS)]
+    quoted = [[f'"{cell}"' for cell in line] for line in cells]
+    return "\r\n".join(map(delimiter.join, quoted))
+
+
+FILES = {
+    "q.jsonl": "\n".join(map(json.dumps, ROWS)),
+    "q.ndjson": "\n".join(map(json.dumps, ROWS)),
+    "q.json": json.dumps(ROWS, indent=1),
+    "q.JSON": json.dumps({"version": 1, "data": ROWS}),
+    "q.csv": "\ufeff" + table(","),
+    "q.CSV": table(";"),
+    "q.tsv": table("\t"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("packed", [False, True])
+def test_every_format_gives_the_same_problems(name: str, packed: bool, tmp_path: Path) -> None:
+    data = FILES[name].encode()
+    path = tmp_path / (f"{name}.gz" if packed else name)
+    path.write_bytes(gzip.compress(data) if packed else data)
+    read = read_problems(str(path))
+    assert read.problems == PROBLEMS
+    told = f"{path}: 3 problems; problem from 'Question', answer from 'solution' (1 after ####, "
+    assert read.taken == told + r"1 in \boxed{}, 1 as written), id from 'ID'"
+
+
+def test_columns_are_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text("problem,question,answer,key\n1,P,wrong,right\n")
+    read = read_problems(str(path), {"problem": "QUESTION", "answer": "key", "id": "problem"})
+    assert read.problems == [Problem("P", "1", "right", "q")]
+    assert read.taken.endswith(
+        "1 problem; problem from 'question', answer from 'key', id from 'problem'"
+    )
+    for columns, said in (
+        ({"problem": "qestion"}, "q.csv: no column is called 'qestion'.*did you mean 'question'"),
+        ({"answer": "x"}, "'x' .*it has 'problem', 'question', 'answer', 'key'"),
+        ({"gold": "key"}, "--columns gold=…: nothing here is called 'gold'; choose from problem"),
+    ):
+        with pytest.raises(InputError, match=said):
+            read_problems(str(path), columns)
+    for source in ("2+2", "-"):
+        with pytest.raises(InputError, match="--columns: goes with a file of rows"):
+            read_problems(source, {"problem": "x"})
+
+
+def test_a_file_without_answers_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text("prompt,answer\nP,\nQ, \n")
+    read = read_problems(str(path))
+    assert read.problems == [Problem("P", "2", None, "q"), Problem("Q", "3", None, "q")]
+    assert read.taken == f"{path}: 2 problems; problem from 'prompt'; no answers"
+
+
+def test_a_number_is_no_text_where_another_column_has_one(tmp_path: Path) -> None:
+    row: dict[str, Json] = {"problem": 7, "question": "Q", "answer": None, "gold": [1, 2.5]}
+    assert read_line(tmp_path, row) == Problem("Q", "7", "1, 2.5", "x")
+    with pytest.raises(InputError, match=r"line 7: has no text under 'problem'.*choose one of 'q'"):
+        read_line(tmp_path, {"q": "Q"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"problem": "P", "answer": 5}',
+        '{"Question": "P"}\n{"Question": "Q"}',
+        '[\n {"text": "P", "gold": 5}\n]',
+        '{"data": [{"prompt": "P"}]}',
+        "id,problem,answer\na,P,5\n",
+        '"Question";"Gold"\nP;5\n',
+        "text\tsolution\nP\t5\n",
+    ],
+)
+def test_rows_that_come_as_one_text_are_refused(text: str, tmp_path: Path) -> None:
+    for name in ("q.txt", "q.dat"):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InputError, match=f"{name}: rows of problems, not the text of one"):
+            read_problems(str(tmp_path / name))
+    with pytest.raises(InputError, match="the problem: rows of problems"):
+        read_problems(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[1, 2]", "5", '{"a": 1}\nWhat is a?', "problem,answer", "A problem, or an answer?\nWhich?"],
+)
+def test_other_texts_are_problems(text: str) -> None:
+    assert read_problems(text).problems == [Problem(text)]
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "how"),
+    [
+        ("42", "42", ""),
+        ("so #### 42", "42", "after ####"),
+        ("#### 1 ####\n -1,234.5 ", "-1234.5", "after ####"),
+        ("#### 1, 2", "1, 2", "after ####"),
+        (r"first \boxed{1}, at last \boxed{{2}^{3}}.", "{2}^{3}", r"in \boxed{}"),
+        ("#### Step 1\nso \\boxed{7}", "7", r"in \boxed{}"),
+        (r"\boxed{7", r"\boxed{7", ""),
+        ("a ####", "a ####", ""),
+        ("a box", "a box", ""),
+    ],
+)
+def test_the_answer_is_cut_out_of_a_worked_solution(gold: str, answer: str, how: str) -> None:
+    assert final_part(gold) == (answer, how)
+
+
+def test_names_of_files_of_rows() -> None:
+    assert all(map(names_rows, ("q.csv", "q.parquet", "a b.jsonl.gz")))
+    assert not any(map(names_rows, ("q.txt", "q", "What is q.csv?", "2.5")))

@@ -75,6 +75,8 @@ def test_texts_may_lie_elsewhere(cfr: Run, tmp_path: Path) -> None:
                 file.write(json.dumps(row) + "\n")
     ran = cfr("calibrate", "runs.jsonl", "--problems", "stories.jsonl")
     assert ran.code == 0, ran.err
+    taken = "40 problems; problem from 'problem', answer from 'answer', id from 'id'"
+    assert f"stories.jsonl: {taken}\n" in ran.err
     assert "40 problems without a text left out" in ran.err
     assert "n = 40" in ran.out
 

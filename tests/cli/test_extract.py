@@ -37,7 +37,8 @@ def test_answers_in_the_order_of_the_replies(cfr: Run, tmp_path: Path) -> None:
     ]
     assert all(set(row) == {"id", "answer", "how"} for row in found)
     assert found[0]["how"] == "boxed"
-    assert ran.err == "6 replies: 4 with an answer\n"
+    taken = "in.jsonl: 6 rows; text from 'text', id from 'id'\n"
+    assert ran.err == taken + "6 replies: 4 with an answer\n"
 
 
 def test_without_a_file_they_go_to_standard_output(cfr: Run, tmp_path: Path) -> None:
@@ -45,7 +46,7 @@ def test_without_a_file_they_go_to_standard_output(cfr: Run, tmp_path: Path) -> 
     ran = cfr("extract", "in.jsonl")
     (row,) = rows(ran.out)
     assert (row["id"], row["answer"]) == (1, "7")
-    assert ran.err == "1 replies: 1 with an answer\n"
+    assert ran.err.endswith("\n1 replies: 1 with an answer\n")
 
 
 def test_lines_that_cannot_be_read_are_named_and_skipped(cfr: Run, tmp_path: Path) -> None:
@@ -53,13 +54,14 @@ def test_lines_that_cannot_be_read_are_named_and_skipped(cfr: Run, tmp_path: Pat
     ran = cfr("extract", "in.jsonl")
     assert ran.code == 0
     assert [row["id"] for row in rows(ran.out)] == [1, "two"]
-    *bad, total = ran.err.splitlines()
+    *bad, taken, total = ran.err.splitlines()
     said = ("not JSON", "a list and not an object", "no field 'text'", "is a list, not text")
     assert len(bad) == 4
     for line, number, reason in zip(bad, (2, 3, 4, 5), said, strict=True):
         assert line.startswith(f"cfr: in.jsonl, line {number}: ")
         assert f"{reason}" in line
         assert line.endswith("; skipped")
+    assert taken == "in.jsonl: 2 rows; text from 'text', id from 'id'"
     assert total == "2 replies: 1 with an answer, 4 skipped"
 
 

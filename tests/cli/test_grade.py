@@ -48,7 +48,10 @@ def test_a_file_is_graded_in_order(tmp_path: Path) -> None:
     assert [row["tier"] for row in rows] == ["exact", "symbolic", "exact", "exact", "exact"]
     assert set(rows[0]) == {"id", "verdict", "tier", "answer", "seconds"}
     assert rows[0]["answer"] == r"\frac12"
-    assert done.stderr == "3 correct, 2 incorrect, 0 undecided\n"
+    taken = (
+        "in.jsonl: 5 rows; pred from 'pred', gold from 'gold', problem from 'problem' (in 1 of 5)"
+    )
+    assert done.stderr == f"{taken}, id from 'id'\n3 correct, 2 incorrect, 0 undecided\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
 
 

@@ -1,5 +1,8 @@
 """Every command that reads a file, with every odd file: a result, or one line that says why not."""
 
+import csv
+import gzip
+import io
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -14,6 +17,8 @@ from cfr.benchmark.constraintbench.split import load
 from cfr.cli import root
 from cfr.error import CfrError
 from cfr.file.printable import one_line
+
+from .conftest import Run
 
 Row: TypeAlias = dict[str, Any]
 
@@ -143,6 +148,51 @@ def test_every_odd_file_is_read_or_refused_in_a_line(command: str, ask: Ask) -> 
             raise AssertionError(f"{name}: {error}") from error
 
 
+def in_format(rows: list[Row], ending: str) -> bytes:
+    """Write rows in the format that an ending stands for."""
+    if ending == "json":
+        return json.dumps({"data": rows}, indent=2).encode()
+    if ending in ("csv", "tsv"):
+        written = io.StringIO(newline="")
+        writer = csv.DictWriter(written, [*rows[0]], delimiter=";" if ending == "csv" else "\t")
+        writer.writeheader()
+        writer.writerows(rows)
+        return written.getvalue().encode("utf-8-sig")
+    return gzip.compress(encoded(rows)) if ending.endswith(".gz") else encoded(rows)
+
+
+TAKEN: Final = {
+    "solve": "",
+    "eval": "",
+    "route": "2 problems; problem from 'problem', answer from 'answer', id from 'id'",
+    "constraints": "2 problems; problem from 'problem', answer from 'answer', id from 'id'",
+    "grade": "2 rows; pred from 'pred', gold from 'gold', id from 'id'",
+    "extract": "2 rows; text from 'text', id from 'id'",
+}
+
+
+@pytest.mark.parametrize("ending", ["ndjson", "json", "csv", "tsv", "jsonl.gz"])
+@pytest.mark.parametrize("command", [one for one in READERS if one.split()[0] in TAKEN])
+def test_every_command_reads_every_format(command: str, ending: str, ask: Ask) -> None:
+    name = f"x.{ending}"
+    Path(name).write_bytes(in_format(READERS[command], ending))
+    result = ask(command.replace("x.jsonl", name))
+    assert result.exit_code == 0, result.exception
+    taken = TAKEN[command.split()[0]]
+    assert (f"{name}: {taken}\n" in result.stderr) is bool(taken)
+    if command.startswith(("solve", "extract")):
+        Path("x.jsonl").write_bytes(encoded(READERS[command]))
+        assert result.stdout == ask(command).stdout
+
+
+def test_benchmarks_and_classes_in_other_formats(ask: Ask) -> None:
+    Path("x.json").write_text(json.dumps(READERS["bench check x.jsonl"]))
+    assert "x.json: 2 problems, all as they should be" in ask("bench check x.json").stdout
+    Path("x.csv").write_text("problem,class\na,arithmetic\n")
+    result = ask("audit errors o.jsonl --method b --classes x.csv")
+    assert result.exit_code == 0, result.exception
+
+
 @pytest.mark.parametrize("command", READERS)
 def test_what_is_no_file_is_refused_at_once(command: str, ask: Ask) -> None:
     path = Path("x.jsonl")
@@ -177,3 +227,36 @@ def test_a_seed_has_no_more_bits_than_an_endpoint_takes(command: str, ask: Ask) 
     result = ask(f"{command} --seed {2**63}")
     assert result.exit_code == 2
     assert f"{2**63} is not in the range" in result.output
+
+
+FOREIGN: Final = {
+    "eval q.csv --method direct --runs 1 --store q.db": "problem=asked,answer=key",
+    "route q.csv": "problem=asked",
+    "constraints q.csv": "problem=asked,answer=key",
+    "grade q.csv --workers 1": "pred=said,gold=key",
+    "extract q.csv": "text=said",
+}
+
+
+@pytest.mark.parametrize("command", FOREIGN)
+def test_columns_of_any_name_can_be_chosen(
+    command: str, cfr: Run, endpoint: Server, tmp_path: Path
+) -> None:
+    """Each as a person runs it, on a table whose columns nobody could guess."""
+    cells = "asked;said;key\nHow many are 1 + 3?;It is 4.;We count on.\\n#### 4\n"
+    (tmp_path / "q.csv").write_text(cells.replace("\\n", " "))
+    columns = FOREIGN[command]
+    ran = cfr(*command.split(), "--columns", columns, OPENAI_BASE_URL=endpoint.url)
+    assert ran.code == 0, ran.err
+    for pair in columns.split(","):
+        assert " from ".join(pair.split("=")).replace("from ", "from '") in ran.err
+    assert ("(after ####)" in ran.err) is ("key" in columns)
+    assert "count on" not in json.dumps(endpoint.requests)
+    ran = cfr(*command.split(), "--columns", columns.replace("=", "=x"))
+    assert (ran.code, ran.err.count("\n"), ran.out) == (2, 1, "")
+    assert "q.csv: no column is called 'x" in ran.err
+    assert "it has 'asked', 'said', 'key'" in ran.err.replace("It", "it")
+    if "gold" not in columns and "text" not in columns:
+        ran = cfr(*command.split())
+        assert ran.code == 2
+        assert "choose one of 'asked', 'said', 'key' with --columns problem=NAME" in ran.err

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import click
 from click.testing import CliRunner
 
-from cfr.cli.option import grouped, number_or_none
+from cfr.cli.option import columns_option, grouped, number_or_none
 
 
 @dataclass(frozen=True)
@@ -61,3 +61,20 @@ def test_help_lists_the_options_of_a_group_in_order_and_makes_nothing() -> None:
     shown = CliRunner().invoke(command, ["--help"])
     assert shown.exit_code == 0
     assert shown.output.index("--left") < shown.output.index("--right")
+
+
+def test_columns_are_pairs_of_a_field_and_a_column() -> None:
+    seen: list[dict[str, str]] = []
+
+    @click.command()
+    @columns_option("a=b")
+    def command(columns: dict[str, str]) -> None:
+        seen.append(columns)
+
+    given = ["--columns", " Problem = the question ,answer=a=b", "--columns", "id=Nr."]
+    assert CliRunner().invoke(command, given).exit_code == 0
+    assert CliRunner().invoke(command, []).exit_code == 0
+    assert seen == [{"problem": "the question", "answer": "a=b", "id": "Nr."}, {}]
+    for wrong in ("", "problem", "problem=", "=x", "a=b,", "a=b,a=c"):
+        failed = CliRunner().invoke(command, ["--columns", wrong])
+        assert f"--columns {wrong!r}: write each field once" in str(failed.exception)

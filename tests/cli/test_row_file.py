@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.cli.row_file import good_rows, text_field, with_progress, writing
+from cfr.cli.row_file import RowFields, good_rows, text_field, with_progress, writing
 from cfr.error import OutputError
 from cfr.file.jsonl import JsonLine
 from cfr.problem import Json
@@ -21,16 +21,19 @@ json_values = st.recursive(
 json_rows = st.dictionaries(st.text(st.characters(), max_size=5), json_values, max_size=3)
 
 
-def read(tmp_path: Path, *lines: str, fields: tuple[str, ...]) -> tuple[list[int], int]:
+FIELDS = RowFields(("id", "pred", "gold"), ("pred", "gold"))
+
+
+def read(tmp_path: Path, *lines: str) -> tuple[list[int], int]:
     path = tmp_path / "in.jsonl"
     path.write_text("\n".join(lines))
-    rows, bad = good_rows(path, fields)
-    return [row.number for row in rows], bad
+    found = good_rows(path, FIELDS, {})
+    return [row.number for row in found.rows], found.bad
 
 
 def test_rows_with_all_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = ('{"id": 1, "pred": null, "gold": 7}', "", '{"id": [2], "pred": "x", "gold": ["7"]}')
-    assert read(tmp_path, *lines, fields=("id", "pred", "gold")) == ([1, 3], 0)
+    assert read(tmp_path, *lines) == ([1, 3], 0)
     assert capsys.readouterr() == ("", "")
 
 
@@ -40,7 +43,8 @@ def test_rows_with_all_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         ("{oops", "not JSON (Expecting property name enclosed in double quotes at column 2)"),
         ("7", "JSON, but a int and not an object"),
         ('{"id": 1, "gold": 1}', "no field 'pred'"),
-        ('{"pred": 1, "gold": 1}', "no field 'id'"),
+        ('{"id": 1, "pred": 1}', "no field 'gold'"),
+        ('{"id": 1, "pred": 1, "gold": " "}', "field 'gold' is empty"),
         ('{"id": 1, "pred": [1], "gold": 1}', "field 'pred' is a list, not text"),
         ('{"id": 1, "pred": {}, "gold": 1}', "field 'pred' is a dict, not text"),
         (
@@ -63,7 +67,7 @@ def test_the_others_are_reported_and_counted(
     line: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good = '{"id": 1, "pred": "x", "gold": "7"}'
-    assert read(tmp_path, good, line, good, fields=("id", "pred", "gold")) == ([1, 3], 1)
+    assert read(tmp_path, good, line, good) == ([1, 3], 1)
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err == f"cfr: {tmp_path / 'in.jsonl'}, line 2: {reason}; skipped\n"

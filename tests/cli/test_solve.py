@@ -1,11 +1,19 @@
+import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
+from click.testing import CliRunner, Result
 from loopback import Endpoint as Server
 from loopback import Reply, completion, cut_stream, failure
 
+from cfr.cli import root
+
 from .conftest import Run
+
+Ask: TypeAlias = Callable[..., Result]
 
 CUED = "Find the remainder when $3^5$ is divided by 7."
 SPEC = json.dumps(
@@ -16,6 +24,13 @@ SPEC = json.dumps(
     }
 )
 KEY = "sk-secret-0123456789"
+
+
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """Runs a command in this very process: there are many to run."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(root, arguments)
 
 
 @pytest.fixture
@@ -167,6 +182,139 @@ def test_a_file_of_problems_is_solved_one_by_one(
     ran = cfr("solve", "p.jsonl", "--json", "--method", "direct", "--base-url", endpoint.url)
     reports = [json.loads(line) for line in ran.out.splitlines()]
     assert [(r["id"], r["answer"]) for r in reports] == [("a", "4"), ("2", "6")]
+
+
+EXAM = [
+    {
+        "Ref": "ref-one",
+        "question": "What is 2 + 2?",
+        "solution": "Hush, add.\n#### 4",
+        "n": "31337",
+    },
+    {"Ref": "ref-two", "question": "What is 3 + 3?", "solution": "It is \\boxed{6}.", "n": "31337"},
+]
+SECRETS = ("Hush", "####", "It is ", "ref-", "31337", "Ref", "solution", "{6}", " 4", '4"')
+
+
+def write_exam(path: Path) -> None:
+    """Write the exam in the format that the ending asks for."""
+    ending = path.suffix
+    if ending == ".parquet":
+        arrow: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed here")
+        parquet: Any = pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(arrow.Table.from_pylist(EXAM), path)
+    elif ending == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in EXAM))
+    elif ending == ".json":
+        held = {"data": EXAM} if path.stem == "held" else EXAM
+        path.write_text(json.dumps(EXAM[0] if path.stem == "one" else held, indent=2))
+    else:
+        delimiter = {"semicolon": ";"}.get(path.stem, "\t" if ending == ".tsv" else ",")
+        with path.open("w", newline="", encoding="utf-8-sig") as file:
+            writer = csv.DictWriter(file, [*EXAM[0]], delimiter=delimiter)
+            writer.writeheader()
+            writer.writerows(EXAM)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("x.csv", "semicolon.csv", "x.tsv", "x.jsonl", "x.json", "held.json", "one.json"),
+        "x.parquet",
+    ],
+)
+def test_no_gold_answer_is_ever_sent(name: str, cfr: Run, endpoint: Server, tmp_path: Path) -> None:
+    """Nothing but the text of a problem leaves the file, whatever its format."""
+    write_exam(tmp_path / name)
+    endpoint.respond = lambda _: completion(r"so \boxed{4}")
+    ran = cfr("solve", name, "--method", "direct", "--base-url", endpoint.url)
+    assert ran.code == 0, ran.err
+    count = 1 if name == "one.json" else 2
+    assert len(endpoint.requests) == count
+    for request, row in zip(endpoint.requests, EXAM, strict=False):
+        sent = json.dumps(request)
+        assert row["question"] in sent
+        assert not [secret for secret in SECRETS if secret in sent.replace(row["question"], "")]
+    hows = "after ####" if count == 1 else r"1 after ####, 1 in \boxed{}"
+    told = f"problem from 'question', answer from 'solution' ({hows})"
+    assert ran.err == f"{name}: {count} problem{'s' * (count - 1)}; {told}\n"
+    lines = [line.strip() for line in ran.out.splitlines()]
+    assert "Right; the gold answer is 4" in lines
+    assert ("Wrong; the gold answer is 6" in lines) is (count == 2)
+    assert ("2 answers: 1 right, 1 wrong" in lines) is (count == 2)
+    assert ("Problem 2 of 2" in ran.out) is (count == 2)
+
+
+def test_columns_are_chosen_and_verdicts_are_for_programs_too(
+    cfr: Run, endpoint: Server, tmp_path: Path
+) -> None:
+    write_exam(tmp_path / "x.csv")
+    given = ("solve", "x.csv", "--method", "direct", "--base-url", endpoint.url)
+    ran = cfr(*given, "--json", "--columns", "id=ref,problem=question", "--columns", "answer=n")
+    reports = [json.loads(line) for line in ran.out.splitlines()]
+    assert [(one["id"], one["gold"], one["verdict"]) for one in reports] == [
+        ("ref-one", "31337", "incorrect"),
+        ("ref-two", "31337", "incorrect"),
+    ]
+    said = "x.csv: 2 problems; problem from 'question', answer from 'n', id from 'Ref'\n"
+    assert ran.err == said + "2 answers: 0 right, 2 wrong\n"
+    assert "31337" not in json.dumps(endpoint.requests)
+    ran = cfr(*given, "--quiet")
+    assert (ran.out, ran.err) == ("4\n4\n", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "columns", "said"),
+    [
+        ("x.csv", b"", "", "x.csv: has no problems"),
+        ("x.csv", b"problem,answer\r\n", "", "x.csv: has no problems"),
+        ("x.csv", b"problem,answer\nP,1,2\n", "", "x.csv, line 2: has 3 cells where"),
+        ("x.csv", b"problem,answer\nP\xe9,1\n", "", "x.csv, line 2: not UTF-8 text"),
+        ("x.csv", b"problem,answer\nP\0,1\n", "", "x.csv, line 2: 'problem' has a NUL"),
+        (
+            "x.csv",
+            b"problem,answer\n" + b"x" * 17_000_000,
+            "",
+            "x.csv, line 2: not CSV (field larger",
+        ),
+        ("x.csv", b"a,b\n1,2\n", "", "'a', 'b' with --columns problem=NAME"),
+        ("x.csv", b"a,b\n1,2\n", "problem=c", "no column is called 'c'"),
+        ("x.csv", b"a,b\n1,2\n", "text=a", "nothing here is called 'text'"),
+        ("x.csv", b"a,b\n1,2\n", "problem", "--columns 'problem': write each field once"),
+        ("x.csv", b"a,b\n1,2\n", "problem=a,problem=b", "write each field once"),
+        ("x.tsv", b"problem\tanswer\n\t1\n", "", "x.tsv, line 2: is empty"),
+        ("x.json", b'{"problem": {"text": "P"}}', "", "x.json, row 1: has no text under 'problem'"),
+        (
+            "x.json",
+            b'[{"problem": "P", "answer": {"a": 1}}]',
+            "",
+            "x.json, row 1: 'answer' must be",
+        ),
+        ("x.json", b"[1]", "", "x.json, row 1: JSON, but a int"),
+        ("x.json", b'[{"problem": "P"}', "", "x.json, line 1: not JSON"),
+        ("x.parquet", b"PAR1", "", "x.parquet: "),
+        ("x.xlsx", b"PK\x03\x04", "", "x.xlsx: a spreadsheet or an archive, not text"),
+        ("x.txt", b'{"problem": "P", "answer": "5"}', "", "x.txt: rows of problems, not the text"),
+        ("x.txt", b"P", "problem=a", "--columns: goes with a file of rows"),
+    ],
+)
+def test_an_odd_file_is_one_line_and_nothing_is_sent(
+    name: str, data: bytes, columns: str, said: str, ask: Ask, endpoint: Server
+) -> None:
+    Path(name).write_bytes(data)
+    chosen = ("--columns", columns) if columns else ()
+    error = str(ask("solve", name, *chosen, "--base-url", endpoint.url).exception)
+    assert said in error
+    assert "\n" not in error
+    assert endpoint.requests == []
+
+
+def test_rows_on_standard_input_are_refused(cfr: Run, endpoint: Server) -> None:
+    for rows in (b'{"problem": "P", "answer": 5}', b"problem;answer\nP;5\n"):
+        ran = cfr("solve", "-", "--base-url", endpoint.url, stdin=rows)
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+        assert "standard input: rows of problems, not the text of one" in ran.err
+    assert endpoint.requests == []
 
 
 def test_a_reply_without_an_answer_is_told_apart_from_a_failure(cfr: Run, endpoint: Server) -> None:

@@ -20,6 +20,8 @@ class Origin:
     """A file, or a dataset."""
     unit: str = "line"
     """What its problems are numbered by."""
+    hint: str = ""
+    """Where else gold answers may be, for whoever has none."""
 
 
 def check(
@@ -47,8 +49,10 @@ def _no_gaps(
     origin: Origin, placed: Sequence[tuple[int, Problem]], what: str, read: Callable[[Problem], str]
 ) -> None:
     if gaps := [line for line, problem in placed if not read(problem).strip()]:
+        hint = origin.hint if what == "gold answer" else ""
         raise InputError(
             f"{origin.name}: no {what} in {origin.unit} {_some(gaps)}; every problem needs one"
+            f"{hint}"
         )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -15,12 +15,11 @@ from cfr.benchmark.constraintbench.split import load as load_split
 from cfr.benchmark.entry import Entry, entries
 from cfr.benchmark.hugging_face import fetch
 from cfr.benchmark.integrity import Origin, check
-from cfr.benchmark.source import problem_from
+from cfr.benchmark.source import ProblemSet, read_problem_file
 from cfr.error import InputError
-from cfr.file.csv_file import read_csv
 from cfr.file.field import check_text, within
-from cfr.file.jsonl import read_rows
 from cfr.file.path import expand_user
+from cfr.file.row import FORMATS, row_format, row_stem
 from cfr.problem import Problem
 
 __all__ = ["BUILT_IN", "Benchmark", "load", "names"]
@@ -39,6 +38,8 @@ class Benchmark:
     """How tightly the answers are constrained, where the paper says so."""
     system_prompt: str = ""
     """Sent ahead of every call by whoever runs the benchmark; empty unless somebody sets it."""
+    taken: str = field(default="", compare=False)
+    """One line about the columns of the user's own file; empty where it is no file."""
 
 
 def _constraintbench(name: str, split: Split) -> Benchmark:
@@ -60,7 +61,7 @@ BUILT_IN: Final[dict[str, Callable[[], Benchmark]]] = {
 """Benchmarks that come with the package, by name: each a function that loads one."""
 
 _LONGEST_NAME: Final = 255
-_FILES: Final = {".jsonl": read_rows, ".csv": read_csv}
+_NONE: Final[Mapping[str, str]] = {}
 
 
 def names() -> tuple[str, ...]:
@@ -68,15 +69,20 @@ def names() -> tuple[str, ...]:
     return (*BUILT_IN, *entries())
 
 
-def load(source: str, *, system_prompt: str | None = None) -> Benchmark:
+def load(
+    source: str, *, system_prompt: str | None = None, columns: Mapping[str, str] = _NONE
+) -> Benchmark:
     """Load the benchmark that a name or a file stands for, and check that it is whole.
 
-    A file (.jsonl, .csv) is the user's own. A public benchmark comes from the folder CFR_DATA where
-    that has it, otherwise from Hugging Face.
+    A file (.jsonl, .json, .csv, .tsv, .parquet) is the user's own; ``columns`` says for "problem",
+    "answer" and "id" which of its columns holds it. A public benchmark comes from the folder
+    CFR_DATA where that has it, otherwise from Hugging Face.
     """
     path = expand_user(source)
-    if path.suffix.lower() in _FILES:
-        benchmark = Benchmark(path.stem, path.stem, _read(path, Entry(path.stem, "", "", "")))
+    if row_format(path):
+        name = row_stem(path)
+        found = _read(path, Entry(name, "", "", ""), columns)
+        benchmark = Benchmark(name, name, tuple(found.problems), taken=found.taken)
     elif source in BUILT_IN:
         benchmark = BUILT_IN[source]()
     else:
@@ -92,7 +98,8 @@ def _find(name: str) -> Entry:
     close = difflib.get_close_matches(wanted, names(), n=1)
     hint = f"did you mean {close[0]!r}? Known are" if close else "choose from"
     raise InputError(
-        f"benchmark {name!r}: not known; {hint} {', '.join(names())}, or name a .jsonl or .csv file"
+        f"benchmark {name!r}: not known; {hint} {', '.join(names())}, or name a file: "
+        f"{', '.join(FORMATS)}"
     )
 
 
@@ -100,7 +107,7 @@ def _public(entry: Entry) -> Benchmark:
     folder = os.environ.get("CFR_DATA")
     path = expand_user(folder or "") / entry.file
     if folder and path.is_file():
-        problems = _read(path, entry)
+        problems = tuple(_read(path, entry).problems)
     else:
         place = f"{path} is not there" if folder else "it is not set"
         hint = f"put {entry.file} into a folder and name that in CFR_DATA ({place})"
@@ -111,15 +118,15 @@ def _public(entry: Entry) -> Benchmark:
     return Benchmark(entry.name, entry.label, problems, *about)
 
 
-def _read(path: Path, entry: Entry) -> tuple[Problem, ...]:
+def _read(path: Path, entry: Entry, columns: Mapping[str, str] = _NONE) -> ProblemSet:
     with within(path):
         check_text(path.stem, "the name of the file", _LONGEST_NAME)
-    placed = [
-        (row.number, _belonging(problem_from(row, path), entry))
-        for row in _FILES[path.suffix.lower()](path)
-    ]
-    check(Origin(str(path)), placed, entry.counts)
-    return tuple(problem for _, problem in placed)
+    found = read_problem_file(path, columns)
+    placed = tuple((row, _belonging(problem, entry)) for row, problem in found.placed)
+    numbered = [(row.number, problem) for row, problem in placed]
+    hint = "; --columns answer=NAME says which column has them"
+    check(Origin(str(path), placed[0][0].unit, hint), numbered, entry.counts)
+    return replace(found, placed=placed)
 
 
 def _belonging(problem: Problem, entry: Entry) -> Problem:

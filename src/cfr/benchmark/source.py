@@ -2,29 +2,53 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
+from cfr.answer.extraction.box import find_box
 from cfr.error import InputError
+from cfr.file.column import Columns, ColumnUse
 from cfr.file.field import FieldError, FieldType, check_text, read_field, within
-from cfr.file.jsonl import JsonLine, decode_text, read_rows, read_text
+from cfr.file.json_file import rows_in
+from cfr.file.jsonl import JsonLine, NotJson, decode_text, parse_json, read_text
 from cfr.file.path import expand_user
+from cfr.file.row import FORMATS, all_rows, row_format, row_stem
 from cfr.problem import Json, Problem
 
 __all__ = [
+    "GOLD_COLUMNS",
     "LONGEST_ID",
     "LONGEST_TEXT",
+    "ProblemSet",
+    "final_part",
     "names_file",
-    "problem_from",
+    "names_rows",
     "read_gold",
+    "read_problem_file",
     "read_problems",
     "read_stdin",
 ]
 
-_TEXT_FIELDS: Final = ("problem", "question", "text")
+GOLD_COLUMNS: Final = (
+    *("answer", "gold", "final_answer", "gold_answer", "correct_answer", "expected_answer"),
+    *("reference_answer", "ground_truth", "target", "expected", "solution"),
+)
+"""What the column of gold answers may be called."""
+_USUAL: Final = {
+    "problem": (
+        *("problem", "question", "text", "prompt", "problem_text", "problem_statement"),
+        *("statement", "query", "input"),
+    ),
+    "answer": GOLD_COLUMNS,
+    "id": ("id",),
+}
 LONGEST_TEXT: Final = 1_000_000
 """Characters of a problem or of a gold answer: more than any model reads."""
 LONGEST_ID: Final = 500
@@ -32,50 +56,155 @@ LONGEST_ID: Final = 500
 _PLAIN: Final[FieldType[str | float]] = FieldType(
     "a text or a number", lambda value: type(value) in (str, int) or _is_finite(value)
 )
-_FILE_ENDINGS: Final = frozenset({".jsonl", ".json", ".txt", ".md", ".tex", ".csv"})
+_TEXT_ENDINGS: Final = frozenset({".txt", ".md", ".tex"})
+_THOUSANDS: Final = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_NONE: Final[Mapping[str, str]] = {}
 
 
-def read_problems(source: str) -> list[Problem]:
+@dataclass(frozen=True, slots=True)
+class ProblemSet:
+    """Problems as a person named them, and what was taken from their file."""
+
+    placed: tuple[tuple[JsonLine, Problem], ...]
+    """Each problem with the row that it was read from."""
+    taken: str = ""
+    """One line: which column is what; empty where there are no columns."""
+
+    @property
+    def problems(self) -> list[Problem]:
+        """The problems alone."""
+        return [problem for _, problem in self.placed]
+
+
+def read_problems(source: str, columns: Mapping[str, str] = _NONE) -> ProblemSet:
     """Read the problem, or the problems, that a command-line argument stands for.
 
-    ``-`` is standard input; a file that ends in ``.jsonl`` has one problem a line, any other file
-    is one problem; everything else is the problem's own text.
+    ``-`` is standard input; a file of rows (.jsonl, .json, .csv, .tsv, .parquet) has a problem a
+    row, any other file is one problem; everything else is the problem's own text. ``columns`` says
+    for "problem", "answer" and "id" which column of a file holds it.
     """
+    if names_rows(source):
+        return read_problem_file(expand_user(source), columns)
+    if columns:
+        raise InputError(f"--columns: goes with a file of rows ({', '.join(FORMATS)})")
     if source == "-":
-        return [_only(read_stdin(), "standard input")]
+        return _only(read_stdin(), "standard input")
     if not names_file(source):
-        return [_only(source, "the problem")]
-    path = expand_user(source)
-    if path.suffix.lower() != ".jsonl":
-        return [_only(read_text(path), str(path))]
-    problems = [problem_from(row, path) for row in read_rows(path)]
-    if not problems:
-        raise InputError(f"{path}: has no problems; each line must be an object with a 'problem'")
-    return problems
+        return _only(source, "the problem")
+    return _only(read_text(expand_user(source)), source)
 
 
-def _only(text: str, where: str) -> Problem:
+def read_problem_file(path: Path, columns: Mapping[str, str] = _NONE) -> ProblemSet:
+    """Read a file that has a problem a row."""
+    reader = _RowReader(path, Columns(_USUAL, columns))
+    rows = [*all_rows(path)]
+    reader.columns.check(path, rows)
+    placed = tuple((row, reader.read(row)) for row in rows)
+    if not placed:
+        raise InputError(f"{path}: has no problems; each row must have a 'problem'")
+    return ProblemSet(placed, reader.describe(len(placed)))
+
+
+def _only(text: str, where: str) -> ProblemSet:
+    _refuse_rows(text, where)
     with within(where):
-        return Problem(_posed(text))
+        return ProblemSet(((JsonLine(1, {}), Problem(_posed(text))),))
+
+
+def _refuse_rows(text: str, where: str) -> None:
+    """Refuse rows that come as one text: with it their gold answers would reach a model."""
+    if _columns_of(text) & {*_USUAL["problem"], *_USUAL["answer"]}:
+        raise InputError(
+            f"{where}: rows of problems, not the text of one; put them into a file that ends in "
+            f"{', '.join(FORMATS)}"
+        )
+
+
+def _columns_of(text: str) -> set[str]:
+    """Name the columns of a text that is JSON, JSON Lines or a table; other texts have none."""
+    first, more, _ = text.strip().partition("\n")
+    for part in (first, text):
+        with suppress(NotJson):
+            row = next(iter(rows_in(parse_json(part))), None)
+            return {name.lower() for name in cast("Any", row)} if isinstance(row, dict) else set()
+    cells = {cell.strip().strip('"').lower() for cell in re.split("[,;\t]", first)}
+    told = [cells & {*_USUAL[name]} for name in ("problem", "answer")]
+    return cells if more and all(told) else set()
+
+
+def names_rows(source: str) -> bool:
+    """Tell the name of a file of rows from all else."""
+    return names_file(source) and bool(row_format(Path(source)))
 
 
 def names_file(source: str) -> bool:
-    """Tell a file's name from a problem's text: no problem is one word with a file's ending."""
-    if any(character.isspace() for character in source):
-        return _exists(source)
-    return Path(source).suffix.lower() in _FILE_ENDINGS or _exists(source)
+    """Tell a file's name from a problem's text, which does not end as a file's name does."""
+    ending, words = Path(source).suffix.lower(), len(source.split())
+    by_ending = (words == 1 and ending in _TEXT_ENDINGS) or (
+        "\n" not in source and bool(row_format(Path(source)))
+    )
+    return by_ending or _exists(source)
 
 
-def problem_from(row: JsonLine, path: Path) -> Problem:
-    """Read a problem from a line of a file."""
-    with within(f"{path}, line {row.number}"):
-        answer = read_gold(row.value.get("answer"), "answer")
-        return Problem(
-            text=_posed(_read_text(row.value)),
-            id=_read_id(row),
-            answer=answer and check_text(answer, "answer", LONGEST_TEXT),
-            benchmark=path.stem,
-        )
+class _RowReader:
+    """Reads problems from the rows of a file, and remembers which columns it took."""
+
+    def __init__(self, path: Path, columns: Columns) -> None:
+        self.columns = columns
+        self._path = path
+        self._use = ColumnUse(path, "problems")
+
+    def read(self, row: JsonLine) -> Problem:
+        with within(f"{self._path}, {row.place}"):
+            answer = self._answer(row)
+            return Problem(
+                text=_posed(self._text(row)),
+                id=self._id(row),
+                answer=answer and check_text(answer, "answer", LONGEST_TEXT),
+                benchmark=row_stem(self._path),
+            )
+
+    def describe(self, count: int) -> str:
+        told = self._use.describe(count, ("problem", "answer", "id"))
+        return told if self._use.saw("answer") else f"{told}; no answers"
+
+    def _text(self, row: JsonLine) -> str:
+        for column in self.columns.find(row.value, "problem"):
+            if isinstance(text := row.value[column], str):
+                self._use.add("problem", column)
+                return text
+        raise FieldError(self.columns.absent(row.value, "problem"))
+
+    def _answer(self, row: JsonLine) -> str | None:
+        for column in self.columns.find(row.value, "answer"):
+            if (gold := read_gold(row.value[column], column)) is None:
+                continue
+            if not gold.strip():  # a cell left empty: there is no answer to this problem
+                break
+            answer, how = final_part(gold)
+            self._use.add("answer", column, how)
+            return answer
+        return None
+
+    def _id(self, row: JsonLine) -> str:
+        """Read what a problem is called; one without a name goes by its line."""
+        for column in self.columns.find(row.value, "id"):
+            if row.value[column] not in (None, ""):
+                self._use.add("id", column)
+                return check_text(str(read_field(row.value, column, _PLAIN)), "id", LONGEST_ID)
+        return str(row.number)
+
+
+def final_part(gold: str) -> tuple[str, str]:
+    """Cut the answer out of a worked solution, and say how: after ``####`` or in a box."""
+    _, hashes, tail = gold.strip().rstrip("#").rpartition("####")
+    box = find_box(tail) if "box" in tail else None
+    if box and box.content is not None:
+        return box.content.strip(), r"in \boxed{}"
+    tail = tail.strip()
+    if not hashes or not tail:
+        return gold, ""
+    return tail.replace(",", "") if _THOUSANDS.fullmatch(tail) else tail, "after ####"
 
 
 def read_gold(value: Json, name: str) -> str | None:
@@ -85,20 +214,6 @@ def read_gold(value: Json, name: str) -> str | None:
         wanted = f"{_PLAIN.name}, or a list of these"
         raise FieldError(f"{name!r} must be {wanted}, not {reprlib.repr(value)}", name)
     return ", ".join(map(str, parts)) if parts else None
-
-
-def _read_text(row: dict[str, Json]) -> str:
-    text = next((row[name] for name in _TEXT_FIELDS if name in row), None)
-    if not isinstance(text, str):
-        raise FieldError("has no text under 'problem' (or 'question', or 'text')")
-    return text
-
-
-def _read_id(row: JsonLine) -> str:
-    """Read what a problem is called; one without a name goes by its line."""
-    if row.value.get("id") in (None, ""):
-        return str(row.number)
-    return check_text(str(read_field(row.value, "id", _PLAIN)), "id", LONGEST_ID)
 
 
 def _posed(text: str) -> str:

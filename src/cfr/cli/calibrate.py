@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from cfr.cli.option import grouped, json_option
+from cfr.cli.option import columns_option, grouped, json_option
 from cfr.cli.output import print_json, print_note, print_text
 from cfr.cli.study_option import StudyPart, open_part, part_options, runs_argument
 
@@ -71,6 +71,7 @@ _learning_options: Final = grouped(
     metavar="BENCHMARK|FILE",
     help="Has the texts of the problems, where the runs were stored without; repeatable.",
 )
+@columns_option()
 @_learning_options
 @part_options
 @json_option
@@ -79,6 +80,7 @@ def command(
     output: Path | None,
     methods: tuple[str, ...],
     problems: tuple[str, ...],
+    columns: dict[str, str],
     learning: LearningPlan,
     part: StudyPart,
     *,
@@ -105,9 +107,8 @@ def command(
             raise OutputError(f"{output}: a policy is a .toml file; name it {output.name}.toml")
         refuse_overwrite(output, force=force)
     study = open_part(runs, part)
-    made = calibrate(
-        study, CalibrationPlan(learning, methods, _texts(problems), _command_line(), _today())
-    )
+    texts = _texts(problems, columns)
+    made = calibrate(study, CalibrationPlan(learning, methods, texts, _command_line(), _today()))
     for note in made.notes:
         print_note(note)
     if output:
@@ -118,12 +119,14 @@ def command(
         print_text(made.policy.answer)
 
 
-def _texts(problems: Sequence[str]) -> dict[tuple[str, str], str]:
+def _texts(problems: Sequence[str], columns: Mapping[str, str]) -> dict[tuple[str, str], str]:
     if not problems:
         return {}
     from cfr.benchmark import load
 
-    sets = [load(name) for name in problems]
+    sets = [load(name, columns=columns) for name in problems]
+    for note in filter(None, (one.taken for one in sets)):
+        print_note(note)
     return {(one.name, problem.id): problem.text for one in sets for problem in one.problems}
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from cfr.benchmark.source import names_file, read_problems
-from cfr.cli.option import json_option
-from cfr.cli.output import print_json
+from cfr.benchmark.source import read_problems
+from cfr.cli.option import columns_option, json_option
+from cfr.cli.output import print_json, print_note
 from cfr.constraint.predicate import Truth
 from cfr.constraint.spec import KINDS
 from cfr.constraint.stated import Stated, check_stated, read_stated
@@ -28,8 +28,9 @@ _TRUTHS: tuple[Truth, ...] = ("holds", "violated", "undecided")
 @click.command("constraints")
 @click.argument("source", metavar="TEXT|FILE|-")
 @click.option("--answer", help="An answer to check against the constraints of TEXT.")
+@columns_option()
 @json_option
-def command(source: str, answer: str | None, *, as_json: bool) -> None:
+def command(source: str, answer: str | None, columns: dict[str, str], *, as_json: bool) -> None:
     """Show what a problem's text demands of any answer; on a file, audit it.
 
     No model is asked: the constraints are read from the words, and each is shown with the words
@@ -41,11 +42,14 @@ def command(source: str, answer: str | None, *, as_json: bool) -> None:
     cfr constraints "Find the remainder when 7^100 is divided by 13."
     cfr constraints "How many primes are there below 100?" --answer 25.5
     cfr constraints problems.jsonl --json
+    cfr constraints problems.csv --columns problem=question,answer=solution
     """
-    problems = read_problems(source)
-    if names_file(source) and source.lower().endswith(".jsonl"):
+    read = read_problems(source, columns)
+    problems = read.problems
+    if read.taken:
         if answer is not None:
             raise click.UsageError("--answer goes with one problem; a file brings its own answers")
+        print_note(read.taken)
         found = [check_stated(read_stated(one.text), one.answer or "") for one in problems]
         audit = _audit(problems, found)
         print_json(audit) if as_json else _show_audit(source, problems, found, audit)

@@ -13,6 +13,7 @@ import click
 from cfr.cli.option import (
     SEED,
     call_timeout_option,
+    columns_option,
     grouped,
     max_reply_bytes_option,
     max_tokens_option,
@@ -109,12 +110,14 @@ _run_settings: Final = grouped(
 @click.argument("benchmarks", nargs=-1, metavar="[BENCHMARK|FILE|EXPERIMENT.toml]...")
 @_grid_options
 @_run_settings
+@columns_option()
 @model_options
 @click.option("--quiet", is_flag=True, help="Write no progress, only the summary.")
 def command(
     benchmarks: tuple[str, ...],
     changes: Changes,
     options: RunOptions,
+    columns: dict[str, str],
     ref: ModelRef,
     *,
     quiet: bool,
@@ -127,15 +130,16 @@ def command(
     \b
     cfr eval aime24 aime25 --method direct --method routed-cfr --model deepseek-chat --runs 4
     cfr eval my-problems.jsonl --method cfr --runs 1 --limit 20
+    cfr eval exam.csv --columns problem=question,answer=solution
     cfr eval experiments/main.toml --store results.db
     """
-    experiment = _experiment(benchmarks, changes)
+    experiment, notes = _load_files(_experiment(benchmarks, changes), columns)
 
     from cfr.cli.console import SafeConsole
     from cfr.cli.live import TerminalWatcher, ratios, results
     from cfr.evaluation.evaluate import aevaluate
 
-    watcher = TerminalWatcher(quiet=quiet)
+    watcher = TerminalWatcher(notes, quiet=quiet)
     done = asyncio.run(aevaluate(experiment, model=ref, options=options, watcher=watcher))
     console = SafeConsole()
     console.print(results(done.series))
@@ -156,3 +160,21 @@ def _experiment(benchmarks: tuple[str, ...], changes: Changes) -> Experiment:
     if files:
         return read_experiment(Path(files[0]), changes)
     return Experiment().changed(replace(changes, benchmarks=benchmarks))
+
+
+def _load_files(experiment: Experiment, columns: dict[str, str]) -> tuple[Experiment, list[str]]:
+    """Load the user's own files; a line about each says what was taken from it."""
+    from cfr.benchmark import load
+    from cfr.benchmark.source import names_rows
+
+    loaded = [
+        load(one, columns=columns) if isinstance(one, str) and names_rows(one) else one
+        for one in experiment.benchmarks
+    ]
+    files = [one for one in loaded if not isinstance(one, str)]
+    if columns and not files:
+        raise InputError("--columns: goes with a file of problems; none is named")
+    names = [one.name for one in files]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"benchmark {twice}: two have this name; rename one, or name it once")
+    return replace(experiment, benchmarks=tuple(loaded)), [one.taken for one in files]

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Final
 
 import click
 
 from cfr.answer import GradingCase, grade_each, grade_reply
-from cfr.benchmark.source import read_gold
+from cfr.cli.option import columns_option
 from cfr.cli.output import print_note, print_text
-from cfr.cli.row_file import good_rows, text_field, with_progress, writing
+from cfr.cli.row_file import GoodRows, RowFields, good_rows, text_field, with_progress, writing
 from cfr.file.jsonl import JsonLine
 
 __all__ = ["command"]
+
+_FIELDS: Final = RowFields(("pred", "gold", "problem", "truncated", "id"), ("pred", "gold"))
 
 
 # Unknown options are arguments, so that `cfr grade -3 3` needs no `--`.
@@ -23,38 +26,47 @@ __all__ = ["command"]
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the rows here.")
 @click.option("--problem", default="", help="The problem's text, for PRED and GOLD.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes (default: one a core).")
+@columns_option("pred=reply,gold=solution,id=…")
 def command(
-    first: str, second: str | None, output: Path | None, problem: str, workers: int | None
+    first: str,
+    second: str | None,
+    output: Path | None,
+    problem: str,
+    workers: int | None,
+    columns: dict[str, str],
 ) -> None:
     """Judge answers against gold answers.
 
-    With PRED and GOLD, print one verdict and why. With FILE, judge each line: JSON with the fields
-    "id", "pred" (a bare answer or a whole completion) and "gold", and perhaps "problem" (its text
-    tells whether a percentage is asked for) and "truncated". Each line of the output has "id",
-    "verdict" (correct, incorrect or undecided), "tier", "answer" and "seconds", in the order of
-    the input. A line that cannot be read is reported on standard error and does not stop the rest.
+    With PRED and GOLD, print one verdict and why. With FILE (.jsonl, .json, .csv, .tsv, .parquet),
+    judge each row: "pred" (a bare answer or a whole completion) against "gold", perhaps with "id",
+    "problem" (its text tells whether a percentage is asked for) and "truncated". Each line of the
+    output has "id", "verdict" (correct, incorrect or undecided), "tier", "answer" and "seconds",
+    in the order of the input. A row that cannot be read is reported on standard error and does not
+    stop the rest.
 
     \b
     Examples:
       cfr grade predictions.jsonl -o verdicts.jsonl
+      cfr grade table.csv --columns pred=reply,gold=solution
       cfr grade '\\frac{1}{2}' 0.5
       cfr grade -- '-oo' '-\\infty'
     """
     if second is None:
-        _grade_file(Path(first), output, workers)
-    elif output is not None:
-        raise click.UsageError("-o goes with a file, not with PRED and GOLD")
+        _grade_file(good_rows(Path(first), _FIELDS, columns), output, workers)
+    elif output is not None or columns:
+        raise click.UsageError("-o and --columns go with a file, not with PRED and GOLD")
     else:
         verdict = grade_reply(first, second, problem)
         print_text(f"{verdict.verdict} ({verdict.tier} tier): {verdict.why}")
 
 
-def _grade_file(path: Path, output: Path | None, count: int | None) -> None:
+def _grade_file(read: GoodRows, output: Path | None, count: int | None) -> None:
     from cfr.answer.judgement.workers import Workers
 
-    rows, bad = good_rows(path, ("id", "pred", "gold"))
+    rows = read.rows
     counts: Counter[str] = Counter()
     with writing(output) as write, Workers(count) as workers:
+        print_note(read.taken)
         verdicts = grade_each(map(_case, rows), workers=workers)
         for row, verdict in zip(rows, with_progress(verdicts, len(rows), "Grading"), strict=True):
             counts[verdict.verdict] += 1
@@ -68,13 +80,13 @@ def _grade_file(path: Path, output: Path | None, count: int | None) -> None:
                 }
             )
     words = [f"{counts[word]} {word}" for word in ("correct", "incorrect", "undecided")]
-    print_note(", ".join(words) + (f", {bad} skipped" if bad else ""))
+    print_note(", ".join(words) + (f", {read.bad} skipped" if read.bad else ""))
 
 
 def _case(row: JsonLine) -> GradingCase:
     return GradingCase.from_reply(
         text_field(row, "pred"),
-        read_gold(row.value["gold"], "gold") or "",
+        text_field(row, "gold") or "",
         text_field(row, "problem") or "",
-        truncated=row.value.get("truncated") is True,
+        truncated=str(row.value.get("truncated")).lower() == "true",
     )

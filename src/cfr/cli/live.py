@@ -19,6 +19,7 @@ from cfr.analysis.statistics.score import score_problems
 from cfr.analysis.statistics.subset import BASELINE
 from cfr.analysis.table.token_ratio import COUNTED
 from cfr.cli.console import SafeConsole
+from cfr.cli.output import print_note
 from cfr.cli.progress import bytes_bar
 from cfr.engine.automatic import AutoChoice
 from cfr.engine.limit import Limiter
@@ -39,9 +40,10 @@ _LOOK: Any = {"box": None, "padding": (0, 2, 0, 0), "header_style": "dim"}
 class TerminalWatcher(EvaluationWatcher):
     """Shows on standard error how an evaluation gets on."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self, notes: Sequence[str] = (), *, quiet: bool = False) -> None:
         self._console = SafeConsole(stderr=True, quiet=quiet)
         self._quiet = quiet
+        self._notes = () if quiet else notes
 
     def fetching(self, model: str) -> AbstractContextManager[Progress]:
         """Show a model file's way to this machine."""
@@ -51,7 +53,10 @@ class TerminalWatcher(EvaluationWatcher):
     async def running(
         self, jobs: Sequence[Job], limiters: Sequence[Limiter]
     ) -> AsyncGenerator[None]:
-        """Show the counts of the series while they are run."""
+        """Show the counts of the series while they are run, and the notes ahead of them."""
+        for note in self._notes:
+            print_note(note)
+        self._notes = ()
         display = _Display(jobs, limiters, self._console)
         shown = display.animate() if self._console.is_terminal else display.report()
         task = asyncio.create_task(shown)

@@ -9,12 +9,15 @@ from typing import Any, Final, TypeAlias
 
 import click
 
+from cfr.error import InputError
+
 __all__ = [
     "SEED",
     "Command",
     "Decorator",
     "bound_options",
     "call_timeout_option",
+    "columns_option",
     "decoding_options",
     "grouped",
     "json_option",
@@ -195,6 +198,30 @@ store_argument: Final = grouped(
     ),
 )
 """The one store that a command reads, by its place or by ``--store``."""
+
+
+def _read_columns(_: object, __: object, given: tuple[str, ...]) -> dict[str, str]:
+    """Read ``problem=question,answer=solution`` as a mapping."""
+    pairs = [pair.partition("=") for one in given for pair in one.split(",")]
+    columns = {name.strip().lower(): column.strip() for name, _, column in pairs}
+    if not all(columns) or not all(columns.values()) or len(columns) < len(pairs):
+        raise InputError(
+            f"--columns {','.join(given)!r}: write each field once and the column that holds it, "
+            "as in problem=question,answer=solution"
+        )
+    return columns
+
+
+def columns_option(example: str = "problem=question,answer=solution,id=…") -> Decorator:
+    """Make the option that names the columns of a file of rows, as a mapping."""
+    return click.option(
+        "--columns",
+        multiple=True,
+        metavar="FIELD=COLUMN,…",
+        callback=_read_columns,
+        help=f"Which column of FILE holds what: {example}.",
+    )
+
 
 json_option: Final = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON for programs."

@@ -8,9 +8,9 @@ from typing import cast
 
 import click
 
-from cfr.benchmark.source import names_file, read_problems
-from cfr.cli.option import json_option
-from cfr.cli.output import print_json
+from cfr.benchmark.source import read_problems
+from cfr.cli.option import columns_option, json_option
+from cfr.cli.output import print_json, print_note
 from cfr.constraint.router import FAMILIES, PROFILES, Cue, Profile, aime_convention, route
 from cfr.problem import Json, Problem
 
@@ -33,17 +33,23 @@ __all__ = ["command"]
     show_default=True,
     help="Ablation: also route every problem of a file whose name begins with 'aime'.",
 )
+@columns_option()
 @json_option
-def command(source: str, profile: str, convention: str, *, as_json: bool) -> None:
+def command(
+    source: str, profile: str, convention: str, columns: dict[str, str], *, as_json: bool
+) -> None:
     """Show which restrictive cues a problem has; on a file, count them.
 
     \b
     cfr route "Find the remainder when 7^100 is divided by 13."
     cfr route problems.jsonl --json
+    cfr route problems.csv --columns problem=question
     """
-    problems = read_problems(source)
+    read = read_problems(source, columns)
+    problems = read.problems
     found = [route(problem.text, cast("Profile", profile)) for problem in problems]
-    if names_file(source) and source.lower().endswith(".jsonl"):
+    if read.taken:
+        print_note(read.taken)
         audit = _audit(problems, found, aime=convention == "aime")
         print_json(audit) if as_json else _show_audit(source, audit)
     elif as_json:

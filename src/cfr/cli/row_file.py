@@ -1,59 +1,112 @@
-"""What the commands over JSON Lines files share: rows in, rows out, and a sign of life between."""
+"""What the commands over files of rows share: rows in, rows out, and a sign of life between."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
-from cfr.benchmark.source import read_gold
+from cfr.benchmark.source import GOLD_COLUMNS, final_part, read_gold
 from cfr.cli.output import print_json, print_note
 from cfr.file.atomic import atomic_file
+from cfr.file.column import Columns, ColumnUse
 from cfr.file.field import FieldError
-from cfr.file.jsonl import BadLine, JsonLine, scan
+from cfr.file.jsonl import BadLine, JsonLine
 from cfr.file.printable import printable_json
+from cfr.file.row import scan_rows
 from cfr.problem import Json
 
-__all__ = ["Write", "good_rows", "text_field", "with_progress", "writing"]
+__all__ = ["GoodRows", "RowFields", "Write", "good_rows", "text_field", "with_progress", "writing"]
 
 T = TypeVar("T")
 Write: TypeAlias = Callable[[dict[str, Json]], object]
 """Writes one row."""
 
+_REPLIES: Final = ("reply", "response", "completion", "output", "prediction", "model_answer")
+_USUAL: Final = {
+    "id": ("id",),
+    "pred": ("pred", *_REPLIES),
+    "gold": ("gold", *GOLD_COLUMNS),
+    "text": ("text", "pred", *_REPLIES),
+    "problem": ("problem", "question", "prompt", "problem_text"),
+    "truncated": ("truncated",),
+}
 
-def good_rows(path: Path, fields: tuple[str, ...]) -> tuple[list[JsonLine], int]:
-    """Read the rows that have all these fields; report the others, and say how many they are."""
-    rows: list[JsonLine] = []
-    bad = 0
-    for row in scan(path):
-        reason = row.reason if isinstance(row, BadLine) else _wrong(row, fields)
-        if isinstance(row, BadLine) or reason:
+
+@dataclass(frozen=True, slots=True)
+class RowFields:
+    """The fields that a command reads from each row, and those that no row may be without."""
+
+    read: tuple[str, ...]
+    needed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GoodRows:
+    """The rows of a file that have what is needed, and what is to be said of the file."""
+
+    rows: list[JsonLine]
+    """With the fields under their own names, whatever the columns are called."""
+    bad: int
+    """How many others there are."""
+    taken: str
+    """One line: what was taken from which column."""
+
+
+def good_rows(path: Path, fields: RowFields, chosen: Mapping[str, str]) -> GoodRows:
+    """Read the rows that have what is needed, and report the others.
+
+    A row without an "id" goes by its number.
+    """
+    columns = Columns({name: _USUAL[name] for name in fields.read}, chosen)
+    scanned = [*scan_rows(path)]
+    columns.check(path, [row for row in scanned if isinstance(row, JsonLine)], fields.needed)
+    use, rows, bad = ColumnUse(path, "rows"), list[JsonLine](), 0
+    for row in scanned:
+        found = row.reason if isinstance(row, BadLine) else _read(row, fields, columns, use)
+        if isinstance(found, str):
             bad += 1
-            print_note(f"cfr: {path}, line {row.number}: {reason}; skipped")
+            print_note(f"cfr: {path}, {row.place}: {found}; skipped")
         else:
-            rows.append(row)
-    return rows, bad
+            rows.append(JsonLine(row.number, found, row.unit))
+    return GoodRows(rows, bad, use.describe(len(rows), fields.read))
 
 
-def _wrong(row: JsonLine, fields: tuple[str, ...]) -> str:
-    for name in fields:
-        if name not in row.value:
-            return f"no field {name!r}"
-        value = row.value[name]
-        if name == "gold":
-            return _wrong_gold(value)
-        if name != "id" and isinstance(value, bool | list | dict):
-            return f"field {name!r} is a {type(value).__name__}, not text"
-    return ""
+def _read(
+    row: JsonLine, fields: RowFields, columns: Columns, use: ColumnUse
+) -> dict[str, Json] | str:
+    """Read the fields of a row, or say why it is of no use."""
+    found: dict[str, Json] = {"id": row.number}
+    taken: list[tuple[str, str, str]] = []
+    for name in fields.read:
+        column = next(columns.find(row.value, name), None)
+        if column is None:
+            if name in fields.needed:
+                return f"no field {columns.chosen.get(name, name)!r}"
+            continue
+        value, how = row.value[column], ""
+        try:
+            if name == "gold":
+                value, how = _read_gold(value, column)
+            elif name in fields.needed and isinstance(value, bool | list | dict):
+                return f"field {column!r} is a {type(value).__name__}, not text"
+        except FieldError as error:
+            return str(error)
+        found[name] = value
+        taken.append((name, column, how))
+    for one in taken:
+        use.add(*one)
+    return found
 
 
-def _wrong_gold(value: Json) -> str:
-    try:
-        return "field 'gold' is null" if read_gold(value, "gold") is None else ""
-    except FieldError as error:
-        return str(error)
+def _read_gold(value: Json, column: str) -> tuple[str, str]:
+    gold = read_gold(value, column)
+    if gold is None or not gold.strip():
+        raise FieldError(f"field {column!r} is {'null' if gold is None else 'empty'}", column)
+    return final_part(gold)
 
 
 def text_field(row: JsonLine, name: str) -> str | None:

@@ -1,20 +1,24 @@
-"""``cfr solve``: one problem, and everything that happens on the way to its answer."""
+"""``cfr solve``: problems one by one, and everything that happens on the way to an answer."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from cfr.cli.option import bound_options, decoding_options, model_options
-from cfr.cli.output import print_json, print_text
+from cfr.cli.option import bound_options, columns_option, decoding_options, model_options
+from cfr.cli.output import print_json, print_note, print_text
 from cfr.error import CfrError
 
 if TYPE_CHECKING:
+    from cfr.cli.session import Session
     from cfr.engine.engine import Decoding
     from cfr.engine.resolve import ModelRef
     from cfr.engine.transport import Bounds
+    from cfr.method import Method
+    from cfr.problem import Problem
 
 __all__ = ["NoAnswer", "command"]
 
@@ -34,6 +38,7 @@ class NoAnswer(CfrError):
     help="direct, cfr, program, vote, …; options in brackets: 'cfr(reply=json)'; auto is what "
     "measured best on the model, else routed-cfr.",
 )
+@columns_option()
 @model_options
 @decoding_options
 @bound_options
@@ -42,6 +47,7 @@ class NoAnswer(CfrError):
 def command(
     source: str,
     method: str,
+    columns: dict[str, str],
     ref: ModelRef,
     decoding: Decoding,
     bounds: Bounds,
@@ -51,38 +57,73 @@ def command(
 ) -> None:
     """Solve a problem; show its cues, constraints, solution and cost.
 
+    A FILE of rows (.jsonl, .json, .csv, .tsv, .parquet) has a problem a row, solved in turn. Gold
+    answers in it are never sent: they say afterwards which answers are right. Any other FILE is the
+    text of one problem.
+
     Without --model and --base-url a small model runs on this machine; it is fetched the first time.
 
     \b
     cfr solve "Find the remainder when 7^100 is divided by 13."
     cfr solve problem.txt --method direct --quiet
+    cfr solve exam.csv --columns problem=question,answer=solution
     cfr solve - --base-url http://127.0.0.1:8000/v1 < problem.txt
     """
     # All that can be wrong with the input is found before a model is fetched or loaded.
     from cfr.benchmark.source import read_problems
     from cfr.engine.automatic import AUTO
-    from cfr.engine.engine import SILENT
     from cfr.method import make
     from cfr.method.method import models_of
 
-    problems, named = read_problems(source), None if method == AUTO else make(method)
+    read, named = read_problems(source, columns), None if method == AUTO else make(method)
+    problems = read.problems
+    if read.taken and not quiet:
+        print_note(read.taken)
 
     from cfr.cli.session import Session
 
     async def run() -> int:
-        unanswered = 0
-        silent, others = quiet or as_json, models_of(named)
+        others, silent = models_of(named), quiet or as_json
         async with Session(ref, decoding, bounds, others=others, quiet=silent) as session:
             chosen = named or session.choose_method(quiet=quiet)
-            for problem in problems:
-                watcher = SILENT if silent else None
-                solved = await session.solve(chosen, problem, watcher)
-                unanswered += solved.answer is None
-                if as_json:
-                    print_json(solved.to_json())
-                elif quiet:
-                    print_text(solved.answer or "")
-        return unanswered
+            if silent:
+                return await _solve_silently(session, chosen, problems, as_json=as_json)
+            return await _solve_visibly(session, chosen, problems)
 
     if unanswered := asyncio.run(run()):
         raise NoAnswer(f"{unanswered} of {len(problems)} problem(s): the reply has no final answer")
+
+
+async def _solve_visibly(session: Session, method: Method, problems: Sequence[Problem]) -> int:
+    """Show each solution as it is written, and count the problems that stay without an answer."""
+    from cfr.cli.scoring import Scoring
+
+    scoring, unanswered = Scoring(len(problems)), 0
+    for problem in problems:
+        session.console.print(scoring.heading(problem))
+        solved = await session.solve(method, problem)
+        unanswered += solved.answer is None
+        session.console.print(scoring.said(problem, scoring.judge(solved)))
+    if scoring.total:
+        session.console.print(f"\n{scoring.total}")
+    return unanswered
+
+
+async def _solve_silently(
+    session: Session, method: Method, problems: Sequence[Problem], *, as_json: bool
+) -> int:
+    """Write a line for each problem, and count those that stay without an answer."""
+    from cfr.cli.scoring import Scoring
+    from cfr.engine.engine import SILENT
+
+    scoring, unanswered = Scoring(len(problems)), 0
+    for problem in problems:
+        solved = await session.solve(method, problem, SILENT)
+        unanswered += solved.answer is None
+        if as_json:
+            print_json(solved.to_json() | scoring.judge(solved))
+        else:
+            print_text(solved.answer or "")
+    if scoring.total:
+        print_note(scoring.total)
+    return unanswered

@@ -1,4 +1,4 @@
-"""CSV files: read as the same rows as JSON Lines, written for spreadsheets."""
+"""CSV and TSV files: read as the same rows as JSON Lines, written for spreadsheets."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Final
 
 from cfr.error import InputError
-from cfr.file.jsonl import JsonLine, read_text
+from cfr.file.jsonl import BadLine, JsonLine, read_text
 from cfr.file.printable import printable
-from cfr.problem import Json
+from cfr.file.storable import LONGEST
 
-__all__ = ["plain_text", "read_csv", "spreadsheet_text"]
+__all__ = ["plain_text", "scan_csv", "spreadsheet_text"]
 
+_DELIMITERS: Final = (",", ";", "\t")
+_LONGEST_CELL: Final = 4 * LONGEST
+_FIRST_LINE: Final = re.compile(r"\s*([^\r\n]*)")
+_QUOTED: Final = re.compile(r'"[^"]*"?')
 # What makes a spreadsheet compute a cell instead of showing it (OWASP, CSV Injection), full-width
 # forms included. A mere number is none: it means the same either way. What has an apostrophe there
 # already counts as well, so that one can always be taken away again.
@@ -24,33 +28,58 @@ _FORMULA: Final = re.compile(
 )
 
 
-def read_csv(path: Path) -> Iterator[JsonLine]:
-    """Read a CSV file with a header; each row carries the line that it ends on."""
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+def scan_csv(path: Path) -> Iterator[JsonLine | BadLine]:
+    """Read a table with a header; each row carries the line that it ends on.
+
+    The header tells what stands between two cells: a comma, a semicolon or a tab.
+    """
+    text = read_text(path)
+    delimiter = _delimiter(text, "\t" if ".tsv" in map(str.lower, path.suffixes) else ",")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        header = [name.strip().lower() for name in next(reader, list[str]())]
-        if not {"problem", "question", "text"} & set(header):
-            raise InputError(
-                f"{path}: its first line names no column 'problem' (or 'question', or 'text'); "
-                "give the columns names: id,problem,answer"
-            )
-        if twice := next((name for name in header if name and header.count(name) > 1), None):
+        rows = _filled(reader)
+        first = next(rows, list[str]())
+        if first[:1] == ["sep="]:  # a line of Excel's own, about what stands between cells
+            first = next(rows, list[str]())
+        header = [name.strip() for name in first]
+        names = [name.lower() for name in header]
+        if twice := next((name for name in names if name and names.count(name) > 1), None):
             raise InputError(f"{path}: two columns are called {twice!r}; rename one")
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                yield JsonLine(reader.line_num, _by_name(path, reader.line_num, header, cells))
+        for cells in rows:
+            yield _by_name(reader.line_num, header, cells)
     except csv.Error as error:
         way = "; shorten it or write JSON Lines" if "larger than field limit" in str(error) else ""
         raise InputError(f"{path}, line {reader.line_num}: not CSV ({error}){way}") from None
 
 
-def _by_name(path: Path, line: int, header: list[str], cells: list[str]) -> dict[str, Json]:
+def _filled(reader: Iterator[list[str]]) -> Iterator[list[str]]:
+    """Pass rows on that are not empty; a reply may be longer than the module's limit for a cell."""
+    while True:
+        before = csv.field_size_limit(_LONGEST_CELL)
+        try:
+            cells = next(reader, None)
+        finally:
+            csv.field_size_limit(before)
+        if cells is None:
+            return
+        if any(cell.strip() for cell in cells):
+            yield cells
+
+
+def _delimiter(text: str, usual: str) -> str:
+    first = _FIRST_LINE.match(text)
+    header = _QUOTED.sub("", first[1] if first else "")
+    return max((usual, *_DELIMITERS), key=header.count)
+
+
+def _by_name(line: int, header: list[str], cells: list[str]) -> JsonLine | BadLine:
     if len(cells) != len(header):
-        raise InputError(
-            f"{path}, line {line}: has {len(cells)} cells where the header has {len(header)}; "
-            "put a text with commas or line breaks in double quotes"
+        return BadLine(
+            line,
+            f"has {len(cells)} cells where the header has {len(header)}; "
+            "put a text with commas or line breaks in double quotes",
         )
-    return dict(zip(header, cells, strict=True))
+    return JsonLine(line, dict(zip(header, cells, strict=True)))
 
 
 def spreadsheet_text(text: str) -> str:

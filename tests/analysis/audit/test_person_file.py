@@ -30,6 +30,11 @@ def test_a_benchmark_is_needed_only_where_names_repeat(tmp_path: Path) -> None:
     assert keys == [("aime24", "2"), ("aime25", "9"), ("aime25", "1"), None, None]
 
 
+def test_a_table_will_do(tmp_path: Path) -> None:
+    keys = read(tmp_path / "l.csv", "problem;benchmark;class", "2;;other", "1;aime25;other")
+    assert keys == [("aime24", "2"), ("aime25", "1")]
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

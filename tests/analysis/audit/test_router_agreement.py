@@ -102,6 +102,13 @@ def test_labels_judge_every_router(tmp_path: Path) -> None:
     assert found.decisions == 2
 
 
+def test_labels_of_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("problem,routed\na,TRUE\nb,false\n")
+    found, strangers = read_decisions(path, STUDY)
+    assert ([*found.values()], strangers) == ([True, False], 0)
+
+
 def test_a_price_makes_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prices = tmp_path / "models.toml"
     prices.write_text("[model]\nprice = { input = 9.0, output = 18.0 }\n")

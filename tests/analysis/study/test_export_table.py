@@ -1,4 +1,3 @@
-import importlib.util
 import json
 from pathlib import Path
 
@@ -6,7 +5,6 @@ import pytest
 from click.testing import CliRunner
 from stored import attempt
 
-from cfr.analysis.study.export_table import EXPORTS, read_export
 from cfr.analysis.study.outcome_file import outcome_lines
 from cfr.analysis.study.reader import read_file, read_store
 from cfr.cli.export import command
@@ -16,6 +14,7 @@ from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
 from cfr.problem import Problem
 
+EXPORTS = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 HOSTILE = ("=cmd|x", "'=cmd|x", "''-x", "@p", "-1", "'", 'say "hi", twice\nor more', "ü")
 
 
@@ -76,7 +75,7 @@ def test_outcomes_of_anyone_in_a_table(tmp_path: Path) -> None:
     [
         ("problem,method,run,correct\n1,A,0,maybe\n", "line 2: .*'correct'"),
         ("problem,method,run,correct\n1,A,first,1\n", "line 2: .*'run'"),
-        ("problem,method\n1\n", "line 2: has 1 cells where the header has 2; export it again"),
+        ("problem,method\n1\n", "line 2: has 1 cells where the header has 2"),
         ("problem,correct\n1,1\n", "line 2: .*'method'"),
         ('problem,method\n"1,A\n', "line 2: not CSV"),
     ],
@@ -86,17 +85,3 @@ def test_what_is_wrong_with_a_table_is_told(text: str, said: str, tmp_path: Path
     path.write_text(text)
     with pytest.raises(InputError, match=rf"o\.csv, {said}"):
         list(outcome_lines(path))
-
-
-def test_a_damaged_parquet_file_is_told(tmp_path: Path) -> None:
-    needs_pyarrow(".parquet")
-    path = tmp_path / "o.parquet"
-    path.write_bytes(b"PAR1 no")
-    with pytest.raises(InputError, match=r"o\.parquet: cannot be read as Parquet \(.*; export it"):
-        list(read_export(path))
-
-
-@pytest.mark.skipif(importlib.util.find_spec("pyarrow") is not None, reason="pyarrow is here")
-def test_parquet_without_its_library_says_what_to_install(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"constraint-first\[parquet\]"):
-        list(read_export(tmp_path / "o.parquet"))

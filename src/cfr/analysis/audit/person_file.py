@@ -1,4 +1,4 @@
-"""Files in which a person judges single problems, one line of JSON each."""
+"""Files in which a person judges single problems, a row each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Study
 from cfr.error import InputError
-from cfr.file.jsonl import read_rows
+from cfr.file.row import all_rows
 from cfr.problem import Json
 
 __all__ = ["PersonLine", "read_person_lines"]
@@ -31,9 +31,9 @@ class PersonLine:
 def read_person_lines(path: Path, study: Study) -> Iterator[PersonLine]:
     """Read lines that name a ``problem`` and, where names repeat, its ``benchmark``."""
     known = _places(study)
-    for line in read_rows(path):
-        where = f"{path}, line {line.number}"
-        problem, benchmark = line.value.get("problem"), line.value.get("benchmark")
+    for line in all_rows(path):
+        where = f"{path}, {line.place}"
+        problem, benchmark = line.value.get("problem"), line.value.get("benchmark") or None
         if not isinstance(problem, str | int) or isinstance(problem, bool) or problem == "":
             raise InputError(f"{where}: needs 'problem', the name of a problem")
         if benchmark is not None and not isinstance(benchmark, str):

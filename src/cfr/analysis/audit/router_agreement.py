@@ -71,6 +71,9 @@ def agreement_between(reference: Decisions, decisions: Decisions) -> RouterAgree
     )
 
 
+_TRUTHS: Final = {"true": True, "false": False}  # as a cell of a table has them
+
+
 def read_decisions(path: Path, study: Study) -> tuple[dict[Key, bool], int]:
     """Read a person's decisions: lines of ``problem``, ``routed`` and perhaps ``benchmark``.
 
@@ -79,9 +82,10 @@ def read_decisions(path: Path, study: Study) -> tuple[dict[Key, bool], int]:
     found: dict[Key, bool] = {}
     strangers = 0
     for line in read_person_lines(path, study):
-        routed = line.value.get("routed")
+        written = line.value.get("routed")
+        routed = _TRUTHS.get(written.lower()) if isinstance(written, str) else written
         if not isinstance(routed, bool):
-            raise InputError(f"{line.where}: 'routed' must be true or false, not {routed!r}")
+            raise InputError(f"{line.where}: 'routed' must be true or false, not {written!r}")
         if line.key is None:
             strangers += 1
             continue

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias, cast
 
 import orjson
 
-from cfr.analysis.study.export_table import EXPORTS
 from cfr.analysis.study.outcome_file import outcome_lines, stage_cost
 from cfr.analysis.study.study import (
     Arm,
@@ -28,6 +27,7 @@ from cfr.evaluation import record
 from cfr.evaluation.record import RecordKey
 from cfr.evaluation.store import Store, StoreError
 from cfr.file.path import expand_user
+from cfr.file.row import row_format
 from cfr.file.storable import storable_text
 from cfr.problem import Json
 
@@ -90,7 +90,7 @@ def _read(source: Source) -> Study:
         return source
     if isinstance(source, Store):
         return read_store(source)
-    if str(source).lower().endswith(EXPORTS):
+    if row_format(Path(source)):
         return read_file(Path(source))
     return _read_closed(str(source))
 
@@ -106,7 +106,7 @@ def _read_closed(url: str) -> Study:
 
 def existing_store(url: str) -> Store:
     """Open a store that must be there already; a mistyped name must not make a new one."""
-    if url.lower().endswith(EXPORTS):
+    if row_format(Path(url)):
         readers = "'cfr compare', 'report', 'audit' and 'calibrate' read those"
         raise StoreError(f"{url}: a file of attempts, not a store; {readers}; name a store here")
     if "://" not in url and not expand_user(url).is_file():

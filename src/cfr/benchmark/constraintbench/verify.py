@@ -14,7 +14,8 @@ from cfr.benchmark.constraintbench.measured import LevelCheck, check_levels
 from cfr.benchmark.constraintbench.shortcut import Shortcut, shortcuts
 from cfr.constraint.predicate import parts, truth_of
 from cfr.error import CfrError
-from cfr.file.jsonl import BadLine, scan
+from cfr.file.jsonl import BadLine
+from cfr.file.row import scan_rows
 
 __all__ = ["CheckReport", "Fault", "check_file", "check_item", "check_items"]
 
@@ -45,7 +46,7 @@ def check_file(path: Path) -> CheckReport:
     faults: list[Fault] = []
     items: dict[int, Item] = {}
     count = 0
-    for row in scan(path):
+    for row in scan_rows(path):
         if isinstance(row, BadLine):
             faults.append(Fault(row.number, row.reason))
             continue

@@ -1,0 +1,51 @@
+from rich.console import RenderableType
+
+from cfr.cli.console import SafeConsole
+from cfr.cli.scoring import Scoring
+from cfr.engine.solve import Solved
+from cfr.method import Direct
+from cfr.problem import Problem, Solution
+
+
+def solved(answer: str | None, gold: str | None) -> Solved:
+    problem = Problem("What is 2 + 2?", "x", gold)
+    return Solved(problem, Direct(), Solution(answer, ""), (), 0.0)
+
+
+def shown(part: RenderableType) -> str:
+    console = SafeConsole(width=40)
+    with console.capture() as capture:
+        console.print(part)
+    return capture.get().strip("\n─ ")
+
+
+def judged(scoring: Scoring, answer: str | None, gold: str | None) -> str:
+    one = solved(answer, gold)
+    return shown(scoring.said(one.problem, scoring.judge(one)))
+
+
+def test_one_problem_has_no_heading_and_no_total() -> None:
+    scoring = Scoring(1)
+    assert shown(scoring.heading(Problem("P", "a"))) == ""
+    assert judged(scoring, "4", "4.0") == "Right; the gold answer is 4.0"
+    assert scoring.total == ""
+
+
+def test_several_are_numbered_and_named() -> None:
+    scoring = Scoring(3)
+    assert shown(scoring.heading(Problem("P", "1"))) == "Problem 1 of 3"
+    assert shown(scoring.heading(Problem("P", "aime-2\x1b"))) == "Problem 2 of 3: aime-2�"
+
+
+def test_answers_are_counted() -> None:
+    scoring = Scoring(4)
+    assert judged(scoring, "4", "4") == "Right; the gold answer is 4"
+    assert judged(scoring, None, "4") == "Wrong; the gold answer is 4"
+    assert judged(scoring, "5", None) == ""
+    assert scoring.total == "2 answers: 1 right, 1 wrong, 2 without a gold answer"
+
+
+def test_without_gold_answers_nothing_is_said() -> None:
+    scoring = Scoring(2)
+    assert scoring.judge(solved("5", None)) == {}
+    assert scoring.total == ""
