@@ -63,8 +63,8 @@ PAGES = (
         (
             "a remainder modulo 1000",
             "with Python 3.11",
-            "fetches a 1.1 GB model (once), lets it solve three problems",
-            "a small comparison of two methods",
+            "fetches a 1.1 GB model (once), lets it solve four problems",
+            "ends with two problems of the built-in benchmark",
             "draws programs until two agree",
             "This evaluates two methods",
             "which pull a 98 MB model once",
