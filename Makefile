@@ -1,5 +1,7 @@
 # Each target sets up all that it needs, in .venv, from the package index that pip is configured for.
-PYTHON ?= python3.11
+# Python is the newest from 3.11 on that is here and can make one; PYTHON names another.
+USABLE := -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))'
+PYTHON ?= $(shell for name in `seq -f python3.%g 29 -1 11` python3; do $$name $(USABLE) 2>/dev/null && echo $$name && break; done)
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
@@ -44,8 +46,11 @@ lock:
 	  --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade -c lock/run.txt -o lock/dev.txt
 
 .venv/bin/python:
-	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is not here; name another Python >= 3.11: make PYTHON=python3.12"; exit 1; }
-	$(PYTHON) -m venv .venv
+	@python="$(PYTHON)"; \
+	if [ -z "$$python" ]; then echo "make: no Python from 3.11 on that has venv is here; install one (Debian, Ubuntu: apt install python3-venv), or name it: make PYTHON=/path/to/python3"; exit 1; fi; \
+	if ! $$python $(USABLE) 2>/dev/null; then echo "make: $$python is not here, older than 3.11 or without venv; name another (make PYTHON=/path/to/python3), or none for the newest that is here"; exit 1; fi; \
+	echo "make: .venv is made with $$python, the $$($$python --version)"; \
+	$$python -m venv .venv
 
 .venv/%.ok: lock/%.txt pyproject.toml | .venv/bin/python
 	$(BIN)/pip install --quiet --require-hashes -r lock/$*.txt

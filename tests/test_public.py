@@ -3,9 +3,11 @@ import cfr
 METHODS = (
     "Call Completion Method Output Problem Program Run Solution Steps ask execute make together"
 )
-SOLVING = "ConstraintSpec Solved asolve drive extract grade grade_reply route solve"
-ENGINES = "Decoding Dispatch Endpoint Local ModelRef OpenAI Scripted"
-EVALUATION = "Benchmark Evaluated Experiment RunOptions aevaluate compare evaluate"
+SOLVING = "ConstraintSpec SolveProgress Solved asolve drive extract grade grade_reply route solve"
+ENGINES = "Bounds Decoding Dispatch Endpoint Local ModelRef OpenAI Scripted"
+EVALUATION = (
+    "Benchmark Evaluated EvaluationProgress Experiment RunOptions aevaluate compare evaluate"
+)
 PUBLIC = sorted(f"{METHODS} {SOLVING} {ENGINES} {EVALUATION} CfrError".split())
 
 

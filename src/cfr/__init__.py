@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from cfr.engine.engine import Decoding
     from cfr.engine.local import Local
     from cfr.engine.openai import Endpoint, OpenAI
+    from cfr.engine.progress import SolveProgress
     from cfr.engine.resolve import ModelRef
     from cfr.engine.scripted import Scripted
     from cfr.engine.solve import Solved, asolve, solve
+    from cfr.engine.transport import Bounds
     from cfr.error import CfrError
     from cfr.evaluation.evaluate import Evaluated, aevaluate, evaluate
     from cfr.evaluation.experiment import Experiment
+    from cfr.evaluation.progress import EvaluationProgress
     from cfr.evaluation.run_options import RunOptions
     from cfr.method import Method, make
     from cfr.problem import Problem, Solution
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Benchmark",
+    "Bounds",
     "Call",
     "CfrError",
     "Completion",
@@ -51,6 +55,7 @@ __all__ = [
     "Dispatch",
     "Endpoint",
     "Evaluated",
+    "EvaluationProgress",
     "Experiment",
     "Local",
     "Method",
@@ -63,6 +68,7 @@ __all__ = [
     "RunOptions",
     "Scripted",
     "Solution",
+    "SolveProgress",
     "Solved",
     "Steps",
     "aevaluate",
@@ -92,12 +98,15 @@ _HOMES = {
     "cfr.engine.engine": ("Decoding",),
     "cfr.engine.local": ("Local",),
     "cfr.engine.openai": ("Endpoint", "OpenAI"),
+    "cfr.engine.progress": ("SolveProgress",),
     "cfr.engine.resolve": ("ModelRef",),
     "cfr.engine.scripted": ("Scripted",),
     "cfr.engine.solve": ("Solved", "asolve", "solve"),
+    "cfr.engine.transport": ("Bounds",),
     "cfr.error": ("CfrError",),
     "cfr.evaluation.evaluate": ("Evaluated", "aevaluate", "evaluate"),
     "cfr.evaluation.experiment": ("Experiment",),
+    "cfr.evaluation.progress": ("EvaluationProgress",),
     "cfr.evaluation.run_options": ("RunOptions",),
     "cfr.method": ("Method", "make"),
     "cfr.problem": ("Problem", "Solution"),

@@ -14,6 +14,12 @@ def test_a_problem_is_shown_with_its_cues(cfr: Run) -> None:
     assert "Direct CoT" in cfr("route", "Compute 2 + 2.").out
 
 
+def test_everyday_words_are_no_cues(cfr: Run) -> None:
+    for text in ("Prove that the earth is round", "A round table"):
+        ran = cfr("route", text)
+        assert (ran.code, "Direct CoT" in ran.out) == (0, True)
+
+
 def test_a_problem_as_json(cfr: Run) -> None:
     ran = cfr("route", "How many?", "--json")
     assert json.loads(ran.out) == {

@@ -34,6 +34,9 @@ def by_plain_scan(text: str, profile: Profile) -> tuple[Cue, ...]:
         ("gsm8k", 834, 787),
         ("math500", 281, 212),
         ("olympiadbench", 417, 358),
+        ("brumo25", 22, 15),
+        ("cmimc25", 30, 26),
+        ("aimo_amc", 33, 29),
     ],
 )
 def test_routed_counts(benchmark_file: Find, name: str, reconstructed: int, printed: int) -> None:
@@ -62,6 +65,7 @@ PIECES = [
     *sorted({o for p in PROFILES["reconstructed"] for o in p.openings}),
     *("find the number", "determine\nthe sum of all", "Find m + n", "find a+b", "$m+n$"),
     *("expressed as", "written as", "pairs", "triples", "integers", "s", "ing", "ly", "es", "\\"),
+    *("table", "your answer to the nearest ", "is ", "of the day", "test", "but not "),
     *(" ", "\n", ",", "ſ", "ı", "İ", "K", "é", "\ud800", "n", "X", "least", "eſt", "remaınder"),
 ]
 
@@ -100,6 +104,53 @@ def test_each_family_fires(text: str, family: str) -> None:
 @pytest.mark.parametrize("text", ["", "Compute 2 + 2.", "leastwise flooring modern thereof"])
 def test_text_without_cues_is_not_routed(text: str) -> None:
     assert route(text) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Prove that the earth is round.",
+        "Is it true that the earth is not round?",
+        "A round table",
+        "Eight people sit at a round table.",
+        "The shop sells round and square tiles.",
+        "A trip round the world to Paris",
+        "She drove there on a round trip.",
+        "The pool is open all year round.",
+        "One team is very well-rounded.",
+        "He read for the remainder of the day.",
+        "Last but not least, Ana sings.",
+        "She has a bachelor's degree.",
+        "He lives in the Bay Area; what is his area code?",
+        "Write a unit test for distance learning.",
+        "Describe a marketing strategy.",
+        "Count on the digits of your left hand.",
+    ],
+)
+def test_a_cue_word_in_its_everyday_meaning_is_no_cue(text: str) -> None:
+    assert route(text) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Round your answer to the nearest tenth.",
+        "Round answers to one decimal place.",
+        "Round $x$ to 2 decimal places.",
+        "Round up.",
+        "Round the result down.",
+        "He has decided to round all his prices to the nearest dollar.",
+        "Truncate the quotient; do not round.",
+        "What is 3.7 rounded?",
+        "In every round, player A erases two numbers.",
+        "Find the remainder of the sum.",
+        "What is the remainder of 2004 divided by 12?",
+        "What is the units digit of 7?",
+        "Who has a winning strategy?",
+    ],
+)
+def test_the_same_word_is_a_cue_where_it_restricts_an_answer(text: str) -> None:
+    assert len(route(text)) >= 1
 
 
 def test_a_cue_in_passing_fires_the_printed_router_only_where_its_pattern_is_wider() -> None:

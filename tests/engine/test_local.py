@@ -106,6 +106,18 @@ async def test_a_model_cut_short_is_named_before_it_is_loaded(
 
 
 @pytest.mark.slow
+async def test_a_library_of_the_system_that_is_missing_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(name: str) -> object:
+        raise ImportError("libgomp.so.1: cannot open shared object file")
+
+    monkeypatch.setattr("cfr.engine.local.importlib.import_module", fail)
+    with pytest.raises(ModelFileError, match="apt install libgomp1"):
+        async with Local(write_model(tmp_path / "m.gguf")):
+            pass
+
+
 async def test_the_limit_of_a_real_model_is_in_its_file(smallest: Path) -> None:
     with pytest.raises(InputError, match=r"\.gguf: its limit is 8192 tokens .* 8193 are asked for"):
         async with Local(smallest, context=8_193):

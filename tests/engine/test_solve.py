@@ -5,7 +5,7 @@ from typing import Any, ClassVar, cast
 
 import pytest
 from loopback import Endpoint as Server
-from loopback import completion
+from loopback import Reply, completion, failure
 
 import cfr
 from cfr.engine.error import Unauthorized
@@ -33,6 +33,50 @@ def test_an_endpoint_is_named_by_its_address(endpoint: Server) -> None:
     assert (solved.answer, solved.usage.input, solved.usage.output) == ("5", 11, 7)
     assert solved.seconds > 0
     assert [body["model"] for body in endpoint.requests] == ["test-model"]
+
+
+def test_a_key_goes_to_the_endpoint_and_is_shown_nowhere(endpoint: Server) -> None:
+    key = "sk-" + "abcdef0123456789" * 2
+    endpoint.script(completion(r"\boxed{5}"), failure(401, f"no such key: {key}"))
+    solved = cfr.solve(TEXT, "direct", base_url=endpoint.url, key=key)
+    assert endpoint.headers[-1]["Authorization"] == f"Bearer {key}"
+    with pytest.raises(Unauthorized, match="put a valid key into the argument key") as refused:
+        cfr.solve(TEXT, "direct", base_url=endpoint.url, key=key)
+    named = cfr.ModelRef("m", base_url=endpoint.url, key=key)
+    shown = (repr(solved), str(solved.to_json()), repr(refused.value), repr(named))
+    assert not any(key in text for text in shown)
+
+
+def test_a_key_is_for_an_endpoint() -> None:
+    with pytest.raises(cfr.CfrError, match="runs on this machine and takes no key") as refused:
+        cfr.solve(TEXT, "direct", key="sk-secret-secret")
+    assert "secret" not in str(refused.value)
+
+
+def test_the_settings_of_a_model_reach_its_engine(endpoint: Server) -> None:
+    solved = cfr.solve(
+        TEXT,
+        "direct",
+        model=cfr.ModelRef("m", base_url=endpoint.url),
+        context=2_000,
+        decoding=cfr.Decoding(temperature=0.0, seed=7),
+        bounds=cfr.Bounds(seconds=60),
+    )
+    (body,) = endpoint.requests
+    assert (body["temperature"], body["seed"], body["max_tokens"] < 2_000) == (0.0, 7, True)
+    assert (solved.tokens, solved.usage.total) == (18, 18)
+
+
+def test_a_reply_that_takes_longer_than_its_bound_is_an_error(endpoint: Server) -> None:
+    endpoint.script(Reply(endless=b" "))
+    with pytest.raises(cfr.CfrError, match=r"not done after 0\.2 s"):
+        cfr.solve(TEXT, "direct", base_url=endpoint.url, bounds=cfr.Bounds(seconds=0.2))
+
+
+def test_settings_beside_an_engine_are_refused() -> None:
+    with pytest.raises(cfr.CfrError, match=r"^key=, model=: engine= has its own") as refused:
+        cfr.solve(TEXT, "direct", engine=scripted(), model="m", key="sk-secret-secret")
+    assert "secret" not in str(refused.value)
 
 
 def test_what_is_known_is_told_to_programs() -> None:

@@ -1,4 +1,5 @@
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -153,10 +154,12 @@ def sealed(filled: Path) -> Iterator[Path]:
     folder = filled.parent
     folder.chmod(0o555)
     if os.access(folder, os.W_OK):  # root may do everything, except this
-        if subprocess.run(["chattr", "+i", folder], capture_output=True).returncode:  # noqa: S607
+        tool = shutil.which("chattr")
+        if not tool or subprocess.run([tool, "+i", folder], capture_output=True).returncode:
+            folder.chmod(0o755)
             pytest.skip("no folder can be sealed here: root, and a file system without +i")
         yield filled
-        subprocess.run(["chattr", "-i", folder], check=True)  # noqa: S607
+        subprocess.run([tool, "-i", folder], check=True)
     else:
         yield filled
     folder.chmod(0o755)

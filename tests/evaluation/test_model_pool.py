@@ -200,3 +200,11 @@ def test_a_method_that_hides_a_model_fails_its_own_series_alone(options: cfr.Run
     done = cfr.evaluate(SUMS, methods, runs=1, engine=engine, options=options)
     assert [one.tally.failed for one in done.series] == [0, 4]
     assert "the method must list it in its other_models" in done.stopped
+
+
+async def test_one_key_is_not_sent_to_the_endpoints_of_several_models() -> None:
+    grid = cfr.Experiment(models=("one", "two"))
+    async with AsyncExitStack() as stack:
+        pool = ModelPool(cfr.RunOptions(), stack, EvaluationWatcher().fetching)
+        with pytest.raises(InputError, match="models one, two: one key is given and no address"):
+            await pool.open(grid, cfr.ModelRef(key="sk-secret"))

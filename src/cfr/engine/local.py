@@ -112,10 +112,12 @@ class Local:
         os.environ.setdefault("GOMP_SPINCOUNT", "1000")
         try:
             xllamacpp: Any = importlib.import_module("xllamacpp")
-        except ImportError:
+        except ImportError as error:
+            way = "pip install 'constraint-first[local]'"
+            if "libgomp" in str(error):  # it is here, and a library of the system is not
+                way = "it is here but lacks libgomp.so.1 (Debian, Ubuntu: apt install libgomp1)"
             raise ModelFileError(
-                "running a model here needs llama.cpp: pip install 'constraint-first[local]', "
-                "or name an endpoint with --base-url"
+                f"running a model here needs llama.cpp: {way}, or name an endpoint with --base-url"
             ) from None
         parameters = xllamacpp.CommonParams()
         parameters.model.path = str(self.path)

@@ -28,17 +28,19 @@ from filelock import FileLock
 from cfr.engine.catalogue import Model, Part, sha256_of
 from cfr.engine.error import ModelFileError
 
-__all__ = ["Progress", "pull"]
+__all__ = ["NO_PROGRESS", "Progress", "pull"]
 
 Progress: TypeAlias = Callable[[int, int, str], object]
 """A callback for the bytes done, the bytes in all, and what is being done."""
+NO_PROGRESS: Final[Progress] = lambda _done, _total, _doing: None  # noqa: E731
+"""For those who do not want to know."""
 
 _BLOCK: Final = 2**20
 _PARALLEL: Final = 4
 _SLACK: Final = 2**26
 
 
-def pull(model: Model, progress: Progress = lambda _done, _total, _doing: None) -> Path:
+def pull(model: Model, progress: Progress = NO_PROGRESS) -> Path:
     """Make a model file present and verified; return its path."""
     folder = model.path.parent
     with _clear_faults(model, folder):

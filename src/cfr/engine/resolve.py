@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cfr.engine.catalogue import DEFAULT_MODEL, catalogue, find_model
@@ -12,7 +12,7 @@ from cfr.engine.error import EngineError, Unauthorized
 from cfr.engine.local import Local
 from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.presets import Preset, find_preset, presets
-from cfr.engine.pull import Progress, pull
+from cfr.engine.pull import NO_PROGRESS, Progress, pull
 from cfr.engine.transport import Bounds
 from cfr.file.path import expand_user
 
@@ -31,6 +31,8 @@ class ModelRef:
     """The environment variable that holds the endpoint's key: OPENAI_API_KEY, or the preset's."""
     context: int | None = None
     """Tokens of context to serve a local model with, or to assume of an endpoint."""
+    key: str = field(default="", repr=False)
+    """The endpoint's key itself, where it comes from elsewhere than the environment."""
 
     def beside(self, name: str) -> ModelRef:
         """Name another model that is asked beside this one.
@@ -49,7 +51,7 @@ def resolve(
     *,
     bounds: Bounds | None = None,
     concurrency: int | None = None,
-    progress: Progress = lambda _done, _total, _doing: None,
+    progress: Progress = NO_PROGRESS,
 ) -> OpenAI | Local:
     """Choose the engine; a model of the catalogue is fetched first if it is not here yet."""
     slots, context = concurrency or 1, wanted.context
@@ -66,8 +68,13 @@ def resolve(
 
 def require_known(wanted: ModelRef) -> None:
     """Refuse a model that nothing is known about, or whose key is missing; nothing is fetched."""
-    name = wanted.model or DEFAULT_MODEL
-    if runs_here(wanted) and not _gguf(wanted) and name not in catalogue():
+    name, here = wanted.model or DEFAULT_MODEL, runs_here(wanted)
+    if here and wanted.key:
+        raise EngineError(
+            f"model {name!r}: it runs on this machine and takes no key; leave the key out, or name "
+            "the endpoint that it is for by its address"
+        )
+    if here and not _gguf(wanted) and name not in catalogue():
         raise EngineError(
             f"model {name!r}: no .gguf file and not in the catalogue or the presets "
             f"({', '.join({**catalogue(), **presets()})}); "
@@ -97,16 +104,14 @@ def _endpoint(wanted: ModelRef) -> Endpoint | None:
     """Name the endpoint to ask; None for a model that runs here."""
     if base_url := wanted.base_url or _base_url_from_environment(wanted):
         # An address that somebody gives gets the key that goes with it, never that of a preset.
-        key_name = wanted.key_name or "OPENAI_API_KEY"
-        key = os.environ.get(key_name, "")
+        key, key_name = _key(wanted, "OPENAI_API_KEY")
         return Endpoint(base_url, wanted.model or "", key, key_name, wanted.context)
     preset = find_preset(wanted.model)
     return _preset_endpoint(preset, wanted) if preset and preset.base_url else None
 
 
 def _preset_endpoint(preset: Preset, wanted: ModelRef) -> Endpoint:
-    key_name = wanted.key_name or preset.key_env
-    key = os.environ.get(key_name, "") if key_name else ""
+    key, key_name = _key(wanted, preset.key_env)
     if key_name and not key:
         raise Unauthorized(
             f"model {preset.name!r}: {preset.shown} takes a key, and {key_name} is not set; "
@@ -114,6 +119,14 @@ def _preset_endpoint(preset: Preset, wanted: ModelRef) -> Endpoint:
         )
     context = wanted.context or preset.context
     return Endpoint(preset.base_url, preset.served_as, key, key_name, context)
+
+
+def _key(wanted: ModelRef, usual: str) -> tuple[str, str]:
+    """Find the key of an endpoint, and what messages call the place that it comes from."""
+    if wanted.key:
+        return wanted.key, "the argument key"
+    name = wanted.key_name or usual
+    return os.environ.get(name, "") if name else "", name
 
 
 def _base_url_from_environment(wanted: ModelRef) -> str | None:

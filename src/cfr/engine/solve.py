@@ -5,16 +5,22 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from cfr.engine.automatic import AUTO, choose_for
 from cfr.engine.dispatch import accompanied, opened_all, serve
 from cfr.engine.drive import drive
 from cfr.engine.engine import SILENT, Decoding, Engine, Watcher
+from cfr.engine.local import Local
+from cfr.engine.openai import OpenAI
+from cfr.engine.progress import ProgressWatcher, TellProgress
+from cfr.engine.pull import NO_PROGRESS
 from cfr.engine.resolve import ModelRef, resolve
+from cfr.engine.transport import Bounds
+from cfr.error import InputError
 from cfr.method import Method, make
 from cfr.method.confidence import assessed
 from cfr.method.method import models_of
@@ -55,6 +61,11 @@ class Solved:
     def usage(self) -> Usage:
         """Tokens of all stages together."""
         return sum((exchange.completion.usage for exchange in self.exchanges), Usage())
+
+    @property
+    def tokens(self) -> int:
+        """Input and output tokens of all stages together."""
+        return self.usage.total
 
     def to_json(self) -> dict[str, Json]:
         """Describe it for programs."""
@@ -107,10 +118,14 @@ async def asolve(
     method: str | Method = AUTO,
     *,
     engine: Engine | None = None,
-    model: str | None = None,
+    model: ModelRef | str | None = None,
     base_url: str | None = None,
+    key: str | None = None,
+    context: int | None = None,
     decoding: Decoding | None = None,
+    bounds: Bounds | None = None,
     watcher: Watcher = SILENT,
+    progress: TellProgress | None = None,
 ) -> Solved:
     """Solve one problem with an engine, or with the model that is named.
 
@@ -118,20 +133,51 @@ async def asolve(
     address the embedded model does it, on this machine. Other models that the method names are
     found by their names, unless the engine is a ``Dispatch`` that has them. The method ``auto`` is
     chosen by the model's name, once that is known.
+
+    ``key`` goes to the endpoint and nowhere else; without it the model's environment variable holds
+    it. ``context`` is in tokens, ``decoding`` says how replies are sampled, ``bounds`` how long one
+    may take. ``progress`` is called at the beginning and the end of every stage, ``watcher`` hears
+    every word.
     """
     posed = problem if isinstance(problem, Problem) else Problem(problem)
     named = make(method) if isinstance(method, str) and method != AUTO else method
-    others = () if isinstance(named, str) else models_of(named)
-    if engine is None:
-        ref = ModelRef(model, base_url)
-        async with opened_all(serve(ref, others, lambda one: resolve(one, decoding))) as served:
-            return await asolve(posed, named, engine=served, watcher=watcher)
+    told = ProgressWatcher(progress, watcher) if progress else watcher
+    given = {"base_url": base_url, "key": key, "context": context}
+    settings = {name: value for name, value in given.items() if value is not None}
+    if engine is not None:
+        _refuse_beside_engine(settings | {"model": model, "decoding": decoding, "bounds": bounds})
+        return await _solve(posed, named, engine, told)
+    ref = replace(model if isinstance(model, ModelRef) else ModelRef(model), **settings)
+    fetching = told.fetching if isinstance(told, ProgressWatcher) else NO_PROGRESS
+
+    def find(one: ModelRef) -> OpenAI | Local:
+        return resolve(one, decoding, bounds=bounds, progress=fetching)
+
+    async with opened_all(serve(ref, _others(named), find)) as served:
+        return await _solve(posed, named, served, told)
+
+
+async def _solve(
+    problem: Problem, method: str | Method, engine: Engine, watcher: Watcher
+) -> Solved:
     started = time.monotonic()
-    async with opened_all(accompanied(engine, others)) as performing:
-        chosen = make(choose_for(performing.main).method) if isinstance(named, str) else named
-        outcome = await drive(assessed(chosen, posed), performing, watcher=watcher)
+    async with opened_all(accompanied(engine, _others(method))) as performing:
+        chosen = make(choose_for(performing.main).method) if isinstance(method, str) else method
+        outcome = await drive(assessed(chosen, problem), performing, watcher=watcher)
     seconds = time.monotonic() - started
-    return Solved(posed, chosen, outcome.result, outcome.transcript, seconds)
+    return Solved(problem, chosen, outcome.result, outcome.transcript, seconds)
+
+
+def _others(method: str | Method) -> tuple[str, ...]:
+    return () if isinstance(method, str) else models_of(method)
+
+
+def _refuse_beside_engine(settings: Mapping[str, object]) -> None:
+    if named := [f"{name}=" for name, value in settings.items() if value is not None]:
+        raise InputError(
+            f"{', '.join(named)}: engine= has its own model and settings; give them to the engine, "
+            "or leave out engine="
+        )
 
 
 def solve(
@@ -139,13 +185,30 @@ def solve(
     method: str | Method = AUTO,
     *,
     engine: Engine | None = None,
-    model: str | None = None,
+    model: ModelRef | str | None = None,
     base_url: str | None = None,
+    key: str | None = None,
+    context: int | None = None,
     decoding: Decoding | None = None,
+    bounds: Bounds | None = None,
+    watcher: Watcher = SILENT,
+    progress: TellProgress | None = None,
 ) -> Solved:
-    """Solve one problem from ordinary code; ``asolve`` does it inside an event loop."""
+    """Solve one problem from ordinary code, a notebook included; see ``asolve``."""
     return run_sync(
-        asolve(problem, method, engine=engine, model=model, base_url=base_url, decoding=decoding)
+        asolve(
+            problem,
+            method,
+            engine=engine,
+            model=model,
+            base_url=base_url,
+            key=key,
+            context=context,
+            decoding=decoding,
+            bounds=bounds,
+            watcher=watcher,
+            progress=progress,
+        )
     )
 
 

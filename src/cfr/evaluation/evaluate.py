@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -23,7 +23,8 @@ from cfr.engine.automatic import AUTO, AutoChoice, choose_method
 from cfr.engine.dispatch import Dispatch
 from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
-from cfr.engine.pull import Progress
+from cfr.engine.presets import Price
+from cfr.engine.pull import NO_PROGRESS, Progress
 from cfr.engine.refusal import DecodingRefused
 from cfr.engine.resolve import ModelRef
 from cfr.engine.solve import run_sync
@@ -31,6 +32,7 @@ from cfr.error import InputError
 from cfr.evaluation.budget import Budget, BudgetSpent
 from cfr.evaluation.experiment import Changes, Experiment
 from cfr.evaluation.model_pool import ModelPool
+from cfr.evaluation.progress import TellEvaluationProgress, measure_progress
 from cfr.evaluation.run_options import RunOptions
 from cfr.evaluation.runner import Job, prepare, run
 from cfr.evaluation.served_model import ServedModel
@@ -52,7 +54,7 @@ class EvaluationWatcher:
 
     def fetching(self, model: str) -> AbstractContextManager[Progress]:  # noqa: ARG002
         """Surround the fetching of a model file with a function that hears how far it is."""
-        return nullcontext(lambda _done, _total, _doing: None)
+        return nullcontext(NO_PROGRESS)
 
     def running(
         self,
@@ -102,11 +104,13 @@ async def aevaluate(
     model: ModelRef | str | None = None,
     options: RunOptions = _DEFAULTS,
     watcher: EvaluationWatcher = _SILENT,
+    progress: TellEvaluationProgress | None = None,
 ) -> Evaluated:
     """Run methods on benchmarks, with an engine or with the model that is named.
 
     A whole grid (several models, temperatures, seeds) is an ``Experiment``. An engine that is not
-    open yet is opened, and closed again.
+    open yet is opened, and closed again. ``progress`` is called when the run begins and after each
+    attempt; a key of your own is given in a ``ModelRef``.
     """
     ref = model if isinstance(model, ModelRef) else ModelRef(model)
     grid = isinstance(benchmarks, Experiment)
@@ -117,7 +121,8 @@ async def aevaluate(
         models=(ref.model,) if ref.model else None,
         runs=runs,
     )
-    return await _Evaluation(experiment.changed(changes), ref, options, watcher).run(engine)
+    changed = experiment.changed(changes)
+    return await _Evaluation(changed, ref, options, watcher, progress).run(engine)
 
 
 def evaluate(
@@ -128,10 +133,19 @@ def evaluate(
     engine: Served | Dispatch[Served] | None = None,
     model: ModelRef | str | None = None,
     options: RunOptions = _DEFAULTS,
+    progress: TellEvaluationProgress | None = None,
 ) -> Evaluated:
     """Run methods on benchmarks from ordinary code, a notebook included; see ``aevaluate``."""
     return run_sync(
-        aevaluate(benchmarks, methods, runs=runs, engine=engine, model=model, options=options)
+        aevaluate(
+            benchmarks,
+            methods,
+            runs=runs,
+            engine=engine,
+            model=model,
+            options=options,
+            progress=progress,
+        )
     )
 
 
@@ -144,17 +158,19 @@ class _Evaluation:
         ref: ModelRef,
         options: RunOptions,
         watcher: EvaluationWatcher,
+        progress: TellEvaluationProgress | None,
     ) -> None:
         self._experiment = experiment
         self._ref = ref
         self._options = options
         self._watcher = watcher
+        self._progress = progress
+        self._started = time.monotonic()
         self._budget = Budget(options.max_tokens_total, options.max_cost)
         self._limiters: list[Limiter] = []
 
     async def run(self, engine: Served | Dispatch[Served] | None) -> Evaluated:
         """Make all missing attempts."""
-        started = time.monotonic()
         benchmarks = _told_apart([self._load(one) for one in self._experiment.benchmarks])
         with Store(self._options.store) as store, store.exclusively():
             async with AsyncExitStack() as stack:
@@ -169,7 +185,7 @@ class _Evaluation:
                         self._watcher.chose(name, choose_method(name))
                 jobs, stopped = await self._complete(store, models, benchmarks)
             series = tuple(_result(store, job) for job in jobs)
-        seconds = time.monotonic() - started
+        seconds = time.monotonic() - self._started
         return Evaluated(self._options.store, series, seconds, stopped or _missing(series))
 
     def _load(self, source: str | Benchmark) -> Benchmark:
@@ -191,7 +207,7 @@ class _Evaluation:
         while True:
             jobs = [job for model in models for job in self._jobs(store, model, benchmarks)]
             try:
-                await self._work(store, jobs)
+                await self._work(store, jobs, {one.served.model: one.one_price for one in models})
             except BudgetSpent as spent:
                 return jobs, str(spent)
             except DecodingRefused as refused:
@@ -202,11 +218,19 @@ class _Evaluation:
             else:
                 return jobs, ""
 
-    async def _work(self, store: Store, jobs: list[Job]) -> None:
+    async def _work(
+        self, store: Store, jobs: list[Job], prices: Mapping[str, Price | None]
+    ) -> None:
+        def tell() -> None:
+            if self._progress:
+                seconds = time.monotonic() - self._started
+                self._progress(measure_progress(jobs, prices, seconds))
+
+        tell()
         # More attempts than calls: while one waits for the disk or the grader, another asks.
         width = 2 * sum(limiter.most for limiter in self._limiters)
         async with self._watcher.running(jobs, self._limiters):
-            await run(store, jobs, width)
+            await run(store, jobs, width, tell)
 
 
 def _consequence(refused: DecodingRefused, models: Sequence[ServedModel]) -> str:

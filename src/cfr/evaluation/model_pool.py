@@ -44,6 +44,11 @@ class ModelPool:
 
     async def open(self, experiment: Experiment, ref: ModelRef) -> list[ServedModel]:
         """Open the models of a grid, which are served as ``ref`` says."""
+        if ref.key and not ref.base_url and len(experiment.models) > 1:
+            raise InputError(
+                f"models {', '.join(experiment.models)}: one key is given and no address; name the "
+                "endpoint that the key is for, or put each model's key into its own variable"
+            )
         names = experiment.other_models()
         mains = {model: replace(ref, model=model or None) for model in experiment.models}
         listed = {name: mains[name] for name in names if name in mains}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -69,8 +69,10 @@ def prepare(
     return Job(series, problems, runs, engine, registered, method, tally, finished, begun)
 
 
-async def run(store: Store, jobs: Iterable[Job], width: int) -> None:
-    """Make all missing attempts, at most ``width`` at the same time.
+async def run(
+    store: Store, jobs: Iterable[Job], width: int, counted: Callable[[], object] = lambda: None
+) -> None:
+    """Make all missing attempts, at most ``width`` at the same time; call ``counted`` after each.
 
     Whatever goes wrong in an attempt fails that attempt and nothing else; only a key or a model
     that is refused before anything succeeded fails the rest of its series unasked. A spent budget,
@@ -84,6 +86,7 @@ async def run(store: Store, jobs: Iterable[Job], width: int) -> None:
         try:
             for job, problem, run_index in missing:
                 last, before = before, await _attempt(store, job, problem, run_index)
+                counted()
                 if last:  # safe by now: the next attempt did not wait for the disk
                     await last.done()
         finally:

@@ -36,6 +36,12 @@ class ServedModel:
     others: Mapping[str, ServedModel] = field(default_factory=dict[str, "ServedModel"])
     """Models that are asked beside it, by the names that methods have for them."""
 
+    @property
+    def one_price(self) -> Price | None:
+        """Its price, where all models that are asked beside it have the same."""
+        alike = all(one.price == self.price for one in self.others.values())
+        return self.price if alike else None
+
     def adapt(self, refused: DecodingRefused) -> bool:
         """Do without a setting from now on; whether this is news and about a model of these."""
         for one in (self, *self.others.values()):

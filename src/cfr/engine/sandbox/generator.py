@@ -82,10 +82,19 @@ def collecting_function(node: ast.FunctionDef) -> ast.FunctionDef | None:
     found = ast.parse(f"{_FOUND} = []").body
     collected = [*found, *_flat(collected), *ast.parse(f"return {_FOUND}", mode="exec").body]
     parameters = _parameters([ast.arg(_MOST), *map(ast.arg, kept)], [name(one) for one in kept])
-    inner = ast.FunctionDef(_BODY, parameters, collected, [])
+    inner = _definition(_BODY, parameters, collected)
     made = ast.Attribute(name(own_name("builtins")), "generate", ast.Load())
     returned = ast.Return(ast.Call(made, [name(_BODY)], []))
-    return ast.FunctionDef(node.name, node.args, [inner, returned], node.decorator_list)
+    whole = _definition(node.name, node.args, [inner, returned])
+    whole.decorator_list = node.decorator_list
+    return whole
+
+
+def _definition(called: str, parameters: ast.arguments, body: list[ast.stmt]) -> ast.FunctionDef:
+    """Define a function; which fields a definition has depends on the version of Python."""
+    made = cast("ast.FunctionDef", ast.parse("def _(): pass").body[0])
+    made.name, made.args, made.body = called, parameters, body
+    return made
 
 
 def _is_seen(node: ast.AST) -> bool:

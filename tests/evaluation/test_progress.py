@@ -1,0 +1,85 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sums import right, sums
+
+import cfr
+from cfr.engine.presets import Price
+from cfr.evaluation.progress import EvaluationProgress
+from cfr.protocol import Usage
+
+
+def counted(call: cfr.Call) -> cfr.Completion:
+    return cfr.Completion(right(call), usage=Usage(1_000, 500))
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> cfr.RunOptions:
+    return cfr.RunOptions(store=str(tmp_path / "runs.db"))
+
+
+def evaluate(options: cfr.RunOptions, runs: int = 1) -> list[EvaluationProgress]:
+    told: list[EvaluationProgress] = []
+    benchmark = cfr.Benchmark("sums", "Sums", sums(3))
+    engine = cfr.Scripted(counted)
+    cfr.evaluate(
+        benchmark, "direct", runs=runs, engine=engine, options=options, progress=told.append
+    )
+    return told
+
+
+def test_each_attempt_is_told(options: cfr.RunOptions) -> None:
+    told = evaluate(options)
+    assert [(one.done, one.total, one.tokens) for one in told] == [
+        (0, 3, 0),
+        (1, 3, 1_500),
+        (2, 3, 3_000),
+        (3, 3, 4_500),
+    ]
+    assert {one.cost for one in told} == {None}
+    assert str(replace(told[-1], seconds=2.0)) == "3 of 3 attempts, 4,500 tokens, 2 s"
+
+
+def test_what_was_there_before_counts_as_done(options: cfr.RunOptions) -> None:
+    evaluate(options)
+    assert [one.done for one in evaluate(options, runs=2)] == [3, 4, 5, 6]
+
+
+def test_with_a_price_dollars_are_told(
+    options: cfr.RunOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def price(*_: object) -> Price:
+        return Price(1.0, 2.0)
+
+    monkeypatch.setattr("cfr.evaluation.model_pool.ModelPool._price", price)
+    last = evaluate(options)[-1]
+    assert last.cost == pytest.approx(0.006)  # pyright: ignore[reportUnknownMemberType]
+    assert ", $0.0060, " in str(last)
+
+
+def test_failed_attempts_are_told_as_such() -> None:
+    moment = EvaluationProgress(1_200, 2_000, 3, Usage(10, 5), 0.5, 61.4)
+    assert str(moment) == "1,200 of 2,000 attempts, 3 failed, 15 tokens, $0.5000, 61 s"
+
+
+def test_what_the_function_raises_ends_the_run_and_loses_nothing(options: cfr.RunOptions) -> None:
+    def stop(moment: EvaluationProgress) -> None:
+        if moment.done == 2:
+            raise KeyError("enough")
+
+    benchmark = cfr.Benchmark("sums", "Sums", sums(9))
+    slow = replace(options, concurrency=1)
+    with pytest.raises(KeyError, match="enough"):
+        cfr.evaluate(
+            benchmark,
+            "direct",
+            runs=1,
+            engine=cfr.Scripted(counted),
+            options=slow,
+            progress=stop,
+        )
+    engine = cfr.Scripted(counted)
+    done = cfr.evaluate(benchmark, "direct", runs=1, engine=engine, options=slow)
+    assert done.complete
+    assert done.series[0].tally.resumed >= 2

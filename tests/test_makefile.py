@@ -1,0 +1,93 @@
+"""The Makefile's choice of a Python, with pythons that are not real."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+MAKEFILE = Path(__file__).parent.parent / "Makefile"
+MAKE = shutil.which("make")
+TOOLS = ("seq", "mkdir", "touch")
+
+pytestmark = pytest.mark.skipif(MAKE is None, reason="make is not here")
+
+PYTHON = """#!/bin/sh
+case "$1" in
+  -c) exit {usable} ;;
+  --version) echo "Python {version}" ;;
+  -m) mkdir -p .venv/bin && touch .venv/bin/python ;;
+esac
+"""
+
+
+def add_python(folder: Path, name: str, version: str, *, usable: bool = True) -> None:
+    path = folder / name
+    path.write_text(PYTHON.format(version=version, usable=0 if usable else 1))
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder that is all that there is on PATH."""
+    shutil.copy(MAKEFILE, tmp_path)
+    path = tmp_path / "bin"
+    path.mkdir()
+    for tool in TOOLS:
+        found = shutil.which(tool)
+        assert found
+        (path / tool).symlink_to(found)
+    return path
+
+
+def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    surroundings = {name: value for name, value in os.environ.items() if name != "PYTHON"}
+    return subprocess.run(
+        [str(MAKE), ".venv/bin/python", *arguments],
+        cwd=folder.parent,
+        env=surroundings | {"PATH": str(folder), "MAKEFLAGS": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_newest_python_that_has_venv_is_taken_and_named(folder: Path) -> None:
+    for minor in (10, 11, 12, 13):
+        add_python(folder, f"python3.{minor}", f"3.{minor}.1")
+    add_python(folder, "python3.14", "3.14.0", usable=False)
+    ran = make(folder)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "python3.13, the Python 3.13.1" in ran.stdout
+    assert (folder.parent / ".venv" / "bin" / "python").exists()
+
+
+def test_a_python_without_a_number_in_its_name_will_do(folder: Path) -> None:
+    add_python(folder, "python3", "3.12.3")
+    assert "made with python3, the Python 3.12.3" in make(folder).stdout
+
+
+def test_one_that_is_named_is_taken(folder: Path) -> None:
+    for minor in (11, 12):
+        add_python(folder, f"python3.{minor}", f"3.{minor}.1")
+    assert "python3.11, the Python 3.11.1" in make(folder, "PYTHON=python3.11").stdout
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ((), "no Python from 3.11 on that has venv is here; install one"),
+        (("PYTHON=python3.12",), "python3.12 is not here, older than 3.11 or without venv"),
+        (("PYTHON=python3.10",), "python3.10 is not here, older than 3.11 or without venv"),
+    ],
+)
+def test_where_there_is_none_the_way_out_is_named(
+    folder: Path, named: tuple[str, ...], said: str
+) -> None:
+    add_python(folder, "python3.10", "3.10.1", usable=False)
+    ran = make(folder, *named)
+    assert ran.returncode != 0
+    assert said in ran.stdout
+    assert "PYTHON=/path/to/python3" in ran.stdout
+    assert not (folder.parent / ".venv").exists()
