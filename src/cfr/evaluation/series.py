@@ -12,6 +12,7 @@ from cfr.engine.engine import Decoding
 from cfr.engine.journal import digest
 from cfr.method import Method, make
 from cfr.method.calibrated import Calibrated
+from cfr.method.method import prompts_of
 from cfr.problem import Json, Problem
 from cfr.protocol import Call, Completion, Output, Program, Run, Usage
 
@@ -85,6 +86,9 @@ def fingerprint(method: Method) -> str:
     Two versions of the code that would ask anything different have different fingerprints.
     """
     seen = hashlib.sha256(repr(method).encode("utf-8", "surrogatepass"))
+    for prompt in prompts_of(method):
+        if prompt.replaced:  # also one that the probes below do not lead to
+            seen.update(repr((prompt.name, prompt.text)).encode("utf-8", "surrogatepass"))
     calls, more = [*probe_calls(method)], [*all_probe_calls(method)]
     if any(call.stage in _LATER_STAGES for call in more):
         calls += more
