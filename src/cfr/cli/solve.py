@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cfr.cli.option import bound_options, decoding_options, model_options
+from cfr.cli.option import (
+    bound_options,
+    decoding_options,
+    model_options,
+    prompts_option,
+    system_option,
+)
 from cfr.cli.output import print_json, print_text
 from cfr.error import CfrError
 
@@ -37,6 +43,8 @@ class NoAnswer(CfrError):
 @model_options
 @decoding_options
 @bound_options
+@prompts_option
+@system_option
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object a problem.")
 @click.option("--quiet", is_flag=True, help="Write the final answer alone.")
 def command(
@@ -45,6 +53,8 @@ def command(
     ref: ModelRef,
     decoding: Decoding,
     bounds: Bounds,
+    prompts: str | None,
+    system: str | None,
     *,
     as_json: bool,
     quiet: bool,
@@ -62,18 +72,23 @@ def command(
     from cfr.benchmark.source import read_problems
     from cfr.engine.automatic import AUTO
     from cfr.engine.engine import SILENT
+    from cfr.engine.prompt_file import read_wording, with_wording
     from cfr.method import make
-    from cfr.method.method import models_of
+    from cfr.method.method import models_of, prompts_of
 
     problems, named = read_problems(source), None if method == AUTO else make(method)
+    own = read_wording(prompts, prompts_of(named)) if prompts else None
+    named = named and with_wording(named, own)
 
     from cfr.cli.session import Session
 
     async def run() -> int:
         unanswered = 0
         silent, others = quiet or as_json, models_of(named)
-        async with Session(ref, decoding, bounds, others=others, quiet=silent) as session:
-            chosen = named or session.choose_method(quiet=quiet)
+        async with Session(
+            ref, decoding, bounds, others=others, system=system or "", quiet=silent
+        ) as session:
+            chosen = named or with_wording(session.choose_method(quiet=quiet), own)
             for problem in problems:
                 watcher = SILENT if silent else None
                 solved = await session.solve(chosen, problem, watcher)

@@ -7,19 +7,22 @@ import threading
 import time
 from collections.abc import Coroutine
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from cfr.engine.automatic import AUTO, choose_for
 from cfr.engine.dispatch import accompanied, opened_all, serve
 from cfr.engine.drive import drive
 from cfr.engine.engine import SILENT, Decoding, Engine, Watcher
+from cfr.engine.prompt_file import check_system, read_wording, with_wording
 from cfr.engine.resolve import ModelRef, resolve
 from cfr.method import Method, make
 from cfr.method.confidence import assessed
-from cfr.method.method import models_of
+from cfr.method.method import models_of, prompts_of
+from cfr.method.rewording import Wording
 from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Entry, Exchange, Execution, Usage
+from cfr.protocol import Entry, Exchange, Execution, Message, Steps, Usage, altered
 
 __all__ = ["Solved", "asolve", "run_sync", "solve"]
 
@@ -110,6 +113,8 @@ async def asolve(
     model: str | None = None,
     base_url: str | None = None,
     decoding: Decoding | None = None,
+    prompts: str | Path | Wording | None = None,
+    system: str = "",
     watcher: Watcher = SILENT,
 ) -> Solved:
     """Solve one problem with an engine, or with the model that is named.
@@ -117,21 +122,35 @@ async def asolve(
     An engine that is not open yet is opened, and closed again. Without an engine, a model or an
     address the embedded model does it, on this machine. Other models that the method names are
     found by their names, unless the engine is a ``Dispatch`` that has them. The method ``auto`` is
-    chosen by the model's name, once that is known.
+    chosen by the model's name, once that is known. ``prompts`` is a folder of own prompts,
+    ``system`` a message ahead of every call.
     """
     posed = problem if isinstance(problem, Problem) else Problem(problem)
     named = make(method) if isinstance(method, str) and method != AUTO else method
     others = () if isinstance(named, str) else models_of(named)
+    own = read_wording(prompts, prompts_of(named)) if isinstance(prompts, str | Path) else prompts
     if engine is None:
         ref = ModelRef(model, base_url)
         async with opened_all(serve(ref, others, lambda one: resolve(one, decoding))) as served:
-            return await asolve(posed, named, engine=served, watcher=watcher)
+            return await asolve(
+                posed, named, engine=served, prompts=own, system=system, watcher=watcher
+            )
     started = time.monotonic()
     async with opened_all(accompanied(engine, others)) as performing:
         chosen = make(choose_for(performing.main).method) if isinstance(named, str) else named
-        outcome = await drive(assessed(chosen, posed), performing, watcher=watcher)
+        chosen = with_wording(chosen, own)
+        steps = _preceded(assessed(chosen, posed), check_system(system))
+        outcome = await drive(steps, performing, watcher=watcher)
     seconds = time.monotonic() - started
     return Solved(posed, chosen, outcome.result, outcome.transcript, seconds)
+
+
+def _preceded(steps: Steps[T], system: str) -> Steps[T]:
+    """Put a system message ahead of each call; an empty one is none."""
+    ahead = (Message("system", system),)
+    if not system:
+        return steps
+    return altered(steps, lambda call: replace(call, messages=ahead + call.messages))
 
 
 def solve(
@@ -142,10 +161,21 @@ def solve(
     model: str | None = None,
     base_url: str | None = None,
     decoding: Decoding | None = None,
+    prompts: str | Path | Wording | None = None,
+    system: str = "",
 ) -> Solved:
     """Solve one problem from ordinary code; ``asolve`` does it inside an event loop."""
     return run_sync(
-        asolve(problem, method, engine=engine, model=model, base_url=base_url, decoding=decoding)
+        asolve(
+            problem,
+            method,
+            engine=engine,
+            model=model,
+            base_url=base_url,
+            decoding=decoding,
+            prompts=prompts,
+            system=system,
+        )
     )
 
 

@@ -15,6 +15,7 @@ from contextlib import (
     nullcontext,
 )
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import UnionType
 from typing import Final, TypeVar, cast
 
@@ -38,6 +39,7 @@ from cfr.evaluation.store import Store, finished_attempts
 from cfr.evaluation.summary import problem_scores
 from cfr.evaluation.tally import SeriesResult, most_frequent_reason
 from cfr.method import Method
+from cfr.method.rewording import Wording
 from cfr.protocol import Usage
 
 __all__ = ["Evaluated", "EvaluationWatcher", "aevaluate", "evaluate"]
@@ -100,13 +102,16 @@ async def aevaluate(
     runs: int | None = None,
     engine: Served | Dispatch[Served] | None = None,
     model: ModelRef | str | None = None,
+    prompts: str | Path | Wording | None = None,
+    system: str | None = None,
     options: RunOptions = _DEFAULTS,
     watcher: EvaluationWatcher = _SILENT,
 ) -> Evaluated:
     """Run methods on benchmarks, with an engine or with the model that is named.
 
     A whole grid (several models, temperatures, seeds) is an ``Experiment``. An engine that is not
-    open yet is opened, and closed again.
+    open yet is opened, and closed again. ``prompts`` is a folder of own prompts, ``system`` a
+    message ahead of every call.
     """
     ref = model if isinstance(model, ModelRef) else ModelRef(model)
     grid = isinstance(benchmarks, Experiment)
@@ -116,6 +121,8 @@ async def aevaluate(
         methods=None if methods is None else _several(methods, str | Method),
         models=(ref.model,) if ref.model else None,
         runs=runs,
+        prompts=prompts,
+        system=system,
     )
     return await _Evaluation(experiment.changed(changes), ref, options, watcher).run(engine)
 
@@ -127,11 +134,22 @@ def evaluate(
     runs: int | None = None,
     engine: Served | Dispatch[Served] | None = None,
     model: ModelRef | str | None = None,
+    prompts: str | Path | Wording | None = None,
+    system: str | None = None,
     options: RunOptions = _DEFAULTS,
 ) -> Evaluated:
     """Run methods on benchmarks from ordinary code, a notebook included; see ``aevaluate``."""
     return run_sync(
-        aevaluate(benchmarks, methods, runs=runs, engine=engine, model=model, options=options)
+        aevaluate(
+            benchmarks,
+            methods,
+            runs=runs,
+            engine=engine,
+            model=model,
+            prompts=prompts,
+            system=system,
+            options=options,
+        )
     )
 
 

@@ -12,14 +12,25 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from operator import attrgetter
 from typing import Any, Final, TypeVar, cast
 
-from cfr.method.method import parts_of, prompts_of
-from cfr.method.registry import METHODS
+from cfr.method.method import Method, parts_of, prompts_of
+from cfr.method.registry import METHODS, MethodError, make
 from cfr.prompt import Prompt
 
 __all__ = ["Wording", "original_prompts", "plain_name", "prompt_users", "reword", "worded_name"]
 
 M = TypeVar("M")
 
+_CHOOSING: Final = (
+    "",
+    "prompts=paper",
+    "prompts=paper,reply=prose",
+    "reply=json",
+    "question=1",
+    "style=thinking",
+    "tell=stated",
+    "own=join",
+)
+"""Options that choose among the prompts of a method."""
 _NAME: Final = attrgetter("name")
 _WORDED: Final = re.compile(r"(?P<before>.*?)[(,]wording=[^,()]*\)", re.DOTALL)
 
@@ -35,21 +46,25 @@ class Wording:
 
 def original_prompts() -> dict[str, Prompt]:
     """List the prompts of all methods that are built in, by name."""
-    found = {one.name: one for factory in METHODS.values() for one in _held_prompts(factory())}
-    return dict(sorted(found.items()))
+    held = (one for factory in METHODS.values() for one in parts_of(factory()))
+    return {one.name: one for one in held if isinstance(one, Prompt)}
 
 
 def prompt_users() -> dict[str, list[str]]:
-    """Name the built-in methods that ask with each prompt, whatever options that may take."""
+    """Name the built-in methods that ask with each prompt, with whatever options that takes."""
     users: dict[str, list[str]] = {name: [] for name in original_prompts()}
-    for method, factory in METHODS.items():
-        for name in {*map(_NAME, _held_prompts(factory()))}:
+    for method in METHODS:
+        made = [one for options in _CHOOSING if (one := _made(f"{method}({options})"))]
+        for name in dict.fromkeys(map(_NAME, prompts_of(made))):
             users[name].append(method)
     return users
 
 
-def _held_prompts(method: object) -> list[Prompt]:
-    return [one for one in parts_of(method) if isinstance(one, Prompt)]
+def _made(name: str) -> Method | None:
+    try:
+        return make(name)
+    except MethodError:  # it has no such option
+        return None
 
 
 def reword(method: M, wording: Wording) -> M:
