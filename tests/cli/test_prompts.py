@@ -207,9 +207,10 @@ def test_a_problem_is_solved_in_own_words_under_a_system_message(
     assert (ran.code, ran.out) == (0, "4\n")
     said = ("system", "You are a careful clerk."), ("user", f"Please solve this.\n\n{hostile}")
     assert sent(served) == [[*said]]
-    auto = cfr("solve", "What is 3 + 1?", *given, "--method", "auto")
-    assert (auto.code, auto.out) == (0, "4\n")
+    auto = cfr("solve", "What is 3 + 1?", "--base-url", served.url, "--prompts", "mine", "--json")
+    assert (auto.code, json.loads(auto.out)["answer"]) == (0, "4")
     assert sent(served)[1] == [("user", "Please solve this.\n\nWhat is 3 + 1?")]
+    assert auto.err.endswith("own prompts of mine: direct.txt\n")
 
 
 def test_json_is_still_asked_for_under_a_system_message(cfr: Run, endpoint: Server) -> None:

@@ -14,7 +14,7 @@ from cfr.cli.option import (
     prompts_option,
     system_option,
 )
-from cfr.cli.output import print_json, print_text
+from cfr.cli.output import print_json, print_note, print_text
 from cfr.error import CfrError
 
 if TYPE_CHECKING:
@@ -89,6 +89,9 @@ def command(
             ref, decoding, bounds, others=others, system=system or "", quiet=silent
         ) as session:
             chosen = named or with_wording(session.choose_method(quiet=quiet), own)
+            if own and not quiet:
+                used = [f"{one.name}.txt" for one in prompts_of(chosen) if one.replaced]
+                print_note(f"own prompts of {own.name}: {', '.join(used) or 'all as they were'}")
             for problem in problems:
                 watcher = SILENT if silent else None
                 solved = await session.solve(chosen, problem, watcher)
