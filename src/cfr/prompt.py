@@ -22,6 +22,8 @@ class Prompt:
 
     name: str
     text: str
+    replaced: bool = False
+    """Whether it is a person's own, in the place of the one that comes with the method."""
 
     @property
     def places(self) -> frozenset[str]:

@@ -1,6 +1,7 @@
 import asyncio
 import threading
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import pytest
@@ -183,3 +184,20 @@ def test_a_coroutine_runs_without_a_loop() -> None:
 
     work: Coroutine[Any, Any, int] = three()
     assert run_sync(work) == 3
+
+
+def test_own_prompts_and_a_system_message_come_from_the_caller(tmp_path: Path) -> None:
+    (tmp_path / "direct.txt").write_text("Please: [[problem]]")
+    engine = cfr.Scripted([r"\boxed{5}"])
+    solved = cfr.solve(TEXT, "direct", engine=engine, prompts=tmp_path, system="Be brief.")
+    assert [(m.role, m.content) for m in engine.asked[0].messages] == [
+        ("system", "Be brief."),
+        ("user", f"Please: {TEXT}"),
+    ]
+    assert solved.exchanges[0].call.messages == engine.asked[0].messages  # as they were sent
+    plain = cfr.Scripted([r"\boxed{5}"])
+    cfr.solve(TEXT, "direct", engine=plain)
+    assert [m.role for m in plain.asked[0].messages] == ["user"]
+    with pytest.raises(cfr.CfrError, match=r"no method that is to be run asks with direct\.txt"):
+        cfr.solve(TEXT, "reminder", engine=engine, prompts=str(tmp_path))
+    assert len(engine.asked) == 1

@@ -1,3 +1,4 @@
+import asyncio
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -296,3 +297,39 @@ async def test_two_benchmarks_of_one_name_are_refused(options: cfr.RunOptions) -
     with pytest.raises(InputError, match="benchmark ones: two have this name"):
         await cfr.aevaluate([ones(), ones(2)], engine=engine, options=options)
     assert not engine.asked
+
+
+async def test_two_wordings_in_one_process_do_not_meet(
+    options: cfr.RunOptions, tmp_path: Path
+) -> None:
+    folders = [tmp_path / name for name in ("kind", "stern")]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "direct.txt").write_text(f"Be {folder.name}: [[problem]]")
+    engines = [cfr.Scripted(lambda _: r"\boxed{1}") for _ in (*folders, None)]
+    stores = [replace(options, store=str(tmp_path / f"{n}.db")) for n in range(3)]
+    prompts = (*folders, None)
+    found = await asyncio.gather(
+        *(
+            cfr.aevaluate(ones(), "direct", engine=engine, prompts=own, options=store)
+            for engine, own, store in zip(engines, prompts, stores, strict=True)
+        )
+    )
+    assert [one.series[0].series.method for one in found] == [
+        "direct(wording=kind)",
+        "direct(wording=stern)",
+        "direct",
+    ]
+    asked = [{call.messages[0].content[:8] for call in engine.asked} for engine in engines]
+    assert asked == [{"Be kind:"}, {"Be stern"}, {"Solve th"}]
+
+
+def test_a_system_message_stands_in_the_place_of_the_benchmarks(options: cfr.RunOptions) -> None:
+    asked: list[tuple[str, ...]] = []
+    for system in (None, "Mine.", ""):
+        engine = cfr.Scripted(lambda _: r"\boxed{1}")
+        benchmark = replace(ones(1), system_prompt="Its own.")
+        cfr.evaluate(benchmark, "direct", runs=1, engine=engine, system=system, options=options)
+        (call,) = engine.asked
+        asked.append(tuple(m.content for m in call.messages if m.role == "system"))
+    assert asked == [("Its own.",), ("Mine.",), ()]

@@ -16,6 +16,7 @@ COLUMNS = {
     "store": "version",
     "problems": "id benchmark name text answer",
     "series": "id benchmark method label model decoding fingerprint",
+    "prompts": "series name text",  # those of before lack it, and are read all the same
     "attempts": KEY
     + "status verdict tier"
     + TOKENS

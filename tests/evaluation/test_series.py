@@ -1,4 +1,3 @@
-import importlib
 import json
 import subprocess
 import sys
@@ -12,7 +11,9 @@ from cfr.engine.engine import Decoding
 from cfr.evaluation.series import Series, fingerprint, probe_calls
 from cfr.method import CFR, Direct, Routed, make
 from cfr.method.registry import METHODS
+from cfr.method.rewording import Wording, original_prompts, reword
 from cfr.problem import Problem, Solution
+from cfr.prompt import Prompt
 from cfr.protocol import Call, Steps, ask
 
 SERIES = Series("aime24", "routed-cfr(reply=json)", "m")
@@ -139,19 +140,13 @@ def test_a_fingerprint_is_the_same_in_every_process() -> None:
     assert done.stdout.decode().strip() == fingerprint(make("routed-cfr"))
 
 
-def test_a_fingerprint_depends_on_configuration_and_prompts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_fingerprint_depends_on_configuration_and_prompts() -> None:
     names = ["direct", "cfr", "cfr(reply=json)", "routed-cfr", "routed-cfr(router=printed)"]
     prints = {fingerprint(make(name)) for name in names}
     assert len(prints) == len(names)
     assert fingerprint(make("cfr")) == fingerprint(make("cfr"))
-    before = fingerprint(make("direct"))
-    from cfr.method import direct
-    from cfr.prompt import Prompt
-
-    monkeypatch.setattr(direct, "_PROMPT", Prompt("direct", "Please solve [[problem]]"))
-    assert fingerprint(make("direct")) != before
+    changed = Direct(prompt=Prompt("direct", "Please solve [[problem]]"))
+    assert fingerprint(changed) != fingerprint(make("direct"))
 
 
 def test_a_method_that_breaks_on_the_probes_is_known_by_what_it_asked() -> None:
@@ -180,21 +175,27 @@ def test_another_model_is_part_of_a_fingerprint_and_its_absence_is_not() -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "module", "prompt"),
+    ("name", "prompt"),
     [
-        ("checked", "checked", "_CORRECT"),
-        ("vote", "direct", "_PROMPT"),
-        ("program", "direct", "_PROMPT"),
-        ("prove", "prove", "_TRANSLATE"),
-        ("cfr(question=1)", "question", "_CLARIFY"),
-        ("search", "search", "_FINISH"),
+        ("checked", "correct"),
+        ("vote", "direct"),
+        ("program", "direct"),
+        ("prove", "translate"),
+        ("cfr(question=1)", "clarify"),
+        ("search", "finish"),
     ],
 )
-def test_prompts_that_only_some_replies_lead_to_count_too(
-    name: str, module: str, prompt: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = fingerprint(make(name))
-    home = importlib.import_module(f"cfr.method.{module}")
-    changed = replace(getattr(home, prompt), text=getattr(home, prompt).text + " Please.")
-    monkeypatch.setattr(home, prompt, changed)
-    assert fingerprint(make(name)) != before
+def test_prompts_that_only_some_replies_lead_to_count_too(name: str, prompt: str) -> None:
+    original = original_prompts()[prompt]
+    changed = replace(original, text=original.text + " Please.")  # by what it asks alone
+    reworded = reword(make(name), Wording("polite", (changed,)))
+    assert fingerprint(reworded) != fingerprint(make(name))
+
+
+def test_a_prompt_of_ones_own_counts_even_where_no_probe_leads_to_it() -> None:
+    original = original_prompts()["direct"]
+    own = replace(original, text=original.text + " Please.", replaced=True)
+    asked = [call.messages for call in probe_calls(make("cfr"))]
+    reworded = reword(make("cfr"), Wording("polite", (own,)))
+    assert [call.messages for call in probe_calls(reworded)] == asked
+    assert fingerprint(reworded) != fingerprint(make("cfr"))

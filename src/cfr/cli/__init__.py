@@ -70,6 +70,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.constraints:command",
         "Show what a problem's text demands of any answer; on a file, audit it.",
     ),
+    "prompts": (
+        "cfr.cli.prompts:command",
+        "List the prompts, show one, or copy them to write your own.",
+    ),
     "models": (
         "cfr.cli.models:command",
         "List, pull, verify and remove the models that run on this machine.",

@@ -72,9 +72,15 @@ def _parts(found: StoredAttempt) -> Iterator[RenderableType]:
 
     series, details = found.series, found.details
     yield _heading(f"{series['label']} on {series['benchmark']} with {series['model']}")
-    settings = series["decoding"] if isinstance(series["decoding"], dict) else {}
+    settings = {**series["decoding"]} if isinstance(series["decoding"], dict) else {}
+    system = settings.pop("system", None)
     named = ", ".join(f"{name} {value}" for name, value in settings.items() if value is not None)
     yield one_line(f"series {series['id']} ({series['method']}), {named}")
+    if system:
+        yield _section("System message, ahead of every call", system)
+    own = series["prompts"] if isinstance(series["prompts"], dict) else {}
+    for name, text in own.items():
+        yield _section(f"Own prompt {name}.txt", text)
     gold = found.problem["gold"]
     yield _section(f"Problem {found.problem['id']}, run {found.run}", found.problem["text"])
     yield _section("Gold answer", "none" if gold is None else gold)

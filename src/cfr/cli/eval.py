@@ -19,7 +19,9 @@ from cfr.cli.option import (
     max_tokens_option,
     model_options,
     number_or_none,
+    prompts_option,
     store_option,
+    system_option,
 )
 from cfr.error import CfrError, InputError
 
@@ -69,6 +71,8 @@ _grid_options: Final = grouped(
     click.option("--top-p", type=number_or_none(0, 1), help="Likewise.  [0.95]"),
     click.option("--seed", "seeds", multiple=True, type=SEED, help="Repeat to compare several."),
     max_tokens_option,
+    prompts_option,
+    system_option,
 )
 
 _run_settings: Final = grouped(

@@ -25,8 +25,10 @@ __all__ = [
     "max_tokens_option",
     "model_options",
     "number_or_none",
+    "prompts_option",
     "store_argument",
     "store_option",
+    "system_option",
 ]
 
 Command: TypeAlias = Callable[..., None]
@@ -167,6 +169,26 @@ bound_options: Final = grouped(
     "bounds", _bounds, call_timeout_option("seconds"), max_reply_bytes_option("reply_bytes")
 )
 """The options that bound a single call, as ``Bounds``."""
+
+prompts_option: Final = click.option(
+    "--prompts",
+    metavar="DIR",
+    help="Own prompts: a folder whose NAME.txt replaces a prompt; 'cfr prompts' lists them.",
+)
+
+
+def _read_system(given: str) -> str:
+    from cfr.engine.prompt_file import read_system
+
+    return read_system(given)
+
+
+system_option: Final = click.option(
+    "--system",
+    type=_read_system,
+    metavar="TEXT|@FILE",
+    help="A system message ahead of every call.",
+)
 
 store_option: Final = click.option(
     "--store",

@@ -49,6 +49,7 @@ class Session(AbstractAsyncContextManager["Session"]):
         bounds: Bounds | None = None,
         *,
         others: Sequence[str] = (),
+        system: str = "",
         quiet: bool = False,
     ) -> None:
         def fetch(one: ModelRef) -> OpenAI | Local:
@@ -57,6 +58,7 @@ class Session(AbstractAsyncContextManager["Session"]):
 
         self._opening = opened_all(serve(ref, others, fetch))
         self._engine: Dispatch[OpenAI | Local] | None = None
+        self._system = system
         self.console = SafeConsole()
 
     async def __aenter__(self) -> Session:
@@ -86,11 +88,12 @@ class Session(AbstractAsyncContextManager["Session"]):
         """Solve a problem; without a watcher of its own everything is shown on standard output."""
         if self._engine is None:
             raise RuntimeError("use the session inside `async with`")
+        ask = partial(asolve, problem, method, engine=self._engine, system=self._system)
         if watcher is not None:
-            return await asolve(problem, method, engine=self._engine, watcher=watcher)
+            return await ask(watcher=watcher)
         shown = _begin(self.console, method, problem)
         try:
-            solved = await asolve(problem, method, engine=self._engine, watcher=shown)
+            solved = await ask(watcher=shown)
         except BaseException:
             shown.break_off()
             raise

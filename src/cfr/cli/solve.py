@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cfr.cli.option import bound_options, columns_option, decoding_options, model_options
+from cfr.cli.option import (
+    bound_options,
+    columns_option,
+    decoding_options,
+    model_options,
+    prompts_option,
+    system_option,
+)
 from cfr.cli.output import print_json, print_note, print_text
 from cfr.error import CfrError
 
@@ -42,6 +49,8 @@ class NoAnswer(CfrError):
 @model_options
 @decoding_options
 @bound_options
+@prompts_option
+@system_option
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object a problem.")
 @click.option("--quiet", is_flag=True, help="Write the final answer alone.")
 def command(
@@ -51,6 +60,8 @@ def command(
     ref: ModelRef,
     decoding: Decoding,
     bounds: Bounds,
+    prompts: str | None,
+    system: str | None,
     *,
     as_json: bool,
     quiet: bool,
@@ -72,20 +83,28 @@ def command(
     # All that can be wrong with the input is found before a model is fetched or loaded.
     from cfr.benchmark.source import read_problems
     from cfr.engine.automatic import AUTO
+    from cfr.engine.prompt_file import read_wording, with_wording
     from cfr.method import make
-    from cfr.method.method import models_of
+    from cfr.method.method import models_of, prompts_of
 
     read, named = read_problems(source, columns), None if method == AUTO else make(method)
     problems = read.problems
     if read.taken and not quiet:
         print_note(read.taken)
+    own = read_wording(prompts, prompts_of(named)) if prompts else None
+    named = named and with_wording(named, own)
 
     from cfr.cli.session import Session
 
     async def run() -> int:
         others, silent = models_of(named), quiet or as_json
-        async with Session(ref, decoding, bounds, others=others, quiet=silent) as session:
-            chosen = named or session.choose_method(quiet=quiet)
+        async with Session(
+            ref, decoding, bounds, others=others, system=system or "", quiet=silent
+        ) as session:
+            chosen = named or with_wording(session.choose_method(quiet=quiet), own)
+            if own and not quiet:
+                used = [f"{one.name}.txt" for one in prompts_of(chosen) if one.replaced]
+                print_note(f"own prompts of {own.name}: {', '.join(used) or 'all as they were'}")
             if silent:
                 return await _solve_silently(session, chosen, problems, as_json=as_json)
             return await _solve_visibly(session, chosen, problems)

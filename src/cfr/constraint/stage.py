@@ -7,13 +7,14 @@ convention never enters a prompt: both stages see the problem's text and nothing
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from cfr.constraint.recovery import read_object
 from cfr.constraint.schema import FEW, Limit, schema_for
 from cfr.constraint.spec import ConstraintSpec
 from cfr.problem import Json
-from cfr.prompt import load
+from cfr.prompt import Prompt, load
 from cfr.protocol import Call
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "JsonMode",
     "PromptSet",
     "ReplyStyle",
+    "StagePrompts",
     "extract_constraints",
     "read_reply",
     "solve_under",
@@ -47,17 +49,32 @@ REPLY_FIELDS: Final = (
     "solution",
 )
 
-_STAGE1: Final = {
-    "own": load("cfr.constraint", "stage1"),
-    "paper": load("cfr.constraint", "stage1-paper"),
-}
-_STAGE2: Final = {
-    ("own", "prose"): load("cfr.constraint", "stage2-prose"),
-    ("own", "json"): load("cfr.constraint", "stage2-json"),
-    ("paper", "prose"): load("cfr.constraint", "stage2-paper-prose"),
-    ("paper", "json"): load("cfr.constraint", "stage2-paper-json"),
-}
 _NUMBERS: Final = "no one two three four five six seven eight nine ten eleven twelve".split()
+
+
+@dataclass(frozen=True, slots=True)
+class StagePrompts:
+    """The wording of both stages, in either set and for either style of reply."""
+
+    own_stage1: Prompt = load("cfr.constraint", "stage1")
+    own_prose: Prompt = load("cfr.constraint", "stage2-prose")
+    own_json: Prompt = load("cfr.constraint", "stage2-json")
+    paper_stage1: Prompt = load("cfr.constraint", "stage1-paper")
+    paper_prose: Prompt = load("cfr.constraint", "stage2-paper-prose")
+    paper_json: Prompt = load("cfr.constraint", "stage2-paper-json")
+
+    def stage1(self, prompts: PromptSet) -> Prompt:
+        """Choose the wording of Stage 1."""
+        return self.paper_stage1 if prompts == "paper" else self.own_stage1
+
+    def stage2(self, prompts: PromptSet, style: ReplyStyle) -> Prompt:
+        """Choose the wording of Stage 2."""
+        if prompts == "paper":
+            return self.paper_json if style == "json" else self.paper_prose
+        return self.own_json if style == "json" else self.own_prose
+
+
+_TEMPLATES: Final = StagePrompts()
 
 
 def extract_constraints(
@@ -67,9 +84,11 @@ def extract_constraints(
     prompts: PromptSet = "own",
     limit: Limit | None = FEW,
     json: JsonMode = "schema",
+    templates: StagePrompts = _TEMPLATES,
 ) -> Call:
     """Build the Stage 1 call: what must any valid answer satisfy?"""
-    prompt = _STAGE1[prompts].fill(problem=problem, extent=_extent(prompts, limit))
+    extent = _extent(prompts, limit)
+    prompt = templates.stage1(prompts).fill(problem=problem, extent=extent)
     schema = schema_for(limit, danger_note=prompts == "own") if json == "schema" else ""
     return Call.user(prompt, stage="stage1", max_tokens=budget, json=json != "off", schema=schema)
 
@@ -94,9 +113,10 @@ def solve_under(
     *,
     prompts: PromptSet = "own",
     json: JsonMode = "schema",
+    templates: StagePrompts = _TEMPLATES,
 ) -> Call:
     """Build the Stage 2 call: solve, and check against the constraints on the way."""
-    prompt = _STAGE2[prompts, style].fill(problem=problem, constraints=spec.to_text())
+    prompt = templates.stage2(prompts, style).fill(problem=problem, constraints=spec.to_text())
     wanted = style == "json" and json != "off"
     return Call.user(prompt, stage="stage2", max_tokens=budget, json=wanted)
 

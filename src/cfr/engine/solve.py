@@ -8,7 +8,8 @@ import time
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from cfr.engine.automatic import AUTO, choose_for
 from cfr.engine.dispatch import accompanied, opened_all, serve
@@ -17,15 +18,17 @@ from cfr.engine.engine import SILENT, Decoding, Engine, Watcher
 from cfr.engine.local import Local
 from cfr.engine.openai import OpenAI
 from cfr.engine.progress import ProgressWatcher, TellProgress
+from cfr.engine.prompt_file import check_system, read_wording, with_wording
 from cfr.engine.pull import NO_PROGRESS
 from cfr.engine.resolve import ModelRef, resolve
 from cfr.engine.transport import Bounds
 from cfr.error import InputError
 from cfr.method import Method, make
 from cfr.method.confidence import assessed
-from cfr.method.method import models_of
+from cfr.method.method import models_of, prompts_of
+from cfr.method.rewording import Wording
 from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Entry, Exchange, Execution, Usage
+from cfr.protocol import Entry, Exchange, Execution, Message, Steps, Usage, altered
 
 __all__ = ["Solved", "asolve", "run_sync", "solve"]
 
@@ -124,6 +127,8 @@ async def asolve(
     context: int | None = None,
     decoding: Decoding | None = None,
     bounds: Bounds | None = None,
+    prompts: str | Path | Wording | None = None,
+    system: str = "",
     watcher: Watcher = SILENT,
     progress: TellProgress | None = None,
 ) -> Solved:
@@ -136,17 +141,20 @@ async def asolve(
 
     ``key`` goes to the endpoint and nowhere else; without it the model's environment variable holds
     it. ``context`` is in tokens, ``decoding`` says how replies are sampled, ``bounds`` how long one
-    may take. ``progress`` is called at the beginning and the end of every stage, ``watcher`` hears
-    every word.
+    may take. ``prompts`` is a folder of own prompts, ``system`` a message ahead of every call.
+    ``progress`` is called at the beginning and the end of every stage, ``watcher`` hears every
+    word.
     """
     posed = problem if isinstance(problem, Problem) else Problem(problem)
     named = make(method) if isinstance(method, str) and method != AUTO else method
+    own = read_wording(prompts, prompts_of(named)) if isinstance(prompts, str | Path) else prompts
+    asked = _Asked(posed, named, own, check_system(system))
     told = ProgressWatcher(progress, watcher) if progress else watcher
     given = {"base_url": base_url, "key": key, "context": context}
     settings = {name: value for name, value in given.items() if value is not None}
     if engine is not None:
         _refuse_beside_engine(settings | {"model": model, "decoding": decoding, "bounds": bounds})
-        return await _solve(posed, named, engine, told)
+        return await _solve(asked, engine, told)
     ref = replace(model if isinstance(model, ModelRef) else ModelRef(model), **settings)
     fetching = told.fetching if isinstance(told, ProgressWatcher) else NO_PROGRESS
 
@@ -154,16 +162,26 @@ async def asolve(
         return resolve(one, decoding, bounds=bounds, progress=fetching)
 
     async with opened_all(serve(ref, _others(named), find)) as served:
-        return await _solve(posed, named, served, told)
+        return await _solve(asked, served, told)
 
 
-async def _solve(
-    problem: Problem, method: str | Method, engine: Engine, watcher: Watcher
-) -> Solved:
+class _Asked(NamedTuple):
+    """A problem, and how it is to be asked."""
+
+    problem: Problem
+    method: str | Method
+    wording: Wording | None
+    system: str
+
+
+async def _solve(asked: _Asked, engine: Engine, watcher: Watcher) -> Solved:
+    problem, method, wording, system = asked
     started = time.monotonic()
     async with opened_all(accompanied(engine, _others(method))) as performing:
         chosen = make(choose_for(performing.main).method) if isinstance(method, str) else method
-        outcome = await drive(assessed(chosen, problem), performing, watcher=watcher)
+        chosen = with_wording(chosen, wording)
+        steps = _preceded(assessed(chosen, problem), system)
+        outcome = await drive(steps, performing, watcher=watcher)
     seconds = time.monotonic() - started
     return Solved(problem, chosen, outcome.result, outcome.transcript, seconds)
 
@@ -180,6 +198,14 @@ def _refuse_beside_engine(settings: Mapping[str, object]) -> None:
         )
 
 
+def _preceded(steps: Steps[T], system: str) -> Steps[T]:
+    """Put a system message ahead of each call; an empty one is none."""
+    ahead = (Message("system", system),)
+    if not system:
+        return steps
+    return altered(steps, lambda call: replace(call, messages=ahead + call.messages))
+
+
 def solve(
     problem: str | Problem,
     method: str | Method = AUTO,
@@ -191,6 +217,8 @@ def solve(
     context: int | None = None,
     decoding: Decoding | None = None,
     bounds: Bounds | None = None,
+    prompts: str | Path | Wording | None = None,
+    system: str = "",
     watcher: Watcher = SILENT,
     progress: TellProgress | None = None,
 ) -> Solved:
@@ -206,6 +234,8 @@ def solve(
             context=context,
             decoding=decoding,
             bounds=bounds,
+            prompts=prompts,
+            system=system,
             watcher=watcher,
             progress=progress,
         )

@@ -15,6 +15,7 @@ from contextlib import (
     nullcontext,
 )
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import UnionType
 from typing import Final, TypeVar, cast
 
@@ -40,6 +41,7 @@ from cfr.evaluation.store import Store, finished_attempts
 from cfr.evaluation.summary import problem_scores
 from cfr.evaluation.tally import SeriesResult, most_frequent_reason
 from cfr.method import Method
+from cfr.method.rewording import Wording
 from cfr.protocol import Usage
 
 __all__ = ["Evaluated", "EvaluationWatcher", "aevaluate", "evaluate"]
@@ -102,6 +104,8 @@ async def aevaluate(
     runs: int | None = None,
     engine: Served | Dispatch[Served] | None = None,
     model: ModelRef | str | None = None,
+    prompts: str | Path | Wording | None = None,
+    system: str | None = None,
     options: RunOptions = _DEFAULTS,
     watcher: EvaluationWatcher = _SILENT,
     progress: TellEvaluationProgress | None = None,
@@ -109,8 +113,9 @@ async def aevaluate(
     """Run methods on benchmarks, with an engine or with the model that is named.
 
     A whole grid (several models, temperatures, seeds) is an ``Experiment``. An engine that is not
-    open yet is opened, and closed again. ``progress`` is called when the run begins and after each
-    attempt; a key of your own is given in a ``ModelRef``.
+    open yet is opened, and closed again. ``prompts`` is a folder of own prompts, ``system`` a
+    message ahead of every call. ``progress`` is called when the run begins and after each attempt;
+    a key of your own is given in a ``ModelRef``.
     """
     ref = model if isinstance(model, ModelRef) else ModelRef(model)
     grid = isinstance(benchmarks, Experiment)
@@ -120,6 +125,8 @@ async def aevaluate(
         methods=None if methods is None else _several(methods, str | Method),
         models=(ref.model,) if ref.model else None,
         runs=runs,
+        prompts=prompts,
+        system=system,
     )
     changed = experiment.changed(changes)
     return await _Evaluation(changed, ref, options, watcher, progress).run(engine)
@@ -132,6 +139,8 @@ def evaluate(
     runs: int | None = None,
     engine: Served | Dispatch[Served] | None = None,
     model: ModelRef | str | None = None,
+    prompts: str | Path | Wording | None = None,
+    system: str | None = None,
     options: RunOptions = _DEFAULTS,
     progress: TellEvaluationProgress | None = None,
 ) -> Evaluated:
@@ -143,6 +152,8 @@ def evaluate(
             runs=runs,
             engine=engine,
             model=model,
+            prompts=prompts,
+            system=system,
             options=options,
             progress=progress,
         )

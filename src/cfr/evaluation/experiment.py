@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 from cfr.benchmark import Benchmark
 from cfr.engine.automatic import AUTO, choose_method
 from cfr.engine.engine import Decoding
+from cfr.engine.prompt_file import check_system, read_system, read_wording, require_used
 from cfr.error import CfrError, InputError
 from cfr.evaluation.series import Series
 from cfr.file.field import (
@@ -26,7 +27,8 @@ from cfr.file.field import (
 from cfr.file.jsonl import read_text
 from cfr.file.toml_file import line_of, parse_toml
 from cfr.method import Method, make
-from cfr.method.method import models_of
+from cfr.method.method import models_of, prompts_of
+from cfr.method.rewording import Wording
 
 __all__ = ["Changes", "Experiment", "Sampling", "read_experiment"]
 
@@ -46,6 +48,8 @@ class Changes:
     top_p: Sampling | None = None
     seeds: tuple[int, ...] | None = None
     max_tokens: int | None = None
+    prompts: str | Path | Wording | None = None
+    system: str | None = None
 
 
 _LARGEST_SEED: Final = 2**62
@@ -72,6 +76,10 @@ class Experiment:
     seeds: tuple[int | None, ...] = (None,)
     max_tokens: int | None = None
     """The most output tokens that any call asks for, for a model that takes no more."""
+    prompts: str | Path | Wording = ""
+    """A folder of own prompts, or what was read from one; empty for the originals."""
+    system: str | None = None
+    """A message ahead of every call, in the place of the benchmark's own; None leaves that."""
 
     def decodings(self) -> Iterator[Decoding]:
         """List the ways in which replies are sampled."""
@@ -80,18 +88,23 @@ class Experiment:
 
     def series(self, benchmark: str, model: str, system: str = "") -> Iterator[Series]:
         """List the series of one benchmark on one model."""
+        ahead = system if self.system is None else self.system
         for decoding, method in product(self.decodings(), self.methods):
             if isinstance(method, str):
                 name = choose_method(model).method if method == AUTO else method
-                yield Series(benchmark, name, model, decoding, system)
+                made = Series(benchmark, name, model, decoding, ahead)
             else:
-                yield Series(benchmark, repr(method), model, decoding, system, method)
+                made = Series(benchmark, repr(method), model, decoding, ahead, method)
+            yield made.reworded(self.prompts) if isinstance(self.prompts, Wording) else made
 
     def other_models(self) -> tuple[str, ...]:
         """List the models that methods name beside the one that they are run with."""
-        named = (method for method in self.methods if method != AUTO)  # which asks no others
-        made = (make(method) if isinstance(method, str) else method for method in named)
-        return models_of(tuple(made))
+        return models_of(self._made())
+
+    def _made(self) -> tuple[Method, ...]:
+        """Make the methods, but for ``auto``, which the model decides and which asks no others."""
+        named = (method for method in self.methods if method != AUTO)
+        return tuple(make(method) if isinstance(method, str) else method for method in named)
 
     def changed(self, changes: Changes) -> Experiment:
         """Replace settings, and check the whole."""
@@ -113,7 +126,25 @@ class Experiment:
             check_text(model, "models", _LONGEST_NAME)
         for model in self.other_models():
             check_text(model, "methods", _LONGEST_NAME)
-        return replace(self, **{name: _once(getattr(self, name)) for name in _SEVERAL})
+        once = {name: _once(getattr(self, name)) for name in _SEVERAL}
+        return replace(self, **once, prompts=self._wording(), system=self._checked_system())
+
+    def _checked_system(self) -> str | None:
+        return None if self.system is None else check_system(self.system)
+
+    def _wording(self) -> str | Wording:
+        """Read own prompts, before anything is asked."""
+        if not self.prompts:
+            return ""
+        made, own = self._made(), self.prompts
+        try:
+            if not isinstance(own, Wording):
+                own = read_wording(own, prompts_of(made))
+            if AUTO not in self.methods:
+                require_used(own, made)
+        except InputError as error:
+            raise FieldError(str(error), "prompts") from None
+        return own
 
     def _faults(self) -> Iterator[tuple[str, str]]:
         """Name numbers that are out of their range."""
@@ -129,6 +160,13 @@ class Experiment:
         for seed in self.seeds:
             if seed is not None and abs(seed) > _LARGEST_SEED:
                 yield "seeds", f"{seed} is not between -2^62 and 2^62"
+
+
+def _read_system(given: str) -> str:
+    try:
+        return read_system(given)
+    except InputError as error:
+        raise FieldError(str(error), "system") from None
 
 
 def _sent(setting: Sampling) -> float | None:
@@ -155,6 +193,8 @@ _SETTINGS: Final = {
     "runs": WHOLE,
     "top_p": _SAMPLING,
     "max_tokens": WHOLE,
+    "prompts": TEXT,
+    "system": TEXT,
     **_SEVERAL,
 }
 
@@ -166,6 +206,8 @@ def read_experiment(path: Path, changes: Changes = _NO_CHANGES) -> Experiment:
     try:
         check_fields(table, _SETTINGS)
         lists = {name: tuple(table[name]) for name in table.keys() & _SEVERAL.keys()}
+        if "system" in table:
+            table["system"] = _read_system(table["system"])
         return replace(Experiment(), **(table | lists)).changed(changes)
     except CfrError as error:
         # What is not about a field is about a method that cannot be made.

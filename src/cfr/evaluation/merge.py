@@ -28,6 +28,7 @@ from cfr.evaluation.merge_source import (
 )
 from cfr.evaluation.registration import set_old_version_apart
 from cfr.evaluation.store import AttemptKey, Store
+from cfr.evaluation.stored_prompt import read_prompts, write_prompts
 from cfr.file.atomic import atomic_file
 
 __all__ = ["Merged", "Prefer", "Progress", "merge"]
@@ -185,7 +186,9 @@ class _Merging:
         query = sa.select(table).where(*(table.c[name] == row[name] for name in _IDENTITY))
         same = self._connection.execute(query).first()
         if same is None:
-            return self._insert(table, {name: row[name] for name in row if name != "id"})
+            number = self._insert(table, {name: row[name] for name in row if name != "id"})
+            write_prompts(self._connection, number, read_prompts(source.reading, row["id"]))
+            return number
         if same.fingerprint != row["fingerprint"]:
             raise StoreError(
                 f"{source.url}: {_named(row)} was run with other prompts or settings than in "

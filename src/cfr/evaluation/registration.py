@@ -5,7 +5,7 @@ What has changed since it was entered is refused: old attempts would be mixed wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -15,7 +15,8 @@ from cfr.benchmark.constraintbench.split import find_item, is_constraintbench
 from cfr.error import InputError
 from cfr.evaluation import schema
 from cfr.evaluation.error import StoreError
-from cfr.evaluation.series import Series, fingerprint
+from cfr.evaluation.series import Series, fingerprint, own_prompts
+from cfr.evaluation.stored_prompt import read_prompts, write_prompts
 from cfr.file.storable import storable_json, storable_text
 from cfr.problem import Problem
 
@@ -71,6 +72,9 @@ def _require_storable(series: Series, problems: Sequence[Problem]) -> None:
     for name in (series.benchmark, series.method, series.model, series.system):
         if storable_text(name) != name:
             raise InputError(f"{name[:80]!a}: has {_ODD} or is too long; give it another name")
+    for name, text in own_prompts(series.build()).items():
+        if storable_text(text) != text:
+            raise InputError(f"prompt {name}: has {_ODD} or is too long; correct it")
     for problem in problems:
         for text in (problem.id, problem.text, problem.answer or ""):
             if storable_text(text) != text:
@@ -92,13 +96,29 @@ def _enter_series(connection: sa.Connection, url: str, series: Series) -> int:
     if known is None:
         values = identity | {"label": storable_text(method.label), "fingerprint": now}
         entered = connection.execute(table.insert().values(values))
-        return cast("int", cast("Any", entered.inserted_primary_key)[0])
+        number = cast("int", cast("Any", entered.inserted_primary_key)[0])
+        write_prompts(connection, number, own_prompts(method))
+        return number
     if known["fingerprint"] != now:
+        what = f"{url}: {series.method} on {series.benchmark} was run with other"
         raise StoreError(
-            f"{url}: {series.method} on {series.benchmark} was run with other prompts or "
-            "settings than it has now; name a new store, so that the two are not mixed"
+            f"{what} {_difference(read_prompts(connection, known['id']), own_prompts(method))}"
         )
     return known["id"]
+
+
+def _difference(stored: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Say what differs from what was run, and the way out."""
+    names = sorted(name for name in {*stored, *now} if stored.get(name) != now.get(name))
+    if not names:
+        return (
+            "prompts or settings than it has now; name a new store, so that the two are not mixed"
+        )
+    listed = ", ".join(f"{name}.txt" for name in names)
+    return (
+        f"words in {listed} than there are now; put them back ('cfr show' has them), give the "
+        "folder another name, or name a new store"
+    )
 
 
 def _enter_problems(

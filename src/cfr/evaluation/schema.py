@@ -6,7 +6,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-__all__ = ["METADATA", "VERSION", "attempts", "calls", "problems", "series", "store"]
+__all__ = ["METADATA", "VERSION", "attempts", "calls", "problems", "prompts", "series", "store"]
 
 VERSION: Final = 1
 METADATA: Final = sa.MetaData()
@@ -39,6 +39,16 @@ series = sa.Table(
     sa.Column("decoding", sa.Text, nullable=False),
     sa.Column("fingerprint", sa.Text, nullable=False),
     sa.UniqueConstraint("benchmark", "method", "model", "decoding"),
+)
+
+# Own prompts in the place of a method's; stores from before there were any lack the table.
+prompts = sa.Table(
+    "prompts",
+    METADATA,
+    sa.Column("series", sa.Integer, sa.ForeignKey("series.id"), nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.PrimaryKeyConstraint("series", "name"),
 )
 
 _KEY = ("series", "problem", "run")

@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Final, cast
 
 from cfr.engine.engine import Decoding
 from cfr.engine.journal import digest
 from cfr.method import Method, make
 from cfr.method.calibrated import Calibrated
+from cfr.method.method import prompts_of
+from cfr.method.rewording import Wording, reword, worded_name
 from cfr.problem import Json, Problem
 from cfr.protocol import Call, Completion, Output, Program, Run, Usage
 
-__all__ = ["Series", "all_probe_calls", "fingerprint", "probe_calls"]
+__all__ = ["Series", "all_probe_calls", "fingerprint", "own_prompts", "probe_calls"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,14 @@ class Series:
     def build(self) -> Method:
         """Make the method."""
         return self.given or make(self.method)
+
+    def reworded(self, wording: Wording) -> Series:
+        """Return the series with own prompts, under a name that says so; itself without any."""
+        method = self.build()
+        own = reword(method, wording)
+        if own is method:
+            return self
+        return replace(self, method=worded_name(self.method, wording), given=own)
 
 
 # One problem with cues and one without, so that both branches of a router are seen.
@@ -85,12 +95,19 @@ def fingerprint(method: Method) -> str:
     Two versions of the code that would ask anything different have different fingerprints.
     """
     seen = hashlib.sha256(repr(method).encode("utf-8", "surrogatepass"))
+    for own in own_prompts(method).items():  # also one that the probes below do not lead to
+        seen.update(repr(own).encode("utf-8", "surrogatepass"))
     calls, more = [*probe_calls(method)], [*all_probe_calls(method)]
     if any(call.stage in _LATER_STAGES for call in more):
         calls += more
     for call in calls:
         seen.update(digest(call).encode("utf-8", "surrogatepass"))
     return seen.hexdigest()[:16]
+
+
+def own_prompts(method: Method) -> dict[str, str]:
+    """Return the texts of the prompts that were replaced in a method, by name."""
+    return {prompt.name: prompt.text for prompt in prompts_of(method) if prompt.replaced}
 
 
 def all_probe_calls(method: Method) -> Iterator[Call]:

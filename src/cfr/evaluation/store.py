@@ -32,6 +32,7 @@ from cfr.evaluation.lock import AdvisoryLock, Lock, LockFile
 from cfr.evaluation.registration import Registered, register
 from cfr.evaluation.series import Series
 from cfr.evaluation.shared_prompt import shared_tokens
+from cfr.evaluation.stored_prompt import drop_prompts
 from cfr.evaluation.writer import RowValues, Writer
 from cfr.file.storable import storable_count
 from cfr.problem import Problem
@@ -144,8 +145,14 @@ class Store:
         """Take series out again of which nothing was ever made."""
         table, made = schema.series, (schema.attempts.c.series, schema.calls.c.series)
         unused = [~sa.exists().where(series == table.c.id) for series in made]
-        query = table.delete().where(table.c.id.in_(numbers), *unused)
-        self.change(lambda connection: connection.execute(query))
+        query = sa.select(table.c.id).where(table.c.id.in_(numbers), *unused)
+
+        def work(connection: sa.Connection) -> None:
+            found = connection.scalars(query).all()
+            drop_prompts(connection, found)
+            connection.execute(table.delete().where(table.c.id.in_(found)))
+
+        self.change(work)
 
     def finished(self, series: int) -> set[AttemptKey]:
         """Return the attempts that need not be made again."""
@@ -228,7 +235,8 @@ class Store:
                     schema.METADATA.create_all(connection)
                     connection.execute(schema.store.insert(), {"version": schema.VERSION})
                 for table in schema.METADATA.sorted_tables:  # all columns, and not a single row
-                    connection.execute(sa.select(table).limit(0))
+                    if table is not schema.prompts:
+                        connection.execute(sa.select(table).limit(0))
         except SQLAlchemyError as error:
             raise cannot_be("opened as a store", self.url, error) from None
         if version not in (None, schema.VERSION):

@@ -13,6 +13,7 @@ from cfr.error import InputError
 from cfr.evaluation import schema
 from cfr.evaluation.shared_prompt import MODEL_AT
 from cfr.evaluation.store import EXECUTED, Store
+from cfr.evaluation.stored_prompt import read_prompts
 from cfr.method.name import suggest
 from cfr.problem import Json
 
@@ -66,7 +67,10 @@ def read_attempt(store: Store, named: SeriesName, problem: str, run: int) -> Sto
         ending = {n: found[n] for n in (*_ENDED, "seconds", "finished_at")} if found else None
         return StoredAttempt(
             {n: getattr(series, n) for n in ("id", "benchmark", "method", "label", "model")}
-            | {"decoding": orjson.loads(series.decoding)},
+            | {
+                "decoding": orjson.loads(series.decoding),
+                "prompts": _own_prompts(store, series.id),
+            },
             {"id": posed.name, "number": number, "text": posed.text, "gold": posed.answer},
             run,
             ending,
@@ -98,6 +102,11 @@ def _step(row: Any) -> dict[str, Json]:
         **{name: row[name] if row["reported"] else None for name in _COUNTS},
         "seconds": row["seconds"],
     }
+
+
+def _own_prompts(store: Store, series: int) -> dict[str, Json]:
+    with store.database.connect() as connection:
+        return {**read_prompts(connection, series)}
 
 
 def _find_series(store: Store, named: SeriesName) -> sa.Row[Any]:

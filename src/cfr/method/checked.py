@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
 from cfr.constraint.stated import Stated
@@ -18,7 +18,7 @@ from cfr.method.soundness import (
     stated_in,
 )
 from cfr.problem import Problem, Solution
-from cfr.prompt import load
+from cfr.prompt import Prompt, load
 from cfr.protocol import Call, Message, Steps, altered, ask
 from cfr.thinking import without_thinking
 
@@ -44,6 +44,8 @@ class Checked:
     base: Method = Direct()
     budget: int = BUDGET
     """For the turn that names what is broken."""
+    pose: Prompt = field(default=_PROBLEM, repr=False)
+    correct: Prompt = field(default=_CORRECT, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Solve, check, and intervene where the check fails."""
@@ -71,9 +73,9 @@ class Checked:
         self, problem: Problem, first: Solution, faults: tuple[Stated, ...]
     ) -> Steps[Solution]:
         """Go on with the conversation: the problem, the reply, what its answer breaks."""
-        correction = _CORRECT.fill(answer=first.answer or "", constraints=sentences(faults))
+        correction = self.correct.fill(answer=first.answer or "", constraints=sentences(faults))
         messages = (
-            Message("user", _PROBLEM.fill(problem=problem.text)),
+            Message("user", self.pose.fill(problem=problem.text)),
             Message("assistant", without_thinking(first.text).strip()),
             Message("user", correction),
         )

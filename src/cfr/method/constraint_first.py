@@ -13,14 +13,16 @@ from cfr.constraint.stage import (
     JsonMode,
     PromptSet,
     ReplyStyle,
+    StagePrompts,
     extract_constraints,
     read_reply,
     solve_under,
 )
 from cfr.method.direct import Direct
 from cfr.method.method import BUDGET, Method, configuration, noting, solution_from
-from cfr.method.question import MOST_QUESTIONS, read_question, solve_asking
+from cfr.method.question import MOST_QUESTIONS, QuestionPrompts, read_question, solve_asking
 from cfr.problem import Json, Problem, Solution
+from cfr.prompt import Prompt
 from cfr.protocol import Call, Exchange, Steps, ask
 
 __all__ = ["CFR", "EXTRACTION_BUDGET", "Convention", "Routed", "Routing", "Stage1Budget"]
@@ -60,6 +62,8 @@ class CFR:
     stage1: Stage1Budget = field(default="fixed", repr=False)
     questions: int = field(default=0, repr=False)
     """How often, at most, Stage 2 may ask back (paper: Multi-turn constraint refinement)."""
+    templates: StagePrompts = field(default=StagePrompts(), repr=False)
+    asking: QuestionPrompts = field(default=QuestionPrompts(), repr=False)
 
     def __post_init__(self) -> None:
         if self.questions > MOST_QUESTIONS:
@@ -75,6 +79,21 @@ class CFR:
         """The model of Stage 1, where it is another than Stage 2's."""
         return (self.extractor,) if self.extractor else ()
 
+    @property
+    def in_use(self) -> tuple[object, ...]:
+        """The prompts of its set and style, those for questions where it takes some."""
+        return (
+            self.fallback,
+            self.templates.stage1(self.prompts),
+            self.stage2_prompt,
+            self.asking if self.questions else (),
+        )
+
+    @property
+    def stage2_prompt(self) -> Prompt:
+        """The prompt of Stage 2, in its set and style."""
+        return self.templates.stage2(self.prompts, self.reply)
+
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask for constraints, then for a solution under them."""
         first = self.extraction(problem)
@@ -84,7 +103,8 @@ class CFR:
         if recovered.defers:
             return noting((yield from self.fallback.solve(problem)), **noted)
         second = self.solving(problem, recovered.spec)
-        stage2, asked = yield from solve_asking(second, Exchange(first, stage1), self.questions)
+        listed = Exchange(first, stage1)
+        stage2, asked = yield from solve_asking(second, listed, self.questions, self.asking)
         noted["constraints"] = recovered.spec.to_json()
         if self.questions:
             noted["questions"] = asked
@@ -98,7 +118,12 @@ class CFR:
         """Build the call of Stage 1."""
         budget, limit = self._extent(problem)
         call = extract_constraints(
-            problem.text, budget, prompts=self.prompts, limit=limit, json=self.json
+            problem.text,
+            budget,
+            prompts=self.prompts,
+            limit=limit,
+            json=self.json,
+            templates=self.templates,
         )
         return replace(call, model=self.extractor or None)
 
@@ -122,6 +147,7 @@ class CFR:
             self.solving_budget,
             prompts=self.prompts,
             json=self.json,
+            templates=self.templates,
         )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from cfr.method.method import BUDGET, ask_once
 from cfr.problem import Problem, Solution
-from cfr.prompt import load
+from cfr.prompt import Prompt, load
 from cfr.protocol import Steps
 
 __all__ = ["Direct"]
@@ -21,7 +21,8 @@ class Direct:
 
     label: ClassVar[str] = "Direct CoT"
     budget: int = BUDGET
+    prompt: Prompt = field(default=_PROMPT, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask once and read the answer."""
-        return ask_once(_PROMPT.fill(problem=problem.text), "direct", self.budget)
+        return ask_once(self.prompt.fill(problem=problem.text), "direct", self.budget)

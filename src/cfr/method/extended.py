@@ -6,12 +6,12 @@ conversation goes on, round by round, until the output tokens that were counted 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from cfr.method.method import BUDGET, last_answered, noting, solution_from
 from cfr.problem import Problem, Solution
-from cfr.prompt import load
+from cfr.prompt import Prompt, load
 from cfr.protocol import Call, Completion, Message, Steps, ask
 from cfr.thinking import without_thinking
 
@@ -39,10 +39,12 @@ class ExtendedCoT:
     """How often, at most, the model is sent back to its reasoning; 0 leaves it at one call, which
     is what the paper's input tokens (321 against 305 of Direct CoT) point to."""
     budget: int = BUDGET
+    prompt: Prompt = field(default=_PROMPT, repr=False)
+    continuing: Prompt = field(default=_CONTINUE, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask at length, then again and again until enough has been written."""
-        prompt = _PROMPT.fill(problem=problem.text, tokens=f"{self.tokens:,}")
+        prompt = self.prompt.fill(problem=problem.text, tokens=f"{self.tokens:,}")
         call = Call.user(prompt, stage="solve", max_tokens=self.budget)
         reply = yield from ask(call)
         written, found = reply.usage.output, [solution_from(reply)]
@@ -59,7 +61,7 @@ class ExtendedCoT:
         return short and reply.usage.reported and not reply.truncated and bool(said)
 
     def _continued(self, call: Call, reply: Completion, written: int) -> Call:
-        prompt = _CONTINUE.fill(tokens=f"{self.tokens - written:,}")
+        prompt = self.continuing.fill(tokens=f"{self.tokens - written:,}")
         # Endpoints want earlier turns without their thinking.
         said = Message("assistant", without_thinking(reply.text).strip())
         messages = (*call.messages, said, Message("user", prompt))

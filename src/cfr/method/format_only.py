@@ -6,14 +6,14 @@ gains by the other constraints.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from cfr.method.constraint_first import EXTRACTION_BUDGET
 from cfr.method.direct import Direct
 from cfr.method.method import BUDGET, Method, ask_once, noting
 from cfr.problem import Json, Problem, Solution
-from cfr.prompt import load
+from cfr.prompt import Prompt, load
 from cfr.protocol import Call, Steps, ask
 from cfr.thinking import without_thinking
 
@@ -34,15 +34,17 @@ class FormatOnly:
     extraction_budget: int = EXTRACTION_BUDGET
     solving_budget: int = BUDGET - EXTRACTION_BUDGET
     fallback: Method = Direct()
+    extract: Prompt = field(default=_EXTRACT, repr=False)
+    prompt: Prompt = field(default=_SOLVE, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask for the form, then for a solution."""
-        prompt = _EXTRACT.fill(problem=problem.text)
+        prompt = self.extract.fill(problem=problem.text)
         call = Call.user(prompt, stage="format", max_tokens=self.extraction_budget)
         reply = yield from ask(call)
         form = without_thinking(reply.text).strip()
         noted: dict[str, Json] = {"format": form, "format_truncated": reply.truncated}
         if not form:
             return noting((yield from self.fallback.solve(problem)), **noted)
-        prompt = _SOLVE.fill(problem=problem.text, format=form)
+        prompt = self.prompt.fill(problem=problem.text, format=form)
         return noting((yield from ask_once(prompt, "solve", self.solving_budget)), **noted)

@@ -13,7 +13,7 @@ from cfr.method.constraint_first import CFR
 from cfr.method.direct import Direct
 from cfr.method.method import Method, configuration, noting
 from cfr.problem import Json, Problem, Solution
-from cfr.prompt import load
+from cfr.prompt import Prompt, load
 from cfr.protocol import Call, Steps, ask
 from cfr.thinking import without_thinking
 
@@ -42,6 +42,7 @@ class LLMRouted:
     """For the decision; a few tokens do unless the model thinks first."""
     model: str = field(default="", repr=False)
     """Another model that decides: GPT-4o-mini in the paper's ablation."""
+    prompt: Prompt = field(default=_PROMPT, repr=False)
 
     def __repr__(self) -> str:
         return configuration(self)
@@ -53,7 +54,7 @@ class LLMRouted:
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask whether the text is restrictive, then solve."""
-        prompt = _PROMPT.fill(problem=problem.text)
+        prompt = self.prompt.fill(problem=problem.text)
         call = Call.user(prompt, stage="router", max_tokens=self.budget, json=True, schema=_SCHEMA)
         reply = yield from ask(replace(call, model=self.model or None))
         decision = read_decision(reply.text)

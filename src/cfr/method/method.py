@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import Field, fields, is_dataclass, replace
 from typing import Any, ClassVar, Final, Protocol, cast, runtime_checkable
 
 from cfr.answer.extraction.extract import extract
 from cfr.problem import Json, Problem, Solution
+from cfr.prompt import Prompt
 from cfr.protocol import Call, Completion, Stage, Steps, ask
 
 __all__ = [
     "BUDGET",
     "AsksOthers",
+    "ChoosesPrompts",
     "Method",
     "ask_once",
     "configuration",
@@ -21,6 +23,7 @@ __all__ = [
     "models_of",
     "noting",
     "parts_of",
+    "prompts_of",
     "solution_from",
 ]
 
@@ -54,16 +57,27 @@ class AsksOthers(Protocol):
         ...
 
 
+@runtime_checkable
+class ChoosesPrompts(Protocol):
+    """A method that holds more prompts than it asks with, because its options choose among them."""
+
+    @property
+    def in_use(self) -> tuple[object, ...]:
+        """The prompts and methods that it may ask with as it is set."""
+        ...
+
+
 def parts_of(method: object) -> Iterator[object]:
     """Go through a method and all methods that it holds."""
     yield method
-    held: Iterable[object] = ()
-    if isinstance(method, list | tuple):
-        held = cast("Sequence[object]", method)
-    elif is_dataclass(method):
-        held = [getattr(method, field.name) for field in fields(method)]
-    for one in held:
+    for one in _held(method):
         yield from parts_of(one)
+
+
+def _held(method: object) -> Sequence[object]:
+    if isinstance(method, list | tuple):
+        return cast("Sequence[object]", method)
+    return [getattr(method, one.name) for one in fields(method)] if is_dataclass(method) else ()
 
 
 def models_of(method: object) -> tuple[str, ...]:
@@ -72,15 +86,26 @@ def models_of(method: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for one in asking for name in one.other_models))
 
 
+def prompts_of(method: object) -> tuple[Prompt, ...]:
+    """List the prompts that a method may ask with, those of methods that it holds among them."""
+    used = method.in_use if isinstance(method, ChoosesPrompts) else _held(method)
+    own = (method,) if isinstance(method, Prompt) else ()
+    return tuple(dict.fromkeys((*own, *(prompt for one in used for prompt in prompts_of(one)))))
+
+
 def configuration(method: Any) -> str:
     """Write a method as a dataclass does, its later options only where they are not the default.
 
     A later option is a field with ``repr=False``: without it, a method is called what it was called
-    before there was one, and its attempts in old stores are still its own.
+    before there was one, and its attempts in old stores are still its own. Prompts are too long.
     """
-    shown = (f for f in fields(method) if f.repr or getattr(method, f.name) != f.default)
+    shown = (f for f in fields(method) if f.repr or _is_chosen(f, getattr(method, f.name)))
     options = ", ".join(f"{field.name}={getattr(method, field.name)!r}" for field in shown)
     return f"{type(method).__qualname__}({options})"
+
+
+def _is_chosen(option: Field[Any], value: object) -> bool:
+    return value != option.default and not prompts_of(value)
 
 
 def solution_from(completion: Completion, **details: Json) -> Solution:

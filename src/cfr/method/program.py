@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import dedent
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
@@ -18,7 +18,7 @@ from cfr.method.method import BUDGET, Method, gathering, noting, solution_from
 from cfr.method.soundness import Check, broken, mended, sentences, stated_in
 from cfr.method.standard_library import AVAILABLE
 from cfr.problem import Json, Problem, Solution
-from cfr.prompt import load
+from cfr.prompt import Prompt, load
 from cfr.protocol import Call, Completion, Output, Program, Steps, ask, execute
 from cfr.thinking import without_thinking
 
@@ -41,10 +41,8 @@ Tell: TypeAlias = Literal["stated", "off"]
 Modules: TypeAlias = Literal["untold", "told"]
 """Whether the prompt lists the modules that the sandbox has."""
 
-_PROMPTS: Final = {
-    "plain": load("cfr.method", "program"),
-    "thinking": load("cfr.method", "program-thinking"),
-}
+_PLAIN: Final = load("cfr.method", "program")
+_THINKING: Final = load("cfr.method", "program-thinking")
 _TOLD: Final = load("cfr.method", "told")
 
 
@@ -64,10 +62,23 @@ class Programmed:
     tell: Tell = "off"
     modules: Modules = "untold"
     budget: int = BUDGET
+    plain: Prompt = field(default=_PLAIN, repr=False)
+    thinking: Prompt = field(default=_THINKING, repr=False)
+    told: Prompt = field(default=_TOLD, repr=False)
 
     def __post_init__(self) -> None:
         if self.budget < 1:
             raise ValueError("tokens must be at least 1")
+
+    @property
+    def in_use(self) -> tuple[object, ...]:
+        """The prompt of its style, that for constraints where it tells them."""
+        told = self.told if self.tell == "stated" else ()
+        return self._wording, told, self.fallback
+
+    @property
+    def _wording(self) -> Prompt:
+        return self.thinking if self.style == "thinking" else self.plain
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask for a program, have it run, and read what it printed."""
@@ -83,9 +94,9 @@ class Programmed:
 
     def _call(self, problem: Problem) -> Call:
         told = sentences(stated_in(problem, self.tell))
-        text = _TOLD.fill(problem=problem.text, constraints=told) if told else problem.text
+        text = self.told.fill(problem=problem.text, constraints=told) if told else problem.text
         modules = f" {AVAILABLE}" if self.modules == "told" else ""
-        prompt = _PROMPTS[self.style].fill(problem=text, modules=modules)
+        prompt = self._wording.fill(problem=text, modules=modules)
         return Call.user(prompt, stage="program", max_tokens=self.budget)
 
     def _fault(self, problem: Problem, solution: Solution) -> str:

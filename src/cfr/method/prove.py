@@ -8,7 +8,7 @@ another answer are left out of the vote.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
 from cfr.method.agreement import first_with, value_ballot
@@ -17,7 +17,7 @@ from cfr.method.method import BUDGET, Method, gathering
 from cfr.method.program import run_program
 from cfr.method.vote import Sampled, as_sample, check_samples
 from cfr.problem import Problem, Solution
-from cfr.prompt import load
+from cfr.prompt import Prompt, load
 from cfr.protocol import Call, Steps, altered, ask, together
 from cfr.thinking import without_thinking
 
@@ -39,6 +39,7 @@ class Prove(Sampled):
     samples: int = 5
     budget: int = BUDGET
     """For each translation."""
+    translate: Prompt = field(default=_TRANSLATE, repr=False)
 
     def __post_init__(self) -> None:
         check_samples(self)
@@ -66,7 +67,7 @@ class Prove(Sampled):
         chain = yield from self.base.solve(problem)
         if chain.answer is None:
             return chain, Solution(None, "")
-        prompt = _TRANSLATE.fill(
+        prompt = self.translate.fill(
             problem=problem.text, solution=without_thinking(chain.text).strip()
         )
         reply = yield from ask(Call.user(prompt, stage="translate", max_tokens=self.budget))

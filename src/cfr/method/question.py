@@ -7,36 +7,45 @@ speaks of. The conversation of Stage 1 goes on to answer it, then that of Stage 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from cfr.problem import Json
-from cfr.prompt import load
+from cfr.prompt import Prompt, load
 from cfr.protocol import Call, Completion, Exchange, Message, Steps, ask
 from cfr.thinking import without_thinking
 
-__all__ = ["MOST_QUESTIONS", "read_question", "solve_asking"]
+__all__ = ["MOST_QUESTIONS", "QuestionPrompts", "read_question", "solve_asking"]
 
 MOST_QUESTIONS: Final = 3
 _LONGEST: Final = 500
-_OFFER: Final = load("cfr.method", "question")
-_CLARIFY: Final = load("cfr.method", "clarify")
-_CLARIFIED: Final = load("cfr.method", "clarified")
 _QUESTION: Final = re.compile(r"\W{0,9}QUESTION\W{1,5}([^\n]+)", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionPrompts:
+    """The wording of a question: the offer to ask, what Stage 1 is asked, what Stage 2 is told."""
+
+    offer: Prompt = load("cfr.method", "question")
+    clarify: Prompt = load("cfr.method", "clarify")
+    clarified: Prompt = load("cfr.method", "clarified")
+
+
+_OWN: Final = QuestionPrompts()
+
+
 def solve_asking(
-    call: Call, stage1: Exchange, questions: int
+    call: Call, stage1: Exchange, questions: int, prompts: QuestionPrompts = _OWN
 ) -> Steps[tuple[Completion, list[Json]]]:
     """Ask the Stage 2 call, answer what it asks back, and return its reply with the questions."""
     asked = list[Json]()
-    call = _with_offer(call) if questions else call
+    call = _with_offer(call, prompts.offer.fill()) if questions else call
     reply = yield from ask(call)
     while len(asked) < questions and (question := read_question(reply.text)):
-        told = yield from ask(_clarification(stage1, question))
+        told = yield from ask(_clarification(stage1, prompts.clarify.fill(question=question)))
         said = without_thinking(told.text).strip()
         asked.append({"question": question, "reply": said})
-        call = _continued(call, reply, _CLARIFIED.fill(reply=said))
+        call = _continued(call, reply, prompts.clarified.fill(reply=said))
         reply = yield from ask(call)
     return reply, asked
 
@@ -48,15 +57,15 @@ def read_question(reply: str) -> str:
     return "" if not found or "\\boxed" in said else found[1].strip()[:_LONGEST]
 
 
-def _with_offer(call: Call) -> Call:
+def _with_offer(call: Call, offer: str) -> Call:
     *before, last = call.messages
-    offered = replace(last, content=f"{last.content}\n\n{_OFFER.fill()}")
+    offered = replace(last, content=f"{last.content}\n\n{offer}")
     return replace(call, messages=(*before, offered))
 
 
-def _clarification(stage1: Exchange, question: str) -> Call:
+def _clarification(stage1: Exchange, prompt: str) -> Call:
     call = replace(stage1.call, stage="clarify", json=False, schema="")
-    return _continued(call, stage1.completion, _CLARIFY.fill(question=question))
+    return _continued(call, stage1.completion, prompt)
 
 
 def _continued(call: Call, reply: Completion, prompt: str) -> Call:

@@ -6,12 +6,12 @@ Paper: Matched Prompting Baselines. Its mean output there, 33,044 tokens, is mor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from cfr.method.method import BUDGET, ask_once, last_answered, noting
 from cfr.problem import Problem, Solution
-from cfr.prompt import load
+from cfr.prompt import Prompt, load
 from cfr.protocol import Call, Steps, ask
 from cfr.thinking import without_thinking
 
@@ -33,10 +33,13 @@ class SelfRefine:
     label: ClassVar[str] = "Self-Refine"
     iterations: int = 1
     budget: int = BUDGET
+    draft: Prompt = field(default=_DRAFT, repr=False)
+    feedback: Prompt = field(default=_FEEDBACK, repr=False)
+    revise: Prompt = field(default=_REVISE, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Draft, then refine."""
-        prompt = _DRAFT.fill(problem=problem.text)
+        prompt = self.draft.fill(problem=problem.text)
         drafts = [(yield from ask_once(prompt, "draft", self.budget))]
         for _ in range(self.iterations):
             drafts.append((yield from self._refine(problem, last_answered(drafts))))
@@ -44,8 +47,8 @@ class SelfRefine:
 
     def _refine(self, problem: Problem, draft: Solution) -> Steps[Solution]:
         proposed = without_thinking(draft.text).strip()
-        prompt = _FEEDBACK.fill(problem=problem.text, solution=proposed)
+        prompt = self.feedback.fill(problem=problem.text, solution=proposed)
         remarks = yield from ask(Call.user(prompt, stage="feedback", max_tokens=self.budget))
         feedback = without_thinking(remarks.text).strip()
-        prompt = _REVISE.fill(problem=problem.text, solution=proposed, feedback=feedback)
+        prompt = self.revise.fill(problem=problem.text, solution=proposed, feedback=feedback)
         return (yield from ask_once(prompt, "revise", self.budget))

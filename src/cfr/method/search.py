@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
 from cfr.constraint.contradiction import contradicts
@@ -20,7 +20,7 @@ from cfr.method.method import BUDGET, Method, noting, solution_from
 from cfr.method.soundness import broken, is_sound
 from cfr.method.vote import Sampled, as_sample, check_samples
 from cfr.problem import Json, Problem, Solution
-from cfr.prompt import load
+from cfr.prompt import Prompt, load
 from cfr.protocol import Call, Completion, Exchange, Message, Steps, ask, together
 from cfr.thinking import without_thinking
 
@@ -52,6 +52,8 @@ class Search(Sampled):
     exploring_budget: int = _EXPLORING
     solving_budget: int = BUDGET - _EXPLORING
     fallback: Method = Direct()
+    explore: Prompt = field(default=_EXPLORE, repr=False)
+    finish: Prompt = field(default=_FINISH, repr=False)
 
     def __post_init__(self) -> None:
         check_samples(self)
@@ -59,7 +61,7 @@ class Search(Sampled):
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Begin all branches, drop those that contradict the text, finish the others."""
         stated = read_stated(problem.text)
-        prompt = _EXPLORE.fill(problem=problem.text)
+        prompt = self.explore.fill(problem=problem.text)
         call = Call.user(prompt, stage="explore", max_tokens=self.exploring_budget)
         begun = yield from together(_begin(as_sample(n)(call)) for n in range(self.samples))
         alive = [one for one in begun if not _fails(stated, one.completion, problem.text)]
@@ -75,7 +77,7 @@ class Search(Sampled):
 
     def _finish(self, begun: Exchange) -> Steps[Solution]:
         said = Message("assistant", without_thinking(begun.completion.text).strip())
-        messages = (*begun.call.messages, said, Message("user", _FINISH.fill()))
+        messages = (*begun.call.messages, said, Message("user", self.finish.fill()))
         call = replace(begun.call, messages=messages, stage="solve", max_tokens=self.solving_budget)
         return solution_from((yield from ask(call)))
 

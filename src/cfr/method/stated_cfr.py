@@ -33,6 +33,12 @@ class StatedCFR:
     base: CFR = CFR()
     """What asks for the model's own constraints, and for a solution under all of them."""
 
+    @property
+    def in_use(self) -> tuple[object, ...]:
+        """The prompts of its base, that of Stage 1 only where the model is asked for its own."""
+        join = self.own == "join"
+        return (self.base,) if join else (self.base.stage2_prompt, self.base.fallback)
+
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Read the constraints, then ask for a solution under them."""
         found = [(one.kind, one.sentence) for one in read_stated(problem.text)]

@@ -6,12 +6,12 @@ Each has the whole output budget of Direct CoT.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from cfr.method.method import BUDGET, ask_once
 from cfr.problem import Problem, Solution
-from cfr.prompt import load
+from cfr.prompt import Prompt, load
 from cfr.protocol import Steps
 
 __all__ = ["CheckAnswer", "ListFirst", "PlanAndSolve", "Reminder"]
@@ -28,10 +28,11 @@ class Reminder:
 
     label: ClassVar[str] = "CoT + final-answer constraint reminder"
     budget: int = BUDGET
+    prompt: Prompt = field(default=_REMINDER, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask once, with the reminder."""
-        return ask_once(_REMINDER.fill(problem=problem.text), "solve", self.budget)
+        return ask_once(self.prompt.fill(problem=problem.text), "solve", self.budget)
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,11 @@ class ListFirst:
 
     label: ClassVar[str] = "List-constraints-first"
     budget: int = BUDGET
+    prompt: Prompt = field(default=_LIST_FIRST, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask once for a list and a solution."""
-        return ask_once(_LIST_FIRST.fill(problem=problem.text), "solve", self.budget)
+        return ask_once(self.prompt.fill(problem=problem.text), "solve", self.budget)
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,11 @@ class CheckAnswer:
 
     label: ClassVar[str] = "Check your answer"
     budget: int = BUDGET
+    prompt: Prompt = field(default=_CHECK, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask once, with the request to check."""
-        return ask_once(_CHECK.fill(problem=problem.text), "solve", self.budget)
+        return ask_once(self.prompt.fill(problem=problem.text), "solve", self.budget)
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ class PlanAndSolve:
 
     label: ClassVar[str] = "Plan-and-Solve"
     budget: int = BUDGET
+    prompt: Prompt = field(default=_PLAN, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask once for a plan and its execution."""
-        return ask_once(_PLAN.fill(problem=problem.text), "plan", self.budget)
+        return ask_once(self.prompt.fill(problem=problem.text), "plan", self.budget)

@@ -66,3 +66,8 @@ def test_other_models_of_a_stage_are_named() -> None:
         ("stage2", ()),
         ("direct", ()),
     ]
+
+
+def test_own_prompts_change_none_of_it() -> None:
+    assert stage_requests("cfr(reply=json,wording=mine)") == stage_requests("cfr(reply=json)")
+    assert stage_requests("direct(wording=mine)") == stage_requests("direct") != ()

@@ -12,6 +12,7 @@ from functools import cache
 from cfr.analysis.study.study import Arm, Study
 from cfr.evaluation.series import all_probe_calls
 from cfr.method.registry import MethodError, make
+from cfr.method.rewording import plain_name
 
 __all__ = ["RowSettings", "StageRequest", "row_settings", "stage_requests"]
 
@@ -70,7 +71,7 @@ def _settings(arms: Sequence[Arm]) -> RowSettings:
 def stage_requests(method: str) -> tuple[StageRequest, ...]:
     """Find the stages that a method may ask for; none for a method that is not installed."""
     try:
-        made = make(method)
+        made = make(plain_name(method))  # own prompts change no budget
     except MethodError:
         return ()
     calls = [*all_probe_calls(made)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from copy import deepcopy
-from typing import Final
+from typing import Final, cast
 
 from cfr.engine.sandbox.prelude import own_name
 from cfr.engine.sandbox.syntax import changed_names, inside, name, stored_names
