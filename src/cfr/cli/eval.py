@@ -132,7 +132,7 @@ def command(
     experiment = _experiment(benchmarks, changes)
 
     from cfr.cli.console import SafeConsole
-    from cfr.cli.live import TerminalWatcher, ratios, results
+    from cfr.cli.live import COST_NOTE, TerminalWatcher, ratios, results
     from cfr.evaluation.evaluate import aevaluate
 
     watcher = TerminalWatcher(quiet=quiet)
@@ -142,6 +142,8 @@ def command(
     if (compared := ratios(done.series)) is not None:
         console.print()
         console.print(compared)
+    if done.cost is not None:
+        console.print(f"\nAll together {done.cost}, {COST_NOTE}.")
     if not done.complete:
         failed = any(one.tally.failed for one in done.series)
         raise Incomplete(done.stopped + ("; 'cfr runs --failures' lists why" if failed else ""))

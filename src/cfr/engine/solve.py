@@ -14,6 +14,8 @@ from cfr.engine.automatic import AUTO, choose_for
 from cfr.engine.dispatch import accompanied, opened_all, serve
 from cfr.engine.drive import drive
 from cfr.engine.engine import SILENT, Decoding, Engine, Watcher
+from cfr.engine.presets import price_list
+from cfr.engine.price import Cost
 from cfr.engine.resolve import ModelRef, resolve
 from cfr.method import Method, make
 from cfr.method.confidence import assessed
@@ -35,6 +37,8 @@ class Solved:
     solution: Solution
     transcript: tuple[Entry, ...]
     seconds: float
+    cost: Cost | None = None
+    """What its calls cost; None where no model has a price."""
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -58,6 +62,7 @@ class Solved:
 
     def to_json(self) -> dict[str, Json]:
         """Describe it for programs."""
+        cost = self.cost.to_json() if self.cost else {}
         return {
             "id": self.problem.id or None,
             "method": self.method.label,
@@ -87,6 +92,7 @@ class Solved:
             ],
             "tokens": _counts(self.usage),
             "seconds": round(self.seconds, 3),
+            **cost,
         }
 
 
@@ -131,7 +137,9 @@ async def asolve(
         chosen = make(choose_for(performing.main).method) if isinstance(named, str) else named
         outcome = await drive(assessed(chosen, posed), performing, watcher=watcher)
     seconds = time.monotonic() - started
-    return Solved(posed, chosen, outcome.result, outcome.transcript, seconds)
+    prices = price_list(getattr(performing.main, "model", None), performing.others)
+    cost = prices.total(outcome.exchanges)
+    return Solved(posed, chosen, outcome.result, outcome.transcript, seconds, cost)
 
 
 def solve(

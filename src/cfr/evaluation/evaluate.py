@@ -23,6 +23,7 @@ from cfr.engine.automatic import AUTO, AutoChoice, choose_method
 from cfr.engine.dispatch import Dispatch
 from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
+from cfr.engine.price import Cost
 from cfr.engine.pull import Progress
 from cfr.engine.refusal import DecodingRefused
 from cfr.engine.resolve import ModelRef
@@ -91,6 +92,12 @@ class Evaluated:
     def usage(self) -> Usage:
         """Tokens of all series together, those of earlier runs among them."""
         return sum((one.tally.usage for one in self.series), Usage())
+
+    @property
+    def cost(self) -> Cost | None:
+        """What all series cost at the prices of today; None where no model has a price."""
+        costs = [one.tally.cost for one in self.series if one.tally.cost is not None]
+        return sum(costs, Cost()) if costs else None
 
 
 async def aevaluate(
@@ -179,9 +186,10 @@ class _Evaluation:
     def _jobs(self, store: Store, model: ServedModel, benchmarks: list[Benchmark]) -> list[Job]:
         runs, budget = self._experiment.runs, self._budget if self._options.is_bounded else None
         return [
-            prepare(store, one, benchmark.problems, runs, model.engine(one.decoding, budget))
+            prepare(store, one, benchmark.problems, runs, engine, model.prices)
             for benchmark in benchmarks
             for one in model.series(self._experiment, benchmark)
+            for engine in [model.engine(one.decoding, budget)]
         ]
 
     async def _complete(

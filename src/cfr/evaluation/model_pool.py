@@ -10,7 +10,8 @@ from typing import Final
 from cfr.engine.dispatch import Dispatch, accompanied, opened_all, refs_beside
 from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
-from cfr.engine.presets import Price, find_preset
+from cfr.engine.presets import find_price
+from cfr.engine.price import Price
 from cfr.engine.pull import Progress
 from cfr.engine.resolve import ModelRef, resolve, runs_here
 from cfr.error import InputError
@@ -97,8 +98,7 @@ class ModelPool:
         return limiter
 
     def _price(self, model: str) -> Price | None:
-        preset = find_preset(model)
-        price = preset.price if preset else None
+        price = find_price(model)
         if price is None and self._options.max_cost is not None:
             raise InputError(
                 f"model {model or 'without a name'}: --max-cost needs its price; write it into a "
