@@ -13,6 +13,7 @@ import cfr
 from cfr.benchmark import Benchmark
 from cfr.engine.dispatch import Dispatch
 from cfr.engine.error import EngineError
+from cfr.engine.price import Price
 from cfr.engine.pull import Progress
 from cfr.engine.scripted import Scripted
 from cfr.engine.solve import run_sync
@@ -113,6 +114,21 @@ async def test_money_needs_the_price_of_every_model(
     grid = Experiment(methods=(METHOD,), models=("large",))
     with pytest.raises(InputError, match="model org/small:7b: --max-cost needs its price"):
         await pool.open(grid, cfr.ModelRef(base_url=endpoint.url))
+
+
+async def test_an_endpoint_that_names_its_model_tells_the_price(
+    stack: AsyncExitStack,
+    options: cfr.RunOptions,
+    endpoint: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    priced(tmp_path, endpoint.url, monkeypatch, "test-model")
+    pool = ModelPool(replace(options, max_cost=1.0), stack, fetching([]))
+    (served,) = await pool.open(Experiment(), cfr.ModelRef(base_url=endpoint.url))
+    assert served.served.model == "test-model"
+    assert served.prices.main == Price(1.0, 1.0)
+    assert served.prices.has_prices
 
 
 def test_a_grid_is_run_with_two_models(endpoint: Server, options: cfr.RunOptions) -> None:

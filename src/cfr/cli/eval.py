@@ -20,6 +20,7 @@ from cfr.cli.option import (
     number_or_none,
     store_option,
 )
+from cfr.cli.output import print_json
 from cfr.error import CfrError, InputError
 
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ _run_settings: Final = grouped(
 @_run_settings
 @model_options
 @click.option("--quiet", is_flag=True, help="Write no progress, only the summary.")
+@click.option("--dry-run", is_flag=True, help="Ask nothing; say what it would take and cost.")
+@click.option("--json", "as_json", is_flag=True, help="With --dry-run: write JSON.")
 def command(
     benchmarks: tuple[str, ...],
     changes: Changes,
@@ -118,6 +121,8 @@ def command(
     ref: ModelRef,
     *,
     quiet: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Run methods on benchmarks; the same command resumes a run that was stopped.
 
@@ -128,8 +133,14 @@ def command(
     cfr eval aime24 aime25 --method direct --method routed-cfr --model deepseek-chat --runs 4
     cfr eval my-problems.jsonl --method cfr --runs 1 --limit 20
     cfr eval experiments/main.toml --store results.db
+    cfr eval aime24 --method cfr --model deepseek-chat --dry-run
     """
     experiment = _experiment(benchmarks, changes)
+    if dry_run:
+        _foretell(experiment, ref, options, as_json=as_json)
+        return
+    if as_json:
+        raise InputError("--json: goes with --dry-run; 'cfr runs --json' writes what was run")
 
     from cfr.cli.console import SafeConsole
     from cfr.cli.live import COST_NOTE, TerminalWatcher, ratios, results
@@ -147,6 +158,17 @@ def command(
     if not done.complete:
         failed = any(one.tally.failed for one in done.series)
         raise Incomplete(done.stopped + ("; 'cfr runs --failures' lists why" if failed else ""))
+
+
+def _foretell(experiment: Experiment, ref: ModelRef, options: RunOptions, *, as_json: bool) -> None:
+    from cfr.cli.forecast import print_forecast
+    from cfr.evaluation.forecast import forecast
+
+    found = forecast(experiment, ref, options)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        print_forecast(found, options)
 
 
 def _experiment(benchmarks: tuple[str, ...], changes: Changes) -> Experiment:

@@ -31,7 +31,15 @@ from cfr.evaluation.summary import Summary
 from cfr.evaluation.tally import ProblemScores, SeriesResult, Tally
 from cfr.file.printable import one_line
 
-__all__ = ["COST_NOTE", "TerminalWatcher", "ratios", "results", "sum_costs", "summary_table"]
+__all__ = [
+    "COST_NOTE",
+    "TerminalWatcher",
+    "ratios",
+    "results",
+    "sum_costs",
+    "summary_table",
+    "write_duration",
+]
 
 COST_NOTE: Final = "at the prices that your models.toml has now"
 
@@ -119,7 +127,9 @@ class _Display:
         left = (total - done) * elapsed / (done - resumed) if done > resumed else None
         spent = "" if self._cost is None else f"{self._cost} so far, "
         counts = f"{done:,} of {total:,} attempts, {in_flight} calls in flight, {failed} failed, "
-        time_left = f"about {_duration(left)} left" if left is not None else "waiting for replies"
+        time_left = (
+            f"about {write_duration(left)} left" if left is not None else "waiting for replies"
+        )
         return counts + spent + time_left
 
 
@@ -195,12 +205,18 @@ def _add_row(table: Table, one: SeriesResult | Summary, done: str, *accuracy: st
         *accuracy,
         "{} cut, {} unread".format(*lost) if any(lost) else "0",
         f"{usage.total:,}" + ("" if usage.reported else "+"),
-        *((NONE if counted.cost is None else str(counted.cost),) if _has_cost(table) else ()),
+        *_cost_cells(table, counted.cost),
     )
 
 
-def _has_cost(table: Table) -> bool:
-    return table.columns[-1].header == "cost"
+def _cost_cells(table: Table, cost: Cost | None) -> tuple[str, ...]:
+    """Write a cost where the table has a column for it, which then is as wide as it needs."""
+    column = table.columns[-1]
+    if column.header != "cost":
+        return ()
+    written = NONE if cost is None else str(cost)
+    column.min_width = max(len(written), column.min_width or 0)
+    return (written,)
 
 
 def _named(one: Series | Summary) -> Iterator[Text]:
@@ -221,7 +237,8 @@ def _accuracy(scores: ProblemScores) -> tuple[str, str]:
     return f"{found.accuracy:.1f}%", f"{low:.1f}% – {high:.1f}%"
 
 
-def _duration(seconds: float) -> str:
+def write_duration(seconds: float) -> str:
+    """Write a time in hours and minutes, or in minutes and seconds."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"

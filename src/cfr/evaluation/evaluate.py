@@ -14,11 +14,11 @@ from contextlib import (
     AsyncExitStack,
     nullcontext,
 )
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import UnionType
 from typing import Final, TypeVar, cast
 
-from cfr.benchmark import Benchmark, load
+from cfr.benchmark import Benchmark
 from cfr.engine.automatic import AUTO, AutoChoice, choose_method
 from cfr.engine.dispatch import Dispatch
 from cfr.engine.engine import Served
@@ -28,7 +28,6 @@ from cfr.engine.pull import Progress
 from cfr.engine.refusal import DecodingRefused
 from cfr.engine.resolve import ModelRef
 from cfr.engine.solve import run_sync
-from cfr.error import InputError
 from cfr.evaluation.budget import Budget, BudgetSpent
 from cfr.evaluation.experiment import Changes, Experiment
 from cfr.evaluation.model_pool import ModelPool
@@ -162,7 +161,7 @@ class _Evaluation:
     async def run(self, engine: Served | Dispatch[Served] | None) -> Evaluated:
         """Make all missing attempts."""
         started = time.monotonic()
-        benchmarks = _told_apart([self._load(one) for one in self._experiment.benchmarks])
+        benchmarks = self._experiment.load_benchmarks(self._options.limit)
         with Store(self._options.store) as store, store.exclusively():
             async with AsyncExitStack() as stack:
                 pool = ModelPool(self._options, stack, self._watcher.fetching)
@@ -178,10 +177,6 @@ class _Evaluation:
             series = tuple(_result(store, job) for job in jobs)
         seconds = time.monotonic() - started
         return Evaluated(self._options.store, series, seconds, stopped or _missing(series))
-
-    def _load(self, source: str | Benchmark) -> Benchmark:
-        benchmark = load(source) if isinstance(source, str) else source
-        return replace(benchmark, problems=benchmark.problems[: self._options.limit])
 
     def _jobs(self, store: Store, model: ServedModel, benchmarks: list[Benchmark]) -> list[Job]:
         runs, budget = self._experiment.runs, self._budget if self._options.is_bounded else None
@@ -227,13 +222,6 @@ def _consequence(refused: DecodingRefused, models: Sequence[ServedModel]) -> str
 def _several(given: T | Sequence[T], kind: UnionType) -> tuple[T, ...]:
     """Take one thing for a list of one."""
     return (cast("T", given),) if isinstance(given, kind) else tuple(cast("Sequence[T]", given))
-
-
-def _told_apart(benchmarks: list[Benchmark]) -> list[Benchmark]:
-    names = [benchmark.name for benchmark in benchmarks]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(f"benchmark {twice}: two have this name; rename one, or name it once")
-    return benchmarks
 
 
 def _result(store: Store, job: Job) -> SeriesResult:
