@@ -4,9 +4,9 @@ import platformdirs
 import pytest
 
 from cfr.engine.catalogue import DEFAULT_MODEL, catalogue
-from cfr.engine.presets import Preset, Price, find_preset, presets, user_file
+from cfr.engine.presets import Preset, find_preset, find_price, presets, price_list, user_file
+from cfr.engine.price import Price
 from cfr.error import InputError
-from cfr.protocol import Usage
 
 
 @pytest.fixture
@@ -97,14 +97,20 @@ def test_a_file_that_is_named_must_be_there(own: Path) -> None:
         presets()
 
 
-def test_what_tokens_cost() -> None:
-    usage = Usage(input=1_000_000, output=500_000, cached=400_000)
-    assert Price(2, 4).cost(usage) == pytest.approx(4.0)
-    assert Price(2, 4, 0.5).cost(usage) == pytest.approx(3.4)
-
-
 def test_whether_a_key_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Preset("m").has_key is None
     assert Preset("m", key_env="MINE").has_key is False
     monkeypatch.setenv("MINE", "k")
     assert Preset("m", key_env="MINE").has_key is True
+
+
+def test_a_price_is_found_by_either_name_of_a_model(own: Path) -> None:
+    own.write_text(
+        '["mine"]\nmodel = "org/served"\nprice = { input = 1, output = 2 }\n'
+        '["free"]\nmodel = "org/free"\n'
+    )
+    assert find_price("mine") == find_price("org/served") == Price(1, 2)
+    assert find_price("org/free") is find_price("else") is find_price(None) is None
+    listed = price_list("free", ["mine"])
+    assert (listed.main, listed.others, listed.has_prices) == (None, {"mine": Price(1, 2)}, True)
+    assert not price_list("free").has_prices

@@ -6,7 +6,7 @@ from cfr.engine.catalogue import DEFAULT_MODEL
 from cfr.engine.error import EngineError, Unauthorized
 from cfr.engine.local import Local
 from cfr.engine.openai import OpenAI
-from cfr.engine.resolve import ModelRef, resolve
+from cfr.engine.resolve import ModelRef, known_context, resolve, served_name
 
 
 def test_nothing_named_means_the_embedded_model(pulled: list[str]) -> None:
@@ -88,3 +88,25 @@ def test_a_preset_without_a_key_sends_none(monkeypatch: pytest.MonkeyPatch) -> N
     engine = resolve(ModelRef(model="justrl-1.5b"))
     assert isinstance(engine, OpenAI)
     assert (engine.endpoint.model, engine.endpoint.key) == ("hbx/JustRL-DeepSeek-1.5B", "")
+
+
+@pytest.mark.parametrize(
+    ("ref", "name", "context"),
+    [
+        (ModelRef(), DEFAULT_MODEL, 4_096),
+        (ModelRef("mine.gguf"), "mine", 4_096),
+        (ModelRef("mine.gguf", context=9), "mine", 9),
+        (ModelRef("m", "http://h/v1"), "m", None),
+        (ModelRef(None, "http://h/v1", context=7), "", 7),
+        (ModelRef("deepseek-chat"), "deepseek-chat", 1_000_000),
+    ],
+)
+def test_the_name_of_a_model_is_known_before_it_is_asked(
+    ref: ModelRef, name: str, context: int | None
+) -> None:
+    assert (served_name(ref), known_context(ref)) == (name, context)
+
+
+def test_a_model_that_nobody_knows_has_no_name() -> None:
+    with pytest.raises(EngineError, match="not in the catalogue"):
+        served_name(ModelRef("gpt-7"))

@@ -14,7 +14,7 @@ from cfr.engine.error import (
     Transient,
     Unreachable,
 )
-from cfr.engine.presets import Price
+from cfr.engine.price import Price
 from cfr.engine.scripted import Scripted
 from cfr.evaluation.budget import Budget, Budgeted, BudgetSpent
 from cfr.protocol import Call, Completion, Usage
@@ -172,7 +172,7 @@ async def test_watchers_hear_of_retries_all_the_same() -> None:
 
 
 async def test_the_message_says_what_to_do() -> None:
-    with pytest.raises(BudgetSpent, match="raise the limit and run the same command again"):
+    with pytest.raises(BudgetSpent, match="raise it, or lower --max-tokens"):
         await Budgeted(Charging(Usage()), Budget(max_tokens=10), None).complete(CALL)
 
 
@@ -199,3 +199,49 @@ def test_where_a_budget_is_short_of_a_group_samples_are_asked_for_one_by_one() -
     dear = Price(1_000, 2_000)  # a group costs 0.7 at the most
     assert Budgeted(Sampling(Usage()), Budget(max_cost=0.69), dear).most_samples(GROUP) == 1
     assert Budgeted(Charging(Usage()), Budget(), None).most_samples(GROUP) == 1
+
+
+async def test_a_spent_budget_names_the_currency_and_the_way_out() -> None:
+    engine = Budgeted(Charging(Usage(100, 100)), Budget(max_cost=0.5), Price(1_000, 2_000))
+    await engine.complete(CALL)
+    with pytest.raises(BudgetSpent) as raised:
+        await engine.complete(CALL)
+    assert str(raised.value) == (
+        "the budget is spent: $0.30 of $0.50; the next call could cost up to $0.30; raise "
+        "--max-cost and run the same command again"
+    )
+
+
+async def test_a_budget_below_one_call_says_so() -> None:
+    charging = Charging(Usage(1, 1))
+    with pytest.raises(BudgetSpent) as raised:
+        await Budgeted(charging, Budget(max_cost=0.25), Price(1_000, 2_000)).complete(CALL)
+    assert str(raised.value) == (
+        "one call could cost up to $0.30, and --max-cost is $0.25; raise it, or lower "
+        "--max-tokens, the longest reply (now 100 tokens)"
+    )
+    with pytest.raises(BudgetSpent, match="take up to 200 tokens, and --max-tokens-total is 150"):
+        await Budgeted(charging, Budget(max_tokens=150), None).complete(CALL)
+    assert not charging.asked
+
+
+async def test_what_fits_alone_goes_alone() -> None:
+    budget, charging = Budget(max_cost=0.3), Charging(Usage(0, 0))
+    done = await spend(Budgeted(charging, budget, Price(1_000, 2_000)), 1)
+    charging.usage = Usage(1, 0)
+    cheap = Budgeted(charging, Budget(max_cost=0.4), Price(1_000, 2_000))
+    # Each could cost 0.3 and does cost 0.001.
+    assert (done, await spend(cheap, 50)) == (1, 50)
+
+
+async def test_a_model_that_writes_less_is_asked_for_less() -> None:
+    asked: list[int] = []
+
+    class Noting(Charging):
+        async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+            asked.append(call.max_tokens)
+            return await super().complete(call, watcher)
+
+    engine = Budgeted(Noting(Usage(1, 1)), Budget(max_cost=0.15), Price(1_000, 2_000), 20)
+    await engine.complete(CALL)
+    assert asked == [20]

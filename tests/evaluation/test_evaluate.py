@@ -248,7 +248,7 @@ def test_a_budget_holds_where_nothing_is_counted(endpoint: Server, options: cfr.
     benchmark = Benchmark("sums", "Sums", tuple(sums(20)))
     ref = cfr.ModelRef("m", base_url=endpoint.url)
     done = cfr.evaluate(benchmark, "direct", runs=1, model=ref, options=limited)
-    assert done.stopped.startswith("the budget is spent (98,")
+    assert done.stopped.startswith("the budget is spent: 98,")
     assert len(endpoint.requests) == 3
 
 

@@ -13,6 +13,7 @@ import cfr
 from cfr.benchmark import Benchmark
 from cfr.engine.dispatch import Dispatch
 from cfr.engine.error import EngineError
+from cfr.engine.price import Price
 from cfr.engine.pull import Progress
 from cfr.engine.scripted import Scripted
 from cfr.engine.solve import run_sync
@@ -115,6 +116,21 @@ async def test_money_needs_the_price_of_every_model(
         await pool.open(grid, cfr.ModelRef(base_url=endpoint.url))
 
 
+async def test_an_endpoint_that_names_its_model_tells_the_price(
+    stack: AsyncExitStack,
+    options: cfr.RunOptions,
+    endpoint: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    priced(tmp_path, endpoint.url, monkeypatch, "test-model")
+    pool = ModelPool(replace(options, max_cost=1.0), stack, fetching([]))
+    (served,) = await pool.open(Experiment(), cfr.ModelRef(base_url=endpoint.url))
+    assert served.served.model == "test-model"
+    assert served.prices.main == Price(1.0, 1.0)
+    assert served.prices.has_prices
+
+
 def test_a_grid_is_run_with_two_models(endpoint: Server, options: cfr.RunOptions) -> None:
     endpoint.respond = reply_by_model
     methods = ["direct", METHOD]
@@ -159,7 +175,7 @@ def test_a_budget_counts_every_model_at_its_price(
     priced(tmp_path, endpoint.url, monkeypatch, "org/small:7b", "large")
     other = replace(bounded, store=str(tmp_path / "other.db"))
     done = cfr.evaluate(SUMS, METHOD, runs=1, model="large", options=other)
-    assert "the budget is spent" in done.stopped
+    assert "one call could cost up to $0.065, and --max-cost is $0.04" in done.stopped
 
 
 def test_a_second_model_may_refuse_a_setting_by_itself(

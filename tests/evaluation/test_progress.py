@@ -5,7 +5,7 @@ import pytest
 from sums import right, sums
 
 import cfr
-from cfr.engine.presets import Price
+from cfr.engine.price import Cost, Price
 from cfr.evaluation.progress import EvaluationProgress
 from cfr.protocol import Usage
 
@@ -54,13 +54,13 @@ def test_with_a_price_dollars_are_told(
 
     monkeypatch.setattr("cfr.evaluation.model_pool.ModelPool._price", price)
     last = evaluate(options)[-1]
-    assert last.cost == pytest.approx(0.006)  # pyright: ignore[reportUnknownMemberType]
-    assert ", $0.0060, " in str(last)
+    assert last.cost == Cost(pytest.approx(0.006))  # pyright: ignore
+    assert ", $0.006, " in str(last)
 
 
 def test_failed_attempts_are_told_as_such() -> None:
-    moment = EvaluationProgress(1_200, 2_000, 3, Usage(10, 5), 0.5, 61.4)
-    assert str(moment) == "1,200 of 2,000 attempts, 3 failed, 15 tokens, $0.5000, 61 s"
+    moment = EvaluationProgress(1_200, 2_000, 3, Usage(10, 5), Cost(0.5), 61.4)
+    assert str(moment) == "1,200 of 2,000 attempts, 3 failed, 15 tokens, $0.50, 61 s"
 
 
 def test_what_the_function_raises_ends_the_run_and_loses_nothing(options: cfr.RunOptions) -> None:

@@ -8,6 +8,8 @@ from cfr.engine.engine import Decoding
 from cfr.error import InputError
 from cfr.evaluation import schema
 from cfr.evaluation.record import attempt_rows, problem_rows
+from cfr.evaluation.registration import Registered, find_registered
+from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store, StoreError
 from cfr.evaluation.summary import summaries
 from cfr.problem import Problem
@@ -42,6 +44,20 @@ async def test_a_changed_problem_is_refused(url: str) -> None:
         with pytest.raises(StoreError, match="problem p0 of sums has another text"):
             store.register(SERIES, changed)
         assert {row["text"] for row in problem_rows(store)} == {p.text for p in PROBLEMS}
+
+
+async def test_a_series_is_found_without_being_entered(url: str) -> None:
+    with Store(url) as store:
+
+        def find(series: Series) -> Registered | None:
+            with store.database.connect() as connection:
+                return find_registered(connection, url, series, PROBLEMS)
+
+        assert find(SERIES) is None
+        await evaluate(store)
+        assert find(SERIES) == store.register(SERIES, PROBLEMS)
+        assert find(replace(SERIES, model="another")) is None
+        assert len(summaries(store)) == 1
 
 
 ODD = [

@@ -13,7 +13,7 @@ from sums import number_in, sums
 from cfr.engine.engine import Decoding
 from cfr.engine.limit import Limiter
 from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.presets import Price
+from cfr.engine.price import Price
 from cfr.engine.retry import Retry
 from cfr.evaluation import schema
 from cfr.evaluation.budget import Budget

@@ -3,7 +3,7 @@ from dataclasses import replace
 from cfr.benchmark import Benchmark
 from cfr.engine.engine import SILENT, Decoding, Watcher
 from cfr.engine.limit import Limited, Limiter
-from cfr.engine.presets import Price
+from cfr.engine.price import Price
 from cfr.engine.refusal import DecodingRefused
 from cfr.engine.scripted import Scripted
 from cfr.evaluation.budget import Budget, Budgeted

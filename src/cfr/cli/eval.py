@@ -23,6 +23,7 @@ from cfr.cli.option import (
     store_option,
     system_option,
 )
+from cfr.cli.output import print_json, print_note
 from cfr.error import CfrError, InputError
 
 if TYPE_CHECKING:
@@ -117,6 +118,8 @@ _run_settings: Final = grouped(
 @columns_option()
 @model_options
 @click.option("--quiet", is_flag=True, help="Write no progress, only the summary.")
+@click.option("--dry-run", is_flag=True, help="Ask nothing; say what it would take and cost.")
+@click.option("--json", "as_json", is_flag=True, help="With --dry-run: write JSON.")
 def command(
     benchmarks: tuple[str, ...],
     changes: Changes,
@@ -125,6 +128,8 @@ def command(
     ref: ModelRef,
     *,
     quiet: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Run methods on benchmarks; the same command resumes a run that was stopped.
 
@@ -136,11 +141,19 @@ def command(
     cfr eval my-problems.jsonl --method cfr --runs 1 --limit 20
     cfr eval exam.csv --columns problem=question,answer=solution
     cfr eval experiments/main.toml --store results.db
+    cfr eval aime24 --method cfr --model deepseek-chat --dry-run
     """
     experiment, notes = _load_files(_experiment(benchmarks, changes), columns)
+    if dry_run:
+        for note in () if quiet else notes:
+            print_note(note)
+        _foretell(experiment, ref, options, as_json=as_json)
+        return
+    if as_json:
+        raise InputError("--json: goes with --dry-run; 'cfr runs --json' writes what was run")
 
     from cfr.cli.console import SafeConsole
-    from cfr.cli.live import TerminalWatcher, ratios, results
+    from cfr.cli.live import COST_NOTE, TerminalWatcher, ratios, results
     from cfr.evaluation.evaluate import aevaluate
 
     watcher = TerminalWatcher(notes, quiet=quiet)
@@ -150,9 +163,22 @@ def command(
     if (compared := ratios(done.series)) is not None:
         console.print()
         console.print(compared)
+    if done.cost is not None:
+        console.print(f"\nAll together {done.cost}, {COST_NOTE}.")
     if not done.complete:
         failed = any(one.tally.failed for one in done.series)
         raise Incomplete(done.stopped + ("; 'cfr runs --failures' lists why" if failed else ""))
+
+
+def _foretell(experiment: Experiment, ref: ModelRef, options: RunOptions, *, as_json: bool) -> None:
+    from cfr.cli.forecast import print_forecast
+    from cfr.evaluation.forecast import forecast
+
+    found = forecast(experiment, ref, options)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        print_forecast(found, options)
 
 
 def _experiment(benchmarks: tuple[str, ...], changes: Changes) -> Experiment:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from cfr.analysis.notation import times
+from cfr.analysis.notation import NONE, times
 from cfr.analysis.statistics.cost import Tokens, divide_tokens
 from cfr.analysis.statistics.score import score_problems
 from cfr.analysis.statistics.subset import BASELINE
@@ -23,6 +23,7 @@ from cfr.cli.output import print_note
 from cfr.cli.progress import bytes_bar
 from cfr.engine.automatic import AutoChoice
 from cfr.engine.limit import Limiter
+from cfr.engine.price import Cost, sum_costs
 from cfr.engine.pull import Progress
 from cfr.evaluation.evaluate import EvaluationWatcher
 from cfr.evaluation.runner import Job
@@ -31,7 +32,16 @@ from cfr.evaluation.summary import Summary
 from cfr.evaluation.tally import ProblemScores, SeriesResult, Tally
 from cfr.file.printable import one_line
 
-__all__ = ["TerminalWatcher", "ratios", "results", "summary_table"]
+__all__ = [
+    "COST_NOTE",
+    "TerminalWatcher",
+    "ratios",
+    "results",
+    "summary_table",
+    "write_duration",
+]
+
+COST_NOTE: Final = "at the prices that your models.toml has now"
 
 _PLAIN_EVERY = 15.0
 _LOOK: Any = {"box": None, "padding": (0, 2, 0, 0), "header_style": "dim"}
@@ -98,13 +108,18 @@ class _Display:
             self._console.print(self._status())
 
     def _table(self) -> Table:
-        table = _table("accuracy so far")
+        table = _table("accuracy so far", cost=self._cost is not None)
         for job in self._jobs:
             tally = job.tally
             so_far = f"{tally.correct / tally.scored:.1%}" if tally.scored else "–"
             _add_row(table, job.result, _done(job.result), so_far)
         table.caption = self._status()
         return table
+
+    @property
+    def _cost(self) -> Cost | None:
+        """What all attempts cost until now; None where no model has a price."""
+        return sum_costs(job.tally.cost for job in self._jobs)
 
     def _status(self) -> str:
         done = sum(job.tally.scored + job.tally.failed for job in self._jobs)
@@ -114,14 +129,17 @@ class _Display:
         in_flight = sum(limiter.in_flight for limiter in self._limiters)
         elapsed = time.monotonic() - self._started
         left = (total - done) * elapsed / (done - resumed) if done > resumed else None
-        return f"{done:,} of {total:,} attempts, {in_flight} calls in flight, {failed} failed, " + (
-            f"about {_duration(left)} left" if left is not None else "waiting for replies"
+        spent = "" if self._cost is None else f"{self._cost} so far, "
+        counts = f"{done:,} of {total:,} attempts, {in_flight} calls in flight, {failed} failed, "
+        time_left = (
+            f"about {write_duration(left)} left" if left is not None else "waiting for replies"
         )
+        return counts + spent + time_left
 
 
 def results(found: Sequence[SeriesResult]) -> Table:
     """Tabulate every series of a run that has ended."""
-    table = _table("accuracy", "95 %")
+    table = _table("accuracy", "95 %", cost=_has_costs(one.tally for one in found))
     for one in found:
         _add_row(table, one, _done(one), *_accuracy(one.scores))
     return table
@@ -160,15 +178,19 @@ def _mean_tokens(tally: Tally) -> Tokens | None:
 
 def summary_table(found: list[Summary]) -> Table:
     """Tabulate every series of a store, each under its number there."""
-    table = _table("accuracy", "95 %", numbered=True)
+    table = _table("accuracy", "95 %", numbered=True, cost=_has_costs(found))
     for one in found:
         _add_row(table, one, f"{one.attempts - one.failed:,}", *_accuracy(one.scores))
     return table
 
 
-def _table(*accuracy: str, numbered: bool = False) -> Table:
+def _has_costs(found: Iterable[Tally | Summary]) -> bool:
+    return any(one.cost is not None for one in found)
+
+
+def _table(*accuracy: str, numbered: bool = False, cost: bool = False) -> Table:
     named = ("benchmark", "method", "model")
-    counted = ("done", *accuracy, "no answer", "tokens")
+    counted = ("done", *accuracy, "no answer", "tokens", *(("cost",) if cost else ()))
     table = Table(*(("#",) if numbered else ()), *named, *counted, **_LOOK)
     for column in table.columns:
         column.justify = "left" if column.header in named else "right"
@@ -185,7 +207,18 @@ def _add_row(table: Table, one: SeriesResult | Summary, done: str, *accuracy: st
         *accuracy,
         "{} cut, {} unread".format(*lost) if any(lost) else "0",
         f"{usage.total:,}" + ("" if usage.reported else "+"),
+        *_cost_cells(table, counted.cost),
     )
+
+
+def _cost_cells(table: Table, cost: Cost | None) -> tuple[str, ...]:
+    """Write a cost where the table has a column for it, which then is as wide as it needs."""
+    column = table.columns[-1]
+    if column.header != "cost":
+        return ()
+    written = NONE if cost is None else str(cost)
+    column.min_width = max(len(written), column.min_width or 0)
+    return (written,)
 
 
 def _named(one: Series | Summary) -> Iterator[Text]:
@@ -206,7 +239,8 @@ def _accuracy(scores: ProblemScores) -> tuple[str, str]:
     return f"{found.accuracy:.1f}%", f"{low:.1f}% – {high:.1f}%"
 
 
-def _duration(seconds: float) -> str:
+def write_duration(seconds: float) -> str:
+    """Write a time in hours and minutes, or in minutes and seconds."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"

@@ -56,9 +56,13 @@ def _print_series(url: str, found: list[Summary], *, as_json: bool) -> None:
         print_text(f"{url}: nothing has been run yet")
     else:
         from cfr.cli.console import SafeConsole
-        from cfr.cli.live import summary_table
+        from cfr.cli.live import COST_NOTE, summary_table
+        from cfr.engine.price import sum_costs
 
-        SafeConsole().print(summary_table(found))
+        console = SafeConsole()
+        console.print(summary_table(found))
+        if (cost := sum_costs(one.cost for one in found)) is not None:
+            console.print(f"\nAll together {cost}, {COST_NOTE}.")
 
 
 def _to_json(summary: Summary) -> dict[str, Json]:

@@ -138,7 +138,8 @@ def _conclude(console: SafeConsole, solved: Solved) -> None:
     console.print(shown_checks(solution.details, solved.problem.text))
     console.print()
     console.print(show.tokens(solved.exchanges))
-    console.print(f"{solved.seconds:.0f} s", style="dim")
+    cost = "" if solved.cost is None else f", {solved.cost}"
+    console.print(f"{solved.seconds:.0f} s{cost}", style="dim")
 
 
 _PROGRAM: Final = "Program"

@@ -93,6 +93,11 @@ class OpenAI:
         """The name of the model that is asked."""
         return self.endpoint.model
 
+    @property
+    def context(self) -> int | None:
+        """Tokens that a prompt and its reply have together, where that is known."""
+        return self._context
+
     async def complete(
         self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
     ) -> Completion:

@@ -7,6 +7,7 @@ user's own ``models.toml`` adds to them and overrides them key by key.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any, Final
 import platformdirs
 
 from cfr.engine.address import without_secrets
+from cfr.engine.price import Price, PriceList
 from cfr.error import InputError
 from cfr.file.field import (
     NUMBER,
@@ -31,26 +33,8 @@ from cfr.file.field import (
 from cfr.file.jsonl import read_text
 from cfr.file.path import expand_user
 from cfr.file.toml_file import parse_toml
-from cfr.protocol import Usage
 
-__all__ = ["Preset", "Price", "find_preset", "presets", "user_file"]
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """A price in US dollars for a million tokens."""
-
-    input: float
-    output: float
-    cached: float | None = None
-    """For input from the endpoint's prompt cache; the full price where none is given."""
-
-    def cost(self, usage: Usage) -> float:
-        """Price what was used, in dollars."""
-        cached = self.input if self.cached is None else self.cached
-        fresh = usage.input - usage.cached
-        spent = fresh * self.input + usage.cached * cached + usage.output * self.output
-        return spent / 1_000_000
+__all__ = ["Preset", "find_preset", "find_price", "presets", "price_list", "user_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +83,20 @@ def presets() -> dict[str, Preset]:
 def find_preset(name: str | None) -> Preset | None:
     """Look a preset up; None where there is none of that name."""
     return presets().get(name) if name else None
+
+
+def find_price(name: str | None) -> Price | None:
+    """Look a model's price up, by the name of its preset or by the one that it is served under."""
+    known = presets() if name else {}
+    if name in known:
+        return known[name].price
+    served = (preset.price for preset in known.values() if preset.served_as == name)
+    return next((price for price in served if price), None)
+
+
+def price_list(model: str | None, others: Iterable[str] = ()) -> PriceList:
+    """Look up the prices of a model and of those that a method names beside it."""
+    return PriceList(find_price(model), {name: find_price(name) for name in others})
 
 
 def user_file() -> Path | None:

@@ -9,14 +9,22 @@ from pathlib import Path
 from cfr.engine.catalogue import DEFAULT_MODEL, catalogue, find_model
 from cfr.engine.engine import Decoding
 from cfr.engine.error import EngineError, Unauthorized
-from cfr.engine.local import Local
+from cfr.engine.local import CONTEXT, Local
 from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.presets import Preset, find_preset, presets
 from cfr.engine.pull import NO_PROGRESS, Progress, pull
 from cfr.engine.transport import Bounds
 from cfr.file.path import expand_user
 
-__all__ = ["ModelRef", "require_known", "resolve", "runs_here", "stands_alone"]
+__all__ = [
+    "ModelRef",
+    "known_context",
+    "require_known",
+    "resolve",
+    "runs_here",
+    "served_name",
+    "stands_alone",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +88,32 @@ def require_known(wanted: ModelRef) -> None:
             f"({', '.join({**catalogue(), **presets()})}); "
             "name the endpoint that serves it with --base-url or OPENAI_BASE_URL"
         )
+
+
+def served_name(wanted: ModelRef) -> str:
+    """Say under which name a model would be served, and ask nobody.
+
+    Empty for an endpoint of which only the address is given: it says itself what it serves.
+    """
+    if path := _gguf(wanted):
+        return path.stem
+    if wanted.base_url or _base_url_from_environment(wanted):
+        return wanted.model or ""
+    preset = find_preset(wanted.model)
+    if preset and preset.base_url:
+        return preset.served_as
+    require_known(wanted)
+    return wanted.model or DEFAULT_MODEL
+
+
+def known_context(wanted: ModelRef) -> int | None:
+    """Say how many tokens a prompt and its reply would have together, where that is known."""
+    if wanted.context or _gguf(wanted):
+        return wanted.context or CONTEXT
+    if wanted.base_url or _base_url_from_environment(wanted):
+        return None
+    preset = find_preset(wanted.model)
+    return preset.context if preset and preset.base_url else CONTEXT
 
 
 def stands_alone(name: str) -> bool:

@@ -17,6 +17,8 @@ from cfr.engine.drive import drive
 from cfr.engine.engine import SILENT, Decoding, Engine, Watcher
 from cfr.engine.local import Local
 from cfr.engine.openai import OpenAI
+from cfr.engine.presets import price_list
+from cfr.engine.price import Cost
 from cfr.engine.progress import ProgressWatcher, TellProgress
 from cfr.engine.prompt_file import check_system, read_wording, with_wording
 from cfr.engine.pull import NO_PROGRESS
@@ -44,6 +46,8 @@ class Solved:
     solution: Solution
     transcript: tuple[Entry, ...]
     seconds: float
+    cost: Cost | None = None
+    """What its calls cost; None where no model has a price."""
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -72,6 +76,7 @@ class Solved:
 
     def to_json(self) -> dict[str, Json]:
         """Describe it for programs."""
+        cost = self.cost.to_json() if self.cost else {}
         return {
             "id": self.problem.id or None,
             "method": self.method.label,
@@ -101,6 +106,7 @@ class Solved:
             ],
             "tokens": _counts(self.usage),
             "seconds": round(self.seconds, 3),
+            **cost,
         }
 
 
@@ -183,7 +189,9 @@ async def _solve(asked: _Asked, engine: Engine, watcher: Watcher) -> Solved:
         steps = _preceded(assessed(chosen, problem), system)
         outcome = await drive(steps, performing, watcher=watcher)
     seconds = time.monotonic() - started
-    return Solved(problem, chosen, outcome.result, outcome.transcript, seconds)
+    prices = price_list(getattr(performing.main, "model", None), performing.others)
+    cost = prices.total(outcome.exchanges)
+    return Solved(problem, chosen, outcome.result, outcome.transcript, seconds, cost)
 
 
 def _others(method: str | Method) -> tuple[str, ...]:

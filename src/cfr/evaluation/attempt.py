@@ -12,6 +12,7 @@ from cfr.engine.drive import Outcome, drive
 from cfr.engine.engine import SILENT, Engine, SampledCall, Watcher, most_samples
 from cfr.engine.error import EngineError, JournalMismatch, ModelNotFound, Unauthorized
 from cfr.engine.journal import digest, require_same
+from cfr.engine.price import Cost, PriceList
 from cfr.engine.refusal import DecodingRefused
 from cfr.engine.sandbox.sandbox import SandboxMissing
 from cfr.error import CfrError
@@ -35,6 +36,7 @@ _ENDS_THE_RUN: Final = (BudgetSpent, DecodingRefused, JournalMismatch, StoreErro
 # No other attempt will fare better.
 _HOPELESS: Final = (Unauthorized, ModelNotFound, SandboxMissing)
 _LONGEST_REASON: Final = 400
+_NO_PRICES: Final = PriceList()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,8 @@ async def make_attempt(
         broken = failed(f"{type(error).__name__}: {_said(error)} ({_place(error)})", journal.usage)
     if not journal.replays:
         return broken
-    return await make_attempt(method, problem, engine, await journal.emptied())
+    await journal.forget()
+    return await make_attempt(method, problem, engine, journal)
 
 
 async def _ended(outcome: Outcome[Solution], problem: Problem) -> Ending:
@@ -132,22 +135,30 @@ def _place(error: Exception) -> str:
 class StoredJournal:
     """The calls and programs of one attempt, in the store."""
 
-    def __init__(self, store: Store, key: dict[str, int], known: dict[int, StoredCall]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        key: dict[str, int],
+        known: dict[int, StoredCall],
+        prices: PriceList = _NO_PRICES,
+    ) -> None:
         self._store = store
         self._key = key
         self._known = known
+        self._prices = prices
         self._began = time.monotonic()
         self.usage = Usage()
+        self.cost = Cost()
 
     @property
     def replays(self) -> bool:
         """Whether it has calls of an earlier run."""
         return bool(self._known)
 
-    async def emptied(self) -> StoredJournal:
-        """Forget the calls of earlier runs, in the store too."""
+    async def forget(self) -> None:
+        """Forget the calls of earlier runs, in the store too; only what they cost stays counted."""
         await self._store.forget_calls(self._key)
-        return StoredJournal(self._store, self._key, {})
+        self._known, self.usage = {}, Usage()
 
     def recall(self, ordinal: int, step: Step) -> Answer | None:
         """Return what is stored of an earlier run, if it was asked the same."""
@@ -156,12 +167,12 @@ class StoredJournal:
             return None
         stored = self._known[ordinal]
         require_same(ordinal, step, stored.digest)
-        self._count(stored.answer)
+        self._count(step, stored.answer)
         return stored.answer
 
     async def record(self, ordinal: int, step: Step, answer: Answer) -> None:
         """Store an answer with what was asked."""
-        self._count(answer)
+        self._count(step, answer)
         written = (
             _execution_columns(step.source, answer)
             if isinstance(step, Program) and isinstance(answer, Output)
@@ -182,9 +193,10 @@ class StoredJournal:
             "seconds": time.monotonic() - self._began,
         } | usage_columns(completion.usage)
 
-    def _count(self, answer: Answer) -> None:
-        if isinstance(answer, Completion):
+    def _count(self, step: Step, answer: Answer) -> None:
+        if isinstance(step, Call) and isinstance(answer, Completion):
             self.usage += answer.usage
+            self.cost += self._prices.cost(answer.usage, step.model)
 
 
 def _execution_columns(source: str, output: Output) -> RowValues:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Final, TypeVar
 
 from cfr.engine.engine import SILENT, Engine, Relay, SampledCall, Watcher, most_samples
 from cfr.engine.error import (
@@ -19,11 +20,17 @@ from cfr.engine.error import (
     Transient,
     Unreachable,
 )
-from cfr.engine.presets import Price
+from cfr.engine.price import Price, write_dollars
 from cfr.error import CfrError
 from cfr.protocol import Call, Completion, Usage
 
 __all__ = ["Budget", "BudgetSpent", "Budgeted"]
+
+_ROUNDING: Final = 1e-9
+"""Dollars by which a sum may be above a limit: sums of decimal fractions are not exact."""
+
+
+C = TypeVar("C", bound=Call)
 
 
 class BudgetSpent(CfrError):
@@ -49,10 +56,7 @@ class Budget:
         async with self._settled:
             while not self._fits(usage.total, cost):
                 if not self._reserved_tokens:
-                    raise BudgetSpent(
-                        f"the budget is spent ({self.tokens:,} tokens, cost {self.cost:.4f}): the "
-                        "next call could exceed it; raise the limit and run the same command again"
-                    )
+                    raise BudgetSpent(self._refusal(usage, cost))
                 await self._settled.wait()
             self._reserved_tokens += usage.total
             self._reserved_cost += cost
@@ -73,7 +77,7 @@ class Budget:
         """Give back what was set aside and take what was used."""
         async with self._settled:
             self._reserved_tokens -= reserved.total
-            self._reserved_cost -= reserved_cost
+            self._reserved_cost = self._reserved_tokens and self._reserved_cost - reserved_cost
             self.tokens += used.total
             self.cost += cost
             self._settled.notify_all()
@@ -81,11 +85,37 @@ class Budget:
     def _fits(self, tokens: int, cost: float) -> bool:
         tokens += self.tokens + self._reserved_tokens
         cost += self.cost + self._reserved_cost
-        return tokens <= (self._max_tokens or tokens) and cost <= (self._max_cost or cost)
+        return tokens <= (self._max_tokens or tokens) and cost <= _most_cost(self._max_cost or cost)
+
+    def _refusal(self, usage: Usage, cost: float) -> str:
+        """Say which limit stands in the way of a call, and what can be done about it."""
+        if self._max_cost and self.cost + cost > _most_cost(self._max_cost):
+            option, verb = "--max-cost", "cost"
+            spent, most, needed = map(write_dollars, (self.cost, self._max_cost, cost))
+            fits_alone = cost <= _most_cost(self._max_cost)
+        else:
+            option, verb, limit = "--max-tokens-total", "take", self._max_tokens or 0
+            spent, most, needed = f"{self.tokens:,}", f"{limit:,} tokens", f"{usage.total:,} tokens"
+            fits_alone = usage.total <= limit
+        if fits_alone:
+            next_call = f"the next call could {verb} up to {needed}"
+            again = f"raise {option} and run the same command again"
+            return f"the budget is spent: {spent} of {most}; {next_call}; {again}"
+        return (
+            f"one call could {verb} up to {needed}, and {option} is {most}; raise it, or lower "
+            f"--max-tokens, the longest reply (now {usage.output:,} tokens)"
+        )
+
+
+def _most_cost(limit: float) -> float:
+    return limit + _ROUNDING
 
 
 class Budgeted:
-    """An engine whose calls are paid for out of a budget."""
+    """An engine whose calls are paid for out of a budget.
+
+    ``most_output`` is the longest reply that the model can give, where that is known.
+    """
 
     def __init__(
         self, engine: Engine, budget: Budget, price: Price | None, most_output: int | None = None
@@ -97,7 +127,8 @@ class Budgeted:
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform a call if even its dearest reply can be paid."""
-        most = self._most(call)
+        call = self._lowered(call)
+        most = _most(call)
         reserved = self._price.cost(most)
         await self._budget.reserve(most, reserved)
         used = most  # whoever is interrupted may have used it all
@@ -114,15 +145,15 @@ class Budgeted:
 
     def most_samples(self, group: SampledCall) -> int:
         """As many as the engine takes; one at a time where the budget is short of all together."""
-        most = self._most(group)
+        group = self._lowered(group)
+        most = _most(group)
         short = not self._budget.has_room(most, self._price.cost(most))
         return 1 if short else most_samples(self._engine, group)
 
-    def _most(self, call: Call) -> Usage:
-        """Say what a call can take at the most; the endpoint reads a group's prompt once."""
-        output = min(call.max_tokens, self._most_output or call.max_tokens)
-        samples = call.samples if isinstance(call, SampledCall) else 1
-        return Usage(_longest_prompt(call), samples * output)
+    def _lowered(self, call: C) -> C:
+        """Ask for no more than is set aside."""
+        most = self._most_output or call.max_tokens
+        return call if call.max_tokens <= most else replace(call, max_tokens=most)
 
 
 class _PayingWatcher(Relay):
@@ -139,6 +170,12 @@ class _PayingWatcher(Relay):
         if not self._budget.spend(wasted, self._price.cost(wasted)):
             raise fault  # the budget does not reach for another try
         super().retrying(call, fault, seconds)
+
+
+def _most(call: Call) -> Usage:
+    """Say what a call can take at the most; the endpoint reads a group's prompt once."""
+    samples = call.samples if isinstance(call, SampledCall) else 1
+    return Usage(_longest_prompt(call), samples * call.max_tokens)
 
 
 def _used(completion: Completion, most: Usage) -> Usage:

@@ -7,29 +7,28 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
     AsyncExitStack,
     nullcontext,
 )
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Final, TypeVar, cast
 
-from cfr.benchmark import Benchmark, load
+from cfr.benchmark import Benchmark
 from cfr.engine.automatic import AUTO, AutoChoice, choose_method
 from cfr.engine.dispatch import Dispatch
 from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
-from cfr.engine.presets import Price
+from cfr.engine.price import Cost, sum_costs
 from cfr.engine.pull import NO_PROGRESS, Progress
 from cfr.engine.refusal import DecodingRefused
 from cfr.engine.resolve import ModelRef
 from cfr.engine.solve import run_sync
-from cfr.error import InputError
 from cfr.evaluation.budget import Budget, BudgetSpent
 from cfr.evaluation.experiment import Changes, Experiment
 from cfr.evaluation.model_pool import ModelPool
@@ -95,6 +94,11 @@ class Evaluated:
     def usage(self) -> Usage:
         """Tokens of all series together, those of earlier runs among them."""
         return sum((one.tally.usage for one in self.series), Usage())
+
+    @property
+    def cost(self) -> Cost | None:
+        """What all series cost at the prices of today; None where no model has a price."""
+        return sum_costs(one.tally.cost for one in self.series)
 
 
 async def aevaluate(
@@ -182,7 +186,7 @@ class _Evaluation:
 
     async def run(self, engine: Served | Dispatch[Served] | None) -> Evaluated:
         """Make all missing attempts."""
-        benchmarks = _told_apart([self._load(one) for one in self._experiment.benchmarks])
+        benchmarks = self._experiment.load_benchmarks(self._options.limit)
         with Store(self._options.store) as store, store.exclusively():
             async with AsyncExitStack() as stack:
                 pool = ModelPool(self._options, stack, self._watcher.fetching)
@@ -199,16 +203,13 @@ class _Evaluation:
         seconds = time.monotonic() - self._started
         return Evaluated(self._options.store, series, seconds, stopped or _missing(series))
 
-    def _load(self, source: str | Benchmark) -> Benchmark:
-        benchmark = load(source) if isinstance(source, str) else source
-        return replace(benchmark, problems=benchmark.problems[: self._options.limit])
-
     def _jobs(self, store: Store, model: ServedModel, benchmarks: list[Benchmark]) -> list[Job]:
         runs, budget = self._experiment.runs, self._budget if self._options.is_bounded else None
         return [
-            prepare(store, one, benchmark.problems, runs, model.engine(one.decoding, budget))
+            prepare(store, one, benchmark.problems, runs, engine, model.prices)
             for benchmark in benchmarks
             for one in model.series(self._experiment, benchmark)
+            for engine in [model.engine(one.decoding, budget)]
         ]
 
     async def _complete(
@@ -218,7 +219,7 @@ class _Evaluation:
         while True:
             jobs = [job for model in models for job in self._jobs(store, model, benchmarks)]
             try:
-                await self._work(store, jobs, {one.served.model: one.one_price for one in models})
+                await self._work(store, jobs)
             except BudgetSpent as spent:
                 return jobs, str(spent)
             except DecodingRefused as refused:
@@ -229,13 +230,11 @@ class _Evaluation:
             else:
                 return jobs, ""
 
-    async def _work(
-        self, store: Store, jobs: list[Job], prices: Mapping[str, Price | None]
-    ) -> None:
+    async def _work(self, store: Store, jobs: list[Job]) -> None:
         def tell() -> None:
             if self._progress:
                 seconds = time.monotonic() - self._started
-                self._progress(measure_progress(jobs, prices, seconds))
+                self._progress(measure_progress(jobs, seconds))
 
         tell()
         # More attempts than calls: while one waits for the disk or the grader, another asks.
@@ -254,13 +253,6 @@ def _consequence(refused: DecodingRefused, models: Sequence[ServedModel]) -> str
 def _several(given: T | Sequence[T], kind: UnionType) -> tuple[T, ...]:
     """Take one thing for a list of one."""
     return (cast("T", given),) if isinstance(given, kind) else tuple(cast("Sequence[T]", given))
-
-
-def _told_apart(benchmarks: list[Benchmark]) -> list[Benchmark]:
-    names = [benchmark.name for benchmark in benchmarks]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(f"benchmark {twice}: two have this name; rename one, or name it once")
-    return benchmarks
 
 
 def _result(store: Store, job: Job) -> SeriesResult:

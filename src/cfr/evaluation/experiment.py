@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from cfr.benchmark import Benchmark
+from cfr.benchmark import Benchmark, load
 from cfr.engine.automatic import AUTO, choose_method
 from cfr.engine.engine import Decoding
 from cfr.engine.prompt_file import check_system, read_system, read_wording, require_used
@@ -96,6 +96,14 @@ class Experiment:
             else:
                 made = Series(benchmark, repr(method), model, decoding, ahead, method)
             yield made.reworded(self.prompts) if isinstance(self.prompts, Wording) else made
+
+    def load_benchmarks(self, limit: int | None = None) -> list[Benchmark]:
+        """Load its benchmarks, of each the first so many problems; no two may have one name."""
+        loaded = [load(one) if isinstance(one, str) else one for one in self.benchmarks]
+        names = [benchmark.name for benchmark in loaded]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise InputError(f"benchmark {twice}: two have this name; rename one, or name it once")
+        return [replace(one, problems=one.problems[:limit]) for one in loaded]
 
     def other_models(self) -> tuple[str, ...]:
         """List the models that methods name beside the one that they are run with."""

@@ -10,9 +10,10 @@ from typing import Final
 from cfr.engine.dispatch import Dispatch, accompanied, opened_all, refs_beside
 from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
-from cfr.engine.presets import Price, find_preset
+from cfr.engine.presets import find_price
+from cfr.engine.price import Price
 from cfr.engine.pull import Progress
-from cfr.engine.resolve import ModelRef, resolve, runs_here
+from cfr.engine.resolve import ModelRef, resolve, runs_here, served_name
 from cfr.error import InputError
 from cfr.evaluation.experiment import Experiment
 from cfr.evaluation.run_options import RunOptions
@@ -81,11 +82,14 @@ class ModelPool:
         here = runs_here(ref)
         most = _LOCAL_CONCURRENCY if here else _MOST_CONCURRENCY
         concurrency = self._options.concurrency or most
-        price = self._price(ref.model or "")
+        name = ref.model or served_name(ref)
+        price = self._price(name) if name else None
         with self._fetching(ref.model or "model") as progress:
             bounds = self._options.bounds
             opening = resolve(ref, bounds=bounds, concurrency=concurrency, progress=progress)
         served = await self._stack.enter_async_context(opening)
+        if not name:  # the endpoint has said meanwhile what it serves
+            price = self._price(served.model)
         return ServedModel(served, self._limiter(most, None if here else _FIRST_CONCURRENCY), price)
 
     def _limiter(self, most: int, start: int | None) -> Limiter:
@@ -102,8 +106,7 @@ class ModelPool:
         return limiter
 
     def _price(self, model: str) -> Price | None:
-        preset = find_preset(model)
-        price = preset.price if preset else None
+        price = find_price(model)
         if price is None and self._options.max_cost is not None:
             raise InputError(
                 f"model {model or 'without a name'}: --max-cost needs its price; write it into a "

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cfr.engine.presets import Price
+from cfr.engine.price import Cost, sum_costs
 from cfr.evaluation.runner import Job
 from cfr.protocol import Usage
 
@@ -22,8 +22,8 @@ class EvaluationProgress:
     total: int
     failed: int
     usage: Usage
-    cost: float | None
-    """US dollars; None where a price is not known, or models of several prices share a series."""
+    cost: Cost | None
+    """What all of it cost at the prices of today; None where no model has a price."""
     seconds: float
     """Since this run began."""
 
@@ -34,7 +34,7 @@ class EvaluationProgress:
 
     def __str__(self) -> str:
         failed = f", {self.failed:,} failed" if self.failed else ""
-        cost = "" if self.cost is None else f", ${self.cost:.4f}"
+        cost = "" if self.cost is None else f", {self.cost}"
         counted = f"{self.done:,} of {self.total:,} attempts{failed}"
         return f"{counted}, {self.tokens:,} tokens{cost}, {self.seconds:.0f} s"
 
@@ -43,10 +43,8 @@ TellEvaluationProgress: TypeAlias = Callable[[EvaluationProgress], object]
 """A function that is told how an evaluation gets on; what it raises ends the run."""
 
 
-def measure_progress(
-    jobs: Sequence[Job], prices: Mapping[str, Price | None], seconds: float
-) -> EvaluationProgress:
-    """Count what the series have come to; ``prices`` are by the names of their models."""
+def measure_progress(jobs: Sequence[Job], seconds: float) -> EvaluationProgress:
+    """Count what the series have come to."""
     tallies = [job.tally for job in jobs]
     failed = sum(tally.failed for tally in tallies)
     return EvaluationProgress(
@@ -54,16 +52,6 @@ def measure_progress(
         total=sum(tally.total for tally in tallies),
         failed=failed,
         usage=sum((tally.usage for tally in tallies), Usage()),
-        cost=_cost(jobs, prices),
+        cost=sum_costs(tally.cost for tally in tallies),
         seconds=seconds,
     )
-
-
-def _cost(jobs: Sequence[Job], prices: Mapping[str, Price | None]) -> float | None:
-    cost = 0.0
-    for job in jobs:
-        price = prices[job.series.model]
-        if price is None:
-            return None
-        cost += price.cost(job.tally.usage)
-    return cost

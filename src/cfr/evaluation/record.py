@@ -32,7 +32,7 @@ RecordKey: TypeAlias = tuple[str, str, str, str, str, int]
 _KEY: Final = ("series", "problem", "run")
 _SERIES: Final = ("benchmark", "method", "label", "model", "decoding")
 _AT_ONCE: Final = 1_000
-_OPTIONAL: Final = ("model", "programs")
+_OPTIONAL: Final = ("model", "programs", "cached_tokens")
 _NO_MORE: Final[tuple[None, dict[str, RowValues]]] = (None, {})
 
 
@@ -95,7 +95,7 @@ def stage_rows(store: Store) -> Iterator[RowValues]:
     names = [s.c[name] for name in _SERIES]
     same = sa.and_(*(a.c[name] == c.c[name] for name in _KEY), a.c.verdict.is_not(None))
     query = (
-        sa.select(*names, c.c.stage, *_spent())
+        sa.select(*names, c.c.stage, *_spent(), _answering_model().label("answered_by"))
         .join(s, c.c.series == s.c.id)
         .join(a, same)
         .where(c.c.finish != EXECUTED)
@@ -120,7 +120,7 @@ def transcript_rows(
 def _stages_by_attempt(store: Store) -> Generator[tuple[tuple[Any, ...], dict[str, RowValues]]]:
     c = schema.calls
     key = [c.c[name] for name in _KEY]
-    model = sa.func.max(sa.func.substr(c.c.digest, MODEL_AT)).label("model")
+    model = _answering_model().label("model")
     ran = sa.func.sum(sa.case((c.c.finish == EXECUTED, 1), else_=0)).label("programs")
     spent = sa.select(*key, c.c.stage, *_spent(), ran, model)
     query = spent.group_by(*key, c.c.stage).order_by(*key)
@@ -130,18 +130,23 @@ def _stages_by_attempt(store: Store) -> Generator[tuple[tuple[Any, ...], dict[st
 
 
 def _stage(row: RowValues) -> RowValues:
-    """Tell calls from programs; leave out programs where there are none, the series' own model."""
+    """Tell calls from programs; leave out what is zero, and the series' own model."""
     row["calls"] -= row["programs"]
     return {name: value for name, value in row.items() if name not in _OPTIONAL or value}
 
 
 def _spent() -> list[sa.Label[Any]]:
     c = schema.calls.c
-    names = ("input_tokens", "output_tokens", "seconds")
+    names = ("input_tokens", "output_tokens", "cached_tokens", "seconds")
     return [
         sa.func.count().label("calls"),
         *(sa.func.sum(c[name]).label(name) for name in names),
     ]
+
+
+def _answering_model() -> sa.ColumnElement[str]:
+    """Name another model that answered a stage than the one of the series; empty without one."""
+    return sa.func.max(sa.func.substr(schema.calls.c.digest, MODEL_AT))
 
 
 def _stream(store: Store, query: sa.Select[Any]) -> Generator[RowValues]:

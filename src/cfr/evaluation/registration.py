@@ -20,7 +20,7 @@ from cfr.evaluation.stored_prompt import read_prompts, write_prompts
 from cfr.file.storable import storable_json, storable_text
 from cfr.problem import Problem
 
-__all__ = ["Registered", "current_name", "register", "set_old_version_apart"]
+__all__ = ["Registered", "current_name", "find_registered", "register", "set_old_version_apart"]
 
 _ODD: Final = "a character that cannot be stored (NUL, or half of a pair)"
 
@@ -43,6 +43,20 @@ def register(
         _enter_series(connection, url, series),
         _enter_problems(connection, url, series.benchmark, problems),
     )
+
+
+def find_registered(
+    connection: sa.Connection, url: str, series: Series, problems: Sequence[Problem]
+) -> Registered | None:
+    """Find a series and those of its problems that are there, and change nothing.
+
+    What has changed since it was entered is refused here too.
+    """
+    if current_name(connection, series.benchmark) != series.benchmark:
+        return None
+    number = _find_series(connection, url, series)
+    found = _find_problems(connection, url, series.benchmark, problems)
+    return None if number is None else Registered(number, found)
 
 
 def set_old_version_apart(connection: sa.Connection, benchmark: str) -> None:
@@ -83,23 +97,33 @@ def _require_storable(series: Series, problems: Sequence[Problem]) -> None:
 
 
 def _enter_series(connection: sa.Connection, url: str, series: Series) -> int:
-    table, method = schema.series, series.build()
-    identity = {
+    known = _find_series(connection, url, series)
+    if known is not None:
+        return known
+    method = series.build()
+    named = {"label": storable_text(method.label), "fingerprint": fingerprint(method)}
+    entered = connection.execute(schema.series.insert().values(_identity(series) | named))
+    number = cast("int", cast("Any", entered.inserted_primary_key)[0])
+    write_prompts(connection, number, own_prompts(method))
+    return number
+
+
+def _identity(series: Series) -> dict[str, str]:
+    return {
         "benchmark": series.benchmark,
         "method": series.method,
         "model": series.model,
         "decoding": storable_json(series.settings),
     }
-    now = fingerprint(method)
-    where = [table.c[name] == value for name, value in identity.items()]
+
+
+def _find_series(connection: sa.Connection, url: str, series: Series) -> int | None:
+    table, method = schema.series, series.build()
+    where = [table.c[name] == value for name, value in _identity(series).items()]
     known = connection.execute(sa.select(table).where(*where)).mappings().first()
     if known is None:
-        values = identity | {"label": storable_text(method.label), "fingerprint": now}
-        entered = connection.execute(table.insert().values(values))
-        number = cast("int", cast("Any", entered.inserted_primary_key)[0])
-        write_prompts(connection, number, own_prompts(method))
-        return number
-    if known["fingerprint"] != now:
+        return None
+    if known["fingerprint"] != fingerprint(method):
         what = f"{url}: {series.method} on {series.benchmark} was run with other"
         raise StoreError(
             f"{what} {_difference(read_prompts(connection, known['id']), own_prompts(method))}"
@@ -124,6 +148,22 @@ def _difference(stored: Mapping[str, str], now: Mapping[str, str]) -> str:
 def _enter_problems(
     connection: sa.Connection, url: str, benchmark: str, problems: Sequence[Problem]
 ) -> dict[str, int]:
+    table, known = schema.problems, _find_problems(connection, url, benchmark, problems)
+    new = [
+        {"benchmark": benchmark, "name": p.id, "text": p.text, "answer": p.answer}
+        for p in problems
+        if p.id not in known
+    ]
+    if not new:
+        return known
+    connection.execute(table.insert(), new)
+    names = sa.select(table.c.name, table.c.id).where(table.c.benchmark == benchmark)
+    return {row.name: row.id for row in connection.execute(names)}
+
+
+def _find_problems(
+    connection: sa.Connection, url: str, benchmark: str, problems: Sequence[Problem]
+) -> dict[str, int]:
     table = schema.problems
     columns = (table.c.name, table.c.id, table.c.text)
     query = sa.select(*columns).where(table.c.benchmark == benchmark)
@@ -134,13 +174,4 @@ def _enter_problems(
                 f"{url}: problem {problem.id} of {benchmark} has another text there; "
                 "name a new store for the changed file"
             )
-    new = [
-        {"benchmark": benchmark, "name": p.id, "text": p.text, "answer": p.answer}
-        for p in problems
-        if p.id not in known
-    ]
-    if not new:
-        return {name: number for name, (number, _) in known.items()}
-    connection.execute(table.insert(), new)
-    names = sa.select(table.c.name, table.c.id).where(table.c.benchmark == benchmark)
-    return {row.name: row.id for row in connection.execute(names)}
+    return {name: number for name, (number, _) in known.items()}

@@ -11,10 +11,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from cfr.engine.engine import Engine
+from cfr.engine.price import PriceList
 from cfr.evaluation.attempt import Ending, EngineForRun, StoredJournal, failed, make_attempt
 from cfr.evaluation.error import Unstorable
 from cfr.evaluation.series import Series
-from cfr.evaluation.store import AttemptKey, Registered, Store, StoredCall
+from cfr.evaluation.spending import cost_of, use_by_model
+from cfr.evaluation.store import (
+    AttemptKey,
+    Registered,
+    Store,
+    StoredCall,
+    finished_attempts,
+)
 from cfr.evaluation.tally import SeriesResult, Tally
 from cfr.evaluation.writer import RowValues
 from cfr.method import Method
@@ -24,6 +32,7 @@ from cfr.protocol import Usage
 __all__ = ["Job", "prepare", "run"]
 
 _OBJECTS_A_COLLECTION: Final = 20_000
+_NO_PRICES: Final = PriceList()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,7 @@ class Job:
     tally: Tally
     finished: set[AttemptKey]
     begun: dict[AttemptKey, dict[int, StoredCall]]
+    prices: PriceList = _NO_PRICES
 
     @property
     def result(self) -> SeriesResult:
@@ -54,7 +64,12 @@ class Job:
 
 
 def prepare(
-    store: Store, series: Series, problems: tuple[Problem, ...], runs: int, engine: Engine
+    store: Store,
+    series: Series,
+    problems: tuple[Problem, ...],
+    runs: int,
+    engine: Engine,
+    prices: PriceList = _NO_PRICES,
 ) -> Job:
     """Enter a series into the store and find out what is missing of it."""
     registered = store.register(series, problems)
@@ -64,9 +79,12 @@ def prepare(
     for status, verdict, count, usage in store.outcomes(registered, numbers, runs):
         tally.add(status, verdict, usage, count)
     tally.resumed = tally.scored
+    if prices.has_prices:
+        used = use_by_model(store, *finished_attempts(registered, numbers, runs))
+        tally.cost = cost_of(used.get(registered.series, {}), prices)
     begun = store.begun(registered.series)
     method = series.build()
-    return Job(series, problems, runs, engine, registered, method, tally, finished, begun)
+    return Job(series, problems, runs, engine, registered, method, tally, finished, begun, prices)
 
 
 async def run(
@@ -137,9 +155,12 @@ async def _attempt(store: Store, job: Job, problem: Problem, run_index: int) -> 
     if job.tally.refused:
         ending = failed(job.tally.refused, Usage())
     else:
-        journal = StoredJournal(store, key, job.begun.pop((number, run_index), {}))
+        known = job.begun.pop((number, run_index), {})
+        journal = StoredJournal(store, key, known, job.prices)
         engine = EngineForRun(job.engine, run_index, job.series.system)
         ending = await make_attempt(job.method, problem, engine, journal)
+        if job.tally.cost is not None:
+            job.tally.cost += journal.cost
     if ending.hopeless and job.tally.scored == job.tally.resumed:
         job.tally.refused = ending.error or ""
     _count(job.tally, ending, ending.usage)

@@ -9,7 +9,7 @@ from cfr.benchmark import Benchmark
 from cfr.engine.dispatch import Dispatch
 from cfr.engine.engine import Decoded, Decoding, Engine, Served
 from cfr.engine.limit import Limited, Limiter
-from cfr.engine.presets import Price
+from cfr.engine.price import Price, PriceList
 from cfr.engine.refusal import DecodingRefused, Setting
 from cfr.engine.retry import Once, Retried, Retrying
 from cfr.evaluation.budget import Budget, Budgeted
@@ -37,10 +37,9 @@ class ServedModel:
     """Models that are asked beside it, by the names that methods have for them."""
 
     @property
-    def one_price(self) -> Price | None:
-        """Its price, where all models that are asked beside it have the same."""
-        alike = all(one.price == self.price for one in self.others.values())
-        return self.price if alike else None
+    def prices(self) -> PriceList:
+        """What it costs, and what those beside it do."""
+        return PriceList(self.price, {name: one.price for name, one in self.others.items()})
 
     def adapt(self, refused: DecodingRefused) -> bool:
         """Do without a setting from now on; whether this is news and about a model of these."""
@@ -74,7 +73,9 @@ class ServedModel:
         engine = self._limited(taken)
         if budget is None:
             return engine
-        return Budgeted(engine, budget, self.price, taken.max_tokens)
+        known = (taken.max_tokens, getattr(self.served, "context", None))
+        longest = min((limit for limit in known if limit), default=None)
+        return Budgeted(engine, budget, self.price, longest)
 
     def _limited(self, decoding: Decoding) -> Engine:
         """Keep to the limits; a call that pauses before it is asked again lets others go first."""

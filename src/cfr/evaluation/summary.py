@@ -9,7 +9,9 @@ from typing import Any, Final
 import orjson
 import sqlalchemy as sa
 
+from cfr.engine.price import Cost
 from cfr.evaluation import schema
+from cfr.evaluation.spending import series_costs
 from cfr.evaluation.status import STATUSES
 from cfr.evaluation.store import Store, summed_usage
 from cfr.evaluation.tally import ProblemScores, mean_share, without_numbers
@@ -39,6 +41,8 @@ class Summary:
     undecided: int
     scores: ProblemScores
     usage: Usage
+    cost: Cost | None = None
+    """At the prices of today; None where no model has a price."""
 
     @property
     def correct(self) -> int:
@@ -52,6 +56,7 @@ class Summary:
 
     def to_json(self) -> dict[str, Json]:
         """Describe the series for programs."""
+        cost = self.cost.to_json() if self.cost else {}
         return {
             "series": self.series,
             "benchmark": self.benchmark,
@@ -70,6 +75,7 @@ class Summary:
             "input_tokens": self.usage.input,
             "output_tokens": self.usage.output,
             "shared_tokens": self.usage.shared,
+            **cost,
         }
 
 
@@ -118,8 +124,10 @@ def summaries(store: Store) -> list[Summary]:
         .group_by(*s.c)
         .order_by(s.c.id)
     )
-    found = (tuple(row) for row in store.read(query))
-    return [_summary(store, row, scores.get(row[0], Counter())) for row in found]
+    rows = [tuple(row) for row in store.read(query)]
+    found = [_summary(store, row, scores.get(row[0], Counter())) for row in rows]
+    costs = series_costs(store, {one.series: one.model for one in found})
+    return [replace(one, cost=costs[one.series]) for one in found]
 
 
 def problem_scores(store: Store, *where: sa.ColumnElement[bool]) -> dict[int, ProblemScores]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from cfr.engine.price import Cost
 from cfr.evaluation.series import Series
 from cfr.evaluation.status import Status
 from cfr.protocol import Usage
@@ -40,6 +41,8 @@ class Tally:
     correct: int = 0
     undecided: int = 0
     usage: Usage = field(default_factory=Usage)
+    cost: Cost | None = None
+    """What the calls of its attempts cost; None where no model has a price."""
     resumed: int = 0
     """Attempts that were there before this run."""
     refused: str = ""

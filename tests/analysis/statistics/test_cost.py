@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from hand_made import arm, costing
 
@@ -5,11 +7,13 @@ from cfr.analysis.statistics.cost import (
     StageMean,
     TokenRatios,
     Tokens,
+    mean_cost,
     mean_tokens,
     stage_means,
     token_ratios,
 )
 from cfr.analysis.study.study import StageCost
+from cfr.engine.price import Cost
 
 CHEAP = costing(arm("direct", {"1": "+", "2": "-"}), (100, 900))
 DEAR = costing(arm("cfr", {"1": "++"}, benchmark="other"), (400, 2_600))
@@ -58,3 +62,22 @@ def test_stages_by_hand() -> None:
 def test_no_tokens_make_no_stages() -> None:
     assert stage_means([arm("cfr", {"1": "+"})]) == []
     assert stage_means([arm("cfr", {"1": "?"}, stages={"s": StageCost(1, 9, 9)})]) == []
+
+
+def test_each_stage_is_priced_by_the_model_that_answered_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages = {
+        "router": StageCost(2, 1_000, 0, answered_by="small"),
+        "direct": StageCost(2, 2_000, 500, cached_tokens=1_000),
+    }
+    one = arm("llm-router(model=small)", {"1": "+", "2": "-"}, stages=stages)
+    assert mean_cost([one]) is None
+    path = tmp_path / "models.toml"
+    monkeypatch.setenv("CFR_MODELS", str(path))
+    path.write_text("[model]\nprice = { input = 2, cached = 1, output = 4 }\n")
+    assert mean_cost([one]) == Cost((2_000 + 1_000 + 2_000) / 2e6, complete=False)
+    path.write_text(path.read_text() + "[small]\nprice = { input = 8, output = 8 }\n")
+    dear = mean_cost([one])
+    assert str(dear) == "$0.0065"
+    assert mean_cost([one, arm("direct", {"1": "+"})]) is None  # stages are not on record

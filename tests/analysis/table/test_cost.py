@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from hand_made import arm, cells, study, two_benchmarks
 
 from cfr.analysis.study.reader import read_file
@@ -67,3 +68,16 @@ def test_ratios_are_on_the_benchmarks_that_both_have() -> None:
     assert lines["Routed-CFR"][-2:] == ["2.00×", "0.67×"]
     alone = cells(prompting_table(two_benchmarks(), "none", ("none",)))
     assert {tuple(line[-2:]) for line in alone[1:]} == {("–", "–")}
+
+
+def test_a_price_adds_a_column_of_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    staged = arm("direct", {"1": "+"}, stages={"direct": StageCost(1, 1_000, 2_000)})
+    free = arm("direct", {"1": "+"}, model="free", stages={"direct": StageCost(1, 9, 9)})
+    both = study(staged, free)
+    titles = [column.title for column in prompting_table(both, "direct", ("cfr",)).columns]
+    assert "Cost an attempt" not in titles
+    (tmp_path / "models.toml").write_text("[model]\nprice = { input = 1, output = 1 }\n")
+    monkeypatch.setenv("CFR_MODELS", str(tmp_path / "models.toml"))
+    table = prompting_table(both, "direct", ("cfr",))
+    assert table.columns[-1].title == "Cost an attempt"
+    assert [line[-1] for line in cells(table) if len(line) > 1] == ["$0.003", "–"]

@@ -19,7 +19,7 @@ from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.family import ROUTED_CFR, SELF_CONSISTENCY, family_of
 from cfr.analysis.study.study import Arm, StageCost, Study
-from cfr.engine.presets import find_preset
+from cfr.engine.presets import find_price
 from cfr.error import InputError
 from cfr.protocol import Usage
 
@@ -197,9 +197,9 @@ def _row(arms: list[Arm], agreement: RouterAgreement) -> RouterRow:
     if not spent.calls:
         return RouterRow(name, model, agreement, None, None, None)
     tokens = spent.input_tokens + spent.output_tokens
-    preset = find_preset(_deciding_model(arms[0]))
-    price = preset.price if preset else None
-    cost = price.cost(Usage(spent.input_tokens, spent.output_tokens)) if price else None
+    price = find_price(_deciding_model(arms[0]))
+    used = Usage(spent.input_tokens, spent.output_tokens, cached=spent.cached_tokens)
+    cost = price.cost(used) if price else None
     return RouterRow(
         name,
         model,

@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cfr.analysis.study.study import Arm, StageCost
+from cfr.engine.presets import price_list
+from cfr.engine.price import Cost
+from cfr.protocol import Usage
 
 __all__ = [
     "StageMean",
     "TokenRatios",
     "Tokens",
     "divide_tokens",
+    "mean_cost",
     "mean_tokens",
     "stage_means",
     "token_ratios",
@@ -57,6 +61,25 @@ def mean_tokens(arms: Iterable[Arm]) -> Tokens | None:
     used = [(a.input_tokens, a.output_tokens, a.shared_tokens) for a in judged]
     sums = [sum(counts) for counts in zip(*used, strict=True)]
     return Tokens(*(count / len(judged) for count in sums)) if any(sums) else None
+
+
+def mean_cost(arms: Iterable[Arm]) -> Cost | None:
+    """Average what judged attempts cost, each stage at the price of the model that answered it.
+
+    Prices are those of today. None where the arms' models have none, or where stages are not on
+    record.
+    """
+    total, attempts = Cost(), 0
+    for arm in arms:
+        stages = arm.stages.values()
+        prices = price_list(arm.model, {one.answered_by for one in stages if one.answered_by})
+        if not stages or not prices.has_prices:
+            return None
+        attempts += sum(runs for _, runs in arm.scores.values())
+        for one in stages:
+            used = Usage(one.input_tokens, one.output_tokens, cached=one.cached_tokens)
+            total += prices.cost(used, one.answered_by)
+    return Cost(total.dollars / attempts, total.complete) if attempts else None
 
 
 def token_ratios(arms: Iterable[Arm], bases: Iterable[Arm]) -> TokenRatios:

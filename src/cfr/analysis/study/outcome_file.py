@@ -106,7 +106,10 @@ def _amount(row: Mapping[str, Json], name: str) -> float:
 def _stages(row: Mapping[str, Json]) -> dict[str, StageCost]:
     """Read calls, tokens and seconds by stage."""
     return {
-        stage: stage_cost({name: _amount(used, name) for name in _COSTS})
+        stage: stage_cost(
+            {name: _amount(used, name) for name in (*_COSTS, "cached_tokens")}
+            | {"answered_by": _text(used, "model")}
+        )
         for stage, used in _mapping(row, "stages").items()
         if isinstance(used, dict)
     }
@@ -126,6 +129,7 @@ def _label(method: str) -> str:
 
 
 def stage_cost(row: Mapping[str, Any]) -> StageCost:
-    """Take calls, tokens and seconds out of a row that has them all."""
+    """Take calls, tokens and seconds out of a row that has them all, and what else it has."""
     calls, used_in, used_out, seconds = (row[name] for name in _COSTS)
-    return StageCost(int(calls), int(used_in), int(used_out), float(seconds))
+    more = (int(row.get("cached_tokens") or 0), row.get("answered_by") or "")
+    return StageCost(int(calls), int(used_in), int(used_out), float(seconds), *more)

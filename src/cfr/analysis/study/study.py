@@ -78,6 +78,10 @@ class StageCost:
     input_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
+    cached_tokens: int = 0
+    """Those of the input that came from the endpoint's prompt cache, where that is on record."""
+    answered_by: str = ""
+    """Another model than the one of the arm, where one answered."""
 
     @property
     def tokens(self) -> int:
@@ -85,12 +89,9 @@ class StageCost:
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: StageCost) -> StageCost:
-        return StageCost(
-            self.calls + other.calls,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.seconds + other.seconds,
-        )
+        counts = ("calls", "input_tokens", "output_tokens", "seconds", "cached_tokens")
+        sums = (getattr(self, name) + getattr(other, name) for name in counts)
+        return StageCost(*sums, answered_by=self.answered_by or other.answered_by)
 
 
 @dataclass(frozen=True)

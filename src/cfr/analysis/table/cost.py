@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from cfr.analysis.notation import NONE, decimal, percent, times, whole
-from cfr.analysis.statistics.cost import mean_tokens, stage_means, token_ratios
+from cfr.analysis.statistics.cost import mean_cost, mean_tokens, stage_means, token_ratios
 from cfr.analysis.study.by_model import ModelArms, benchmarks_of, by_model
 from cfr.analysis.study.study import Arm, Study, benchmark_label
 from cfr.analysis.table.accuracy import accuracy_cell
 from cfr.analysis.table.note import ACCURACY_INTERVAL, size_note, status_note
-from cfr.analysis.table.table import Column, Row, Table, row
+from cfr.analysis.table.table import Cell, Column, Row, Table, row
 
 __all__ = ["prompting_table", "stages_table", "tokens_table"]
+
+_COST_NOTE: Final = (
+    "Costs are US dollars, the mean of an attempt, at the prices that models.toml had when this "
+    "was made; a + marks one that lacks a part, since a model has no price."
+)
 
 
 def prompting_table(study: Study, baseline: str, references: Sequence[str | None]) -> Table:
@@ -23,11 +29,18 @@ def prompting_table(study: Study, baseline: str, references: Sequence[str | None
     """
     parts = by_model(study)
     benchmarks = benchmarks_of(parts)
+    costs = {
+        (part.title, m): mean_cost(a.values()) for part in parts for m, a in part.methods.items()
+    }
+    priced = any(costs.values())
     rows: list[Row] = []
     for part in parts:
         rows.append(row(part.title, kind="heading"))
         reference = next((name for name in references if name in part.methods), None)
-        rows += [_method_row(part, m, (baseline, reference), benchmarks) for m in part.methods]
+        for method in part.methods:
+            cells = _method_cells(part, method, (baseline, reference), benchmarks)
+            cost = (str(costs[part.title, method] or NONE),) if priced else ()
+            rows.append(row(*cells, *cost))
     accuracy = [Column(benchmark_label(b) or "all", group="Accuracy [95 %]") for b in benchmarks]
     known = study.names("method")
     names = [study.method_name(name) for name in references if name and name in known]
@@ -39,11 +52,13 @@ def prompting_table(study: Study, baseline: str, references: Sequence[str | None
             Column("Method", "left"),
             *accuracy,
             *(Column(title, group="Mean tokens") for title in tokens),
+            *((Column("Cost an attempt"),) if priced else ()),
         ),
         tuple(rows),
         (
             "Accuracy in per cent; bold is the best of its model. Ratios are of total tokens, on "
             f"the benchmarks that both methods have; CFR is {' or else '.join(names) or 'absent'}.",
+            *((_COST_NOTE,) if priced else ()),
             ACCURACY_INTERVAL,
             size_note(parts),
             status_note(arm for part in parts for arm in part.arms()),
@@ -52,15 +67,15 @@ def prompting_table(study: Study, baseline: str, references: Sequence[str | None
     )
 
 
-def _method_row(
+def _method_cells(
     part: ModelArms, method: str, references: tuple[str, str | None], benchmarks: Sequence[str]
-) -> Row:
+) -> tuple[str | Cell, ...]:
     arms = part.methods[method]
     cells = [accuracy_cell(part, method, name) for name in benchmarks]
     tokens = mean_tokens(arms.values())
     counts = (tokens.input, tokens.output, tokens.total) if tokens else (None, None, None)
     ratios = (_ratio(part, method, name) for name in references)
-    return row(part.name(method), *cells, *map(whole, counts), *map(times, ratios))
+    return part.name(method), *cells, *map(whole, counts), *map(times, ratios)
 
 
 def _ratio(part: ModelArms, method: str, reference: str | None) -> float | None:

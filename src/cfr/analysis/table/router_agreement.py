@@ -12,6 +12,7 @@ from cfr.analysis.audit.router_agreement import REGEX_ROUTER, RouterRow, Routers
 from cfr.analysis.notation import NONE, decimal, several
 from cfr.analysis.study.study import model_label
 from cfr.analysis.table.table import Column, Row, Table, row
+from cfr.engine.price import write_dollars
 
 __all__ = ["ONE_ROUTER", "routers_table"]
 
@@ -38,7 +39,7 @@ def routers_table(routers: Routers) -> Table:
 
 def _shown(one: RouterRow) -> Row:
     found = one.agreement
-    dollars = NONE if one.dollars is None else f"${one.dollars:.6f}" if one.dollars else "$0"
+    dollars = NONE if one.dollars is None else write_dollars(one.dollars)
     if found is None:
         agreement = ("reference", *[NONE] * 4)
     else:

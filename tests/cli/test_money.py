@@ -1,0 +1,139 @@
+"""Money as a person meets it: a price in models.toml, and what every command then says."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback import Endpoint as Server
+from loopback import Reply, completion
+from sums import number_in, reply_right, write_sums
+
+from .conftest import Ran, Run
+
+
+@pytest.fixture
+def served(endpoint: Server, tmp_path: Path) -> Server:
+    """An endpoint that adds correctly (11 tokens in, 7 out), and a file of six sums."""
+    endpoint.respond = reply_right
+    write_sums(tmp_path / "sums.jsonl", 6)
+    return endpoint
+
+
+@pytest.fixture
+def priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A reply of the endpoint costs 11 + 2 * 7 = 25 millionths of a dollar."""
+    path = tmp_path / "models.toml"
+    path.write_text("[m]\nprice = { input = 1.0, cached = 0.5, output = 2.0 }\n")
+    monkeypatch.setenv("CFR_MODELS", str(path))
+    return path
+
+
+def evaluate(cfr: Run, server: Server, *options: str) -> Ran:
+    given = ("--method", "direct", "--runs", "2", "--base-url", server.url, "--model", "m")
+    return cfr("eval", "sums.jsonl", *given, *options)
+
+
+def test_without_a_price_nobody_speaks_of_money(cfr: Run, served: Server, tmp_path: Path) -> None:
+    ran, listed = evaluate(cfr, served), cfr("runs")
+    solved = cfr("solve", "What is 4 + 1?", "--base-url", served.url, "--model", "m")
+    for one in (ran, listed, solved, cfr("runs", "--json")):
+        assert one.code == 0, one.err
+        assert not any(word in one.out.lower() for word in ("$", "cost", "dollar"))
+    assert cfr("report", "-o", "out", "--no-figures").code == 0
+    assert "Cost an attempt" not in (tmp_path / "out" / "report.md").read_text()
+
+
+@pytest.mark.usefixtures("priced")
+def test_a_run_says_what_it_cost(cfr: Run, served: Server) -> None:
+    ran = evaluate(cfr, served)
+    assert ran.code == 0, ran.err
+    assert "$0.0003" in ran.out
+    assert "All together $0.0003, at the prices that your models.toml has now." in ran.out
+    assert evaluate(cfr, served).out == ran.out  # what was made before is counted too
+
+
+def test_a_store_is_priced_as_things_cost_today(cfr: Run, served: Server, priced: Path) -> None:
+    prices = priced.read_text()
+    priced.write_text("")
+    assert evaluate(cfr, served).code == 0
+    priced.write_text(prices)
+    shown = cfr("runs").out
+    assert "cost" in shown
+    assert "$0.0003" in shown
+    (row,) = json.loads(cfr("runs", "--json").out)
+    assert row["dollars"] == pytest.approx(12 * 25e-6)  # pyright: ignore
+    assert row["dollars_complete"] is True
+
+
+@pytest.mark.usefixtures("priced")
+def test_tokens_from_the_cache_have_a_price_of_their_own(cfr: Run, served: Server) -> None:
+    usage = {
+        "prompt_tokens": 1_000,
+        "completion_tokens": 500,
+        "prompt_tokens_details": {"cached_tokens": 800},
+    }
+    served.script(completion(r"\boxed{5}", usage=usage))
+    served.respond = None
+    given = ("solve", "What is 4 + 1?", "--method", "direct", "--base-url", served.url)
+    shown = cfr(*given, "--model", "m")
+    assert shown.code == 0, shown.err
+    assert ", $0.0016" in shown.out.splitlines()[-1]  # 200 + 800 / 2 + 1,000
+    told = json.loads(cfr(*given, "--model", "m", "--json").out)
+    assert told["dollars"] == pytest.approx(0.0016)  # pyright: ignore
+
+
+def test_a_second_model_has_its_own_price(cfr: Run, served: Server, priced: Path) -> None:
+    def respond(body: dict[str, Any]) -> Reply:
+        return completion('{"restrictive": "no"}') if body["model"] == "r" else reply_right(body)
+
+    served.respond = respond
+    method = ("--method", "llm-router(model=r)", "--runs", "1", "--model", "m")
+    ran = cfr("eval", "sums.jsonl", *method, "--base-url", served.url)
+    assert "$0.00015+" in ran.out, ran.err  # only the own calls have a price
+    priced.write_text(priced.read_text() + "[r]\nprice = { input = 100, output = 100 }\n")
+    again = cfr("eval", "sums.jsonl", *method, "--base-url", served.url)
+    assert "$0.011" in again.out  # and 6 * 18 tokens at 100
+    assert "+" not in again.out
+
+
+@pytest.mark.usefixtures("priced")
+def test_the_report_has_the_cost_of_an_attempt(cfr: Run, served: Server, tmp_path: Path) -> None:
+    assert evaluate(cfr, served).code == 0
+    ran = cfr("report", "-o", "out", "--no-figures")
+    assert ran.code == 0, ran.err
+    page = (tmp_path / "out" / "report.md").read_text()
+    assert "Cost an attempt" in page
+    assert "$0.000025" in page
+    assert "prices that models.toml had when this was made" in page
+
+
+@pytest.mark.usefixtures("priced")
+def test_a_small_budget_goes_a_long_way_where_calls_are_cheap(cfr: Run, served: Server) -> None:
+    # A reply could take 32,768 tokens, which is $0.0656; all twelve are $0.0003 in fact.
+    ran = evaluate(cfr, served, "--max-cost", "0.067")
+    assert ran.code == 0, ran.err
+    assert len(served.requests) == 12
+
+
+@pytest.mark.usefixtures("priced")
+def test_a_budget_that_is_too_small_for_one_call_says_the_way_out(cfr: Run, served: Server) -> None:
+    ran = evaluate(cfr, served, "--max-cost", "0.01")
+    assert ran.code == 7
+    assert not served.requests
+    said = "one call could cost up to $0.066, and --max-cost is $0.01; raise it, or lower "
+    assert said + "--max-tokens" in ran.err
+    lowered = evaluate(cfr, served, "--max-cost", "0.01", "--max-tokens", "4000")
+    assert lowered.code == 0, lowered.err
+    assert len(served.requests) == 12
+
+
+@pytest.mark.usefixtures("priced")
+def test_a_budget_that_is_spent_names_both_figures(cfr: Run, served: Server) -> None:
+    usage = {"prompt_tokens": 11, "completion_tokens": 20_000}
+    served.respond = lambda body: completion(f"\\boxed{{{number_in(body) + 1}}}", usage=usage)
+    ran = evaluate(cfr, served, "--max-cost", "0.10")
+    assert ran.code == 7
+    assert "the budget is spent: $0.04 of $0.10" in ran.err
+    assert "the next call could cost up to $0.066" in ran.err
+    assert len(served.requests) == 1

@@ -1,0 +1,61 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+from sums import sums
+
+from cfr.engine.price import Price, PriceList
+from cfr.engine.scripted import Scripted
+from cfr.evaluation import schema
+from cfr.evaluation.call_bound import Span
+from cfr.evaluation.earlier_run import EarlierRuns, read_earlier_runs
+from cfr.evaluation.runner import prepare, run
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store
+from cfr.protocol import Completion, Usage
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Two sets of sums, of three and of one, and one whose tokens nobody counted."""
+    with Store(str(tmp_path / "runs.db")) as store:
+        for name, count, usage in (
+            ("sums", 3, Usage(100, 10)),
+            ("others", 1, Usage(500, 50)),
+            ("uncounted", 1, Usage(1, 1, reported=False)),
+        ):
+            engine = Scripted(lambda _, used=usage: Completion(r"\boxed{1}", usage=used))
+            job = prepare(store, Series(name, "direct", "m"), sums(count), 1, engine)
+            asyncio.run(run(store, [job], 1))
+    return store
+
+
+def test_means_are_by_method_and_benchmark_or_by_method(store: Store) -> None:
+    found = read_earlier_runs(store, "m")
+    prices = PriceList(Price(1, 10))
+    same, all_sets = found.find("direct", "sums"), found.find("direct", None)
+    assert same is not None
+    assert all_sets is not None
+    assert (same.attempts, all_sets.attempts) == (3, 4)
+    one = same.demand(prices)
+    assert (one.calls, one.input, one.output) == (Span(1, 1), Span(100, 100), Span(10, 10))
+    assert one.dollars.most == pytest.approx(200e-6)  # pyright: ignore
+    assert all_sets.demand(prices).input == Span(200, 200)
+    assert not all_sets.demand(PriceList()).complete
+
+
+def test_what_was_not_counted_or_is_of_another_model_tells_nothing(store: Store) -> None:
+    found = read_earlier_runs(store, "m")
+    assert found.find("direct", "uncounted") is None
+    assert found.find("cfr", None) is None
+    assert read_earlier_runs(store, "another") == EarlierRuns()
+
+
+def test_attempts_at_the_same_time_are_counted(store: Store) -> None:
+    with store.database.begin() as connection:
+        times = schema.attempts.update()
+        connection.execute(times.values(seconds=10.0, finished_at=100.0))
+        alone = schema.attempts.c.series == 3
+        connection.execute(times.where(alone).values(finished_at=900.0))
+    # Four within ten seconds, and one within ten others.
+    assert read_earlier_runs(store, "m").at_a_time == pytest.approx(2.5)  # pyright: ignore
