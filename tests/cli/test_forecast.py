@@ -30,7 +30,8 @@ def given(server: Server, *more: str) -> tuple[str, ...]:
 def test_nothing_is_asked_and_no_store_is_made(cfr: Run, served: Server, tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     ran = cfr(*given(served, "--dry-run", "--runs", "2"))
-    assert (ran.code, ran.err) == (0, "")
+    taken = "sums.jsonl: 6 problems; problem from 'problem', answer from 'answer', id from 'id'\n"
+    assert (ran.code, ran.err) == (0, taken)
     assert "sums with m: 6 problems × 2 runs" in ran.out
     assert "≤ 393,216" in ran.out  # twelve replies of 32,768 tokens
     assert "routed-cfr" in ran.out  # which is auto
@@ -99,3 +100,24 @@ def test_a_key_is_not_needed_to_look_ahead(cfr: Run, served: Server) -> None:
     assert ran.code == 0, ran.err
     nameless = cfr("eval", "sums.jsonl", "--dry-run", "--base-url", served.url)
     assert "With --model NAME earlier runs" in nameless.out
+
+
+def test_own_columns_prompts_and_system_message_are_counted(
+    cfr: Run, endpoint: Server, tmp_path: Path
+) -> None:
+    (tmp_path / "exam.csv").write_text("question;solution\nWhat is 2 + 3?;5\n")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "direct.txt").write_text("Add with care. " * 100 + "\n\n[[problem]]\n")
+
+    def input_tokens(*more: str) -> int:
+        named = ("--base-url", endpoint.url, "--model", "m", "--method", "direct", "--runs", "1")
+        ran = cfr("eval", "exam.csv", *named, *more, "--dry-run", "--json", "--quiet")
+        assert (ran.code, ran.err) == (0, "")
+        return json.loads(ran.out)["total"]["input_tokens"]["most"]
+
+    columns = ("--columns", "problem=question,answer=solution")
+    alone = input_tokens(*columns)
+    assert 0 < alone < 200
+    assert input_tokens(*columns, "--prompts", "mine") >= 500
+    assert input_tokens(*columns, "--system", "Be brief. " * 100) >= alone + 300
+    assert not endpoint.requests
