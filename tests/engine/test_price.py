@@ -1,6 +1,6 @@
 import pytest
 
-from cfr.engine.price import Cost, Price, PriceList, write_dollars
+from cfr.engine.price import Cost, Price, PriceList, sum_costs, write_dollars
 from cfr.protocol import Call, Completion, Exchange, Usage
 
 
@@ -53,3 +53,8 @@ def test_what_is_not_known_makes_a_cost_incomplete() -> None:
 
 def test_without_any_price_there_is_no_cost() -> None:
     assert PriceList(None, {"free": None}).total([exchange(Usage(5))]) is None
+
+
+def test_costs_are_added_up_where_any_is_known() -> None:
+    assert sum_costs([None, Cost(1.0), Cost(0.5, complete=False)]) == Cost(1.5, complete=False)
+    assert sum_costs([None]) is None

@@ -58,6 +58,33 @@ def test_with_a_price_dollars_are_told(
     assert ", $0.006, " in str(last)
 
 
+def test_with_several_models_each_counts_at_its_own_price(
+    options: cfr.RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "models.toml"
+    path.write_text("[scripted]\nprice = { input = 1000, output = 0 }\n")
+    monkeypatch.setenv("CFR_MODELS", str(path))
+
+    def cost_at_the_end(runs: int) -> str:
+        told: list[EvaluationProgress] = []
+        small = cfr.Scripted(
+            lambda _: cfr.Completion('{"restrictive": "no"}', usage=Usage(10, 1_000))
+        )
+        cfr.evaluate(
+            cfr.Benchmark("sums", "Sums", sums(1)),
+            "llm-router(model=small)",
+            runs=runs,
+            engine=cfr.Dispatch(cfr.Scripted(counted), {"small": small}),
+            options=options,
+            progress=told.append,
+        )
+        return str(told[-1].cost)
+
+    assert cost_at_the_end(1) == "$1.00+"  # nobody knows what the small one costs
+    path.write_text(path.read_text() + "[small]\nprice = { input = 0, output = 500 }\n")
+    assert cost_at_the_end(2) == "$3.00"
+
+
 def test_failed_attempts_are_told_as_such() -> None:
     moment = EvaluationProgress(1_200, 2_000, 3, Usage(10, 5), Cost(0.5), 61.4)
     assert str(moment) == "1,200 of 2,000 attempts, 3 failed, 15 tokens, $0.50, 61 s"
