@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -145,9 +145,7 @@ def command(
     """
     experiment, notes = _load_files(_experiment(benchmarks, changes), columns)
     if dry_run:
-        for note in () if quiet else notes:
-            print_note(note)
-        _foretell(experiment, ref, options, as_json=as_json)
+        _foretell(experiment, ref, options, () if quiet else notes, as_json=as_json)
         return
     if as_json:
         raise InputError("--json: goes with --dry-run; 'cfr runs --json' writes what was run")
@@ -170,11 +168,20 @@ def command(
         raise Incomplete(done.stopped + ("; 'cfr runs --failures' lists why" if failed else ""))
 
 
-def _foretell(experiment: Experiment, ref: ModelRef, options: RunOptions, *, as_json: bool) -> None:
+def _foretell(
+    experiment: Experiment,
+    ref: ModelRef,
+    options: RunOptions,
+    notes: Sequence[str],
+    *,
+    as_json: bool,
+) -> None:
     from cfr.cli.forecast import print_forecast
     from cfr.evaluation.forecast import forecast
 
     found = forecast(experiment, ref, options)
+    for note in notes:
+        print_note(note)
     if as_json:
         print_json(found.to_json())
     else:

@@ -89,10 +89,10 @@ def command(
 
     read, named = read_problems(source, columns), None if method == AUTO else make(method)
     problems = read.problems
-    if read.taken and not quiet:
-        print_note(read.taken)
     own = read_wording(prompts, prompts_of(named)) if prompts else None
     named = named and with_wording(named, own)
+    if read.taken and not quiet:
+        print_note(read.taken)
 
     from cfr.cli.session import Session
 
