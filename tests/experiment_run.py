@@ -7,20 +7,17 @@ from typing import Any
 
 from loopback import Endpoint, Reply, completion
 
-from cfr.analysis.study.study import Arm
 from cfr.benchmark.entry import entries
 from cfr.engine.resolve import ModelRef
 from cfr.evaluation.evaluate import aevaluate
 from cfr.evaluation.experiment import Changes, read_experiment
 from cfr.evaluation.run_options import RunOptions
-from cfr.method import make
 
 __all__ = [
     "EXPERIMENTS",
     "PROBLEMS",
     "RUNS",
     "answer_any_stage",
-    "printed_methods",
     "run_experiment",
     "write_benchmarks",
 ]
@@ -43,13 +40,6 @@ def write_benchmarks(folder: Path) -> Path:
 
 def _text(n: int) -> str:
     return f"Compute number {n}." if n % 3 == 2 else f"How many integers does number {n} count?"
-
-
-def printed_methods(name: str) -> list[str]:
-    """List the methods of an experiment as tables print them."""
-    (path,) = (one for one in EXPERIMENTS if one.stem == name)
-    methods = map(str, read_experiment(path).methods)
-    return [Arm("", method, make(method).label, "").name for method in methods]
 
 
 async def run_experiment(path: Path, store: Path, endpoint: Endpoint) -> None:
