@@ -236,3 +236,9 @@ def test_any_bytes_at_all_are_a_completion_or_a_fault_with_a_name(data: bytes) -
     with contextlib.suppress(Transient):
         StreamedReply().add_line(data)
     assert isinstance(error_message(data), str)
+
+
+def test_fields_that_we_do_not_know_ride_along_and_change_nothing_else() -> None:
+    extra = '{"stop": ["END"], "top_k": 5, "model": "another"}'
+    request = request_for(CALL, "m", Decoding(extra=extra), "off")
+    assert request == request_for(CALL, "m", Decoding(), "off") | {"stop": ["END"], "top_k": 5}

@@ -34,6 +34,8 @@ def smallest() -> Path:
 async def test_a_real_completion(smallest: Path) -> None:
     call = Call.user("Name a colour.", stage="direct", max_tokens=16)
     async with Local(smallest, Decoding(temperature=0, seed=1), context=512) as engine:
+        assert engine.endpoint.base_url.startswith("http://127.0.0.1:")
+        assert engine.endpoint.context == 512
         first = await engine.complete(call)
         streamed: list[str] = []
 

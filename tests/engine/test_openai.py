@@ -22,7 +22,7 @@ from cfr.engine.error import (
 )
 from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.retry import Retry
-from cfr.engine.transport import Bounds
+from cfr.engine.transport import Bounds, Transport
 from cfr.protocol import Call, Completion, Usage
 
 CALL = Call.user("What is $2+2$?", stage="stage1", max_tokens=32_768, json=True)
@@ -287,3 +287,16 @@ async def test_a_list_of_models_is_asked_for_again(endpoint: Server) -> None:
     with pytest.raises(ModelNotFound, match=r"HTTP 404 .* try http://127\.0\.0\.1:\d+/v1$"):
         async with OpenAI(Endpoint(endpoint.url.removesuffix("/v1"), "")):
             pass
+
+
+async def test_several_engines_share_one_transport(endpoint: Server) -> None:
+    shared = Transport(Endpoint(endpoint.url, ""), Bounds(), connections=4)
+    shared.open()
+    try:
+        for name in ("one", "other"):
+            lent = OpenAI(Endpoint(endpoint.url, name), retry=IMPATIENT, transport=shared)
+            assert lent.is_open
+            assert (await lent.complete(CALL)).text
+        assert [asked["model"] for asked in endpoint.requests] == ["one", "other"]
+    finally:
+        await shared.close()

@@ -46,6 +46,10 @@ def test_each_status_names_the_place_and_the_way_out(
     assert way_out in str(error)
 
 
+def test_the_status_is_kept() -> None:
+    assert [refused(status).status for status in (401, 404, 429, 500)] == [401, 404, 429, 500]
+
+
 def test_retry_after_is_passed_on() -> None:
     error = refused(429, **{"Retry-After": "7"})
     assert isinstance(error, Transient)

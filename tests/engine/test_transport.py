@@ -21,7 +21,7 @@ from cfr.engine.error import (
     Unauthorized,
     Unreachable,
 )
-from cfr.engine.transport import Bounds, Incoming, Transport
+from cfr.engine.transport import Bounds, Incoming, Transport, read_beginning
 
 GOOD = str(completion("4").body).encode()
 GZIP = {"Content-Encoding": "gzip"}
@@ -270,3 +270,39 @@ def _text_bomb(megabytes: int) -> Reply:
     """A proper completion of so many megabytes, compressed."""
     packed = gzip.compress(GOOD.replace(b"4", b"a" * megabytes * 10**6, 1))
     return Reply(body=packed, headers=GZIP)
+
+
+async def test_another_model_of_the_endpoint_is_asked_over_the_same_connections(
+    endpoint: Server,
+) -> None:
+    transport = Transport(Endpoint(endpoint.url, "m", "secret-key"), SMALL, connections=4)
+    transport.open()
+    try:
+        lent = transport.lend(Endpoint(endpoint.url, "other", "secret-key"))
+        assert lent.is_open
+        async with lent.request("POST", "chat/completions", b"{}") as incoming:
+            assert await incoming.read()
+        assert endpoint.headers[0]["Authorization"] == "Bearer secret-key"
+        endpoint.script(failure(404, "no such model"))
+        with pytest.raises(EngineError, match="'other'"):
+            async with lent.request("POST", "chat/completions", b"{}"):
+                pass
+    finally:
+        await transport.close()
+
+
+async def test_an_exchange_gives_whatever_comes_back(endpoint: Server) -> None:
+    endpoint.script(failure(418, "a teapot", Retry_After="7"))
+    transport = Transport(Endpoint(endpoint.url, "m"), SMALL, connections=4)
+    with pytest.raises(RuntimeError):
+        async with transport.exchange("GET", "models"):
+            pass
+    transport.open()
+    try:
+        async with transport.exchange("POST", "chat/completions", b"{}", {"X-Own": "1"}) as reply:
+            assert reply.status == 418
+            assert reply.headers["Retry-After"] == "7"
+            assert b"a teapot" in await read_beginning(reply)
+        assert endpoint.headers[0]["X-Own"] == "1"
+    finally:
+        await transport.close()

@@ -50,6 +50,8 @@ def test_settings_that_are_not_sent_are_on_record() -> None:
     assert unsent.settings == {"temperature": None, "top_p": None, "seed": None}
     lowered = replace(SERIES, decoding=Decoding(max_tokens=4096))
     assert lowered.settings == SERIES.settings | {"max_tokens": 4096}
+    more = replace(SERIES, decoding=Decoding(extra='{"top_k": 5}'))
+    assert more.settings == SERIES.settings | {"extra": '{"top_k": 5}'}
 
 
 def test_the_method_is_made_from_its_name_unless_it_is_given() -> None:

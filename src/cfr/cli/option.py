@@ -80,7 +80,8 @@ def _decoding() -> Callable[..., object]:
     from cfr.engine.engine import Decoding
 
     def decode(**given: Any) -> Decoding:
-        return Decoding(**{name: None if one == "none" else one for name, one in given.items()})
+        sent: dict[str, Any] = {n: None if one == "none" else one for n, one in given.items()}
+        return Decoding(**sent)
 
     return decode
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from types import TracebackType
-from typing import Final
 
 from rich.rule import Rule
 from rich.status import Status
@@ -24,6 +23,7 @@ from cfr.engine.engine import Decoding, Watcher
 from cfr.engine.error import Transient
 from cfr.engine.local import Local
 from cfr.engine.openai import OpenAI
+from cfr.engine.ordered_watcher import PROGRAM, OrderedWatcher, stage_title
 from cfr.engine.resolve import ModelRef, resolve
 from cfr.engine.solve import Solved, asolve
 from cfr.engine.transport import Bounds
@@ -34,7 +34,6 @@ from cfr.method.constraint_first import Routing
 from cfr.method.program import read_program
 from cfr.problem import Problem
 from cfr.protocol import Call, Completion, Output, Program
-from cfr.thinking import ThinkingStream
 
 __all__ = ["Session"]
 
@@ -142,15 +141,6 @@ def _conclude(console: SafeConsole, solved: Solved) -> None:
     console.print(f"{solved.seconds:.0f} s{cost}", style="dim")
 
 
-_PROGRAM: Final = "Program"
-_TITLES: Final = {
-    "stage2": "Stage 2: solution",
-    "draft": "Draft",
-    "continue": "Continued",
-    "translate": _PROGRAM,
-} | {stage: stage.capitalize() for stage in ("router", "format", "feedback", "program")}
-
-
 class _Told(Watcher):
     """Says why a call takes longer or is made otherwise; its reply is not shown."""
 
@@ -169,80 +159,54 @@ class _Told(Watcher):
         self._console.print(Text(change, style="yellow"))
 
 
-class _Shown(_Told):
+class _Shown(OrderedWatcher):
     """Writes replies as they come: Stage 1 as a table when it is whole, the rest word by word.
 
-    Of calls that run at the same time the first is followed; the others, and what programs print,
-    appear when they are whole. A program that a reply has shown is not listed again.
+    A program that a reply has shown is not listed again.
     """
 
-    streams = True
-
     def __init__(self, console: SafeConsole) -> None:
-        super().__init__(console)
+        super().__init__()
+        self._console = console
+        self._told = _Told(console)
         self._status: Status | None = None
-        self._followed: Call | None = None
-        self._waiting: list[Callable[[], None]] = []
-        self._stream = ThinkingStream()
         self._thinks = False
         self._programs = 0
         self._sources: list[tuple[int, str]] = []
         """Programs that replies have shown and that have not run yet, with their numbers."""
 
-    def started(self, call: Call) -> None:
+    def begin(self, call: Call) -> None:
         """Say which stage begins."""
-        if self._followed is not None:
-            return
-        self._followed, self._stream, self._thinks = call, ThinkingStream(), False
+        self._thinks = False
         if call.stage == "stage1":
             self._status = self._console.status("Stage 1: what must the answer satisfy?")
             self._status.start()
         else:
             self._print_title(call)
 
-    def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
+    def write(self, call: Call, text: str, *, thought: bool) -> None:
         """Write the next words, thinking in grey."""
-        if call is self._followed and call.stage != "stage1":
-            self._write([(piece, True)] if reasoning else self._stream.add(piece))
-
-    def _write(self, parts: Iterable[tuple[str, bool]]) -> None:
-        for text, thought in parts:
-            if self._thinks and not thought:
-                self._console.print()
-            self._thinks = thought
-            shown = Text(show.printable(text), style="dim" if thought else "")
-            self._console.print(shown, end="", soft_wrap=True)
+        if call.stage == "stage1":
+            return
+        if self._thinks and not thought:
+            self._console.print()
+        self._thinks = thought
+        shown = Text(show.printable(text), style="dim" if thought else "")
+        self._console.print(shown, end="", soft_wrap=True)
 
     def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-        """Begin a reply anew."""
-        self._stream = ThinkingStream()
+        """Begin a reply anew, and say why."""
         super().retrying(call, fault, seconds)
+        self._told.retrying(call, fault, seconds)
 
-    def finished(self, call: Call, completion: Completion) -> None:
-        """Close the stage; what ended in the meantime follows."""
-        if self._followed is not None and call is not self._followed:
-            self._waiting.append(partial(self._close, call, completion, written=False))
-            return
-        self._stop_status()
-        self._write(self._stream.end())
-        self._close(call, completion, written=self._followed is not None)
-        self._followed = None
-        for show_now in self._waiting:
-            show_now()
-        self._waiting.clear()
-
-    def executed(self, program: Program, output: Output) -> None:
-        """Show what a program printed, once no reply is being written."""
-        shown = partial(self._show_output, program, output)
-        if self._followed is None:
-            shown()
-        else:
-            self._waiting.append(shown)
+    def adapted(self, call: Call, change: str) -> None:
+        """Say which setting the model will not have."""
+        self._told.adapted(call, change)
 
     def break_off(self) -> None:
         """End the line of a reply that stays unfinished, so that an error begins one of its own."""
         self._stop_status()
-        if self._followed is not None:
+        if self.follows:
             self._console.print()
 
     def _stop_status(self) -> None:
@@ -250,11 +214,13 @@ class _Shown(_Told):
             self._status.stop()
             self._status = None
 
-    def _close(self, call: Call, completion: Completion, *, written: bool) -> None:
+    def end(self, call: Call, completion: Completion, *, written: bool) -> None:
+        """Close a stage."""
+        self._stop_status()
         if call.stage == "stage1":
             recovered = read_spec(completion.text)
             rung = (f" ({recovered.rung})", "dim")
-            self._console.print(Text.assemble(("Stage 1: constraints", "bold"), rung))
+            self._console.print(Text.assemble((stage_title(call.stage), "bold"), rung))
             self._console.print(show.constraints(recovered))
         elif written:
             self._console.print()  # ends the last line
@@ -266,13 +232,14 @@ class _Shown(_Told):
         self._console.print()
 
     def _print_title(self, call: Call) -> None:
-        title = _TITLES.get(call.stage, "Solution")
-        if title == _PROGRAM:
+        title = stage_title(call.stage)
+        if title == PROGRAM:
             self._programs += 1
             title += f" {self._programs}" if self._programs > 1 else ""
         self._console.print(title, style="bold")
 
-    def _show_output(self, program: Program, output: Output) -> None:
+    def show_output(self, program: Program, output: Output) -> None:
+        """Show what a program printed."""
         known = next((one for one in self._sources if one[1] == program.source), None)
         if known is None:
             self._console.print(show.listing(program))

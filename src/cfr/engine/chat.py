@@ -51,7 +51,7 @@ def request_for(call: Call, model: str, decoding: Decoding, mode: JsonMode) -> d
         }
     elif call.json and mode != "off":
         body["response_format"] = {"type": "json_object"}
-    return body
+    return orjson.loads(decoding.extra) | body if decoding.extra else body
 
 
 def completion_from(body: bytes, redaction: Redaction = NOTHING_SECRET) -> Completion:

@@ -45,6 +45,8 @@ class Decoding:
     only while calls run one at a time."""
     max_tokens: int | None = None
     """The most output tokens that any call asks for, whatever its method would."""
+    extra: str = ""
+    """Other fields of a request, such as ``stop`` or ``top_k``: a JSON object as text."""
 
 
 @dataclass(frozen=True, slots=True)

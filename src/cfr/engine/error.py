@@ -31,6 +31,8 @@ class EngineError(CfrError):
     """A call that could not be performed."""
 
     exit_code = 3
+    status: int | None = None
+    """The HTTP status that an endpoint refused it with."""
 
 
 class Rejected(EngineError):

@@ -84,6 +84,13 @@ class Local:
         return self._engine is not None
 
     @property
+    def endpoint(self) -> Endpoint:
+        """Where it is served while it is open."""
+        if self._engine is None:
+            raise RuntimeError("use the engine inside `async with`")
+        return self._engine.endpoint
+
+    @property
     def model(self) -> str:
         """The name of the model that is asked."""
         return self._name

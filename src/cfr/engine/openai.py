@@ -41,7 +41,10 @@ _MOST_FAULTS: Final = 2
 
 
 class OpenAI:
-    """An engine for one model behind one endpoint: ``async with OpenAI(endpoint) as engine``."""
+    """An engine for one model behind one endpoint: ``async with OpenAI(endpoint) as engine``.
+
+    Over a transport that is open already it is open too, and whoever opened that closes it.
+    """
 
     def __init__(
         self,
@@ -51,13 +54,16 @@ class OpenAI:
         *,
         bounds: Bounds | None = None,
         connections: int = 256,
+        transport: Transport | None = None,
     ) -> None:
         self.endpoint = endpoint
         self.decoding = decoding or Decoding()
         """How replies are sampled; what the model refuses is left out of it."""
         self.bounds = bounds or Bounds()
         self.retry = retry or Retry(seconds=self.bounds.seconds)
-        self._transport = Transport(endpoint, self.bounds, connections)
+        self._transport = (
+            transport.lend(endpoint) if transport else Transport(endpoint, self.bounds, connections)
+        )
         self._context = endpoint.context
         self._refused: set[str] = set()
         self._faults: Counter[Call] = Counter()

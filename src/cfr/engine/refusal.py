@@ -103,6 +103,12 @@ def refusal(
     endpoint: Endpoint, status: int, headers: Mapping[str, str], body: bytes
 ) -> EngineError:
     """Turn a refusal into the error to raise."""
+    error = _named(endpoint, status, headers, body)
+    error.status = status
+    return error
+
+
+def _named(endpoint: Endpoint, status: int, headers: Mapping[str, str], body: bytes) -> EngineError:
     said = error_message(body)[:_LOOKED_AT]
     reason = endpoint.redaction.quote(said)
     message = f"{endpoint.shown}: HTTP {status}" + (f" ({reason})" if reason else "")

@@ -32,7 +32,7 @@ from cfr.method.rewording import Wording
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Entry, Exchange, Execution, Message, Steps, Usage, altered
 
-__all__ = ["Solved", "asolve", "run_sync", "solve"]
+__all__ = ["Solved", "asolve", "preceded", "run_sync", "solve"]
 
 T = TypeVar("T")
 
@@ -186,7 +186,8 @@ async def _solve(asked: _Asked, engine: Engine, watcher: Watcher) -> Solved:
     async with opened_all(accompanied(engine, _others(method))) as performing:
         chosen = make(choose_for(performing.main).method) if isinstance(method, str) else method
         chosen = with_wording(chosen, wording)
-        steps = _preceded(assessed(chosen, problem), system)
+        ahead = (Message("system", system),) if system else ()
+        steps = preceded(assessed(chosen, problem), ahead)
         outcome = await drive(steps, performing, watcher=watcher)
     seconds = time.monotonic() - started
     prices = price_list(getattr(performing.main, "model", None), performing.others)
@@ -206,10 +207,9 @@ def _refuse_beside_engine(settings: Mapping[str, object]) -> None:
         )
 
 
-def _preceded(steps: Steps[T], system: str) -> Steps[T]:
-    """Put a system message ahead of each call; an empty one is none."""
-    ahead = (Message("system", system),)
-    if not system:
+def preceded(steps: Steps[T], ahead: tuple[Message, ...]) -> Steps[T]:
+    """Put messages ahead of each call: a system message, or a conversation so far."""
+    if not ahead:
         return steps
     return altered(steps, lambda call: replace(call, messages=ahead + call.messages))
 

@@ -7,7 +7,8 @@ texts, and a general client spends more on its own objects than on the wire.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+import copy
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -19,7 +20,7 @@ from cfr.engine.error import BadReply, EngineError, Rejected, StreamCut, TimedOu
 from cfr.engine.redaction import Redaction
 from cfr.engine.refusal import refusal
 
-__all__ = ["CALL_SECONDS", "REPLY_BYTES", "Bounds", "Incoming", "Transport"]
+__all__ = ["CALL_SECONDS", "REPLY_BYTES", "Bounds", "Incoming", "Transport", "read_beginning"]
 
 _MEGABYTE: Final = 10**6
 CALL_SECONDS: Final = 3_600.0
@@ -141,6 +142,12 @@ class Transport:
             headers={"Authorization": f"Bearer {key}"} if key else {},
         )
 
+    def lend(self, endpoint: Endpoint) -> Transport:
+        """Make a transport for another model of the endpoint, over the same connections."""
+        lent = copy.copy(self)
+        lent.endpoint = endpoint
+        return lent
+
     async def close(self) -> None:
         """Close all connections."""
         session, self._session = self._session, None
@@ -152,17 +159,29 @@ class Transport:
         self, verb: str, path: str, data: bytes | None = None
     ) -> AsyncGenerator[Incoming]:
         """Send a request and give its reply; a refusal and every fault on the way is raised."""
+        async with self.exchange(verb, path, data) as response:
+            if not 200 <= response.status < 300:
+                body = await read_beginning(response)
+                raise refusal(self.endpoint, response.status, response.headers, body)
+            yield Incoming(response, self.bounds.reply_bytes, self._turn)
+
+    @asynccontextmanager
+    async def exchange(
+        self,
+        verb: str,
+        path: str,
+        data: bytes | None = None,
+        headers: Mapping[str, str] = _HEADERS,
+    ) -> AsyncGenerator[aiohttp.ClientResponse]:
+        """Send a request and give whatever comes back; every fault on the way is raised."""
         if self._session is None:
             raise RuntimeError("use the engine inside `async with`")
         url = self.endpoint.url(path)
         try:
             async with self._session.request(
-                verb, url, data=data, headers=_HEADERS, allow_redirects=False
+                verb, url, data=data, headers=headers, allow_redirects=False
             ) as response:
-                if not 200 <= response.status < 300:
-                    body = await _beginning(response)
-                    raise refusal(self.endpoint, response.status, response.headers, body)
-                yield Incoming(response, self.bounds.reply_bytes, self._turn)
+                yield response
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self._named(error) from None
 
@@ -190,7 +209,7 @@ class Transport:
         return StreamCut(f"{where}: the connection was cut ({reason})")
 
 
-async def _beginning(response: aiohttp.ClientResponse) -> bytes:
+async def read_beginning(response: aiohttp.ClientResponse) -> bytes:
     """Read an error's body, in however many pieces it comes and as far as it comes."""
     body = b""
     try:

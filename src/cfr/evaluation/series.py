@@ -38,8 +38,9 @@ class Series:
     def settings(self) -> dict[str, Json]:
         """How it is decoded, in a form that can be stored and compared."""
         decoding = asdict(self.decoding)
-        if decoding["max_tokens"] is None:  # as in stores that were made before there was one
-            del decoding["max_tokens"]
+        for name in ("max_tokens", "extra"):
+            if not decoding[name]:  # as in stores that were made before there was one
+                del decoding[name]
         return decoding | ({"system": self.system} if self.system else {})
 
     def build(self) -> Method:
