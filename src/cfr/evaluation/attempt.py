@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from cfr.answer import GradingCase, grade_all
-from cfr.engine.drive import Outcome, drive
+from cfr.engine.drive import drive
 from cfr.engine.engine import SILENT, Engine, SampledCall, Watcher, most_samples
 from cfr.engine.error import EngineError, JournalMismatch, ModelNotFound, Unauthorized
 from cfr.engine.journal import digest, require_same
@@ -26,9 +27,19 @@ from cfr.file.storable import storable_count, storable_json, storable_text
 from cfr.method import Method
 from cfr.method.confidence import assessed
 from cfr.problem import Problem, Solution
-from cfr.protocol import Answer, Call, Completion, Message, Output, Program, Step, Usage
+from cfr.protocol import (
+    Answer,
+    Call,
+    Completion,
+    Exchange,
+    Message,
+    Output,
+    Program,
+    Step,
+    Usage,
+)
 
-__all__ = ["Ending", "EngineForRun", "StoredJournal", "failed", "make_attempt"]
+__all__ = ["Ending", "EngineForRun", "StoredJournal", "ending_of", "failed", "make_attempt"]
 
 # Runs of one problem, and samples within a run, get seeds of their own where a seed is fixed.
 _SEEDS_A_RUN: Final = 1_000
@@ -83,9 +94,8 @@ async def make_attempt(
     they are dropped, and asked for anew.
     """
     try:
-        return await _ended(
-            await drive(assessed(method, problem), engine, journal=journal), problem
-        )
+        outcome = await drive(assessed(method, problem), engine, journal=journal)
+        return await _judge(ending_of(outcome.result, outcome.exchanges), problem)
     except _ENDS_THE_RUN:
         raise
     except CfrError as error:
@@ -98,15 +108,19 @@ async def make_attempt(
     return await make_attempt(method, problem, engine, journal)
 
 
-async def _ended(outcome: Outcome[Solution], problem: Problem) -> Ending:
-    solution = outcome.result
-    ending = Ending(
+def ending_of(solution: Solution, exchanges: Iterable[Exchange]) -> Ending:
+    """End an attempt with what its method returned."""
+    return Ending(
         status=_status(solution),
-        usage=sum((e.completion.usage for e in outcome.exchanges), Usage()),
+        usage=sum((one.completion.usage for one in exchanges), Usage()),
         answer=None if solution.answer is None else storable_text(solution.answer),
         text=storable_text(solution.text),
         details=storable_json(solution.details),
     )
+
+
+async def _judge(ending: Ending, problem: Problem) -> Ending:
+    """Judge an answer where the gold one is known."""
     if problem.answer is None:
         return ending
     (verdict,) = await grade_all([GradingCase(ending.answer, problem.answer, problem.text)])

@@ -20,7 +20,15 @@ from cfr.evaluation.stored_prompt import read_prompts, write_prompts
 from cfr.file.storable import storable_json, storable_text
 from cfr.problem import Problem
 
-__all__ = ["Registered", "current_name", "find_registered", "register", "set_old_version_apart"]
+__all__ = [
+    "Registered",
+    "current_name",
+    "enter_problem",
+    "enter_series",
+    "find_registered",
+    "register",
+    "set_old_version_apart",
+]
 
 _ODD: Final = "a character that cannot be stored (NUL, or half of a pair)"
 
@@ -43,6 +51,24 @@ def register(
         _enter_series(connection, url, series),
         _enter_problems(connection, url, series.benchmark, problems),
     )
+
+
+def enter_series(connection: sa.Connection, url: str, series: Series) -> int:
+    """Enter a series whose problems are not known yet, or find it; return its number."""
+    _require_storable(series, ())
+    return _enter_series(connection, url, series)
+
+
+def enter_problem(connection: sa.Connection, benchmark: str, problem: Problem) -> int:
+    """Enter one problem, or find it by its name; return its number."""
+    table = schema.problems
+    named = (table.c.benchmark == benchmark, table.c.name == problem.id)
+    known = connection.scalar(sa.select(table.c.id).where(*named))
+    if known is not None:
+        return known
+    row = {"benchmark": benchmark, "name": problem.id, "text": problem.text}
+    entered = connection.execute(table.insert().values(row | {"answer": problem.answer}))
+    return cast("int", cast("Any", entered.inserted_primary_key)[0])
 
 
 def find_registered(
