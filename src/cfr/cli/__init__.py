@@ -26,6 +26,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.eval:command",
         "Run methods on benchmarks; the same command resumes a run that was stopped.",
     ),
+    "serve": (
+        "cfr.cli.serve:command",
+        "Serve a model with a method in front of it, for any OpenAI client.",
+    ),
     "runs": (
         "cfr.cli.runs:command",
         "List what a store holds: each method on each benchmark, with its score and its cost.",

@@ -33,6 +33,10 @@ class Redaction:
         """Write a text as one short line that can be shown and stored: blotted first, then cut."""
         return one_line(self._blot(text[:_LOOKED_AT]))[:_LONGEST]
 
+    def is_clean(self, text: str) -> bool:
+        """Say whether no part of a secret is in a text."""
+        return not self.secrets or self._blot(text) == text
+
     def _blot(self, text: str) -> str:
         units = [(_character(found), *found.span()) for found in _UNIT.finditer(text)]
         plain = "".join(character for character, _, _ in units)

@@ -39,7 +39,15 @@ from cfr.protocol import (
     Usage,
 )
 
-__all__ = ["Ending", "EngineForRun", "StoredJournal", "ending_of", "failed", "make_attempt"]
+__all__ = [
+    "Ending",
+    "EngineForRun",
+    "StoredJournal",
+    "ending_of",
+    "failed",
+    "make_attempt",
+    "raised_at",
+]
 
 # Runs of one problem, and samples within a run, get seeds of their own where a seed is fixed.
 _SEEDS_A_RUN: Final = 1_000
@@ -101,7 +109,9 @@ async def make_attempt(
     except CfrError as error:
         return failed(str(error), journal.usage, hopeless=isinstance(error, _HOPELESS))
     except Exception as error:
-        broken = failed(f"{type(error).__name__}: {_said(error)} ({_place(error)})", journal.usage)
+        broken = failed(
+            f"{type(error).__name__}: {_said(error)} ({raised_at(error)})", journal.usage
+        )
     if not journal.replays:
         return broken
     await journal.forget()
@@ -140,7 +150,7 @@ def _said(error: Exception) -> str:
         return "…"
 
 
-def _place(error: Exception) -> str:
+def raised_at(error: Exception) -> str:
     """Say where an exception was raised, for whoever mends it."""
     *_, (frame, line) = traceback.walk_tb(error.__traceback__)
     return f"in {frame.f_globals.get('__name__', '?')}, line {line}"
@@ -246,7 +256,7 @@ class EngineForRun:
         except CfrError:
             raise
         except Exception as error:
-            told = f"the call broke off: {type(error).__name__} {_place(error)}"
+            told = f"the call broke off: {type(error).__name__} {raised_at(error)}"
             raise EngineError(told) from error
 
     def most_samples(self, group: SampledCall) -> int:

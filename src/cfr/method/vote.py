@@ -17,7 +17,7 @@ from cfr.method.method import Method
 from cfr.problem import Problem, Solution
 from cfr.protocol import Call, Steps, altered, together
 
-__all__ = ["Sampled", "SelfConsistency", "as_sample", "ballot", "check_samples"]
+__all__ = ["Sampled", "SelfConsistency", "as_sample", "ballot", "check_samples", "count_samples"]
 
 # All samples of a vote are asked at once, and each is a full solution.
 _MOST_SAMPLES: Final = 1_000
@@ -73,7 +73,7 @@ def check_samples(method: Sampled, *, fewest: int = 1) -> None:
     option = method.samples_option
     if method.samples < fewest:
         raise ValueError(f"{option} must be at least {fewest}")
-    whole = _most_samples(method)
+    whole = count_samples(method)
     if whole > _MOST_SAMPLES:
         raise ValueError(
             f"{option} must be at most {_MOST_SAMPLES}, votes within votes multiplied; "
@@ -83,14 +83,14 @@ def check_samples(method: Sampled, *, fewest: int = 1) -> None:
         raise ValueError(f"{option} of a vote over votes must be at most {_MOST_VOTES}")
 
 
-def _most_samples(method: object) -> int:
+def count_samples(method: object) -> int:
     """Count the samples of the largest vote that a method holds, however deep."""
     held: Iterable[object] = ()
     if isinstance(method, tuple):
         held = cast("tuple[object, ...]", method)
     elif is_dataclass(method):
         held = [getattr(method, field.name) for field in fields(method)]
-    inner = max(map(_most_samples, held), default=1)
+    inner = max(map(count_samples, held), default=1)
     return inner * method.samples if isinstance(method, Sampled) else inner
 
 

@@ -1,0 +1,227 @@
+"""``cfr serve``: an OpenAI-compatible server that puts a method in front of a model."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from cfr.cli.option import bound_options, decoding_options, grouped, model_options
+from cfr.cli.output import print_json, print_note, print_text
+
+if TYPE_CHECKING:
+    from cfr.engine.engine import Decoding
+    from cfr.engine.resolve import ModelRef
+    from cfr.engine.transport import Bounds
+    from cfr.problem import Json
+    from cfr.serve.service import Log
+    from cfr.serve.setting import ServeSettings
+
+__all__ = ["command"]
+
+_MORE_THAN_NONE: Final = click.FloatRange(min=0, min_open=True)
+
+
+def _settings() -> Callable[..., object]:
+    from cfr.serve.setting import ServeSettings
+
+    return ServeSettings
+
+
+_server_options: Final = grouped(
+    "settings",
+    _settings,
+    click.option(
+        "--method",
+        "methods",
+        multiple=True,
+        default=("auto",),
+        show_default=True,
+        help="A method to list, as in 'cfr solve'; may be given again. The first one answers "
+        "requests that name no model.",
+    ),
+    click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen."),
+    click.option(
+        "--port",
+        type=click.IntRange(0, 65_535),
+        default=8080,
+        show_default=True,
+        help="0 for any that is free.",
+    ),
+    click.option(
+        "--token",
+        envvar="CFR_TOKEN",
+        default="",
+        help="What clients give as their API key; needed unless --host is this machine.  "
+        "[CFR_TOKEN]",
+    ),
+    click.option(
+        "--allow-host",
+        "allowed_hosts",
+        multiple=True,
+        metavar="NAME",
+        help="A name that clients know the server by, behind a proxy for one.",
+    ),
+    click.option(
+        "--allow-origin",
+        "allowed_origins",
+        multiple=True,
+        metavar="URL",
+        help="A server whose pages may ask from a browser.",
+    ),
+    click.option(
+        "--max-requests",
+        "most_requests",
+        type=click.IntRange(min=1),
+        default=256,
+        show_default=True,
+        help="Requests at the same time.",
+    ),
+    click.option(
+        "--max-waiting",
+        "most_waiting",
+        type=click.IntRange(min=0),
+        default=256,
+        show_default=True,
+        help="Requests that wait for a turn; any beyond are refused (503).",
+    ),
+    click.option(
+        "--max-samples",
+        "most_samples",
+        type=click.IntRange(min=1),
+        default=64,
+        show_default=True,
+        help="Samples of one request: n times those of its method.",
+    ),
+    click.option(
+        "--max-body-bytes",
+        "body_bytes",
+        type=click.IntRange(min=1),
+        default=20_000_000,
+        show_default=True,
+        help="A larger request is refused (413).",
+    ),
+    click.option(
+        "--request-timeout",
+        "request_seconds",
+        type=_MORE_THAN_NONE,
+        default=3_600.0,
+        show_default=True,
+        help="Seconds for a whole request, waiting included (504).",
+    ),
+    click.option(
+        "--grace",
+        type=click.FloatRange(min=0),
+        default=30.0,
+        show_default=True,
+        help="Seconds that requests have to finish when the server is stopped.",
+    ),
+)
+
+
+@click.command("serve")
+@_server_options
+@model_options
+@decoding_options
+@bound_options
+@click.option(
+    "--slots",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    help="Calls at the same time, where the model runs on this machine.",
+)
+@click.option(
+    "--requests-per-minute", type=_MORE_THAN_NONE, help="Ask the endpoint no more often than this."
+)
+@click.option(
+    "--tokens-per-minute", type=_MORE_THAN_NONE, help="Use no more tokens than this, as guessed."
+)
+@click.option("--store", metavar="RUNS", help="Keep every answer in this store.")
+@click.option(
+    "--log",
+    type=click.Choice(["text", "json", "off"]),
+    default="text",
+    show_default=True,
+    help="What to write of each request.",
+)
+def command(
+    settings: ServeSettings,
+    ref: ModelRef,
+    decoding: Decoding,
+    bounds: Bounds,
+    slots: int,
+    requests_per_minute: float | None,
+    tokens_per_minute: float | None,
+    store: str | None,
+    log: str,
+) -> None:
+    """Serve a model with a method in front of it, for any OpenAI client.
+
+    Clients name METHOD@MODEL ('routed-cfr@deepseek-chat', 'auto@local'), or a plain model, whose
+    requests pass through untouched. The server's address with /v1 is their base URL.
+
+    Without --model and --base-url a small model runs on this machine; it is fetched the first time.
+
+    \b
+    cfr serve
+    cfr serve --model deepseek-chat --method routed-cfr --store served.db
+    cfr serve --base-url http://127.0.0.1:8000/v1 --port 9000 --log json
+    CFR_TOKEN=… cfr serve --host 0.0.0.0 --allow-host llm.example.org
+    """
+    from cfr.cli.progress import bytes_bar
+    from cfr.serve.server import Serving, serve
+    from cfr.serve.upstream import UpstreamOptions
+
+    options = UpstreamOptions(
+        decoding,
+        bounds,
+        connections=max(256, 4 * settings.most_requests),
+        slots=slots,
+        requests_per_minute=requests_per_minute,
+        tokens_per_minute=tokens_per_minute,
+    )
+    serving = Serving(
+        settings,
+        ref,
+        options,
+        _log(log),
+        print_note,
+        store,
+        fetching=lambda: bytes_bar(ref.model or "model"),
+    )
+    with asyncio.Runner(loop_factory=_fast_loop()) as runner:
+        runner.run(serve(serving))
+
+
+def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Take uvloop where it is installed."""
+    if find_spec("uvloop") is None:
+        return None
+    library: Any = importlib.import_module("uvloop")
+    return library.new_event_loop
+
+
+def _log(kind: str) -> Log:
+    """Make what writes a line for each request; a reader who goes away ends the lines alone."""
+    from cfr.serve.access_log import describe_access
+
+    reading = kind != "off"
+
+    def write(line: dict[str, Json]) -> None:
+        nonlocal reading
+        if not reading:
+            return
+        try:
+            if kind == "json":
+                print_json(line)
+            else:
+                print_text(describe_access(line))
+        except OSError:
+            reading = False
+
+    return write

@@ -1,0 +1,1 @@
+"""An OpenAI-compatible server: any method in front of any endpoint."""

@@ -1,0 +1,176 @@
+"""One attempt of a request: a method driven to its end, watched, counted and journalled."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from cfr.engine.drive import drive
+from cfr.engine.engine import SILENT, Engine, Watcher
+from cfr.engine.price import PriceList
+from cfr.engine.sandbox.sandbox import run_program
+from cfr.engine.solve import Solved, preceded
+from cfr.error import CfrError
+from cfr.evaluation.attempt import ending_of, failed
+from cfr.evaluation.series import Series
+from cfr.evaluation.traffic import TrafficAttempt
+from cfr.method.confidence import assess
+from cfr.problem import Json, Problem, Solution
+from cfr.protocol import Call, Output, Program, Steps, altered
+from cfr.serve.budget import within
+from cfr.serve.certainty import announcing
+from cfr.serve.chat_request import ChatRequest
+from cfr.serve.method_choice import ChosenMethod
+from cfr.serve.reply import ServedAnswer
+from cfr.serve.request_engine import request_decoding
+from cfr.serve.service import Served, Services
+
+__all__ = ["BENCHMARK", "Question", "answer", "pose"]
+
+BENCHMARK: Final = "served"
+"""What the problems of served requests are filed under."""
+
+_SAMPLES_AN_ATTEMPT: Final = 1_000
+_ID: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A request that a method is to answer, with all that it takes."""
+
+    asked: ChatRequest
+    problem: Problem
+    chosen: ChosenMethod
+    upstream: str
+    engine: Engine
+    prices: PriceList
+    services: Services
+    served: Served
+
+
+def pose(
+    services: Services, served: Served, asked: ChatRequest, chosen: ChosenMethod, upstream: str
+) -> Question:
+    """Put together what it takes to answer a request."""
+    method = chosen.method
+    engine = services.upstream.engine_for(
+        upstream, method, request_decoding(asked), services.metrics.called
+    )
+    prices = services.upstream.prices(upstream, method)
+    problem = Problem(asked.problem, id=_name(asked), benchmark=BENCHMARK)
+    return Question(asked, problem, chosen, upstream, engine, prices, services, served)
+
+
+def _name(asked: ChatRequest) -> str:
+    """Name a problem by its text and by all that came before it."""
+    seen = hashlib.sha256()
+    for text in (*(f"{m.role}\0{m.content}" for m in asked.context), asked.problem):
+        seen.update(text.encode("utf-8", "surrogatepass") + b"\0")
+    return seen.hexdigest()[:_ID]
+
+
+async def answer(
+    question: Question,
+    number: int = 0,
+    watcher: Watcher = SILENT,
+    announce: Callable[[Call], None] | None = None,
+) -> ServedAnswer:
+    """Make one attempt; ``announce`` hears of the solving call before it is asked.
+
+    With a journal, every call is stored before the attempt goes on, and its end before the answer
+    is given. What is broken off is stored as that.
+    """
+    begun = await _begin(question)
+    try:
+        solved = await _solve(question, number, watcher, announce, begun)
+    except asyncio.CancelledError:
+        if begun:
+            begun.abandon(question.served.why_cancelled)
+        raise
+    except BaseException as error:
+        if begun:
+            why = str(error) if isinstance(error, CfrError) else type(error).__name__
+            await begun.finish(failed(why, begun.usage))
+        raise
+    stored: dict[str, Json] = {}
+    if begun:
+        await begun.finish(ending_of(_noted(question, solved.solution), solved.exchanges))
+        stored = {"stored": {"problem": question.problem.id, "run": begun.run}}
+    return ServedAnswer(solved, question.chosen.name, question.upstream, stored)
+
+
+async def _begin(question: Question) -> TrafficAttempt | None:
+    traffic = question.services.traffic
+    if traffic is None:
+        return None
+    usual = question.services.upstream.decoding
+    # A seed of its own for each request would make a series of each.
+    chosen = {n: question.asked.chosen.get(n, getattr(usual, n)) for n in ("temperature", "top_p")}
+    decoding = replace(usual, **chosen)
+    series = Series(BENCHMARK, question.chosen.name, question.upstream, decoding)
+    return await traffic.begin(series, question.problem, question.prices)
+
+
+def _noted(question: Question, solution: Solution) -> Solution:
+    """Note with a stored solution what its request asked for beyond the settings of its series."""
+    asked = question.asked
+    said: dict[str, Json] = {
+        "id": question.served.id or None,
+        "seed": asked.chosen.get("seed"),
+        "max_tokens": asked.max_tokens,
+        "stop": [*asked.stop] or None,
+        "n": asked.n if asked.n > 1 else None,
+    }
+    told = {name: value for name, value in said.items() if value is not None}
+    noted: dict[str, Json] = {**asked.extra, **told}
+    return replace(solution, details={**solution.details, "request": noted})
+
+
+async def _solve(
+    question: Question,
+    number: int,
+    watcher: Watcher,
+    announce: Callable[[Call], None] | None,
+    begun: TrafficAttempt | None,
+) -> Solved:
+    began = time.monotonic()
+    outcome = await drive(
+        _steps(question, number, announce),
+        question.engine,
+        watcher=watcher,
+        journal=begun.journal if begun else None,
+        sandbox=lambda program: _run(question, program),
+    )
+    solution = assess(question.problem, outcome.result)
+    cost = question.prices.total(outcome.exchanges)
+    seconds = time.monotonic() - began
+    method = question.chosen.method
+    return Solved(question.problem, method, solution, outcome.transcript, seconds, cost)
+
+
+def _steps(
+    question: Question, number: int, announce: Callable[[Call], None] | None
+) -> Steps[Solution]:
+    """Take the method's steps and put around them what the request asks for."""
+    asked, method, problem = question.asked, question.chosen.method, question.problem
+    steps = preceded(method.solve(problem), asked.context)
+    if number:
+        steps = altered(steps, lambda call: _as_attempt(call, number))
+    if asked.max_tokens:
+        steps = within(steps, asked.max_tokens)
+    return announcing(steps, method, problem, announce) if announce else steps
+
+
+def _as_attempt(call: Call, number: int) -> Call:
+    """Give the calls of one of several attempts numbers, and so seeds, of their own."""
+    return replace(call, sample=call.sample + number * _SAMPLES_AN_ATTEMPT)
+
+
+async def _run(question: Question, program: Program) -> Output:
+    output = await run_program(program)
+    question.services.metrics.executed(output)
+    return output

@@ -1,0 +1,67 @@
+"""Which call is the solving one: the reply to it will be the solution, whatever it says.
+
+A stream cannot take back what it has said. A method is a pure function of its replies, so it can be
+replayed on those so far with a made-up one as the next: where each of several very different ones
+is returned at once as the solution's text, any will be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Final
+
+from cfr.method import Method
+from cfr.problem import Problem, Solution
+from cfr.protocol import Answer, Call, Completion, Entry, Exchange, Run, Steps, Usage
+
+__all__ = ["announcing", "is_solving"]
+
+_FEW: Final = Usage(10, 10)
+_MADE_UP: Final = (
+    Completion(r"It is \boxed{2}.", usage=_FEW),
+    Completion("", usage=_FEW),
+    Completion(r"It is \boxed{-1/2}.", usage=_FEW),
+    Completion("QUESTION: Of what?", usage=_FEW),
+    Completion("```python\nprint(2)\n```\n", usage=_FEW),
+    Completion(r"It is \boxed{x", "length", usage=Usage(10, 10**6)),
+    Completion('{"raw_constraints": [], "restrictive": "yes", "final_answer": "2"}', usage=_FEW),
+)
+
+
+def announcing(
+    steps: Steps[Solution], method: Method, problem: Problem, tell: Callable[[Call], None]
+) -> Steps[Solution]:
+    """Run a method's steps, and tell of the solving call before it is asked.
+
+    ``steps`` are those of the method on the problem, whatever was changed about its calls.
+    """
+    run = Run(steps)
+    while run.round:
+        (call, *others) = run.round
+        if isinstance(call, Call) and not others and is_solving(method, problem, run.transcript):
+            tell(call)
+        run.advance((yield run.round))
+    return run.result
+
+
+def is_solving(method: Method, problem: Problem, transcript: list[Entry]) -> bool:
+    """Say whether the next call of a method is the solving one."""
+    return all(_ends_with(method, problem, transcript, reply) for reply in _MADE_UP)
+
+
+def _ends_with(
+    method: Method, problem: Problem, transcript: list[Entry], reply: Completion
+) -> bool:
+    try:
+        run, answers = Run(method.solve(problem)), _answers(transcript)
+        while len(run.transcript) < len(transcript):
+            run.advance(tuple(islice(answers, len(run.round))))
+        run.advance((reply,))
+        return run.done and run.result.text == reply.text
+    except Exception:  # a method that breaks on a reply will say so when it gets one
+        return False
+
+
+def _answers(transcript: list[Entry]) -> Iterator[Answer]:
+    return (e.completion if isinstance(e, Exchange) else e.output for e in transcript)

@@ -1,0 +1,90 @@
+"""Methods by the names that clients give them, within what the server allows."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from cfr.engine.automatic import AUTO, choose_method
+from cfr.method import Method, make
+from cfr.method.method import models_of
+from cfr.method.name import split_name
+from cfr.method.vote import count_samples
+from cfr.serve.error_reply import RequestError
+
+__all__ = ["ChosenMethod", "MethodChoice"]
+
+T = TypeVar("T")
+
+_KEPT: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenMethod:
+    """A method that was made, and what it is called."""
+
+    name: str
+    """As on the command line; what ``auto`` stands for under its own name."""
+    method: Method
+
+    @property
+    def family(self) -> str:
+        """Its name without options: one of a few, so that it can label a count."""
+        return split_name(self.name)[0]
+
+
+class MethodChoice:
+    """Makes methods, and keeps those that were made last."""
+
+    def __init__(self, own: Sequence[str], most_samples: int) -> None:
+        self.own = tuple(own)
+        """Those of the person who started the server, who may do anything."""
+        self._most_samples = most_samples
+        self._made: OrderedDict[str, ChosenMethod] = OrderedDict()
+        self._automatic: OrderedDict[str, str] = OrderedDict()
+
+    def check(self) -> None:
+        """Make the server's own methods once, so that a mistake shows before anybody asks."""
+        for name in self.own:
+            if name != AUTO:
+                self.choose(name, "")
+
+    @property
+    def other_models(self) -> tuple[str, ...]:
+        """The other models that the server's own methods ask."""
+        made = [make(name) for name in self.own if name != AUTO]
+        return tuple(dict.fromkeys(name for one in made for name in models_of(one)))
+
+    def choose(self, name: str, upstream: str, attempts: int = 1) -> ChosenMethod:
+        """Make a method, or find it; refuse one that reaches further than a client may."""
+        is_own = name in self.own
+        if name == AUTO:
+            name = _remember(self._automatic, upstream, lambda: choose_method(upstream).method)
+        if not is_own and ".toml" in name.lower():
+            raise _refused("policy files are named by whoever starts the server, with --method")
+        chosen = _remember(self._made, name, lambda: ChosenMethod(name, make(name)))
+        if not is_own and models_of(chosen.method):
+            raise _refused("other models are named by whoever starts the server, with --method")
+        samples = count_samples(chosen.method)
+        most = max(self._most_samples, samples if is_own else 0)
+        if samples * attempts > most:
+            raise _refused(
+                f"{samples * attempts} samples are more than the {most} that this server allows in "
+                "one request"
+            )
+        return chosen
+
+
+def _remember(kept: OrderedDict[str, T], key: str, find: Callable[[], T]) -> T:
+    if key not in kept:
+        kept[key] = find()
+    kept.move_to_end(key)
+    while len(kept) > _KEPT:
+        kept.popitem(last=False)
+    return kept[key]
+
+
+def _refused(why: str) -> RequestError:
+    return RequestError(f"model: {why}", param="model", code="method_not_allowed")

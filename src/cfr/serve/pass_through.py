@@ -1,0 +1,96 @@
+"""Requests that pass through: the endpoint's own reply, byte for byte and as it comes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import aiohttp
+from aiohttp import web
+
+from cfr.engine.error import BadReply
+from cfr.engine.transport import Transport, read_beginning
+from cfr.serve.error_reply import ErrorReply
+from cfr.serve.service import Served, Services
+
+__all__ = ["pass_through"]
+
+# A reply that is compressed would have to be unpacked here: nothing is sent on but what it says.
+_HEADERS: Final = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+_KEPT: Final = frozenset(
+    "content-type retry-after cache-control x-request-id openai-processing-ms "
+    "openai-version".split()
+)
+_KEPT_FAMILY: Final = "x-ratelimit-"
+_SMALL: Final = 2**16
+
+
+async def pass_through(
+    request: web.Request, services: Services, served: Served, body: bytes
+) -> web.StreamResponse:
+    """Send a request on and its reply back.
+
+    The client's own headers stay here, its token among them; the endpoint gets its key from us.
+    """
+    upstream = services.upstream
+    await upstream.limiter.requests.wait()
+    async with upstream.transport.exchange("POST", "chat/completions", body, _HEADERS) as reply:
+        headers = {n: v for n, v in reply.headers.items() if _is_kept(n.lower())}
+        if not 200 <= reply.status < 300:
+            return await _refusal(upstream.transport, reply, headers)
+        most = upstream.transport.bounds.reply_bytes
+        length = reply.content_length
+        if length is not None and length > most:
+            raise _too_large(most)
+        if length is not None and length <= _SMALL:
+            return web.Response(status=reply.status, body=await reply.read(), headers=headers)
+        response = web.StreamResponse(status=reply.status, headers=headers)
+        served.stream = True
+        await _copy(request, reply, response, most, served)
+        return response
+
+
+async def _copy(
+    request: web.Request,
+    reply: aiohttp.ClientResponse,
+    response: web.StreamResponse,
+    most: int,
+    served: Served,
+) -> None:
+    """Send pieces on as they come, and take no more than the client does."""
+    size = 0
+    while piece := await reply.content.readany():
+        size += len(piece)
+        if size > most:
+            raise _too_large(most)
+        if not response.prepared:
+            served.spoke()
+            await response.prepare(request)
+        await response.write(piece)
+    if not response.prepared:
+        await response.prepare(request)
+    await response.write_eof()
+
+
+async def _refusal(
+    transport: Transport, reply: aiohttp.ClientResponse, headers: dict[str, str]
+) -> web.Response:
+    """Send an error on, unless it repeats a key."""
+    body = await read_beginning(reply)
+    if transport.redaction.is_clean(body.decode("utf-8", "replace")):
+        return web.Response(status=reply.status, body=body, headers=headers)
+    said = transport.redaction.quote(body.decode("utf-8", "replace"))
+    response = ErrorReply(reply.status, said).response()
+    if retry_after := headers.get("Retry-After"):
+        response.headers["Retry-After"] = retry_after
+    return response
+
+
+def _is_kept(name: str) -> bool:
+    return name in _KEPT or name.startswith(_KEPT_FAMILY)
+
+
+def _too_large(most: int) -> BadReply:
+    return BadReply(
+        f"the endpoint's reply is larger than {most / 10**6:g} MB and was not read further; "
+        "allow more with --max-reply-bytes"
+    )

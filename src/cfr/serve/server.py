@@ -1,0 +1,198 @@
+"""A server from its start to its end: it listens, answers, and stops in an orderly way."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import signal
+import socket
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Final
+
+from aiohttp import web
+
+from cfr.engine.automatic import AUTO, choose_method
+from cfr.engine.error import EngineError
+from cfr.engine.resolve import ModelRef
+from cfr.error import InputError
+from cfr.evaluation.store import Store
+from cfr.evaluation.traffic import Traffic
+from cfr.serve.application import ADMISSION, make_application
+from cfr.serve.method_choice import MethodChoice
+from cfr.serve.metric import Metrics
+from cfr.serve.service import Log, Services
+from cfr.serve.setting import ServeSettings
+from cfr.serve.upstream import (
+    Fetching,
+    Upstream,
+    UpstreamOptions,
+    fetch_silently,
+    opened_upstream,
+)
+
+__all__ = ["Serving", "serve"]
+
+_BACKLOG: Final = 1_024
+_LISTING: Final = 5.0
+_LAST: Final = 2.0
+"""Seconds that a request has to say that its time is over, before its connection is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What a server is started with."""
+
+    settings: ServeSettings
+    ref: ModelRef
+    options: UpstreamOptions
+    log: Log
+    note: Callable[[str], None]
+    """Says something to the person who started it."""
+    store: str | None = None
+    tables: Sequence[web.RouteTableDef] = ()
+    fetching: Fetching = fetch_silently
+
+
+async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
+    """Serve until a signal comes, or ``stop`` is set."""
+    settings = serving.settings
+    settings.check()
+    methods = MethodChoice(settings.methods, settings.most_samples)
+    methods.check()
+    with ExitStack() as stack:
+        listening = stack.enter_context(_listening(settings))
+        traffic = None
+        if serving.store:
+            store = stack.enter_context(Store(serving.store))
+            stack.enter_context(store.exclusively())
+            traffic = Traffic(store)
+        async with opened_upstream(
+            serving.ref, serving.options, methods.other_models, serving.fetching
+        ) as upstream:
+            services = Services(settings, upstream, methods, Metrics(), serving.log, traffic)
+            async with _running(serving, services, listening) as runner:
+                await _introduce(serving, upstream, listening)
+                await _until_stopped(serving, services, runner, stop or asyncio.Event())
+
+
+@contextmanager
+def _listening(settings: ServeSettings) -> Generator[socket.socket]:
+    """Take the port before anything that takes time."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except (OSError, UnicodeError):
+        raise InputError(
+            f"--host {settings.host}: no address of this machine; 127.0.0.1 is for this machine "
+            "alone, 0.0.0.0 for all that can reach it"
+        ) from None
+    taken = socket.socket(family, kind)
+    with taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(address)
+            taken.listen(_BACKLOG)
+        except OSError as error:
+            raise _cannot_listen(settings, error) from None
+        yield taken
+
+
+def _cannot_listen(settings: ServeSettings, error: OSError) -> InputError:
+    if error.errno == errno.EADDRINUSE:
+        return InputError(
+            f"--port {settings.port}: taken already on {settings.host}; choose another, or 0 for "
+            "any that is free"
+        )
+    if error.errno == errno.EACCES:
+        return InputError(f"--port {settings.port}: needs more rights; choose one from 1024 on")
+    return InputError(f"--host {settings.host}: cannot listen there ({error.strerror})")
+
+
+@asynccontextmanager
+async def _running(
+    serving: Serving, services: Services, listening: socket.socket
+) -> AsyncGenerator[web.AppRunner]:
+    application = make_application(services, *serving.tables)
+    runner = web.AppRunner(
+        application,
+        access_log=None,
+        handler_cancellation=True,
+        shutdown_timeout=serving.settings.grace + _LAST,
+    )
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listening, backlog=_BACKLOG).start()
+        yield runner
+    finally:
+        if runner.server:  # unless it was stopped already
+            await runner.cleanup()
+
+
+async def _introduce(serving: Serving, upstream: Upstream, listening: socket.socket) -> None:
+    """Say where the server is, what it does, and whether the endpoint can be asked now."""
+    host, port = listening.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    first, *_ = serving.settings.methods
+    name = upstream.endpoint.model
+    means = f" ({choose_method(name).method})" if first == AUTO and name else ""
+    serving.note(
+        f"serving http://{shown}:{port}/v1 with {', '.join(serving.settings.methods)}{means} in "
+        f"front of {upstream.shown}"
+    )
+    if serving.store:
+        serving.note(f"every answer is kept in {serving.store}")
+    if not upstream.is_local:
+        with suppress(TimeoutError):
+            await _try_upstream(serving, upstream)
+
+
+async def _try_upstream(serving: Serving, upstream: Upstream) -> None:
+    try:
+        async with asyncio.timeout(_LISTING):
+            await upstream.engine(upstream.endpoint.model).models()
+    except TimeoutError:
+        serving.note(f"{upstream.endpoint.shown}: silent so far; requests are tried all the same")
+    except EngineError as error:
+        serving.note(f"{error}; requests are tried all the same")
+
+
+async def _until_stopped(
+    serving: Serving, services: Services, runner: web.AppRunner, stop: asyncio.Event
+) -> None:
+    """Wait for the end, then let what is under way finish; a second signal waits for nothing."""
+    loop, again = asyncio.get_running_loop(), asyncio.Event()
+
+    def heed() -> None:
+        (again if stop.is_set() else stop).set()
+
+    handled = (signal.SIGTERM, signal.SIGINT)
+    for one in handled:
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or another thread
+            loop.add_signal_handler(one, heed)
+    try:
+        await stop.wait()
+        await _stop(serving, services, runner, again)
+    finally:
+        for one in handled:
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.remove_signal_handler(one)
+
+
+async def _stop(
+    serving: Serving, services: Services, runner: web.AppRunner, again: asyncio.Event
+) -> None:
+    admission, grace = runner.app[ADMISSION], serving.settings.grace
+    services.stopping = True
+    serving.note(f"stopping: {admission.under_way} request(s) have {grace:g} s to finish")
+    admission.stop(grace)
+    cleanup = asyncio.create_task(runner.cleanup())
+    hurry = asyncio.create_task(again.wait())
+    await asyncio.wait((cleanup, hurry), return_when=asyncio.FIRST_COMPLETED)
+    if not cleanup.done():
+        serving.note("stopping at once")
+        admission.stop(0)
+    await cleanup
+    hurry.cancel()

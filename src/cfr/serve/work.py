@@ -1,0 +1,97 @@
+"""The work before an answer, in words: cues, demands, constraints, drafts, programs and checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from cfr.constraint.recovery import read_spec
+from cfr.constraint.stated import read_stated
+from cfr.engine.ordered_watcher import stage_title
+from cfr.method import Method, Routed
+from cfr.method.calibrated import Calibrated
+from cfr.problem import Problem, Solution
+from cfr.protocol import Completion, Entry, Exchange, Output, Program, Stage
+
+__all__ = [
+    "describe_checks",
+    "describe_constraints",
+    "describe_output",
+    "describe_start",
+    "describe_work",
+    "heading",
+]
+
+_MARKS: Final = {"holds": "✓", "violated": "✗", "undecided": "?"}
+
+
+def heading(stage: Stage) -> str:
+    """Head a stage."""
+    return f"\n\n**{stage_title(stage)}**\n\n"
+
+
+def describe_start(method: Method, problem: Problem) -> str:
+    """Say what is known before anything is asked: the policy's choice, cues, stated demands."""
+    return "\n\n".join(_start(method, problem))
+
+
+def _start(method: Method, problem: Problem) -> Iterator[str]:
+    if isinstance(method, Calibrated):
+        yield f"Policy: {method.explain(problem)}"
+        method = method.choose(problem).method
+    if isinstance(method, Routed):
+        routing = method.route(problem)
+        quoted = [
+            f"- {cue.family}: {', '.join(f'“{one}”' for one in cue.phrases(problem.text))}"
+            for cue in routing.cues
+        ]
+        yield "\n".join(("Cues:", *quoted)) if quoted else "No restrictive cue."
+    if stated := dict.fromkeys(one.sentence for one in read_stated(problem.text)):
+        yield "\n".join(("The text demands:", *(f"- {sentence}" for sentence in stated)))
+
+
+def describe_constraints(completion: Completion) -> str:
+    """List what Stage 1 found."""
+    recovered = read_spec(completion.text)
+    spec = recovered.spec
+    listed = [f"- {one.id} ({one.type}): {one.description}" for one in spec.raw_constraints]
+    listed += [f"- {one.description}" for one in spec.propagated_constraints]
+    if spec.answer_format:
+        listed.append(f"- format of the answer: {spec.answer_format}")
+    return "\n".join(listed) or f"none ({recovered.rung})"
+
+
+def describe_output(program: Program, output: Output, *, listed: bool) -> str:
+    """Show what a program printed, and the program itself unless a reply has shown it."""
+    source = "" if listed else f"```python\n{program.source.rstrip()}\n```\n\n"
+    told = output.text.rstrip() + (f"\n{output.error}" if output.error else "")
+    return f"\n\n{source}**Output**\n\n```\n{told.strip()}\n```"
+
+
+def describe_checks(solution: Solution) -> str:
+    """Say which demands of the text an answer meets."""
+    checks = solution.details.get("checks")
+    found = [one for one in checks if isinstance(one, dict)] if isinstance(checks, list) else []
+    lines = [f"- {_MARKS.get(str(one.get('truth')), '?')} {one.get('sentence')}" for one in found]
+    if not lines:
+        return ""
+    return "\n".join((f"\n\n**Checks of the answer {solution.answer or '(none)'}**\n", *lines))
+
+
+def describe_work(method: Method, problem: Problem, entries: Iterable[Entry]) -> str:
+    """Tell the whole of some work, from its start on."""
+    told, programs = [describe_start(method, problem)], list[str]()
+    for entry in entries:
+        if isinstance(entry, Exchange):
+            reply = entry.completion
+            is_list = entry.call.stage == "stage1"
+            said = describe_constraints(reply) if is_list else reply.text.strip()
+            told.append(
+                heading(entry.call.stage) + "\n\n".join(filter(None, (reply.reasoning, said)))
+            )
+            programs.append(reply.text)
+        else:
+            source = entry.program.source.strip()
+            listed = any(source in one for one in programs)
+            told.append(describe_output(entry.program, entry.output, listed=listed))
+    return "".join(told).strip()
