@@ -215,7 +215,7 @@ async def client(
 ) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     for _ in left:
-        seen.append(await exchange(reader, writer, data))
+        seen += [await exchange(reader, writer, data)]
     writer.close()
 
 
@@ -239,7 +239,7 @@ def p50(values: list[float]) -> float:
 
 
 def latency() -> None:
-    """One connection, an upstream that answers at once; in turns, so that all meet the same noise."""
+    """One connection, and an upstream that answers at once; in turns, for the same noise."""
     with started(upstream, 0.0) as port, started(bare, port) as proxy, cfr(port) as (ours, _):
         rows = {
             "upstream itself": (port, request("m")),
@@ -255,19 +255,17 @@ def latency() -> None:
                 if turn:  # the first warms up
                     seen[name] += [end for _, end in found]
         floor = p50(seen["bare aiohttp proxy (floor)"])
-        print(
-            f"\n2,000 requests each, one at a time\n{'':28}{'p50 ms':>8}{'p99 ms':>8}{'over floor':>12}"
-        )
+        print("\n2,000 requests each, one at a time")
+        print(f"{'':28}{'p50 ms':>8}{'p99 ms':>8}{'over floor':>12}")
         for name, times in seen.items():
             p99 = sorted(times)[int(len(times) * 0.99)] * 1_000
             print(f"{name:28}{p50(times):8.2f}{p99:8.2f}{p50(times) - floor:+12.2f}")
 
 
 def throughput() -> None:
-    print(
-        f"\n200 ms upstream, 256 connections, ideal 1,280 requests a second\n{'':28}{'requests/s':>12}"
-    )
-    with started(upstream, 0.2) as port, started(bare, port) as proxy, cfr(port) as (ours, _):
+    print("\n200 ms upstream, 256 connections, ideal 1,280 requests a second")
+    print(f"{'':28}{'requests/s':>12}{'MB':>8}")
+    with started(upstream, 0.2) as port, started(bare, port) as proxy, cfr(port) as (ours, pid):
         for name, to, data in (
             ("bare aiohttp proxy (floor)", proxy, request("m")),
             ("cfr, pass-through", ours, request("m")),
@@ -275,13 +273,12 @@ def throughput() -> None:
         ):
             measure(to, data, 1_024, 256)
             seconds, _seen = measure(to, data, 10_000, 256)
-            print(f"{name:28}{10_000 / seconds:12,.0f}")
+            print(f"{name:28}{10_000 / seconds:12,.0f}{resident(pid):8.1f}")
 
 
 def stream() -> None:
-    print(
-        f"\nstreams of {len(PIECES)} words, 10 ms apart\n{'':28}{'first word ms':>14}{'over floor':>12}"
-    )
+    print(f"\nstreams of {len(PIECES)} words, 10 ms apart")
+    print(f"{'':28}{'first word ms':>14}{'over upstream':>15}")
     with started(upstream, 0.0) as port, started(bare, port) as proxy, cfr(port) as (ours, _):
         rows = {
             "upstream itself": (port, request("m", stream=True)),
@@ -296,7 +293,7 @@ def stream() -> None:
                 seen[name] += [first for first, _ in found] if turn else []
         base = p50(seen["upstream itself"])
         for name, times in seen.items():
-            print(f"{name:28}{p50(times):14.2f}{p50(times) - base:+12.2f}")
+            print(f"{name:28}{p50(times):14.2f}{p50(times) - base:+15.2f}")
 
 
 def resident(pid: int) -> float:
@@ -305,19 +302,20 @@ def resident(pid: int) -> float:
 
 
 def memory(requests: int = 100_000) -> None:
-    print(
-        f"\nmemory over {requests:,} requests, 64 connections\n{'requests':>12}{'MB':>8}{'requests/s':>12}"
-    )
+    print(f"\nmemory over {requests:,} requests, 64 connections")
+    print(f"{'requests':>12}{'MB':>8}{'requests/s':>12}  what")
     with started(upstream, 0.0) as port, cfr(port) as (ours, pid):
-        tenth = requests // 10
+        kinds = (("direct@m", False), ("m", False), ("direct@m", True), ("m", True))
         measure(ours, request("direct@m"), 1_000, 64)
         print(f"{1_000:12,}{resident(pid):8.1f}")
-        for part in range(1, 11):
-            model, streams = ("m", False) if part % 3 == 0 else ("direct@m", part % 3 == 1)
-            data = request(model, stream=True) if streams and part == 1 else request(model)
-            number = tenth // 10 if streams and part == 1 else tenth
-            seconds, _ = measure(ours, data, number, 64)
-            print(f"{part * tenth:12,}{resident(pid):8.1f}{number / seconds:12,.0f}")
+        sent, tenth = 1_000, requests // 10
+        while sent < requests:
+            model, streams = kinds[(sent // tenth) % len(kinds)]
+            data = request(model, stream=True) if streams else request(model)
+            seconds, _ = measure(ours, data, tenth, 64)
+            sent += tenth
+            what = f"{model}, {'stream' if streams else 'whole'}"
+            print(f"{sent:12,}{resident(pid):8.1f}{tenth / seconds:12,.0f}  {what}")
 
 
 def main() -> None:

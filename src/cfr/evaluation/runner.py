@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from cfr.engine.collector import collecting_rarely
 from cfr.engine.engine import Engine
 from cfr.engine.price import PriceList
 from cfr.evaluation.attempt import Ending, EngineForRun, StoredJournal, failed, make_attempt
@@ -31,7 +30,6 @@ from cfr.protocol import Usage
 
 __all__ = ["Job", "prepare", "run"]
 
-_OBJECTS_A_COLLECTION: Final = 20_000
 _NO_PRICES: Final = PriceList()
 
 
@@ -111,7 +109,7 @@ async def run(
             if before:
                 await before.done()
 
-    with _collecting_rarely():
+    with collecting_rarely():
         workers = [asyncio.create_task(work()) for _ in range(width)]
         either = [asyncio.create_task(_all(workers)), asyncio.create_task(store.watch())]
         try:
@@ -130,21 +128,6 @@ async def run(
 
 async def _all(workers: list[asyncio.Task[None]]) -> None:
     await asyncio.gather(*workers)
-
-
-@contextmanager
-def _collecting_rarely() -> Generator[None]:
-    """Let the garbage collector look less often.
-
-    A call makes hundreds of objects that live until its reply comes. At Python's own pace the
-    collector goes through them again and again and finds nothing: a tenth of all time.
-    """
-    before = gc.get_threshold()
-    gc.set_threshold(max(before[0], _OBJECTS_A_COLLECTION) if before[0] else 0, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 async def _attempt(store: Store, job: Job, problem: Problem, run_index: int) -> _Writing:

@@ -56,11 +56,10 @@ def pose(
     services: Services, served: Served, asked: ChatRequest, chosen: ChosenMethod, upstream: str
 ) -> Question:
     """Put together what it takes to answer a request."""
-    method = chosen.method
     engine = services.upstream.engine_for(
-        upstream, method, request_decoding(asked), services.metrics.called
+        upstream, chosen.others, request_decoding(asked), services.metrics.called
     )
-    prices = services.upstream.prices(upstream, method)
+    prices = services.upstream.prices(upstream, chosen.others)
     problem = Problem(asked.problem, id=_name(asked), benchmark=BENCHMARK)
     return Question(asked, problem, chosen, upstream, engine, prices, services, served)
 

@@ -20,8 +20,9 @@ _NOTHING_LEFT: Final = Completion("", "length", usage=Usage())
 def within(steps: Steps[T], most: int) -> Steps[T]:
     """Keep a method within a budget, from its first round to its last.
 
-    A short stage gets a quarter of what is left at most, any other call all of it. Calls of one round are alternatives: each has what is left. Where nothing is left a call
-    is not asked, and its reply is an empty one that was cut.
+    A short stage gets a quarter of what is left at most, any other call all of it. Calls of one
+    round are alternatives: each has what is left. Where nothing is left a call is not asked, and
+    its reply is an empty one that was cut.
     """
     run, left = Run(steps), most
     while run.round:

@@ -19,7 +19,7 @@ __all__ = ["announcing", "is_solving"]
 
 _FEW: Final = Usage(10, 10)
 _MADE_UP: Final = (
-    Completion(r"It is \boxed{2}.", usage=_FEW),
+    Completion(r"It is \boxed{2}.", usage=Usage(10, 1)),
     Completion("", usage=_FEW),
     Completion(r"It is \boxed{-1/2}.", usage=_FEW),
     Completion("QUESTION: Of what?", usage=_FEW),

@@ -28,11 +28,11 @@ class ChosenMethod:
     name: str
     """As on the command line; what ``auto`` stands for under its own name."""
     method: Method
-
-    @property
-    def family(self) -> str:
-        """Its name without options: one of a few, so that it can label a count."""
-        return split_name(self.name)[0]
+    family: str
+    """Its name without options: one of a few, so that it can label a count."""
+    others: tuple[str, ...]
+    """Other models that it asks."""
+    samples: int
 
 
 class MethodChoice:
@@ -54,8 +54,8 @@ class MethodChoice:
     @property
     def other_models(self) -> tuple[str, ...]:
         """The other models that the server's own methods ask."""
-        made = [make(name) for name in self.own if name != AUTO]
-        return tuple(dict.fromkeys(name for one in made for name in models_of(one)))
+        made = [_made(name) for name in self.own if name != AUTO]
+        return tuple(dict.fromkeys(name for one in made for name in one.others))
 
     def choose(self, name: str, upstream: str, attempts: int = 1) -> ChosenMethod:
         """Make a method, or find it; refuse one that reaches further than a client may."""
@@ -64,17 +64,22 @@ class MethodChoice:
             name = _remember(self._automatic, upstream, lambda: choose_method(upstream).method)
         if not is_own and ".toml" in name.lower():
             raise _refused("policy files are named by whoever starts the server, with --method")
-        chosen = _remember(self._made, name, lambda: ChosenMethod(name, make(name)))
-        if not is_own and models_of(chosen.method):
+        chosen = _remember(self._made, name, lambda: _made(name))
+        if not is_own and chosen.others:
             raise _refused("other models are named by whoever starts the server, with --method")
-        samples = count_samples(chosen.method)
-        most = max(self._most_samples, samples if is_own else 0)
-        if samples * attempts > most:
+        samples = chosen.samples * attempts
+        most = max(self._most_samples, chosen.samples if is_own else 0)
+        if samples > most:
             raise _refused(
-                f"{samples * attempts} samples are more than the {most} that this server allows in "
-                "one request"
+                f"{samples} samples are more than the {most} that this server allows in one request"
             )
         return chosen
+
+
+def _made(name: str) -> ChosenMethod:
+    method = make(name)
+    family, _ = split_name(name)
+    return ChosenMethod(name, method, family, models_of(method), count_samples(method))
 
 
 def _remember(kept: OrderedDict[str, T], key: str, find: Callable[[], T]) -> T:

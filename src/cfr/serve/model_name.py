@@ -54,7 +54,16 @@ def rename_model(body: bytes, name: str) -> bytes:
     for start, end in _model_values(body):
         pieces += (body[copied:start], written)
         copied = end
+    if not copied:
+        return _with_model(body, written)
     return b"".join((*pieces, body[copied:]))
+
+
+def _with_model(body: bytes, written: bytes) -> bytes:
+    """Add the name where there is none."""
+    before, brace, after = body.partition(b"{")
+    comma = b"" if after.lstrip().startswith(b"}") else b","
+    return b"".join((before, brace, b'"model":', written, comma, after))
 
 
 def _model_values(body: bytes) -> Iterator[tuple[int, int]]:

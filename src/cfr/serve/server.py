@@ -14,6 +14,7 @@ from typing import Final
 from aiohttp import web
 
 from cfr.engine.automatic import AUTO, choose_method
+from cfr.engine.collector import collecting_rarely
 from cfr.engine.error import EngineError
 from cfr.engine.resolve import ModelRef
 from cfr.error import InputError
@@ -62,6 +63,7 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
     methods = MethodChoice(settings.methods, settings.most_samples)
     methods.check()
     with ExitStack() as stack:
+        stack.enter_context(collecting_rarely())
         listening = stack.enter_context(_listening(settings))
         traffic = None
         if serving.store:

@@ -13,7 +13,7 @@ from contextlib import (
     nullcontext,
 )
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from cfr.engine.dispatch import Dispatch, refs_beside
 from cfr.engine.endpoint import Endpoint
@@ -28,7 +28,6 @@ from cfr.engine.pull import NO_PROGRESS, Progress
 from cfr.engine.resolve import ModelRef, resolve, runs_here
 from cfr.engine.retry import Retry
 from cfr.engine.transport import Bounds, Transport
-from cfr.method.method import Method, models_of
 from cfr.problem import Json
 from cfr.serve.request_engine import CallDone, RequestDecoding, RequestEngine
 
@@ -87,7 +86,7 @@ class Upstream:
         self._others = others or {}
         self._named = transport.endpoint.model
         self._engines: OrderedDict[str, OpenAI] = OrderedDict()
-        self._prices: OrderedDict[str, PriceList] = OrderedDict()
+        self._prices: OrderedDict[tuple[str, ...], PriceList] = OrderedDict()
         self._listed: tuple[float, list[dict[str, Json]]] = (-_FRESH, [])
         self._turn = asyncio.Lock()
         self.limiter = Limiter(
@@ -125,7 +124,7 @@ class Upstream:
                 return known
             try:
                 async with asyncio.timeout(_LISTING):
-                    known = await self.engine("").models()
+                    known = await self.engine("").models() or known
             except (EngineError, TimeoutError) as error:
                 if not known:
                     raise _unlisted(self.endpoint, error) from None
@@ -157,23 +156,23 @@ class Upstream:
         return self._engines[name]
 
     def engine_for(
-        self, name: str, method: Method, decoding: RequestDecoding, done: CallDone
+        self, name: str, others: Sequence[str], decoding: RequestDecoding, done: CallDone
     ) -> Engine:
         """Make the engine of one request: the model's, with others beside it that it may ask."""
-        main = Limited(RequestEngine(self.engine(name), decoding, done), self.limiter)
-        if not (needed := models_of(method)):
+        main: Engine = Limited(RequestEngine(self.engine(name), decoding, done), self.limiter)
+        if not others:
             return main
-        others = {
+        beside: dict[str, Engine] = {
             one: RequestEngine(self._others.get(one) or self.engine(one), decoding, done)
-            for one in needed
+            for one in others
         }
-        return Dispatch[Any](main, others)
+        return Dispatch(main, beside)
 
-    def prices(self, name: str, method: Method) -> PriceList:
+    def prices(self, name: str, others: Sequence[str]) -> PriceList:
         """Look up what a model costs, and those beside it."""
-        key = " ".join((name, *models_of(method)))
+        key = (name, *others)
         if key not in self._prices:
-            self._prices[key] = price_list(name, models_of(method))
+            self._prices[key] = price_list(name, others)
         while len(self._prices) > _KEPT:
             self._prices.popitem(last=False)
         return self._prices[key]

@@ -1,0 +1,106 @@
+from pathlib import Path
+
+import pytest
+from loopback import Endpoint as Server
+from loopback import completion
+
+from cfr.engine.dispatch import Dispatch
+from cfr.engine.error import ModelNotFound, Rejected, Unreachable
+from cfr.engine.resolve import ModelRef
+from cfr.protocol import Call, Completion
+from cfr.serve import upstream as module
+from cfr.serve.chat_request import ChatRequest
+from cfr.serve.request_engine import request_decoding
+from cfr.serve.upstream import UpstreamOptions, opened_upstream
+
+CALL = Call.user("What is 2 + 2?", stage="direct", max_tokens=99)
+OPTIONS = UpstreamOptions()
+ASKED = request_decoding(ChatRequest("?"))
+
+
+def ignore(call: Call, completion: Completion, seconds: float) -> None:
+    """Hear of a call and do nothing."""
+
+
+async def test_an_endpoint_that_is_away_can_be_opened() -> None:
+    async with opened_upstream(ModelRef("m", "http://127.0.0.1:9/v1"), OPTIONS) as upstream:
+        assert await upstream.find("") == "m"
+        assert await upstream.models() == [{"id": "m", "object": "model", "owned_by": "upstream"}]
+        assert upstream.shown == "m at http://127.0.0.1:9/v1"
+    async with opened_upstream(ModelRef(None, "http://127.0.0.1:9/v1"), OPTIONS) as upstream:
+        with pytest.raises(Unreachable):
+            await upstream.models()
+
+
+async def test_an_address_that_is_none_is_refused_at_once() -> None:
+    with pytest.raises(Rejected):
+        async with opened_upstream(ModelRef("m", "nowhere"), OPTIONS):
+            pass
+
+
+async def test_the_endpoint_lists_its_models_and_is_not_asked_all_the_time(
+    endpoint: Server,
+) -> None:
+    endpoint.served = [{"id": "one", "owned_by": "me"}, {"id": "two"}]
+    async with opened_upstream(ModelRef(None, endpoint.url), OPTIONS) as upstream:
+        for _ in range(3):
+            assert await upstream.models() == endpoint.served
+        assert len(endpoint.headers) == 1
+        with pytest.raises(ModelNotFound, match="METHOD@MODEL"):
+            await upstream.find("")
+        assert await upstream.find("any-other") == "any-other"
+
+
+async def test_what_it_listed_last_holds_while_it_is_away(
+    endpoint: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_FRESH", 0.0)
+    async with opened_upstream(ModelRef(None, endpoint.url), OPTIONS) as upstream:
+        assert await upstream.find("") == "test-model"
+        endpoint.served = "nonsense"  # pyright: ignore[reportAttributeAccessIssue]
+        assert await upstream.find("") == "test-model"
+
+
+async def test_each_model_has_its_engine_over_the_same_connections(
+    endpoint: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_KEPT", 2)
+    async with opened_upstream(ModelRef("m", endpoint.url, context=5_000), OPTIONS) as upstream:
+        first = upstream.engine("m")
+        assert upstream.engine("m") is first
+        assert (first.context, upstream.engine("other").context) == (5_000, None)
+        for name in ("a", "b"):
+            await upstream.engine(name).complete(CALL)
+            upstream.prices(name, ())
+        assert upstream.engine("m") is not first  # names that are made up push others out
+        assert [sent["model"] for sent in endpoint.requests] == ["a", "b"]
+
+
+async def test_a_method_with_another_model_beside_it(endpoint: Server) -> None:
+    endpoint.script(completion("4"))
+    ref = ModelRef("m", endpoint.url)
+    async with opened_upstream(ref, OPTIONS, ["beside"]) as upstream:
+        engine = upstream.engine_for("m", ("beside",), ASKED, ignore)
+        assert isinstance(engine, Dispatch)
+        await engine.complete(CALL)
+        beside = Call.user("?", stage="stage1", max_tokens=9, model="beside")
+        await engine.complete(beside)
+        assert [sent["model"] for sent in endpoint.requests] == ["m", "beside"]
+        assert not upstream.prices("m", ("beside",)).has_prices
+
+
+async def test_a_pace_holds_for_all(endpoint: Server) -> None:
+    options = UpstreamOptions(requests_per_minute=6_000)
+    async with opened_upstream(ModelRef("m", endpoint.url), options) as upstream:
+        engine = upstream.engine_for("m", (), ASKED, ignore)
+        for _ in range(3):
+            await engine.complete(CALL)
+        assert len(endpoint.requests) == 3
+
+
+async def test_a_model_that_runs_here_has_one_name_and_local(pulled: list[str]) -> None:
+    with pytest.raises(Exception, match="gguf"):
+        async with opened_upstream(ModelRef(), OPTIONS):
+            pass
+    assert pulled
+    assert not Path("/models").exists()

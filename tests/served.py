@@ -1,0 +1,119 @@
+"""A real server of ours on loopback, in the test's own event loop, in front of any endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+
+from cfr.engine.resolve import ModelRef
+from cfr.engine.transport import Bounds
+from cfr.serve.server import Serving, serve
+from cfr.serve.setting import ServeSettings
+from cfr.serve.upstream import UpstreamOptions
+
+__all__ = ["CUED", "PLAIN", "SPEC", "Served", "chat", "events", "served"]
+
+CUED = "Find the remainder when $3^5$ is divided by 7."
+PLAIN = "Compute $3^5$."
+SPEC = '{"raw_constraints": [{"id": "C1", "type": "modular", "description": "taken modulo 7"}]}'
+
+
+@dataclass
+class Served:
+    """A server that is running."""
+
+    port: int
+    stop: asyncio.Event
+    task: asyncio.Task[None]
+    log: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    notes: list[str] = field(default_factory=list[str])
+
+    @property
+    def root(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def url(self) -> str:
+        return f"{self.root}/v1"
+
+    async def logged(self, count: int) -> list[dict[str, Any]]:
+        """Wait until so many requests are over."""
+        while len(self.log) < count:
+            await asyncio.sleep(0.005)
+        return self.log
+
+
+@asynccontextmanager
+async def served(
+    base_url: str,
+    *,
+    model: str | None = "test-model",
+    key: str = "",
+    store: str | None = None,
+    options: UpstreamOptions | None = None,
+    **settings: Any,
+) -> AsyncGenerator[Served]:
+    """Start a server, and stop it afterwards."""
+    log: list[dict[str, Any]] = []
+    notes: list[str] = []
+    chosen: dict[str, Any] = {"port": 0, "grace": 2.0} | settings
+    serving = Serving(
+        ServeSettings(**chosen),
+        ModelRef(model, base_url, key=key),
+        options or UpstreamOptions(bounds=Bounds(silence=20)),
+        log.append,
+        notes.append,
+        store,
+    )
+    stop = asyncio.Event()
+    task = asyncio.create_task(serve(serving, stop))
+    while not notes and not task.done():
+        await asyncio.sleep(0.005)
+    if task.done():
+        task.result()
+    port = int(notes[0].split("http://")[1].split("/v1")[0].rpartition(":")[2])
+    try:
+        yield Served(port, stop, task, log, notes)
+    finally:
+        stop.set()
+        await task
+
+
+async def chat(
+    server: Served, model: str | None = "direct@", text: str = PLAIN, **fields: Any
+) -> tuple[int, Any]:
+    """Ask, and return the status and the body."""
+    body = {"messages": [{"role": "user", "content": text}], **fields}
+    if model is not None:
+        body["model"] = model
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(f"{server.url}/chat/completions", json=body) as reply,
+    ):
+        return reply.status, await reply.json()
+
+
+async def events(
+    server: Served, model: str = "direct@", text: str = PLAIN, **fields: Any
+) -> list[Any]:
+    """Ask for a stream, and return its events; comments as text."""
+    body = {"model": model, "stream": True, "messages": [{"role": "user", "content": text}]}
+    found: list[Any] = []
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(f"{server.url}/chat/completions", json=body | fields) as reply,
+    ):
+        assert reply.status == 200, await reply.text()
+        async for line in reply.content:
+            told = line.decode().strip()
+            if told.startswith("data: {"):
+                found.append(json.loads(told[6:]))
+            elif told:
+                found.append(told)
+    return found
