@@ -12,11 +12,15 @@ from cfr.analysis.table.table import group_spans
 from cfr.file.printable import printable
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
     from cfr.analysis.figure.figure import Figure
     from cfr.analysis.report.report import Report
 
-__all__ = ["report_html"]
+__all__ = ["page_environment", "report_html"]
 
+_PACKAGE: Final = "cfr.analysis.report.page"
 _LONGEST: Final = 20
 """Rows of a table that is shown at once; a longer one is folded."""
 
@@ -27,39 +31,68 @@ _NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 
 def report_html(report: Report) -> str:
     """Write a report as a page; whatever comes from a model or a file is escaped."""
-    require("jinja2", "latex2mathml")
-    import jinja2
+    environment = page_environment()
     from markupsafe import Markup
 
     from cfr.analysis.report.formula import STYLE
-    from cfr.analysis.report.mathematics import to_html as maths
 
-    def shown(value: object) -> object:
-        if not isinstance(value, str) or isinstance(value, Markup):
-            return value
-        return printable(value)
+    style = Markup(_read(_PACKAGE, "style.css") + STYLE)  # noqa: S704
+    return environment.get_template("report.html").render(report=report, style=style)
 
-    def inline(figure: Figure) -> Markup:
-        return Markup(figure.svg)  # noqa: S704 - drawn by matplotlib, which escapes what it writes
 
-    def unbroken(text: str) -> str:
-        """Keep an interval on one line, and a p-value."""
-        text = _INTERVAL.sub(rf"\1,{_NO_BREAK}", text)
-        return text.replace("(p = ", f"(p{_NO_BREAK}={_NO_BREAK}")
+def page_environment(*packages: str) -> Environment:
+    """Make what fills templates, which are looked for in packages and among the shared parts.
 
-    folder = files("cfr.analysis.report.page")
+    Whatever a template shows is escaped; only formulas and figures are HTML already, made from
+    text that was.
+    """
+    require("jinja2", "latex2mathml")
+    import jinja2
+
+    from cfr.analysis.report.mathematics import to_html
+
+    def load(name: str) -> str | None:
+        for package in (*packages, _PACKAGE):
+            if files(package).joinpath(name).is_file():
+                return _read(package, name)
+        return None
+
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, finalize=shown
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_shown,
+        loader=jinja2.FunctionLoader(load),
     )
-    template = environment.from_string(folder.joinpath("report.html").read_text(encoding="utf-8"))
-    values: dict[str, Any] = {
-        "report": report,
-        "style": Markup(folder.joinpath("style.css").read_text(encoding="utf-8") + STYLE),  # noqa: S704
+    shared: dict[str, Any] = {
         "groups": group_spans,
         "several": several,
         "longest": _LONGEST,
-        "maths": maths,
-        "inline": inline,
-        "unbroken": unbroken,
+        "maths": to_html,
+        "inline": _inline,
+        "unbroken": _unbroken,
     }
-    return template.render(values)
+    environment.globals.update(shared)
+    return environment
+
+
+def _read(package: str, name: str) -> str:
+    return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def _shown(value: object) -> object:
+    """Show control characters instead of obeying them."""
+    if not isinstance(value, str) or hasattr(value, "__html__"):
+        return value
+    return printable(value)
+
+
+def _inline(figure: Figure) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(figure.svg)  # noqa: S704 - drawn by matplotlib, which escapes what it writes
+
+
+def _unbroken(text: str) -> str:
+    """Keep an interval on one line, and a p-value."""
+    text = _INTERVAL.sub(rf"\1,{_NO_BREAK}", text)
+    return text.replace("(p = ", f"(p{_NO_BREAK}={_NO_BREAK}")
