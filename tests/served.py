@@ -96,7 +96,7 @@ async def chat(
         aiohttp.ClientSession() as session,
         session.post(f"{server.url}/chat/completions", json=body) as reply,
     ):
-        return reply.status, await reply.json()
+        return reply.status, await reply.json(content_type=None)
 
 
 async def events(

@@ -33,7 +33,11 @@ def access_line(request: web.Request, served: Served, status: int) -> dict[str, 
         "output_tokens": usage.output if usage else None,
         "error": served.error,
     }
-    return {name: value for name, value in told.items() if value not in (None, "", False)}
+    return {name: value for name, value in told.items() if _is_told(value)}
+
+
+def _is_told(value: Json) -> bool:
+    return value is not None and value is not False and value != ""
 
 
 def describe_access(line: dict[str, Json]) -> str:

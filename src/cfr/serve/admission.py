@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from cfr.serve.error_reply import RequestError
-from cfr.serve.service import Served
+from cfr.serve.service import Served, stopped
 
 __all__ = ["Admission"]
 
@@ -37,7 +37,8 @@ class Admission:
     async def place(self, served: Served) -> AsyncGenerator[None]:
         """Hold a place for a request, and end it when its time is over; waiting counts."""
         if self._stopping is not None:
-            raise _stopped()
+            raise stopped()
+        served.seconds = self._seconds
         try:
             async with asyncio.timeout(self._seconds) as served.deadline:
                 self._under_way.add(served)
@@ -47,9 +48,9 @@ class Admission:
                 finally:
                     self._leave()
         except TimeoutError:
-            if not served.deadline or not served.deadline.expired():
-                raise
-            raise _stopped() if served.stopping else _too_long(self._seconds) from None
+            if overdue := served.overdue:
+                raise overdue from None
+            raise
         finally:
             self._under_way.discard(served)
 
@@ -103,13 +104,3 @@ class Admission:
 
     def _tell(self) -> None:
         self._moved(self._places, len(self._queue))
-
-
-def _stopped() -> RequestError:
-    return RequestError("the server is being stopped", 503, code="stopping", retry_after=1)
-
-
-def _too_long(seconds: float) -> RequestError:
-    return RequestError(
-        f"the request was not done after {seconds:g} s", 504, code="request_timeout"
-    )

@@ -20,6 +20,8 @@ from cfr.serve.work import describe_start
 __all__ = ["answer_in_stream", "answer_whole"]
 
 _COMMENT: Final = b": still at work\n\n"
+_FAREWELL: Final = 1.0
+"""Seconds that a client has to hear what went wrong."""
 _EVENTS: Final = {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-cache",
@@ -45,10 +47,11 @@ async def answer_in_stream(request: web.Request, question: Question) -> web.Stre
         while not outbox.is_drained:
             await stream.send(await outbox.take(question.services.settings.silence))
         answers = await work
-    except Exception as error:
-        if not stream.is_begun:  # it can still be a status
+    except (Exception, asyncio.CancelledError) as error:
+        told = question.served.overdue if isinstance(error, asyncio.CancelledError) else error
+        if told is None or not stream.is_begun:  # nobody is there, or it can still be a status
             raise
-        await stream.fail(describe_error(error))
+        await stream.fail(describe_error(told))
     else:
         question.served.usage = _used(answers)
         await stream.end(question.served.usage)
@@ -125,10 +128,15 @@ class _EventStream:
         await self.response.write_eof()
 
     async def fail(self, error: ErrorReply) -> None:
-        """Send what went wrong."""
+        """Send what went wrong, unless the client takes nothing any more."""
         self._served.error = error.message
-        await self._write(error.event())
-        await self.response.write_eof()
+        try:
+            async with asyncio.timeout(_FAREWELL):
+                await self._write(error.event())
+                await self.response.write_eof()
+        except (TimeoutError, ConnectionError):
+            if self._request.transport:
+                self._request.transport.abort()
 
     def _event(self, words: Words) -> bytes:
         if words.ended:

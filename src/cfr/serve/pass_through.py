@@ -38,12 +38,14 @@ async def pass_through(
         if not 200 <= reply.status < 300:
             return await _refusal(upstream.transport, reply, headers)
         most = upstream.transport.bounds.reply_bytes
-        length = reply.content_length
+        # Of a reply that is compressed nobody knows the length.
+        length = None if "Content-Encoding" in reply.headers else reply.content_length
         if length is not None and length > most:
             raise _too_large(most)
         if length is not None and length <= _SMALL:
             return web.Response(status=reply.status, body=await reply.read(), headers=headers)
         response = web.StreamResponse(status=reply.status, headers=headers)
+        response.content_length = length
         served.stream = True
         await _copy(request, reply, response, most, served)
         return response

@@ -137,12 +137,13 @@ async def _introduce(serving: Serving, upstream: Upstream, listening: socket.soc
     """Say where the server is, what it does, and whether the endpoint can be asked now."""
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    first, *_ = serving.settings.methods
     name = upstream.endpoint.model
-    means = f" ({choose_method(name).method})" if first == AUTO and name else ""
+    methods = [
+        f"{AUTO} ({choose_method(name).method})" if method == AUTO and name else method
+        for method in serving.settings.methods
+    ]
     serving.note(
-        f"serving http://{shown}:{port}/v1 with {', '.join(serving.settings.methods)}{means} in "
-        f"front of {upstream.shown}"
+        f"serving http://{shown}:{port}/v1 with {', '.join(methods)} in front of {upstream.shown}"
     )
     if serving.store:
         serving.note(f"every answer is kept in {serving.store}")

@@ -13,12 +13,13 @@ from aiohttp import web
 from cfr.evaluation.traffic import Traffic
 from cfr.problem import Json
 from cfr.protocol import Usage
+from cfr.serve.error_reply import RequestError
 from cfr.serve.method_choice import MethodChoice
 from cfr.serve.metric import Metrics
 from cfr.serve.setting import ServeSettings
 from cfr.serve.upstream import Upstream
 
-__all__ = ["SERVED", "SERVICES", "Log", "Served", "Services"]
+__all__ = ["SERVED", "SERVICES", "Log", "Served", "Services", "stopped"]
 
 Log: TypeAlias = Callable[[dict[str, Json]], None]
 """What is told of each request once it is over."""
@@ -54,7 +55,10 @@ class Served:
     usage: Usage | None = None
     error: str = ""
     deadline: asyncio.Timeout | None = None
+    seconds: float = 0.0
+    """How long it may take."""
     stopping: bool = False
+    """Whether its time was cut short because the server is being stopped."""
 
     def spoke(self) -> None:
         """Note that the first word is there."""
@@ -62,11 +66,24 @@ class Served:
             self.first = time.monotonic() - self.began
 
     @property
+    def overdue(self) -> RequestError | None:
+        """What a client is told whose request takes too long; None while it has time."""
+        if self.deadline is None or not self.deadline.expired():
+            return None
+        if self.stopping:
+            return stopped()
+        said = f"the request was not done after {self.seconds:g} s"
+        return RequestError(said, 504, code="request_timeout")
+
+    @property
     def why_cancelled(self) -> str:
         """Why its handler was cancelled."""
-        if self.deadline is None or not self.deadline.expired():
-            return "the client went away"
-        return "the server was stopped" if self.stopping else "the time of the request was over"
+        return str(self.overdue or "the client went away")
+
+
+def stopped() -> RequestError:
+    """Make the error for a request to a server that is being stopped."""
+    return RequestError("the server is being stopped", 503, code="stopping", retry_after=1)
 
 
 SERVICES: Final = web.AppKey("services", Services)

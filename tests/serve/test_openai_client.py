@@ -1,0 +1,191 @@
+"""OpenAI's own client against our server: what works there works anywhere."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import openai
+import pytest
+from loopback import Endpoint as Server
+from loopback import Reply, completion, cut_stream, failure, stream
+from openai.types.chat import ChatCompletionUserMessageParam
+from served import CUED, SPEC, Served, served
+
+ASKED: list[ChatCompletionUserMessageParam] = [{"role": "user", "content": CUED}]
+TOKEN = "a-token-of-ours"  # noqa: S105
+
+
+@asynccontextmanager
+async def clients(
+    endpoint: Server, key: str = "none", **settings: Any
+) -> AsyncGenerator[tuple[openai.AsyncOpenAI, Served]]:
+    async with served(endpoint.url, **settings) as server:
+        client = openai.AsyncOpenAI(base_url=server.url, api_key=key, max_retries=0)
+        async with client:
+            yield client, server
+
+
+async def test_models(endpoint: Server) -> None:
+    async with clients(endpoint, model=None) as (client, _):
+        assert [model.id async for model in client.models.list()] == [
+            "auto@test-model",
+            "test-model",
+        ]
+        assert (await client.models.retrieve("auto@test-model")).owned_by == "constraint-first"
+        with pytest.raises(openai.NotFoundError):
+            await client.models.retrieve("none")
+
+
+async def test_a_whole_completion(endpoint: Server) -> None:
+    endpoint.script(completion(SPEC), completion(r"So \boxed{5}."))
+    async with clients(endpoint) as (client, _):
+        got = await client.chat.completions.create(model="routed-cfr@test-model", messages=ASKED)
+    choice = got.choices[0]
+    assert (choice.message.content, choice.finish_reason) == (r"So \boxed{5}.", "stop")
+    assert choice.message.role == "assistant"
+    assert "taken modulo 7" in getattr(choice.message, "reasoning_content", "")
+    assert got.usage
+    assert got.usage.total_tokens == 36
+    extra = got.model_extra or {}
+    assert extra["cfr"]["answer"] == "5"
+
+
+async def test_a_stream(endpoint: Server) -> None:
+    endpoint.script(completion(SPEC), stream("So ", r"\boxed{5}."))
+    async with clients(endpoint) as (client, _):
+        streaming = await client.chat.completions.create(
+            model="routed-cfr@test-model",
+            messages=ASKED,
+            stream=True,
+            stream_options={"include_usage": True},
+        )
+        chunks = [chunk async for chunk in streaming]
+    deltas = [choice.delta for chunk in chunks for choice in chunk.choices]
+    assert deltas[0].role == "assistant"
+    assert [delta.content for delta in deltas if delta.content] == ["So ", r"\boxed{5}."]
+    thoughts = "".join(getattr(delta, "reasoning_content", None) or "" for delta in deltas)
+    assert "taken modulo 7" in thoughts
+    assert chunks[-2].choices[0].finish_reason == "stop"
+    assert chunks[-1].usage
+    assert chunks[-1].usage.completion_tokens == 7 + 2
+
+
+async def test_the_helper_that_puts_a_stream_together(endpoint: Server) -> None:
+    endpoint.script(stream("So ", r"\boxed{5}."))
+    async with (
+        clients(endpoint) as (client, _),
+        client.chat.completions.stream(model="direct@", messages=ASKED) as streaming,
+    ):
+        final = await streaming.get_final_completion()
+    assert final.choices[0].message.content == r"So \boxed{5}."
+
+
+async def test_three_at_once(endpoint: Server) -> None:
+    async with clients(endpoint) as (client, _):
+        got = await client.chat.completions.create(model="direct@", messages=ASKED, n=3)
+        assert [choice.index for choice in got.choices] == [0, 1, 2]
+        assert got.usage
+        assert got.usage.completion_tokens == 21
+        streaming = await client.chat.completions.create(
+            model="direct@", messages=ASKED, n=3, stream=True
+        )
+        said = {0: "", 1: "", 2: ""}
+        async for chunk in streaming:
+            for choice in chunk.choices:
+                said[choice.index] += choice.delta.content or ""
+    assert set(said.values()) == {r"the answer is \boxed{4}"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (failure(400, "no"), openai.BadRequestError),
+        (failure(404, "no"), openai.NotFoundError),
+        (failure(422, "no"), openai.UnprocessableEntityError),
+        (failure(429, "no", Retry_After="60"), openai.RateLimitError),
+        (failure(500, "no"), openai.InternalServerError),
+        (failure(401, "no"), openai.InternalServerError),
+    ],
+)
+@pytest.mark.parametrize("streams", [True, False])
+async def test_errors_are_the_clients_own(
+    endpoint: Server, reply: Reply, kind: type[openai.APIStatusError], *, streams: bool
+) -> None:
+    endpoint.script(reply)
+    async with clients(endpoint) as (client, _):
+        with pytest.raises(kind) as error:
+            await client.chat.completions.create(model="direct@", messages=ASKED, stream=streams)
+    assert "HTTP" in error.value.message
+
+
+async def test_mistakes_of_the_client(endpoint: Server) -> None:
+    async with clients(endpoint, token=TOKEN) as (client, _):
+        with pytest.raises(openai.AuthenticationError):
+            await client.models.list()
+    async with clients(endpoint, key=TOKEN, token=TOKEN) as (client, _):
+        with pytest.raises(openai.BadRequestError) as error:
+            await client.chat.completions.create(model="direct@", messages=ASKED, temperature=9)
+        assert error.value.param == "temperature"
+        with pytest.raises(openai.NotFoundError) as unknown:
+            await client.chat.completions.create(model="cfr(reply=song)@", messages=ASKED)
+        assert unknown.value.code == "model_not_found"
+
+
+async def test_the_client_waits_as_long_as_the_endpoint_asks(endpoint: Server) -> None:
+    endpoint.script(failure(429, "no", Retry_After="3"), completion(r"\boxed{5}"))
+    async with served(endpoint.url) as server:
+        async with openai.AsyncOpenAI(base_url=server.url, api_key="x", max_retries=1) as client:
+            got = await client.chat.completions.create(model="direct@", messages=ASKED)
+        assert got.choices[0].message.content == r"\boxed{5}"
+        assert [line["status"] for line in server.log] == [429, 200]
+
+
+async def test_a_stream_that_breaks_is_an_error_and_no_answer(endpoint: Server) -> None:
+    endpoint.script(cut_stream("So "))
+    async with clients(endpoint) as (client, _):
+        streaming = await client.chat.completions.create(
+            model="direct@", messages=ASKED, stream=True
+        )
+        with pytest.raises(openai.APIError):
+            async for _ in streaming:
+                pass
+
+
+@pytest.mark.parametrize("streams", [True, False])
+async def test_a_client_that_goes_away_ends_the_call_upstream(
+    endpoint: Server, *, streams: bool
+) -> None:
+    begun = stream("So ").chunks or ()
+    endpoint.script(Reply(chunks=begun[:2] if streams else (), endless=b": wait\n\n"))
+    async with clients(endpoint) as (client, server):
+        asking = asyncio.create_task(
+            client.chat.completions.create(model="direct@", messages=ASKED, stream=streams)
+        )
+        if streams:
+            streaming: Any = await asking
+            await anext(aiter(streaming))
+            await streaming.close()
+        else:
+            while not endpoint.requests:
+                await asyncio.sleep(0.01)
+            asking.cancel()
+        assert await asyncio.to_thread(endpoint.left.wait, 10)
+        (line,) = await server.logged(1)
+        assert (line["status"], line["error"]) == (499, "the client went away")
+
+
+async def test_tools_pass_through_to_the_model(endpoint: Server) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "add", "arguments": "{}"}}
+    reply = completion(None, "tool_calls", tool_calls=[call])
+    reply.headers["Content-Type"] = "application/json"
+    endpoint.script(reply)
+    async with clients(endpoint) as (client, _):
+        got = await client.chat.completions.create(
+            model="auto@test-model",
+            messages=ASKED,
+            tools=[{"type": "function", "function": {"name": "add", "parameters": {}}}],
+        )
+    assert got.choices[0].message.tool_calls
+    assert endpoint.requests[0]["model"] == "test-model"
+    assert "temperature" not in endpoint.requests[0]  # nothing was added

@@ -1,0 +1,157 @@
+"""What passes through: every byte of the request and of the reply, as they come."""
+
+import asyncio
+import json
+from typing import Any
+
+import aiohttp
+import pytest
+from loopback import Endpoint as Server
+from loopback import Reply, completion, failure, gzip_bomb, large
+from served import Served, served
+
+from cfr.engine.transport import Bounds
+from cfr.serve.upstream import UpstreamOptions
+
+ODD = (
+    b'{ "model" : "own-model" , "big": 123456789012345678901234567890, "e": 1E5, "twice": 1,'
+    b' "twice": 2, "messages": [{"role": "user", "content": "\\u00e4\\ud83d\\ude00"}], "x": [ ] }'
+)
+
+
+async def post(server: Served, body: bytes, **headers: str) -> tuple[int, bytes, Any]:
+    async with (
+        aiohttp.ClientSession(headers=headers) as session,
+        session.post(f"{server.url}/chat/completions", data=body) as reply,
+    ):
+        return reply.status, await reply.read(), reply.headers
+
+
+class Raw:
+    """An endpoint that keeps the bytes it is sent and answers with given ones."""
+
+    def __init__(self, answer: bytes) -> None:
+        self.answer = answer
+        self.head = b""
+        self.body = b""
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.head = await reader.readuntil(b"\r\n\r\n")
+        length = int(self.head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+        self.body = await reader.readexactly(length)
+        writer.write(self.answer)
+        await writer.drain()
+        writer.close()
+
+
+async def through(raw: Raw, body: bytes, **headers: str) -> tuple[int, bytes, Any]:
+    listening = await asyncio.start_server(raw.serve, "127.0.0.1", 0)
+    async with listening:
+        port = listening.sockets[0].getsockname()[1]
+        key = "sk-upstream-key-1234"
+        async with served(f"http://127.0.0.1:{port}/v1", key=key) as server:
+            return await post(server, body, **headers)
+
+
+REPLY = b'{"odd": 1.50, "odd": [ 1E5 ],  "text": "\\u00e4"}\n'
+
+
+async def test_a_request_and_its_reply_are_the_same_bytes() -> None:
+    raw = Raw(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
+        b"X-Request-Id: r1\r\nx-ratelimit-remaining-tokens: 5\r\nSet-Cookie: a=b\r\n"
+        b"Server: theirs\r\n\r\n%b" % (len(REPLY), REPLY)
+    )
+    status, body, headers = await through(raw, ODD, Authorization="Bearer clients-own")
+    assert (raw.body, body, status) == (ODD, REPLY, 200)
+    assert (headers["X-Request-Id"], headers["X-RateLimit-Remaining-Tokens"]) == ("r1", "5")
+    assert headers["Server"] == "cfr"
+    assert "Set-Cookie" not in headers
+    assert b"Bearer sk-upstream-key-1234" in raw.head
+    assert b"clients-own" not in raw.head
+
+
+async def test_only_the_name_changes_where_a_method_cannot_answer() -> None:
+    raw = Raw(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(REPLY), REPLY))
+    body = b'{"model": "routed-cfr@own-model", "tools": [{"type": "function"}], "n": 1.0}'
+    await through(raw, body)
+    assert raw.body == body.replace(b"routed-cfr@own-model", b"own-model")
+
+
+async def test_a_stream_is_passed_on_piece_by_piece(endpoint: Server) -> None:
+    pieces = [b"data: {\n", b": odd comment\r\n\r", b"\ndata: [DONE]\n\n"]
+    endpoint.script(Reply(chunks=[*pieces]))
+    async with served(endpoint.url) as server, aiohttp.ClientSession() as session:
+        async with session.post(f"{server.url}/chat/completions", data=ODD) as reply:
+            first = await reply.content.readany()
+            assert first in (pieces[0], pieces[0] + pieces[1])  # and not the whole
+            assert first + await reply.read() == b"".join(pieces)
+            assert reply.headers["Content-Type"] == "text/event-stream"
+        await server.logged(1)
+        assert server.log[0]["first_word_seconds"] >= 0
+        assert server.log[0]["stream"] is True
+
+
+@pytest.mark.parametrize("status", [400, 404, 429, 500, 503])
+async def test_an_error_is_the_endpoints_own(endpoint: Server, status: int) -> None:
+    endpoint.script(failure(status, "says the endpoint", Retry_After="7"))
+    async with served(endpoint.url) as server:
+        found, body, headers = await post(server, ODD)
+    assert found == status
+    assert body == str(failure(status, "says the endpoint").body).encode()
+    assert headers["Retry-After"] == "7"
+    assert len(endpoint.requests) == 1  # whoever asks decides whether to ask again
+
+
+async def test_an_error_that_repeats_the_key_is_told_without_it(endpoint: Server) -> None:
+    key = "sk-very-secret-key-0123456789"
+    endpoint.script(failure(401, f"Incorrect API key provided: {key}.", Retry_After="3"))
+    async with served(endpoint.url, key=key) as server:
+        status, body, headers = await post(server, ODD)
+    assert status == 401
+    assert b"[key]" in body
+    assert b"very-secret" not in body
+    assert headers["Retry-After"] == "3"
+    assert json.loads(body)["error"]["type"] == "authentication_error"
+
+
+async def test_an_endpoint_that_is_away(endpoint: Server) -> None:
+    async with served("http://127.0.0.1:9/v1") as server:
+        status, body, _ = await post(server, ODD)
+        assert (status, json.loads(body)["error"]["code"]) == (502, "upstream_failed")
+        assert "requests are tried all the same" in server.notes[1]
+
+
+async def test_a_stream_that_is_cut_is_cut_for_the_client_too(endpoint: Server) -> None:
+    endpoint.script(Reply(chunks=["data: {}\n\n"] * 3, cut=True), completion("4"))
+    async with served(endpoint.url) as server:
+        with pytest.raises(aiohttp.ClientPayloadError):
+            await post(server, ODD)
+        (line,) = await server.logged(1)
+        assert "cut" in line["error"]
+        assert (await post(server, ODD))[0] == 200
+
+
+async def test_a_reply_is_passed_on_only_so_far(endpoint: Server) -> None:
+    options = UpstreamOptions(bounds=Bounds(silence=20, reply_bytes=2_000_000))
+    async with served(endpoint.url, options=options) as server:
+        endpoint.script(large(1))
+        assert (await post(server, ODD))[0] == 200
+        endpoint.script(large(3))
+        with pytest.raises(aiohttp.ClientPayloadError):
+            await post(server, ODD)
+        endpoint.script(Reply(body=b"a" * 3_000_000))
+        status, body, _ = await post(server, ODD)
+        assert (status, b"larger than 2 MB" in body) == (502, True)
+        endpoint.script(gzip_bomb(30))
+        with pytest.raises(aiohttp.ClientPayloadError):
+            await post(server, ODD)
+
+
+async def test_a_pace_holds_for_what_passes_through(endpoint: Server) -> None:
+    options = UpstreamOptions(requests_per_minute=600)
+    async with served(endpoint.url, options=options) as server:
+        began = asyncio.get_running_loop().time()
+        for _ in range(3):
+            await post(server, ODD)
+        assert asyncio.get_running_loop().time() - began >= 0.2

@@ -1,0 +1,125 @@
+"""A server from its start to its end."""
+
+import asyncio
+import socket
+from typing import Any
+
+import aiohttp
+import pytest
+from loopback import Endpoint as Server
+from loopback import Reply, completion, stream
+from served import PLAIN, chat, events, served
+
+from cfr.engine.error import EngineError
+from cfr.error import InputError
+from cfr.method.registry import MethodError
+
+
+async def test_it_says_where_it_is_what_it_does_and_for_whom(endpoint: Server) -> None:
+    async with served(endpoint.url, methods=("auto", "direct")) as server:
+        (line, *_) = server.notes
+        with_what = "auto (routed-cfr), direct"
+        assert (
+            line
+            == f"serving {server.url} with {with_what} in front of test-model at {endpoint.url}"
+        )
+    async with served(endpoint.url, model=None) as server:
+        assert server.notes[0].endswith(f"with auto in front of its models at {endpoint.url}")
+
+
+async def test_an_endpoint_that_is_away_is_named_and_no_reason_not_to_start() -> None:
+    async with served("http://127.0.0.1:9/v1") as server:
+        while len(server.notes) < 2:
+            await asyncio.sleep(0.01)
+        assert "cannot be reached" in server.notes[1]
+        assert "requests are tried all the same" in server.notes[1]
+        assert (await chat(server))[0] == 502
+
+
+async def test_a_port_that_is_taken_is_said_before_anything_else(pulled: list[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(InputError, match=f"--port {port}: taken already on 127.0.0.1"):
+            async with served("", model=None, port=port):
+                pass
+    assert pulled == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "words"),
+    [
+        ({"methods": ("dirct",)}, MethodError, "did you mean 'direct'"),
+        ({"host": "nowhere.invalid", "token": "x"}, InputError, "no address of this machine"),
+        ({"host": "192.0.2.1", "token": "x"}, InputError, "cannot listen there"),
+        ({"host": "0.0.0.0"}, InputError, "CFR_TOKEN"),  # noqa: S104
+    ],
+)
+async def test_what_cannot_be_served_is_said_in_a_line(
+    endpoint: Server, settings: dict[str, Any], kind: type[Exception], words: str
+) -> None:
+    with pytest.raises(kind, match=words):
+        async with served(endpoint.url, **settings):
+            pass
+
+
+async def test_a_model_that_nobody_knows_is_said_at_the_start() -> None:
+    with pytest.raises(EngineError, match="not in the catalogue"):
+        async with served("", model="no-such-model"):
+            pass
+
+
+async def test_at_the_end_what_is_under_way_is_finished(endpoint: Server) -> None:
+    slow = completion(r"\boxed{243}")
+    slow.delay = 0.3
+    endpoint.script(slow)
+    async with served(endpoint.url, grace=20) as server:
+        whole = asyncio.create_task(chat(server))
+        streamed = asyncio.create_task(events(server))
+        while len(endpoint.requests) < 2:
+            await asyncio.sleep(0.01)
+        server.stop.set()
+        status, body = await whole
+        assert (status, body["cfr"]["answer"]) == (200, "243")
+        assert (await streamed)[-1] == "data: [DONE]"
+        await server.task
+        with pytest.raises(aiohttp.ClientConnectorError):
+            await chat(server)
+    assert "stopping: 2 request(s) have 20 s to finish" in server.notes
+
+
+async def test_the_grace_has_an_end_and_the_client_is_told(endpoint: Server) -> None:
+    pieces = stream("one ").chunks or ()
+    endpoint.respond = lambda body: (
+        Reply(chunks=pieces[:2], endless=b": wait\n\n") if body.get("stream") else Reply(delay=60)
+    )
+    async with served(endpoint.url, grace=0.2) as server:
+        whole = asyncio.create_task(chat(server))
+        streamed = asyncio.create_task(events(server))
+        while len(endpoint.requests) < 2:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        server.stop.set()
+        status, body = await whole
+        assert (status, body["error"]["code"]) == (503, "stopping")
+        found = await streamed
+        assert found[-1]["error"]["code"] == "stopping"
+        await server.task
+    assert await asyncio.to_thread(endpoint.left.wait, 10)
+    assert {line["status"] for line in server.log} == {200, 503}
+
+
+async def test_while_it_stops_health_says_so_to_those_who_are_still_connected(
+    endpoint: Server,
+) -> None:
+    slow = completion(r"\boxed{243}")
+    slow.delay = 0.3
+    endpoint.script(slow)
+    async with served(endpoint.url, grace=20) as server:
+        asking = asyncio.create_task(chat(server, text=PLAIN))
+        while not endpoint.requests:
+            await asyncio.sleep(0.01)
+        server.stop.set()
+        await asyncio.sleep(0.05)
+        with pytest.raises(aiohttp.ClientError):  # nobody new comes in
+            await chat(server)
+        assert (await asking)[0] == 200
