@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
+from aiohttp import web
 
 from cfr.engine.resolve import ModelRef
 from cfr.engine.transport import Bounds
@@ -57,6 +58,7 @@ async def served(
     key: str = "",
     store: str | None = None,
     options: UpstreamOptions | None = None,
+    install: Callable[[web.Application], None] | None = None,
     **settings: Any,
 ) -> AsyncGenerator[Served]:
     """Start a server, and stop it afterwards."""
@@ -70,6 +72,7 @@ async def served(
         log.append,
         notes.append,
         store,
+        install=install,
     )
     stop = asyncio.Event()
     task = asyncio.create_task(serve(serving, stop))

@@ -14,6 +14,8 @@ from cfr.cli.option import bound_options, decoding_options, grouped, model_optio
 from cfr.cli.output import print_json, print_note, print_text
 
 if TYPE_CHECKING:
+    from aiohttp.web import Application
+
     from cfr.engine.engine import Decoding
     from cfr.engine.resolve import ModelRef
     from cfr.engine.transport import Bounds
@@ -192,10 +194,21 @@ def command(
         _log(log),
         print_note,
         store,
+        install=_pages(),
         fetching=lambda: bytes_bar(ref.model or "model"),
     )
     with asyncio.Runner(loop_factory=_fast_loop()) as runner:
         runner.run(serve(serving))
+
+
+def _pages() -> Callable[[Application], None] | None:
+    """Find the pages, unless the libraries that they need are not installed."""
+    if find_spec("jinja2") is None or find_spec("latex2mathml") is None:
+        print_note("no pages, the API alone: pip install 'constraint-first[serve]' adds them")
+        return None
+    from cfr.serve.page.installation import install_pages
+
+    return install_pages
 
 
 def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:

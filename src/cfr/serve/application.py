@@ -22,11 +22,14 @@ from cfr.serve.error_reply import ErrorReply, describe_error
 from cfr.serve.guard import Guard, add_headers
 from cfr.serve.service import SERVED, SERVICES, Served, Services
 
-__all__ = ["ADMISSION", "make_application"]
+__all__ = ["ADMISSION", "ERROR_PAGE", "make_application"]
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
+ErrorPage: TypeAlias = Callable[[web.Request, ErrorReply], "web.Response | None"]
+"""Tells a person what is wrong; None where a program asked."""
 
 ADMISSION: Final = web.AppKey("admission", Admission)
+ERROR_PAGE: Final = web.AppKey[ErrorPage]("error_page")
 _AT_ONCE: Final = frozenset({"/health", "/metrics"})
 """Paths that wait for nobody: whoever watches a busy server must get an answer."""
 _CLIENT_GONE: Final = 499
@@ -105,7 +108,8 @@ def _failed(request: web.Request, served: Served, error: ErrorReply) -> web.Stre
     served.error = served.error or error.message
     if request.writer.output_size and request.transport:
         request.transport.abort()
-    return error.response()
+    page = request.app.get(ERROR_PAGE)
+    return (page(request, error) if page else None) or error.response()
 
 
 def _tell(services: Services, request: web.Request, served: Served, status: int) -> None:

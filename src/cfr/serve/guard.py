@@ -19,7 +19,7 @@ from cfr.serve.setting import ServeSettings, is_loopback
 
 __all__ = ["PUBLIC", "TOKEN_COOKIE", "Guard", "add_headers"]
 
-PUBLIC: Final = frozenset({"/health"})
+PUBLIC: Final = frozenset({"/health", "/login", "/static/page.css"})
 """Paths that need no token."""
 TOKEN_COOKIE: Final = "cfr-token"  # noqa: S105
 """Where a browser keeps the token that a person gave to a page of ours."""

@@ -53,6 +53,8 @@ class Serving:
     """Says something to the person who started it."""
     store: str | None = None
     tables: Sequence[web.RouteTableDef] = ()
+    install: Callable[[web.Application], None] | None = None
+    """Adds pages to the application."""
     fetching: Fetching = fetch_silently
 
 
@@ -118,6 +120,8 @@ async def _running(
     serving: Serving, services: Services, listening: socket.socket
 ) -> AsyncGenerator[web.AppRunner]:
     application = make_application(services, *serving.tables)
+    if serving.install:
+        serving.install(application)
     runner = web.AppRunner(
         application,
         access_log=None,

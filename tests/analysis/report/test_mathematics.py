@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfr.analysis.report.mathematics import to_html
+from cfr.analysis.report.mathematics import formula_spans, to_html
 
 PROSE_ELEMENTS = {"p", "br", "strong", "code", "pre"}
 ATTRIBUTES = re.compile(
@@ -195,3 +195,10 @@ def test_lines_and_paragraphs_survive(pieces: list[str]) -> None:
     paragraphs = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
     assert len(list(parsed(text).iter("p"))) == len(paragraphs)
     assert "".join(visible(text).split()) == re.sub(r"[\s*$]", "", text)
+
+
+def test_formulas_are_found_where_they_stand() -> None:
+    text = "Price $5 and\n\nthen $x^2$ is \\(a\\) `$b$`, \\boxed{3}\n\n```\n$c$\n```\nfind $d$."
+    found = [text[start:end] for start, end in formula_spans(text)]
+    assert found == ["$x^2$", r"\(a\)", r"\boxed{3}", "$d$"]
+    assert formula_spans("") == []

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from cfr.analysis.report.formula import DEEPEST, LONGEST, mathml
 from cfr.file.printable import printable
 
-__all__ = ["to_html"]
+__all__ = ["formula_spans", "to_html"]
 
 # Each alternative ends at the end of the text at the latest, so that nothing is read twice.
 _BLOCK: Final = re.compile(
@@ -62,6 +62,25 @@ def to_html(text: str, *, limit: int = 20_000) -> Markup:
     if len(text) > limit:
         html += f"<p>… {len(text) - limit:,} characters left out</p>\n"
     return Markup(html)  # noqa: S704 (every piece is escaped below)
+
+
+def formula_spans(text: str) -> list[tuple[int, int]]:
+    """Find where formulas stand in a text, their signs included."""
+    ends = [0, *(end for found in _BLOCK.finditer(text) for end in found.span()), len(text)]
+    return [
+        span
+        for start, end in zip(ends[::2], ends[1::2], strict=True)
+        for span in _formulas(text, start, end)
+    ]
+
+
+def _formulas(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    paragraph, at = text[start:end], 0
+    while found := _INLINE.search(paragraph, at):
+        formula = _formula(paragraph, found)
+        at = formula.end if formula else found.end()
+        if formula:
+            yield start + found.start(), start + at
 
 
 def _blocks(text: str) -> Iterator[str]:

@@ -1,0 +1,19 @@
+"""Installation of the pages into a server's application."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from cfr.serve.application import ERROR_PAGE
+from cfr.serve.page import asset, login, playground
+from cfr.serve.page.site import SITE, Site, show_error
+
+__all__ = ["install_pages"]
+
+
+def install_pages(application: web.Application) -> None:
+    """Add all pages."""
+    application[SITE] = Site()
+    application[ERROR_PAGE] = show_error
+    for module in (asset, login, playground):
+        application.add_routes(module.ROUTES)

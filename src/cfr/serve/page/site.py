@@ -1,0 +1,121 @@
+"""What all pages of a server share: templates, headers, the runs that they show, their errors."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from aiohttp import web
+
+from cfr.analysis.report.mathematics import to_html
+from cfr.analysis.report.page import page_environment
+from cfr.constraint.router import FAMILIES
+from cfr.serve.error_reply import ErrorReply, RequestError
+from cfr.serve.page.asset import asset_url
+from cfr.serve.service import SERVICES
+
+__all__ = ["CONTENT_POLICY", "SITE", "Site", "check_same_origin", "render", "show_error"]
+
+CONTENT_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+_HEADERS: Final = {
+    "Content-Security-Policy": CONTENT_POLICY,
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+_TEMPLATES: Final = "cfr.serve.page.templates"
+_NOT_PAGES: Final = ("/v1/", "/health", "/metrics")
+_SAFE: Final = ("GET", "HEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A line of the navigation."""
+
+    path: str
+    title: str
+
+
+_TABS: Final = (Tab("/", "Playground"),)
+
+
+_FAMILIES: Final = {family: number for number, family in enumerate(FAMILIES)}
+_TEX: Final = re.compile(r"[\\^_{}]")
+
+
+def _formula(answer: str) -> object:
+    """Show an answer as mathematics where it is some, and as it was written elsewhere."""
+    return (
+        to_html(f"${answer}$" if "$" not in answer else answer) if _TEX.search(answer) else answer
+    )
+
+
+class Site:
+    """The pages of one server."""
+
+    def __init__(self) -> None:
+        self._environment = page_environment(_TEMPLATES)
+        shared: dict[str, Any] = {
+            "asset": asset_url,
+            "tabs": _TABS,
+            "families": _FAMILIES,
+            "formula": _formula,
+        }
+        self._environment.globals.update(shared)
+
+    def fill(self, template: str, **values: Any) -> str:
+        """Fill a template; whatever is shown is escaped."""
+        return self._environment.get_template(template).render(values)
+
+
+SITE: Final = web.AppKey("site", Site)
+
+
+def render(
+    request: web.Request, template: str, *, status: int = 200, **values: Any
+) -> web.Response:
+    """Answer with a page, or with a part of one."""
+    common: dict[str, Any] = {
+        "here": _tab(request.path),
+        "has_token": bool(request.app[SERVICES].settings.token),
+    }
+    text = request.app[SITE].fill(template, **(common | values))
+    return web.Response(status=status, text=text, content_type="text/html", headers=_HEADERS)
+
+
+def _tab(path: str) -> str:
+    first = "/" + path.split("/")[1]
+    return first if first in {tab.path for tab in _TABS} else "/"
+
+
+def check_same_origin(request: web.Request) -> None:
+    """Refuse what another server's page sends, even one that may use the API."""
+    origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
+    own = origin is None or urlsplit(origin).netloc.lower() == request.host.lower()
+    if not own or site not in (None, "same-origin", "none"):
+        raise RequestError(
+            "this form can only be sent from a page of this server", 403, code="origin_not_allowed"
+        )
+
+
+def show_error(request: web.Request, error: ErrorReply) -> web.Response | None:
+    """Tell a person what is wrong; None where a program asked."""
+    part = "HX-Request" in request.headers
+    wanted = part or "text/html" in request.headers.get("Accept", "")
+    if not wanted or request.path.startswith(_NOT_PAGES):
+        return None
+    if error.status == 401:
+        return _ask_for_token(request, part=part)
+    template = "error_part.html" if part else "error.html"
+    return render(request, template, status=error.status, error=error)
+
+
+def _ask_for_token(request: web.Request, *, part: bool) -> web.Response:
+    if part:  # the whole page must go there, and not a part of it
+        return web.Response(status=401, headers={"HX-Redirect": "/login"})
+    after = request.path_qs if request.method in _SAFE else "/"
+    return web.Response(status=303, headers={"Location": f"/login?next={quote(after, safe='')}"})
