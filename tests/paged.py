@@ -13,6 +13,7 @@ from aiohttp import web
 from served import Served, served
 
 from cfr.serve.page.installation import install_pages
+from cfr.serve.page.site import SiteOptions
 
 __all__ = ["HOSTILE", "Paged", "Shown", "check_harmless", "paged"]
 
@@ -30,6 +31,7 @@ _HTML = {
     "Accept": "text/html,application/xhtml+xml",
 }
 _ALIVE = {"iframe", "object", "embed", "style", "maction", "base", "foreignobject", "animate"}
+_BLOCKS = {"a", "button", "dd", "dt", "h1", "h2", "h3", "li", "option", "p", "pre", "td", "th"}
 _ADDRESSES = ("href", "src", "action", "formaction", "xlink:href", "hx-get", "hx-post")
 
 
@@ -75,10 +77,13 @@ class Paged:
 @asynccontextmanager
 async def paged(
     base_url: str,
-    install: Callable[[web.Application], None] = install_pages,
+    *runs: str,
+    install: Callable[[web.Application], None] | None = None,
     **options: Any,
 ) -> AsyncGenerator[Paged]:
     """Start a server with its pages, and stop it afterwards."""
+    site = SiteOptions(runs)
+    install = install or (lambda application: install_pages(application, site))
     jar = aiohttp.CookieJar(unsafe=True)  # cookies of an address, too
     async with (
         served(base_url, install=install, **options) as server,
@@ -96,6 +101,10 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _BLOCKS:
+            self.said.append(" ")
 
     def handle_data(self, data: str) -> None:
         self.said.append(data)

@@ -229,3 +229,40 @@ def test_a_folder_that_takes_no_lock_is_named(tmp_path: Path) -> None:
         lock.held(),
     ):
         pass
+
+
+def test_anybody_can_see_whether_a_store_is_taken(url: str) -> None:
+    with Store(url) as store, Store(url) as other:
+        assert not other.is_taken
+        with store.exclusively():
+            assert store.is_taken
+            assert other.is_taken
+        assert not other.is_taken
+
+
+def test_a_look_keeps_no_run_away(tmp_path: Path) -> None:
+    url, done = str(tmp_path / "runs.db"), False
+    with Store(url) as store, Store(url) as other, ThreadPoolExecutor(1) as pool:
+        with store.exclusively():
+            pass  # there is a file to look at
+
+        def look() -> int:
+            looks = 0
+            while not done:
+                looks += 1
+                assert other.is_taken in (True, False)
+            return looks
+
+        looking = pool.submit(look)
+        for _ in range(50):
+            with store.exclusively():
+                pass
+        done = True
+        assert looking.result() > 0
+
+
+def test_where_nobody_writes_nobody_runs(tmp_path: Path) -> None:
+    lock = LockFile("runs.db", tmp_path / "runs.db")
+    assert not lock.is_taken()
+    (tmp_path / "runs.db.lock").mkdir()
+    assert not lock.is_taken()

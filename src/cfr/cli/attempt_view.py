@@ -68,6 +68,7 @@ def command(
 
 def _parts(found: StoredAttempt) -> Iterator[RenderableType]:
     from cfr.cli.checks import shown_checks
+    from cfr.evaluation.stored_attempt import explain_ending
     from cfr.file.printable import one_line, printable_json
 
     series, details = found.series, found.details
@@ -91,10 +92,12 @@ def _parts(found: StoredAttempt) -> Iterator[RenderableType]:
         yield shown_checks(details, str(found.problem["text"]))
     if rest := {n: value for n, value in details.items() if n not in _SHOWN_BEFORE}:
         yield _section("Details", printable_json(rest, indent=2))
-    yield _section("Verdict", "\n".join(_verdict(found)))
+    yield _section("Verdict", "\n".join(explain_ending(found)))
 
 
 def _call(number: int, step: dict[str, Any]) -> Iterator[RenderableType]:
+    from cfr.evaluation.stored_attempt import describe_cost
+
     by = f" by {step['model']}" if "model" in step else ""
     yield _heading(f"\nCall {number}: {step['stage']}{by}")
     for message in step["messages"]:
@@ -102,59 +105,18 @@ def _call(number: int, step: dict[str, Any]) -> Iterator[RenderableType]:
     if step["reasoning"]:
         yield _labelled("reasoning", step["reasoning"])
     yield _labelled("reply", step["reply"])
-    yield _labelled("", _cost(step))
-
-
-def _cost(step: dict[str, Any]) -> str:
-    if step["input_tokens"] is None:
-        tokens = "tokens not reported"
-    else:
-        thought = f" ({step['reasoning_tokens']:,} of them reasoning)"
-        tokens = f"{step['input_tokens']:,} tokens in, {step['output_tokens']:,} out"
-        tokens += thought if step["reasoning_tokens"] else ""
-    return f"{tokens} of at most {step['max_tokens']:,}, finish {step['finish']}, {_time(step)}"
-
-
-def _time(step: dict[str, Any]) -> str:
-    return f"{step['seconds']:.1f} s"
+    yield _labelled("", describe_cost(step))
 
 
 def _program(number: int, step: dict[str, Any]) -> Iterator[RenderableType]:
+    from cfr.evaluation.stored_attempt import write_seconds
+
     yield _heading(f"\nProgram {number}: {step['stage']}")
     yield _labelled("source", step["program"].strip("\n"))
     yield _labelled("output", step["output"].rstrip("\n") or "nothing")
     if step["error"]:
         yield _labelled("error", step["error"])
-    yield _labelled("", _time(step))
-
-
-def _verdict(found: StoredAttempt) -> Iterator[str]:
-    """Say how the attempt ended and why it counts as it does."""
-    if found.ending is None:
-        yield f"not finished; {len(found.steps)} calls are stored, and 'cfr eval' goes on with them"
-        return
-    ending, gold = found.ending, found.problem["gold"]
-    answer, verdict = ending["answer"], ending["verdict"]
-    if ending["status"] == "failed":
-        yield f"failed: {ending['error']}"
-        yield "'cfr eval' makes it again"
-        return
-    yield _without_answer(ending["status"]) if answer is None else f"answer: {answer}"
-    if verdict is None:
-        yield "not judged: the problem has no gold answer"
-    elif answer is None:
-        yield f"{verdict}: there is no answer to compare with the gold answer {gold}"
-    else:
-        how = {"correct": "is", "incorrect": "is not"}.get(str(verdict), "may or may not be")
-        yield f"{verdict}: it {how} the gold answer {gold} (compared by the {ending['tier']} tier)"
-    used = f"{ending['input_tokens']:,} tokens in, {ending['output_tokens']:,} out"
-    yield f"{used}, {_time(ending)}"
-
-
-def _without_answer(status: Json) -> str:
-    if status == "truncated":
-        return "no answer: a reply was cut off at its token limit"
-    return "no answer: none could be read in the reply"
+    yield _labelled("", write_seconds(step))
 
 
 def _section(title: str, text: Json) -> RenderableType:

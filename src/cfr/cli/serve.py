@@ -6,6 +6,7 @@ import asyncio
 import importlib
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_USUAL_STORE: Final = "runs.db"
 _MORE_THAN_NONE: Final = click.FloatRange(min=0, min_open=True)
 
 
@@ -126,6 +128,7 @@ _server_options: Final = grouped(
 
 
 @click.command("serve")
+@click.argument("runs", metavar="[RUNS]...", nargs=-1)
 @_server_options
 @model_options
 @decoding_options
@@ -152,6 +155,7 @@ _server_options: Final = grouped(
     help="What to write of each request.",
 )
 def command(
+    runs: tuple[str, ...],
     settings: ServeSettings,
     ref: ModelRef,
     decoding: Decoding,
@@ -167,10 +171,14 @@ def command(
     Clients name METHOD@MODEL ('routed-cfr@deepseek-chat', 'auto@local'), or a plain model, whose
     requests pass through untouched. The server's address with /v1 is their base URL.
 
+    The server's address itself is a page: a playground, and whatever can be seen of RUNS: stores
+    (runs.db unless named; a file, or postgresql://…) and files that 'cfr export' wrote.
+
     Without --model and --base-url a small model runs on this machine; it is fetched the first time.
 
     \b
     cfr serve
+    cfr serve runs.db
     cfr serve --model deepseek-chat --method routed-cfr --store served.db
     cfr serve --base-url http://127.0.0.1:8000/v1 --port 9000 --log json
     CFR_TOKEN=… cfr serve --host 0.0.0.0 --allow-host llm.example.org
@@ -194,21 +202,26 @@ def command(
         _log(log),
         print_note,
         store,
-        install=_pages(),
+        install=_pages(runs, store),
         fetching=lambda: bytes_bar(ref.model or "model"),
     )
     with asyncio.Runner(loop_factory=_fast_loop()) as runner:
         runner.run(serve(serving))
 
 
-def _pages() -> Callable[[Application], None] | None:
+def _pages(runs: tuple[str, ...], store: str | None) -> Callable[[Application], None] | None:
     """Find the pages, unless the libraries that they need are not installed."""
     if find_spec("jinja2") is None or find_spec("latex2mathml") is None:
         print_note("no pages, the API alone: pip install 'constraint-first[serve]' adds them")
         return None
     from cfr.serve.page.installation import install_pages
+    from cfr.serve.page.site import SiteOptions
 
-    return install_pages
+    found = (*runs, *([store] if store else []))
+    if not found and Path(_USUAL_STORE).is_file():
+        found = (_USUAL_STORE,)
+    options = SiteOptions(found)
+    return lambda application: install_pages(application, options)
 
 
 def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -22,10 +22,14 @@ from cfr.evaluation.error import StoreError, reason
 __all__ = ["AdvisoryLock", "Lock", "LockFile"]
 
 _NUMBER: Final = 0x63_66_72  # "cfr"
-_IS_HELD: Final = sa.text(
-    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
-    " AND pid = pg_backend_pid() AND classid = 0 AND objid = :number"
-).bindparams(number=_NUMBER)
+_MOMENT: Final = 0.5
+_HOLDERS: Final = (
+    "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+    " WHERE locktype = 'advisory' AND granted AND classid = 0 AND objid = :number"
+    " AND datname = current_database()"
+)
+_IS_TAKEN: Final = sa.text(_HOLDERS).bindparams(number=_NUMBER)
+_IS_HELD: Final = sa.text(_HOLDERS + " AND pid = pg_backend_pid()").bindparams(number=_NUMBER)
 
 
 class Lock(Protocol):
@@ -37,6 +41,10 @@ class Lock(Protocol):
 
     def check(self) -> None:
         """Make sure that it is held still, if it was taken at all; raise where it is not."""
+        ...
+
+    def is_taken(self) -> bool:
+        """Say whether a run has it now, this one or another."""
         ...
 
 
@@ -51,7 +59,8 @@ class LockFile:
     def held(self) -> Generator[None]:
         """Hold it, or refuse to where another run has it."""
         try:
-            held = FileLock(self._path, timeout=0).acquire()
+            # Somebody who only looks whether it is taken has it for a moment.
+            held = FileLock(self._path, timeout=_MOMENT).acquire(poll_interval=_MOMENT / 10)
         except Timeout:
             raise _in_use(self._url) from None
         except OSError as error:
@@ -64,6 +73,18 @@ class LockFile:
 
     def check(self) -> None:
         """Do nothing: the system takes such a lock away from nobody."""
+
+    def is_taken(self) -> bool:
+        """Say whether a run has it now."""
+        if not self._path.exists():
+            return False
+        try:
+            with FileLock(self._path, timeout=0):
+                return False
+        except Timeout:
+            return True
+        except OSError:  # a place where nobody writes
+            return False
 
 
 class AdvisoryLock:
@@ -109,6 +130,15 @@ class AdvisoryLock:
             if not self._take():
                 self._lost = self._taken_away("another run took it")
                 raise self._lost
+
+    def is_taken(self) -> bool:
+        """Say whether a run has it now, this one or another."""
+
+        def look() -> bool:
+            with self._database.connect() as connection:
+                return bool(connection.scalar(_IS_TAKEN))
+
+        return patiently(self._url, "read", look)
 
     def _take(self) -> bool:
         connection = self._database.connect().execution_options(isolation_level="AUTOCOMMIT")

@@ -111,6 +111,11 @@ class Store:
         self._writer.start()  # it keeps an eye on the lock
         return self._lock.held()
 
+    @property
+    def is_taken(self) -> bool:
+        """Whether a run has the store now: an evaluation, or a server that keeps its answers."""
+        return self._lock.is_taken()
+
     def read(self, query: sa.Executable) -> Sequence[Any]:
         """Return all rows that a query finds."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,7 +17,14 @@ from cfr.evaluation.stored_prompt import read_prompts
 from cfr.method.name import suggest
 from cfr.problem import Json
 
-__all__ = ["SeriesName", "StoredAttempt", "read_attempt"]
+__all__ = [
+    "SeriesName",
+    "StoredAttempt",
+    "describe_cost",
+    "explain_ending",
+    "read_attempt",
+    "write_seconds",
+]
 
 _MOST_NAMED: Final = 8
 _COUNTS: Final = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens")
@@ -174,3 +181,49 @@ def _not_there(store: Store, series: sa.Row[Any], posed: sa.Row[Any], run: int) 
         return f"{where} has no attempt at problem {posed.name} yet; 'cfr eval' makes it"
     listed = ", ".join(map(str, sorted(runs)[:_MOST_NAMED]))
     return f"{where} has no run {run} of problem {posed.name}; it has {listed}"
+
+
+def describe_cost(step: Mapping[str, Any]) -> str:
+    """Say what a call took: its tokens, how it finished, its seconds."""
+    if step["input_tokens"] is None:
+        tokens = "tokens not reported"
+    else:
+        thought = f" ({step['reasoning_tokens']:,} of them reasoning)"
+        tokens = f"{step['input_tokens']:,} tokens in, {step['output_tokens']:,} out"
+        tokens += thought if step["reasoning_tokens"] else ""
+    limit = f"of at most {step['max_tokens']:,}, finish {step['finish']}"
+    return f"{tokens} {limit}, {write_seconds(step)}"
+
+
+def write_seconds(step: Mapping[str, Any]) -> str:
+    """Write how long something took."""
+    return f"{step['seconds']:.1f} s"
+
+
+def explain_ending(found: StoredAttempt) -> Iterator[str]:
+    """Say how the attempt ended and why it counts as it does."""
+    if found.ending is None:
+        yield f"not finished; {len(found.steps)} calls are stored, and 'cfr eval' goes on with them"
+        return
+    ending, gold = found.ending, found.problem["gold"]
+    answer, verdict = ending["answer"], ending["verdict"]
+    if ending["status"] == "failed":
+        yield f"failed: {ending['error']}"
+        yield "'cfr eval' makes it again"
+        return
+    yield _without_answer(ending["status"]) if answer is None else f"answer: {answer}"
+    if verdict is None:
+        yield "not judged: the problem has no gold answer"
+    elif answer is None:
+        yield f"{verdict}: there is no answer to compare with the gold answer {gold}"
+    else:
+        how = {"correct": "is", "incorrect": "is not"}.get(str(verdict), "may or may not be")
+        yield f"{verdict}: it {how} the gold answer {gold} (compared by the {ending['tier']} tier)"
+    used = f"{ending['input_tokens']:,} tokens in, {ending['output_tokens']:,} out"
+    yield f"{used}, {write_seconds(ending)}"
+
+
+def _without_answer(status: Json) -> str:
+    if status == "truncated":
+        return "no answer: a reply was cut off at its token limit"
+    return "no answer: none could be read in the reply"

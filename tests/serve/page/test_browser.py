@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import re
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,9 +14,14 @@ from browsing import LOOKS, Browsed, Look, browser, looking, needs_browser
 from loopback import Endpoint as Server
 from loopback import Reply, completion, stream
 from paged import HOSTILE, Paged, paged
+from paged_store import ITEMS, make_store
+from stored import attempt
+
+from cfr.evaluation import schema
+from cfr.evaluation.store import Store
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser
+    from playwright.async_api import Browser, Page
 
 pytestmark = [needs_browser, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -41,14 +48,26 @@ async def started() -> AsyncGenerator[Browser]:
 
 @asynccontextmanager
 async def visit(
-    endpoint: Server, started: Browser, path: str = "/", look: Look = "wide", **options: Any
+    endpoint: Server,
+    started: Browser,
+    path: str = "/",
+    look: Look = "wide",
+    *,
+    runs: Sequence[str] = (),
 ) -> AsyncGenerator[tuple[Paged, Browsed]]:
     """Start a server, and open one of its pages."""
     async with (
-        paged(endpoint.url, **options) as pages,
+        paged(endpoint.url, *runs) as pages,
         looking(started, pages.server.root + path, look) as at,
     ):
         yield pages, at
+
+
+async def has_count(page: Page, selector: str, count: int) -> None:
+    """Wait until a page has so many of something."""
+    from playwright.async_api import expect
+
+    await expect(page.locator(selector)).to_have_count(count, timeout=60_000)
 
 
 def solve(body: dict[str, Any]) -> Reply:
@@ -130,3 +149,43 @@ async def test_the_keyboard_reaches_everything(endpoint: Server, started: Browse
             shown = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
             assert shown == "solid" or not await page.evaluate("document.hasFocus()")
         assert {"problem", "left-method", "right-method", "run"} <= reached
+
+
+@pytest.mark.parametrize("look", LOOKS)
+async def test_runs_lead_from_a_store_to_an_attempt(
+    endpoint: Server, started: Browser, store: str, look: Look
+) -> None:
+    async with visit(endpoint, started, "/runs", look, runs=[store]) as (_, at):
+        page = at.page
+        await page.wait_for_selector(".uplot canvas")
+        await at.picture("runs")
+        await page.get_by_label("Filter").fill("always-on")
+        await has_count(page, "#series tbody tr", 1)
+        await page.get_by_role("link", name="CFR (always-on)").click()
+        await page.wait_for_selector(".uplot canvas")
+        await page.select_option("#show", "wrong")
+        await has_count(page, "#problems tbody tr", 6)
+        assert "show=wrong" in page.url
+        await at.picture("series")
+        await at.check()
+        await page.locator(".run.incorrect").first.click()
+        await page.wait_for_selector(".step")
+        assert "is not the gold answer" in await page.inner_text(".ending")
+        await at.picture("attempt")
+
+
+async def test_a_store_is_followed_while_it_is_filled(
+    endpoint: Server, started: Browser, tmp_path: Path
+) -> None:
+    url = make_store(tmp_path / "runs.db", ITEMS[:2], runs=1)
+    with Store(url) as store, store.exclusively():
+        async with visit(endpoint, started, "/runs/1", runs=[url]) as (_, at):
+            page = at.page
+            await page.wait_for_selector(".running")
+            row = attempt(1, 1, 7)
+            store.change(lambda c: c.execute(schema.attempts.insert(), row))
+            await page.locator("dd", has_text=re.compile("^7$")).wait_for()
+            await page.get_by_label("Filter").fill("direct")
+            await has_count(page, "#series tr", 2)
+            await page.wait_for_timeout(2_500)  # it is renewed as it was filtered
+            assert await page.locator("#series tr").count() == 2

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
 from aiohttp import web
 
 from cfr.analysis.report.mathematics import to_html
 from cfr.analysis.report.page import page_environment
+from cfr.analysis.study.study import benchmark_label, model_label
 from cfr.constraint.router import FAMILIES
+from cfr.error import CfrError
 from cfr.serve.error_reply import ErrorReply, RequestError
 from cfr.serve.page.asset import asset_url
+from cfr.serve.page.library import RunLibrary
 from cfr.serve.service import SERVICES
 
-__all__ = ["CONTENT_POLICY", "SITE", "Site", "check_same_origin", "render", "show_error"]
+__all__ = [
+    "CONTENT_POLICY",
+    "SITE",
+    "Site",
+    "SiteOptions",
+    "check_same_origin",
+    "render",
+    "show_error",
+]
+
+T = TypeVar("T")
 
 CONTENT_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -40,7 +55,7 @@ class Tab:
     title: str
 
 
-_TABS: Final = (Tab("/", "Playground"),)
+_TABS: Final = (Tab("/", "Playground"), Tab("/runs", "Runs"))
 
 
 _FAMILIES: Final = {family: number for number, family in enumerate(FAMILIES)}
@@ -54,16 +69,27 @@ def _formula(answer: str) -> object:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class SiteOptions:
+    """What pages show, and where they keep what people mark."""
+
+    runs: tuple[str, ...] = ()
+    """Stores and files of attempts."""
+
+
 class Site:
     """The pages of one server."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: SiteOptions) -> None:
+        self.library = RunLibrary(options.runs)
         self._environment = page_environment(_TEMPLATES)
         shared: dict[str, Any] = {
             "asset": asset_url,
             "tabs": _TABS,
             "families": _FAMILIES,
             "formula": _formula,
+            "benchmark_label": benchmark_label,
+            "model_label": model_label,
         }
         self._environment.globals.update(shared)
 
@@ -90,6 +116,19 @@ def render(
 def _tab(path: str) -> str:
     first = "/" + path.split("/")[1]
     return first if first in {tab.path for tab in _TABS} else "/"
+
+
+async def in_thread(work: Callable[..., T], *given: Any) -> T:
+    """Do what takes a while beside the server's own work; what is wrong with it is told as it is.
+
+    A page reads whatever its person named, so that an error is as likely theirs as ours.
+    """
+    try:
+        return await asyncio.to_thread(work, *given)
+    except RequestError:
+        raise
+    except CfrError as error:
+        raise RequestError(str(error)) from None
 
 
 def check_same_origin(request: web.Request) -> None:
