@@ -51,7 +51,7 @@ class Serving:
     settings: ServeSettings
     ref: ModelRef
     options: UpstreamOptions
-    log: Log
+    log: Log | None
     note: Callable[[str], None]
     """Says something to the person who started it."""
     store: str | None = None
