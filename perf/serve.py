@@ -155,13 +155,13 @@ def bare(port: int, told: Connection) -> None:
 
 
 @contextmanager
-def started(target: Any, argument: Any) -> Iterator[int]:
-    """Start a server in a process of its own and give its port."""
+def started(target: Any, argument: Any) -> Iterator[tuple[int, int]]:
+    """Start a server in a process of its own, and give its port and process id."""
     receiving, sending = PROCESSES.Pipe()
     process = PROCESSES.Process(target=target, args=(argument, sending), daemon=True)
     process.start()
     try:
-        yield receiving.recv()
+        yield receiving.recv(), process.pid or 0
     finally:
         process.terminate()
         process.join()
@@ -240,7 +240,11 @@ def p50(values: list[float]) -> float:
 
 def latency() -> None:
     """One connection, and an upstream that answers at once; in turns, for the same noise."""
-    with started(upstream, 0.0) as port, started(bare, port) as proxy, cfr(port) as (ours, _):
+    with (
+        started(upstream, 0.0) as (port, _),
+        started(bare, port) as (proxy, _),
+        cfr(port) as (ours, _),
+    ):
         rows = {
             "upstream itself": (port, request("m")),
             "bare aiohttp proxy (floor)": (proxy, request("m")),
@@ -264,22 +268,32 @@ def latency() -> None:
 
 def throughput() -> None:
     print("\n200 ms upstream, 256 connections, ideal 1,280 requests a second")
-    print(f"{'':28}{'requests/s':>12}{'MB':>8}")
-    with started(upstream, 0.2) as port, started(bare, port) as proxy, cfr(port) as (ours, pid):
-        for name, to, data in (
-            ("bare aiohttp proxy (floor)", proxy, request("m")),
-            ("cfr, pass-through", ours, request("m")),
-            ("cfr, Direct CoT", ours, request("direct@m")),
+    print(f"{'':28}{'requests/s':>12}{'CPU ms each':>12}{'MB':>8}")
+    with (
+        started(upstream, 0.2) as (port, _),
+        started(bare, port) as (proxy, floor),
+        cfr(port) as (ours, pid),
+    ):
+        for name, to, server, data in (
+            ("bare aiohttp proxy (floor)", proxy, floor, request("m")),
+            ("cfr, pass-through", ours, pid, request("m")),
+            ("cfr, Direct CoT", ours, pid, request("direct@m")),
         ):
             measure(to, data, 1_024, 256)
+            used = processor_seconds(server)
             seconds, _seen = measure(to, data, 10_000, 256)
-            print(f"{name:28}{10_000 / seconds:12,.0f}{resident(pid):8.1f}")
+            used = (processor_seconds(server) - used) / 10
+            print(f"{name:28}{10_000 / seconds:12,.0f}{used:12.2f}{resident(server):8.1f}")
 
 
 def stream() -> None:
     print(f"\nstreams of {len(PIECES)} words, 10 ms apart")
     print(f"{'':28}{'first word ms':>14}{'over upstream':>15}")
-    with started(upstream, 0.0) as port, started(bare, port) as proxy, cfr(port) as (ours, _):
+    with (
+        started(upstream, 0.0) as (port, _),
+        started(bare, port) as (proxy, _),
+        cfr(port) as (ours, _),
+    ):
         rows = {
             "upstream itself": (port, request("m", stream=True)),
             "bare aiohttp proxy (floor)": (proxy, request("m", stream=True)),
@@ -296,6 +310,11 @@ def stream() -> None:
             print(f"{name:28}{p50(times):14.2f}{p50(times) - base:+15.2f}")
 
 
+def processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def resident(pid: int) -> float:
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
@@ -304,7 +323,7 @@ def resident(pid: int) -> float:
 def memory(requests: int = 100_000) -> None:
     print(f"\nmemory over {requests:,} requests, 64 connections")
     print(f"{'requests':>12}{'MB':>8}{'requests/s':>12}  what")
-    with started(upstream, 0.0) as port, cfr(port) as (ours, pid):
+    with started(upstream, 0.0) as (port, _), cfr(port) as (ours, pid):
         kinds = (("direct@m", False), ("m", False), ("direct@m", True), ("m", True))
         measure(ours, request("direct@m"), 1_000, 64)
         print(f"{1_000:12,}{resident(pid):8.1f}")

@@ -100,7 +100,7 @@ def test_the_architecture_is_drawn_as_it_is() -> None:
 
 
 def _sizes(sources: Path) -> Iterator[tuple[str, int, int]]:
-    names = ("cli", "evaluation", "engine", "method", "constraint", "answer", "file")
+    names = ("cli", "serve", "evaluation", "engine", "method", "constraint", "answer", "file")
     floors = ("report", "audit", "statistics", "study")
     for folder in (*names, "analysis", *(f"analysis/{floor}" for floor in floors)):
         files = list((sources / folder).rglob("*.py"))

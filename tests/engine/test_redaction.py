@@ -70,3 +70,9 @@ def test_no_text_around_a_key_brings_it_through(before: str, after: str, key: st
         assert key not in shown
     assert len(shown) <= 200
     assert "\n" not in shown
+
+
+def test_a_text_without_a_secret_is_clean() -> None:
+    assert REDACTION.is_clean("nothing of the kind, however long " * 500)
+    assert NOTHING_SECRET.is_clean(KEY)
+    assert not REDACTION.is_clean("x" * 5_000 + quote(KEY, safe=""))

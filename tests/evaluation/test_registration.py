@@ -8,7 +8,12 @@ from cfr.engine.engine import Decoding
 from cfr.error import InputError
 from cfr.evaluation import schema
 from cfr.evaluation.record import attempt_rows, problem_rows
-from cfr.evaluation.registration import Registered, find_registered
+from cfr.evaluation.registration import (
+    Registered,
+    enter_problem,
+    enter_series,
+    find_registered,
+)
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store, StoreError
 from cfr.evaluation.summary import summaries
@@ -108,3 +113,17 @@ async def test_the_first_constraintbench_is_set_apart_from_the_second(url: str, 
         assert len(list(problem_rows(store))) == 4
         store.register(series, new)
         assert {row["benchmark"] for row in problem_rows(store)} == {name, f"{name}@1"}
+
+
+def test_a_series_and_a_problem_by_themselves(url: str) -> None:
+    problem = Problem("What is 1 + 1?", id="q1")
+    with Store(url) as store:
+        first = store.change(lambda c: enter_series(c, store.url, SERIES))
+        assert store.change(lambda c: enter_series(c, store.url, SERIES)) == first
+        number = store.change(lambda c: enter_problem(c, "served", problem))
+        assert store.change(lambda c: enter_problem(c, "served", problem)) == number
+        (row,) = problem_rows(store)
+        assert (row["id"], row["name"], row["answer"]) == (number, "q1", None)
+        odd = replace(SERIES, model="a\0b")
+        with pytest.raises(InputError, match="cannot be stored"):
+            store.change(lambda c: enter_series(c, store.url, odd))

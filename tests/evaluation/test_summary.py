@@ -161,6 +161,11 @@ def test_a_failure_knows_its_way_out(reason: str, way: str) -> None:
     assert failure.way_out == f"{way} 'cfr eval' command again"
 
 
+def test_whoever_asked_a_server_was_told() -> None:
+    failure = Failure("the client went away", 1, "served", "direct", "m", "p0", 0)
+    assert "eval" not in failure.way_out
+
+
 def test_settings_that_are_no_json_are_told_in_words(url: str) -> None:
     with Store(url) as store:
         fill(store)

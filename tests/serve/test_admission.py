@@ -12,14 +12,14 @@ class Crowd:
     """Requests that hold their places until they are told to leave."""
 
     def __init__(self, most: int = 2, waiting: int = 2, seconds: float = 60) -> None:
-        self.moves: list[tuple[int, int]] = []
-        self.admission = Admission(most, waiting, seconds, self._moved)
+        self.admission = Admission(most, waiting, seconds)
         self.leave: dict[str, asyncio.Event] = {}
         self.inside: list[str] = []
         self.served: dict[str, Served] = {}
 
-    def _moved(self, under_way: int, waiting: int) -> None:
-        self.moves.append((under_way, waiting))
+    @property
+    def counts(self) -> tuple[int, int]:
+        return self.admission.under_way, self.admission.waiting
 
     def come(self, name: str) -> asyncio.Task[Any]:
         self.leave[name], self.served[name] = asyncio.Event(), Served()
@@ -42,14 +42,14 @@ async def test_so_many_at_a_time_and_the_rest_in_order() -> None:
     tasks = [crowd.come(name) for name in "abcd"]
     await settle()
     assert crowd.inside == ["a", "b"]
-    assert crowd.moves[-1] == (2, 2)
+    assert crowd.counts == (2, 2)
     crowd.leave["b"].set()
     await settle()
     assert crowd.inside == ["a", "b", "c"]
     for event in crowd.leave.values():
         event.set()
     await asyncio.gather(*tasks)
-    assert (crowd.inside, crowd.moves[-1]) == (["a", "b", "c", "d"], (0, 0))
+    assert (crowd.inside, crowd.counts) == (["a", "b", "c", "d"], (0, 0))
 
 
 async def test_too_many_are_refused_with_a_time_to_come_back() -> None:
@@ -70,13 +70,13 @@ async def test_whoever_gives_up_leaves_the_queue_in_order() -> None:
     await settle()
     tasks[1].cancel()
     await settle()
-    assert crowd.moves[-1] == (1, 1)
+    assert crowd.counts == (1, 1)
     crowd.leave["a"].set()
     await settle()
     assert crowd.inside == ["a", "c"]
     tasks[2].cancel()
     await settle()
-    assert (crowd.admission.under_way, crowd.moves[-1]) == (0, (0, 0))
+    assert crowd.counts == (0, 0)
 
 
 async def test_a_turn_that_comes_as_it_is_given_up_goes_to_the_next() -> None:

@@ -27,6 +27,9 @@ def test_a_solution_says_its_answer() -> None:
     assert printed.endswith("\n\n**Answer:** $\\boxed{5}$")
     assert final_text(Solution("6", r"So \boxed{5}.")).endswith(r"$\boxed{6}$")
     assert final_text(Solution(None, "I do not know.")) == "I do not know."
+    twice = r"First \boxed{5}, no, \boxed{7}."
+    assert final_text(Solution("7", twice)) == twice
+    assert final_text(Solution("5", twice)).endswith(r"$\boxed{5}$")
     assert final_text(Solution("5", "")) == "**Answer:** $\\boxed{5}$"
 
 

@@ -232,11 +232,11 @@ def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return library.new_event_loop
 
 
-def _log(kind: str) -> Log:
+def _log(kind: str) -> Log | None:
     """Make what writes a line for each request; a reader who goes away ends the lines alone."""
     from cfr.serve.access_log import describe_access
 
-    reading = kind != "off"
+    reading = True
 
     def write(line: dict[str, Json]) -> None:
         nonlocal reading
@@ -250,4 +250,4 @@ def _log(kind: str) -> Log:
         except OSError:
             reading = False
 
-    return write
+    return None if kind == "off" else write

@@ -15,6 +15,7 @@ from cfr.evaluation.spending import series_costs
 from cfr.evaluation.status import STATUSES
 from cfr.evaluation.store import Store, summed_usage
 from cfr.evaluation.tally import ProblemScores, mean_share, without_numbers
+from cfr.evaluation.traffic import SERVED
 from cfr.problem import Json
 from cfr.protocol import Usage
 
@@ -94,6 +95,8 @@ class Failure:
     @property
     def way_out(self) -> str:
         """What a person can do about it: a reason that knows says so after its last semicolon."""
+        if self.benchmark == SERVED:
+            return "nothing is left to do: whoever asked was told"
         told = self.reason.rpartition("; ")[2]
         known = told != self.reason and not told.endswith(")")
         return f"{told}, then {_AGAIN}" if known else _AGAIN

@@ -29,7 +29,10 @@ from cfr.file.storable import storable_text
 from cfr.problem import Problem
 from cfr.protocol import Usage
 
-__all__ = ["Traffic", "TrafficAttempt"]
+__all__ = ["SERVED", "Traffic", "TrafficAttempt"]
+
+SERVED: Final = "served"
+"""The benchmark that questions are filed under which somebody asked a server."""
 
 _KEPT: Final = 50_000
 """Problems whose next run is remembered; the store knows it of all others."""

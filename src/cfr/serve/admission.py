@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
 from cfr.serve.error_reply import RequestError
@@ -16,13 +16,10 @@ __all__ = ["Admission"]
 class Admission:
     """Places for requests. Who waits longest goes first."""
 
-    def __init__(
-        self, most: int, waiting: int, seconds: float, moved: Callable[[int, int], None]
-    ) -> None:
+    def __init__(self, most: int, waiting: int, seconds: float) -> None:
         self._most = most
         self._most_waiting = waiting
         self._seconds = seconds
-        self._moved = moved
         self._queue: deque[asyncio.Future[None]] = deque()
         self._under_way: set[Served] = set()
         self._places = 0
@@ -32,6 +29,11 @@ class Admission:
     def under_way(self) -> int:
         """How many requests hold a place."""
         return self._places
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for one."""
+        return len(self._queue)
 
     @asynccontextmanager
     async def place(self, served: Served) -> AsyncGenerator[None]:
@@ -67,7 +69,6 @@ class Admission:
     async def _enter(self) -> None:
         if self._places < self._most and not self._queue:
             self._places += 1
-            self._tell()
             return
         if len(self._queue) >= self._most_waiting:
             raise RequestError(
@@ -79,7 +80,6 @@ class Admission:
             )
         turn = asyncio.get_running_loop().create_future()
         self._queue.append(turn)
-        self._tell()
         try:
             await turn
         except asyncio.CancelledError:
@@ -88,7 +88,6 @@ class Admission:
             else:
                 with suppress(ValueError):  # or it was passed over already
                     self._queue.remove(turn)
-                self._tell()
             raise
 
     def _leave(self) -> None:
@@ -97,10 +96,5 @@ class Admission:
             turn = self._queue.popleft()
             if not turn.done():
                 turn.set_result(None)
-                self._tell()
                 return
         self._places -= 1
-        self._tell()
-
-    def _tell(self) -> None:
-        self._moved(self._places, len(self._queue))

@@ -44,8 +44,8 @@ def make_application(services: Services, *tables: web.RouteTableDef) -> web.Appl
         settings.most_requests,
         settings.most_waiting,
         settings.request_seconds,
-        services.metrics.moved,
     )
+    services.metrics.watch(lambda: admission.under_way, lambda: admission.waiting)
 
     @web.middleware
     async def front(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -116,4 +116,5 @@ def _tell(services: Services, request: web.Request, served: Served, status: int)
     if request.path.startswith(_COUNTED):
         seconds = time.monotonic() - served.began
         services.metrics.answered(served.method or "none", status, seconds, served.first)
-    services.log(access_line(request, served, status))
+    if services.log:
+        services.log(access_line(request, served, status))

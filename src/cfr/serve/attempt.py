@@ -17,7 +17,7 @@ from cfr.engine.solve import Solved, preceded
 from cfr.error import CfrError
 from cfr.evaluation.attempt import ending_of, failed
 from cfr.evaluation.series import Series
-from cfr.evaluation.traffic import TrafficAttempt
+from cfr.evaluation.traffic import SERVED, TrafficAttempt
 from cfr.method.confidence import assess
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Call, Output, Program, Steps, altered
@@ -29,10 +29,7 @@ from cfr.serve.reply import ServedAnswer
 from cfr.serve.request_engine import request_decoding
 from cfr.serve.service import Served, Services
 
-__all__ = ["BENCHMARK", "Question", "answer", "pose"]
-
-BENCHMARK: Final = "served"
-"""What the problems of served requests are filed under."""
+__all__ = ["Question", "answer", "pose"]
 
 _SAMPLES_AN_ATTEMPT: Final = 1_000
 _ID: Final = 16
@@ -60,7 +57,7 @@ def pose(
         upstream, chosen.others, request_decoding(asked), services.metrics.called
     )
     prices = services.upstream.prices(upstream, chosen.others)
-    problem = Problem(asked.problem, id=_name(asked), benchmark=BENCHMARK)
+    problem = Problem(asked.problem, id=_name(asked), benchmark=SERVED)
     return Question(asked, problem, chosen, upstream, engine, prices, services, served)
 
 
@@ -110,7 +107,7 @@ async def _begin(question: Question) -> TrafficAttempt | None:
     # A seed of its own for each request would make a series of each.
     chosen = {n: question.asked.chosen.get(n, getattr(usual, n)) for n in ("temperature", "top_p")}
     decoding = replace(usual, **chosen)
-    series = Series(BENCHMARK, question.chosen.name, question.upstream, decoding)
+    series = Series(SERVED, question.chosen.name, question.upstream, decoding)
     return await traffic.begin(series, question.problem, question.prices)
 
 

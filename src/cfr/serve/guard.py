@@ -31,6 +31,7 @@ _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+_MOST_KNOWN: Final = 100
 _PORTS: Final = {"http": 80, "https": 443}
 
 
@@ -42,18 +43,22 @@ class Guard:
         self._only_here = is_loopback(settings.host)
         own = () if self._only_here else (socket.gethostname(), settings.host)
         self._hosts = {name.lower() for name in (*settings.allowed_hosts, *own)}
+        self._known: set[str] = set()
+        """Host headers that were found to be ours."""
         self._origins = {one.rstrip("/").lower() for one in settings.allowed_origins}
 
     def check_origin(self, request: web.Request) -> None:
         """Refuse a request that was not meant for this server, or that another one's page makes."""
         host = request.headers.get("Host", "")
-        if not self._is_ours(_name(host)):
+        if host not in self._known and not self._is_ours(_name(host)):
             raise RequestError(
                 f"host {host!r}: this server does not go by that name; whoever starts it can allow "
                 "it with --allow-host",
                 403,
                 code="host_not_allowed",
             )
+        if len(self._known) < _MOST_KNOWN:
+            self._known.add(host)
         origin = request.headers.get("Origin")
         if origin is not None and not self._may_ask(origin, host):
             raise RequestError(

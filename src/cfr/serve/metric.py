@@ -6,6 +6,7 @@ Labels have few values: a client that makes up names must not make up time serie
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -40,8 +41,6 @@ class Metrics:
         self._first_seconds = made.Histogram(
             "cfr_first_token_seconds", "Seconds to a stream's first word.", ["method"], **timed
         )
-        self._under_way = made.Gauge("cfr_requests_under_way", "Requests under way.", **own)
-        self._waiting = made.Gauge("cfr_requests_waiting", "Requests waiting for a turn.", **own)
         self._calls = made.Counter(
             "cfr_stage_calls", "Calls that the upstream answered.", ["stage"], **own
         )
@@ -71,11 +70,15 @@ class Metrics:
         if first is not None:
             self._first_seconds.labels(method).observe(first)
 
-    def moved(self, under_way: int, waiting: int) -> None:
-        """Note how many requests there are now."""
-        if self.is_on:
-            self._under_way.set(under_way)
-            self._waiting.set(waiting)
+    def watch(self, under_way: Callable[[], int], waiting: Callable[[], int]) -> None:
+        """Show how many requests there are whenever somebody looks."""
+        if not self.is_on:
+            return
+        for name, about, count in (
+            ("cfr_requests_under_way", "Requests under way.", under_way),
+            ("cfr_requests_waiting", "Requests waiting for a turn.", waiting),
+        ):
+            self._library.Gauge(name, about, registry=self.registry).set_function(count)
 
     def called(self, call: Call, completion: Completion, seconds: float) -> None:
         """Count a call that was answered."""

@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 import orjson
@@ -90,10 +91,16 @@ def _calls(solved: Solved) -> dict[str, Json]:
 def final_text(solution: Solution) -> str:
     """Write a solution for a reader: its text, and its answer where the text does not say it."""
     text = without_thinking(solution.text).strip()
-    if solution.answer is None or extract(text).answer == solution.answer:
+    if solution.answer is None or _says(text, solution.answer):
         return text
     boxed = f"**Answer:** $\\boxed{{{solution.answer}}}$"
     return f"{text}\n\n{boxed}" if text else boxed
+
+
+def _says(text: str, answer: str) -> bool:
+    last = text.rfind("\\boxed{")  # by far the usual way, and quickly seen
+    boxed = last >= 0 and text.startswith(f"\\boxed{{{answer}}}", last)
+    return boxed or extract(text).answer == answer
 
 
 def usage_json(usage: Usage) -> dict[str, Json]:
@@ -114,8 +121,11 @@ class ReplyHead:
         self.id = f"chatcmpl-{secrets.token_hex(12)}"
         self._model = storable_text(model)
         self._created = int(time.time())
-        self._begin = b"data: " + orjson.dumps(self._head("chat.completion.chunk"))[:-1]
         self._end = b',"usage":null}\n\n' if include_usage else b"}\n\n"
+
+    @cached_property
+    def _begin(self) -> bytes:
+        return b"data: " + orjson.dumps(self._head("chat.completion.chunk"))[:-1]
 
     def _head(self, kind: str) -> dict[str, Json]:
         return {"id": self.id, "object": kind, "created": self._created, "model": self._model}

@@ -18,6 +18,7 @@ from cfr.engine.collector import collecting_rarely
 from cfr.engine.error import EngineError
 from cfr.engine.resolve import ModelRef
 from cfr.error import InputError
+from cfr.evaluation.database import without_password
 from cfr.evaluation.store import Store
 from cfr.evaluation.traffic import Traffic
 from cfr.serve.application import ADMISSION, make_application
@@ -36,7 +37,9 @@ from cfr.serve.upstream import (
 __all__ = ["Serving", "serve"]
 
 _BACKLOG: Final = 1_024
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LISTING: Final = 5.0
+_MOST_FILES: Final = 65_536
 _LAST: Final = 2.0
 """Seconds that a request has to say that its time is over, before its connection is closed."""
 
@@ -48,7 +51,7 @@ class Serving:
     settings: ServeSettings
     ref: ModelRef
     options: UpstreamOptions
-    log: Log
+    log: Log | None
     note: Callable[[str], None]
     """Says something to the person who started it."""
     store: str | None = None
@@ -64,6 +67,7 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
     settings.check()
     methods = MethodChoice(settings.methods, settings.most_samples)
     methods.check()
+    _allow_many_connections()
     with ExitStack() as stack:
         stack.enter_context(collecting_rarely())
         listening = stack.enter_context(_listening(settings))
@@ -77,8 +81,23 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
         ) as upstream:
             services = Services(settings, upstream, methods, Metrics(), serving.log, traffic)
             async with _running(serving, services, listening) as runner:
-                await _introduce(serving, upstream, listening)
-                await _until_stopped(serving, services, runner, stop or asyncio.Event())
+                with _heeding_signals(stop or asyncio.Event()) as (once, again):
+                    trying = asyncio.create_task(_introduce(serving, upstream, listening))
+                    await once.wait()
+                    trying.cancel()
+                    await _stop(serving, services, runner, again)
+
+
+def _allow_many_connections() -> None:
+    """Take as many open files as the system gives: each connection is one, or two."""
+    try:
+        import resource
+    except ImportError:  # a system without these limits
+        return
+    least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        wanted = _MOST_FILES if most == resource.RLIM_INFINITY else min(most, _MOST_FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(least, wanted), most))
 
 
 @contextmanager
@@ -150,40 +169,33 @@ async def _introduce(serving: Serving, upstream: Upstream, listening: socket.soc
         f"serving http://{shown}:{port}/v1 with {', '.join(methods)} in front of {upstream.shown}"
     )
     if serving.store:
-        serving.note(f"every answer is kept in {serving.store}")
-    if not upstream.is_local:
-        with suppress(TimeoutError):
-            await _try_upstream(serving, upstream)
-
-
-async def _try_upstream(serving: Serving, upstream: Upstream) -> None:
+        serving.note(f"every answer is kept in {without_password(serving.store)}")
     try:
         async with asyncio.timeout(_LISTING):
-            await upstream.engine(upstream.endpoint.model).models()
+            await upstream.engine(name).models()
     except TimeoutError:
         serving.note(f"{upstream.endpoint.shown}: silent so far; requests are tried all the same")
     except EngineError as error:
         serving.note(f"{error}; requests are tried all the same")
 
 
-async def _until_stopped(
-    serving: Serving, services: Services, runner: web.AppRunner, stop: asyncio.Event
-) -> None:
-    """Wait for the end, then let what is under way finish; a second signal waits for nothing."""
+@contextmanager
+def _heeding_signals(
+    stop: asyncio.Event,
+) -> Generator[tuple[asyncio.Event, asyncio.Event]]:
+    """Set an event when a signal to stop comes, and another one when it comes again."""
     loop, again = asyncio.get_running_loop(), asyncio.Event()
 
     def heed() -> None:
         (again if stop.is_set() else stop).set()
 
-    handled = (signal.SIGTERM, signal.SIGINT)
-    for one in handled:
+    for one in _SIGNALS:
         with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or another thread
             loop.add_signal_handler(one, heed)
     try:
-        await stop.wait()
-        await _stop(serving, services, runner, again)
+        yield stop, again
     finally:
-        for one in handled:
+        for one in _SIGNALS:
             with suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.remove_signal_handler(one)
 
@@ -201,5 +213,5 @@ async def _stop(
     if not cleanup.done():
         serving.note("stopping at once")
         admission.stop(0)
-    await cleanup
     hurry.cancel()
+    await cleanup

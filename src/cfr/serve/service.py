@@ -33,7 +33,7 @@ class Services:
     upstream: Upstream
     methods: MethodChoice
     metrics: Metrics
-    log: Log
+    log: Log | None = None
     traffic: Traffic | None = None
     stopping: bool = False
     """Whether the server takes no more requests."""
