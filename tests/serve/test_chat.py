@@ -9,6 +9,9 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, cut_stream, failure, stream
 from served import CUED, PLAIN, SPEC, Served, chat, events, served
 
+from cfr.engine.transport import Bounds
+from cfr.serve.upstream import UpstreamOptions
+
 PROGRAM = "```python\nprint(3**5 % 7)\n```"
 
 
@@ -143,6 +146,20 @@ async def test_a_short_push_back_is_waited_for(endpoint: Server) -> None:
     async with served(endpoint.url) as server:
         assert (await chat(server))[0] == 200
     assert len(endpoint.requests) == 3
+
+
+@pytest.mark.parametrize("model", ["direct@", "test-model"])
+@pytest.mark.parametrize("streams", [True, False])
+async def test_an_endpoint_that_says_nothing_is_given_up(
+    endpoint: Server, model: str, *, streams: bool
+) -> None:
+    silent = completion("too late")
+    silent.delay = 30
+    endpoint.script(silent)
+    options = UpstreamOptions(bounds=Bounds(silence=0.1))
+    async with served(endpoint.url, options=options) as server:
+        status, body, _ = await refused(server, model=model, stream=streams)
+    assert (status, body["error"]["code"]) == (504, "upstream_timeout")
 
 
 async def test_a_stream_that_fails_after_its_first_word_says_so(endpoint: Server) -> None:

@@ -77,6 +77,14 @@ def test_what_no_method_gives_passes_through(fields: dict[str, Any]) -> None:
     assert is_foreign(request() | fields)
 
 
+def test_a_book_is_no_problem() -> None:
+    long = {"role": "user", "content": "x" * 200_001}
+    with pytest.raises(RequestError, match="200,001 characters") as error:
+        read_request({"messages": [long]})
+    assert error.value.code == "context_length_exceeded"
+    assert read_request({"messages": [long, USER]}).context
+
+
 @pytest.mark.parametrize(
     ("fields", "param"),
     [

@@ -35,6 +35,8 @@ _FOREIGN: Final = frozenset(
     "structured_outputs continue_final_message".split()
 )
 _MOST_STOPS: Final = 16
+_LONGEST: Final = 200_000
+"""Characters of a problem: a method reads all of it for cues before anything is asked."""
 _SEED: Final = 2**62
 
 
@@ -90,6 +92,13 @@ def read_request(fields: Fields) -> ChatRequest:
     problem = messages[-1].content
     if not problem.strip():
         raise _bad("messages", "the last message is empty; it must hold the problem")
+    if len(problem) > _LONGEST:
+        raise RequestError(
+            f"messages: the last message has {len(problem):,} characters; methods take "
+            f"{_LONGEST:,} at most, a plain model's name passes more on",
+            code="context_length_exceeded",
+            param="messages",
+        )
     chosen = {
         name: value
         for name, value in (
