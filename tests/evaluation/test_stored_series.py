@@ -15,6 +15,7 @@ from cfr.evaluation.stored_series import (
     Shown,
     count_begun,
     count_problems,
+    find_series,
     list_problems,
     read_growth,
     read_series,
@@ -110,6 +111,15 @@ def test_a_series_goes_by_its_number(url: str) -> None:
             read_series(store, 99)
     assert (found.method, found.label, found.benchmark) == ("cfr", "CFR (always-on)", "sums")
     assert found.decoding["temperature"] == 0.7
+
+
+def test_a_series_goes_by_all_that_names_it(url: str) -> None:
+    with Store(url) as store:
+        fill(store)
+        decoding = '{"temperature":0.7,"top_p":0.95,"seed":null}'
+        assert find_series(store, "sums", "cfr", "m", decoding) == 2
+        with pytest.raises(InputError, match="has no series of cfr on sums with n"):
+            find_series(store, "sums", "cfr", "n", decoding)
 
 
 def test_what_is_under_way_is_counted(url: str) -> None:

@@ -27,6 +27,7 @@ __all__ = [
     "StoredSeries",
     "count_begun",
     "count_problems",
+    "find_series",
     "list_problems",
     "read_growth",
     "read_series",
@@ -102,6 +103,16 @@ def read_series(store: Store, number: int) -> StoredSeries:
     with store.reading():
         decoding = orjson.loads(row.decoding)
     return StoredSeries(row.id, row.benchmark, row.method, row.label, row.model, decoding)
+
+
+def find_series(store: Store, benchmark: str, method: str, model: str, decoding: str) -> int:
+    """Find the number of a series by all that names it; ``decoding`` is as it is stored."""
+    s = schema.series.c
+    same = (s.benchmark == benchmark, s.method == method, s.model == model, s.decoding == decoding)
+    rows = store.read(sa.select(s.id).where(*same))
+    if not rows:
+        raise InputError(f"{store.url}: has no series of {method} on {benchmark} with {model}")
+    return rows[0][0]
 
 
 def list_problems(

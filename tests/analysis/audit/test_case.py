@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from hand_made import arm, attempt, study, texts
 
-from cfr.analysis.audit.case import NO_KIND, cases
+from cfr.analysis.audit.case import NO_KIND, cases, changed_problems, open_case
 from cfr.analysis.study.study import Study, Transcript
 
 
@@ -127,3 +127,15 @@ def test_a_problem_that_was_not_routed_is_neither_fixed_nor_broken() -> None:
         )
         == 3
     )  # against CFR, not to route is what makes the difference
+
+
+def test_problems_that_changed_are_listed_and_opened_one_by_one() -> None:
+    one = example()
+    changed = changed_problems(one, "direct", "cfr")
+    opened = [open_case(one, problem) for problem in changed]
+    assert {c.problem: c.change for c in changed} == {
+        c.problem: c.change for c in cases(one, "direct", "cfr", most=99)
+    }
+    assert [case.problem for case in opened if case] == [c.problem for c in changed]
+    assert changed[0].place == ("set", "model", "a")
+    assert sorted((c.size for c in changed), reverse=True) == [c.size for c in changed]

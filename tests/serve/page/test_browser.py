@@ -189,3 +189,20 @@ async def test_a_store_is_followed_while_it_is_filled(
             await has_count(page, "#series tr", 2)
             await page.wait_for_timeout(2_500)  # it is renewed as it was filtered
             assert await page.locator("#series tr").count() == 2
+
+
+@pytest.mark.parametrize("look", LOOKS)
+async def test_a_comparison_opens_its_cases(
+    endpoint: Server, started: Browser, store: str, look: Look
+) -> None:
+    async with visit(endpoint, started, "/compare", look, runs=[store]) as (_, at):
+        page = at.page
+        assert "is better than" in await page.inner_text(".verdict")
+        assert await page.locator("figure svg").count() == 1
+        await page.locator(".case summary").first.click()
+        await has_count(page, ".case .side", 2)
+        await at.picture("compare")
+        await page.select_option("#choose-method", "program")
+        await page.get_by_role("button", name="Compare").click()
+        await page.wait_for_url("**method=program**")
+        assert "Program is better" in await page.inner_text(".verdict")

@@ -11,7 +11,16 @@ from cfr.analysis.audit.outcomes import left_to_baseline
 from cfr.analysis.study.study import Arm, Attempt, Study, Transcript, benchmark_label, model_label
 from cfr.evaluation.record import RecordKey
 
-__all__ = ["NO_KIND", "CaseAttempt", "CaseStudy", "Change", "cases"]
+__all__ = [
+    "NO_KIND",
+    "CaseAttempt",
+    "CaseStudy",
+    "Change",
+    "ChangedProblem",
+    "cases",
+    "changed_problems",
+    "open_case",
+]
 
 NO_KIND: Final = "No constraint named"
 """The group of cases in which neither Stage 1 names a constraint nor the text has a cue."""
@@ -76,8 +85,8 @@ class CaseStudy:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A problem that changed, before its transcripts are fetched."""
+class ChangedProblem:
+    """A problem on which two methods differ, before its transcripts are fetched."""
 
     change: Change
     size: float
@@ -87,7 +96,14 @@ class _Candidate:
     """Of the baseline and of the method."""
 
     @property
+    def place(self) -> tuple[str, str, str]:
+        """Its benchmark, its model and its name, which tell it from all others."""
+        arm = self.attempts[0][0]
+        return arm.benchmark, arm.model, self.problem
+
+    @property
     def keys(self) -> list[RecordKey]:
+        """The two attempts, as a store names them."""
         return [(*arm.key, self.problem, attempt.run) for arm, attempt in self.attempts]
 
 
@@ -97,8 +113,7 @@ def cases(study: Study, baseline: str, method: str, most: int = 12) -> list[Case
     Problems that were not routed are none: the method did nothing there that could fix or break.
     They are grouped by the kind of constraint that dominates them, as the paper's are.
     """
-    changed = sorted(_candidates(study, baseline, method), key=lambda c: (-c.size, c.problem))
-    chosen = _balanced(changed, most)
+    chosen = _balanced(changed_problems(study, baseline, method), most)
     keys = [key for candidate in chosen for key in candidate.keys]
     transcripts = study.transcripts(keys) if keys else {}
     found = [case for candidate in chosen if (case := _case(study, candidate, transcripts))]
@@ -106,7 +121,17 @@ def cases(study: Study, baseline: str, method: str, most: int = 12) -> list[Case
     return sorted(found, key=lambda case: kinds.index(case.kind))
 
 
-def _candidates(study: Study, baseline: str, method: str) -> Iterator[_Candidate]:
+def changed_problems(study: Study, baseline: str, method: str) -> list[ChangedProblem]:
+    """List every problem that changed, those first that changed most."""
+    return sorted(_candidates(study, baseline, method), key=lambda c: (-c.size, c.problem))
+
+
+def open_case(study: Study, changed: ChangedProblem) -> CaseStudy | None:
+    """Fetch the transcripts of a problem; None where there are none to show."""
+    return _case(study, changed, study.transcripts(changed.keys))
+
+
+def _candidates(study: Study, baseline: str, method: str) -> Iterator[ChangedProblem]:
     main = {arm.key: arm for arm in study.main_arms()}
     for base in main.values():
         other = main.get((base.benchmark, method, base.model, base.decoding))
@@ -117,7 +142,7 @@ def _candidates(study: Study, baseline: str, method: str) -> Iterator[_Candidate
                 yield found
 
 
-def _candidate(base: Arm, other: Arm, problem: str) -> _Candidate | None:
+def _candidate(base: Arm, other: Arm, problem: str) -> ChangedProblem | None:
     before, after = (right / runs for right, runs in (base.scores[problem], other.scores[problem]))
     if before == after:
         return None
@@ -128,14 +153,16 @@ def _candidate(base: Arm, other: Arm, problem: str) -> _Candidate | None:
     if one is None or two is None:
         return None
     size = abs(after - before)
-    return _Candidate("fixed" if fixed else "broken", size, problem, ((base, one), (other, two)))
+    return ChangedProblem(
+        "fixed" if fixed else "broken", size, problem, ((base, one), (other, two))
+    )
 
 
 def _attempt(attempts: Sequence[Attempt], *, correct: bool) -> Attempt | None:
     return next((attempt for attempt in attempts if attempt.correct is correct), None)
 
 
-def _balanced(found: Sequence[_Candidate], most: int) -> list[_Candidate]:
+def _balanced(found: Sequence[ChangedProblem], most: int) -> list[ChangedProblem]:
     """Take as many fixed as broken, or more of one where there are too few of the other."""
     fixed = [one for one in found if one.change == "fixed"]
     broken = [one for one in found if one.change == "broken"]
@@ -144,7 +171,7 @@ def _balanced(found: Sequence[_Candidate], most: int) -> list[_Candidate]:
 
 
 def _case(
-    study: Study, candidate: _Candidate, transcripts: Mapping[RecordKey, Transcript]
+    study: Study, candidate: ChangedProblem, transcripts: Mapping[RecordKey, Transcript]
 ) -> CaseStudy | None:
     problem, base = candidate.problem, candidate.attempts[0][0]
     found = [

@@ -7,6 +7,7 @@ one at a time.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from io import BytesIO, StringIO
@@ -30,6 +31,8 @@ SIZE: Final = 8.5
 SMALL: Final = 7.5
 _MARGIN: Final = 0.06
 _DPI: Final = 200
+_DRAWING: Final = threading.Lock()
+"""Held while a figure is drawn: threads that draw wait for each other."""
 _SETTINGS: Final[Style] = {
     "axes.edgecolor": INK,
     "axes.facecolor": "none",
@@ -143,7 +146,7 @@ class Sheet:
 def sheet(height: float, width: float = WIDTH) -> Generator[Sheet]:
     """Open a sheet under settings of its own, and leave matplotlib's as they were."""
     matplotlib = load()
-    with matplotlib.rc_context():
+    with _DRAWING, matplotlib.rc_context():
         matplotlib.rcdefaults()  # a person's own settings may be anything
         matplotlib.rcParams.update(_SETTINGS)
         yield Sheet(width, height)

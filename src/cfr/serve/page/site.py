@@ -55,7 +55,7 @@ class Tab:
     title: str
 
 
-_TABS: Final = (Tab("/", "Playground"), Tab("/runs", "Runs"))
+_TABS: Final = (Tab("/", "Playground"), Tab("/runs", "Runs"), Tab("/compare", "Compare"))
 
 
 _FAMILIES: Final = {family: number for number, family in enumerate(FAMILIES)}
@@ -116,6 +116,14 @@ def render(
 def _tab(path: str) -> str:
     first = "/" + path.split("/")[1]
     return first if first in {tab.path for tab in _TABS} else "/"
+
+
+def read_runs(request: web.Request) -> int:
+    """Read which source a page is about: the first unless another is named, or all."""
+    written = request.query.get("runs", "1")
+    if not written.isascii() or not written.isdecimal() or len(written) > 6:
+        raise RequestError(f"runs: {written[:40]!r} is no number", param="runs")
+    return int(written)
 
 
 async def in_thread(work: Callable[..., T], *given: Any) -> T:
