@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from cfr.cli.option import json_option
 from cfr.cli.output import print_json, print_text
 from cfr.cli.study_option import StudyPart, open_part, runs_argument
-
-if TYPE_CHECKING:
-    from cfr.analysis.audit.manual.sample import Sample
-    from cfr.analysis.study.study import Study
-    from cfr.cli.marking import MarkingTask
 
 __all__ = ["mark_command", "report_command"]
 
@@ -59,8 +53,9 @@ def mark_command(
     cfr audit mark runs.db --labels labels.jsonl --annotator ada
     cfr audit mark attempts.jsonl --labels labels.jsonl --annotator ben --size 20 --model m
     """
-    from cfr.analysis.audit.manual.label import check_annotator
-    from cfr.analysis.audit.manual.sample import draw
+    from cfr.analysis.audit.manual.label import begin_labels, check_annotator
+    from cfr.analysis.audit.manual.sample import draw, resume
+    from cfr.analysis.audit.manual.task import lay_out
     from cfr.cli.marking import Marking
 
     check_annotator(annotator)
@@ -73,35 +68,13 @@ def mark_command(
         model=model,
         method=method,
     )
-    tasks = _tasks(study, sample, path, annotator)
+    labels = begin_labels(path)
+    tasks = lay_out(study, sample, labels, annotator, resume(sample, labels, annotator))
     marking = Marking(tasks, len(sample.keys), path)
     drawn = f"{len(sample.keys):,} of {sample.eligible:,} attempts, one a problem and model"
     without = f"; {sample.without:,} more have no constraint" if sample.without else ""
     marking.console.print(f"{drawn}, drawn with seed {seed}{without}")
     marking.run()
-
-
-def _tasks(study: Study, sample: Sample, path: Path, annotator: str) -> list[MarkingTask]:
-    """Lay out what is left to judge, with all the text that it needs."""
-    from cfr.analysis.audit.manual.label import begin_labels, unmarked
-    from cfr.analysis.audit.manual.sample import refuse_mismatch, resume
-    from cfr.analysis.study.study import ProblemText
-    from cfr.cli.marking import MarkingTask
-    from cfr.constraint.spec import ConstraintSpec
-
-    labels = begin_labels(path)
-    transcripts = study.transcripts({*sample.keys, *(label.key for label in labels)})
-    refuse_mismatch(labels, transcripts, study.source)
-    drafts = {label.key: label for label in labels if label.annotator == annotator}
-    tasks: list[MarkingTask] = []
-    missing = ProblemText("(its text is not in these runs)")
-    for key in resume(sample, labels, annotator):
-        spec = transcripts[key].constraints or ConstraintSpec()
-        label = drafts.get(key) or unmarked(annotator, key, spec)
-        asked = study.problems.get((key[0], key[4])) or missing
-        first = next(n for n, one in enumerate(label.constraints) if one.mark is None)
-        tasks.append(MarkingTask(sample.keys.index(key) + 1, asked, spec, label, label, first))
-    return tasks
 
 
 @click.command("report")

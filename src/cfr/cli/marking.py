@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Final, cast
@@ -13,14 +13,13 @@ import click
 from rich.rule import Rule
 from rich.text import Text
 
-from cfr.analysis.audit.manual.label import Label, Mark, append_label
-from cfr.analysis.study.study import ProblemText
+from cfr.analysis.audit.manual.label import Mark, append_label
+from cfr.analysis.audit.manual.task import MarkingTask
 from cfr.cli import show
 from cfr.cli.console import SafeConsole
 from cfr.constraint.router import route
-from cfr.constraint.spec import ConstraintSpec
 
-__all__ = ["Keys", "Marking", "MarkingTask"]
+__all__ = ["Keys", "Marking"]
 
 _MARKS: Final[dict[str, Mark]] = {"e": "entailed", "n": "not_entailed", "v": "vague"}
 _HELP: Final = """\
@@ -72,47 +71,6 @@ def _from_terminal() -> bool:
 
 class _Quit(Exception):
     """The annotator quits."""
-
-
-@dataclass
-class MarkingTask:
-    """An attempt whose constraints are to be marked. Which model it is by is not shown."""
-
-    number: int
-    """Its place in the sample."""
-    asked: ProblemText
-    spec: ConstraintSpec
-    label: Label
-    saved: Label
-    """What is on the disk, or the label without a mark."""
-    at: int = 0
-
-    def mark(self, mark: Mark) -> None:
-        """Mark the constraint in turn."""
-        marked = list(self.label.constraints)
-        marked[self.at] = replace(marked[self.at], mark=mark)
-        self.label = replace(self.label, constraints=tuple(marked))
-        self.at += 1
-
-    @property
-    def current(self) -> Mark | None:
-        """The mark that the constraint in turn has already."""
-        return None if self.finished else self.label.constraints[self.at].mark
-
-    @property
-    def finished(self) -> bool:
-        """Whether there is no constraint left in turn."""
-        return self.at == len(self.label.constraints)
-
-    def constraint(self) -> tuple[str, str, str]:
-        """Return the constraint in turn: its name, its kind or its origin, what it says."""
-        raw, derived = self.spec.raw_constraints, self.spec.propagated_constraints
-        if self.at < len(raw):
-            one = raw[self.at]
-            return one.id, one.type, one.description
-        other = derived[self.at - len(raw)]
-        source = f"from {', '.join(other.derived_from)}" if other.derived_from else "derived"
-        return other.id, source, other.description
 
 
 class Marking:

@@ -78,6 +78,26 @@ def test_a_class_that_is_said_twice_is_said_once(tmp_path: Path) -> None:
     assert read_classes(path, STUDY).find(KEY, "cfr", "x") == "other"
 
 
+def said(annotator: str, name: str) -> str:
+    return f'{{"problem": "p", "class": "{name}", "annotator": "{annotator}"}}'
+
+
+def test_an_annotator_may_think_again_and_most_of_them_decide(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "classes.jsonl",
+        *(said("ada", "other"), said("ben", "arithmetic"), said("ada", "arithmetic")),
+        said("cem", "other"),
+    )
+    assert read_classes(path, STUDY) == ErrorClasses({(KEY, "", ""): "arithmetic"})
+
+
+def test_where_annotators_differ_nothing_is_decided(tmp_path: Path) -> None:
+    path = write(tmp_path / "classes.jsonl", said("ada", "other"), said("ben", "arithmetic"))
+    assert read_classes(path, STUDY) == ErrorClasses(disputed=1)
+    path = write(tmp_path / "classes.jsonl", said("ada", "arithmetic"), LINE)
+    assert read_classes(path, STUDY).find(KEY, "cfr", "x") == "other"
+
+
 def test_any_run_may_make_a_problem_right_unless_another_rule_is_named() -> None:
     assert ErrorRule() == DEFAULT_RULE
     assert (DEFAULT_RULE.right, DEFAULT_RULE.classes) == ("any", ErrorClasses())

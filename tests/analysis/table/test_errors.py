@@ -127,3 +127,10 @@ def test_fixes_of_several_benchmarks_and_models_together() -> None:
     assert cells(table)[4] == ["Domain (integer)", "2 (100.0 %)", "0", "2 (100.0 %)"]
     assert cells(table)[-2:] == [["No constraint", "2", "2", "0"], ["Fixed", "4", "2", "2"]]
     assert fixes_table(made, "reminder").rows == ()
+
+
+def test_errors_that_annotators_dispute_are_counted() -> None:
+    one = study(arm("direct", {"p": "-"}), arm("cfr", {"p": "+"}))
+    rule = ErrorRule(classes=ErrorClasses(disputed=2))
+    said = " ".join(errors_table(one, "cfr", "direct", rule).notes)
+    assert "annotators differ and no class has the most: 2 errors." in said

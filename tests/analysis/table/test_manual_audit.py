@@ -1,9 +1,15 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from cfr.analysis.audit.manual.error_label import ErrorLabel
 from cfr.analysis.audit.manual.label import Judged, Label, Mark
-from cfr.analysis.table.manual_audit import annotator_table, manual_audit_table
+from cfr.analysis.table.manual_audit import (
+    annotator_table,
+    error_annotator_table,
+    manual_audit_table,
+)
 from cfr.analysis.table.table import Table, to_latex, to_markdown
 
 
@@ -55,3 +61,11 @@ def test_agreement_as_a_table() -> None:
 def test_both_tables_can_be_written(write: Callable[[Table], str]) -> None:
     for table in (manual_audit_table([label(["vague"])]), annotator_table([label(["vague"])])):
         assert table.title in write(table)
+
+
+def test_agreement_on_errors_has_a_table_of_its_own() -> None:
+    one = ErrorLabel("ada", "set", "p", "cfr", "x", "out_of_range")
+    table = error_annotator_table([one, replace(one, annotator="ben", mistake="other")])
+    assert [cell.text for cell in table.rows[0].cells] == ["ada, ben", "1", "0.0 %", "0.00"]
+    assert [column.title for column in table.columns][1] == "Errors"
+    assert error_annotator_table([one]).notes == ("Agreement needs two annotators.",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,8 @@ class ErrorClasses:
     """By problem, method and model; an empty name stands for all."""
     unknown: int = 0
     """Lines about problems or models that the study does not have."""
+    disputed: int = 0
+    """Errors on which annotators differ, and none of their classes has the most."""
 
     def find(self, key: Key, method: str, model: str = "") -> Mistake | None:
         """Look up a class; a line that names the model wins, then one that names the method.
@@ -42,27 +45,45 @@ class ErrorClasses:
 def read_classes(path: Path, study: Study) -> ErrorClasses:
     """Read lines of ``problem`` and ``class``.
 
-    They may have ``benchmark``, ``method``, ``model`` and ``note``. Two lines that class the same
-    error otherwise are refused.
+    They may have ``benchmark``, ``method``, ``model``, ``annotator`` and ``note``. Two lines that
+    class the same error otherwise are refused, unless annotators gave them: a later line of one
+    replaces an earlier one, and among several the class counts that most of them give. A line
+    without an annotator counts before all that have one.
     """
-    given: dict[_About, Mistake] = {}
+    votes: dict[_About, dict[str, Mistake]] = {}
     lines: dict[_About, int] = {}
     unknown, models = 0, set(study.names("model"))
     for line in read_person_lines(path, study):
         known = _class_in(line)
-        method, model = (str(line.value.get(name) or "") for name in ("method", "model"))
+        names = ("method", "model", "annotator")
+        method, model, annotator = (str(line.value.get(name) or "") for name in names)
         if line.key is None or (model and model not in models):
             unknown += 1
             continue
         about = (line.key, method, model)
-        if about in given and given[about] != known:
+        given = votes.setdefault(about, {})
+        if not annotator and given.get("", known) != known:
             raise InputError(
-                f"{line.where}: 'class' is {known}, but line {lines[about]} says {given[about]} "
+                f"{line.where}: 'class' is {known}, but line {lines[about]} says {given['']} "
                 "of the same problem, method and model; remove one of them"
             )
-        given[about] = known
-        lines[about] = line.number
-    return ErrorClasses(given, unknown)
+        given[annotator] = known
+        if not annotator:
+            lines[about] = line.number
+    found: dict[_About, Mistake] = {}
+    for about, given in votes.items():
+        if decided := _decided(given):
+            found[about] = decided
+    return ErrorClasses(found, unknown, len(votes) - len(found))
+
+
+def _decided(given: Mapping[str, Mistake]) -> Mistake | None:
+    """Choose the class that counts; None where annotators differ and none has the most."""
+    if "" in given:
+        return given[""]
+    counts: Counter[Mistake] = Counter(given.values())
+    (first, most), *others = counts.most_common(2)
+    return None if others and others[0][1] == most else first
 
 
 def _class_in(line: PersonLine) -> Mistake:

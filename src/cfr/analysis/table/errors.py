@@ -90,6 +90,9 @@ def _notes(found: Sequence[Flip], rule: ErrorRule) -> Iterator[str]:
     if unknown := rule.classes.unknown:
         lines = several(unknown, "line")
         yield f"Classes for problems or models that are not in this study: {lines}."
+    if disputed := rule.classes.disputed:
+        count = several(disputed, "error")
+        yield f"Classed by the answer, as annotators differ and no class has the most: {count}."
 
 
 def fixes_table(

@@ -7,13 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cfr.analysis.audit.manual.annotation import ALL, Rates, Share, accords, by_attempt, rates
+from cfr.analysis.audit.manual.annotation import (
+    ALL,
+    Accord,
+    Rates,
+    Share,
+    accords,
+    by_attempt,
+    rates,
+)
+from cfr.analysis.audit.manual.error_label import ErrorLabel, error_accords
 from cfr.analysis.audit.manual.label import Label
 from cfr.analysis.notation import NONE, decimal, percent, scored, several
 from cfr.analysis.study.study import model_label
 from cfr.analysis.table.table import Cell, Column, Row, Table, row
 
-__all__ = ["annotator_table", "manual_audit_table"]
+__all__ = ["annotator_table", "error_annotator_table", "manual_audit_table"]
 
 
 def manual_audit_table(labels: Sequence[Label]) -> Table:
@@ -78,28 +87,34 @@ def _notes(labels: Sequence[Label]) -> Iterator[str]:
 
 
 def annotator_table(labels: Sequence[Label]) -> Table:
-    """Tabulate agreement between annotators, a row for every two."""
-    found = accords(labels)
+    """Tabulate agreement between annotators of constraints, a row for every two."""
+    columns = (Column("Attempts"), Column("Constraints"))
+    return _accord_table("Agreement between annotators", accords(labels), columns)
+
+
+def error_annotator_table(labels: Sequence[ErrorLabel]) -> Table:
+    """Tabulate agreement between annotators of errors, a row for every two."""
+    return _accord_table(
+        "Agreement on error classes", error_accords(labels), (Column("Errors"),), "error-annotators"
+    )
+
+
+def _accord_table(
+    title: str, found: Sequence[Accord], counted: tuple[Column, ...], name: str = "annotators"
+) -> Table:
     notes = [
         f"{' and '.join(a.annotators)}: κ is not defined, {a.reason}." for a in found if a.reason
     ]
     if not found:
         notes = ["Agreement needs two annotators."]
     return Table(
-        "annotators",
-        "Agreement between annotators",
-        (
-            Column("Annotators", "left"),
-            Column("Attempts"),
-            Column("Constraints"),
-            Column("Agreement"),
-            Column("Cohen's κ"),
-        ),
+        name,
+        title,
+        (Column("Annotators", "left"), *counted, Column("Agreement"), Column("Cohen's κ")),
         tuple(
             row(
                 ", ".join(one.annotators),
-                str(one.attempts),
-                str(one.n),
+                *(str(count) for count in (one.attempts, one.n)[-len(counted) :]),
                 percent(one.agreement),
                 decimal(one.kappa, 2),
             )

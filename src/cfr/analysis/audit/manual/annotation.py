@@ -33,6 +33,7 @@ __all__ = [
     "Accord",
     "Rates",
     "Share",
+    "accord_on",
     "accords",
     "by_attempt",
     "by_method",
@@ -250,10 +251,17 @@ def _accord(
         for left, right in shared
         for one, other in zip(left.constraints, right.constraints, strict=True)
     ]
+    return accord_on(names, len(shared), pairs, "constraint")
+
+
+def accord_on(
+    names: tuple[str, str], attempts: int, pairs: Sequence[tuple[str, str]], noun: str
+) -> Accord:
+    """Measure the agreement of two annotators on what both marked; ``noun`` is what that is."""
     agree, beyond_chance = sum(one == other for one, other in pairs), kappa(pairs)
     reason = ""
     if not pairs:
-        reason = "no constraint was marked by both"
+        reason = f"no {noun} was marked by both"
     elif beyond_chance is None:
-        reason = f"both marked every constraint {pairs[0][0].replace('_', ' ')}"
-    return Accord(names, len(shared), len(pairs), agree, beyond_chance, reason)
+        reason = f"both marked every {noun} {pairs[0][0].replace('_', ' ')}"
+    return Accord(names, attempts, len(pairs), agree, beyond_chance, reason)

@@ -8,8 +8,6 @@ adding to the file and never by rewriting it.
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -34,6 +32,7 @@ from cfr.file.field import (
     read_objects,
 )
 from cfr.file.jsonl import read_rows
+from cfr.file.row_log import append_row
 from cfr.problem import Json
 
 __all__ = [
@@ -184,24 +183,7 @@ def begin_labels(path: Path) -> list[Label]:
 
 def append_label(path: Path, label: Label) -> None:
     """Add a label to a file, and return once it is on the disk."""
-    try:
-        with path.open("ab+") as file:
-            if file.tell():
-                file.seek(-1, os.SEEK_END)
-                # Whatever was cut off there stays a line of its own, and this one is not lost.
-                file.write(b"" if file.read() == b"\n" else b"\n")
-            file.write(_line(label.to_json()))
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror}); name another") from None
-
-
-def _line(value: Json) -> bytes:
-    try:
-        return json.dumps(value, ensure_ascii=False).encode() + b"\n"
-    except UnicodeEncodeError:  # a lone surrogate has no UTF-8; its ASCII escape has
-        return json.dumps(value).encode() + b"\n"
+    append_row(path, label.to_json())
 
 
 def read_labels(paths: Iterable[Path]) -> list[Label]:
