@@ -61,7 +61,8 @@ class Browsed:
         """Keep a picture, where somebody wants to look at it."""
         if folder := os.environ.get("CFR_PICTURES"):
             path = Path(folder) / f"{name}-{self.look}.png"
-            await self.page.screenshot(path=path, full_page=True)
+            # Its driver would hide the caret with a style, which the policy forbids.
+            await self.page.screenshot(path=path, full_page=True, caret="initial")
 
     async def check(self) -> None:
         """See that nothing complained, and that nothing is wider than the screen."""

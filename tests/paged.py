@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -79,10 +80,11 @@ async def paged(
     base_url: str,
     *runs: str,
     install: Callable[[web.Application], None] | None = None,
+    marks: Path = Path("/nowhere"),
     **options: Any,
 ) -> AsyncGenerator[Paged]:
-    """Start a server with its pages, and stop it afterwards."""
-    site = SiteOptions(runs)
+    """Start a server with its pages, and stop it afterwards; marks go into a folder."""
+    site = SiteOptions(runs, marks / "labels.jsonl", marks / "classes.jsonl")
     install = install or (lambda application: install_pages(application, site))
     jar = aiohttp.CookieJar(unsafe=True)  # cookies of an address, too
     async with (

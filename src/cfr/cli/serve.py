@@ -148,6 +148,20 @@ _server_options: Final = grouped(
 )
 @click.option("--store", metavar="RUNS", help="Keep every answer in this store.")
 @click.option(
+    "--labels",
+    type=click.Path(path_type=Path),
+    default=Path("labels.jsonl"),
+    show_default=True,
+    help="Where marks that people make on pages are kept, as 'cfr audit mark' keeps them.",
+)
+@click.option(
+    "--classes",
+    type=click.Path(path_type=Path),
+    default=Path("classes.jsonl"),
+    show_default=True,
+    help="Where classes of errors are kept that people give on pages.",
+)
+@click.option(
     "--log",
     type=click.Choice(["text", "json", "off"]),
     default="text",
@@ -164,6 +178,8 @@ def command(
     requests_per_minute: float | None,
     tokens_per_minute: float | None,
     store: str | None,
+    labels: Path,
+    classes: Path,
     log: str,
 ) -> None:
     """Serve a model with a method in front of it, for any OpenAI client.
@@ -202,14 +218,23 @@ def command(
         _log(log),
         print_note,
         store,
-        install=_pages(runs, store),
+        install=_pages(_shown_runs(runs, store), labels, classes),
         fetching=lambda: bytes_bar(ref.model or "model"),
     )
     with asyncio.Runner(loop_factory=_fast_loop()) as runner:
         runner.run(serve(serving))
 
 
-def _pages(runs: tuple[str, ...], store: str | None) -> Callable[[Application], None] | None:
+def _shown_runs(runs: tuple[str, ...], store: str | None) -> tuple[str, ...]:
+    """List the runs that pages show: those that were named, and what the server keeps itself."""
+    found = (*runs, *([store] if store else []))
+    usual = (_USUAL_STORE,) if Path(_USUAL_STORE).is_file() else ()
+    return found or usual
+
+
+def _pages(
+    runs: tuple[str, ...], labels: Path, classes: Path
+) -> Callable[[Application], None] | None:
     """Find the pages, unless the libraries that they need are not installed."""
     if find_spec("jinja2") is None or find_spec("latex2mathml") is None:
         print_note("no pages, the API alone: pip install 'constraint-first[serve]' adds them")
@@ -217,10 +242,7 @@ def _pages(runs: tuple[str, ...], store: str | None) -> Callable[[Application], 
     from cfr.serve.page.installation import install_pages
     from cfr.serve.page.site import SiteOptions
 
-    found = (*runs, *([store] if store else []))
-    if not found and Path(_USUAL_STORE).is_file():
-        found = (_USUAL_STORE,)
-    options = SiteOptions(found)
+    options = SiteOptions(runs, labels, classes)
     return lambda application: install_pages(application, options)
 
 

@@ -12,7 +12,7 @@ async def test_every_page_has_the_strict_policy_and_is_not_kept(endpoint: Server
     )
     assert shown.headers["Cache-Control"] == "no-store"
     assert shown.headers["X-Content-Type-Options"] == "nosniff"
-    assert shown.headers["Referrer-Policy"] == "no-referrer"
+    assert shown.headers["Referrer-Policy"] == "same-origin"
     assert 'class="skip"' in shown.text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from cfr.serve.application import ERROR_PAGE
-from cfr.serve.page import asset, compare, login, playground, runs
+from cfr.serve.page import asset, audit, compare, error_marking, login, marking, playground, runs
 from cfr.serve.page.site import SITE, Site, SiteOptions, show_error
 
 __all__ = ["install_pages"]
@@ -15,5 +15,5 @@ def install_pages(application: web.Application, options: SiteOptions) -> None:
     """Add all pages."""
     application[SITE] = Site(options)
     application[ERROR_PAGE] = show_error
-    for module in (asset, login, playground, runs, compare):
+    for module in (asset, login, playground, runs, compare, audit, marking, error_marking):
         application.add_routes(module.ROUTES)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -41,6 +43,8 @@ _HEADERS: Final = {
     "Content-Security-Policy": CONTENT_POLICY,
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
+    # Without any referrer a browser says of its own forms that they come from nowhere.
+    "Referrer-Policy": "same-origin",
 }
 _TEMPLATES: Final = "cfr.serve.page.templates"
 _NOT_PAGES: Final = ("/v1/", "/health", "/metrics")
@@ -55,7 +59,12 @@ class Tab:
     title: str
 
 
-_TABS: Final = (Tab("/", "Playground"), Tab("/runs", "Runs"), Tab("/compare", "Compare"))
+_TABS: Final = (
+    Tab("/", "Playground"),
+    Tab("/runs", "Runs"),
+    Tab("/compare", "Compare"),
+    Tab("/audit", "Audit"),
+)
 
 
 _FAMILIES: Final = {family: number for number, family in enumerate(FAMILIES)}
@@ -75,13 +84,20 @@ class SiteOptions:
 
     runs: tuple[str, ...] = ()
     """Stores and files of attempts."""
+    labels: Path = Path("labels.jsonl")
+    """Where marks of constraints are kept."""
+    classes: Path = Path("classes.jsonl")
+    """Where classes of errors are kept."""
 
 
 class Site:
     """The pages of one server."""
 
     def __init__(self, options: SiteOptions) -> None:
+        self.options = options
         self.library = RunLibrary(options.runs)
+        self.marking = threading.Lock()
+        """Held while a mark is kept."""
         self._environment = page_environment(_TEMPLATES)
         shared: dict[str, Any] = {
             "asset": asset_url,
