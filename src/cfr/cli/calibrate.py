@@ -13,6 +13,7 @@ import click
 from cfr.cli.option import columns_option, grouped, json_option
 from cfr.cli.output import print_json, print_note, print_text
 from cfr.cli.study_option import StudyPart, open_part, part_options, runs_argument
+from cfr.error import OutputError
 
 if TYPE_CHECKING:
     from cfr.analysis.calibration.calibrate import Calibration
@@ -100,7 +101,7 @@ def command(
     cfr solve problem.txt --method 'calibrated(policy=policy.toml)'
     """
     from cfr.analysis.calibration.calibrate import CalibrationPlan, calibrate
-    from cfr.file.atomic import OutputError, refuse_overwrite
+    from cfr.file.atomic import refuse_overwrite
 
     if output:
         if output.suffix.lower() != ".toml":
