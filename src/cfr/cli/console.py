@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -28,6 +29,13 @@ class SafeConsole(console.Console):
         super().__init__(
             stderr=stderr, quiet=quiet, width=width, markup=False, emoji=False, highlight=False
         )
+
+        self.is_unbounded = width is None and not self.is_terminal and "COLUMNS" not in os.environ
+        """Whether lines may be of any length: in a file or a pipe, unless a width was asked for."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print whole lines: a number that is cut short is a wrong number."""
+        super().print(*objects, **{"crop": False} | options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Make a string printable before its width is measured."""

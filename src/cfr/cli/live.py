@@ -7,19 +7,20 @@ import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Final
 
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from cfr.analysis.notation import times
 from cfr.analysis.statistics.cost import Tokens, divide_tokens
 from cfr.analysis.statistics.score import score_problems
 from cfr.analysis.statistics.subset import BASELINE
+from cfr.analysis.study.family import short_method_names
 from cfr.analysis.table.token_ratio import COUNTED
 from cfr.cli.console import SafeConsole
 from cfr.cli.progress import bytes_bar
+from cfr.cli.table import Column, Table
 from cfr.engine.automatic import AutoChoice
 from cfr.engine.limit import Limiter
 from cfr.engine.pull import Progress
@@ -33,7 +34,13 @@ from cfr.file.printable import one_line
 __all__ = ["TerminalWatcher", "ratios", "results", "summary_table"]
 
 _PLAIN_EVERY = 15.0
-_LOOK: Any = {"box": None, "padding": (0, 2, 0, 0), "header_style": "dim"}
+_STORED: Final = "'cfr runs --json'"
+_NAMED: Final = (
+    Column("benchmark", "name", shared=True),
+    Column("method", "name", shorten=short_method_names),
+    Column("model", "name", shared=True),
+)
+"""What names a series; what is shared may stand in a line above."""
 
 
 class TerminalWatcher(EvaluationWatcher):
@@ -126,13 +133,8 @@ def ratios(found: Sequence[SeriesResult]) -> Table | None:
     """Tabulate the tokens of each series relative to Direct CoT; None where there is no such."""
     plain = [one for one in found if one.series.method.partition("(")[0] == BASELINE]
     bases = {_conditions(one): one for one in plain}
-    table = Table(
-        *("benchmark", "method", "model", *map(str.lower, COUNTED)),
-        title=f"tokens relative to {BASELINE}",
-        **_LOOK,
-    )
-    for column in table.columns[3:]:
-        column.justify = "right"
+    counted = (Column(title.lower()) for title in COUNTED)
+    table = Table(*_NAMED, *counted, title=f"tokens relative to {BASELINE}", more=_STORED)
     for one in found:
         base = bases.get(_conditions(one))
         if base and base is not one:
@@ -162,12 +164,17 @@ def summary_table(found: list[Summary]) -> Table:
 
 
 def _table(*accuracy: str, numbered: bool = False) -> Table:
-    named = ("benchmark", "method", "model")
-    counted = ("done", *accuracy, "no answer", "tokens")
-    table = Table(*(("#",) if numbered else ()), *named, *counted, **_LOOK)
-    for column in table.columns:
-        column.justify = "left" if column.header in named else "right"
-    return table
+    first, *rest = accuracy
+    return Table(
+        *((Column("#"),) if numbered else ()),
+        *_NAMED,
+        Column("done", rank=2),
+        Column(first),
+        *(Column(title, rank=1) for title in rest),
+        Column("no answer", rank=4),
+        Column("tokens", rank=3),
+        more="--json" if numbered else _STORED,
+    )
 
 
 def _add_row(table: Table, one: SeriesResult | Summary, done: str, *accuracy: str) -> None:
@@ -183,9 +190,8 @@ def _add_row(table: Table, one: SeriesResult | Summary, done: str, *accuracy: st
     )
 
 
-def _named(one: Series | Summary) -> Iterator[Text]:
-    names = (one.benchmark, one.method, one.model)
-    return (Text(one_line(name), overflow="fold") for name in names)
+def _named(one: Series | Summary) -> Iterator[str]:
+    return map(one_line, (one.benchmark, one.method, one.model))
 
 
 def _done(one: SeriesResult) -> str:
