@@ -25,6 +25,7 @@ from cfr.engine.automatic import AutoChoice
 from cfr.engine.limit import Limiter
 from cfr.engine.pull import Progress
 from cfr.evaluation.evaluate import EvaluationWatcher
+from cfr.evaluation.forecast import progress_of, seconds_left
 from cfr.evaluation.runner import Job
 from cfr.evaluation.series import Series
 from cfr.evaluation.summary import Summary
@@ -111,11 +112,10 @@ class _Display:
     def _status(self) -> str:
         done = sum(job.tally.scored + job.tally.failed for job in self._jobs)
         total = sum(job.tally.total for job in self._jobs)
-        resumed = sum(job.tally.resumed for job in self._jobs)
         failed = sum(job.tally.failed for job in self._jobs)
         in_flight = sum(limiter.in_flight for limiter in self._limiters)
         elapsed = time.monotonic() - self._started
-        left = (total - done) * elapsed / (done - resumed) if done > resumed else None
+        left = seconds_left([progress_of(job) for job in self._jobs], elapsed)
         return f"{done:,} of {total:,} attempts, {in_flight} calls in flight, {failed} failed, " + (
             f"about {_duration(left)} left" if left is not None else "waiting for replies"
         )

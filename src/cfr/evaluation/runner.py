@@ -15,6 +15,7 @@ from cfr.evaluation.attempt import Ending, EngineForRun, StoredJournal, failed, 
 from cfr.evaluation.error import Unstorable
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import AttemptKey, Registered, Store, StoredCall
+from cfr.evaluation.summary import mean_output
 from cfr.evaluation.tally import SeriesResult, Tally
 from cfr.evaluation.writer import RowValues
 from cfr.method import Method
@@ -39,6 +40,8 @@ class Job:
     tally: Tally
     finished: set[AttemptKey]
     begun: dict[AttemptKey, dict[int, StoredCall]]
+    earlier: float | None = None
+    """Output tokens that an attempt of the method took on average in other series of the store."""
 
     @property
     def result(self) -> SeriesResult:
@@ -66,7 +69,8 @@ def prepare(
     tally.resumed = tally.scored
     begun = store.begun(registered.series)
     method = series.build()
-    return Job(series, problems, runs, engine, registered, method, tally, finished, begun)
+    earlier = None if tally.scored else mean_output(store, series.method, series.model)
+    return Job(series, problems, runs, engine, registered, method, tally, finished, begun, earlier)
 
 
 async def run(store: Store, jobs: Iterable[Job], width: int) -> None:
