@@ -20,6 +20,7 @@ from cfr.constraint.recovery import read_spec
 from cfr.evaluation.series import Series
 from cfr.evaluation.summary import Summary
 from cfr.evaluation.tally import SeriesResult, Tally
+from cfr.problem import Json
 from cfr.protocol import Call, Completion, Exchange, Usage
 
 from .conftest import Run
@@ -146,10 +147,8 @@ def things() -> dict[str, Any]:
         "likely_answer_range": "[0, 1,000,006]",
     }
     problem = next(iter(read_problems(words)))
-    check: dict[str, Any] = {
-        "sentence": "The answer is an integer from 0 to 1,000,006.",
-        "truth": "holds",
-    }
+    sentence = "It is an integer from 0 to 1,000,006."
+    check: Json = {"sentence": sentence, "truth": "holds", "span": [0, 40]}
     call = Call.user("Q", stage="stage1", max_tokens=9, model=MODELS[0])
     used = Exchange(call, Completion("R", usage=Usage(1_361_901, 240_965, 12_345, 1_234_567)))
     label = SimpleNamespace(label="Until agreed (a label of some length)")
@@ -163,7 +162,7 @@ def things() -> dict[str, Any]:
         "ratios": live.ratios(results()),
         "runs": live.summary_table(summaries()),
         "constraints": show.constraints(read_spec(json.dumps(spec))),
-        "checks": shown_checks({"checks": [check | {"span": [0, 40]}], "confidence": 0.5}, words),
+        "checks": shown_checks({"checks": [check], "confidence": 0.5}, words),
         "tokens": show.tokens([used]),
         "demo": side_by_side(pairs),  # pyright: ignore[reportArgumentType]
         "bench": ["bench", "show", "--tier", "joint"],

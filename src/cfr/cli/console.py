@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich import console
 from rich.segment import Segment
@@ -13,7 +13,10 @@ from rich.text import Text
 
 from cfr.file.printable import printable
 
-__all__ = ["SafeConsole"]
+__all__ = ["AnyConsole", "SafeConsole"]
+
+AnyConsole: TypeAlias = console.Console
+"""What rich hands to whatever renders itself."""
 
 
 class SafeConsole(console.Console):
@@ -35,7 +38,8 @@ class SafeConsole(console.Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print whole lines: a number that is cut short is a wrong number."""
-        super().print(*objects, **{"crop": False} | options)
+        options.setdefault("crop", False)
+        super().print(*objects, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Make a string printable before its width is measured."""

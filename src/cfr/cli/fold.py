@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import ConsoleOptions, RenderResult
 from rich.text import Text
 
-from cfr.cli.console import SafeConsole
+from cfr.cli.console import AnyConsole, SafeConsole
 
 __all__ = ["Folded", "Kind", "fold", "longest_line", "longest_piece", "room_of"]
 
@@ -31,7 +31,7 @@ class Folded:
 
     text: Text
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+    def __rich_console__(self, console: AnyConsole, options: ConsoleOptions) -> RenderResult:
         """Write it; a part that has no seam goes beyond the edge rather than being split."""
         room = room_of(console, options)
         for line in [self.text] if room is None else fold(self.text, room, "name"):
@@ -39,7 +39,7 @@ class Folded:
             yield from console.render(line, options.update_width(max(line.cell_len, 1)))
 
 
-def room_of(console: Console, options: ConsoleOptions) -> int | None:
+def room_of(console: AnyConsole, options: ConsoleOptions) -> int | None:
     """Measure the room for a line; None in a file or a pipe, where lines may be of any length."""
     return None if isinstance(console, SafeConsole) and console.is_unbounded else options.max_width
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rich import table as rich_table
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import ConsoleOptions, RenderResult
 from rich.text import Text
 
+from cfr.cli.console import AnyConsole
 from cfr.cli.fold import Folded, fold, room_of
 from cfr.cli.layout import GAP, Column, Layout, Section, fit
 from cfr.file.printable import printable
@@ -49,7 +50,7 @@ class Table:
             self._sections.clear()
         self._sections.append(Section((), heading))
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+    def __rich_console__(self, console: AnyConsole, options: ConsoleOptions) -> RenderResult:
         """Write it at the width of a console; in a file or a pipe at its own."""
         whole = Layout(self.columns, tuple(self._sections), self._header)
         yield from self._parts(fit(whole, room_of(console, options)))
@@ -76,7 +77,7 @@ class _Grid:
     def __init__(self, layout: Layout, section: Section, *, header: bool) -> None:
         self._layout, self._section, self._header = layout, section, header
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+    def __rich_console__(self, console: AnyConsole, options: ConsoleOptions) -> RenderResult:
         layout = self._layout
         made = rich_table.Table(
             box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim",
