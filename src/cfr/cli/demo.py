@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -77,6 +76,7 @@ def command(ref: ModelRef, decoding: Decoding) -> None:
     cfr demo
     cfr demo --base-url http://127.0.0.1:8000/v1
     """
+    from cfr.cli.interrupt import run_interruptible
     from cfr.cli.session import Session
 
     async def run() -> None:
@@ -88,7 +88,7 @@ def command(ref: ModelRef, decoding: Decoding) -> None:
             for part in _conclusion(method, pairs):
                 session.console.print(part)
 
-    asyncio.run(run())
+    run_interruptible(run(), lambda: "stopped")
 
 
 def _introduction(method: Method) -> Iterator[str]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.live import Live
 from rich.text import Text
@@ -32,7 +32,7 @@ from cfr.evaluation.summary import Summary
 from cfr.evaluation.tally import ProblemScores, SeriesResult, Tally
 from cfr.file.printable import one_line
 
-__all__ = ["TerminalWatcher", "ratios", "results", "summary_table"]
+__all__ = ["LeftBehind", "TerminalWatcher", "ratios", "results", "summary_table"]
 
 _PLAIN_EVERY = 15.0
 _STORED: Final = "'cfr runs --json'"
@@ -44,12 +44,33 @@ _NAMED: Final = (
 """What names a series; what is shared may stand in a line above."""
 
 
+class LeftBehind(NamedTuple):
+    """What an evaluation had when it was interrupted: attempts made, of how many; calls lost."""
+
+    made: int
+    total: int
+    in_flight: int
+
+
 class TerminalWatcher(EvaluationWatcher):
     """Shows on standard error how an evaluation gets on."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._console = SafeConsole(stderr=True, quiet=quiet)
         self._quiet = quiet
+        self._jobs: Sequence[Job] = ()
+        self._limiters: Sequence[Limiter] = ()
+        self._in_flight = 0
+
+    def interrupted(self) -> None:
+        """Note how many calls are waiting for their replies: soon none will be."""
+        self._in_flight = sum(limiter.in_flight for limiter in self._limiters)
+
+    def left_behind(self) -> LeftBehind:
+        """Count what a run that was interrupted has made."""
+        tallies = [job.tally for job in self._jobs]
+        made = sum(tally.scored + tally.failed for tally in tallies)
+        return LeftBehind(made, sum(tally.total for tally in tallies), self._in_flight)
 
     def fetching(self, model: str) -> AbstractContextManager[Progress]:
         """Show a model file's way to this machine."""
@@ -60,6 +81,7 @@ class TerminalWatcher(EvaluationWatcher):
         self, jobs: Sequence[Job], limiters: Sequence[Limiter]
     ) -> AsyncGenerator[None]:
         """Show the counts of the series while they are run."""
+        self._jobs, self._limiters = jobs, limiters
         display = _Display(jobs, limiters, self._console)
         shown = display.animate() if self._console.is_terminal else display.report()
         task = asyncio.create_task(shown)

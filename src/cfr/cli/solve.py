@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +13,7 @@ from cfr.error import CfrError
 if TYPE_CHECKING:
     from cfr.engine.engine import Decoding
     from cfr.engine.resolve import ModelRef
+    from cfr.engine.solve import Solved
     from cfr.engine.transport import Bounds
 
 __all__ = ["NoAnswer", "command"]
@@ -67,7 +67,10 @@ def command(
 
     problems, named = read_problems(source), None if method == AUTO else make(method)
 
+    from cfr.cli.interrupt import run_interruptible
     from cfr.cli.session import Session
+
+    solved_so_far: list[Solved] = []
 
     async def run() -> int:
         unanswered = 0
@@ -77,6 +80,7 @@ def command(
             for problem in problems:
                 watcher = SILENT if silent else None
                 solved = await session.solve(chosen, problem, watcher)
+                solved_so_far.append(solved)
                 unanswered += solved.answer is None
                 if as_json:
                     print_json(solved.to_json())
@@ -84,5 +88,8 @@ def command(
                     print_text(solved.answer or "")
         return unanswered
 
-    if unanswered := asyncio.run(run()):
+    def stopped() -> str:
+        return f"stopped; {len(solved_so_far)} of {len(problems)} problem(s) solved; none is stored"
+
+    if unanswered := run_interruptible(run(), stopped):
         raise NoAnswer(f"{unanswered} of {len(problems)} problem(s): the reply has no final answer")
