@@ -35,8 +35,8 @@ class Folded:
         """Write it; a part that has no seam goes beyond the edge rather than being split."""
         room = room_of(console, options)
         for line in [self.text] if room is None else fold(self.text, room, "name"):
-            line.no_wrap, line.overflow = True, "ignore"
-            yield from console.render(line, options.update_width(max(line.cell_len, 1)))
+            whole = options.update(width=max(line.cell_len, 1), no_wrap=True, overflow="ignore")
+            yield from console.render(line, whole)
 
 
 def room_of(console: AnyConsole, options: ConsoleOptions) -> int | None:

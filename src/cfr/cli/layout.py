@@ -20,9 +20,9 @@ __all__ = ["GAP", "Column", "Layout", "Section", "fit"]
 
 GAP: Final = 2
 """Spaces between columns."""
-_MOST_LINES: Final = 2
+_MOST_LINES: Final = 3
 """Lines of a name; rather than more, a column of less importance goes."""
-_SOME_PROSE: Final = 24
+_SOME_PROSE: Final = 20
 """Room that prose gets before names get theirs."""
 
 

@@ -38,7 +38,10 @@ def list_models(*, as_json: bool = False) -> None:
     from cfr.cli.console import SafeConsole
     from cfr.cli.table import Column, Table
 
-    table = Table("model", Column("size"), "licence", "here", Column("", "prose"))
+    # What a person types or sets is prose here: it has no space, so it is never folded.
+    model = Column("model", "prose")
+    licence = Column("licence", "name", rank=1)
+    table = Table(model, Column("size"), licence, "here", Column("", "prose"))
     for model in catalogue().values():
         size, here = f"{model.bytes / 1e6:,.0f} MB", "yes" if model.present else "no"
         table.add_row(model.name, size, model.license, here, model.about)
@@ -62,7 +65,8 @@ def _show_presets() -> None:
     from cfr.cli.console import SafeConsole
     from cfr.cli.table import Column, Table
 
-    table = Table("model", "key", Column("set", "prose"), Column("endpoint", "name", rank=1))
+    whole = (Column(title, "prose") for title in ("model", "key", "set"))
+    table = Table(*whole, Column("endpoint", "name", rank=1))
     for preset in presets().values():
         if preset.base_url:
             key_set = {None: "not needed", True: "yes", False: "no"}[preset.has_key]
