@@ -14,7 +14,7 @@ from cfr.cli.interrupt import Stopped, run_interruptible, typed_command
 LAUNCH = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 WORK = """
 import asyncio, sys
-from cfr.cli.interrupt import Stopped, run_interruptible
+from cfr.cli.interrupt import INTERRUPTED, Stopped, run_interruptible
 
 async def work():
     print("ready", flush=True)
@@ -30,7 +30,7 @@ try:
     run_interruptible(work(), lambda: "all is safe", lambda: print("noticed", flush=True))
 except Stopped as stopped:
     print(stopped, flush=True)
-    sys.exit(stopped.exit_code)
+    sys.exit(INTERRUPTED)
 """
 
 

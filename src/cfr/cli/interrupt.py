@@ -11,20 +11,20 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
-from cfr.error import CfrError
+import click
 
-__all__ = ["Stopped", "run_interruptible", "typed_command"]
+__all__ = ["INTERRUPTED", "Stopped", "run_interruptible", "typed_command"]
 
 T = TypeVar("T")
 
+INTERRUPTED: Final = 130
+"""The exit code of a command that was interrupted."""
 _AT_ONCE: Final = b"cfr: stopped at once\n"
 _SHOW_CURSOR: Final = b"\x1b[?25h"
 
 
-class Stopped(CfrError):
-    """Somebody pressed Ctrl-C."""
-
-    exit_code = 130
+class Stopped(click.Abort):
+    """The end of a command after Ctrl-C, with what is to be said of it."""
 
 
 def run_interruptible(
@@ -65,7 +65,7 @@ class _Interrupt:
         """Cancel the task; what was written so far is safe, so a second time just end."""
         if self._seen:
             os.write(2, _SHOW_CURSOR * os.isatty(2) + _AT_ONCE)
-            os._exit(Stopped.exit_code)
+            os._exit(INTERRUPTED)
         if self.task is None:
             raise KeyboardInterrupt
         self._seen = True
