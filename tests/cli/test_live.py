@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
-from rich.table import Table
 from sums import sums
 
 from cfr.cli.live import TerminalWatcher, ratios, results, summary_table
+from cfr.cli.table import Table
 from cfr.engine.limit import Limiter
 from cfr.engine.scripted import Scripted
 from cfr.evaluation.runner import Job, prepare
