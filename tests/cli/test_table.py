@@ -17,6 +17,7 @@ from cfr.cli.checks import shown_checks
 from cfr.cli.console import SafeConsole
 from cfr.cli.table import Column, Table
 from cfr.constraint.recovery import read_spec
+from cfr.engine.price import Cost
 from cfr.evaluation.series import Series
 from cfr.evaluation.summary import Summary
 from cfr.evaluation.tally import SeriesResult, Tally
@@ -157,8 +158,14 @@ def things() -> dict[str, Any]:
     )
     pairs = [(solved, solved)] * len(demo.EXAMPLES)
     side_by_side = demo._side_by_side  # pyright: ignore[reportPrivateUsage]
+    costly = [replace(one, tally=replace(one.tally, cost=Cost(1_234.56))) for one in results()]
+    methods = [word for variant in VARIANTS[2:] for word in ("--method", variant)]
     return {
         "eval": live.results(results()),
+        "eval with costs": live.results(costly),
+        "runs with costs": live.summary_table(
+            [replace(one, cost=Cost(0.000123, complete=False)) for one in summaries()]
+        ),
         "ratios": live.ratios(results()),
         "runs": live.summary_table(summaries()),
         "constraints": show.constraints(read_spec(json.dumps(spec))),
@@ -167,6 +174,12 @@ def things() -> dict[str, Any]:
         "demo": side_by_side(pairs),  # pyright: ignore[reportArgumentType]
         "bench": ["bench", "show", "--tier", "joint"],
         "models": ["models"],
+        "prompts": ["prompts"],
+        "dry run": ["eval", "--dry-run", "--limit", "2", *methods],
+        "dry run of several": [
+            *("eval", "--dry-run", "constraintbench", "constraintbench@1", "--limit", "2"),
+            *("--model", "deepseek-chat", *methods, "--temperature", "0.3", "--temperature", "1"),
+        ],
         "route": ["route", str(MEASURED)],
         "route one": ["route", words],
         "constraints one": ["constraints", words],
