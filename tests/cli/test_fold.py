@@ -23,7 +23,16 @@ def test_prose_folds_between_words() -> None:
 
 
 @pytest.mark.parametrize(
-    "whole", ["[34.6, 39.7]", "36.8% – 49.2%", "369 / 199 / 137", "95 %", "[−16.2, −9.7]"]
+    "whole",
+    [
+        "[34.6, 39.7]",
+        "36.8% – 49.2%",
+        "369 / 199 / 137",
+        "95 %",
+        "[−16.2, −9.7]",
+        "7 min 20 s",
+        "1 h 05 min",
+    ],
 )
 def test_a_number_and_its_company_stay_together(whole: str) -> None:
     assert any(whole in line for line in lines(f"it is about {whole} of them", 16))
