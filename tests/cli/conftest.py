@@ -2,6 +2,8 @@
 
 import io
 import os
+import pty
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from loopback import Endpoint
 
 
 @dataclass
@@ -19,6 +22,7 @@ class Ran:
 
 
 Run = Callable[..., Ran]
+CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class Terminal(io.StringIO):
@@ -37,6 +41,31 @@ def open_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     return screen
+
+
+def on_terminal(endpoint: Endpoint, folder: Path, *arguments: str, columns: int = 40) -> str:
+    """Run the command on a terminal and return all that was written there."""
+    ours, theirs = pty.openpty()
+    size = {"COLUMNS": str(columns), "LINES": "24", "TERM": "xterm"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cfr", *arguments, "--base-url", endpoint.url],
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=folder,
+        env=os.environ | size | {"CFR_CACHE": str(folder)},
+    )
+    os.close(theirs)
+    shown = bytearray()
+    try:
+        while piece := os.read(ours, 4_096):
+            shown += piece
+    except OSError:  # the terminal is gone with whoever wrote to it
+        pass
+    finally:
+        os.close(ours)
+    assert process.wait(60) == 0, shown.decode()
+    return CODES.sub("", shown.decode()).replace("\r", "")
 
 
 @pytest.fixture

@@ -113,6 +113,7 @@ def test_an_interrupted_solution_says_what_there_is(endpoint: Endpoint, tmp_path
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert err == "cfr: stopped; 0 of 1 problem(s) solved; none is stored\n"
+    said = "cfr: stopped; 0 of 1 problem solved, and nothing is stored; to begin anew: cfr solve "
+    assert err == f"{said}'Compute 2 + 2.' --method direct --base-url {endpoint.url}\n"
     assert out in {"\n", "It is\n", "It is \n"}
     assert process.returncode == 130

@@ -2,10 +2,7 @@
 
 import asyncio
 import json
-import os
-import pty
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,39 +13,13 @@ from cfr.cli.console import SafeConsole
 from cfr.cli.reply import ReplyWatcher
 from cfr.protocol import Call, Completion, Output, Program, Usage
 
-from .conftest import Terminal
+from .conftest import CODES, Terminal, on_terminal
 
 SPEC = json.dumps(
     {"raw_constraints": [{"id": "C1", "type": "modular", "description": "taken modulo 7"}]}
 )
 CUED = "Find the remainder when $3^5$ is divided by 7."
 WORDS = "The incomprehensibilities of multiplicative remainders notwithstanding, it is \\boxed{5}."
-CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-
-
-def on_terminal(endpoint: Endpoint, folder: Path, *arguments: str, columns: int = 40) -> str:
-    """Run the command on a terminal and return all that was written there."""
-    ours, theirs = pty.openpty()
-    size = {"COLUMNS": str(columns), "LINES": "24", "TERM": "xterm"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cfr", *arguments, "--base-url", endpoint.url],
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=theirs,
-        cwd=folder,
-        env=os.environ | size | {"CFR_CACHE": str(folder)},
-    )
-    os.close(theirs)
-    shown = bytearray()
-    try:
-        while piece := os.read(ours, 4_096):
-            shown += piece
-    except OSError:  # the terminal is gone with whoever wrote to it
-        pass
-    finally:
-        os.close(ours)
-    assert process.wait(60) == 0, shown.decode()
-    return CODES.sub("", shown.decode()).replace("\r", "")
 
 
 def test_stage_1_says_how_far_it_is_and_words_stay_whole(

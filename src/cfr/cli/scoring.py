@@ -40,7 +40,7 @@ class Scoring:
         self._begun += 1
         if self._problems == 1:
             return Group()
-        name = f": {one_line(problem.id)}" if problem.id != str(self._begun) else ""
+        name = f", id {one_line(problem.id)}" if problem.id != str(self._begun) else ""
         title = Text(f"Problem {self._begun} of {self._problems}{name}", style="bold")
         return Group(*([Text()] if self._begun > 1 else []), Rule(title, style="bold"))
 

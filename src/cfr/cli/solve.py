@@ -93,7 +93,8 @@ def command(
     if read.taken and not quiet:
         print_note(read.taken)
 
-    from cfr.cli.interrupt import run_interruptible
+    from cfr.analysis.notation import several
+    from cfr.cli.interrupt import run_interruptible, typed_command
     from cfr.cli.scoring import Scoring
     from cfr.cli.session import Session
 
@@ -115,7 +116,8 @@ def command(
                     await _solve_visibly(session, chosen, problem, scoring)
 
     def stopped() -> str:
-        return f"stopped; {scoring.solved} of {len(problems)} problem(s) solved; none is stored"
+        solved = f"{scoring.solved} of {several(len(problems), 'problem')} solved"
+        return f"stopped; {solved}, and nothing is stored; to begin anew: {typed_command()}"
 
     run_interruptible(run(), stopped)
     if scoring.total and not quiet:
@@ -124,7 +126,7 @@ def command(
         else:
             print_text(f"\n{scoring.total}")
     if scoring.unanswered:
-        unanswered = f"{scoring.unanswered} of {len(problems)} problem(s)"
+        unanswered = f"{scoring.unanswered} of {several(len(problems), 'problem')}"
         raise NoAnswer(f"{unanswered}: the reply has no final answer")
 
 
