@@ -32,8 +32,12 @@ __all__ = [
     "run_program",
 ]
 
-Style: TypeAlias = Literal["plain", "thinking"]
-"""``thinking`` has the program begin with comments on what is asked, which are its reasoning."""
+Style: TypeAlias = Literal["plain", "thinking", "bare", "short"]
+"""``thinking`` has the program begin with comments on what is asked, which are its reasoning.
+
+``bare`` asks for a reply that is the program and nothing else, with its reasoning in comments;
+``short`` for few lines too.
+"""
 
 Tell: TypeAlias = Literal["stated", "off"]
 """Whether the prompt names the constraints that the text states."""
@@ -44,6 +48,8 @@ Modules: TypeAlias = Literal["untold", "told"]
 _PROMPTS: Final = {
     "plain": load("cfr.method", "program"),
     "thinking": load("cfr.method", "program-thinking"),
+    "bare": load("cfr.method", "program-bare"),
+    "short": load("cfr.method", "program-short"),
 }
 _TOLD: Final = load("cfr.method", "told")
 
