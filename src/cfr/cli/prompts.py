@@ -125,6 +125,8 @@ _PURPOSES: Final = {
     "plan": "plan, then solve",
     "program": "write a program",
     "program-thinking": "write a program that begins with comments (style=thinking)",
+    "program-bare": "write a program and nothing around it (style=bare)",
+    "program-short": "write a short program and nothing around it (style=short)",
     "question": "offer to ask back before solving (question=N)",
     "reminder": "solve, with a reminder of what the answer must be",
     "revise": "write a solution anew, after criticism",
