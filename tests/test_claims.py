@@ -62,9 +62,14 @@ PAGES = (
         readme,
         (
             "a remainder modulo 1000",
-            "with Python 3.11",
+            "It needs Python 3.11 or newer",
+            "Three commands answer that",
+            "solve two kinds of problems",
+            "draws programs until two of them print the same",
+            "The third solves a problem of yours",
+            "The two programs agree",
             "fetches a 1.1 GB model (once), lets it solve four problems",
-            "ends with two problems of the built-in benchmark",
+            "ends with two problems of ConstraintBench",
             "draws programs until two agree",
             "This evaluates two methods",
             "which pull a 98 MB model once",
@@ -128,7 +133,7 @@ PAGES = (
     ),
 )
 
-_CODE = re.compile(r"```.*?```|`[^`\n]*`|\]\([^)]*\)", re.S)
+_CODE = re.compile(r"^```.*?^```|^ {4}[^\n]*$|`[^`\n]*`|\]\([^)]*\)", re.S | re.M)
 _NAMES = re.compile(
     r"Stage [12]|\d{4}-\d\d-\d\d|Qwen2\.5-Coder-1\.5B-Instruct|Q4_K_M|1\.5B|MATH-500|GSM8K|95 %"
     r"|SHA-256|pass@1|^\d\. ",

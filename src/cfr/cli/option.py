@@ -36,7 +36,19 @@ Command: TypeAlias = Callable[..., None]
 Decorator: TypeAlias = Callable[[Command], Command]
 
 
-SEED: Final = click.IntRange(-(2**62), 2**62)
+class _Seed(click.ParamType):
+    """A whole number whose bounds are too long to be of use in a help text."""
+
+    name = "integer"
+    _range = click.IntRange(-(2**62), 2**62)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | float:
+        return self._range.convert(value, param, ctx)
+
+
+SEED: Final = _Seed()
 """A seed for an endpoint: runs and samples count up from it, and 64 bits must hold them."""
 
 

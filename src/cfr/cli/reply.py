@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from functools import partial
+from operator import itemgetter
 from typing import Final
 
 from rich.status import Status
@@ -91,6 +92,7 @@ class ReplyWatcher(ToldWatcher):
         self._pause: asyncio.TimerHandle | None = None
         self._thinks = False
         self._programs = 0
+        self._outputs: list[tuple[Program, Output]] = []
         self._sources: list[tuple[int, str]] = []
         """Programs that replies have shown and that have not run yet, with their numbers."""
 
@@ -155,16 +157,16 @@ class ReplyWatcher(ToldWatcher):
             self._show_status()
 
     def executed(self, program: Program, output: Output) -> None:
-        """Show what a program printed, once no reply is being written."""
+        """Show what programs printed, once none runs and no reply is being written."""
         if self._followed is None:
             self._stop_status()
         self._work.programs -= 1
-        shown = partial(self._show_output, program, output)
-        if self._followed is None:
-            shown()
-            self._show_status()
-        else:
-            self._waiting.append(shown)
+        self._outputs.append((program, output))
+        if self._followed is not None:
+            self._waiting.append(self._show_outputs)
+            return
+        self._show_outputs()
+        self._show_status()
 
     def break_off(self) -> None:
         """End the line of a reply that stays unfinished, so that an error begins one of its own."""
@@ -204,11 +206,22 @@ class ReplyWatcher(ToldWatcher):
             title += f" {self._programs}" if self._programs > 1 else ""
         self._console.print(title, style="bold")
 
-    def _show_output(self, program: Program, output: Output) -> None:
+    def _show_outputs(self) -> None:
+        """Show what programs that ran at the same time printed, the first ones first."""
+        if self._work.programs:
+            return
+        found = [(self._numbered(program), program, output) for program, output in self._outputs]
+        self._outputs.clear()
+        for number, program, output in sorted(found, key=itemgetter(0)):
+            if not number:
+                self._console.print(show.listing(program))
+            title = f"Output of program {number}" if number and self._programs > 1 else "Output"
+            self._console.print(show.output(output, title))
+
+    def _numbered(self, program: Program) -> int:
+        """Give the number of a program that a reply has shown, 0 where none has."""
         known = next((one for one in self._sources if one[1] == program.source), None)
         if known is None:
-            self._console.print(show.listing(program))
-        else:
-            self._sources.remove(known)
-        title = f"Output of program {known[0]}" if known and self._programs > 1 else "Output"
-        self._console.print(show.output(output, title))
+            return 0
+        self._sources.remove(known)
+        return known[0]
