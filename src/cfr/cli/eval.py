@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from cfr.cli.option import (
-    SEED,
     call_timeout_option,
     columns_option,
     grouped,
@@ -19,6 +18,7 @@ from cfr.cli.option import (
     model_options,
     number_or_none,
     prompts_option,
+    seed,
     store_option,
     system_option,
 )
@@ -70,7 +70,14 @@ _grid_options: Final = grouped(
         help="Repeat to compare several; none is not sent.  [0.7]",
     ),
     click.option("--top-p", type=number_or_none(0, 1), help="Likewise.  [0.95]"),
-    click.option("--seed", "seeds", multiple=True, type=SEED, help="Repeat to compare several."),
+    click.option(
+        "--seed",
+        "seeds",
+        multiple=True,
+        type=seed,
+        metavar="INTEGER",
+        help="Repeat to compare several.",
+    ),
     max_tokens_option,
     prompts_option,
     system_option,
