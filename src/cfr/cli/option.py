@@ -42,7 +42,7 @@ _SEEDS: Final = click.IntRange(-(2**62), 2**62)
 
 def seed(value: str) -> int:
     """Read a seed; its bounds are too long for a help text, and are said where it is wrong."""
-    return int(_SEEDS.convert(value, None, None))
+    return int(_SEEDS(value))
 
 
 def grouped(name: str, load: Callable[[], Callable[..., object]], *options: Decorator) -> Decorator:
