@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from loopback import Endpoint
+from sums import reply_right, write_sums
 
 
 @dataclass
@@ -83,3 +84,20 @@ def cfr(tmp_path: Path) -> Run:
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
+
+
+@pytest.fixture
+def served(endpoint: Endpoint, tmp_path: Path) -> Endpoint:
+    """An endpoint that adds correctly (11 tokens in, 7 out), and a file of six sums."""
+    endpoint.respond = reply_right
+    write_sums(tmp_path / "sums.jsonl", 6)
+    return endpoint
+
+
+@pytest.fixture
+def priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A reply of the endpoint costs 11 + 2 * 7 = 25 millionths of a dollar."""
+    path = tmp_path / "models.toml"
+    path.write_text("[m]\nprice = { input = 1.0, cached = 0.5, output = 2.0 }\n")
+    monkeypatch.setenv("CFR_MODELS", str(path))
+    return path

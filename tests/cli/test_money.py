@@ -8,26 +8,9 @@ from typing import Any
 import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion
-from sums import number_in, reply_right, write_sums
+from sums import number_in, reply_right
 
 from .conftest import Ran, Run, on_terminal
-
-
-@pytest.fixture
-def served(endpoint: Server, tmp_path: Path) -> Server:
-    """An endpoint that adds correctly (11 tokens in, 7 out), and a file of six sums."""
-    endpoint.respond = reply_right
-    write_sums(tmp_path / "sums.jsonl", 6)
-    return endpoint
-
-
-@pytest.fixture
-def priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A reply of the endpoint costs 11 + 2 * 7 = 25 millionths of a dollar."""
-    path = tmp_path / "models.toml"
-    path.write_text("[m]\nprice = { input = 1.0, cached = 0.5, output = 2.0 }\n")
-    monkeypatch.setenv("CFR_MODELS", str(path))
-    return path
 
 
 def evaluate(cfr: Run, server: Server, *options: str) -> Ran:
