@@ -151,7 +151,8 @@ class _Display:
         found = measure_progress(self._jobs, elapsed)
         in_flight = sum(limiter.in_flight for limiter in self._limiters)
         left = seconds_left([progress_of(job) for job in self._jobs], elapsed)
-        counts = f"{found.done:,} of {found.total:,} attempts, {in_flight} calls in flight, "
+        calls = "1 call" if in_flight == 1 else f"{in_flight} calls"
+        counts = f"{found.done:,} of {found.total:,} attempts, {calls} in flight, "
         spent = "" if found.cost is None else f"{found.cost} so far, "
         time_left = "waiting for replies" if left is None else f"about {write_duration(left)} left"
         return f"{counts}{found.failed} failed, {spent}{time_left}"
@@ -257,4 +258,6 @@ def write_duration(seconds: float) -> str:
     """Write a time in hours and minutes, or in minutes and seconds."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
