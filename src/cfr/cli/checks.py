@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from cfr.cli.table import Column, Table
 from cfr.file.printable import one_line
 from cfr.problem import Json
 
@@ -29,7 +29,7 @@ _LONGEST_SAMPLE: Final = 24
 
 def shown_checks(details: Mapping[str, Json], problem: str) -> RenderableType:
     """Show what the text demands, whether the answer meets it, and how far to trust the answer."""
-    table = Table.grid(padding=(0, 2))
+    table = Table("", Column("demand", "prose"), Column("words", "prose"), header=False)
     checks = {str(check.get("sentence")): check for check in _objects(details.get("checks"))}
     for sentence, check in checks.items():  # what the text says twice is shown once
         mark = MARKS.get(str(check.get("truth")), MARKS["undecided"])
