@@ -11,13 +11,12 @@ import sys
 
 import cfr
 
-PROBLEM = "Find the remainder when $7^{100}$ is divided by 13."
+PROBLEM = "Find the remainder when 7^100 is divided by 13."
 
 
 def main(address: str | None = None) -> None:
     solved = cfr.solve(
         PROBLEM,
-        "routed-cfr",
         base_url=address,
         key=os.environ.get("ENDPOINT_KEY") if address else None,
         context=4096,

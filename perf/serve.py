@@ -43,7 +43,7 @@ REPLY = json.dumps(
 RESPONSE = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(REPLY)
 ) + REPLY
-PIECES = [f"w{n} " for n in range(20)]
+PIECES = [*(f"w{n} " for n in range(18)), "so ", "\\boxed{4}"]
 PROCESSES = multiprocessing.get_context("spawn")
 
 

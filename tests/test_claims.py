@@ -62,9 +62,14 @@ PAGES = (
         readme,
         (
             "a remainder modulo 1000",
-            "with Python 3.11",
+            "It needs Python 3.11 or newer",
+            "Three commands answer that",
+            "solve two kinds of problems",
+            "draws programs until two of them print the same",
+            "The third solves a problem of yours",
+            "The two programs agree",
             "fetches a 1.1 GB model (once), lets it solve four problems",
-            "ends with two problems of the built-in benchmark",
+            "ends with two problems of ConstraintBench",
             "draws programs until two agree",
             "This evaluates two methods",
             "which pull a 98 MB model once",
@@ -77,6 +82,7 @@ PAGES = (
         (
             "one H200",
             "Context 4,096, no grammar",
+            "Up to three programs of at most `tokens=250`, until two agree",
             "context 4,096. The model was served by a small batching server (two versions of it",
             "for the other two; the server",
             "on two cores (busy with other work as well",
@@ -94,8 +100,9 @@ PAGES = (
             "with a prose reply 27.1 %.",
             "two runs, temperature 0.7, top-p 0.95, no seed, context 4,096",
             "The same small model on one H200",
-            # Learnt from the shipped runs with the texts of GSM8K, which are not here.
-            "held out +12.4 [9.2, 15.7], whole families held out +10.6 [7.0, 14.2]",
+            # Its runs were replaced by those of the policy that is shipped.
+            "reached 58.4 % on ConstraintBench, 65.2 on the fresh draw, 59.7 on GSM8K and 40.6 on "
+            "MATH-500 at 1.02, 0.90, 0.80 and 1.23 times the output tokens",
             *SIMULATED,
             "The two-stage protocol",
             "a gain of 2.9 points",  # the paper, Main Results: JustRL-1.5B, average
@@ -126,7 +133,7 @@ PAGES = (
     ),
 )
 
-_CODE = re.compile(r"```.*?```|`[^`\n]*`|\]\([^)]*\)", re.S)
+_CODE = re.compile(r"^```.*?^```|^ {4}[^\n]*$|`[^`\n]*`|\]\([^)]*\)", re.S | re.M)
 _NAMES = re.compile(
     r"Stage [12]|\d{4}-\d\d-\d\d|Qwen2\.5-Coder-1\.5B-Instruct|Q4_K_M|1\.5B|MATH-500|GSM8K|95 %"
     r"|SHA-256|pass@1|^\d\. ",

@@ -1,12 +1,19 @@
 """What the documentation shows is run, and what it points at is there."""
 
+import os
 import re
+import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from loopback import Endpoint, completion
 
 from cfr.analysis.table.published import published, published_names
+from cfr.engine.catalogue import DEFAULT_MODEL
+from cfr.method.policy_file import find_policy
 
 REPOSITORY = Path(__file__).parent.parent
 PAGES = sorted(
@@ -19,7 +26,9 @@ PAGES = sorted(
 SNIPPETS = [
     (page, number, code)
     for page in PAGES
-    for number, code in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.S), 1)
+    for number, code in enumerate(
+        re.findall(r"^```python\n(.*?)^```", page.read_text(), re.S | re.M), 1
+    )
 ]
 
 
@@ -51,6 +60,55 @@ def test_the_readme_evaluates_and_compares_in_fifteen_lines(
     # Every problem that differs improves, so the exact p-value is 2 / 2 ** (how many differ).
     differ = round(float(printed[1]) * 24 / 100)
     assert float(printed[2]) == pytest.approx(2 / 2**differ, rel=1e-3)  # pyright: ignore
+
+
+REPLIES = [
+    completion(
+        "```python\n# Compute 7^100 modulo 13\nremainder = pow(7, 100, 13)\nprint(remainder)\n```",
+        usage={"prompt_tokens": 132, "completion_tokens": 39},
+    ),
+    completion(
+        "```python\n# Calculate the remainder of 7^100 divided by 13\n"
+        "remainder = pow(7, 100, 13)\nprint(remainder)\n```\n\nThis solution uses the built-in "
+        r"`pow` function in Python, which computes \(7^{100} \mod 13\) efficiently and prints the "
+        "remainder.",
+        usage={
+            "prompt_tokens": 132,
+            "completion_tokens": 74,
+            "prompt_tokens_details": {"cached_tokens": 131},
+        },
+    ),
+]
+"""What the embedded model wrote when the sample in README.md was made."""
+
+
+def test_the_readme_shows_what_solve_prints(endpoint: Endpoint, tmp_path: Path) -> None:
+    text = (REPOSITORY / "README.md").read_text()
+    sample = re.search(
+        r"^    \$ \.venv/bin/cfr (solve \".*?\")\n(.*?)^    \d+ s\n", text, re.S | re.M
+    )
+    assert sample
+    endpoint.script(*REPLIES)
+    model = ["--model", DEFAULT_MODEL, "--base-url", endpoint.url]
+    ran = subprocess.run(
+        [sys.executable, "-m", "cfr", *shlex.split(sample[1]), *model],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"COLUMNS": "80"},
+        cwd=tmp_path,
+        timeout=120,
+        check=True,
+    )
+    shown = [line.rstrip() for line in ran.stdout.splitlines()]
+    assert shown[:-1] == [line.removeprefix("    ") for line in sample[2].splitlines()]
+    assert re.fullmatch(r"\d+ s", shown[-1])
+
+
+def test_the_readme_shows_the_answer_of_the_policy() -> None:
+    assert (
+        f"```text\n{find_policy(DEFAULT_MODEL).answer}\n```"
+        in (REPOSITORY / "README.md").read_text()
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -127,3 +185,9 @@ def test_every_fault_has_a_test_that_is_there() -> None:
         assert named or "perf/faults.py" in row, row
         for file, function in named:
             assert f"def {function}(" in (REPOSITORY / file).read_text(), (file, function)
+
+
+def test_no_page_has_the_marks_of_a_merge() -> None:
+    for path in (*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")):
+        marked = re.search(r"^(?:<{7}|>{7}) ", path.read_text(encoding="utf-8"), re.MULTILINE)
+        assert marked is None, path

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from cfr import process
-from cfr.process import Pool, Undecided
+from cfr.process import OnePerProcess, Pool, Undecided
 
 # Tasks that do what their arguments say, under limits of a fraction of a second.
 PROGRAM = """
 import os, resource, signal, sys, warnings
-from cfr.process import serve
+from cfr.process import OnePerProcess, serve
 
 def spin():
     while True: pass
@@ -159,3 +159,18 @@ def test_a_worker_that_cannot_be_replaced_at_once_is_replaced_later(
             pool.ask("fail")
         monkeypatch.undo()
         assert pool.ask("add", 3, 4) == 7
+
+
+def test_a_process_has_one_and_a_forked_child_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[int] = []
+
+    class Made:
+        def close(self) -> None:
+            closed.append(1)
+
+    own = OnePerProcess(Made)
+    first = own()
+    assert own() is first
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    assert own() is not first
+    assert not closed

@@ -8,6 +8,7 @@ beside any event loop, thread pool or server.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import select
@@ -18,11 +19,11 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
-from typing import IO, Self, TypeAlias, cast
+from typing import IO, Generic, Protocol, Self, TypeAlias, TypeVar, cast
 
 from cfr.problem import Json
 
-__all__ = ["NotStarted", "Pool", "Task", "Undecided", "Worker", "serve"]
+__all__ = ["NotStarted", "OnePerProcess", "Pool", "Task", "Undecided", "Worker", "serve"]
 
 Task: TypeAlias = Callable[..., Json]
 """What a worker can be asked to do, with arguments and a result that JSON can carry."""
@@ -32,6 +33,13 @@ MEMORY_BYTES = 1 << 30
 PATIENCE = 30.0
 """Wall-clock seconds after which a worker that uses no processor time is given up."""
 START_PATIENCE = 60.0
+
+
+class _Closes(Protocol):
+    def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=_Closes)
 
 
 class Undecided(Exception):
@@ -172,6 +180,27 @@ class Pool:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class OnePerProcess(Generic[C]):
+    """Something that a process makes when it is first needed and closes when it ends.
+
+    A forked child makes its own: it must not talk through its parent's pipes.
+    """
+
+    def __init__(self, make: Callable[[], C]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._made: tuple[int, C] | None = None
+
+    def __call__(self) -> C:
+        """Give this process's own."""
+        with self._lock:
+            if self._made is None or self._made[0] != os.getpid():
+                made = self._make()
+                atexit.register(made.close)
+                self._made = os.getpid(), made
+            return self._made[1]
 
 
 def serve(tasks: Mapping[str, Task], cpu_seconds: float = CPU_SECONDS) -> None:

@@ -72,6 +72,10 @@ class ThinkingStream:
         text, self._held = self._held + piece, ""
         if self._is_json is None and text.strip():
             self._is_json = text.lstrip()[0] == "{"
+        # All marks begin with one of these, and most pieces have none.
+        if "<" not in text and "[" not in text and "◁" not in text:
+            yield from _part(text, self._closing)
+            return
         while mark := self._next_mark(text):
             before, _, text = text.partition(mark)
             yield from _part(before, self._closing)

@@ -17,7 +17,7 @@ __all__ = ["FILE", "frontier"]
 
 FILE = "programs.jsonl.gz"
 _BENCHMARK = "constraintbench"
-_TOLD_APART_BY = re.compile(r"\b(?!base|policy|most|agree)\w+=\w+")
+_TOLD_APART_BY = re.compile(r"\b(?!base|policy|most|agree|tokens)\w+=\w+")
 """The options that are worth a place in a label."""
 
 

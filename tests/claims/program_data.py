@@ -19,6 +19,7 @@ __all__ = [
     "NEW",
     "PARTS",
     "PROGRAM",
+    "STYLES",
     "UNCHECKED",
     "UNTIL",
     "arm_of",
@@ -35,9 +36,15 @@ __all__ = [
 CALIBRATED = f"calibrated(policy={DEFAULT_MODEL})"
 CALIBRATION = "calibration.jsonl.gz"
 NEW, FRESH = "constraintbench", "constraintbench-1-seed-5101"
-PROGRAM = "program(tokens=200,check=off)"
-UNCHECKED = "until-agreed(base=program(tokens=200,check=off),most=3,agree=1,check=off)"
-UNTIL = "until-agreed(base=program(tokens=200),most=3,agree=1)"
+PROGRAM = "program(style=short,tokens=250,check=off)"
+UNCHECKED = "until-agreed(base=program(style=short,tokens=250,check=off),most=4,agree=1,check=off)"
+UNTIL = "until-agreed(base=program(style=short,tokens=250),most=4,agree=1)"
+STYLES = {
+    "plain": "until-agreed(base=program(tokens=250),most=3,agree=1)",
+    "bare": "until-agreed(base=program(style=bare,tokens=250),most=3,agree=1)",
+    "short": "until-agreed(base=program(style=short,tokens=250),most=3,agree=1)",
+}
+"""Three ways to ask for the same: up to three programs."""
 PARTS = {
     "programs: one program instead of a chain of thought": ("direct", PROGRAM),
     "voting: programs until two agree": (PROGRAM, UNCHECKED),

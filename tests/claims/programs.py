@@ -25,6 +25,7 @@ from .program_data import (
     NEW,
     PARTS,
     PROGRAM,
+    STYLES,
     UNCHECKED,
     UNTIL,
     arm_of,
@@ -58,6 +59,7 @@ def program_results() -> Iterator[str]:
     yield from _other_tables()
     yield f"![{frontier().alt}](frontier-programs.png)"
     yield from _split()
+    yield _styles()
     yield from _targets()
     yield from _not_measured()
 
@@ -84,12 +86,21 @@ def _settings() -> Iterator[str]:
     sizes = {one.benchmark: len(one.scores) for one in runs.arms}
     for name, size in sizes.items():
         yield f"{size} of {name}"
-    assert {one.runs for one in runs.arms} == {1}
-    methods = WORDS[len(runs.names("method"))]
-    yield f"{sum(sizes.values()):,} problems, one run each of {methods} methods"
+    yield f"{sum(sizes.values()):,} problems, {_runs()}"
     (rule,) = find_policy(DEFAULT_MODEL).rules
-    yield f"until two of them agree (`{rule.method}`)"
-    assert rule.when == ("not functions",)
+    yield f"until two of them agree, up to four of them (`{rule.method}`)"
+    assert rule.when == ("not functions", "not geometry")
+    assert rule.method == UNTIL
+
+
+def _runs() -> str:
+    """Say how often each method ran in the calibration."""
+    found = Counter(
+        max(one.runs for one in shipped(CALIBRATION).select(method=method))
+        for method in shipped(CALIBRATION).names("method")
+    )
+    (often, most), (seldom, rest) = found.most_common()
+    return f"{WORDS[often]} runs each of {WORDS[most]} methods and {WORDS[seldom]} of {WORDS[rest]}"
 
 
 def _days() -> str:
@@ -171,6 +182,25 @@ def _split() -> Iterator[str]:
         yield f"{largest.partition(':')[0]} on {_named(name)}"
 
 
+def _styles() -> str:
+    """Write what each style costs and brings on the problems of the calibration."""
+    names = shipped(CALIBRATION).names("benchmark")
+    rows = [cells("Direct CoT", *(f"{decimal(_learnt(name, 'plain').before)}" for name in names))]
+    for style in STYLES:
+        found = [_learnt(name, style) for name in names]
+        said = (f"{decimal(one.after)} at {ratios(one)[0]}" for one in found)
+        rows.append(cells(f"`{style}`", *said))
+    return _table(("style", *(_named(name) for name in names)), rows)
+
+
+def _learnt(benchmark: str, style: str) -> Pair:
+    return next(
+        pair
+        for pair in learnt().pairs
+        if (pair.benchmark, pair.method) == (benchmark, STYLES[style])
+    )
+
+
 def _methods(benchmark: str) -> set[str]:
     return {one.method for one in shipped(FILE).select(benchmark=benchmark)}
 
@@ -211,14 +241,10 @@ def _unseen() -> Iterator[str]:
             f"On the {new.n:,} problems of {_named(name)} that the calibration did not have it is "
             f"{gain(new)} at {ratios(new)[0]} times the output tokens"
         )
-    one, *_ = split("gsm8k").values()
-    yield f"a program alone gains nothing there ({gain(one)})"
-    (until,) = (p for p in learnt().pairs if (p.benchmark, p.method) == ("math500", UNTIL))
-    yield f"{ratios(until)[0]} times the output tokens for {gain(until)}"
 
 
 def _not_measured() -> Iterator[str]:
     run = {one.method.partition("(")[0] for one in shipped(FILE).arms}
     yield ", ".join(f"`{name}`" for name in METHODS if name not in run)
-    (few,) = {len(one.scores) for one in shipped(FILE).arms if "self-consistency" in one.method}
-    yield f"self-consistency on {few} problems"
+    few = {len(one.scores) for one in shipped(FILE).arms if "self-consistency" in one.method}
+    yield f"on {min(few)} and {max(few)} problems"

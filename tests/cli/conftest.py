@@ -2,6 +2,8 @@
 
 import io
 import os
+import pty
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from loopback import Endpoint
+from sums import reply_right, write_sums
 
 
 @dataclass
@@ -19,6 +23,7 @@ class Ran:
 
 
 Run = Callable[..., Ran]
+CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class Terminal(io.StringIO):
@@ -39,6 +44,31 @@ def open_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return screen
 
 
+def on_terminal(endpoint: Endpoint, folder: Path, *arguments: str, columns: int = 40) -> str:
+    """Run the command on a terminal and return all that was written there."""
+    ours, theirs = pty.openpty()
+    size = {"COLUMNS": str(columns), "LINES": "24", "TERM": "xterm"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cfr", *arguments, "--base-url", endpoint.url],
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=folder,
+        env=os.environ | size | {"CFR_CACHE": str(folder)},
+    )
+    os.close(theirs)
+    shown = bytearray()
+    try:
+        while piece := os.read(ours, 4_096):
+            shown += piece
+    except OSError:  # the terminal is gone with whoever wrote to it
+        pass
+    finally:
+        os.close(ours)
+    assert process.wait(60) == 0, shown.decode()
+    return CODES.sub("", shown.decode()).replace("\r", "")
+
+
 @pytest.fixture
 def cfr(tmp_path: Path) -> Run:
     def run(*arguments: str, stdin: bytes = b"", **environment: str) -> Ran:
@@ -54,3 +84,20 @@ def cfr(tmp_path: Path) -> Run:
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
+
+
+@pytest.fixture
+def served(endpoint: Endpoint, tmp_path: Path) -> Endpoint:
+    """An endpoint that adds correctly (11 tokens in, 7 out), and a file of six sums."""
+    endpoint.respond = reply_right
+    write_sums(tmp_path / "sums.jsonl", 6)
+    return endpoint
+
+
+@pytest.fixture
+def priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A reply of the endpoint costs 11 + 2 * 7 = 25 millionths of a dollar."""
+    path = tmp_path / "models.toml"
+    path.write_text("[m]\nprice = { input = 1.0, cached = 0.5, output = 2.0 }\n")
+    monkeypatch.setenv("CFR_MODELS", str(path))
+    return path

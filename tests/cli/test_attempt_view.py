@@ -35,7 +35,7 @@ def filled(tmp_path: Path) -> Path:
 
 
 def test_an_attempt_is_shown_in_full_and_drives_no_terminal(cfr: Run, filled: Path) -> None:
-    ran = cfr("show", "2", "p1", COLUMNS="80")
+    ran = cfr("show", "2", "p1", COLUMNS="400")
     assert ran.code == 0, ran.err
     assert "\x1b" not in ran.out
     shown = ran.out.splitlines()
@@ -58,6 +58,13 @@ def test_an_attempt_is_shown_in_full_and_drives_no_terminal(cfr: Run, filled: Pa
     assert places == sorted(places)
     assert shown[shown.index("[source]") + 1] == "print(2)"
     assert "\n1,200 tokens in, 34 out of at most 32,768, finish stop, " in ran.out
+
+
+def test_at_eighty_columns_no_word_is_split(cfr: Run, filled: Path) -> None:
+    wide, narrow = (cfr("show", "2", "p1", COLUMNS=width) for width in ("400", "80"))
+    assert max(map(len, wide.out.splitlines())) > 300
+    assert max(map(len, narrow.out.splitlines())) <= 80
+    assert sorted(narrow.out.split()) == sorted(wide.out.split())
 
 
 def test_for_programs(cfr: Run, filled: Path) -> None:

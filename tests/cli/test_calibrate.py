@@ -7,7 +7,6 @@ import pytest
 from calibration_runs import made_runs
 
 from cfr.analysis.study.study import Study
-from cfr.cli import calibrate as module
 from cfr.method.policy_file import find_policy, shipped_names
 
 from .conftest import Run
@@ -99,13 +98,6 @@ def test_what_cannot_be_calibrated_is_one_line(cfr: Run, tmp_path: Path) -> None
         assert message in ran.err
     assert cfr("calibrate", "runs.jsonl", "--most-tokens", "0.5").code == 2
     assert cfr("calibrate", "runs.jsonl", "--model", "a").code == 0
-
-
-def test_the_password_of_a_store_is_not_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    address = "postgresql://me:secret@host/runs"
-    monkeypatch.setattr("sys.argv", ["cfr", "calibrate", address, "-o", "policy.toml"])
-    line = module._command_line()  # pyright: ignore[reportPrivateUsage]
-    assert line == "cfr calibrate 'postgresql://me:***@host/runs' -o policy.toml"
 
 
 @pytest.mark.parametrize("name", shipped_names())

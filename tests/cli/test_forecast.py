@@ -3,24 +3,8 @@ from pathlib import Path
 
 import pytest
 from loopback import Endpoint as Server
-from sums import reply_right, write_sums
 
 from .conftest import Run
-
-
-@pytest.fixture
-def served(endpoint: Server, tmp_path: Path) -> Server:
-    """An endpoint that adds correctly (11 tokens in, 7 out), and a file of six sums."""
-    endpoint.respond = reply_right
-    write_sums(tmp_path / "sums.jsonl", 6)
-    return endpoint
-
-
-@pytest.fixture
-def priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "models.toml"
-    path.write_text("[m]\nprice = { input = 1.0, output = 2.0 }\n")
-    monkeypatch.setenv("CFR_MODELS", str(path))
 
 
 def given(server: Server, *more: str) -> tuple[str, ...]:

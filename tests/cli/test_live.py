@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
-from rich.table import Table
 from sums import sums
 
-from cfr.cli.live import TerminalWatcher, ratios, results, summary_table
+from cfr.cli.live import TerminalWatcher, ratios, results, summary_table, write_duration
+from cfr.cli.table import Table
 from cfr.engine.limit import Limiter
 from cfr.engine.scripted import Scripted
 from cfr.evaluation.runner import Job, prepare
@@ -139,6 +139,11 @@ async def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         while not (shown := capsys.readouterr().err):
             await asyncio.sleep(0)
     return shown.splitlines()[0]
+
+
+def test_a_time_has_no_parts_that_are_zero_ahead_of_others() -> None:
+    times = [write_duration(seconds) for seconds in (0.2, 52, 60, 3_599, 7_260)]
+    assert times == ["0 s", "52 s", "1 min 00 s", "59 min 59 s", "2 h 01 min"]
 
 
 async def test_elsewhere_than_on_a_terminal_it_is_a_line_now_and_then(

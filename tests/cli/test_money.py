@@ -1,32 +1,16 @@
 """Money as a person meets it: a price in models.toml, and what every command then says."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion
-from sums import number_in, reply_right, write_sums
+from sums import number_in, reply_right
 
-from .conftest import Ran, Run
-
-
-@pytest.fixture
-def served(endpoint: Server, tmp_path: Path) -> Server:
-    """An endpoint that adds correctly (11 tokens in, 7 out), and a file of six sums."""
-    endpoint.respond = reply_right
-    write_sums(tmp_path / "sums.jsonl", 6)
-    return endpoint
-
-
-@pytest.fixture
-def priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A reply of the endpoint costs 11 + 2 * 7 = 25 millionths of a dollar."""
-    path = tmp_path / "models.toml"
-    path.write_text("[m]\nprice = { input = 1.0, cached = 0.5, output = 2.0 }\n")
-    monkeypatch.setenv("CFR_MODELS", str(path))
-    return path
+from .conftest import Ran, Run, on_terminal
 
 
 def evaluate(cfr: Run, server: Server, *options: str) -> Ran:
@@ -137,3 +121,38 @@ def test_a_budget_that_is_spent_names_both_figures(cfr: Run, served: Server) -> 
     assert "the budget is spent: $0.04 of $0.10" in ran.err
     assert "the next call could cost up to $0.066" in ran.err
     assert len(served.requests) == 1
+
+
+LONG = ("direct", "vote(base=direct,samples=3)", "vote(base=direct,samples=3,check=off)", "check")
+
+
+@pytest.mark.usefixtures("priced")
+def test_at_eighty_columns_the_cost_stays_and_what_goes_is_named(cfr: Run, served: Server) -> None:
+    methods = [word for method in LONG for word in ("--method", method)]
+    given = ("eval", "sums.jsonl", *methods, "--base-url", served.url, "--model", "m")
+    ran = cfr(*given, COLUMNS="80")
+    assert ran.code == 0, ran.err
+    for shown in (ran.out, cfr("runs", COLUMNS="80").out):
+        assert max(map(len, shown.splitlines())) <= 80
+        assert "cost" in shown
+        assert "vote [check=off]" in shown
+        assert "vote [check=off] is vote(base=direct,samples=3,check=off)" in " ".join(
+            shown.split()
+        )
+    narrow = cfr("runs", COLUMNS="60").out
+    assert "Not shown at this width: no answer" in narrow
+    assert max(map(len, narrow.splitlines())) <= 60
+
+
+@pytest.mark.usefixtures("priced")
+def test_a_running_evaluation_fits_its_terminal(served: Server, tmp_path: Path) -> None:
+    methods = [word for method in LONG for word in ("--method", method)]
+    shown = on_terminal(
+        served, tmp_path, "eval", "sums.jsonl", *methods, "--model", "m", columns=80
+    )
+    lines = [line.rstrip() for line in shown.splitlines()]
+    rows = [line for line in lines if line.startswith(("direct ", "vote ", "check "))]
+    assert len(rows) > len(LONG), "those of the running table, and of the last"
+    assert all(len(row) <= 80 and re.search(r"\$[\d.]+$", row) for row in rows[: len(LONG)])
+    assert "vote [check=off]  0/24" in shown
+    assert "0 of 96 attempts, " in shown

@@ -34,7 +34,7 @@ def test_one_problem_has_no_heading_and_no_total() -> None:
 def test_several_are_numbered_and_named() -> None:
     scoring = Scoring(3)
     assert shown(scoring.heading(Problem("P", "1"))) == "Problem 1 of 3"
-    assert shown(scoring.heading(Problem("P", "aime-2\x1b"))) == "Problem 2 of 3: aime-2�"
+    assert shown(scoring.heading(Problem("P", "aime-2\x1b"))) == "Problem 2 of 3, id aime-2�"
 
 
 def test_answers_are_counted() -> None:

@@ -16,6 +16,8 @@ REMAINDER = "Find the remainder when $3^{50}$ is divided by 7."
         ("The answer is even.", False),
         ("The answer is an integer between 0 and 100.", False),
         ("n is between 50 and 90.", False),
+        ("The answer is in minutes.", False),
+        ("The answer is rounded to the nearest tenth.", False),
         ("Something that nobody can read.", False),
         ("", False),
     ],

@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from cfr.protocol import Completion, Usage
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path: Path) -> Iterator[Store]:
     """Two sets of sums, of three and of one, and one whose tokens nobody counted."""
     with Store(str(tmp_path / "runs.db")) as store:
         for name, count, usage in (
@@ -27,7 +28,7 @@ def store(tmp_path: Path) -> Store:
             engine = Scripted(lambda _, used=usage: Completion(r"\boxed{1}", usage=used))
             job = prepare(store, Series(name, "direct", "m"), sums(count), 1, engine)
             asyncio.run(run(store, [job], 1))
-    return store
+        yield store
 
 
 def test_means_are_by_method_and_benchmark_or_by_method(store: Store) -> None:

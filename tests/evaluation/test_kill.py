@@ -2,6 +2,8 @@
 
 import json
 import random
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -186,7 +188,17 @@ def test_an_interrupt_stops_cleanly_and_the_same_command_goes_on(
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert said.decode().strip() == "cfr: stopped"
+    line = said.decode().strip()
+    found = re.fullmatch(
+        r"cfr: stopped; (\d+) of 80 attempts are stored in \S*runs\.db, with all calls that have "
+        r"ended; (\d+) in flight are lost; to go on: (cfr eval sums.jsonl .*)",
+        line,
+    )
+    assert found, line
+    with Store(url, existing=True) as store:
+        assert int(found[1]) == sum(1 for _ in outcome_rows(store))
+    assert 1 <= int(found[2]) <= CONCURRENCY
+    assert shlex.split(found[3])[2:] == process.args[4:]  # pyright: ignore[reportIndexIssue]
     kept, before = stored(url), len(endpoint.requests)
     assert kept
     assert start(endpoint, tmp_path).wait(60) == 0

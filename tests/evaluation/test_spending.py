@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ METHOD = "llm-router(model=small)"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path: Path) -> Iterator[Store]:
     """Two attempts at sums, of which a small model decided how they are made."""
     small = Scripted(lambda _: Completion('{"restrictive": "no"}', usage=Usage(100, 10)))
     main = Scripted(lambda _: Completion(r"\\boxed{1}", usage=Usage(50, 500, cached=40)))
@@ -27,7 +28,7 @@ def store(tmp_path: Path) -> Store:
         job = prepare(store, series, sums(2), 1, engine, prices)
         asyncio.run(run(store, [job], 1))
         assert job.tally.cost == again(store, engine, prices)
-    return store
+        yield store
 
 
 def again(store: Store, engine: Dispatch[Scripted], prices: PriceList) -> Cost | None:

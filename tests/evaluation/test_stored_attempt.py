@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def test_a_series_goes_by_its_number_its_method_its_label_or_its_family(tmp_path
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path: Path) -> Iterator[Store]:
     """A store in which a method was run on two benchmarks, and another was begun."""
     with Store(str(tmp_path / "runs.db")) as opened:
         numbered = (Problem("Which?", id="2", answer="1"), Problem("What?", id="x", answer="1"))
@@ -67,7 +68,7 @@ def store(tmp_path: Path) -> Store:
             number = next(iter(known.problems.values()))
             row = attempt(known.series, number, 1)
             opened.change(lambda c, row=row: c.execute(schema.attempts.insert(), row))
-        return opened
+        yield opened
 
 
 def test_an_id_comes_before_a_place(store: Store) -> None:

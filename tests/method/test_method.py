@@ -24,6 +24,8 @@ VARIANTS = [
     "cfr(prompts=paper)",
     "cfr(question=1,budget=cues)",
     "program(style=thinking,tell=stated)",
+    "program(style=bare)",
+    "program(style=short)",
     "vote(base=program+direct,check=off)",
     "until-agreed(check=repair)",
     "stated-cfr(own=join)",

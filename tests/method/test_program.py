@@ -105,6 +105,8 @@ def test_the_style_and_what_is_told_are_in_the_prompt() -> None:
 
     assert "Begin the program with comments" in prompt(Programmed("thinking"))
     assert "Begin the program" not in prompt(Programmed())
+    assert "Your whole reply is one python block:" in prompt(Programmed("bare"))
+    assert "Your whole reply is one short python block:" in prompt(Programmed("short"))
     told = prompt(Programmed(tell="stated"))
     assert PROBLEM.text in told
     assert "What the text says of the answer:\n- " in told

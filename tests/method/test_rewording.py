@@ -80,6 +80,8 @@ def test_two_wordings_live_side_by_side() -> None:
         ("stated-cfr(own=join)", "stage1", True),
         ("program", "program-thinking", False),
         ("program(style=thinking)", "program-thinking", True),
+        ("program(style=short)", "program-short", True),
+        ("program(style=short)", "program", False),
         ("program", "told", False),
         ("program(tell=stated)", "told", True),
         ("vote(base=program+cfr)", "stage1", True),

@@ -210,6 +210,39 @@ async def test_a_client_that_reads_nothing_is_left_in_the_end(endpoint: Server, 
     assert "not done after 1 s" in out
 
 
+_POST = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
+NONSENSE = [
+    b"garbage\r\n\r\n",
+    b"\x16\x03\x01\x02\x00\x01\x00",  # the beginning of TLS
+    b"GET / HTTP/9.9\r\n\r\n",
+    b"GET /\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 20_000 + b"\r\n",
+    _POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    _POST + b"Content-Length: 100\r\n\r\nabc",
+    _POST + b"Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc",
+    _POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+]
+
+
+async def test_nonsense_on_a_connection_is_nobody_elses_business(endpoint: Server) -> None:
+    async with process(endpoint.url) as server, aiohttp.ClientSession() as session:
+        for nonsense in NONSENSE:
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(nonsense)
+            writer.write_eof()
+            async with asyncio.timeout(20):
+                said = await reader.read()
+            assert b" 200 " not in said[:20]
+            assert b"Traceback" not in said
+            writer.close()
+        assert (await ask(session, server))[0] == 200
+        code, out, err = await server.end()
+    assert code == 0
+    assert "Traceback" not in err
+    assert all(json.loads(line) for line in out.splitlines())
+
+
 async def test_no_key_and_no_token_is_told_to_anybody(endpoint: Server, tmp_path: Path) -> None:
     def respond(body: dict[str, Any]) -> Reply:
         return Reply(400, json.dumps({"error": {"message": f"bad key {KEY} in {body['model']}"}}))

@@ -1,4 +1,5 @@
 from cfr.method import make
+from cfr.method.confidence import assess
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Call, Completion, Exchange, Execution, Output, Program
 from cfr.serve.work import (
@@ -62,6 +63,7 @@ def test_work_from_its_start_on() -> None:
     told = describe_work(
         make("program"),
         CUED,
+        assess(CUED, Solution("5", "5")),
         [
             Exchange(call, Completion(SPEC)),
             Exchange(Call.user("?", stage="program", max_tokens=9), reply),

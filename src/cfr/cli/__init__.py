@@ -146,8 +146,8 @@ def main() -> None:
         _end(said.getvalue().rstrip(), error.exit_code)
     except click.ClickException as error:
         _fail(error.format_message(), error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
-        _fail("stopped", 130)
+    except (KeyboardInterrupt, click.Abort) as stopped:
+        _fail(str(stopped) or "stopped", 130)
     except _ReaderGone:  # there is nobody left to tell
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)

@@ -62,8 +62,7 @@ def command(
         return
     console = SafeConsole()
     for part in _parts(found):
-        # A file or a pipe gets lines as they were written; a terminal gets them at its width.
-        console.print(part, soft_wrap=not console.is_terminal)
+        console.print(part)
 
 
 def _parts(found: StoredAttempt) -> Iterator[RenderableType]:
@@ -76,7 +75,7 @@ def _parts(found: StoredAttempt) -> Iterator[RenderableType]:
     settings = {**series["decoding"]} if isinstance(series["decoding"], dict) else {}
     system = settings.pop("system", None)
     named = ", ".join(f"{name} {value}" for name, value in settings.items() if value is not None)
-    yield one_line(f"series {series['id']} ({series['method']}), {named}")
+    yield _text(one_line(f"series {series['id']} ({series['method']}), {named}"))
     if system:
         yield _section("System message, ahead of every call", system)
     own = series["prompts"] if isinstance(series["prompts"], dict) else {}
@@ -127,24 +126,19 @@ def _section(title: str, text: Json) -> RenderableType:
 
 def _labelled(label: str, text: Json) -> RenderableType:
     from rich.console import Group
-    from rich.text import Text
 
-    if not label:
-        return Text(str(text), style="dim")
-    return Group(Text(f"[{label}]", style="dim"), _text(text))
+    return Group(_text(f"[{label}]", "dim"), _text(text)) if label else _text(text, "dim")
 
 
 def _heading(title: str) -> RenderableType:
+    return _text(title, "bold")
+
+
+def _text(text: Json, style: str = "") -> RenderableType:
+    """Write a text at the width of a terminal; a file or a pipe gets its lines as they are."""
     from rich.text import Text
 
+    from cfr.cli.fold import Folded
     from cfr.file.printable import printable
 
-    return Text(printable(title), style="bold")
-
-
-def _text(text: Json) -> RenderableType:
-    from rich.text import Text
-
-    from cfr.file.printable import printable
-
-    return Text(printable(str(text)))
+    return Folded(Text(printable(str(text)), style))

@@ -112,7 +112,7 @@ def router_command(
         rates_table,
     )
 
-    study = open_part(runs, part)
+    study = _study(runs, part, as_json=as_json)
     audit = audit_router(study)
     decided, strangers = read_decisions(decisions, study) if decisions else (None, 0)
     if strangers:
@@ -127,7 +127,7 @@ def router_command(
         cofire_table(study, audit, *methods.find(study), marks),
         routers_table(compare_routers(study, audit, decided)),
     ]
-    _print(tables, as_json=as_json)
+    _print(tables, study, as_json=as_json)
 
 
 @command.command("stage1")
@@ -150,13 +150,13 @@ def stage1_command(
     from cfr.analysis.table.categories import categories_table
     from cfr.analysis.table.extraction import extraction_table, parsing_table
 
-    study = open_part(runs, part)
+    study = _study(runs, part, as_json=as_json)
     tables = [
         parsing_table(study),
         extraction_table(study, gold_quality(study)),
         categories_table(study, *methods.find(study)),
     ]
-    _print(tables, as_json=as_json)
+    _print(tables, study, as_json=as_json)
 
 
 @command.command("errors")
@@ -185,7 +185,7 @@ def errors_command(
     from cfr.analysis.table.outcomes import outcomes_table
     from cfr.analysis.table.per_problem import per_problem_tables
 
-    study = open_part(runs, part)
+    study = _study(runs, part, as_json=as_json)
     method, baseline = methods.find(study)
     rule = error_rule.read(study)
     tables = [
@@ -194,19 +194,29 @@ def errors_command(
         fixes_table(study, method, baseline, rule),
         *per_problem_tables(study, method, baseline, rule),
     ]
-    _print(tables, as_json=as_json)
+    _print(tables, study, as_json=as_json)
 
 
-def _print(tables: Iterable[Table], *, as_json: bool) -> None:
+def _study(runs: tuple[str, ...], part: StudyPart, *, as_json: bool) -> Study:
+    """Open a study; people get names that have room in a table."""
+    from cfr.analysis.study.family import with_short_names
+
+    study = open_part(runs, part)
+    return study if as_json else with_short_names(study)
+
+
+def _print(tables: Iterable[Table], study: Study, *, as_json: bool) -> None:
     if as_json:
         print_json([table.to_json() for table in tables])
         return
+    from cfr.analysis.study.family import name_notes
     from cfr.cli import show
 
     for number, table in enumerate(tables):
         if number:
             print_text()
         show.print_table(table)
+    show.print_notes(name_notes(study))
 
 
 command.add_command(mark_command)

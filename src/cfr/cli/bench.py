@@ -9,7 +9,6 @@ from typing import cast
 
 import click
 from rich.progress import track
-from rich.table import Table
 from rich.text import Text
 
 from cfr.benchmark.constraintbench.dataset import dataset_files
@@ -28,6 +27,7 @@ from cfr.benchmark.constraintbench.split import SPLITS, Split, load
 from cfr.benchmark.constraintbench.verify import check_file, check_items
 from cfr.cli.console import SafeConsole
 from cfr.cli.output import print_json, print_text
+from cfr.cli.table import Column, Table
 from cfr.error import CfrError, OutputError
 from cfr.file.atomic import atomic_file, refuse_overwrite
 from cfr.problem import Json
@@ -225,7 +225,9 @@ def _overview(families: Sequence[Family], shipped: Sequence[Item]) -> Table:
     counts = Counter(item.family for item in shipped)
     size = sum(counts[family.name] for family in families)
     title = f"ConstraintBench: {len(families)} families, {size} problems"
-    table = Table("tier", "family", "kinds", "shipped", "about", title=title)
+    prose = {title: Column(title, "prose") for title in ("kinds", "about")}
+    tier = Column("tier", "name", shared=True)
+    table = Table(tier, "family", prose["kinds"], Column("shipped"), prose["about"], title=title)
     for family in families:
         kinds = ", ".join(family.kinds)
         table.add_row(family.tier, family.name, kinds, str(counts[family.name]), family.about)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from cfr.cli.interrupt import typed_command
 from cfr.cli.option import columns_option, grouped, json_option
 from cfr.cli.output import print_json, print_note, print_text
 from cfr.cli.study_option import StudyPart, open_part, part_options, runs_argument
+from cfr.error import OutputError
 
 if TYPE_CHECKING:
     from cfr.analysis.calibration.calibrate import Calibration
@@ -100,7 +100,7 @@ def command(
     cfr solve problem.txt --method 'calibrated(policy=policy.toml)'
     """
     from cfr.analysis.calibration.calibrate import CalibrationPlan, calibrate
-    from cfr.file.atomic import OutputError, refuse_overwrite
+    from cfr.file.atomic import refuse_overwrite
 
     if output:
         if output.suffix.lower() != ".toml":
@@ -108,7 +108,7 @@ def command(
         refuse_overwrite(output, force=force)
     study = open_part(runs, part)
     texts = _texts(problems, columns)
-    made = calibrate(study, CalibrationPlan(learning, methods, texts, _command_line(), _today()))
+    made = calibrate(study, CalibrationPlan(learning, methods, texts, typed_command(), _today()))
     for note in made.notes:
         print_note(note)
     if output:
@@ -128,13 +128,6 @@ def _texts(problems: Sequence[str], columns: Mapping[str, str]) -> dict[tuple[st
     for note in filter(None, (one.taken for one in sets)):
         print_note(note)
     return {(one.name, problem.id): problem.text for one in sets for problem in one.problems}
-
-
-def _command_line() -> str:
-    """Write the command for whoever repeats it; a store's password is nobody else's business."""
-    from cfr.evaluation.database import without_password
-
-    return shlex.join(["cfr", *map(without_password, sys.argv[1:])])
 
 
 def _today() -> str:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from cfr.cli.table import Column, Table
 from cfr.file.printable import one_line
 from cfr.method.check_summary import CheckSummary, read_summary
 from cfr.problem import Json
@@ -30,7 +30,8 @@ _LONGEST_SAMPLE: Final = 24
 
 def shown_checks(details: Mapping[str, Json], problem: str) -> RenderableType:
     """Show what the text demands, whether the answer meets it, and how far to trust the answer."""
-    found, table = read_summary(details, problem), Table.grid(padding=(0, 2))
+    found = read_summary(details, problem)
+    table = Table("", Column("demand", "prose"), Column("words", "prose"), header=False)
     for check in found.checks:
         words = Text(f"“{one_line(check.words)}”", "dim")
         table.add_row(MARKS[check.truth], Text(one_line(check.sentence)), words)

@@ -12,7 +12,8 @@ from cfr.cli.output import print_json, print_note, print_text
 from cfr.cli.study_option import StudyPart, open_part, part_options, runs_argument
 
 if TYPE_CHECKING:
-    from cfr.analysis.statistics.comparison import Plan
+    from cfr.analysis.statistics.comparison import Comparison, Plan
+    from cfr.analysis.study.study import Study
 
 __all__ = ["command"]
 
@@ -92,21 +93,34 @@ def command(
     cfr compare outcomes.jsonl --baseline A --method B --json
     """
     from cfr.analysis.statistics.comparison import compare, find_method
-    from cfr.analysis.study.family import variant_notes
-    from cfr.analysis.table.paired_comparison import comparison_json, paired_table
+    from cfr.analysis.study.family import variant_notes, with_short_names
+    from cfr.analysis.table.paired_comparison import comparison_json
 
     study = open_part(runs, part)
     found = [find_method(study, name) for name in (baseline, *methods)]
     for note in variant_notes(study, set(found) - {baseline, *methods}, "--method"):
         print_note(note)
+    study = with_short_names(study)
     comparison = compare(study, found[0], found[1:], plan)
     if as_json:
         print_json(comparison_json(comparison))
         return
+    _print(comparison, study)
+
+
+def _print(comparison: Comparison, study: Study) -> None:
+    from dataclasses import replace
+
+    from cfr.analysis.study.family import name_notes
+    from cfr.analysis.table.paired_comparison import paired_table
     from cfr.analysis.table.token_ratio import ratios_table
     from cfr.cli import show
 
-    show.print_table(paired_table(comparison))
+    compared = {name for pair in comparison.pairs for name in (pair.baseline, pair.method)}
+    arms = tuple(arm for arm in study.arms if arm.method in compared)
+    table = paired_table(comparison)
+    notes = name_notes(replace(study, arms=arms))
+    show.print_table(replace(table, notes=(*table.notes, *notes)))
     if (ratios := ratios_table(comparison)).rows:
         print_text()
         show.print_table(ratios)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich import console
 from rich.segment import Segment
@@ -12,7 +13,10 @@ from rich.text import Text
 
 from cfr.file.printable import printable
 
-__all__ = ["SafeConsole"]
+__all__ = ["AnyConsole", "SafeConsole"]
+
+AnyConsole: TypeAlias = console.Console
+"""What rich hands to whatever renders itself."""
 
 
 class SafeConsole(console.Console):
@@ -28,6 +32,14 @@ class SafeConsole(console.Console):
         super().__init__(
             stderr=stderr, quiet=quiet, width=width, markup=False, emoji=False, highlight=False
         )
+
+        self.is_unbounded = width is None and not self.is_terminal and "COLUMNS" not in os.environ
+        """Whether lines may be of any length: in a file or a pipe, unless a width was asked for."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print whole lines: a number that is cut short is a wrong number."""
+        options.setdefault("crop", False)
+        super().print(*objects, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Make a string printable before its width is measured."""

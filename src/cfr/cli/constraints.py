@@ -92,10 +92,9 @@ def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> dict[str, 
 
 
 def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None:
-    from rich.table import Table
-
     from cfr.cli.checks import MARKS
     from cfr.cli.console import SafeConsole
+    from cfr.cli.table import Column, Table
 
     console = SafeConsole()
     console.print(_marked(text, [one.span for one in stated]))
@@ -103,7 +102,7 @@ def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None
     if not stated:
         console.print("the text states no constraint that can be checked", style="bold")
         return
-    table = Table.grid(padding=(0, 2))
+    table = Table("kind", Column("demand", "prose"), Column("words", "prose"), header=False)
     for number, one in enumerate(stated):
         truth = checked[number][1] if checked else None
         table.add_row(
@@ -120,9 +119,8 @@ def _show_audit(
     found: Sequence[_Checked],
     audit: dict[str, Json],
 ) -> None:
-    from rich.table import Table
-
     from cfr.cli.console import SafeConsole
+    from cfr.cli.table import Column, Table
 
     console = SafeConsole()
     counts = Counter(truth for checked in found for _, truth in checked)
@@ -130,8 +128,7 @@ def _show_audit(
     console.print(_cell(f"{audit['covered']:,} / {audit['total']:,} problems state a constraint"))
     console.print(_cell(f"{sum(counts.values()):,} constraints on gold answers: {said}  {source}"))
     kinds = Counter(kind for checked in found for kind in {one.kind for one, _ in checked})
-    table = Table("kind", "problems", box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.columns[1].justify = "right"
+    table = Table("kind", Column("problems"))
     for kind in KINDS:
         table.add_row(kind, f"{kinds[kind]:,}")
     console.print()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -12,10 +11,10 @@ from cfr.cli.option import decoding_options, model_options
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.table import Table
     from rich.text import Text
 
     from cfr.cli.session import Session
+    from cfr.cli.table import Table
     from cfr.engine.engine import Decoding
     from cfr.engine.resolve import ModelRef
     from cfr.engine.solve import Solved
@@ -82,6 +81,7 @@ def command(ref: ModelRef, decoding: Decoding) -> None:
     cfr demo
     cfr demo --base-url http://127.0.0.1:8000/v1
     """
+    from cfr.cli.interrupt import run_interruptible
     from cfr.cli.session import Session
 
     async def run() -> None:
@@ -93,7 +93,7 @@ def command(ref: ModelRef, decoding: Decoding) -> None:
             for part in _conclusion(method, pairs):
                 session.console.print(part)
 
-    asyncio.run(run())
+    run_interruptible(run(), lambda: "stopped")
 
 
 def _introduction(method: Method) -> Iterator[str]:
@@ -195,14 +195,14 @@ def _conclusion(method: Method, pairs: Sequence[tuple[Solved, Solved]]) -> Itera
 
 
 def _side_by_side(pairs: Sequence[tuple[Solved, Solved]]) -> Table:
-    from rich.table import Table
+    from cfr.cli.table import Column, Table
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("problem", no_wrap=True)
-    table.add_column("right answer", justify="right")
-    for solved in pairs[0]:
-        table.add_column(solved.method.label)
-        table.add_column("output tokens", justify="right")
+    answers = (
+        column
+        for solved in pairs[0]
+        for column in (Column(solved.method.label, "prose"), Column("output tokens"))
+    )
+    table = Table("problem", Column("right answer"), *answers, more="")
     for example, pair in zip(EXAMPLES, pairs, strict=True):
         cells = (cell for one in pair for cell in (_verdict(one), _written(one)))
         table.add_row(example.name, example.answer, *cells)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from cfr.cli.option import (
-    SEED,
     call_timeout_option,
     columns_option,
     grouped,
@@ -20,6 +18,7 @@ from cfr.cli.option import (
     model_options,
     number_or_none,
     prompts_option,
+    seed,
     store_option,
     system_option,
 )
@@ -27,6 +26,7 @@ from cfr.cli.output import print_json, print_note
 from cfr.error import CfrError, InputError
 
 if TYPE_CHECKING:
+    from cfr.cli.live import TerminalWatcher
     from cfr.engine.resolve import ModelRef
     from cfr.evaluation.experiment import Changes, Experiment
     from cfr.evaluation.run_options import RunOptions
@@ -70,7 +70,14 @@ _grid_options: Final = grouped(
         help="Repeat to compare several; none is not sent.  [0.7]",
     ),
     click.option("--top-p", type=number_or_none(0, 1), help="Likewise.  [0.95]"),
-    click.option("--seed", "seeds", multiple=True, type=SEED, help="Repeat to compare several."),
+    click.option(
+        "--seed",
+        "seeds",
+        multiple=True,
+        type=seed,
+        metavar="INTEGER",
+        help="Repeat to compare several.",
+    ),
     max_tokens_option,
     prompts_option,
     system_option,
@@ -151,11 +158,13 @@ def command(
         raise InputError("--json: goes with --dry-run; 'cfr runs --json' writes what was run")
 
     from cfr.cli.console import SafeConsole
+    from cfr.cli.interrupt import run_interruptible
     from cfr.cli.live import COST_NOTE, TerminalWatcher, ratios, results
     from cfr.evaluation.evaluate import aevaluate
 
     watcher = TerminalWatcher(notes, quiet=quiet)
-    done = asyncio.run(aevaluate(experiment, model=ref, options=options, watcher=watcher))
+    work = aevaluate(experiment, model=ref, options=options, watcher=watcher)
+    done = run_interruptible(work, lambda: _stopped(watcher, options.store), watcher.interrupted)
     console = SafeConsole()
     console.print(results(done.series))
     if (compared := ratios(done.series)) is not None:
@@ -186,6 +195,21 @@ def _foretell(
         print_json(found.to_json())
     else:
         print_forecast(found, options)
+
+
+def _stopped(watcher: TerminalWatcher, store: str) -> str:
+    """Say what an evaluation that was interrupted leaves behind, and how it goes on."""
+    from cfr.cli.interrupt import typed_command
+    from cfr.evaluation.database import without_password
+
+    left = watcher.left_behind()
+    if not left.total:
+        return f"stopped before anything was asked; to begin anew: {typed_command()}"
+    return (
+        f"stopped; {left.made:,} of {left.total:,} attempts are stored in "
+        f"{without_password(store)}, with all calls that have ended; {left.in_flight:,} in flight "
+        f"are lost; to go on: {typed_command()}"
+    )
 
 
 def _experiment(benchmarks: tuple[str, ...], changes: Changes) -> Experiment:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from math import ceil
 from typing import Final
 
-from rich.table import Table
-from rich.text import Text
-
 from cfr.analysis.notation import NONE, several
+from cfr.analysis.study.family import short_method_names
 from cfr.cli.console import SafeConsole
 from cfr.cli.live import COST_NOTE, write_duration
+from cfr.cli.show import print_notes
+from cfr.cli.table import Column, Table
 from cfr.engine.price import Cost, write_dollars
 from cfr.evaluation.call_bound import Demand, Span
 from cfr.evaluation.forecast import Basis, Forecast, SeriesForecast
@@ -31,56 +31,48 @@ _Cells = tuple[str, ...]
 
 
 def print_forecast(found: Forecast, options: RunOptions) -> None:
-    """Print what an evaluation would take: a table a benchmark and model, the total, and why."""
+    """Print what an evaluation would take: by benchmark and model, all together, and why."""
     console = SafeConsole()
-    counted = ("to make", "calls", "input", "output", *(("cost",) if found.has_prices else ()))
-    rows = [(one, _cells(one, found)) for one in found.series]
-    total = (*_amounts(found.missing, found.demand, priced=found.has_prices), "")
-    widths = [
-        max(map(len, column))
-        for column in zip((*counted, "from"), total, *(cells for _, cells in rows), strict=True)
-    ]
-    most = console.width - sum(widths) - 2 * len(widths) - 2
-    name = min(max(len(_name(one, found)) for one in found.series), max(most, 12))
-    for heading, group in groupby(rows, key=lambda pair: _heading(pair[0])):
-        console.print(Text(one_line(heading), style="bold"))
-        table = _table((*counted, "from"), name, widths)
-        for one, cells in group:
-            table.add_row(Text(_name(one, found), overflow="fold"), *cells)
-        console.print(table)
-        console.print()
-    if len(rows) > 1:
-        table = _table((), name, widths)
-        table.add_row("all", *total, style="bold")
-        console.print(table)
-        console.print()
-    for note in _notes(found, options):
-        console.print(Text(one_line(note), style="dim"))
+    several_decodings = len({_decoding(one) for one in found.series}) > 1
+    table = _table(decoded=several_decodings, priced=found.has_prices)
+    for heading, group in groupby(found.series, key=_heading):
+        table.add_section(heading)
+        for one in group:
+            decoding = (_decoding(one),) if several_decodings else ()
+            table.add_row(one_line(one.series.method), *decoding, *_cells(one, found))
+    if len(found.series) > 1:
+        table.add_section("All together")
+        total = _amounts(found.missing, found.demand, priced=found.has_prices)
+        table.add_row("all", *([""] if several_decodings else []), *total, "")
+    console.print(table)
+    console.print()
+    print_notes(map(one_line, _notes(found, options)))
 
 
-def _table(titles: Sequence[str], name: int, widths: Sequence[int]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", show_header=bool(titles))
-    table.add_column("method", width=name)
-    for number, width in enumerate(widths):
-        last = number == len(widths) - 1
-        title = titles[number] if titles else ""
-        table.add_column(title, justify="left" if last else "right", min_width=width, no_wrap=True)
-    return table
+def _table(*, decoded: bool, priced: bool) -> Table:
+    """Make a table whose calls, tokens and dollars stay where room is short."""
+    return Table(
+        Column("method", "name", shorten=short_method_names),
+        *((Column("decoding", "prose"),) if decoded else ()),
+        Column("to make", rank=1),
+        Column("calls"),
+        Column("input"),
+        Column("output"),
+        *((Column("cost"),) if priced else ()),
+        Column("from", "name", rank=2),
+    )
 
 
 def _heading(one: SeriesForecast) -> str:
     series, problems = one.series, several(one.problems, "problem")
     by = f" with {series.model}" if series.model else ""
-    return f"{series.benchmark}{by}: {problems} × {several(one.runs, 'run')}"
+    return one_line(f"{series.benchmark}{by}: {problems} × {several(one.runs, 'run')}")
 
 
-def _name(one: SeriesForecast, found: Forecast) -> str:
-    """Name a method, with its decoding where there are several."""
-    series = one.series
-    if len({each.series.decoding for each in found.series}) == 1:
-        return one_line(series.method)
-    seed = "" if series.decoding.seed is None else f", seed {series.decoding.seed}"
-    return one_line(f"{series.method} at temperature {series.decoding.temperature}{seed}")
+def _decoding(one: SeriesForecast) -> str:
+    decoding = one.series.decoding
+    seed = "" if decoding.seed is None else f", seed {decoding.seed}"
+    return f"temperature {decoding.temperature}{seed}"
 
 
 def _cells(one: SeriesForecast, found: Forecast) -> _Cells:

@@ -7,33 +7,37 @@ import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from cfr.analysis.notation import NONE, times
 from cfr.analysis.statistics.cost import Tokens, divide_tokens
 from cfr.analysis.statistics.score import score_problems
 from cfr.analysis.statistics.subset import BASELINE
+from cfr.analysis.study.family import short_method_names
 from cfr.analysis.table.token_ratio import COUNTED
 from cfr.cli.console import SafeConsole
 from cfr.cli.output import print_note
 from cfr.cli.progress import bytes_bar
+from cfr.cli.table import Column, Table
 from cfr.engine.automatic import AutoChoice
 from cfr.engine.limit import Limiter
-from cfr.engine.price import Cost, sum_costs
+from cfr.engine.price import Cost
 from cfr.engine.pull import Progress
 from cfr.evaluation.evaluate import EvaluationWatcher
+from cfr.evaluation.progress import measure_progress
 from cfr.evaluation.runner import Job
 from cfr.evaluation.series import Series
 from cfr.evaluation.summary import Summary
 from cfr.evaluation.tally import ProblemScores, SeriesResult, Tally
+from cfr.evaluation.time_left import progress_of, seconds_left
 from cfr.file.printable import one_line
 
 __all__ = [
     "COST_NOTE",
+    "LeftBehind",
     "TerminalWatcher",
     "ratios",
     "results",
@@ -44,7 +48,21 @@ __all__ = [
 COST_NOTE: Final = "at the prices that your models.toml has now"
 
 _PLAIN_EVERY = 15.0
-_LOOK: Any = {"box": None, "padding": (0, 2, 0, 0), "header_style": "dim"}
+_STORED: Final = "'cfr runs --json'"
+_NAMED: Final = (
+    Column("benchmark", "name", shared=True),
+    Column("method", "name", shorten=short_method_names),
+    Column("model", "name", shared=True),
+)
+"""What names a series; what is shared may stand in a line above."""
+
+
+class LeftBehind(NamedTuple):
+    """What an evaluation had when it was interrupted: attempts made, of how many; calls lost."""
+
+    made: int
+    total: int
+    in_flight: int
 
 
 class TerminalWatcher(EvaluationWatcher):
@@ -54,6 +72,18 @@ class TerminalWatcher(EvaluationWatcher):
         self._console = SafeConsole(stderr=True, quiet=quiet)
         self._quiet = quiet
         self._notes = () if quiet else notes
+        self._jobs: Sequence[Job] = ()
+        self._limiters: Sequence[Limiter] = ()
+        self._in_flight = 0
+
+    def interrupted(self) -> None:
+        """Note how many calls are waiting for their replies: soon none will be."""
+        self._in_flight = sum(limiter.in_flight for limiter in self._limiters)
+
+    def left_behind(self) -> LeftBehind:
+        """Count what a run that was interrupted has made."""
+        found = measure_progress(self._jobs, 0.0)
+        return LeftBehind(found.done, found.total, self._in_flight)
 
     def fetching(self, model: str) -> AbstractContextManager[Progress]:
         """Show a model file's way to this machine."""
@@ -66,7 +96,7 @@ class TerminalWatcher(EvaluationWatcher):
         """Show the counts of the series while they are run, and the notes ahead of them."""
         for note in self._notes:
             print_note(note)
-        self._notes = ()
+        self._notes, self._jobs, self._limiters = (), jobs, limiters
         display = _Display(jobs, limiters, self._console)
         shown = display.animate() if self._console.is_terminal else display.report()
         task = asyncio.create_task(shown)
@@ -108,7 +138,7 @@ class _Display:
             self._console.print(self._status())
 
     def _table(self) -> Table:
-        table = _table("accuracy so far", cost=self._cost is not None)
+        table = _table("accuracy so far", cost=_has_costs(job.tally for job in self._jobs))
         for job in self._jobs:
             tally = job.tally
             so_far = f"{tally.correct / tally.scored:.1%}" if tally.scored else "–"
@@ -116,25 +146,16 @@ class _Display:
         table.caption = self._status()
         return table
 
-    @property
-    def _cost(self) -> Cost | None:
-        """What all attempts cost until now; None where no model has a price."""
-        return sum_costs(job.tally.cost for job in self._jobs)
-
     def _status(self) -> str:
-        done = sum(job.tally.scored + job.tally.failed for job in self._jobs)
-        total = sum(job.tally.total for job in self._jobs)
-        resumed = sum(job.tally.resumed for job in self._jobs)
-        failed = sum(job.tally.failed for job in self._jobs)
-        in_flight = sum(limiter.in_flight for limiter in self._limiters)
         elapsed = time.monotonic() - self._started
-        left = (total - done) * elapsed / (done - resumed) if done > resumed else None
-        spent = "" if self._cost is None else f"{self._cost} so far, "
-        counts = f"{done:,} of {total:,} attempts, {in_flight} calls in flight, {failed} failed, "
-        time_left = (
-            f"about {write_duration(left)} left" if left is not None else "waiting for replies"
-        )
-        return counts + spent + time_left
+        found = measure_progress(self._jobs, elapsed)
+        in_flight = sum(limiter.in_flight for limiter in self._limiters)
+        left = seconds_left([progress_of(job) for job in self._jobs], elapsed)
+        calls = "1 call" if in_flight == 1 else f"{in_flight} calls"
+        counts = f"{found.done:,} of {found.total:,} attempts, {calls} in flight, "
+        spent = "" if found.cost is None else f"{found.cost} so far, "
+        time_left = "waiting for replies" if left is None else f"about {write_duration(left)} left"
+        return f"{counts}{found.failed} failed, {spent}{time_left}"
 
 
 def results(found: Sequence[SeriesResult]) -> Table:
@@ -149,13 +170,8 @@ def ratios(found: Sequence[SeriesResult]) -> Table | None:
     """Tabulate the tokens of each series relative to Direct CoT; None where there is no such."""
     plain = [one for one in found if one.series.method.partition("(")[0] == BASELINE]
     bases = {_conditions(one): one for one in plain}
-    table = Table(
-        *("benchmark", "method", "model", *map(str.lower, COUNTED)),
-        title=f"tokens relative to {BASELINE}",
-        **_LOOK,
-    )
-    for column in table.columns[3:]:
-        column.justify = "right"
+    counted = (Column(title.lower()) for title in COUNTED)
+    table = Table(*_NAMED, *counted, title=f"tokens relative to {BASELINE}", more=_STORED)
     for one in found:
         base = bases.get(_conditions(one))
         if base and base is not one:
@@ -189,12 +205,18 @@ def _has_costs(found: Iterable[Tally | Summary]) -> bool:
 
 
 def _table(*accuracy: str, numbered: bool = False, cost: bool = False) -> Table:
-    named = ("benchmark", "method", "model")
-    counted = ("done", *accuracy, "no answer", "tokens", *(("cost",) if cost else ()))
-    table = Table(*(("#",) if numbered else ()), *named, *counted, **_LOOK)
-    for column in table.columns:
-        column.justify = "left" if column.header in named else "right"
-    return table
+    first, *rest = accuracy
+    return Table(
+        *((Column("#"),) if numbered else ()),
+        *_NAMED,
+        Column("done", rank=2),
+        Column(first),
+        *(Column(title, rank=1) for title in rest),
+        Column("no answer", rank=5),
+        Column("tokens", rank=4),
+        *((Column("cost", rank=3),) if cost else ()),
+        more="--json" if numbered else _STORED,
+    )
 
 
 def _add_row(table: Table, one: SeriesResult | Summary, done: str, *accuracy: str) -> None:
@@ -207,23 +229,16 @@ def _add_row(table: Table, one: SeriesResult | Summary, done: str, *accuracy: st
         *accuracy,
         "{} cut, {} unread".format(*lost) if any(lost) else "0",
         f"{usage.total:,}" + ("" if usage.reported else "+"),
-        *_cost_cells(table, counted.cost),
+        *((_cost(counted.cost),) if table.columns[-1].title == "cost" else ()),
     )
 
 
-def _cost_cells(table: Table, cost: Cost | None) -> tuple[str, ...]:
-    """Write a cost where the table has a column for it, which then is as wide as it needs."""
-    column = table.columns[-1]
-    if column.header != "cost":
-        return ()
-    written = NONE if cost is None else str(cost)
-    column.min_width = max(len(written), column.min_width or 0)
-    return (written,)
+def _cost(cost: Cost | None) -> str:
+    return NONE if cost is None else str(cost)
 
 
-def _named(one: Series | Summary) -> Iterator[Text]:
-    names = (one.benchmark, one.method, one.model)
-    return (Text(one_line(name), overflow="fold") for name in names)
+def _named(one: Series | Summary) -> Iterator[str]:
+    return map(one_line, (one.benchmark, one.method, one.model))
 
 
 def _done(one: SeriesResult) -> str:
@@ -243,4 +258,6 @@ def write_duration(seconds: float) -> str:
     """Write a time in hours and minutes, or in minutes and seconds."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

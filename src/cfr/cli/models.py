@@ -35,13 +35,13 @@ def list_models(*, as_json: bool = False) -> None:
     if as_json:
         print_json([_describe(model) for model in catalogue().values()])
         return
-    from rich.table import Table
-
     from cfr.cli.console import SafeConsole
+    from cfr.cli.table import Column, Table
 
-    columns = ("model", "size", "licence", "here", "")
-    table = Table(*columns, box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.columns[0].no_wrap = True
+    # What a person types or sets is prose here: it has no space, so it is never folded.
+    model = Column("model", "prose")
+    licence = Column("licence", "name", rank=1)
+    table = Table(model, Column("size"), licence, "here", Column("", "prose"))
     for model in catalogue().values():
         size, here = f"{model.bytes / 1e6:,.0f} MB", "yes" if model.present else "no"
         table.add_row(model.name, size, model.license, here, model.about)
@@ -62,13 +62,11 @@ def list_presets(*, as_json: bool = False) -> None:
 
 
 def _show_presets() -> None:
-    from rich.table import Table
-
     from cfr.cli.console import SafeConsole
+    from cfr.cli.table import Column, Table
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for column in ("model", "key", "set", "endpoint"):
-        table.add_column(column, no_wrap=column != "endpoint", overflow="fold")
+    whole = (Column(title, "prose") for title in ("model", "key", "set"))
+    table = Table(*whole, Column("endpoint", "name", rank=1))
     for preset in presets().values():
         if preset.base_url:
             key_set = {None: "not needed", True: "yes", False: "no"}[preset.has_key]

@@ -12,7 +12,6 @@ import click
 from cfr.error import InputError
 
 __all__ = [
-    "SEED",
     "Command",
     "Decorator",
     "bound_options",
@@ -26,6 +25,7 @@ __all__ = [
     "model_options",
     "number_or_none",
     "prompts_option",
+    "seed",
     "store_argument",
     "store_option",
     "system_option",
@@ -36,8 +36,13 @@ Command: TypeAlias = Callable[..., None]
 Decorator: TypeAlias = Callable[[Command], Command]
 
 
-SEED: Final = click.IntRange(-(2**62), 2**62)
+_SEEDS: Final = click.IntRange(-(2**62), 2**62)
 """A seed for an endpoint: runs and samples count up from it, and 64 bits must hold them."""
+
+
+def seed(value: str) -> int:
+    """Read a seed; its bounds are too long for a help text, and are said where it is wrong."""
+    return int(_SEEDS(value))
 
 
 def grouped(name: str, load: Callable[[], Callable[..., object]], *options: Decorator) -> Decorator:
@@ -136,7 +141,12 @@ decoding_options: Final = grouped(
     _decoding,
     click.option("--temperature", type=number_or_none(0, 2), default=0.7, show_default=True),
     click.option("--top-p", type=number_or_none(0, 1), default=0.95, show_default=True),
-    click.option("--seed", type=SEED, help="Sample repeatably, as far as the endpoint can."),
+    click.option(
+        "--seed",
+        type=seed,
+        metavar="INTEGER",
+        help="Sample repeatably, as far as the endpoint can.",
+    ),
     max_tokens_option,
 )
 """The options that say how replies are sampled, as a ``Decoding``."""

@@ -72,13 +72,10 @@ def _places(prompt: Prompt) -> str:
 
 
 def _print_table(known: dict[str, Prompt], users: dict[str, list[str]]) -> None:
-    from rich.table import Table
-
     from cfr.cli.console import SafeConsole
+    from cfr.cli.table import Column, Table
 
-    columns = ("prompt", "what it asks for", "methods")
-    table = Table(*columns, box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.columns[0].no_wrap = True
+    table = Table("prompt", Column("what it asks for", "prose"), Column("methods", "prose"))
     for name in known:
         table.add_row(name, _PURPOSES[name], _named(users[name]))
     console = SafeConsole()
@@ -128,6 +125,8 @@ _PURPOSES: Final = {
     "plan": "plan, then solve",
     "program": "write a program",
     "program-thinking": "write a program that begins with comments (style=thinking)",
+    "program-bare": "write a program and nothing around it (style=bare)",
+    "program-short": "write a short program and nothing around it (style=short)",
     "question": "offer to ask back before solving (question=N)",
     "reminder": "solve, with a reminder of what the answer must be",
     "revise": "write a solution anew, after criticism",

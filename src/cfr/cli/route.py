@@ -102,19 +102,18 @@ def _show(text: str, found: tuple[Cue, ...]) -> None:
 
 
 def _show_audit(source: str, audit: dict[str, Json]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from cfr.cli import show
     from cfr.cli.console import SafeConsole
+    from cfr.cli.table import Column, Table
 
     total, routed = cast("int", audit["total"]), cast("int", audit["routed"])
     console = SafeConsole()
     share = f" routed ({routed / total:.2%})  "
     console.print(Text.assemble((f"{routed:,} / {total:,}", "bold"), share, (source, "dim")))
     for title, counts in (("cue family", audit["families"]), ("families fired", audit["cofire"])):
-        table = Table(title, "problems", "", box=None, padding=(0, 2, 0, 0), header_style="dim")
-        table.columns[1].justify = "right"
+        table = Table(title, Column("problems"), "")
         for name, count in cast("dict[str, int]", counts).items():
             bar = "█" * round(30 * count / total)
             table.add_row(name, f"{count:,}", bar, style=show.style_of(name))

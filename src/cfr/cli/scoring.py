@@ -26,11 +26,13 @@ _WORDS: Final = {
 
 
 class Scoring:
-    """Counts the right answers among those to problems whose gold answer is known."""
+    """Counts answers, and the right ones among those to problems whose gold answer is known."""
 
     def __init__(self, problems: int) -> None:
         self._problems = problems
         self._begun = 0
+        self.solved = 0
+        self.unanswered = 0
         self._counts: Counter[str] = Counter()
 
     def heading(self, problem: Problem) -> RenderableType:
@@ -38,9 +40,14 @@ class Scoring:
         self._begun += 1
         if self._problems == 1:
             return Group()
-        name = f": {one_line(problem.id)}" if problem.id != str(self._begun) else ""
+        name = f", id {one_line(problem.id)}" if problem.id != str(self._begun) else ""
         title = Text(f"Problem {self._begun} of {self._problems}{name}", style="bold")
         return Group(*([Text()] if self._begun > 1 else []), Rule(title, style="bold"))
+
+    def count(self, solved: Solved) -> None:
+        """Count a problem, whatever its answer."""
+        self.solved += 1
+        self.unanswered += solved.answer is None
 
     def judge(self, solved: Solved) -> dict[str, Json]:
         """Judge an answer; nothing is said where the problem has no gold answer."""

@@ -8,7 +8,6 @@ from functools import partial
 from types import TracebackType
 
 from rich.rule import Rule
-from rich.status import Status
 from rich.text import Text
 
 from cfr.cli import show
@@ -16,14 +15,12 @@ from cfr.cli.checks import shown_checks
 from cfr.cli.console import SafeConsole
 from cfr.cli.output import print_note
 from cfr.cli.progress import bytes_bar
-from cfr.constraint.recovery import read_spec
+from cfr.cli.reply import CountingWatcher, ReplyWatcher
 from cfr.engine.automatic import choose_for
 from cfr.engine.dispatch import Dispatch, opened_all, serve
 from cfr.engine.engine import Decoding, Watcher
-from cfr.engine.error import Transient
 from cfr.engine.local import Local
 from cfr.engine.openai import OpenAI
-from cfr.engine.ordered_watcher import PROGRAM, OrderedWatcher, stage_title
 from cfr.engine.resolve import ModelRef, resolve
 from cfr.engine.solve import Solved, asolve
 from cfr.engine.transport import Bounds
@@ -31,9 +28,7 @@ from cfr.file.printable import one_line
 from cfr.method import Method, Routed, make
 from cfr.method.calibrated import Calibrated
 from cfr.method.constraint_first import Routing
-from cfr.method.program import read_program
 from cfr.problem import Problem
-from cfr.protocol import Call, Completion, Output, Program
 
 __all__ = ["Session"]
 
@@ -101,11 +96,12 @@ class Session(AbstractAsyncContextManager["Session"]):
 
     async def solve_unseen(self, method: Method, problem: Problem) -> Solved:
         """Solve a problem and show no more than that it goes on, and what goes wrong."""
-        with self.console.status(f"{method.label} …"):
-            return await self.solve(method, problem, _Told(self.console))
+        watcher = CountingWatcher(self.console, one_line(method.label))
+        with self.console.status(watcher.work):
+            return await self.solve(method, problem, watcher)
 
 
-def _begin(console: SafeConsole, method: Method, problem: Problem) -> _Shown:
+def _begin(console: SafeConsole, method: Method, problem: Problem) -> ReplyWatcher:
     routing = method.route(problem) if isinstance(method, Routed) else None
     console.print(Rule(Text(one_line(method.label), style="bold"), align="left", style="dim"))
     console.print(show.highlighted(problem.text, routing.cues if routing else ()))
@@ -117,7 +113,7 @@ def _begin(console: SafeConsole, method: Method, problem: Problem) -> _Shown:
     if isinstance(method, Calibrated):
         console.print(Text(one_line(f"Policy: {method.explain(problem)}"), style="bold"))
         console.print()
-    return _Shown(console)
+    return ReplyWatcher(console)
 
 
 def _heading(routing: Routing) -> str:
@@ -139,111 +135,3 @@ def _conclude(console: SafeConsole, solved: Solved) -> None:
     console.print(show.tokens(solved.exchanges))
     cost = "" if solved.cost is None else f", {solved.cost}"
     console.print(f"{solved.seconds:.0f} s{cost}", style="dim")
-
-
-class _Told(Watcher):
-    """Says why a call takes longer or is made otherwise; its reply is not shown."""
-
-    streams = False
-
-    def __init__(self, console: SafeConsole) -> None:
-        self._console = console
-
-    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:  # noqa: ARG002
-        """Say why a reply begins anew."""
-        said = f"\n{one_line(str(fault))}: asking again in {seconds:.1f} s"
-        self._console.print(Text(said, style="yellow"))
-
-    def adapted(self, call: Call, change: str) -> None:  # noqa: ARG002
-        """Say which setting the model will not have."""
-        self._console.print(Text(change, style="yellow"))
-
-
-class _Shown(OrderedWatcher):
-    """Writes replies as they come: Stage 1 as a table when it is whole, the rest word by word.
-
-    A program that a reply has shown is not listed again.
-    """
-
-    def __init__(self, console: SafeConsole) -> None:
-        super().__init__()
-        self._console = console
-        self._told = _Told(console)
-        self._status: Status | None = None
-        self._thinks = False
-        self._programs = 0
-        self._sources: list[tuple[int, str]] = []
-        """Programs that replies have shown and that have not run yet, with their numbers."""
-
-    def begin(self, call: Call) -> None:
-        """Say which stage begins."""
-        self._thinks = False
-        if call.stage == "stage1":
-            self._status = self._console.status("Stage 1: what must the answer satisfy?")
-            self._status.start()
-        else:
-            self._print_title(call)
-
-    def write(self, call: Call, text: str, *, thought: bool) -> None:
-        """Write the next words, thinking in grey."""
-        if call.stage == "stage1":
-            return
-        if self._thinks and not thought:
-            self._console.print()
-        self._thinks = thought
-        shown = Text(show.printable(text), style="dim" if thought else "")
-        self._console.print(shown, end="", soft_wrap=True)
-
-    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-        """Begin a reply anew, and say why."""
-        super().retrying(call, fault, seconds)
-        self._told.retrying(call, fault, seconds)
-
-    def adapted(self, call: Call, change: str) -> None:
-        """Say which setting the model will not have."""
-        self._told.adapted(call, change)
-
-    def break_off(self) -> None:
-        """End the line of a reply that stays unfinished, so that an error begins one of its own."""
-        self._stop_status()
-        if self.follows:
-            self._console.print()
-
-    def _stop_status(self) -> None:
-        if self._status:
-            self._status.stop()
-            self._status = None
-
-    def end(self, call: Call, completion: Completion, *, written: bool) -> None:
-        """Close a stage."""
-        self._stop_status()
-        if call.stage == "stage1":
-            recovered = read_spec(completion.text)
-            rung = (f" ({recovered.rung})", "dim")
-            self._console.print(Text.assemble((stage_title(call.stage), "bold"), rung))
-            self._console.print(show.constraints(recovered))
-        elif written:
-            self._console.print()  # ends the last line
-        else:
-            self._print_title(call)
-            self._console.print(Text(show.printable(completion.text)), soft_wrap=True)
-        if source := read_program(completion.text):
-            self._sources.append((self._programs, source))
-        self._console.print()
-
-    def _print_title(self, call: Call) -> None:
-        title = stage_title(call.stage)
-        if title == PROGRAM:
-            self._programs += 1
-            title += f" {self._programs}" if self._programs > 1 else ""
-        self._console.print(title, style="bold")
-
-    def show_output(self, program: Program, output: Output) -> None:
-        """Show what a program printed."""
-        known = next((one for one in self._sources if one[1] == program.source), None)
-        if known is None:
-            self._console.print(show.listing(program))
-        else:
-            self._sources.remove(known)
-        title = f"Output of program {known[0]}" if known and self._programs > 1 else "Output"
-        self._console.print(show.output(output, title))

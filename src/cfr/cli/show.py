@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from cfr.analysis.table.table import Cell, Row
+from cfr.analysis.table.table import Cell
 from cfr.analysis.table.table import Table as Value
 from cfr.cli.console import SafeConsole
+from cfr.cli.fold import Folded
+from cfr.cli.table import Column, Table
 from cfr.constraint.recovery import Recovered
 from cfr.constraint.router import FAMILIES, Cue
 from cfr.file.printable import one_line, printable
@@ -23,6 +24,7 @@ __all__ = [
     "highlighted",
     "listing",
     "output",
+    "print_notes",
     "print_table",
     "printable",
     "tokens",
@@ -30,6 +32,8 @@ __all__ = [
 
 _LONGEST_OUTPUT: Final = 4_000
 """Characters of a program's output that are shown while it works; a store keeps them all."""
+_SHARED: Final = ("Model", "Benchmark")
+"""Columns whose values may stand above the rows that have them in common."""
 _STYLES: Final = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_magenta")
 
 
@@ -49,7 +53,7 @@ def style_of(family: str) -> str:
 
 def cues(text: str, found: tuple[Cue, ...]) -> Table:
     """List the cues that fired and the words that did it."""
-    table = Table.grid(padding=(0, 2))
+    table = Table("family", Column("phrases", "prose"), header=False)
     for cue in found:
         phrases = ", ".join(dict.fromkeys(f"“{phrase}”" for phrase in cue.phrases(text)))
         table.add_row(Text(cue.family, style=style_of(cue.family)), Text(printable(phrases)))
@@ -59,13 +63,13 @@ def cues(text: str, found: tuple[Cue, ...]) -> Table:
 def constraints(recovered: Recovered) -> RenderableType:
     """Show Stage 1's constraints as a table, with what it says of the answer below."""
     spec = recovered.spec
-    table = Table("", "kind", "constraint", box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table = Table("", "kind", Column("constraint", "prose"))
     for raw in spec.raw_constraints:
         table.add_row(*map(_cell, (raw.id, raw.type, raw.description)))
     for derived in spec.propagated_constraints:
         source = f"from {', '.join(derived.derived_from)}" if derived.derived_from else "derived"
         table.add_row(*map(_cell, (derived.id, source, derived.description)))
-    notes = Table.grid(padding=(0, 2))
+    notes = Table("name", Column("value", "prose"), header=False)
     for name, value in (
         ("range", spec.likely_answer_range),
         ("format", spec.answer_format),
@@ -98,10 +102,9 @@ def output(output: Output, title: str = "Output") -> Text:
 
 def tokens(exchanges: Iterable[Exchange]) -> Table:
     """Account for the tokens of each stage and of all together."""
-    columns = ("stage", "input", "output", "reasoning", "cached", "total")
-    table = Table(*columns, box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for column in table.columns[1:]:
-        column.justify = "right"
+    less = {"reasoning": 1, "cached": 2}
+    counted = ("input", "output", "reasoning", "cached", "total")
+    table = Table("stage", *(Column(title, rank=less.get(title, 0)) for title in counted))
     by_stage: dict[str, Usage] = {}
     for exchange in exchanges:
         call, usage = exchange.call, exchange.completion.usage
@@ -116,36 +119,33 @@ def tokens(exchanges: Iterable[Exchange]) -> Table:
 
 def print_table(table: Value) -> None:
     """Print a table for people, with the sentences that belong under it."""
-    console = SafeConsole()
-    console.print(Text(printable(table.title), style="bold"))
-    for heading, rows in _sections(table):
-        shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-        for column in table.columns:
-            title = f"{column.group} {column.title}".strip()
-            shown.add_column(Text(printable(title)), justify=column.align, no_wrap=True)
-        for line in rows:
-            shown.add_row(*map(_toned, line.cells))
-        if heading:
-            console.print()
-            console.print(Text(printable(heading), style="bold"))
-        # A number cut short is a wrong number: rather a line that the terminal has to break.
-        needed = console.measure(shown, options=console.options.update_width(1_000)).maximum
-        wide = SafeConsole(width=max(console.width, needed))
-        wide.print(shown)
-    for note in table.notes:
-        console.print(Text(printable(note), style="dim"))
-
-
-def _sections(table: Value) -> Iterator[tuple[str, list[Row]]]:
-    heading, rows = "", list[Row]()
+    shown = Table(*_columns(table), title=table.title)
     for line in table.rows:
         if line.kind == "heading":
-            if rows:
-                yield heading, rows
-            heading, rows = line.cells[0].text, []
+            shown.add_section(line.cells[0].text)
         else:
-            rows.append(line)
-    yield heading, rows
+            shown.add_row(*map(_toned, line.cells))
+    SafeConsole().print(shown)
+    print_notes(table.notes)
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print sentences that belong under a table."""
+    console = SafeConsole()
+    for note in notes:
+        console.print(Folded(Text(printable(note), style="dim")))
+
+
+def _columns(table: Value) -> Iterator[Column]:
+    """Say what may become of each column; where none is said to matter less, the last ones do."""
+    ranked = any(column.rank for column in table.columns)
+    for at, column in enumerate(table.columns):
+        title = f"{column.group} {column.title}".strip()
+        rank = column.rank if ranked else max(at - 1, 0)
+        if column.align == "right":
+            yield Column(title, rank=rank)
+        else:
+            yield Column(title, "name", rank, shared=title in _SHARED)
 
 
 def _toned(cell: Cell) -> Text:

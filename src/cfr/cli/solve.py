@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +18,7 @@ from cfr.cli.output import print_json, print_note, print_text
 from cfr.error import CfrError
 
 if TYPE_CHECKING:
+    from cfr.cli.scoring import Scoring
     from cfr.cli.session import Session
     from cfr.engine.engine import Decoding
     from cfr.engine.resolve import ModelRef
@@ -94,10 +93,15 @@ def command(
     if read.taken and not quiet:
         print_note(read.taken)
 
+    from cfr.analysis.notation import several
+    from cfr.cli.interrupt import run_interruptible, typed_command
+    from cfr.cli.scoring import Scoring
     from cfr.cli.session import Session
 
-    async def run() -> int:
-        others, silent = models_of(named), quiet or as_json
+    scoring, silent = Scoring(len(problems)), quiet or as_json
+
+    async def run() -> None:
+        others = models_of(named)
         async with Session(
             ref, decoding, bounds, others=others, system=system or "", quiet=silent
         ) as session:
@@ -105,44 +109,46 @@ def command(
             if own and not quiet:
                 used = [f"{one.name}.txt" for one in prompts_of(chosen) if one.replaced]
                 print_note(f"own prompts of {own.name}: {', '.join(used) or 'all as they were'}")
-            if silent:
-                return await _solve_silently(session, chosen, problems, as_json=as_json)
-            return await _solve_visibly(session, chosen, problems)
+            for problem in problems:
+                if silent:
+                    await _solve_silently(session, chosen, problem, scoring, as_json=as_json)
+                else:
+                    await _solve_visibly(session, chosen, problem, scoring)
 
-    if unanswered := asyncio.run(run()):
-        raise NoAnswer(f"{unanswered} of {len(problems)} problem(s): the reply has no final answer")
+    def stopped() -> str:
+        solved = f"{scoring.solved} of {several(len(problems), 'problem')} solved"
+        return f"stopped; {solved}, and nothing is stored; to begin anew: {typed_command()}"
+
+    run_interruptible(run(), stopped)
+    if scoring.total and not quiet:
+        if as_json:
+            print_note(scoring.total)
+        else:
+            print_text(f"\n{scoring.total}")
+    if scoring.unanswered:
+        unanswered = f"{scoring.unanswered} of {several(len(problems), 'problem')}"
+        raise NoAnswer(f"{unanswered}: the reply has no final answer")
 
 
-async def _solve_visibly(session: Session, method: Method, problems: Sequence[Problem]) -> int:
-    """Show each solution as it is written, and count the problems that stay without an answer."""
-    from cfr.cli.scoring import Scoring
-
-    scoring, unanswered = Scoring(len(problems)), 0
-    for problem in problems:
-        session.console.print(scoring.heading(problem))
-        solved = await session.solve(method, problem)
-        unanswered += solved.answer is None
-        session.console.print(scoring.said(problem, scoring.judge(solved)))
-    if scoring.total:
-        session.console.print(f"\n{scoring.total}")
-    return unanswered
+async def _solve_visibly(
+    session: Session, method: Method, problem: Problem, scoring: Scoring
+) -> None:
+    """Show a solution as it is written, and whether it is right."""
+    session.console.print(scoring.heading(problem))
+    solved = await session.solve(method, problem)
+    scoring.count(solved)
+    session.console.print(scoring.said(problem, scoring.judge(solved)))
 
 
 async def _solve_silently(
-    session: Session, method: Method, problems: Sequence[Problem], *, as_json: bool
-) -> int:
-    """Write a line for each problem, and count those that stay without an answer."""
-    from cfr.cli.scoring import Scoring
+    session: Session, method: Method, problem: Problem, scoring: Scoring, *, as_json: bool
+) -> None:
+    """Write a line for a problem."""
     from cfr.engine.engine import SILENT
 
-    scoring, unanswered = Scoring(len(problems)), 0
-    for problem in problems:
-        solved = await session.solve(method, problem, SILENT)
-        unanswered += solved.answer is None
-        if as_json:
-            print_json(solved.to_json() | scoring.judge(solved))
-        else:
-            print_text(solved.answer or "")
-    if scoring.total:
-        print_note(scoring.total)
-    return unanswered
+    solved = await session.solve(method, problem, SILENT)
+    scoring.count(solved)
+    if as_json:
+        print_json(solved.to_json() | scoring.judge(solved))
+    else:
+        print_text(solved.answer or "")

@@ -131,7 +131,7 @@ def _whole(value: Json) -> int:
 
 _MOST_DIVISORS: Final = 10_000
 _Check: TypeAlias = Callable[[Predicate, AnswerValue], "bool | None"]
-_NumberCheck: TypeAlias = Callable[[Predicate, Fraction], bool]
+_NumberCheck: TypeAlias = Callable[[Predicate, Fraction], bool | None]
 
 
 def _of_number(check: _NumberCheck) -> _Check:
@@ -222,6 +222,11 @@ def _all(predicate: Predicate, answer: AnswerValue) -> bool | None:
     return None if "undecided" in outcomes else True
 
 
+def _is_target(predicate: Predicate, value: Fraction) -> bool | None:
+    """Compare with the value that is rounded or converted; a text may name the rule alone."""
+    return value == target(predicate) if "value" in predicate else None
+
+
 def _form(predicate: Predicate, answer: AnswerValue) -> bool:
     return answer.form == predicate["form"]
 
@@ -254,8 +259,8 @@ OPS: Mapping[str, _Check] = {
     "one_of": _of_number(_one_of),
     "decimals": _of_number(lambda p, value: 10 ** _whole(p["places"]) % value.denominator == 0),
     "encoded": _encoded,
-    "rounded": _of_number(lambda p, value: value == target(p)),
-    "in_unit": _of_number(lambda p, value: value == target(p)),
+    "rounded": _of_number(_is_target),
+    "in_unit": _of_number(_is_target),
     "counts": _of_number(lambda p, value: value == target(p)),
     "option": lambda p, answer: answer.letter in str(p["letters"]) if answer.letter else None,
     "form": _form,

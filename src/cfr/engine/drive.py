@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from cfr.engine.engine import SILENT, Engine, Watcher
 from cfr.engine.journal import (
@@ -70,18 +70,21 @@ async def drive(
     while not run.done:
         first = len(run.transcript)
         asked = Sampler(engine) if len(run.round) > 1 else engine
-        # All steps of a round are waited for even if one fails: what is paid for is journalled.
-        results = await asyncio.gather(
-            *(
-                _execute(step, first + n, sandbox, watcher, journal)
-                if isinstance(step, Program)
-                else _perform(step, first + n, asked, watcher, journal)
-                for n, step in enumerate(run.round)
-            ),
-            return_exceptions=True,
-        )
-        run.advance(tuple(_mark_shared(run, map(_unless_failed, results))))
+        performed = [
+            _execute(step, first + n, sandbox, watcher, journal)
+            if isinstance(step, Program)
+            else _perform(step, first + n, asked, watcher, journal)
+            for n, step in enumerate(run.round)
+        ]
+        run.advance(tuple(_mark_shared(run, await _all(performed))))
     return Outcome(run.result, tuple(run.transcript))
+
+
+async def _all(performed: Sequence[Coroutine[Any, Any, Answer]]) -> Iterable[Answer]:
+    """Wait for all steps of a round even if one fails: what is paid for is journalled."""
+    if len(performed) == 1:  # the usual round, and no task is needed for it
+        return (await performed[0],)
+    return map(_unless_failed, await asyncio.gather(*performed, return_exceptions=True))
 
 
 def _unless_failed(result: Answer | BaseException) -> Answer:

@@ -22,6 +22,7 @@ from cfr.evaluation.store import (
     StoredCall,
     finished_attempts,
 )
+from cfr.evaluation.summary import mean_output
 from cfr.evaluation.tally import SeriesResult, Tally
 from cfr.evaluation.writer import RowValues
 from cfr.method import Method
@@ -47,6 +48,8 @@ class Job:
     finished: set[AttemptKey]
     begun: dict[AttemptKey, dict[int, StoredCall]]
     prices: PriceList = _NO_PRICES
+    earlier: float | None = None
+    """Output tokens that an attempt of the method took on average in other series of the store."""
 
     @property
     def result(self) -> SeriesResult:
@@ -80,9 +83,12 @@ def prepare(
     if prices.has_prices:
         used = use_by_model(store, *finished_attempts(registered, numbers, runs))
         tally.cost = cost_of(used.get(registered.series, {}), prices)
+    earlier = None if tally.scored else mean_output(store, series.method, series.model)
     begun = store.begun(registered.series)
-    method = series.build()
-    return Job(series, problems, runs, engine, registered, method, tally, finished, begun, prices)
+    return Job(
+        series, problems, runs, engine, registered, series.build(), tally, finished, begun, prices,
+        earlier,
+    )  # fmt: skip
 
 
 async def run(

@@ -19,7 +19,7 @@ from cfr.evaluation.traffic import SERVED
 from cfr.problem import Json
 from cfr.protocol import Usage
 
-__all__ = ["Failure", "Summary", "failures", "problem_scores", "summaries"]
+__all__ = ["Failure", "Summary", "failures", "mean_output", "problem_scores", "summaries"]
 
 _AGAIN: Final = "run the same 'cfr eval' command again"
 
@@ -152,6 +152,18 @@ def problem_scores(store: Store, *where: sa.ColumnElement[bool]) -> dict[int, Pr
         number, correct, runs, count = tuple(row)
         found.setdefault(number, Counter())[correct, runs] = count
     return found
+
+
+def mean_output(store: Store, method: str, model: str) -> float | None:
+    """Average the output tokens of all attempts of a method with a model; None without any."""
+    s, a = schema.series, schema.attempts
+    query = (
+        sa.select(sa.func.avg(a.c.output_tokens))
+        .join(s, a.c.series == s.c.id)
+        .where(s.c.method == method, s.c.model == model, a.c.output_tokens > 0)
+    )
+    ((found,),) = (tuple(row) for row in store.read(query))
+    return None if found is None else float(found)
 
 
 def failures(store: Store) -> list[Failure]:

@@ -32,8 +32,12 @@ __all__ = [
     "run_program",
 ]
 
-Style: TypeAlias = Literal["plain", "thinking"]
-"""``thinking`` has the program begin with comments on what is asked, which are its reasoning."""
+Style: TypeAlias = Literal["plain", "thinking", "bare", "short"]
+"""``thinking`` has the program begin with comments on what is asked, which are its reasoning.
+
+``bare`` asks for a reply that is the program and nothing else, with its reasoning in comments;
+``short`` for few lines too.
+"""
 
 Tell: TypeAlias = Literal["stated", "off"]
 """Whether the prompt names the constraints that the text states."""
@@ -43,6 +47,8 @@ Modules: TypeAlias = Literal["untold", "told"]
 
 _PLAIN: Final = load("cfr.method", "program")
 _THINKING: Final = load("cfr.method", "program-thinking")
+_BARE: Final = load("cfr.method", "program-bare")
+_SHORT: Final = load("cfr.method", "program-short")
 _TOLD: Final = load("cfr.method", "told")
 
 
@@ -64,6 +70,8 @@ class Programmed:
     budget: int = BUDGET
     plain: Prompt = field(default=_PLAIN, repr=False)
     thinking: Prompt = field(default=_THINKING, repr=False)
+    bare: Prompt = field(default=_BARE, repr=False)
+    short: Prompt = field(default=_SHORT, repr=False)
     told: Prompt = field(default=_TOLD, repr=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +86,13 @@ class Programmed:
 
     @property
     def _wording(self) -> Prompt:
-        return self.thinking if self.style == "thinking" else self.plain
+        wordings: dict[Style, Prompt] = {
+            "plain": self.plain,
+            "thinking": self.thinking,
+            "bare": self.bare,
+            "short": self.short,
+        }
+        return wordings[self.style]
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask for a program, have it run, and read what it printed."""

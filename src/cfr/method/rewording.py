@@ -27,6 +27,8 @@ _CHOOSING: Final = (
     "reply=json",
     "question=1",
     "style=thinking",
+    "style=bare",
+    "style=short",
     "tell=stated",
     "own=join",
 )

@@ -56,6 +56,8 @@ async def complete_chat(request: web.Request) -> web.StreamResponse:
 
 
 async def _read(request: web.Request) -> bytes:
+    if request.content.is_eof():  # it came with the head
+        return await request.read()
     try:
         async with asyncio.timeout(_BODY_SECONDS):
             return await request.read()

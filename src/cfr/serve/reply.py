@@ -45,7 +45,7 @@ class ServedAnswer:
         last = exchanges[-1] if exchanges else None
         solving = last if last and last.completion.text == solution.text else None
         before = [entry for entry in self.solved.transcript if entry is not solving]
-        reasoning = describe_work(self.solved.method, self.solved.problem, before)
+        reasoning = describe_work(self.solved.method, self.solved.problem, solution, before)
         if solving and solving.completion.reasoning:
             reasoning += f"\n\n{solving.completion.reasoning}"
         reasoning = (reasoning + describe_checks(solution)).strip()

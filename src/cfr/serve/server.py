@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import signal
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
@@ -104,16 +105,17 @@ def _allow_many_connections() -> None:
 def _listening(settings: ServeSettings) -> Generator[socket.socket]:
     """Take the port before anything that takes time."""
     try:
-        family, kind, _, _, address = socket.getaddrinfo(
+        found = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
+        )
     except (OSError, UnicodeError):
         raise InputError(
             f"--host {settings.host}: no address of this machine; 127.0.0.1 is for this machine "
             "alone, 0.0.0.0 for all that can reach it"
         ) from None
-    taken = socket.socket(family, kind)
-    with taken:
+    # localhost may be two addresses; clients that know one know the older one.
+    family, kind, _, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+    with socket.socket(family, kind) as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             taken.bind(address)
@@ -134,6 +136,14 @@ def _cannot_listen(settings: ServeSettings, error: OSError) -> InputError:
     return InputError(f"--host {settings.host}: cannot listen there ({error.strerror})")
 
 
+def _no_log() -> logging.Logger:
+    """Say nothing of what is no HTTP: anybody can send it, and a traceback each helps nobody."""
+    silent = logging.getLogger("cfr.serve.connection")
+    silent.addHandler(logging.NullHandler())
+    silent.propagate = False
+    return silent
+
+
 @asynccontextmanager
 async def _running(
     serving: Serving, services: Services, listening: socket.socket
@@ -144,6 +154,7 @@ async def _running(
     runner = web.AppRunner(
         application,
         access_log=None,
+        logger=_no_log(),
         handler_cancellation=True,
         shutdown_timeout=serving.settings.grace + _LAST,
     )

@@ -10,7 +10,7 @@ from cfr.constraint.stated import read_stated
 from cfr.engine.ordered_watcher import stage_title
 from cfr.method import Method, Routed
 from cfr.method.calibrated import Calibrated
-from cfr.problem import Problem, Solution
+from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Completion, Entry, Exchange, Output, Program, Stage
 
 __all__ = [
@@ -32,10 +32,11 @@ def heading(stage: Stage) -> str:
 
 def describe_start(method: Method, problem: Problem) -> str:
     """Say what is known before anything is asked: the policy's choice, cues, stated demands."""
-    return "\n\n".join(_start(method, problem))
+    demands = [one.sentence for one in read_stated(problem.text)]
+    return "\n\n".join((*_choice(method, problem), *_demands(demands)))
 
 
-def _start(method: Method, problem: Problem) -> Iterator[str]:
+def _choice(method: Method, problem: Problem) -> Iterator[str]:
     if isinstance(method, Calibrated):
         yield f"Policy: {method.explain(problem)}"
         method = method.choose(problem).method
@@ -46,8 +47,11 @@ def _start(method: Method, problem: Problem) -> Iterator[str]:
             for cue in routing.cues
         ]
         yield "\n".join(("Cues:", *quoted)) if quoted else "No restrictive cue."
-    if stated := dict.fromkeys(one.sentence for one in read_stated(problem.text)):
-        yield "\n".join(("The text demands:", *(f"- {sentence}" for sentence in stated)))
+
+
+def _demands(sentences: Iterable[str]) -> Iterator[str]:
+    if listed := dict.fromkeys(f"- {sentence}" for sentence in sentences):
+        yield "\n".join(("The text demands:", *listed))
 
 
 def describe_constraints(completion: Completion) -> str:
@@ -70,17 +74,27 @@ def describe_output(program: Program, output: Output, *, listed: bool) -> str:
 
 def describe_checks(solution: Solution) -> str:
     """Say which demands of the text an answer meets."""
-    checks = solution.details.get("checks")
-    found = [one for one in checks if isinstance(one, dict)] if isinstance(checks, list) else []
-    lines = [f"- {_MARKS.get(str(one.get('truth')), '?')} {one.get('sentence')}" for one in found]
+    lines = [
+        f"- {_MARKS.get(str(one.get('truth')), '?')} {one.get('sentence')}"
+        for one in _checks(solution)
+    ]
     if not lines:
         return ""
     return "\n".join((f"\n\n**Checks of the answer {solution.answer or '(none)'}**\n", *lines))
 
 
-def describe_work(method: Method, problem: Problem, entries: Iterable[Entry]) -> str:
-    """Tell the whole of some work, from its start on."""
-    told, programs = [describe_start(method, problem)], list[str]()
+def _checks(solution: Solution) -> list[dict[str, Json]]:
+    checks = solution.details.get("checks")
+    return [one for one in checks if isinstance(one, dict)] if isinstance(checks, list) else []
+
+
+def describe_work(
+    method: Method, problem: Problem, solution: Solution, entries: Iterable[Entry]
+) -> str:
+    """Tell the whole of some work, from its start on; the solution has what the text demands."""
+    demands = (str(one.get("sentence")) for one in _checks(solution))
+    start = "\n\n".join((*_choice(method, problem), *_demands(demands)))
+    told, programs = [start], list[str]()
     for entry in entries:
         if isinstance(entry, Exchange):
             reply = entry.completion

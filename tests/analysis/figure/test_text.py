@@ -60,3 +60,10 @@ def test_lists_read_as_sentences_do() -> None:
     assert listed(["a", "", "b"]) == "a and b"
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert listed("abcdef", 2) == "a, b and 4 more"
+
+
+def test_a_long_name_goes_on_behind_a_hyphen_and_a_short_one_is_whole() -> None:
+    assert wrap("Calibrated, ConstraintBench-1-seed-5101", 22) == (
+        "Calibrated,\nConstraintBench-1-\nseed-5101"
+    )
+    assert wrap("Program [check=off], MATH-500", 22) == "Program [check=off],\nMATH-500"

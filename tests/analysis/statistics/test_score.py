@@ -155,6 +155,7 @@ def test_the_best_is_ahead_of_somebody_and_behind_nobody() -> None:
     assert leads(also, [low, high, also])
     assert not leads(high, [high, also])  # all alike
     assert not leads(high, [high])
+    assert not leads(high, [low, high, hand_made("d", {"1": "-"})])  # it has other problems
     # The same shares in another order may add up to something else.
     shares = ["+--", "+--", "++-", "+" * 7 + "-" * 3, "+" + "-" * 9]
     one, other = (

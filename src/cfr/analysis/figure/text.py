@@ -5,6 +5,7 @@ It may come from a model or a file, so none is drawn as it stands.
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
 from collections.abc import Iterable
@@ -38,7 +39,11 @@ def clean(text: str, longest: int = _LONGEST) -> str:
 
 def wrap(text: str, width: int, lines: int = 3) -> str:
     """Clean a text and fold it into a few lines; what does not fit gives way to an ellipsis."""
-    return "\n".join(textwrap.wrap(clean(text), width, max_lines=lines, placeholder="…"))
+    # A name that is longer than a line goes on behind a hyphen, not inside a word.
+    long = re.compile(rf"\S{{{width + 1},}}")
+    parted = long.sub(lambda name: name[0].replace("-", "-\0 "), clean(text))
+    broken = textwrap.wrap(parted, width, max_lines=lines, placeholder="…")
+    return "\n".join(line.replace("\0 ", "").replace("\0", "") for line in broken)
 
 
 @lru_cache(maxsize=4096)

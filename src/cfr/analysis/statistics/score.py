@@ -107,9 +107,15 @@ def mean_accuracy(arms: Sequence[Arm | None]) -> float | None:
 
 
 def leads(arm: Arm, rivals: Iterable[Arm]) -> bool:
-    """Say whether no rival is more accurate than an arm, and at least one is less."""
+    """Say whether no rival is more accurate than an arm, and at least one is less.
+
+    Accuracies on other problems are not compared: where one has others, none leads.
+    """
+    against = list(rivals)
+    if any(rival.scores.keys() != arm.scores.keys() for rival in against):
+        return False
     own = arm.accuracy or 0.0
-    ahead = [own - (rival.accuracy or 0.0) for rival in rivals]
+    ahead = [own - (rival.accuracy or 0.0) for rival in against]
     return all(lead > -_SAME for lead in ahead) and any(lead > _SAME for lead in ahead)
 
 

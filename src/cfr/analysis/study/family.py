@@ -27,6 +27,7 @@ __all__ = [
     "family_of",
     "find_variant",
     "name_notes",
+    "short_method_names",
     "short_names",
     "variant_notes",
     "variants",
@@ -136,7 +137,19 @@ def short_names(study: Study) -> dict[str, str]:
 
     Of several choices of options that would do, it is the one that takes the least room.
     """
-    labels = {arm.method: arm.label for arm in study.arms}
+    return _short_names({arm.method: arm.label for arm in study.arms})
+
+
+def short_method_names(methods: Iterable[str]) -> dict[str, str]:
+    """Name each method by its registered name, likewise: ``vote [check=off]``.
+
+    A name is left as it is where it would not become shorter.
+    """
+    names = _short_names({method: method.partition("(")[0].strip() for method in methods})
+    return {name: short if len(short) < len(name) else name for name, short in names.items()}
+
+
+def _short_names(labels: Mapping[str, str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for label in dict.fromkeys(labels.values()):
         alike = {name: _options(name) for name, own in labels.items() if own == label}

@@ -44,6 +44,8 @@ class Column:
     title: str
     align: Literal["left", "right"] = "right"
     group: str = ""
+    rank: int = 0
+    """How soon it goes where a terminal is narrow: the highest first; 0 stays."""
 
 
 @dataclass(frozen=True, slots=True)

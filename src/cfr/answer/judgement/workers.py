@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
-import os
-import threading
-from typing import cast
+from typing import Final, cast
 
 from cfr.answer.judgement.tier import Ruling
-from cfr.process import Pool, Undecided
+from cfr.process import OnePerProcess, Pool, Undecided
 
 __all__ = ["Undecided", "Workers", "shared"]
 
@@ -34,17 +31,5 @@ class Workers(Pool):
             return None
 
 
-_shared: dict[int, Workers] = {}
-_shared_lock = threading.Lock()
-
-
-def shared() -> Workers:
-    """Return this process's own workers, one for each core, ended when it ends."""
-    with _shared_lock:
-        # Keyed by process: a forked child must not talk through its parent's pipes.
-        pid = os.getpid()
-        if pid not in _shared:
-            _shared.clear()
-            _shared[pid] = Workers()
-            atexit.register(_shared[pid].close)
-        return _shared[pid]
+shared: Final = OnePerProcess(Workers)
+"""Gives this process's own workers, one for each core."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import os
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Final, cast
 
 from cfr.engine.error import EngineError
-from cfr.process import NotStarted, Pool, Undecided
+from cfr.process import NotStarted, OnePerProcess, Pool, Undecided
 from cfr.protocol import Output, Program
 
 __all__ = ["Limits", "Sandbox", "SandboxMissing", "run_program"]
@@ -97,21 +95,9 @@ def _require_interpreter() -> None:
         )
 
 
-_shared: dict[int, Sandbox] = {}
-_shared_lock = threading.Lock()
+_own: Final = OnePerProcess(Sandbox)
 
 
 async def run_program(program: Program) -> Output:
     """Run a program in this process's own sandbox, which is made when first needed."""
     return await _own().run(program)
-
-
-def _own() -> Sandbox:
-    with _shared_lock:
-        # Keyed by process: a forked child must not talk through its parent's pipes.
-        pid = os.getpid()
-        if pid not in _shared:
-            _shared.clear()
-            _shared[pid] = Sandbox()
-            atexit.register(_shared[pid].close)
-        return _shared[pid]

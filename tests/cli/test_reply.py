@@ -1,0 +1,86 @@
+"""Replies on a terminal of their own: what it shows while they are written."""
+
+import asyncio
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from loopback import Endpoint, stream
+
+from cfr.cli.console import SafeConsole
+from cfr.cli.reply import ReplyWatcher
+from cfr.protocol import Call, Completion, Output, Program, Usage
+
+from .conftest import CODES, Terminal, on_terminal
+
+SPEC = json.dumps(
+    {"raw_constraints": [{"id": "C1", "type": "modular", "description": "taken modulo 7"}]}
+)
+CUED = "Find the remainder when $3^5$ is divided by 7."
+WORDS = "The incomprehensibilities of multiplicative remainders notwithstanding, it is \\boxed{5}."
+
+
+def test_stage_1_says_how_far_it_is_and_words_stay_whole(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    pieces = [WORDS[at : at + 3] for at in range(0, len(WORDS), 3)]
+    endpoint.script(stream(SPEC[:9], SPEC[9:20], SPEC[20:]), stream(*pieces))
+    shown = on_terminal(endpoint, tmp_path, "solve", CUED, "--method", "cfr", columns=80)
+    assert re.search(r"Stage 1: what must the answer satisfy\?  about 3 tokens, \d+ s", shown)
+    endpoint.script(stream(SPEC), stream(*pieces))
+    shown = on_terminal(endpoint, tmp_path, "solve", CUED, "--method", "cfr")
+    lines = shown.partition("Stage 2: solution\n")[2].splitlines()
+    assert lines[:4] == [
+        "The incomprehensibilities of",
+        "multiplicative remainders",
+        "notwithstanding, it is \\boxed{5}.",
+        "",
+    ]
+
+
+def test_code_keeps_its_lines(endpoint: Endpoint, tmp_path: Path) -> None:
+    code = "```python\nprint(sum(n for n in range(1_000) if n % 7 == 5))  # a long line\n```"
+    endpoint.script(stream(*code.replace(" ", "| ").split("|"), "\nIt is \\boxed{5}."))
+    shown = on_terminal(endpoint, tmp_path, "solve", "Compute 2 + 3.", "--method", "direct")
+    assert code.splitlines()[1] in shown.splitlines()
+
+
+async def test_what_nobody_follows_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    watcher = ReplyWatcher(SafeConsole())
+    first, second = (Call.user("Q", stage="direct", max_tokens=9) for _ in range(2))
+    watcher.started(first)
+    watcher.started(second)
+    assert "written" not in screen.getvalue(), "the first is followed"
+    watcher.finished(first, Completion("1", usage=Usage(5, 1_234)))
+    watcher.finished(second, Completion("2", usage=Usage(5, 1_234)))
+    program = Program("print(5)")
+    watcher.executing(program)
+    watcher.executed(program, Output("5"))
+    shown = CODES.sub("", screen.getvalue())
+    parts = (
+        "1 more reply is written  about 1,234 tokens, ",
+        "A program runs  about 2,468 tokens, ",
+        "Output  5",
+    )
+    assert sorted(parts, key=shown.index) == [*parts]
+
+
+async def test_a_word_is_shown_after_a_pause(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("cfr.cli.reply._PAUSE", 0.0)
+    watcher, call = ReplyWatcher(SafeConsole()), Call.user("Q", stage="direct", max_tokens=9)
+    watcher.started(call)
+    watcher.wrote(call, "an unfin", reasoning=False)
+    assert capsys.readouterr().out == "Solution\nan"
+    async with asyncio.timeout(60):
+        while not (shown := capsys.readouterr().out):
+            await asyncio.sleep(0)
+    assert shown == " unfin"

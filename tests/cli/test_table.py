@@ -1,0 +1,250 @@
+"""Every table of the command line at several widths, with names that are as bad as they get."""
+
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from rich.text import Text
+
+from cfr.benchmark.source import read_problems
+from cfr.cli import demo, live, root, show
+from cfr.cli.checks import shown_checks
+from cfr.cli.console import SafeConsole
+from cfr.cli.table import Column, Table
+from cfr.constraint.recovery import read_spec
+from cfr.engine.price import Cost
+from cfr.evaluation.series import Series
+from cfr.evaluation.summary import Summary
+from cfr.evaluation.tally import SeriesResult, Tally
+from cfr.problem import Json
+from cfr.protocol import Call, Completion, Exchange, Usage
+
+from .conftest import Run
+
+MEASURED = Path(__file__).parents[2] / "docs" / "results" / "constraintbench-mini.jsonl"
+MODELS = ("Org/Some.Very-Long_Model-Name-1.5B-Instruct-GPTQ-Int4", "数学モデル-7b-instruct-2507")
+BENCHMARKS = ("constraintbench-1-seed-5101-with-a-long-name", "math500")
+VARIANTS = (
+    "cfr(reply=json,tokens1=12345,tokens2=23456)",
+    "cfr(reply=json,tokens1=12345,tokens2=99999)",
+    "until-agreed(base=program(tokens=200,check=off),most=3,agree=1,check=off)",
+    "until-agreed(base=program(tokens=200),most=3,agree=1)",
+    "calibrated(policy=qwen2.5-coder-1.5b-instruct)",
+)
+SCORES = Counter({(2, 2): 20, (1, 2): 13, (0, 2): 27})
+WIDTHS = ("60", "80", "100", "120")
+WORD = re.compile(r"[^\s“”]+")
+JOINTS = (",", "(", "[", "/", "-", "_")
+
+
+def assert_whole(narrow: str, wide: str, width: str) -> None:
+    """See that each word of a narrow table is one of the wide one, or a name cut at its joints."""
+    whole = {word.strip(",;:.[]") for word in WORD.findall(wide)}
+    notes = "benchmark: model: tier: Names have the options that tell them variants apart. In full:"
+    notes += " is Not shown at this width; a wider terminal or shows all --json 'cfr runs --json'"
+    whole |= {word.strip(",;:.[]") for word in notes.split()}
+    for word in (found.strip(",;:.[]") for found in WORD.findall(narrow)):
+        assert word in whole or "…" in word or any(_is_part(word, one) for one in whole), word
+    if int(width) >= 80:
+        assert max(map(_cells, narrow.splitlines())) <= int(width)
+
+
+def _is_part(word: str, whole: str) -> bool:
+    at = whole.find(word)
+    if at < 0 or re.fullmatch(r"[\d.,%+−×]+", word):
+        return False
+    before, after = whole[:at], whole[at + len(word) :]
+    begins = not before or before.endswith(JOINTS)
+    return begins and (not after or word.endswith(JOINTS) or after.startswith((*JOINTS, ")")))
+
+
+def _cells(line: str) -> int:
+    return Text(line.rstrip()).cell_len
+
+
+def shown(
+    capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch, width: str | None, thing: Any
+) -> str:
+    """Print something, or run a command, at a width; without one as into a file."""
+    capsys.readouterr()
+    patch.delenv("COLUMNS", raising=False)
+    if width:
+        patch.setenv("COLUMNS", width)
+    if isinstance(thing, list):
+        root.main(cast("list[str]", thing), standalone_mode=False)
+    else:
+        SafeConsole().print(thing)
+    return capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def nasty(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Real attempts under other names: two models, and variants that differ in little."""
+    renamed = {"list-first": VARIANTS[0], "cfr(reply=json)": VARIANTS[1]}
+    path = tmp_path_factory.mktemp("runs") / "nasty.jsonl"
+    rows = [json.loads(line) for line in MEASURED.read_text(encoding="utf-8").splitlines()]
+    with path.open("w", encoding="utf-8") as file:
+        for model in MODELS:
+            for row in rows:
+                method = renamed.get(row["method"], row["method"])
+                label = "CFR (always-on)" if method in VARIANTS else row["label"]
+                new = {"model": model, "benchmark": BENCHMARKS[0], "method": method, "label": label}
+                file.write(json.dumps(row | new) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["compare", "audit router", "audit stage1", "audit errors", "audit errors --method cfr"],
+)
+def test_tables_of_an_analysis(
+    command: str, nasty: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head, *rest = command.split(" --", 1)
+    typed = [
+        *head.split(),
+        nasty,
+        *(f"--{one}" for part in rest for one in [part.replace(" ", "=")]),
+    ]
+    wide = shown(capsys, monkeypatch, None, typed)
+    for width in WIDTHS:
+        assert_whole(shown(capsys, monkeypatch, width, typed), wide, width)
+
+
+def results() -> list[SeriesResult]:
+    used = Usage(1_361_901, 240_965)
+    tally = Tally(12_820, ok=2_795, truncated=14, unparsed=11, correct=1_046, usage=used)
+    return [
+        SeriesResult(Series(benchmark, method, model), replace(tally), SCORES)
+        for model in MODELS
+        for benchmark in BENCHMARKS
+        for method in ("direct", *VARIANTS)
+    ]
+
+
+def summaries() -> list[Summary]:
+    return [
+        Summary(
+            n, one.series.benchmark, one.series.method, "l", one.series.model, {}, attempts=2_820,
+            ok=2_795, truncated=14, unparsed=11, failed=3, undecided=0, scores=SCORES,
+            usage=one.tally.usage,
+        )
+        for n, one in enumerate(results(), 1)
+    ]  # fmt: skip
+
+
+def things() -> dict[str, Any]:
+    words = "Find the remainder when the incomprehensibilities are divided by 1,000,007."
+    spec = {
+        "raw_constraints": [
+            {"id": "C1", "type": "modular", "description": words},
+            {"id": "C2", "type": "bound", "description": "it lies in [34.6, 39.7]"},
+        ],
+        "likely_answer_range": "[0, 1,000,006]",
+    }
+    (problem,) = read_problems(words).problems
+    sentence = "It is an integer from 0 to 1,000,006."
+    check: Json = {"sentence": sentence, "truth": "holds", "span": [0, 40]}
+    call = Call.user("Q", stage="stage1", max_tokens=9, model=MODELS[0])
+    used = Exchange(call, Completion("R", usage=Usage(1_361_901, 240_965, 12_345, 1_234_567)))
+    label = SimpleNamespace(label="Until agreed (a label of some length)")
+    solved = SimpleNamespace(
+        method=label, answer="123456789", usage=Usage(5, 1_234_567), problem=problem
+    )
+    pairs = [(solved, solved)] * len(demo.EXAMPLES)
+    side_by_side = demo._side_by_side  # pyright: ignore[reportPrivateUsage]
+    costly = [replace(one, tally=replace(one.tally, cost=Cost(1_234.56))) for one in results()]
+    methods = [word for variant in VARIANTS[2:] for word in ("--method", variant)]
+    return {
+        "eval": live.results(results()),
+        "eval with costs": live.results(costly),
+        "runs with costs": live.summary_table(
+            [replace(one, cost=Cost(0.000123, complete=False)) for one in summaries()]
+        ),
+        "ratios": live.ratios(results()),
+        "runs": live.summary_table(summaries()),
+        "constraints": show.constraints(read_spec(json.dumps(spec))),
+        "checks": shown_checks({"checks": [check], "confidence": 0.5}, words),
+        "tokens": show.tokens([used]),
+        "demo": side_by_side(pairs),  # pyright: ignore[reportArgumentType]
+        "bench": ["bench", "show", "--tier", "joint"],
+        "models": ["models"],
+        "prompts": ["prompts"],
+        "dry run": ["eval", "--dry-run", "--limit", "2", *methods],
+        "dry run of several": [
+            *("eval", "--dry-run", "constraintbench", "constraintbench@1", "--limit", "2"),
+            *("--model", "deepseek-chat", *methods, "--temperature", "0.3", "--temperature", "1"),
+        ],
+        "route": ["route", str(MEASURED)],
+        "route one": ["route", words],
+        "constraints one": ["constraints", words],
+    }
+
+
+@pytest.mark.parametrize("name", [*things()])
+def test_the_other_tables(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thing = things()[name]
+    wide = shown(capsys, monkeypatch, None, thing)
+    for width in WIDTHS[1:]:
+        assert_whole(shown(capsys, monkeypatch, width, thing), wide, width)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_variants_stay_apart(
+    width: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = shown(capsys, monkeypatch, width, live.summary_table(summaries()))
+    flat = " ".join(printed.split())
+    for n in range(1, len(summaries()) + 1):
+        assert re.search(rf"^\s*{n}  \S", printed, re.MULTILINE), "each has a line of its own"
+    for variant in VARIANTS:
+        assert variant in flat.replace(" ", ""), "and its options stand in full somewhere"
+
+
+def test_a_row_is_one_line_in_a_pipe(cfr: Run, nasty: str) -> None:
+    piped = cfr("compare", nasty)
+    assert piped.code == 0, piped.err
+    row = next(line for line in piped.out.splitlines() if line.startswith("ConstraintBench-1"))
+    assert len(row) > 120
+    narrow = cfr("compare", nasty, COLUMNS="80")
+    assert max(map(_cells, narrow.out.splitlines())) <= 80
+    assert "Not shown at this width: Test, MDD" in narrow.out
+
+
+def test_rows_under_headings_and_words_below(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table("name", Column("n"), title="Title")
+    assert table.row_count == 0
+    table.add_section("One")
+    table.add_row("a", "1", style="bold")
+    table.add_section("Two")
+    table.add_row(Text("b"), "2")
+    table.caption = "So far."
+    assert table.row_count == 2
+    lines = [line.rstrip() for line in shown(capsys, monkeypatch, "80", table).splitlines()]
+    assert lines == [
+        "Title",
+        "",
+        "One",
+        "name  n",
+        "a     1",
+        "",
+        "Two",
+        "name  n",
+        "b     2",
+        "So far.",
+    ]
+
+
+def test_a_table_without_rows_has_no_headings(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert shown(capsys, monkeypatch, "80", Table("a", "b", title="Empty")) == "Empty\n"
