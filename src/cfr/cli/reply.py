@@ -145,13 +145,14 @@ class ReplyWatcher(OrderedWatcher):
 
     def executed(self, program: Program, output: Output) -> None:
         """Keep what a program printed until no reply is being written."""
+        if not self.follows:
+            self._stop_status()
         self._work.programs -= 1
         self._outputs.append((program, output))
         super().executed(program, output)
 
     def show_output(self, program: Program, output: Output) -> None:  # noqa: ARG002
         """Show what programs printed, once none runs."""
-        self._stop_status()
         if not self._work.programs:
             self._show_outputs()
         self._show_status()
