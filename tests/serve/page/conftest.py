@@ -1,8 +1,16 @@
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
+from browsing import browser
 from paged_store import make_store
 from postgres import Postgres
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +23,10 @@ def postgres() -> Iterator[str]:
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A store with three methods; tests only read it."""
     return make_store(tmp_path_factory.mktemp("store") / "runs.db")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def started() -> AsyncGenerator[Browser]:
+    """A browser for the tests of one module."""
+    async with browser() as one:
+        yield one

@@ -64,6 +64,7 @@ _TABS: Final = (
     Tab("/runs", "Runs"),
     Tab("/compare", "Compare"),
     Tab("/audit", "Audit"),
+    Tab("/benchmark", "Benchmark"),
 )
 
 
