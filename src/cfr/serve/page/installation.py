@@ -16,6 +16,7 @@ from cfr.serve.page import (
     login,
     marking,
     playground,
+    report,
     runs,
 )
 from cfr.serve.page.site import SITE, Site, SiteOptions, show_error
@@ -24,13 +25,14 @@ __all__ = ["install_pages"]
 
 _PAGES: Final = (
     *(asset, login, playground, runs, compare, audit, marking, error_marking),
-    *(benchmark,),
+    *(benchmark, report),
 )
 
 
 def install_pages(application: web.Application, options: SiteOptions) -> None:
     """Add all pages."""
-    application[SITE] = Site(options)
+    application[SITE] = site = Site(options)
     application[ERROR_PAGE] = show_error
+    application.on_cleanup.append(lambda _: site.reports.close())
     for module in _PAGES:
         application.add_routes(module.ROUTES)
