@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -15,11 +15,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from paged import Paged, paged
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, ConsoleMessage, Page
+    from loopback import Endpoint as Server
+    from playwright.async_api import Browser, ConsoleMessage, Dialog, Page
 
-__all__ = ["LOOKS", "Browsed", "Look", "browser", "looking", "needs_browser"]
+__all__ = [
+    "LOOKS",
+    "Browsed",
+    "Look",
+    "browser",
+    "has_count",
+    "looking",
+    "needs_browser",
+    "visit",
+]
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 _WHY = "chromium is not installed" if CHROMIUM is None else "playwright is not installed"
@@ -67,8 +78,12 @@ class Browsed:
     async def check(self) -> None:
         """See that nothing complained, and that nothing is wider than the screen."""
         assert self.complaints == []
-        assert await self.page.evaluate("violations") == []
+        assert await self.page.evaluate("window.violations ?? []") == []
         assert await self.page.evaluate(_OUTSIDE) == []
+
+    async def refuse(self, dialog: Dialog) -> None:
+        self.complaints.append(f"a dialog: {dialog.message}")
+        await dialog.dismiss()
 
     def note(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
@@ -89,14 +104,17 @@ async def browser() -> AsyncGenerator[Browser]:
 
 
 @asynccontextmanager
-async def looking(started: Browser, address: str, look: Look = "wide") -> AsyncGenerator[Browsed]:
-    """Open an address, and look at it on one kind of screen."""
-    context = await started.new_context(**_VIEWS[look])
+async def looking(
+    started: Browser, address: str, look: Look = "wide", *, script: bool = True
+) -> AsyncGenerator[Browsed]:
+    """Open an address, and look at it on one kind of screen; scripts may be off."""
+    context = await started.new_context(**_VIEWS[look], java_script_enabled=script)
     context.set_default_timeout(60_000)  # the machine may be busy
     await context.add_init_script(_WATCH)
     page = await context.new_page()
     browsed = Browsed(page, look)
     page.on("console", browsed.note)
+    page.on("dialog", browsed.refuse)
     page.on("pageerror", lambda error: browsed.complaints.append(str(error)))
     await page.goto(address)
     try:
@@ -104,3 +122,30 @@ async def looking(started: Browser, address: str, look: Look = "wide") -> AsyncG
         await browsed.check()
     finally:
         await context.close()
+
+
+@asynccontextmanager
+async def visit(
+    endpoint: Server,
+    started: Browser,
+    path: str = "/",
+    look: Look = "wide",
+    *,
+    runs: Sequence[str] = (),
+    marks: Path = Path("/nowhere"),
+    script: bool = True,
+    **options: Any,
+) -> AsyncGenerator[tuple[Paged, Browsed]]:
+    """Start a server, and open one of its pages."""
+    async with (
+        paged(endpoint.url, *runs, marks=marks, **options) as pages,
+        looking(started, pages.server.root + path, look, script=script) as at,
+    ):
+        yield pages, at
+
+
+async def has_count(page: Page, selector: str, count: int) -> None:
+    """Wait until a page has so many of something."""
+    from playwright.async_api import expect
+
+    await expect(page.locator(selector)).to_have_count(count, timeout=60_000)

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from cfr.benchmark.constraintbench.split import SPLITS, Split
+from cfr.benchmark.constraintbench.split import SPLITS, Split, split_name
 from cfr.benchmark.constraintbench.split import load as load_split
 from cfr.benchmark.entry import Entry, entries
 from cfr.benchmark.hugging_face import fetch
@@ -47,16 +47,10 @@ def _constraintbench(name: str, split: Split) -> Benchmark:
     return Benchmark(name, "ConstraintBench", problems, "Stated by each problem", "Tight")
 
 
-def _split_name(split: Split) -> str:
-    """Name a split as a benchmark: public is the benchmark itself, @ sets an old version apart."""
-    kind, at, version = split.partition("@")
-    return "constraintbench" + ("" if kind == "public" else f"-{kind}") + at + version
-
-
 BUILT_IN: Final[dict[str, Callable[[], Benchmark]]] = {
     name: partial(_constraintbench, name, split)
     for split in SPLITS
-    for name in (_split_name(split),)
+    for name in (split_name(split),)
 }
 """Benchmarks that come with the package, by name: each a function that loads one."""
 

@@ -1,8 +1,17 @@
-from collections.abc import Iterator
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncGenerator, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
+from browsing import browser
 from paged_store import make_store
 from postgres import Postgres
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +24,19 @@ def postgres() -> Iterator[str]:
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A store with three methods; tests only read it."""
     return make_store(tmp_path_factory.mktemp("store") / "runs.db")
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """A store whose database takes connections and never says a word."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(64)
+        yield f"postgresql://ada:secret@127.0.0.1:{listening.getsockname()[1]}/runs"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def started() -> AsyncGenerator[Browser]:
+    """A browser for the tests of one module."""
+    async with browser() as one:
+        yield one

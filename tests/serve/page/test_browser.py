@@ -1,28 +1,17 @@
-"""Every page in a real browser, against a real server: it works, and nothing complains."""
+"""The playground in a real browser, against a real server: it works, and nothing complains."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import pytest_asyncio
-from browsing import LOOKS, Browsed, Look, browser, looking, needs_browser
+from browsing import LOOKS, Look, needs_browser, visit
 from loopback import Endpoint as Server
 from loopback import Reply, completion, stream
-from paged import HOSTILE, Paged, paged
-from paged_store import ITEMS, make_store
-from stored import attempt
-
-from cfr.evaluation import schema
-from cfr.evaluation.store import Store
+from paged import HOSTILE
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Page
+    from playwright.async_api import Browser
 
 pytestmark = [needs_browser, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -39,38 +28,6 @@ SOLUTION = (
     "$$7^4 = 2401 \\equiv 9 \\pmod{13}.$$\n\n",
     "The answer is \\boxed{9}.",
 )
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def started() -> AsyncGenerator[Browser]:
-    async with browser() as one:
-        yield one
-
-
-@asynccontextmanager
-async def visit(
-    endpoint: Server,
-    started: Browser,
-    path: str = "/",
-    look: Look = "wide",
-    *,
-    runs: Sequence[str] = (),
-    marks: Path = Path("/nowhere"),
-    **options: Any,
-) -> AsyncGenerator[tuple[Paged, Browsed]]:
-    """Start a server, and open one of its pages."""
-    async with (
-        paged(endpoint.url, *runs, marks=marks, **options) as pages,
-        looking(started, pages.server.root + path, look) as at,
-    ):
-        yield pages, at
-
-
-async def has_count(page: Page, selector: str, count: int) -> None:
-    """Wait until a page has so many of something."""
-    from playwright.async_api import expect
-
-    await expect(page.locator(selector)).to_have_count(count, timeout=60_000)
 
 
 def solve(body: dict[str, Any]) -> Reply:
@@ -152,118 +109,6 @@ async def test_the_keyboard_reaches_everything(endpoint: Server, started: Browse
             shown = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
             assert shown == "solid" or not await page.evaluate("document.hasFocus()")
         assert {"problem", "left-method", "right-method", "run"} <= reached
-
-
-@pytest.mark.parametrize("look", LOOKS)
-async def test_runs_lead_from_a_store_to_an_attempt(
-    endpoint: Server, started: Browser, store: str, look: Look
-) -> None:
-    async with visit(endpoint, started, "/runs", look, runs=[store]) as (_, at):
-        page = at.page
-        await page.wait_for_selector(".uplot canvas")
-        await at.picture("runs")
-        await page.get_by_label("Filter").fill("always-on")
-        await has_count(page, "#series tbody tr", 1)
-        await page.get_by_role("link", name="CFR (always-on)").click()
-        await page.wait_for_selector(".uplot canvas")
-        await page.select_option("#show", "wrong")
-        await has_count(page, "#problems tbody tr", 6)
-        assert "show=wrong" in page.url
-        await at.picture("series")
-        await at.check()
-        await page.locator(".run.incorrect").first.click()
-        await page.wait_for_selector(".step")
-        assert "is not the gold answer" in await page.inner_text(".ending")
-        await at.picture("attempt")
-
-
-async def test_a_store_is_followed_while_it_is_filled(
-    endpoint: Server, started: Browser, tmp_path: Path
-) -> None:
-    url = make_store(tmp_path / "runs.db", ITEMS[:2], runs=1)
-    with Store(url) as store, store.exclusively():
-        async with visit(endpoint, started, "/runs/1", runs=[url]) as (_, at):
-            page = at.page
-            await page.wait_for_selector(".running")
-            row = attempt(1, 1, 7)
-            store.change(lambda c: c.execute(schema.attempts.insert(), row))
-            await page.locator("dd", has_text=re.compile("^7$")).wait_for()
-            await page.get_by_label("Filter").fill("direct")
-            await has_count(page, "#series tr", 2)
-            await page.wait_for_timeout(2_500)  # it is renewed as it was filtered
-            assert await page.locator("#series tr").count() == 2
-
-
-@pytest.mark.parametrize("look", LOOKS)
-async def test_a_comparison_opens_its_cases(
-    endpoint: Server, started: Browser, store: str, look: Look
-) -> None:
-    async with visit(endpoint, started, "/compare", look, runs=[store]) as (_, at):
-        page = at.page
-        assert "is better than" in await page.inner_text(".verdict")
-        assert await page.locator("figure svg").count() == 1
-        await page.locator(".case summary").first.click()
-        await has_count(page, ".case .side", 2)
-        await at.picture("compare")
-        await page.select_option("#choose-method", "program")
-        await page.get_by_role("button", name="Compare").click()
-        await page.wait_for_url("**method=program**")
-        assert "Program is better" in await page.inner_text(".verdict")
-
-
-@pytest.mark.parametrize("look", LOOKS)
-async def test_marks_are_made_with_keys_and_land_on_the_disk(
-    endpoint: Server, started: Browser, store: str, tmp_path: Path, look: Look
-) -> None:
-    async with visit(endpoint, started, "/audit", look, runs=[store], marks=tmp_path) as (_, at):
-        page = at.page
-        await page.locator("#annotator").fill("ada")
-        await page.locator("#size").fill("2")
-        await page.get_by_role("button", name="Mark constraints").click()
-        await page.wait_for_selector(".task.here")
-        count = await page.locator(".task").count()
-        for key in ("e", "n", "v", "e", "e", "e", "e")[:count]:  # faster than they are kept
-            await page.keyboard.press(key)
-        await has_count(page, ".mark[aria-pressed=true]", count)
-        await page.keyboard.press("m")
-        await page.keyboard.type("positive")
-        await page.keyboard.press("Enter")
-        await has_count(page, ".missing li", 1)
-        await page.keyboard.press("g")
-        await at.picture("marking")
-        await page.keyboard.press("b")
-        await page.get_by_role("link", name="Keep it").wait_for()
-        await page.keyboard.press("Enter")
-        await page.get_by_role("link", name="Next attempt").wait_for()
-        await page.keyboard.press("Enter")
-        await page.get_by_text("attempt 2 of 2").wait_for()
-        await at.check()
-    label = json.loads((tmp_path / "labels.jsonl").read_text().splitlines()[-1])
-    assert (label["annotator"], label["missing"]) == ("ada", ["positive"])
-    assert [one["mark"] for one in label["constraints"]][:2] == ["entailed", "not_entailed"]
-
-
-@pytest.mark.parametrize("look", LOOKS)
-async def test_errors_are_classed_with_keys(
-    endpoint: Server, started: Browser, store: str, tmp_path: Path, look: Look
-) -> None:
-    async with visit(endpoint, started, "/audit", look, runs=[store], marks=tmp_path) as (_, at):
-        page = at.page
-        await page.locator("#annotator-2").fill("ben")
-        await page.get_by_role("button", name="Class errors").click()
-        await page.get_by_text("error 1 of 6").wait_for()
-        await page.keyboard.press("t")
-        await page.keyboard.type("a slip")
-        await page.keyboard.press("Enter")  # a note alone is no class
-        await page.keyboard.press("r")
-        await at.picture("errors")
-        await page.keyboard.press("8")
-        await page.get_by_text("error 2 of 6, 1 classed").wait_for()
-        await page.get_by_role("link", name="Audit").first.click()
-        await page.get_by_text("So far").wait_for()
-        await at.picture("audit")
-    (line,) = (tmp_path / "classes.jsonl").read_text().splitlines()
-    assert (json.loads(line)["class"], json.loads(line)["note"]) == ("arithmetic", "a slip")
 
 
 async def test_a_person_logs_in_and_out(endpoint: Server, started: Browser) -> None:

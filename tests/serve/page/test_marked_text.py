@@ -6,7 +6,7 @@ from paged import HOSTILE
 
 from cfr.constraint.router import route
 from cfr.constraint.stated import read_stated
-from cfr.serve.page.marked_text import TextMark, cue_marks, mark_text, stated_marks
+from cfr.serve.page.marked_text import TextMark, cue_marks, mark_text, quote_words, stated_marks
 
 TEXT = "Find the remainder when $3^5$ is divided by 7."
 
@@ -50,3 +50,10 @@ def test_every_mark_that_opens_closes(text: str, spans: list[tuple[int, int]]) -
         depth += 1 if found == "<mark" else -1
         assert depth in (0, 1)
     assert not re.search("[\ue000\ue001]", html)
+
+
+def test_words_are_quoted_with_whole_formulas() -> None:
+    inside = TEXT.index("^")
+    assert quote_words(TEXT, (inside, inside + 1)) == "$3^5$"
+    assert quote_words(TEXT, (4, inside)) == "the remainder when $3^5$"
+    assert quote_words(TEXT, (4, 8)) == "the"

@@ -48,9 +48,10 @@ from cfr.analysis.table.settings import settings_table
 from cfr.analysis.table.table import Table
 from cfr.analysis.table.token_ratio import ratios_table
 
-__all__ = ["Report", "assemble"]
+__all__ = ["PARTS", "Report", "assemble"]
 
 _VERDICT = "verdict"
+_CASES = "Cases"
 _MOST_OF_A_KIND = 8
 _OF_ONE_METHOD = (
     *("main", "generalization", "tokens-by-model", "cofire", "categories", "outcomes", "errors"),
@@ -107,7 +108,7 @@ def assemble(
         _naming_variants(context, filled(s)) for s in made if s.name == _VERDICT or not s.empty
     ]
     sections = (*shown, *([missing] if missing.claims or missing.published else []))
-    progress("Cases")
+    progress(_CASES)
     chosen = cases(study, context.baseline, context.method, options.cases)
     return Report(title(study), about(study), sections, tuple(chosen), _cases_note(context))
 
@@ -261,6 +262,8 @@ _SECTIONS: dict[str, Callable[[ReportContext, str], Section]] = {
     "Errors and outcomes": _errors,
     "Robustness": _robustness,
 }
+PARTS = (*_SECTIONS, _CASES)
+"""What ``progress`` hears while a report is made."""
 
 
 def _paper(*names: str) -> tuple[Table, ...]:

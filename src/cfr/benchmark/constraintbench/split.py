@@ -24,6 +24,7 @@ __all__ = [
     "is_constraintbench",
     "load",
     "split_bytes",
+    "split_name",
 ]
 
 Split: TypeAlias = Literal["public", "mini", "hard", "public@1", "mini@1"]
@@ -56,6 +57,12 @@ class SplitError(CfrError):
 def is_constraintbench(benchmark: str) -> bool:
     """Say whether a benchmark goes by the name of ConstraintBench, or of a split of it."""
     return benchmark.startswith("constraintbench")
+
+
+def split_name(split: Split) -> str:
+    """Name a split as a benchmark: public is the benchmark itself, @ sets an old version apart."""
+    kind, at, version = split.partition("@")
+    return "constraintbench" + ("" if kind == "public" else f"-{kind}") + at + version
 
 
 def load(name: Split) -> Sequence[Item]:

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from aiohttp import web
 
 from cfr.serve.application import ERROR_PAGE
-from cfr.serve.page import asset, audit, compare, error_marking, login, marking, playground, runs
+from cfr.serve.page import (
+    asset,
+    audit,
+    benchmark,
+    compare,
+    error_marking,
+    login,
+    marking,
+    playground,
+    report,
+    runs,
+)
 from cfr.serve.page.site import SITE, Site, SiteOptions, show_error
 
 __all__ = ["install_pages"]
 
+_PAGES: Final = (
+    *(asset, login, playground, runs, compare, audit, marking, error_marking),
+    *(benchmark, report),
+)
+
 
 def install_pages(application: web.Application, options: SiteOptions) -> None:
     """Add all pages."""
-    application[SITE] = Site(options)
+    application[SITE] = site = Site(options)
     application[ERROR_PAGE] = show_error
-    for module in (asset, login, playground, runs, compare, audit, marking, error_marking):
+    application.on_cleanup.append(lambda _: site.reports.close())
+    for module in _PAGES:
         application.add_routes(module.ROUTES)

@@ -14,7 +14,7 @@ from cfr.analysis.report.mathematics import formula_spans, to_html
 from cfr.constraint.router import FAMILIES, Cue
 from cfr.constraint.stated import Stated
 
-__all__ = ["TextMark", "cue_marks", "mark_text", "stated_marks"]
+__all__ = ["TextMark", "cue_marks", "mark_text", "quote_words", "stated_marks"]
 
 _OPEN: Final = "\ue000"
 _CLOSE: Final = "\ue001"
@@ -65,6 +65,12 @@ def mark_text(text: str, marks: Iterable[TextMark]) -> Markup:
     html = to_html("".join((*pieces, text[at:])))
     tags = iter(stretches)
     return Markup(_OURS.sub(lambda found: _tag(found[0], tags), html))  # noqa: S704 (escaped)
+
+
+def quote_words(text: str, span: tuple[int, int]) -> str:
+    """Quote a stretch of a text, with the whole of any formula that it touches."""
+    mark = _around(TextMark(*span, "", ""), formula_spans(text))
+    return text[mark.start : mark.end].strip()
 
 
 def _around(mark: TextMark, formulas: Sequence[tuple[int, int]]) -> TextMark:

@@ -21,6 +21,7 @@ from cfr.error import CfrError
 from cfr.serve.error_reply import ErrorReply, RequestError
 from cfr.serve.page.asset import asset_url
 from cfr.serve.page.library import RunLibrary
+from cfr.serve.page.report_desk import ReportDesk
 from cfr.serve.service import SERVICES
 
 __all__ = [
@@ -64,6 +65,8 @@ _TABS: Final = (
     Tab("/runs", "Runs"),
     Tab("/compare", "Compare"),
     Tab("/audit", "Audit"),
+    Tab("/benchmark", "Benchmark"),
+    Tab("/report", "Report"),
 )
 
 
@@ -98,6 +101,7 @@ class Site:
         self.library = RunLibrary(options.runs)
         self.marking = threading.Lock()
         """Held while a mark is kept."""
+        self.reports = ReportDesk()
         self._environment = page_environment(_TEMPLATES)
         shared: dict[str, Any] = {
             "asset": asset_url,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cfr.analysis.figure.figure import Figure
     from cfr.analysis.report.report import Report
 
-__all__ = ["page_environment", "report_html"]
+__all__ = ["page_environment", "report_html", "report_style"]
 
 _PACKAGE: Final = "cfr.analysis.report.page"
 _LONGEST: Final = 20
@@ -34,10 +34,15 @@ def report_html(report: Report) -> str:
     environment = page_environment()
     from markupsafe import Markup
 
+    style = Markup(report_style())  # noqa: S704
+    return environment.get_template("report.html").render(report=report, style=style)
+
+
+def report_style() -> str:
+    """Give the style of a report, all that stands in its only ``<style>``."""
     from cfr.analysis.report.formula import STYLE
 
-    style = Markup(_read(_PACKAGE, "style.css") + STYLE)  # noqa: S704
-    return environment.get_template("report.html").render(report=report, style=style)
+    return _read(_PACKAGE, "style.css") + STYLE
 
 
 def page_environment(*packages: str) -> Environment:
