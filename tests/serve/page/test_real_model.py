@@ -112,6 +112,25 @@ async def mark(at: Browsed) -> None:
     await at.check()
 
 
+async def browse(at: Browsed) -> None:
+    """Open a problem of the benchmark, and take it to the playground."""
+    page = at.page
+    await page.get_by_role("link", name="Benchmark", exact=True).click()
+    await page.locator("main .card a").first.click()
+    await page.get_by_role("link", name="Try it").click()
+    assert len(await page.input_value("#problem")) > 20
+    await at.check()
+
+
+async def report(at: Browsed) -> None:
+    """Make the report, and read it."""
+    page = at.page
+    await page.get_by_role("link", name="Report", exact=True).click()
+    await page.get_by_role("button", name="Make the report").click()
+    await page.get_by_role("link", name="Open it").click()
+    assert MODEL in (await page.inner_text("body")).lower()
+
+
 async def test_every_page(smallest: Path, tmp_path: Path) -> None:
     store, kept = tmp_path / "real.db", tmp_path / "served.db"
     evaluate(store, smallest)
@@ -125,6 +144,8 @@ async def test_every_page(smallest: Path, tmp_path: Path) -> None:
         await at.page.get_by_role("link", name="Compare", exact=True).click()
         assert "better" in await at.page.inner_text(".verdict")
         await mark(at)
+        await browse(at)
+        await report(at)
     label = json.loads((tmp_path / "labels.jsonl").read_text().splitlines()[-1])
     assert label["annotator"] == "ada"
     with Store(str(kept)) as served:
