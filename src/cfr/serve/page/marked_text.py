@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -74,7 +77,8 @@ def quote_words(text: str, span: tuple[int, int]) -> str:
 
 
 def _around(mark: TextMark, formulas: Sequence[tuple[int, int]]) -> TextMark:
-    touched = [one for one in formulas if one[0] < mark.end and mark.start < one[1]]
+    first = bisect_right(formulas, mark.start, key=itemgetter(1))
+    touched = formulas[first : bisect_left(formulas, mark.end, key=itemgetter(0))]
     start = min((mark.start, *(one[0] for one in touched)))
     end = max((mark.end, *(one[1] for one in touched)))
     return TextMark(start, end, mark.name, mark.title)
@@ -83,11 +87,16 @@ def _around(mark: TextMark, formulas: Sequence[tuple[int, int]]) -> TextMark:
 def _stretches(marks: Sequence[TextMark]) -> Iterator[TextMark]:
     """Cut marks where others begin or end, so that none lies across another."""
     ends = sorted({end for mark in marks for end in (mark.start, mark.end)})
+    later = deque(sorted(enumerate(marks), key=lambda one: one[1].start))
+    here: dict[int, TextMark] = {}
     for start, end in pairwise(ends):
-        here = [mark for mark in marks if mark.start <= start and end <= mark.end]
+        here = {number: mark for number, mark in here.items() if mark.end > start}
+        while later and later[0][1].start <= start:
+            here.update([later.popleft()])
         if here:
-            names = " ".join(dict.fromkeys(mark.name for mark in here))
-            titles = "; ".join(dict.fromkeys(mark.title for mark in here))
+            found = [mark for _, mark in sorted(here.items(), key=itemgetter(0))]
+            names = " ".join(dict.fromkeys(mark.name for mark in found))
+            titles = "; ".join(dict.fromkeys(mark.title for mark in found))
             yield TextMark(start, end, names, titles)
 
 
