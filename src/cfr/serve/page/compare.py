@@ -32,7 +32,7 @@ from cfr.serve.page.site import SITE, in_thread, read_runs, render
 __all__ = ["ROUTES"]
 
 ROUTES: Final = web.RouteTableDef()
-_MOST: Final = 200
+_MOST: Final = 50
 """Problems that are listed on each side."""
 
 
