@@ -57,3 +57,10 @@ def test_words_are_quoted_with_whole_formulas() -> None:
     assert quote_words(TEXT, (inside, inside + 1)) == "$3^5$"
     assert quote_words(TEXT, (4, inside)) == "the remainder when $3^5$"
     assert quote_words(TEXT, (4, 8)) == "the"
+
+
+def test_what_is_not_shown_of_a_long_text_is_not_marked() -> None:
+    text = TEXT * 2_000
+    html = mark_text(text, cue_marks(route(text)))
+    assert 100 < html.count("<mark") == html.count("</mark>") < 1_000
+    assert "characters left out" in html

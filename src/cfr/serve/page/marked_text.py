@@ -23,6 +23,8 @@ _OPEN: Final = "\ue000"
 _CLOSE: Final = "\ue001"
 _OURS: Final = re.compile(f"[{_OPEN}{_CLOSE}]")
 _BLANK_LINE: Final = re.compile(r"\n\s*\n")
+_LONGEST: Final = 20_000
+"""Characters that are shown; no mark goes beyond them."""
 _GONE: Final = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -61,11 +63,12 @@ def mark_text(text: str, marks: Iterable[TextMark]) -> Markup:
     stretches = list(
         _stretches([m for m in fitting if not _BLANK_LINE.search(text, m.start, m.end)])
     )
+    stretches = [one for n, one in enumerate(stretches, 1) if one.end + 2 * n <= _LONGEST]
     pieces, at = list[str](), 0
     for one in stretches:
         pieces += (text[at : one.start], _OPEN, text[one.start : one.end], _CLOSE)
         at = one.end
-    html = to_html("".join((*pieces, text[at:])))
+    html = to_html("".join((*pieces, text[at:])), limit=_LONGEST)
     tags = iter(stretches)
     return Markup(_OURS.sub(lambda found: _tag(found[0], tags), html))  # noqa: S704 (escaped)
 
