@@ -96,7 +96,7 @@ async def test_a_browser_that_goes_away_ends_the_call(endpoint: Server) -> None:
         async with pages.session.post(address, json=body) as reply:
             await reply.content.readline()
             reply.close()
-        assert await asyncio.to_thread(endpoint.left.wait, 20)
+        assert await asyncio.to_thread(endpoint.left.wait, 60)
         assert (await pages.server.logged(1))[0]["error"] == "the client went away"
 
 
