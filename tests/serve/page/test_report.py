@@ -6,9 +6,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from loopback import Endpoint as Server
 from paged import HOSTILE, Paged, Shown, paged
 from paged_store import ITEMS, make_store
+
+from cfr.serve.page.installation import install_pages
+from cfr.serve.page.site import SITE, Site, SiteOptions
 
 ORDER = {"runs": "1", "cases": "2"}
 
@@ -179,3 +183,18 @@ async def test_tricks_with_paths_find_nothing(endpoint: Server, store: str) -> N
             assert (await pages.get(f"{path}/files/{name}")).status in (400, 404), name
         odd = await pages.post("/report", ORDER | {"method": HOSTILE, "model": HOSTILE})
         assert odd.status == 303
+
+
+async def test_a_file_that_is_gone_is_said(endpoint: Server, store: str) -> None:
+    site: list[Site] = []
+
+    def install(application: web.Application) -> None:
+        install_pages(application, SiteOptions((store,)))
+        site.append(application[SITE])
+
+    async with paged(endpoint.url, install=install) as pages:
+        path, _ = await made(pages)
+        site[0].reports.find(1).find("report.html").unlink()
+        gone = await pages.get(f"{path}/view")
+    assert gone.status == 404
+    assert "make it again" in gone.words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 from functools import cache
@@ -12,6 +13,7 @@ from aiohttp import web
 
 from cfr.analysis.report.page import report_style
 from cfr.analysis.study.study import benchmark_label, model_label
+from cfr.serve.error_reply import RequestError
 from cfr.serve.page.library import ALL
 from cfr.serve.page.report_desk import ReportJob
 from cfr.serve.page.report_writer import STEPS, ZIP, ReportOrder
@@ -106,10 +108,10 @@ def _go(job: ReportJob) -> web.Response:
 
 
 @ROUTES.get(_JOB + "/view")
-async def view_report(request: web.Request) -> web.FileResponse:
+async def view_report(request: web.Request) -> web.Response:
     """Show the page of a report, under a policy of its own."""
     headers = {"Content-Security-Policy": _policy(), "Content-Type": "text/html; charset=utf-8"}
-    return _send(_job(request), _PAGE, headers)
+    return await _send(_job(request), _PAGE, headers)
 
 
 @cache
@@ -123,7 +125,7 @@ def _policy() -> str:
 
 
 @ROUTES.get(_JOB + "/files/{name:.+}")
-async def download(request: web.Request) -> web.FileResponse:
+async def download(request: web.Request) -> web.Response:
     """Send a file to be kept; a browser must not open it as a page of ours."""
     name = request.match_info["name"]
     headers = {
@@ -131,8 +133,12 @@ async def download(request: web.Request) -> web.FileResponse:
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name.rpartition('/')[2])}",
         "Content-Type": "application/zip" if name == ZIP else "application/octet-stream",
     }
-    return _send(_job(request), name, headers)
+    return await _send(_job(request), name, headers)
 
 
-def _send(job: ReportJob, name: str, headers: dict[str, str]) -> web.FileResponse:
-    return web.FileResponse(job.find(name), headers=headers | {"Cache-Control": "no-store"})
+async def _send(job: ReportJob, name: str, headers: dict[str, str]) -> web.Response:
+    try:
+        body = await asyncio.to_thread(job.find(name).read_bytes)
+    except OSError:  # it was removed just now, for a newer one
+        raise RequestError(f"report {job.number}: not here any more; make it again", 404) from None
+    return web.Response(body=body, headers=headers | {"Cache-Control": "no-store"})

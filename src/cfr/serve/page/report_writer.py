@@ -37,7 +37,7 @@ _READING: Final = "Reading the runs"
 _WRITING: Final = "Writing the files"
 STEPS: Final = (_READING, *PARTS, _WRITING)
 """What is said before each step."""
-_POLITE: Final = 10
+_POLITE: Final = 5
 """How far a report stands back behind the server's own work."""
 
 
