@@ -167,8 +167,14 @@ class Endpoint:
         self.port = self._runner.addresses[0][1]
 
     async def _stop(self) -> None:
-        if self._runner:
-            await self._runner.cleanup()
+        assert self._runner
+        server = self._runner.server
+        await self._runner.cleanup()
+        assert server
+        for _ in range(3):  # whoever was just coming in is let go as well
+            await _turn_over()
+            await server.shutdown(0)
+            await asyncio.sleep(0.005)
 
     async def _models(self, request: web.Request) -> web.Response:
         self.headers.append(dict(request.headers))
@@ -222,6 +228,12 @@ class Endpoint:
         else:
             await response.write_eof()
         return response
+
+
+async def _turn_over(turns: int = 5) -> None:
+    """Let the loop do what it has begun: connections close a turn after they were told to."""
+    for _ in range(turns):
+        await asyncio.sleep(0)
 
 
 def _reset(transport: asyncio.Transport) -> None:

@@ -86,6 +86,7 @@ async def served(
     finally:
         stop.set()
         await task
+        await asyncio.sleep(0.02)  # connections close a turn or two after they were told to
 
 
 async def chat(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 import pytest
-from browsing import LOOKS, Browsed, Look, needs_browser, visit
+from browsing import Browsed, needs_browser, visit
 from loopback import Endpoint as Server
 from loopback import Reply, completion
 from paged import Paged, Shown, paged
@@ -221,12 +221,11 @@ async def test_the_report(endpoint: Server, hostile: str, tmp_path: Path) -> Non
 @needs_browser
 @pytest.mark.slow
 @pytest.mark.asyncio(loop_scope="module")
-@pytest.mark.parametrize("look", LOOKS)
 async def test_a_browser_finds_nothing_to_obey(
-    endpoint: Server, started: Browser, hostile: str, tmp_path: Path, look: Look
+    endpoint: Server, started: Browser, hostile: str, tmp_path: Path
 ) -> None:
     endpoint.respond = reply
-    async with visit(endpoint, started, "/", look, runs=[hostile], marks=tmp_path) as (pages, at):
+    async with visit(endpoint, started, "/", runs=[hostile], marks=tmp_path) as (pages, at):
         made = await report(pages)
         whole = [path for path in PATHS if path != PART]
         for path in (*whole, made, f"{made}/view"):

@@ -55,14 +55,13 @@ async def test_a_report_is_made_and_its_files_are_found(desk: ReportDesk, store:
     assert desk.find(job.number) is job
 
 
-@pytest.mark.parametrize(
-    "name", ["", "/etc/passwd", "../report.zip", "tables", "tables/../report.html", "x\0", "."]
-)
-async def test_no_other_file_is_found(desk: ReportDesk, store: str, name: str) -> None:
+async def test_no_other_file_is_found(desk: ReportDesk, store: str) -> None:
     job = await desk.take(ReportOrder((store,), figures=False, cases=0), "runs.db")
+    tricks = ["", "/etc/passwd", "../report.zip", "tables", "tables/../report.html", "x\0", "."]
     for state in (job, await finished(job)):
-        with pytest.raises(RequestError):
-            state.find(name)
+        for name in tricks:
+            with pytest.raises(RequestError):
+                state.find(name)
 
 
 async def test_one_at_a_time_and_no_order_twice(desk: ReportDesk, silent: str, store: str) -> None:
