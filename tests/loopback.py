@@ -150,8 +150,16 @@ class Endpoint:
         asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def die(self) -> None:
+        """Cut all connections and take no more."""
         asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
+
+    def revive(self) -> None:
+        """Listen again, where it did before."""
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
+
+    def __exit__(self, *_: object) -> None:
+        self.die()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
@@ -162,13 +170,16 @@ class Endpoint:
         app.router.add_get("/v1/models", self._models)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port)
         await site.start()
         self.port = self._runner.addresses[0][1]
 
     async def _stop(self) -> None:
-        if self._runner:
-            await self._runner.cleanup()
+        runner, self._runner = self._runner, None
+        if runner and (server := runner.server):
+            await runner.cleanup()
+            await asyncio.sleep(_APART)  # a connection may just have been accepted
+            await server.shutdown(0)
 
     async def _models(self, request: web.Request) -> web.Response:
         self.headers.append(dict(request.headers))
