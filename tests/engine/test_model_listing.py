@@ -5,7 +5,7 @@ import pytest
 
 from cfr.engine.endpoint import Endpoint
 from cfr.engine.error import ModelNotFound
-from cfr.engine.model_listing import Listing, common_name, differences, misfit
+from cfr.engine.model_listing import Listing, common_name, differences, misfit, other_names
 
 
 def listing(host: str, *entries: dict[str, Any], key: str = "") -> Listing:
@@ -50,6 +50,12 @@ def test_where_two_describe_a_model_otherwise(
     assert re.search(said, line)
     assert not list(differences([first, A, first], "m"))
     assert not list(differences([first, listing("c")], "m"))
+
+
+def test_endpoints_that_list_other_models_where_none_was_chosen() -> None:
+    both = listing("b", {"id": "n"}, {"id": "m"})
+    (line,) = other_names([A, A, both])
+    assert line.startswith("http://b/v1: serves n, m, and http://a/v1 m; a request may come")
 
 
 def test_a_context_that_is_given_is_not_compared() -> None:

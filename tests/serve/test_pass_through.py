@@ -197,6 +197,7 @@ async def test_of_several_endpoints_all_may_be_away_or_just_one(endpoint: Server
     async with served([away, "http://127.0.0.1:9/v2"]) as server:
         status, body, _ = await post(server, ODD)
         assert (status, json.loads(body)["error"]["code"]) == (502, "upstream_failed")
+        assert "requests are tried all the same" in server.notes[1]
 
 
 async def test_a_clients_own_mistake_is_asked_once(endpoint: Server, other: Server) -> None:

@@ -19,7 +19,7 @@ from cfr.engine.endpoint import Endpoint
 from cfr.engine.engine import SILENT, Decoding, SampledCall, Watcher
 from cfr.engine.error import EngineError, Rejected, Transient, Unreachable
 from cfr.engine.limit import Limited, replies_to
-from cfr.engine.model_listing import Listing, common_name, differences, misfit
+from cfr.engine.model_listing import Listing, common_name, differences, misfit, other_names
 from cfr.engine.openai import OpenAI
 from cfr.engine.replica import Replica, Visit, is_its_own
 from cfr.engine.retry import Retry
@@ -222,7 +222,9 @@ class Balanced:
     async def _agree(self) -> None:
         """Find out that all endpoints serve the same model, and its name where none is given."""
         # Another Retry: a list of models does not show that a model answers.
-        listings = await replace(self.retry).run(self._look, lambda _fault, _pause: None)
+        listings = await replace(self.retry).run(
+            lambda: self._look(needed=not self.model), lambda _fault, _pause: None
+        )
         model = self.model or common_name(listings)
         if fault := misfit(listings, model):
             raise fault
@@ -233,22 +235,20 @@ class Balanced:
 
     async def survey(self) -> tuple[str, ...]:
         """Say in lines what is odd about the endpoints; whoever is away or serves another rests."""
-        listings = await self._look()
+        listings = await self._look(needed=True)
+        fault = misfit(listings, self.model)
         for one, listing in self.balancer.listings.items():
-            fault = misfit(listings, self.model)
             if fault and listing.names and self.model not in listing.names:
                 self.balancer.rest(one, fault)
-        return self._differences(listings, self.model)
+        others = () if self.model else other_names(listings)
+        return (*others, *self._differences(listings, self.model))
 
     def _differences(self, listings: Sequence[Listing], model: str) -> tuple[str, ...]:
         given = any(one.context for one in self._endpoints)
         return tuple(differences(listings, model, with_context=not given))
 
-    async def _look(self) -> list[Listing]:
-        """Ask all endpoints what they serve; those that are away rest from the beginning.
-
-        Where nobody answers it is a fault only if the model's name is not known either.
-        """
+    async def _look(self, *, needed: bool) -> list[Listing]:
+        """Ask all endpoints what they serve; those that are away rest, unless all are."""
         replicas = self.balancer.replicas
         found = await asyncio.gather(*map(list_models, replicas), return_exceptions=True)
         pairs = list(zip(replicas, found, strict=True))
@@ -257,7 +257,7 @@ class Balanced:
         for fault in faults:
             if not isinstance(fault, EngineError):
                 raise fault
-        if not self.model and not self.balancer.listings:
+        if needed and not self.balancer.listings:
             raise faults[0]
         for one, got in pairs:
             if isinstance(got, Transient) and self.balancer.listings:

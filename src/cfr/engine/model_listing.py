@@ -15,7 +15,7 @@ from cfr.engine.error import ModelNotFound
 from cfr.file.storable import storable_text
 from cfr.problem import Json
 
-__all__ = ["Listing", "common_name", "differences", "misfit"]
+__all__ = ["Listing", "common_name", "differences", "misfit", "other_names"]
 
 _MOST_NAMED: Final = 8
 _Entry = dict[str, Json]
@@ -69,6 +69,16 @@ def misfit(listings: Sequence[Listing], model: str) -> ModelNotFound | None:
         f"{has.endpoint.redaction.quote(model)}; endpoints that are given together must serve the "
         "same model: leave one out, or start it with the other's model"
     )
+
+
+def other_names(listings: Sequence[Listing]) -> Iterator[str]:
+    """Say which endpoints list other models than the first, where none of them was chosen."""
+    for one in listings[1:]:
+        if set(one.names) != set(listings[0].names):
+            yield (
+                f"{one.endpoint.shown}: serves {one.shown_names}, and {listings[0].endpoint.shown} "
+                f"{listings[0].shown_names}; a request may come to either: name one with --model"
+            )
 
 
 def differences(
