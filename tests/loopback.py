@@ -150,8 +150,16 @@ class Endpoint:
         asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def die(self) -> None:
+        """Cut all connections and take no more."""
         asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
+
+    def revive(self) -> None:
+        """Listen again, where it did before."""
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
+
+    def __exit__(self, *_: object) -> None:
+        self.die()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
@@ -162,19 +170,18 @@ class Endpoint:
         app.router.add_get("/v1/models", self._models)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port)
         await site.start()
         self.port = self._runner.addresses[0][1]
 
     async def _stop(self) -> None:
-        assert self._runner
-        server = self._runner.server
-        await self._runner.cleanup()
-        assert server
-        for _ in range(3):  # whoever was just coming in is let go as well
-            await _turn_over()
-            await server.shutdown(0)
-            await asyncio.sleep(0.005)
+        runner, self._runner = self._runner, None
+        if runner and (server := runner.server):
+            await runner.cleanup()
+            for _ in range(3):  # whoever was just coming in is let go as well
+                await asyncio.sleep(_APART)
+                await server.shutdown(0)
+            await asyncio.sleep(_APART)
 
     async def _models(self, request: web.Request) -> web.Response:
         self.headers.append(dict(request.headers))
@@ -228,12 +235,6 @@ class Endpoint:
         else:
             await response.write_eof()
         return response
-
-
-async def _turn_over(turns: int = 5) -> None:
-    """Let the loop do what it has begun: connections close a turn after they were told to."""
-    for _ in range(turns):
-        await asyncio.sleep(0)
 
 
 def _reset(transport: asyncio.Transport) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,7 +52,7 @@ class Served:
 
 @asynccontextmanager
 async def served(
-    base_url: str,
+    base_url: str | Sequence[str],
     *,
     model: str | None = "test-model",
     key: str = "",

@@ -253,3 +253,18 @@ def test_a_store_that_another_run_holds_is_left_alone(
     assert ran.code == 5
     assert "another run is using this store" in ran.err
     assert not served.requests
+
+
+def test_several_endpoints_are_one_model(cfr: Run, served: Server) -> None:
+    with Server() as other:
+        other.respond, other.served = reply_right, [{"id": "test-model", "max_model_len": 4_096}]
+        served.served = [{"id": "test-model", "max_model_len": 8_192}]
+        both = ("--base-url", served.url, "--base-url", other.url)
+        ran = cfr("eval", "sums.jsonl", "--method", "direct", "--runs", "2", *both)
+        assert ran.code == 0, ran.err
+        assert f"{other.url}: 4096 tokens of context, and {served.url} has 8192" in ran.err
+        assert len(served.requests) + len(other.requests) == 12
+        assert min(len(served.requests), len(other.requests)) > 0
+    again = cfr("eval", "sums.jsonl", "--method", "direct", "--runs", "2", *both[:2])
+    assert again.code == 0, again.err
+    assert [(one["model"], one["attempts"]) for one in listed(cfr)] == [("test-model", 12)]

@@ -12,6 +12,9 @@ from sums import sums
 
 from cfr.cli.live import TerminalWatcher, ratios, results, summary_table, write_duration
 from cfr.cli.table import Table
+from cfr.engine.balanced import Balanced
+from cfr.engine.endpoint import Endpoint
+from cfr.engine.error import Unreachable
 from cfr.engine.limit import Limiter
 from cfr.engine.scripted import Scripted
 from cfr.evaluation.runner import Job, prepare
@@ -163,6 +166,22 @@ async def test_elsewhere_than_on_a_terminal_it_is_a_line_now_and_then(
     capsys.readouterr()
     await asyncio.sleep(0)
     assert capsys.readouterr() == ("", ""), "it stops with the run"
+
+
+async def test_the_endpoints_of_a_model_are_in_the_line(
+    job: Job, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Clock(monkeypatch)
+    watcher = TerminalWatcher()
+    both = Balanced([Endpoint(f"http://me:hush@h/{n}", "m") for n in "ab"])
+    both.notes = ("http://h/b: 9 tokens of context",)
+    watcher.opened([both, Scripted([])])
+    assert capsys.readouterr().err == "http://h/b: 9 tokens of context\n"
+    async with watcher.running([job], []):
+        assert (await one_line(capsys)).endswith("waiting for replies; 2 of 2 endpoints in use")
+        both.balancer.rest(both.balancer.replicas[1], Unreachable("gone"))
+        assert (await one_line(capsys)).endswith("; 1 of 2 endpoints in use, http://h/b rests")
+    await both.balancer.close()
 
 
 async def test_on_a_terminal_it_is_a_table(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:

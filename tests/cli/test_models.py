@@ -55,6 +55,20 @@ def test_presets_are_listed_without_their_keys(cfr: Run, tmp_path: Path) -> None
     assert listed["justrl-1.5b"]["key_set"] is None
 
 
+def test_a_preset_with_several_endpoints_is_listed_with_all(cfr: Run, tmp_path: Path) -> None:
+    own = tmp_path / "mine.toml"
+    addresses = '["http://me:hidden@a/v1", "http://b/v1"]'
+    own.write_text(f'[mine]\nbase_url = {addresses}\nkey_env = ["A", "B"]\n')
+    environment = {"CFR_MODELS": str(own), "A": "hidden"}
+    ran = cfr("models", "presets", **environment)
+    assert "http://a/v1, http://b/v1" in ran.out
+    listed = json.loads(cfr("models", "presets", "--json", **environment).out)
+    (mine,) = [entry for entry in listed if entry["name"] == "mine"]
+    assert mine["base_url"] == ["http://a/v1", "http://b/v1"]
+    assert (mine["key_env"], mine["key_set"]) == (["A", "B"], False)
+    assert "hidden" not in ran.out + str(mine)
+
+
 def test_a_preset_without_its_key_is_refused_in_one_line(cfr: Run) -> None:
     ran = cfr("solve", "2+2", "--model", "deepseek-chat")
     assert ran.code == 3

@@ -272,3 +272,15 @@ async def test_what_is_solved_unseen_shows_only_what_goes_wrong(
     shown = capsys.readouterr().out
     assert "asking again in 0.0 s" in shown
     assert "boxed" not in shown
+
+
+async def test_endpoints_that_are_not_alike_are_named(
+    endpoint: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endpoint.served = [{"id": "test-model", "root": "org/one"}]
+    with Server() as other:
+        other.served = [{"id": "test-model", "root": "org/two"}]
+        ref = ModelRef(base_url=[endpoint.url, other.url])
+        async with Session(ref, Decoding()) as session:
+            assert (await session.solve(Direct(), PLAIN)).answer == "4"
+    assert f"{other.url}: the model is org/two there" in capsys.readouterr().err

@@ -6,6 +6,7 @@ from loopback import Endpoint as Server
 from loopback import completion
 
 import cfr
+from cfr.engine.balanced import Balanced
 from cfr.engine.catalogue import DEFAULT_MODEL
 from cfr.engine.dispatch import (
     Dispatch,
@@ -212,3 +213,14 @@ async def test_a_router_on_a_server_of_its_own_with_its_own_key(
     assert solved.answer == "5"
     assert [body["model"] for body in endpoint.requests] == ["large"]
     assert endpoint.headers[0]["Authorization"] == "Bearer large-key"
+
+
+async def test_a_second_model_is_asked_for_at_all_endpoints_of_the_first() -> None:
+    main = Balanced([Endpoint(f"http://{host}/v1", "large", context=9) for host in "ab"])
+    beside = engine_beside(main, "small")
+    assert isinstance(beside, Balanced)
+    assert [(one.base_url, one.model, one.context) for one in beside.endpoints] == [
+        ("http://a/v1", "small", None),
+        ("http://b/v1", "small", None),
+    ]
+    assert engine_beside(main, "large") is None

@@ -40,6 +40,18 @@ async def test_never_more_at_once_than_allowed() -> None:
     assert engine.asked == 100
 
 
+async def test_places_can_be_taken_without_waiting() -> None:
+    limiter = Limiter(3)
+    assert limiter.take(2)
+    assert not limiter.take(2)
+    assert limiter.has_room()
+    async with limiter.hold():
+        assert not limiter.has_room()
+    limiter.release(2)
+    assert limiter.in_flight == 0
+    assert limiter.take(5)  # a group that is larger goes by itself
+
+
 async def test_the_window_opens_while_replies_come() -> None:
     engine, limiter = Counting(), Limiter(64, start=2)
     await ask(Limited(engine, limiter), 300)

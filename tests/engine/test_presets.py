@@ -62,6 +62,16 @@ def test_the_users_folder_is_looked_into(monkeypatch: pytest.MonkeyPatch, tmp_pa
         ("[m]\nzzz = 'x'", "there is no 'zzz'; choose from label, base_url"),
         ("[m]\nlabel = 3", "'label' must be a text, not 3"),
         ("[m]\nbase_url = 'h/v1'", "'base_url' must be an address that begins with http"),
+        ("[m]\nbase_url = []", "'base_url' must be a text or a list of texts, not"),
+        (
+            "[m]\nbase_url = ['http://me:hush@h', 3]",
+            "'base_url' must be a text or a list of texts$",
+        ),
+        ("[m]\nbase_url = ['http://h', 'h']", "'base_url' must be an address that begins"),
+        (
+            "[m]\nbase_url = ['http://a', 'http://b']\nkey_env = ['A', 'B', 'C']",
+            r"\[\"m\"\]: 'key_env' lists 3, and 'base_url' 2; name one variable for all",
+        ),
         ("[m]\ncontext = true", "'context' must be a whole number of tokens, not True"),
         ("[m]\ncontext = 0", "'context' must be a whole number of tokens, not 0"),
         ("[m]\nreasons = 'yes'", "'reasons' must be true or false, not 'yes'"),
@@ -78,6 +88,24 @@ def test_a_mistake_is_named_with_file_and_key(own: Path, text: str, message: str
     own.write_text(text)
     with pytest.raises(InputError, match=message):
         presets()
+
+
+def test_several_endpoints_have_one_key_or_one_each(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addresses = 'base_url = ["http://me:hush@a/v1", "http://b/v1"]\n'
+    own.write_text(
+        f'[one]\n{addresses}key_env = "A"\n[none]\n{addresses}'
+        f'[each]\n{addresses}key_env = ["A", "B"]\n'
+    )
+    one, none, each = (presets()[name] for name in ("one", "none", "each"))
+    assert [key for _, key in one.endpoints] == ["A", "A"]
+    assert each.endpoints == [("http://me:hush@a/v1", "A"), ("http://b/v1", "B")]
+    assert none.endpoints[1] == ("http://b/v1", "")
+    assert one.shown == "http://a/v1, http://b/v1"
+    monkeypatch.setenv("A", "k")
+    assert (one.has_key, none.has_key, each.has_key) == (True, None, False)
+    assert each.key_names == ["A", "B"]
 
 
 def test_a_mistake_in_an_address_shows_no_password(own: Path) -> None:

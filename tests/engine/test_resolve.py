@@ -2,11 +2,12 @@ from pathlib import Path
 
 import pytest
 
+from cfr.engine.balanced import Balanced
 from cfr.engine.catalogue import DEFAULT_MODEL
 from cfr.engine.error import EngineError, Unauthorized
 from cfr.engine.local import Local
 from cfr.engine.openai import OpenAI
-from cfr.engine.resolve import ModelRef, known_context, resolve, served_name
+from cfr.engine.resolve import ModelRef, known_context, resolve, runs_here, served_name
 
 
 def test_nothing_named_means_the_embedded_model(pulled: list[str]) -> None:
@@ -110,3 +111,39 @@ def test_the_name_of_a_model_is_known_before_it_is_asked(
 def test_a_model_that_nobody_knows_has_no_name() -> None:
     with pytest.raises(EngineError, match="not in the catalogue"):
         served_name(ModelRef("gpt-7"))
+
+
+def test_several_addresses_mean_one_engine_over_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    urls = ["http://a/v1", "http://b/v1", "http://a/v1"]
+    ref = ModelRef("m", urls, context=8_000)
+    engine = resolve(ref)
+    assert isinstance(engine, Balanced)
+    assert [one.base_url for one in engine.endpoints] == urls[:2]
+    assert {(one.model, one.key, one.context) for one in engine.endpoints} == {("m", "k", 8_000)}
+    assert (served_name(ref), known_context(ref), runs_here(ref)) == ("m", 8_000, False)
+    assert ref.beside("n") == ModelRef("n", tuple(urls), context=8_000)
+    assert hash(ref) == hash(ModelRef("m", tuple(urls[:2]), context=8_000))
+
+
+def test_one_address_in_a_list_is_one_and_none_is_none() -> None:
+    assert ModelRef("m", ["http://a/v1"]) == ModelRef("m", "http://a/v1")
+    assert ModelRef("m", ()) == ModelRef("m")
+    assert isinstance(resolve(ModelRef("m", ("http://a/v1", "http://a/v1"))), OpenAI)
+
+
+def test_a_preset_may_list_several_with_a_key_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "models.toml"
+    own.write_text('[m]\nbase_url = ["http://a/v1", "http://b/v1"]\nkey_env = ["A_KEY", "B_KEY"]\n')
+    monkeypatch.setenv("CFR_MODELS", str(own))
+    monkeypatch.setenv("A_KEY", "a-secret")
+    with pytest.raises(Unauthorized, match="http://b/v1 takes a key, and B_KEY is not set"):
+        resolve(ModelRef("m"))
+    monkeypatch.setenv("B_KEY", "b-secret")
+    engine = resolve(ModelRef("m"))
+    assert isinstance(engine, Balanced)
+    assert [one.key for one in engine.endpoints] == ["a-secret", "b-secret"]
+    assert "secret" not in repr(engine.endpoints)
+    assert {one.model for one in engine.endpoints} == {"m"}

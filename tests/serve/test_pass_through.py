@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import aiohttp
@@ -155,3 +156,53 @@ async def test_a_pace_holds_for_what_passes_through(endpoint: Server) -> None:
         for _ in range(3):
             await post(server, ODD)
         assert asyncio.get_running_loop().time() - began >= 0.2
+
+
+@pytest.fixture
+def other() -> Iterator[Server]:
+    with Server() as server:
+        yield server
+
+
+async def test_of_several_endpoints_the_least_busy_is_asked(
+    endpoint: Server, other: Server
+) -> None:
+    async with served([endpoint.url, other.url]) as server:
+        assert f"test-model at {endpoint.url}, {other.url}" in server.notes[0]
+        found = await asyncio.gather(*(post(server, ODD) for _ in range(8)))
+        assert {status for status, _, _ in found} == {200}
+    assert len(endpoint.requests) + len(other.requests) == 8
+    assert min(len(endpoint.requests), len(other.requests)) > 1
+
+
+@pytest.mark.parametrize("fault", [failure(503, "busy"), failure(429, "slow", Retry_After="60")])
+async def test_an_error_of_one_is_not_passed_on_while_another_answers(
+    endpoint: Server, other: Server, fault: Reply
+) -> None:
+    endpoint.script(fault)
+    async with served([endpoint.url, other.url]) as server:
+        for _ in range(3):
+            assert (await post(server, ODD))[0] == 200
+        other.script(failure(503, "busy too"))
+        statuses = [(await post(server, ODD))[0] for _ in range(3)]
+    assert set(statuses) <= {503, 429}
+
+
+async def test_of_several_endpoints_all_may_be_away_or_just_one(endpoint: Server) -> None:
+    away = "http://127.0.0.1:9/v1"
+    async with served([away, endpoint.url]) as server:
+        assert [(await post(server, ODD))[0] for _ in range(4)] == [200] * 4
+        while not any(f"1 of 2 endpoints in use, {away} rests" in note for note in server.notes):
+            await asyncio.sleep(0.005)
+    async with served([away, "http://127.0.0.1:9/v2"]) as server:
+        status, body, _ = await post(server, ODD)
+        assert (status, json.loads(body)["error"]["code"]) == (502, "upstream_failed")
+        assert "requests are tried all the same" in server.notes[1]
+
+
+async def test_a_clients_own_mistake_is_asked_once(endpoint: Server, other: Server) -> None:
+    for one in (endpoint, other):
+        one.script(failure(404, "no such model"))
+    async with served([endpoint.url, other.url]) as server:
+        assert (await post(server, ODD))[0] == 404
+    assert len(endpoint.requests) + len(other.requests) == 1

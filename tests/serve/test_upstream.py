@@ -1,3 +1,5 @@
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,3 +106,43 @@ async def test_a_model_that_runs_here_has_one_name_and_local(pulled: list[str]) 
             pass
     assert pulled
     assert not Path("/models").exists()
+
+
+async def test_several_endpoints_are_one_upstream(endpoint: Server) -> None:
+    with Server() as other:
+        ref = ModelRef("test-model", [endpoint.url, other.url])
+        async with opened_upstream(ref, UpstreamOptions(connections=7), ["small"]) as upstream:
+            assert upstream.shown == f"test-model at {endpoint.url}, {other.url}"
+            engine = upstream.engine_for("test-model", ["small"], ASKED, ignore)
+            for _ in range(4):
+                await engine.complete(CALL)
+            await engine.complete(replace(CALL, model="small"))
+            assert upstream.balancer
+            assert [one.limiter.most for one in upstream.balancer.replicas] == [7, 7]
+            assert (len(endpoint.requests), len(other.requests)) == (3, 2)
+            endpoint.die()
+            assert (await engine.complete(CALL)).text
+            assert (await engine.complete(CALL)).text
+
+
+async def test_models_of_several_endpoints_are_those_of_one_that_answers(
+    endpoint: Server,
+) -> None:
+    ref = ModelRef(None, ["http://127.0.0.1:9/v1", endpoint.url])
+    async with opened_upstream(ref, OPTIONS) as upstream:
+        assert await upstream.find("") == "test-model"
+
+
+async def test_what_is_odd_about_several_endpoints_is_told(endpoint: Server) -> None:
+    told: list[str] = []
+    endpoint.served = [{"id": "test-model", "max_model_len": 9_000}]
+    with Server() as other, Server() as third:
+        other.served = [{"id": "another"}]
+        third.served = [{"id": "test-model", "max_model_len": 8_000}]
+        ref = ModelRef("test-model", [endpoint.url, other.url, third.url])
+        async with opened_upstream(ref, OPTIONS) as upstream:
+            await upstream.survey(told.append)
+            assert f"{third.url}: 8000 tokens of context" in told[0]
+            await asyncio.sleep(0)
+            assert f"{other.url}: serves another, and {endpoint.url} test-model" in told[1]
+            assert told[1].endswith(f"2 of 3 endpoints in use, {other.url} rests")

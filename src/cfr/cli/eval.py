@@ -91,17 +91,18 @@ _run_settings: Final = grouped(
     click.option(
         "--concurrency",
         type=click.IntRange(min=1),
-        help="Most calls at the same time.  [adapts, up to 256; 4 for a local model]",
+        help="Most calls at the same time, at each endpoint.  [adapts, up to 256; 4 for a local "
+        "model]",
     ),
     click.option(
         "--requests-per-minute",
         type=click.FloatRange(min=0, min_open=True),
-        help="Rate limit on requests.",
+        help="Rate limit on requests to each endpoint.",
     ),
     click.option(
         "--tokens-per-minute",
         type=click.FloatRange(min=0, min_open=True),
-        help="Rate limit on tokens, estimated before a call.",
+        help="Rate limit on tokens of each endpoint, estimated before a call.",
     ),
     click.option(
         "--max-tokens-total",
@@ -148,6 +149,7 @@ def command(
     cfr eval my-problems.jsonl --method cfr --runs 1 --limit 20
     cfr eval exam.csv --columns problem=question,answer=solution
     cfr eval experiments/main.toml --store results.db
+    cfr eval aime24 --base-url http://gpu1:8000/v1 --base-url http://gpu2:8000/v1
     cfr eval aime24 --method cfr --model deepseek-chat --dry-run
     """
     experiment, notes = _load_files(_experiment(benchmarks, changes), columns)

@@ -23,6 +23,9 @@ from cfr.cli.output import print_note
 from cfr.cli.progress import bytes_bar
 from cfr.cli.table import Column, Table
 from cfr.engine.automatic import AutoChoice
+from cfr.engine.balanced import Balanced
+from cfr.engine.balancer import Balancer
+from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
 from cfr.engine.price import Cost
 from cfr.engine.pull import Progress
@@ -74,6 +77,7 @@ class TerminalWatcher(EvaluationWatcher):
         self._notes = () if quiet else notes
         self._jobs: Sequence[Job] = ()
         self._limiters: Sequence[Limiter] = ()
+        self._balancers: list[Balancer] = []
         self._in_flight = 0
 
     def interrupted(self) -> None:
@@ -97,7 +101,7 @@ class TerminalWatcher(EvaluationWatcher):
         for note in self._notes:
             print_note(note)
         self._notes, self._jobs, self._limiters = (), jobs, limiters
-        display = _Display(jobs, limiters, self._console)
+        display = _Display(jobs, limiters, self._balancers, self._console)
         shown = display.animate() if self._console.is_terminal else display.report()
         task = asyncio.create_task(shown)
         try:
@@ -105,6 +109,13 @@ class TerminalWatcher(EvaluationWatcher):
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+    def opened(self, models: Sequence[Served]) -> None:
+        """Say where the endpoints of a model are not alike, and follow which of them rest."""
+        several = [one for one in models if isinstance(one, Balanced)]
+        self._balancers = [one.balancer for one in several]
+        for note in (note for one in several for note in one.notes):
+            self._console.print(Text(one_line(note)))
 
     def chose(self, model: str, choice: AutoChoice) -> None:
         """Say what ``auto`` stands for."""
@@ -117,10 +128,15 @@ class TerminalWatcher(EvaluationWatcher):
 
 class _Display:
     def __init__(
-        self, jobs: Sequence[Job], limiters: Sequence[Limiter], console: SafeConsole
+        self,
+        jobs: Sequence[Job],
+        limiters: Sequence[Limiter],
+        balancers: Sequence[Balancer],
+        console: SafeConsole,
     ) -> None:
         self._jobs = jobs
         self._limiters = limiters
+        self._balancers = balancers
         self._console = console
         self._started = time.monotonic()
 
@@ -155,7 +171,8 @@ class _Display:
         counts = f"{found.done:,} of {found.total:,} attempts, {calls} in flight, "
         spent = "" if found.cost is None else f"{found.cost} so far, "
         time_left = "waiting for replies" if left is None else f"about {write_duration(left)} left"
-        return f"{counts}{found.failed} failed, {spent}{time_left}"
+        endpoints = "".join(f"; {one.status}" for one in self._balancers)
+        return f"{counts}{found.failed} failed, {spent}{time_left}{endpoints}"
 
 
 def results(found: Sequence[SeriesResult]) -> Table:

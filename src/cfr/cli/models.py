@@ -6,6 +6,7 @@ import click
 
 from cfr.cli.option import json_option
 from cfr.cli.output import print_json, print_text
+from cfr.engine.address import without_secrets
 from cfr.engine.catalogue import DEFAULT_MODEL, Model, catalogue, find_model, model_folder
 from cfr.engine.presets import Preset, presets, user_file
 from cfr.problem import Json
@@ -70,7 +71,7 @@ def _show_presets() -> None:
     for preset in presets().values():
         if preset.base_url:
             key_set = {None: "not needed", True: "yes", False: "no"}[preset.has_key]
-            table.add_row(preset.name, preset.key_env, key_set, preset.shown)
+            table.add_row(preset.name, ", ".join(preset.key_names), key_set, preset.shown)
     console = SafeConsole()
     console.print(table)
     own = user_file() or "a models.toml of your own (docs/models.md)"
@@ -132,10 +133,15 @@ def _describe_preset(preset: Preset) -> dict[str, Json]:
     return {
         "name": preset.name,
         "label": preset.label,
-        "base_url": preset.shown,
-        "key_env": preset.key_env,
+        "base_url": _one_or_list([without_secrets(one) for one, _ in preset.endpoints]),
+        "key_env": _one_or_list(preset.key_names),
         "key_set": preset.has_key,
         "context": preset.context,
         "reasons": preset.reasons,
         "price": price and {"input": price.input, "cached": price.cached, "output": price.output},
     }
+
+
+def _one_or_list(found: list[str]) -> Json:
+    """Write what is usually one text as one, and several as a list."""
+    return [*found] if len(found) > 1 else "".join(found)

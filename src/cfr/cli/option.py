@@ -78,7 +78,7 @@ def _names(command: Command) -> set[str]:
 def _model_ref() -> Callable[..., object]:
     from cfr.engine.resolve import ModelRef
 
-    return ModelRef
+    return ModelRef  # which takes no address at all as none
 
 
 def _decoding() -> Callable[..., object]:
@@ -122,7 +122,12 @@ model_options: Final = grouped(
     "ref",
     _model_ref,
     click.option("--model", help="A preset, a catalogue name, a .gguf file, or an endpoint's."),
-    click.option("--base-url", help="An OpenAI-compatible endpoint.  [OPENAI_BASE_URL]"),
+    click.option(
+        "--base-url",
+        multiple=True,
+        help="An OpenAI-compatible endpoint; repeat for more that serve the same model.  "
+        "[OPENAI_BASE_URL]",
+    ),
     click.option(
         "--key-env",
         "key_name",

@@ -17,11 +17,10 @@ from cfr.cli.output import print_note
 from cfr.cli.progress import bytes_bar
 from cfr.cli.reply import CountingWatcher, ReplyWatcher
 from cfr.engine.automatic import choose_for
+from cfr.engine.balanced import Balanced
 from cfr.engine.dispatch import Dispatch, opened_all, serve
 from cfr.engine.engine import Decoding, Watcher
-from cfr.engine.local import Local
-from cfr.engine.openai import OpenAI
-from cfr.engine.resolve import ModelRef, resolve
+from cfr.engine.resolve import ModelRef, Resolved, resolve
 from cfr.engine.solve import Solved, asolve
 from cfr.engine.transport import Bounds
 from cfr.file.printable import one_line
@@ -46,17 +45,21 @@ class Session(AbstractAsyncContextManager["Session"]):
         system: str = "",
         quiet: bool = False,
     ) -> None:
-        def fetch(one: ModelRef) -> OpenAI | Local:
+        def fetch(one: ModelRef) -> Resolved:
             with bytes_bar(one.model or "model", quiet=quiet) as progress:
                 return resolve(one, decoding, bounds=bounds, progress=progress)
 
         self._opening = opened_all(serve(ref, others, fetch))
-        self._engine: Dispatch[OpenAI | Local] | None = None
+        self._engine: Dispatch[Resolved] | None = None
         self._system = system
+        self._quiet = quiet
         self.console = SafeConsole()
 
     async def __aenter__(self) -> Session:
         self._engine = await self._opening.__aenter__()
+        for one in (self._engine.main, *self._engine.others.values()):
+            for note in one.notes if isinstance(one, Balanced) and not self._quiet else ():
+                print_note(note)
         return self
 
     async def __aexit__(

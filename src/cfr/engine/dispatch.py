@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar, cast
 
+from cfr.engine.balanced import Balanced
 from cfr.engine.engine import (
     SILENT,
     Engine,
@@ -17,9 +18,8 @@ from cfr.engine.engine import (
     opened,
 )
 from cfr.engine.error import ModelNotFound, Transient
-from cfr.engine.local import Local
 from cfr.engine.openai import OpenAI
-from cfr.engine.resolve import ModelRef, require_known, resolve, stands_alone
+from cfr.engine.resolve import ModelRef, Resolved, require_known, resolve, stands_alone
 from cfr.protocol import Call, Completion
 
 __all__ = ["Dispatch", "accompanied", "engine_beside", "opened_all", "refs_beside", "serve"]
@@ -100,7 +100,7 @@ def serve(ref: ModelRef, names: Iterable[str], make: Callable[[ModelRef], E]) ->
 
 def accompanied(
     engine: E | Dispatch[E], names: Iterable[str]
-) -> Dispatch[E] | Dispatch[E | OpenAI | Local]:
+) -> Dispatch[E] | Dispatch[E | Resolved]:
     """Put the models that methods name beside an engine that somebody made."""
     given = cast("Dispatch[E]", engine) if isinstance(engine, Dispatch) else Dispatch(engine)
     missing = [name for name in names if name not in given.others]
@@ -108,14 +108,16 @@ def accompanied(
     return Dispatch(given.main, {**given.others, **found})
 
 
-def engine_beside(main: Engine, name: str) -> OpenAI | Local | None:
+def engine_beside(main: Engine, name: str) -> Resolved | None:
     """Make the engine of a model that is named beside a given engine; None where it is that one.
 
     A name that says nothing by itself is asked for at the endpoint of the engine, if it has one.
     """
     if name == getattr(main, "model", None):
         return None
-    decoding = main.decoding if isinstance(main, OpenAI | Local) else None
+    decoding = main.decoding if isinstance(main, Resolved) else None
+    if isinstance(main, Balanced) and not stands_alone(name):
+        return main.beside(name)
     if isinstance(main, OpenAI) and not stands_alone(name):
         endpoint = replace(main.endpoint, model=name, context=None)
         return OpenAI(endpoint, decoding, bounds=main.bounds)

@@ -19,7 +19,7 @@ from cfr.engine.engine import SILENT, Engine, Relay, SampledCall, Watcher, most_
 from cfr.engine.error import RateLimited, ServerFault, TimedOut, Transient
 from cfr.protocol import Call, Completion
 
-__all__ = ["Limited", "Limiter", "Pace"]
+__all__ = ["Limited", "Limiter", "Pace", "replies_to"]
 
 _PUSHBACK: Final = (RateLimited, ServerFault, TimedOut)
 _SHORTEST_ROUND: Final = 16
@@ -66,11 +66,26 @@ class Limiter:
         try:
             yield
         finally:
-            self._release(places)
+            self.release(places)
+
+    def has_room(self, places: int = 1) -> bool:
+        """Say whether places could be taken now: nobody waits, and the window is not full."""
+        return not self._waiting and self._fits(places)
+
+    def take(self, places: int = 1) -> bool:
+        """Take places without waiting, if they are free; whoever does gives them back."""
+        if not self.has_room(places):
+            return False
+        self.in_flight += places
+        return True
+
+    def release(self, places: int) -> None:
+        """Give places back that were taken."""
+        self.in_flight -= places
+        self._wake()
 
     async def _enter(self, places: int) -> None:
-        if not self._waiting and self._has_room(places):
-            self.in_flight += places
+        if self.take(places):
             return
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append((turn, places))
@@ -78,10 +93,10 @@ class Limiter:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():  # the turn came just as we gave up: pass it on
-                self._release(places)
+                self.release(places)
             raise
 
-    def _has_room(self, places: int) -> bool:
+    def _fits(self, places: int) -> bool:
         # A group that is larger than the window has shrunk to meanwhile goes by itself.
         return not self.in_flight or self.in_flight + places <= int(self.size)
 
@@ -117,12 +132,8 @@ class Limiter:
         else:
             self._usual, self._cut = max(self._usual, through), None
 
-    def _release(self, places: int) -> None:
-        self.in_flight -= places
-        self._wake()
-
     def _wake(self) -> None:
-        while self._waiting and self._has_room(self._waiting[0][1]):
+        while self._waiting and self._fits(self._waiting[0][1]):
             turn, places = self._waiting.popleft()
             if not turn.done():
                 self.in_flight += places
@@ -155,19 +166,25 @@ class Limited:
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform a call when its turn has come."""
-        replies = _replies(call)
-        async with self.limiter.hold(replies):
-            await self.limiter.requests.wait()
-            await self.limiter.tokens.wait(_tokens_guessed(call))
-            try:
-                counter = _FaultCounter(watcher, self.limiter)
-                completion = await self._engine.complete(call, counter)
-            except Transient as fault:
-                self.limiter.failed(fault, replies)
-                raise
-        for _ in range(replies):
-            self.limiter.succeeded()
+        async with self.limiter.hold(replies_to(call)):
+            completion = await self.perform(call, watcher)
+        self.succeeded(call)
         return completion
+
+    async def perform(self, call: Call, watcher: Watcher) -> Completion:
+        """Perform a call that has its place in the window, at the pace."""
+        await self.limiter.requests.wait()
+        await self.limiter.tokens.wait(_tokens_guessed(call))
+        try:
+            return await self._engine.complete(call, _FaultCounter(watcher, self.limiter))
+        except Transient as fault:
+            self.limiter.failed(fault, replies_to(call))
+            raise
+
+    def succeeded(self, call: Call) -> None:
+        """Count the replies to a call that has left its place."""
+        for _ in range(replies_to(call)):
+            self.limiter.succeeded()
 
     def most_samples(self, group: SampledCall) -> int:
         """As many as the engine takes and as may run at the same time."""
@@ -182,15 +199,16 @@ class _FaultCounter(Relay):
         self._limiter = limiter
 
     def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-        self._limiter.failed(fault, _replies(call))
+        self._limiter.failed(fault, replies_to(call))
         super().retrying(call, fault, seconds)
 
 
-def _replies(call: Call) -> int:
+def replies_to(call: Call) -> int:
+    """Count the replies that a call asks for: its places in a window."""
     return call.samples if isinstance(call, SampledCall) else 1
 
 
 def _tokens_guessed(call: Call) -> float:
     # What a reply will be is not known beforehand; a quarter of its budget is a usual one.
     prompt = sum(len(message.content) for message in call.messages) / 3
-    return prompt + _replies(call) * call.max_tokens / 4
+    return prompt + replies_to(call) * call.max_tokens / 4

@@ -7,7 +7,7 @@ user's own ``models.toml`` adds to them and overrides them key by key.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -44,20 +44,33 @@ class Preset:
     name: str
     label: str = ""
     """As the paper prints it."""
-    base_url: str = ""
-    """Empty for a model that runs on this machine."""
+    base_url: str | tuple[str, ...] = ""
+    """Empty for a model that runs on this machine; several where several endpoints serve it."""
     model: str = ""
     """Its name at the endpoint, where that is another."""
-    key_env: str = ""
-    """The environment variable with the key; empty where the endpoint takes none."""
+    key_env: str | tuple[str, ...] = ""
+    """The environment variable with the key; empty where the endpoint takes none; as many as
+    addresses where each has a key of its own."""
     context: int | None = None
     reasons: bool = False
     price: Price | None = None
 
     @property
+    def endpoints(self) -> list[tuple[str, str]]:
+        """Its addresses, each with the variable that holds its key."""
+        keys = (self.key_env,) if isinstance(self.key_env, str) else self.key_env
+        addresses = _listed(self.base_url)
+        return list(zip(addresses, keys * (len(addresses) if len(keys) == 1 else 1), strict=True))
+
+    @property
+    def key_names(self) -> list[str]:
+        """The variables that hold its keys, each once."""
+        return list(dict.fromkeys(name for name in _listed(self.key_env) if name))
+
+    @property
     def shown(self) -> str:
-        """Its address without anything that could be a secret."""
-        return without_secrets(self.base_url)
+        """Its addresses without anything that could be a secret."""
+        return ", ".join(map(without_secrets, _listed(self.base_url)))
 
     @property
     def served_as(self) -> str:
@@ -66,8 +79,9 @@ class Preset:
 
     @property
     def has_key(self) -> bool | None:
-        """Whether the key is set; None where none is needed."""
-        return bool(os.environ.get(self.key_env)) if self.key_env else None
+        """Whether all keys are set; None where none is needed."""
+        names = self.key_names
+        return all(map(os.environ.get, names)) if names else None
 
 
 def presets() -> dict[str, Preset]:
@@ -77,7 +91,7 @@ def presets() -> dict[str, Preset]:
     if path := user_file():
         for name, table in _tables(path, read_text(path)).items():
             tables[name] = tables.get(name, {}) | table
-    return {name: Preset(name, **table) for name, table in tables.items()}
+    return {name: _check_keys(Preset(name, **table)) for name, table in tables.items()}
 
 
 def find_preset(name: str | None) -> Preset | None:
@@ -118,16 +132,21 @@ _SCHEMES: Final = ("http://", "https://")
 _DOLLARS: Final[FieldType[float]] = FieldType(
     "dollars for a million tokens, zero or more", lambda value: NUMBER.fits(value) and value >= 0
 )
+_TEXTS: Final[FieldType[Any]] = FieldType(
+    "a text or a list of texts",
+    lambda value: TEXT.fits(value) or (type(value) is list and value != []),
+)
 _PRICES: Final = {"input": _DOLLARS, "output": _DOLLARS, "cached": _DOLLARS}
 _SETTINGS: Final[dict[str, FieldType[Any]]] = {
     "label": TEXT,
-    "base_url": TEXT,
+    "base_url": _TEXTS,
     "model": TEXT,
-    "key_env": TEXT,
+    "key_env": _TEXTS,
     "context": FieldType("a whole number of tokens", lambda value: WHOLE.fits(value) and value > 0),
     "reasons": TRUTH,
     "price": FieldType("{ input = …, cached = …, output = … }", OBJECT.fits),
 }
+_LISTS: Final = ("base_url", "key_env")
 _TABLE: Final[FieldType[_Table]] = FieldType('a table, headed ["NAME"]', OBJECT.fits)
 
 
@@ -140,10 +159,31 @@ def _tables(where: Path | str, text: str) -> dict[str, _Table]:
 def _settings(name: str, table: _Table) -> _Table:
     with within(f'["{name}"]'):
         check_fields(table, _SETTINGS)
-        if (address := table.get("base_url")) and not address.startswith(_SCHEMES):
-            # Without what stands there: it may carry a password.
+        lists: _Table = {n: tuple(table[n]) for n in _LISTS if type(table.get(n)) is list}
+        # Without what stands there: it may carry a password.
+        if odd := [name for name, value in lists.items() if not all(map(TEXT.fits, value))]:
+            raise FieldError(f"'{odd[0]}' must be a text or a list of texts")
+        if not all(one.startswith(_SCHEMES) for one in _listed(table.get("base_url", ""))):
             raise FieldError("'base_url' must be an address that begins with http:// or https://")
-        return table | {"price": _price(table["price"])} if "price" in table else table
+        price = {"price": _price(table["price"])} if "price" in table else {}
+        return table | lists | price
+
+
+def _check_keys(preset: Preset) -> Preset:
+    """Refuse keys of which nobody could say where each belongs."""
+    keys, addresses = preset.key_env, _listed(preset.base_url)
+    if isinstance(keys, tuple) and len(keys) != len(addresses):
+        with within(f'["{preset.name}"]'):
+            raise FieldError(
+                f"'key_env' lists {len(keys)}, and 'base_url' {len(addresses)}; name one variable "
+                "for all addresses, or one for each"
+            )
+    return preset
+
+
+def _listed(value: str | Sequence[str]) -> tuple[str, ...]:
+    """Take a text for a list of one, and an empty one for an empty list."""
+    return (*((value,) if value else ()),) if isinstance(value, str) else tuple(value)
 
 
 def _price(table: _Table) -> Price:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeAlias
 
+from cfr.engine.address import without_secrets
+from cfr.engine.balanced import Balanced
 from cfr.engine.catalogue import DEFAULT_MODEL, catalogue, find_model
 from cfr.engine.engine import Decoding
 from cfr.engine.error import EngineError, Unauthorized
@@ -18,6 +22,7 @@ from cfr.file.path import expand_user
 
 __all__ = [
     "ModelRef",
+    "Resolved",
     "known_context",
     "require_known",
     "resolve",
@@ -27,20 +32,31 @@ __all__ = [
 ]
 
 
+Resolved: TypeAlias = OpenAI | Balanced | Local
+"""An engine that was chosen: for an endpoint, for several, or for a model on this machine."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelRef:
     """A model as somebody names it: what it is called, and where it is served."""
 
     model: str | None = None
     """A preset, a name in the catalogue, a GGUF file, or a name that the endpoint knows."""
-    base_url: str | None = None
-    """An endpoint's address; OPENAI_BASE_URL stands in for it, else the model's preset."""
+    base_url: str | Sequence[str] | None = None
+    """An endpoint's address, or those of several that all serve the model; OPENAI_BASE_URL stands
+    in for it, else the model's preset."""
     key_name: str | None = None
     """The environment variable that holds the endpoint's key: OPENAI_API_KEY, or the preset's."""
     context: int | None = None
     """Tokens of context to serve a local model with, or to assume of an endpoint."""
     key: str = field(default="", repr=False)
     """The endpoint's key itself, where it comes from elsewhere than the environment."""
+
+    def __post_init__(self) -> None:
+        """Keep several addresses in a form that nobody changes, each once."""
+        if self.base_url is not None and not isinstance(self.base_url, str):
+            once = tuple(dict.fromkeys(self.base_url))
+            object.__setattr__(self, "base_url", once if len(once) > 1 else "".join(once) or None)
 
     def beside(self, name: str) -> ModelRef:
         """Name another model that is asked beside this one.
@@ -60,13 +76,16 @@ def resolve(
     bounds: Bounds | None = None,
     concurrency: int | None = None,
     progress: Progress = NO_PROGRESS,
-) -> OpenAI | Local:
+) -> Resolved:
     """Choose the engine; a model of the catalogue is fetched first if it is not here yet."""
     slots, context = concurrency or 1, wanted.context
     if path := _gguf(wanted):
         return Local(path, decoding, context=context, slots=slots, bounds=bounds)
-    if endpoint := _endpoint(wanted):
-        return OpenAI(endpoint, decoding, bounds=bounds, connections=concurrency or 256)
+    if endpoints := _endpoints(wanted):
+        connections = concurrency or 256
+        if len(endpoints) > 1:
+            return Balanced(endpoints, decoding, bounds=bounds, connections=connections)
+        return OpenAI(endpoints[0], decoding, bounds=bounds, connections=connections)
     require_known(wanted)
     name = wanted.model or DEFAULT_MODEL
     model = find_model(name)
@@ -125,7 +144,7 @@ def stands_alone(name: str) -> bool:
 
 def runs_here(wanted: ModelRef) -> bool:
     """Say whether a model would run on this machine."""
-    return _gguf(wanted) is not None or _endpoint(wanted) is None
+    return _gguf(wanted) is not None or not _endpoints(wanted)
 
 
 def _gguf(wanted: ModelRef) -> Path | None:
@@ -134,25 +153,28 @@ def _gguf(wanted: ModelRef) -> Path | None:
     return None
 
 
-def _endpoint(wanted: ModelRef) -> Endpoint | None:
-    """Name the endpoint to ask; None for a model that runs here."""
+def _endpoints(wanted: ModelRef) -> list[Endpoint]:
+    """Name the endpoints to ask; none for a model that runs here."""
     if base_url := wanted.base_url or _base_url_from_environment(wanted):
         # An address that somebody gives gets the key that goes with it, never that of a preset.
         key, key_name = _key(wanted, "OPENAI_API_KEY")
-        return Endpoint(base_url, wanted.model or "", key, key_name, wanted.context)
+        addresses = (base_url,) if isinstance(base_url, str) else base_url
+        model = wanted.model or ""
+        return [Endpoint(one, model, key, key_name, wanted.context) for one in addresses]
     preset = find_preset(wanted.model)
-    return _preset_endpoint(preset, wanted) if preset and preset.base_url else None
+    found = preset.endpoints if preset else []
+    return [_preset_endpoint(preset, wanted, *one) for one in dict.fromkeys(found) if preset]
 
 
-def _preset_endpoint(preset: Preset, wanted: ModelRef) -> Endpoint:
-    key, key_name = _key(wanted, preset.key_env)
+def _preset_endpoint(preset: Preset, wanted: ModelRef, base_url: str, key_env: str) -> Endpoint:
+    key, key_name = _key(wanted, key_env)
     if key_name and not key:
         raise Unauthorized(
-            f"model {preset.name!r}: {preset.shown} takes a key, and {key_name} is not set; "
-            f"export {key_name}=…, or name another variable with --key-env"
+            f"model {preset.name!r}: {without_secrets(base_url)} takes a key, and {key_name} is "
+            f"not set; export {key_name}=…, or name another variable with --key-env"
         )
     context = wanted.context or preset.context
-    return Endpoint(preset.base_url, preset.served_as, key, key_name, context)
+    return Endpoint(base_url, preset.served_as, key, key_name, context)
 
 
 def _key(wanted: ModelRef, usual: str) -> tuple[str, str]:

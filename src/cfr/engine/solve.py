@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,14 +15,12 @@ from cfr.engine.automatic import AUTO, choose_for
 from cfr.engine.dispatch import accompanied, opened_all, serve
 from cfr.engine.drive import drive
 from cfr.engine.engine import SILENT, Decoding, Engine, Watcher
-from cfr.engine.local import Local
-from cfr.engine.openai import OpenAI
 from cfr.engine.presets import price_list
 from cfr.engine.price import Cost
 from cfr.engine.progress import ProgressWatcher, TellProgress
 from cfr.engine.prompt_file import check_system, read_wording, with_wording
 from cfr.engine.pull import NO_PROGRESS
-from cfr.engine.resolve import ModelRef, resolve
+from cfr.engine.resolve import ModelRef, Resolved, resolve
 from cfr.engine.transport import Bounds
 from cfr.error import InputError
 from cfr.method import Method, make
@@ -128,7 +126,7 @@ async def asolve(
     *,
     engine: Engine | None = None,
     model: ModelRef | str | None = None,
-    base_url: str | None = None,
+    base_url: str | Sequence[str] | None = None,
     key: str | None = None,
     context: int | None = None,
     decoding: Decoding | None = None,
@@ -164,7 +162,7 @@ async def asolve(
     ref = replace(model if isinstance(model, ModelRef) else ModelRef(model), **settings)
     fetching = told.fetching if isinstance(told, ProgressWatcher) else NO_PROGRESS
 
-    def find(one: ModelRef) -> OpenAI | Local:
+    def find(one: ModelRef) -> Resolved:
         return resolve(one, decoding, bounds=bounds, progress=fetching)
 
     async with opened_all(serve(ref, _others(named), find)) as served:
@@ -220,7 +218,7 @@ def solve(
     *,
     engine: Engine | None = None,
     model: ModelRef | str | None = None,
-    base_url: str | None = None,
+    base_url: str | Sequence[str] | None = None,
     key: str | None = None,
     context: int | None = None,
     decoding: Decoding | None = None,

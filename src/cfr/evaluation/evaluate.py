@@ -65,6 +65,9 @@ class EvaluationWatcher:
         """Surround the run; the tallies of ``jobs`` go on while it lasts."""
         return nullcontext()
 
+    def opened(self, models: Sequence[Served]) -> None:
+        """Hear which models are open; one may be ``Balanced`` over several endpoints."""
+
     def chose(self, model: str, choice: AutoChoice) -> None:
         """Hear what the method ``auto`` stands for with a model."""
 
@@ -195,6 +198,7 @@ class _Evaluation:
                     models = await pool.open(self._experiment, self._ref)
                 else:
                     models = await pool.open_given(self._experiment, engine)
+                self._watcher.opened([model.served for model in models])
                 if AUTO in self._experiment.methods:
                     for name in dict.fromkeys(model.served.model for model in models):
                         self._watcher.chose(name, choose_method(name))

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import replace
 from typing import Final
 
+from cfr.engine.balanced import Balanced
 from cfr.engine.dispatch import Dispatch, accompanied, opened_all, refs_beside
 from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
@@ -75,7 +76,7 @@ class ModelPool:
         return [replace(main, others=others)]
 
     def _given(self, served: Served, name: str) -> ServedModel:
-        limiter = self._limiter(_MOST_CONCURRENCY, _FIRST_CONCURRENCY)
+        limiter = self._limit(served, _MOST_CONCURRENCY, _FIRST_CONCURRENCY)
         return ServedModel(served, limiter, self._price(name))
 
     async def _open(self, ref: ModelRef) -> ServedModel:
@@ -90,7 +91,15 @@ class ModelPool:
         served = await self._stack.enter_async_context(opening)
         if not name:  # the endpoint has said meanwhile what it serves
             price = self._price(served.model)
-        return ServedModel(served, self._limiter(most, None if here else _FIRST_CONCURRENCY), price)
+        limiter = self._limit(served, most, None if here else _FIRST_CONCURRENCY)
+        return ServedModel(served, limiter, price)
+
+    def _limit(self, served: Served, most: int, start: int | None) -> Limiter | None:
+        """Make the limiter of a model; None for one whose endpoints have one each."""
+        if not isinstance(served, Balanced):
+            return self._limiter(most, start)
+        served.balancer.limit(lambda: self._limiter(most, start))
+        return None
 
     def _limiter(self, most: int, start: int | None) -> Limiter:
         # A number that somebody gave is taken at its word; otherwise the limiter starts low and

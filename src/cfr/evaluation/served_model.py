@@ -27,7 +27,8 @@ class ServedModel:
     """
 
     served: Served
-    limiter: Limiter
+    limiter: Limiter | None
+    """None where it keeps to limits by itself, as several endpoints do."""
     price: Price | None
     refused: dict[Setting, DecodingRefused] = field(
         default_factory=dict["Setting", DecodingRefused]
@@ -80,9 +81,12 @@ class ServedModel:
     def _limited(self, decoding: Decoding) -> Engine:
         """Keep to the limits; a call that pauses before it is asked again lets others go first."""
         if not isinstance(self.served, Retried):
-            return Limited(Decoded(self.served, decoding), self.limiter)
-        once = Limited(Decoded(Once(self.served), decoding), self.limiter)
+            return self._in_turn(Decoded(self.served, decoding))
+        once = self._in_turn(Decoded(Once(self.served), decoding))
         return Retrying(once, self.served.retry)
+
+    def _in_turn(self, engine: Engine) -> Engine:
+        return Limited(engine, self.limiter) if self.limiter else engine
 
     def _adapted(self, decoding: Decoding) -> Decoding:
         for refused in self.refused.values():

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 import aiohttp
 from aiohttp import web
 
-from cfr.engine.error import BadReply
+from cfr.engine.balancer import Balancer
+from cfr.engine.error import BadReply, Transient
+from cfr.engine.refusal import refusal
+from cfr.engine.replica import Replica
 from cfr.engine.transport import Transport, read_beginning
 from cfr.serve.error_reply import ErrorReply
 from cfr.serve.service import Served, Services
+from cfr.serve.upstream import Upstream
 
 __all__ = ["pass_through"]
 
@@ -21,6 +27,7 @@ _KEPT: Final = frozenset(
     "openai-version".split()
 )
 _KEPT_FAMILY: Final = "x-ratelimit-"
+_PATH: Final = "chat/completions"
 _SMALL: Final = 2**16
 
 
@@ -31,13 +38,11 @@ async def pass_through(
 
     The client's own headers stay here, its token among them; the endpoint gets its key from us.
     """
-    upstream = services.upstream
-    await upstream.limiter.requests.wait()
-    async with upstream.transport.exchange("POST", "chat/completions", body, _HEADERS) as reply:
+    async with _exchange(services.upstream, body) as (transport, reply):
         headers = {n: v for n, v in reply.headers.items() if _is_kept(n.lower())}
         if not 200 <= reply.status < 300:
-            return await _refusal(upstream.transport, reply, headers)
-        most = upstream.transport.bounds.reply_bytes
+            return await _refusal(transport, reply, headers)
+        most = transport.bounds.reply_bytes
         # Of a reply that is compressed nobody knows the length.
         length = None if "Content-Encoding" in reply.headers else reply.content_length
         if length is not None and length > most:
@@ -49,6 +54,54 @@ async def pass_through(
         served.stream = True
         await _copy(request, reply, response, most, served)
         return response
+
+
+@asynccontextmanager
+async def _exchange(
+    upstream: Upstream, body: bytes
+) -> AsyncGenerator[tuple[Transport, aiohttp.ClientResponse]]:
+    """Send a request to the endpoint, or to the least busy of several that answers."""
+    async with AsyncExitStack() as stack:
+        if upstream.balancer:
+            yield await _ask_one_of(upstream.balancer, stack, body)
+        else:
+            await upstream.limiter.requests.wait()
+            yield (
+                upstream.transport,
+                await stack.enter_async_context(
+                    upstream.transport.exchange("POST", _PATH, body, _HEADERS)
+                ),
+            )
+
+
+async def _ask_one_of(
+    balancer: Balancer, stack: AsyncExitStack, body: bytes
+) -> tuple[Transport, aiohttp.ClientResponse]:
+    """Ask endpoints until one answers; of the last whatever it says is sent on."""
+    tried, faults = frozenset[Replica](), list[Transient]()
+    while visit := await balancer.turn(1, tried):
+        one, tried = visit.replica, tried | {visit.replica}
+        async with AsyncExitStack() as asking:
+            asking.callback(balancer.leave, visit)
+            try:
+                await one.limiter.requests.wait()
+                sent = one.transport.exchange("POST", _PATH, body, _HEADERS)
+                reply = await asking.enter_async_context(sent)
+            except Transient as fault:
+                balancer.failed(visit, fault)
+                faults.append(fault)
+                continue
+            said = refusal(one.endpoint, reply.status, reply.headers, b"")
+            if reply.ok or not isinstance(said, Transient):
+                balancer.answered(visit)
+            else:
+                balancer.failed(visit, said)
+                faults.append(said)
+                if balancer.has_other(tried):
+                    continue
+            await stack.enter_async_context(asking.pop_all())
+            return one.transport, reply
+    raise faults[-1]
 
 
 async def _copy(

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 import orjson
 
+from cfr.engine.balanced import Balanced
 from cfr.engine.engine import SILENT, Decoding, SampledCall, Watcher
 from cfr.engine.openai import OpenAI
 from cfr.engine.refusal import DecodingRefused
@@ -64,7 +65,7 @@ class RequestEngine:
     only the server's own is left out from then on, for everybody.
     """
 
-    served: OpenAI
+    served: OpenAI | Balanced
     decoding: RequestDecoding
     done: CallDone
 

@@ -183,7 +183,7 @@ async def _introduce(serving: Serving, upstream: Upstream, listening: socket.soc
         serving.note(f"every answer is kept in {without_password(serving.store)}")
     try:
         async with asyncio.timeout(_LISTING):
-            await upstream.engine(name).models()
+            await upstream.survey(serving.note)
     except TimeoutError:
         serving.note(f"{upstream.endpoint.shown}: silent so far; requests are tried all the same")
     except EngineError as error:

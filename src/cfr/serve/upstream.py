@@ -15,6 +15,8 @@ from contextlib import (
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
+from cfr.engine.balanced import Balanced
+from cfr.engine.balancer import Balancer, Tell
 from cfr.engine.dispatch import Dispatch, refs_beside
 from cfr.engine.endpoint import Endpoint
 from cfr.engine.engine import Decoding, Engine
@@ -25,7 +27,7 @@ from cfr.engine.openai import OpenAI
 from cfr.engine.presets import price_list
 from cfr.engine.price import PriceList
 from cfr.engine.pull import NO_PROGRESS, Progress
-from cfr.engine.resolve import ModelRef, resolve, runs_here
+from cfr.engine.resolve import ModelRef, Resolved, resolve, runs_here
 from cfr.engine.retry import Retry
 from cfr.engine.transport import Bounds, Transport
 from cfr.problem import Json
@@ -65,6 +67,14 @@ class UpstreamOptions:
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
 
+    def limiter(self) -> Limiter:
+        """Make the limits of one endpoint."""
+        return Limiter(
+            self.connections,
+            requests_per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+        )
+
 
 class Upstream:
     """An endpoint while it is being served from; its models go by the names that it has for them.
@@ -74,26 +84,24 @@ class Upstream:
 
     def __init__(
         self,
-        transport: Transport,
+        way: Transport | Balancer,
         options: UpstreamOptions,
         *,
         is_local: bool = False,
-        others: Mapping[str, OpenAI] | None = None,
+        others: Mapping[str, OpenAI | Balanced] | None = None,
     ) -> None:
-        self.transport = transport
+        self.balancer = way if isinstance(way, Balancer) else None
+        """Shares requests out, where several endpoints serve the same."""
+        self.transport = way.replicas[0].transport if isinstance(way, Balancer) else way
         self.is_local = is_local
         self._options = options
         self._others = others or {}
-        self._named = transport.endpoint.model
-        self._engines: OrderedDict[str, OpenAI] = OrderedDict()
+        self._named = self.endpoint.model
+        self._engines: OrderedDict[str, OpenAI | Balanced] = OrderedDict()
         self._prices: OrderedDict[tuple[str, ...], PriceList] = OrderedDict()
         self._listed: tuple[float, list[dict[str, Json]]] = (-_FRESH, [])
         self._turn = asyncio.Lock()
-        self.limiter = Limiter(
-            options.connections,
-            requests_per_minute=options.requests_per_minute,
-            tokens_per_minute=options.tokens_per_minute,
-        )
+        self.limiter = options.limiter()
 
     @property
     def endpoint(self) -> Endpoint:
@@ -108,8 +116,24 @@ class Upstream:
     @property
     def shown(self) -> str:
         """What it is, for a person."""
-        where = "on this machine" if self.is_local else f"at {self.endpoint.shown}"
+        places = [one.shown for one in self._endpoints]
+        where = "on this machine" if self.is_local else f"at {', '.join(places)}"
         return f"{self._named or 'its models'} {where}"
+
+    @property
+    def _endpoints(self) -> list[Endpoint]:
+        known = self.balancer.replicas if self.balancer else ()
+        return [one.endpoint for one in known] or [self.endpoint]
+
+    async def survey(self, tell: Tell) -> None:
+        """See whether it can be asked now, and tell what is odd, now and from now on."""
+        engine = self.engine(self._named)
+        if self.balancer and isinstance(engine, Balanced):
+            self.balancer.tell = tell
+            for line in await engine.survey():
+                tell(line)
+        else:
+            await engine.models()
 
     async def models(self) -> list[dict[str, Json]]:
         """List its models: the one that was chosen, else all that the endpoint lists.
@@ -144,12 +168,12 @@ class Upstream:
             return names[0]
         raise ModelNotFound("model: name one, as METHOD@MODEL; GET /v1/models lists what there is")
 
-    def engine(self, name: str) -> OpenAI:
+    def engine(self, name: str) -> OpenAI | Balanced:
         """Make the engine of a model, or find it."""
         if name not in self._engines:
             context = self.endpoint.context if name == self._named else None
-            endpoint = replace(self.endpoint, model=name, context=context)
-            self._engines[name] = _lent(endpoint, self._options, self.transport)
+            endpoints = [replace(one, model=name, context=context) for one in self._endpoints]
+            self._engines[name] = _lent(endpoints, self._options, self.balancer or self.transport)
         self._engines.move_to_end(name)
         while len(self._engines) > _KEPT:
             self._engines.popitem(last=False)
@@ -159,7 +183,9 @@ class Upstream:
         self, name: str, others: Sequence[str], decoding: RequestDecoding, done: CallDone
     ) -> Engine:
         """Make the engine of one request: the model's, with others beside it that it may ask."""
-        main: Engine = Limited(RequestEngine(self.engine(name), decoding, done), self.limiter)
+        main: Engine = RequestEngine(self.engine(name), decoding, done)
+        if not self.balancer:  # which keeps to the limits of each endpoint
+            main = Limited(main, self.limiter)
         if not others:
             return main
         beside: dict[str, Engine] = {
@@ -178,10 +204,14 @@ class Upstream:
         return self._prices[key]
 
 
-def _lent(endpoint: Endpoint, options: UpstreamOptions, transport: Transport) -> OpenAI:
-    bounds = options.bounds
+def _lent(
+    endpoints: Sequence[Endpoint], options: UpstreamOptions, way: Transport | Balancer
+) -> OpenAI | Balanced:
+    decoding, bounds = options.decoding, options.bounds
     retry = Retry(attempts=_ATTEMPTS, patience=_PATIENCE, seconds=bounds.seconds)
-    return OpenAI(endpoint, options.decoding, retry, bounds=bounds, transport=transport)
+    if isinstance(way, Balancer):
+        return Balanced(endpoints, decoding, retry, bounds=bounds, balancer=way)
+    return OpenAI(endpoints[0], decoding, retry, bounds=bounds, transport=way)
 
 
 def _unlisted(endpoint: Endpoint, error: Exception) -> EngineError:
@@ -208,20 +238,31 @@ async def opened_upstream(
             found = {one: _resolve(one, options, progress) for one in wanted}
         opened = {one: await _open(stack, engine, options) for one, engine in found.items()}
         engines = {
-            name: _lent(opened[one].endpoint, options, opened[one]) for name, one in beside.items()
+            name: _lent(_endpoints(found[one]), options, opened[one])
+            for name, one in beside.items()
         }
         yield Upstream(opened[ref], options, is_local=runs_here(ref), others=engines)
 
 
-def _resolve(ref: ModelRef, options: UpstreamOptions, progress: Progress) -> OpenAI | Local:
+def _resolve(ref: ModelRef, options: UpstreamOptions, progress: Progress) -> Resolved:
     bounds, slots = options.bounds, options.slots
     return resolve(ref, options.decoding, bounds=bounds, concurrency=slots, progress=progress)
 
 
+def _endpoints(found: Resolved) -> Sequence[Endpoint]:
+    return found.endpoints if isinstance(found, Balanced) else [found.endpoint]
+
+
 async def _open(
-    stack: AsyncExitStack, found: OpenAI | Local, options: UpstreamOptions
-) -> Transport:
+    stack: AsyncExitStack, found: Resolved, options: UpstreamOptions
+) -> Transport | Balancer:
     """Open the connections to a model, and the model itself where it runs here."""
+    if isinstance(found, Balanced):
+        balancer = Balancer.over(found.endpoints, options.bounds, options.connections)
+        balancer.limit(options.limiter)
+        await balancer.open()
+        stack.push_async_callback(balancer.close)
+        return balancer
     if isinstance(found, Local):
         await stack.enter_async_context(found)
     transport = Transport(found.endpoint, options.bounds, options.connections)
