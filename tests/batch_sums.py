@@ -15,7 +15,18 @@ from sums import number_in, reply_right
 from cfr.evaluation.record import outcome_rows
 from cfr.evaluation.store import Store
 
-__all__ = ["METHODS", "SEED", "Outcome", "finds_sums", "outcomes", "play_model", "start", "sums_at"]
+__all__ = [
+    "METHODS",
+    "SEED",
+    "Launcher",
+    "Outcome",
+    "finds_sums",
+    "outcomes",
+    "play_model",
+    "respond",
+    "start",
+    "sums_at",
+]
 
 SEED = 5
 METHODS = ("direct", "cfr", "self-consistency(samples=3)")
@@ -25,6 +36,23 @@ LAUNCH = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     "from cfr.cli import main; main()"
 )
+# Everything is imported once; each run is a process of its own that was forked from there.
+_FORKS = """
+import json, os, sys
+import cfr.cli.eval, cfr.cli.live, cfr.evaluation.evaluate, cfr.answer, cfr.benchmark
+from cfr.cli import main
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        sys.argv = ["cfr", *json.loads(line)]
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        try:
+            main()
+        except SystemExit as end:
+            os._exit(end.code or 0)
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
 Outcome = tuple[Any, ...]
 
 
@@ -46,12 +74,47 @@ def finds_sums(fate: Fate | None = None) -> Provider:
     return Provider(respond, fate) if fate else Provider(respond)
 
 
-def start(url: str, folder: Path, *more: str, listened: bool = False) -> subprocess.Popen[bytes]:
-    """Start an evaluation of ``sums.jsonl`` in a folder, in a process of its own."""
+class Launcher:
+    """Starts the command again and again, each time as a process that can be killed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._parent = subprocess.Popen(
+            [sys.executable, "-c", _FORKS],
+            cwd=folder,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self.pid = 0
+        """That of the process that runs."""
+
+    def __enter__(self) -> Launcher:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._parent.communicate(timeout=10)
+
+    def run(self, url: str, *more: str) -> int:
+        """Run the command and return how it ended."""
+        assert self._parent.stdin
+        assert self._parent.stdout
+        self._parent.stdin.write(json.dumps([*_arguments(url), *more]) + "\n")
+        self._parent.stdin.flush()
+        self.pid = int(self._parent.stdout.readline())
+        return int(self._parent.stdout.readline())
+
+
+def _arguments(url: str) -> list[str]:
     methods = [part for method in METHODS for part in ("--method", method)]
     options = f"--runs 2 --seed {SEED} --model m --base-url {url}".split()
+    return ["eval", "sums.jsonl", *methods, *options]
+
+
+def start(url: str, folder: Path, *more: str, listened: bool = False) -> subprocess.Popen[bytes]:
+    """Start an evaluation of ``sums.jsonl`` in a folder, in a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-c", LAUNCH, "eval", "sums.jsonl", *methods, *options, *more],
+        [sys.executable, "-c", LAUNCH, *_arguments(url), *more],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE if listened else subprocess.DEVNULL,

@@ -4,13 +4,12 @@ import os
 import re
 import shlex
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from batch_server import STATES, BatchServer, Provider
-from batch_sums import finds_sums, outcomes, start, sums_at
+from batch_sums import Launcher, finds_sums, outcomes, start, sums_at
 from loopback import Endpoint
 from sums import write_sums
 
@@ -36,17 +35,18 @@ class Killer:
 
     def __init__(self, provider: Provider, steps: set[tuple[str, str]]) -> None:
         self.killed: list[str] = []
-        self.process: subprocess.Popen[bytes] | None = None
+        self.launcher: Launcher | None = None
         self._provider = provider
         self._steps = steps
 
     def __call__(self, route: str, moment: str) -> str | None:
         batches = list(self._provider.batches.values())
-        step = f"{moment} {route} {batches[-1]['status'] if batches else 'nothing'}"
-        if step in self.killed or self.process is None or (moment, route) not in self._steps:
+        status = batches[-1]["status"] if batches else "nothing"
+        step = f"{moment} {route} {status} {min(len(batches), 3)}"
+        if step in self.killed or self.launcher is None or (moment, route) not in self._steps:
             return None
         self.killed.append(step)
-        os.kill(self.process.pid, signal.SIGKILL)
+        os.kill(self.launcher.pid, signal.SIGKILL)
         return "cut"
 
 
@@ -54,14 +54,14 @@ class Killer:
 def steps_and_store(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> Iterator[tuple[set[tuple[str, str]], str]]:
-    """Every step on SQLite; on PostgreSQL those whose replies are dear to lose."""
+    """Every step on SQLite; on PostgreSQL those whose replies are lost."""
+    routes = ("upload", "create", "list", "look", "download")
+    lost = {("after", route) for route in routes}
     if request.param == "sqlite":
-        routes = ("upload", "create", "list", "look", "download")
-        every = {(moment, route) for route in routes for moment in ("before", "after")}
-        yield every, str(tmp_path / "runs.db")
+        yield lost | {("before", route) for route in routes}, str(tmp_path / "runs.db")
         return
     address: str = request.getfixturevalue("postgres")
-    yield {("after", route) for route in ("upload", "create", "download")}, address
+    yield lost, address
     empty(address)
 
 
@@ -74,16 +74,15 @@ def test_killed_at_every_step_nothing_is_paid_for_twice_and_nothing_is_lost(
     provider = finds_sums(fate)
     killer = Killer(provider, steps)
     port, ended = 0, -signal.SIGKILL
-    while ended == -signal.SIGKILL:
-        # Another server each time: the provider is all that lasts.
-        with BatchServer(provider, port) as server:
-            server.interrupt, port = killer, server.port
-            killer.process = start(server.url, tmp_path, "--store", store, *BATCH)
-            ended = killer.process.wait(60)
+    with Launcher(tmp_path) as killer.launcher:
+        while ended == -signal.SIGKILL:
+            # Another server each time: the provider is all that lasts.
+            with BatchServer(provider, port) as server:
+                server.interrupt, port = killer, server.port
+                ended = killer.launcher.run(server.url, "--store", store, *BATCH)
     assert ended == 0
     assert {tuple(step.split()[:2]) for step in killer.killed} == steps
-    if ("after", "look") in steps:
-        assert {f"after look {state}" for state in STATES[1:]} <= set(killer.killed)
+    assert {f"after look {state} 1" for state in STATES[1:]} <= set(killer.killed)
     assert all(count == 1 for count in provider.performed.values())
     assert len(provider.performed) == CALLS
     assert sum(provider.lost.values()) >= 6
