@@ -151,7 +151,7 @@ async def test_results_that_are_odd_are_told_and_their_requests_made_again(
     assert set(provider.performed.values()) == {1}
     assert told.notes == [
         "batch_1 completed: 1 × a line that is no result (not JSON); "
-        "1 × a second line for one request; 2 requests have no result and are made again"
+        "1 × a second line for one request; requests without a result, to be made again: 2"
     ]
     assert len(provider.requests("batch_2")) == 3
 

@@ -119,8 +119,8 @@ class TerminalWatcher(EvaluationWatcher):
             self._console.print(Text(one_line(str(progress))))
 
     def noted(self, line: str) -> None:
-        """Write a line about something that a person should know."""
-        self._console.print(Text(one_line(line)))
+        """Write a line about something that a person should know, or copy."""
+        self._console.print(Text(one_line(line)), soft_wrap=True)
 
     def chose(self, model: str, choice: AutoChoice) -> None:
         """Say what ``auto`` stands for."""

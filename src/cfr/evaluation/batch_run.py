@@ -196,10 +196,11 @@ class _Waves:
         for command in commands:
             self._batches.watcher.noted(command)
         count = sum(batch.requests for batch in waiting)
+        requests = "1 request" if count == 1 else f"{count:,} requests"
         files = "1 file" if len(commands) == 1 else f"{len(commands)} files"
         raise ResultsAwaited(
-            f"wave {waiting[0].wave}: {count:,} requests in {files} wait for their results; make "
-            f"them ({commands[0]}), then run the same command again"
+            f"wave {waiting[0].wave}: {requests} in {files} without results; make them "
+            f"({commands[0]}), then run the same command again"
         )
 
     async def _read(self, sent: Sequence[StoredBatch]) -> OpenWave:
@@ -225,9 +226,9 @@ class _Waves:
         said = [f"{batch.reason}"] if batch.reason else []
         said += [str(read)] if read.odd else []
         if read.missing and batch.status == "completed":
-            said.append(f"{len(read.missing):,} requests have no result and are made again")
+            said.append(f"requests without a result, to be made again: {len(read.missing):,}")
         elif batch.status not in ("completed", "taken away"):
-            said.append(f"{len(read.missing) + len(read.failed):,} requests got no reply")
+            said.append(f"requests without a reply: {len(read.missing) + len(read.failed):,}")
         if said:
             self._batches.watcher.noted(f"{batch.shown} {batch.status}: {'; '.join(said)}")
 
