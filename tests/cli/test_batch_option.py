@@ -1,8 +1,10 @@
 """Batches as a person meets them on the command line."""
 
+import json
 import shlex
 from pathlib import Path
 
+import pytest
 from batch_files import run_batch
 from batch_server import BatchServer
 from batch_sums import finds_sums
@@ -64,3 +66,19 @@ def test_the_help_has_an_example(cfr: Run) -> None:
     assert "--base-url https://api.openai.com/v1 --batch" in shown
     assert "--batch-dir waves" in shown
     assert "--forget-batches" in shown
+
+
+def test_a_forecast_is_at_the_price_of_a_batch_and_needs_no_endpoint(
+    cfr: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_sums(tmp_path / "sums.jsonl", 3)
+    (tmp_path / "models.toml").write_text("[m]\nprice = { input = 0, output = 1000 }\n")
+    monkeypatch.setenv("CFR_MODELS", str(tmp_path / "models.toml"))
+    given = (*ASKED, "--base-url", "http://127.0.0.1:9/v1", "--dry-run", "--json")
+
+    def dollars(*more: str) -> float:
+        return json.loads(cfr(*given, *more).out)["total"]["dollars"]["most"]
+
+    assert dollars("--batch") == pytest.approx(dollars() / 2)  # pyright: ignore
+    assert dollars("--batch-dir", "waves") == dollars()
+    assert not (tmp_path / "waves").exists()

@@ -19,3 +19,9 @@ def test_a_folder_is_named_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert options.wanted
     assert options.folder == tmp_path / "waves"
     assert options.limits == FileLimits(3, 9)
+
+
+def test_a_provider_takes_half_of_the_price_unless_told_otherwise() -> None:
+    assert BatchOptions(batch=True).price_factor == 0.5
+    assert BatchOptions(batch_dir="waves").price_factor == 1.0
+    assert BatchOptions(batch=True, batch_price_factor=0.25).price_factor == 0.25

@@ -52,9 +52,7 @@ batch_options: Final = grouped(
     click.option(
         "--batch-price-factor",
         type=click.FloatRange(min=0),
-        default=0.5,
-        show_default=True,
-        help="What a call in a batch costs, as a part of the model's price.",
+        help="What a call costs, as a part of the model's price.  [0.5 with --batch]",
     ),
     click.option(
         "--forget-batches",

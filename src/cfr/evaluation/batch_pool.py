@@ -26,7 +26,7 @@ from cfr.evaluation.model_pool import ModelPool
 from cfr.evaluation.run_options import RunOptions
 from cfr.evaluation.served_model import ServedModel
 
-__all__ = ["BatchPool", "check_options", "open_models", "refuse_local"]
+__all__ = ["BatchPool", "check_options", "name_in_folder", "open_models", "refuse_local"]
 
 _NO_LIMIT: Final = 2**31
 _LINE_ROOM: Final = 2**20
@@ -83,7 +83,7 @@ class BatchPool:
 
     def _model(self, endpoint: Endpoint, where: str, model: ServedModel | None) -> BatchModel:
         price = model.price if model else find_price(endpoint.model)
-        factor = self.options.batch.batch_price_factor
+        factor = self.options.batch.price_factor
         made = BatchModel(endpoint, where, self.options.bounds, price and price.scaled(factor))
         self.models.append(made)
         return made
@@ -93,10 +93,6 @@ class BatchPool:
     ) -> list[ServedModel]:
         """Make models that nobody serves yet: their requests are files in a folder."""
         names = [name or ref.model or "" for name in experiment.models]
-        if "" in names:
-            raise InputError(
-                "--batch-dir: name the model that the files are for with --model, as vLLM knows it"
-            )
         served = {
             name: self._of_folder(name, ref, folder)
             for name in dict.fromkeys((*names, *experiment.other_models()))
@@ -105,15 +101,15 @@ class BatchPool:
         return [replace(served[name], others=others) for name in names]
 
     def _of_folder(self, name: str, ref: ModelRef, folder: Path) -> ServedModel:
-        preset = find_preset(name)
-        model, context = (preset.served_as, preset.context) if preset else (name, None)
+        preset, model = find_preset(name), name_in_folder(name)
+        context = ref.context or (preset.context if preset else None)
         price = find_price(name)
         if price is None and self.options.max_cost is not None:
             raise InputError(
                 f"model {name}: --max-cost needs its price; write it into a models.toml of your "
                 "own and name that in CFR_MODELS"
             )
-        endpoint = Endpoint(str(folder), model, context=ref.context or context)
+        endpoint = Endpoint(str(folder), model, context=context)
         made = self._model(endpoint, str(folder), None)
         return ServedModel(made, Limiter(_NO_LIMIT), price)
 
@@ -141,6 +137,16 @@ async def open_models(
     else:
         models = await pool.open_given(experiment, engine)
     return await batches.take(models) if batches else models
+
+
+def name_in_folder(name: str | None) -> str:
+    """Say what the model of files in a folder is called: as its preset says, or as it is named."""
+    if not name:
+        raise InputError(
+            "--batch-dir: name the model that the files are for with --model, as vLLM knows it"
+        )
+    preset = find_preset(name)
+    return preset.served_as if preset else name
 
 
 def check_options(options: RunOptions) -> None:

@@ -22,6 +22,7 @@ from cfr.engine.batch.place import Place, RequestId, parse_request_id
 from cfr.engine.batch.result_file import FoundResult, ReadBatch, ResultIndex
 from cfr.engine.collector import collecting_rarely
 from cfr.engine.error import Transient
+from cfr.engine.refusal import DecodingRefused
 from cfr.error import CfrError
 from cfr.evaluation.batch_log import BatchLog, StoredBatch, new_batch
 from cfr.evaluation.batch_option import BatchOptions
@@ -104,7 +105,7 @@ class _Waves:
         folder: Path,
         counted: Callable[[], object],
     ) -> None:
-        factor = batches.options.batch_price_factor
+        factor = batches.options.price_factor
         self._store = store
         self._jobs = [replace(job, prices=job.prices.scaled(factor)) for job in jobs]
         self._batches = batches
@@ -122,9 +123,11 @@ class _Waves:
         while True:
             sent = await self._wait(sent)
             wave = await self._read(sent)
-            await self._replay(wave)
+            refused = await self._replay(wave)
             for batch in sent:
                 self._log.close(batch.tag)
+            if refused:
+                raise refused
             if not wave.requests and await self._is_over(wave):
                 return
             sent = [await self._submit(batch) for batch in self._collected]
@@ -232,22 +235,31 @@ class _Waves:
         if said:
             self._batches.watcher.noted(f"{batch.shown} {batch.status}: {'; '.join(said)}")
 
-    async def _replay(self, wave: OpenWave) -> None:
-        """Let every missing attempt go on as far as it comes, and collect what it asks."""
+    async def _replay(self, wave: OpenWave) -> DecodingRefused | None:
+        """Let every missing attempt go on as far as it comes, and collect what it asks.
+
+        A setting that a model refuses ends its series, and is returned once all others have what
+        the wave brought them.
+        """
+        refused: DecodingRefused | None = None
         for model in self._batches.models:
             model.wave = wave
         try:
             for job in self._jobs:
                 wave.refused = await asyncio.to_thread(self._log.refusals, job.registered.series)
-                await replay_attempts(self._store, job, self._log, self._counted)
+                try:
+                    await replay_attempts(self._store, job, self._log, self._counted)
+                except DecodingRefused as error:
+                    refused = refused or error
         finally:
             for model in self._batches.models:
                 model.wave = None
         wave.finish()
+        return refused
 
     def _collect(self, model: BatchModel, path: Path, names: Sequence[RequestId]) -> None:
         """Enter a file of requests into the store."""
-        factor = self._batches.options.batch_price_factor
+        factor = self._batches.options.price_factor
         batch = new_batch(model.where, model.model, self._wave, len(names), factor)
         self._files[batch.tag] = path.rename(path.with_name(f"{batch.tag}.jsonl"))
         self._log.collect(batch, names)

@@ -126,10 +126,16 @@ async def test_a_refusal_is_raised_at_once_and_in_words(
 async def test_replies_that_make_no_sense_are_faults(
     server: BatchServer, client: BatchClient, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server.provider, "upload", lambda *_: {"id": ""})
+    def nameless(*_: object) -> dict[str, str]:
+        return {"id": ""}
+
+    def listed(_: str) -> list[str]:
+        return ["odd"]
+
+    monkeypatch.setattr(server.provider, "upload", nameless)
     with pytest.raises(BadReply, match="no id"):
         await client.upload(path, "x")
-    monkeypatch.setattr(server.provider, "look", lambda _: ["odd"])
+    monkeypatch.setattr(server.provider, "look", listed)
     server.provider.batches["b"] = {}
     with pytest.raises(BadReply, match="not a JSON object"):
         await client.look("b")

@@ -33,10 +33,13 @@ class Waves:
     """Plays a wave: results by body, and all that it is told."""
 
     def __init__(self, find: Callable[[RequestId], Result | None], tries: int = 1) -> None:
-        self.find = find
+        self._find = find
         self.requests: list[Request] = []
         self.used: list[Usage | None] = []
         self._tries = tries
+
+    def find(self, name: RequestId) -> Result | None:
+        return self._find(name)
 
     def failed(self, name: RequestId) -> bool:
         self._tries -= 1
