@@ -42,7 +42,7 @@ class Killer:
     def __call__(self, route: str, moment: str) -> str | None:
         batches = list(self._provider.batches.values())
         status = batches[-1]["status"] if batches else "nothing"
-        step = f"{moment} {route} {status} {min(len(batches), 3)}"
+        step = f"{moment} {route} {status} {min(len(batches), 2)}"
         if step in self.killed or self.launcher is None or (moment, route) not in self._steps:
             return None
         self.killed.append(step)
@@ -54,14 +54,14 @@ class Killer:
 def steps_and_store(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> Iterator[tuple[set[tuple[str, str]], str]]:
-    """Every step on SQLite; on PostgreSQL those whose replies are lost."""
+    """Every step on SQLite; on PostgreSQL those whose replies are dear to lose."""
     routes = ("upload", "create", "list", "look", "download")
-    lost = {("after", route) for route in routes}
+    every = {(moment, route) for route in routes for moment in ("before", "after")}
     if request.param == "sqlite":
-        yield lost | {("before", route) for route in routes}, str(tmp_path / "runs.db")
+        yield every, str(tmp_path / "runs.db")
         return
     address: str = request.getfixturevalue("postgres")
-    yield lost, address
+    yield {("after", route) for route in ("upload", "create", "download")}, address
     empty(address)
 
 
@@ -82,7 +82,8 @@ def test_killed_at_every_step_nothing_is_paid_for_twice_and_nothing_is_lost(
                 ended = killer.launcher.run(server.url, "--store", store, *BATCH)
     assert ended == 0
     assert {tuple(step.split()[:2]) for step in killer.killed} == steps
-    assert {f"after look {state} 1" for state in STATES[1:]} <= set(killer.killed)
+    if ("after", "look") in steps:
+        assert {f"after look {state} 1" for state in STATES[1:]} <= set(killer.killed)
     assert all(count == 1 for count in provider.performed.values())
     assert len(provider.performed) == CALLS
     assert sum(provider.lost.values()) >= 6
