@@ -36,8 +36,9 @@ def empty(address: str) -> None:
     """Take away all that a test has left on a server."""
     import sqlalchemy as sa
 
-    from cfr.evaluation import schema
+    from cfr.evaluation import batch_schema, schema
 
     engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
+    batch_schema.METADATA.drop_all(engine)
     schema.METADATA.drop_all(engine)
     engine.dispose()

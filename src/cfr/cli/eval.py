@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from cfr.cli.batch_option import batch_options
 from cfr.cli.option import (
     call_timeout_option,
     columns_option,
@@ -28,6 +29,7 @@ from cfr.error import CfrError, InputError
 if TYPE_CHECKING:
     from cfr.cli.live import TerminalWatcher
     from cfr.engine.resolve import ModelRef
+    from cfr.evaluation.batch_option import BatchOptions
     from cfr.evaluation.experiment import Changes, Experiment
     from cfr.evaluation.run_options import RunOptions
 
@@ -123,6 +125,7 @@ _run_settings: Final = grouped(
 @click.argument("benchmarks", nargs=-1, metavar="[BENCHMARK|FILE|EXPERIMENT.toml]...")
 @_grid_options
 @_run_settings
+@batch_options
 @columns_option()
 @model_options
 @click.option("--quiet", is_flag=True, help="Write no progress, only the summary.")
@@ -132,6 +135,7 @@ def command(
     benchmarks: tuple[str, ...],
     changes: Changes,
     options: RunOptions,
+    batch: BatchOptions,
     columns: dict[str, str],
     ref: ModelRef,
     *,
@@ -151,7 +155,10 @@ def command(
     cfr eval experiments/main.toml --store results.db
     cfr eval aime24 --base-url http://gpu1:8000/v1 --base-url http://gpu2:8000/v1
     cfr eval aime24 --method cfr --model deepseek-chat --dry-run
+    cfr eval aime24 --method cfr --model gpt-4o-mini --base-url https://api.openai.com/v1 --batch
+    cfr eval aime24 --method cfr --model Qwen/Qwen2.5-7B-Instruct --batch-dir waves
     """
+    options = replace(options, batch=batch)
     experiment, notes = _load_files(_experiment(benchmarks, changes), columns)
     if dry_run:
         _foretell(experiment, ref, options, () if quiet else notes, as_json=as_json)
@@ -205,6 +212,12 @@ def _stopped(watcher: TerminalWatcher, store: str) -> str:
     from cfr.evaluation.database import without_password
 
     left = watcher.left_behind()
+    if watcher.wave is not None:
+        return (
+            f"stopped; {left.made:,} of {left.total:,} attempts are stored in "
+            f"{without_password(store)}; {watcher.wave.requests:,} requests of wave "
+            f"{watcher.wave.wave} go on without us; to collect them: {typed_command()}"
+        )
     if not left.total:
         return f"stopped before anything was asked; to begin anew: {typed_command()}"
     return (

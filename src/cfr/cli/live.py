@@ -29,6 +29,7 @@ from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
 from cfr.engine.price import Cost
 from cfr.engine.pull import Progress
+from cfr.evaluation.batch_progress import WaveProgress
 from cfr.evaluation.evaluate import EvaluationWatcher
 from cfr.evaluation.progress import measure_progress
 from cfr.evaluation.runner import Job
@@ -79,6 +80,9 @@ class TerminalWatcher(EvaluationWatcher):
         self._limiters: Sequence[Limiter] = ()
         self._balancers: list[Balancer] = []
         self._in_flight = 0
+        self._display: _Display | None = None
+        self.wave: WaveProgress | None = None
+        """How the batches stand, where there are any."""
 
     def interrupted(self) -> None:
         """Note how many calls are waiting for their replies: soon none will be."""
@@ -102,6 +106,7 @@ class TerminalWatcher(EvaluationWatcher):
             print_note(note)
         self._notes, self._jobs, self._limiters = (), jobs, limiters
         display = _Display(jobs, limiters, self._balancers, self._console)
+        self._display = display
         shown = display.animate() if self._console.is_terminal else display.report()
         task = asyncio.create_task(shown)
         try:
@@ -116,6 +121,18 @@ class TerminalWatcher(EvaluationWatcher):
         self._balancers = [one.balancer for one in several]
         for note in (note for one in several for note in one.notes):
             self._console.print(Text(one_line(note)))
+
+    def batches(self, progress: WaveProgress) -> None:
+        """Show how a wave gets on: below the table, or as a line where something has changed."""
+        before, self.wave = self.wave, progress
+        if self._display and self._console.is_terminal:
+            self._display.show_wave(progress)
+        elif before is None or before.batches != progress.batches or progress.trouble:
+            self._console.print(Text(one_line(str(progress))))
+
+    def noted(self, line: str) -> None:
+        """Write a line about something that a person should know, or copy."""
+        self._console.print(Text(one_line(line)), soft_wrap=True)
 
     def chose(self, model: str, choice: AutoChoice) -> None:
         """Say what ``auto`` stands for."""
@@ -139,6 +156,11 @@ class _Display:
         self._balancers = balancers
         self._console = console
         self._started = time.monotonic()
+        self._wave: tuple[WaveProgress, float] | None = None
+
+    def show_wave(self, progress: WaveProgress) -> None:
+        """Keep how a wave gets on in view."""
+        self._wave = progress, time.monotonic()
 
     async def animate(self) -> None:
         """Redraw the table a few times a second."""
@@ -165,6 +187,12 @@ class _Display:
     def _status(self) -> str:
         elapsed = time.monotonic() - self._started
         found = measure_progress(self._jobs, elapsed)
+        if self._wave:
+            progress, seen = self._wave
+            if progress.next_look is not None:
+                left = max(0.0, seen + progress.next_look - time.monotonic())
+                progress = replace(progress, next_look=left)
+            return one_line(f"{found.done:,} of {found.total:,} attempts; {progress}")
         in_flight = sum(limiter.in_flight for limiter in self._limiters)
         left = seconds_left([progress_of(job) for job in self._jobs], elapsed)
         calls = "1 call" if in_flight == 1 else f"{in_flight} calls"

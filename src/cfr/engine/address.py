@@ -37,10 +37,12 @@ def secrets_in(base_url: str) -> tuple[str, ...]:
 
 
 def join(base_url: str, path: str) -> str:
-    """Append a path to an address, ahead of its query."""
+    """Append a path, which may have a query of its own, to an address, ahead of its query."""
     parts = urlsplit(base_url)
+    path, _, asked = path.partition("?")
     whole = f"{parts.path.rstrip('/')}/{path}"
-    return urlunsplit((parts.scheme, parts.netloc, whole, parts.query, ""))
+    query = "&".join(filter(None, (parts.query, asked)))
+    return urlunsplit((parts.scheme, parts.netloc, whole, query, ""))
 
 
 def fault_in(base_url: str) -> str:

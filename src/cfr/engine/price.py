@@ -31,6 +31,11 @@ class Price:
         spent = fresh * self.input + usage.cached * cached + usage.output * self.output
         return spent / 1_000_000
 
+    def scaled(self, factor: float) -> Price:
+        """Return the price of a call that costs only a part of it, as in a batch."""
+        cached = None if self.cached is None else factor * self.cached
+        return Price(factor * self.input, factor * self.output, cached)
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:
@@ -70,6 +75,11 @@ class PriceList:
         if price is None:
             return Cost(complete=False)
         return Cost(price.cost(usage), usage.reported)
+
+    def scaled(self, factor: float) -> PriceList:
+        """Return the prices of calls that cost only a part of them."""
+        others = {name: one and one.scaled(factor) for name, one in self.others.items()}
+        return PriceList(self.main and self.main.scaled(factor), others)
 
     def total(self, exchanges: Iterable[Exchange]) -> Cost | None:
         """Price calls, each at the price of the model that answered; None without any price."""

@@ -170,7 +170,7 @@ class Transport:
         self,
         verb: str,
         path: str,
-        data: bytes | None = None,
+        data: bytes | aiohttp.FormData | None = None,
         headers: Mapping[str, str] = _HEADERS,
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
         """Send a request and give whatever comes back; every fault on the way is raised."""

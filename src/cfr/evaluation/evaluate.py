@@ -29,6 +29,9 @@ from cfr.engine.pull import NO_PROGRESS, Progress
 from cfr.engine.refusal import DecodingRefused
 from cfr.engine.resolve import ModelRef
 from cfr.engine.solve import run_sync
+from cfr.evaluation.batch_log import BatchLog, refuse_in_flight
+from cfr.evaluation.batch_pool import BatchPool, check_options, open_models
+from cfr.evaluation.batch_run import Batches, BatchWatcher, run_in_batches
 from cfr.evaluation.budget import Budget, BudgetSpent
 from cfr.evaluation.experiment import Changes, Experiment
 from cfr.evaluation.model_pool import ModelPool
@@ -50,7 +53,7 @@ T = TypeVar("T")
 _DEFAULTS: Final = RunOptions()
 
 
-class EvaluationWatcher:
+class EvaluationWatcher(BatchWatcher):
     """Is told how an evaluation gets on. Override what is of interest."""
 
     def fetching(self, model: str) -> AbstractContextManager[Progress]:  # noqa: ARG002
@@ -186,18 +189,19 @@ class _Evaluation:
         self._started = time.monotonic()
         self._budget = Budget(options.max_tokens_total, options.max_cost)
         self._limiters: list[Limiter] = []
+        self._batches: BatchPool | None = None
 
     async def run(self, engine: Served | Dispatch[Served] | None) -> Evaluated:
         """Make all missing attempts."""
+        check_options(self._options)
         benchmarks = self._experiment.load_benchmarks(self._options.limit)
         with Store(self._options.store) as store, store.exclusively():
             async with AsyncExitStack() as stack:
                 pool = ModelPool(self._options, stack, self._watcher.fetching)
                 self._limiters = pool.limiters
-                if engine is None:
-                    models = await pool.open(self._experiment, self._ref)
-                else:
-                    models = await pool.open_given(self._experiment, engine)
+                if self._options.batch.wanted:
+                    self._batches = BatchPool(self._options, stack)
+                models = await open_models(self._experiment, self._ref, pool, engine, self._batches)
                 self._watcher.opened([model.served for model in models])
                 if AUTO in self._experiment.methods:
                     for name in dict.fromkeys(model.served.model for model in models):
@@ -208,7 +212,8 @@ class _Evaluation:
         return Evaluated(self._options.store, series, seconds, stopped or _missing(series))
 
     def _jobs(self, store: Store, model: ServedModel, benchmarks: list[Benchmark]) -> list[Job]:
-        runs, budget = self._experiment.runs, self._budget if self._options.is_bounded else None
+        runs, bounded = self._experiment.runs, self._options.is_bounded
+        budget = self._budget if bounded and not self._batches else None
         return [
             prepare(store, one, benchmark.problems, runs, engine, model.prices)
             for benchmark in benchmarks
@@ -243,8 +248,24 @@ class _Evaluation:
         tell()
         # More attempts than calls: while one waits for the disk or the grader, another asks.
         width = 2 * sum(limiter.most for limiter in self._limiters)
+        forget = self._options.batch.forget_batches
+        here = self._batches.places if self._batches else ()
+        refuse_in_flight(store, [job.registered.series for job in jobs], here, forget=forget)
         async with self._watcher.running(jobs, self._limiters):
-            await run(store, jobs, width, tell)
+            if self._batches:
+                await run_in_batches(store, jobs, self._in_batches(store, self._batches), tell)
+            else:
+                await run(store, jobs, width, tell)
+
+    def _in_batches(self, store: Store, pool: BatchPool) -> Batches:
+        return Batches(
+            self._options.batch,
+            pool.services(BatchLog(store)),
+            pool.models,
+            pool.longest,
+            self._budget if self._options.is_bounded else None,
+            self._watcher,
+        )
 
 
 def _consequence(refused: DecodingRefused, models: Sequence[ServedModel]) -> str:

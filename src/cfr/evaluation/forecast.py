@@ -18,6 +18,7 @@ from cfr.benchmark import Benchmark
 from cfr.engine.presets import price_list
 from cfr.engine.resolve import ModelRef, known_context, served_name
 from cfr.evaluation import schema
+from cfr.evaluation.batch_pool import name_in_folder
 from cfr.evaluation.call_bound import CallSettings, Demand, bound_attempt
 from cfr.evaluation.database import open_database, patiently, sqlite_path
 from cfr.evaluation.earlier_run import EarlierRuns, read_earlier_runs
@@ -128,7 +129,8 @@ def forecast(experiment: Experiment, ref: ModelRef, options: RunOptions) -> Fore
         found = (
             one
             for model in grid.models
-            for one in _Forecasting(grid, replace(ref, model=model or None), store).all(benchmarks)
+            for made in [_Forecasting(grid, replace(ref, model=model or None), store, options)]
+            for one in made.all(benchmarks)
         )
         return Forecast(tuple(found))
 
@@ -149,12 +151,16 @@ def _existing_store(url: str) -> Store | None:
 class _Forecasting:
     """The forecast of one model."""
 
-    def __init__(self, experiment: Experiment, ref: ModelRef, store: Store | None) -> None:
+    def __init__(
+        self, experiment: Experiment, ref: ModelRef, store: Store | None, options: RunOptions
+    ) -> None:
         self._experiment = experiment
         self._store = store
-        self._name = served_name(ref)
+        self._batch = options.batch
+        self._name = served_name(ref) if self._batch.folder is None else name_in_folder(ref.model)
         others = experiment.other_models()
-        self._prices = price_list(ref.model or self._name, others)
+        factor = self._batch.price_factor if self._batch.wanted else 1.0
+        self._prices = price_list(ref.model or self._name, others).scaled(factor)
         self._contexts = {None: known_context(ref)} | {
             name: known_context(ref.beside(name)) for name in others
         }
@@ -178,6 +184,7 @@ class _Forecasting:
             if (use := self._earlier.find(series.method, benchmark)) is not None:
                 demand = use.demand(self._prices).times(missing)
                 seconds = missing * use.seconds / use.attempts / self._earlier.at_a_time
+                seconds = None if self._batch.wanted else seconds  # a provider takes its day
                 return SeriesForecast(*sized, demand, basis, self._prices.has_prices, seconds)
         demand = self._bounds(series, problems, wanted)
         return SeriesForecast(*sized, demand, "bounds", self._prices.has_prices)

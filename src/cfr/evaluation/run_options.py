@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cfr.engine.transport import CALL_SECONDS, REPLY_BYTES, Bounds
+from cfr.evaluation.batch_option import BatchOptions
 
 __all__ = ["RunOptions"]
 
@@ -29,6 +30,8 @@ class RunOptions:
     """Seconds that a reply may take; later than that a call is not asked again."""
     max_reply_bytes: int = REPLY_BYTES
     """The size of a reply beyond which it is a fault and not read further."""
+    batch: BatchOptions = field(default_factory=BatchOptions)
+    """Whether calls go into batches, and how."""
 
     @property
     def bounds(self) -> Bounds:

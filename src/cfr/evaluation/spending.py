@@ -7,13 +7,14 @@ that ``models.toml`` has then: one that was entered late or put right holds for 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import sqlalchemy as sa
 
 from cfr.engine.presets import presets, price_list
 from cfr.engine.price import Cost, PriceList
 from cfr.evaluation import schema
+from cfr.evaluation.batch_saving import saved_by_batches
 from cfr.evaluation.shared_prompt import MODEL_AT
 from cfr.evaluation.store import EXECUTED, Store, usage_columns
 from cfr.protocol import Usage
@@ -21,11 +22,16 @@ from cfr.protocol import Usage
 __all__ = ["ModelUse", "UseByModel", "cost_of", "series_costs", "use_by_model"]
 
 
+_NOTHING: Final = Usage()
+
+
 class ModelUse(NamedTuple):
     """Calls that one model answered, and their tokens."""
 
     calls: int
     usage: Usage
+    saved: Usage = _NOTHING
+    """Those of the tokens that batches made free of charge."""
 
 
 UseByModel = Mapping[str, ModelUse]
@@ -46,10 +52,12 @@ def use_by_model(store: Store, *where: sa.ColumnElement[bool]) -> dict[int, UseB
         .where(c.finish != EXECUTED, *where)
         .group_by(*by)
     )
+    saved = saved_by_batches(store, *where)
     found: dict[int, dict[str, ModelUse]] = {}
     for row in store.read(query):
         series, model, calls, *used, reported = tuple(row)
-        use = ModelUse(calls, Usage(*used, reported=bool(reported)))
+        free = saved.get((series, model), _NOTHING)
+        use = ModelUse(calls, Usage(*used, reported=bool(reported)), free)
         found.setdefault(series, {})[model] = use
     return dict(found)
 
@@ -58,7 +66,9 @@ def cost_of(use: UseByModel, prices: PriceList) -> Cost | None:
     """Price what models used; None where none of them has a price."""
     if not prices.has_prices:
         return None
-    return sum((prices.cost(one.usage, model) for model, one in use.items()), Cost())
+    full = sum((prices.cost(one.usage, model) for model, one in use.items()), Cost())
+    saved = sum((prices.cost(one.saved, model).dollars for model, one in use.items()), 0.0)
+    return Cost(full.dollars - saved, full.complete)
 
 
 def series_costs(store: Store, models: Mapping[int, str]) -> dict[int, Cost | None]:

@@ -1,0 +1,1 @@
+"""Calls in batches: files of requests, files of results, and the API that takes and gives them."""

@@ -1,0 +1,97 @@
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+import sqlalchemy as sa
+
+from cfr.engine.batch.line import Result
+from cfr.engine.batch.place import Place, RequestId
+from cfr.engine.batch.result_file import FoundResult
+from cfr.error import InputError
+from cfr.evaluation import batch_schema
+from cfr.evaluation.batch_log import BatchLog, new_batch, refuse_in_flight
+from cfr.evaluation.store import Store
+
+NAMES = [RequestId(Place(1, n, 0, 0), "0" * 12, "1" * 12) for n in range(3)]
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    with Store(url) as opened, opened.exclusively():
+        yield opened
+
+
+@pytest.fixture
+def log(store: Store) -> BatchLog:
+    return BatchLog(store)
+
+
+def states(store: Store) -> list[str]:
+    return [row.state for row in store.read(sa.select(batch_schema.batches.c.state))]
+
+
+def statuses(store: Store) -> list[int | None]:
+    table = batch_schema.requests
+    return [row.status for row in store.read(sa.select(table.c.status).order_by(table.c.problem))]
+
+
+def test_a_batch_and_its_requests_are_there_before_anything_is_done(log: BatchLog) -> None:
+    assert log.next_wave() == 1
+    batch = new_batch("http://a", "m", 1, 3, 0.5)
+    log.collect(batch, NAMES)
+    assert log.open() == [batch]
+    assert log.wanted(batch.tag) == set(map(str, NAMES))
+    log.change(batch.tag, state="created", batch="batch_1", status="validating")
+    (found,) = log.open()
+    assert found == replace(batch, state="created", batch="batch_1", status="validating")
+    assert (batch.shown, found.shown) == (batch.tag, "batch_1")
+    assert log.next_wave() == 2
+
+
+def test_what_was_never_sent_is_dropped(log: BatchLog, store: Store) -> None:
+    batch = new_batch("http://a", "m", 1, 3, 0.5)
+    log.collect(batch, NAMES)
+    log.drop(batch.tag)
+    assert log.open() == []
+    assert statuses(store) == []
+
+
+def test_refusals_are_kept_until_their_attempt_has_failed(log: BatchLog, store: Store) -> None:
+    batch = new_batch("http://a", "m", 1, 3, 0.5)
+    log.collect(batch, NAMES)
+    body = json.dumps({"error": {"message": "no \0"}}).encode()
+    log.fail(
+        batch.tag,
+        [FoundResult(NAMES[0], Result(400, body)), FoundResult(NAMES[1], Result(0, b"expired"))],
+    )
+    log.fail(batch.tag, [])
+    assert statuses(store) == [400, 0, None]
+    assert log.refusals(1) == {}  # the results are there still
+    log.close(batch.tag)
+    assert statuses(store) == [400, 0, 200]
+    assert log.open() == []
+    assert log.refusals(2) == {}
+    assert log.refusals(1) == {NAMES[0].place: FoundResult(NAMES[0], Result(400, body))}
+    log.forget_refusals(NAMES[0].place)
+    assert log.refusals(1) == {}
+
+
+def test_what_is_in_flight_elsewhere_is_not_asked_for(log: BatchLog, store: Store) -> None:
+    batch = new_batch("http://a", "m", 1, 3, 0.5)
+    log.collect(batch, NAMES)
+    refuse_in_flight(store, [2], forget=False)
+    refuse_in_flight(store, [1], [("http://a", "m")], forget=False)
+    why = "1 batch has not been collected yet, of m at http://a; run the command that made"
+    with pytest.raises(InputError, match=why):
+        refuse_in_flight(store, [1], [("http://b", "m")], forget=False)
+    log.collect(new_batch("http://a", "m", 1, 3, 0.5), NAMES)
+    with pytest.raises(InputError, match="2 batches have not"):
+        refuse_in_flight(store, [1, 2], forget=False)
+    refuse_in_flight(store, [1], forget=True)
+    assert states(store) == ["forgotten", "forgotten"]
+    refuse_in_flight(store, [1], forget=False)
+
+
+def test_a_store_without_batches_has_none_in_flight(store: Store) -> None:
+    refuse_in_flight(store, [1], forget=False)

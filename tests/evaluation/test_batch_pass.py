@@ -1,0 +1,84 @@
+"""A pass over attempts between two waves: what goes on, what waits, what failed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from sums import right, sums
+
+from cfr.engine.batch.model import Deferred
+from cfr.engine.engine import SILENT, Watcher
+from cfr.engine.error import Rejected, Unauthorized
+from cfr.evaluation import schema
+from cfr.evaluation.batch_log import BatchLog
+from cfr.evaluation.batch_pass import replay_attempts
+from cfr.evaluation.runner import Job, prepare
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store
+from cfr.protocol import Call, Completion
+
+SERIES = Series("sums", "self-consistency(samples=3)", "m")
+MOST = 200
+
+
+class Answering:
+    """Has replies to some calls; the others wait for a wave."""
+
+    def __init__(self, problems: set[int], error: Exception | None = None) -> None:
+        self.problems = problems
+        self.error = error
+        self.asked = 0
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        self.asked += 1
+        text = right(call)
+        if int(text[text.index("{") + 1 : text.index("}")]) - 1 not in self.problems:
+            raise Deferred
+        if self.error:
+            raise self.error
+        return Completion(text)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(str(tmp_path / "runs.db")) as opened, opened.exclusively():
+        yield opened
+
+
+async def replayed(store: Store, engine: Answering) -> tuple[Job, int]:
+    job, counted = prepare(store, SERIES, sums(MOST), 1, engine), list[int]()
+    await replay_attempts(store, job, BatchLog(store), lambda: counted.append(1))
+    return job, len(counted)
+
+
+async def test_attempts_end_or_wait_and_what_came_is_stored(store: Store) -> None:
+    job, counted = await replayed(store, Answering(set(range(0, MOST, 2))))
+    assert (job.tally.correct, counted, len(list(job.missing()))) == (100, 100, 100)
+    calls = store.read(sa.select(sa.func.count()).select_from(schema.calls))
+    assert calls[0][0] == 300
+    engine = Answering(set(range(MOST)))
+    job, counted = await replayed(store, engine)
+    assert (engine.asked, counted, job.tally.correct) == (300, 100, MOST)
+
+
+async def test_a_refusal_fails_its_attempt_until_the_next_command(store: Store) -> None:
+    job, counted = await replayed(store, Answering({1, 2}, Rejected("no")))
+    assert (job.tally.failed, counted, job.tally.reasons) == (2, 2, {"no": 2})
+    assert len(list(job.missing())) == MOST - 2
+    job, _ = await replayed(store, Answering({1, 2}))
+    assert job.tally.correct == 2
+
+
+async def test_a_key_that_is_refused_at_once_fails_the_rest_unasked(store: Store) -> None:
+    engine = Answering(set(range(MOST)), Unauthorized("wrong key"))
+    job, counted = await replayed(store, engine)
+    assert (job.tally.failed, counted) == (MOST, MOST)
+    assert engine.asked < 3 * MOST
+
+
+async def test_what_ends_the_run_ends_the_pass(store: Store) -> None:
+    from cfr.engine.error import JournalMismatch
+
+    with pytest.raises(JournalMismatch):
+        await replayed(store, Answering({7}, JournalMismatch("differs")))

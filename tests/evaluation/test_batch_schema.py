@@ -1,0 +1,25 @@
+"""A store gets its tables of batches with its first batch, however old it is."""
+
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from cfr.evaluation import batch_schema, schema
+from cfr.evaluation.batch_log import BatchLog, StoredBatch
+from cfr.evaluation.store import Store
+
+
+def test_the_tables_of_batches_stand_apart(tmp_path: Path) -> None:
+    assert not set(batch_schema.METADATA.tables) & set(schema.METADATA.tables)
+    path = str(tmp_path / "runs.db")
+    with Store(path) as store:
+        assert not sa.inspect(store.database).has_table("batches")
+    with Store(path) as store, store.exclusively():
+        BatchLog(store)
+        assert sa.inspect(store.database).has_table("batch_requests")
+    with Store(path, existing=True) as store:
+        assert store.read(sa.select(batch_schema.batches)) == []
+
+
+def test_a_row_of_batches_is_a_stored_batch() -> None:
+    assert tuple(batch_schema.batches.c.keys()) == tuple(StoredBatch.__slots__)
