@@ -1,4 +1,4 @@
-"""Work that goes on unseen, as one line: what it is, its tokens so far and its seconds."""
+"""Activity that goes on unseen, as one line: what it is, its tokens so far and its seconds."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from rich.text import Text
 
 from cfr.protocol import Call, Completion
 
-__all__ = ["Work"]
+__all__ = ["Activity"]
 
 
-class Work:
+class Activity:
     """The calls and programs that are under way; rich renders it anew whenever it redraws."""
 
     def __init__(self, title: str = "", clock: Callable[[], float] = time.monotonic) -> None:
