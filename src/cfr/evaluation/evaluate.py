@@ -187,7 +187,7 @@ class _Evaluation:
     async def run(self, engine: Served | Dispatch[Served] | None) -> Evaluated:
         """Make all missing attempts."""
         benchmarks = self._experiment.load_benchmarks(self._options.limit)
-        with Store(self._options.store) as store, store.exclusively():
+        with Store(self._options.store) as store, store.running():
             async with AsyncExitStack() as stack:
                 pool = ModelPool(self._options, stack, self._watcher.fetching)
                 self._limiters = pool.limiters
@@ -240,7 +240,7 @@ class _Evaluation:
         # More attempts than calls: while one waits for the disk or the grader, another asks.
         width = 2 * sum(limiter.most for limiter in self._limiters)
         async with self._watcher.running(jobs, self._limiters):
-            await run(store, jobs, width, tell)
+            await run(store, jobs, width, tell, self._options.lease)
 
 
 def _consequence(refused: DecodingRefused, models: Sequence[ServedModel]) -> str:

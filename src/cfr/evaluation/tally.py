@@ -45,8 +45,12 @@ class Tally:
     """What the calls of its attempts cost; None where no model has a price."""
     resumed: int = 0
     """Attempts that were there before this run."""
+    made: int = 0
+    """Attempts that this run made itself and that did not fail."""
     refused: str = ""
     """Why the endpoint will have nothing to do with us, where it said so before any success."""
+    left: str = ""
+    """Likewise, where the series was left to other workers."""
     reasons: Counter[str] = field(default_factory=Counter[str])
     """Why attempts of this run failed, and how many for each reason."""
 

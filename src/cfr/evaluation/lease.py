@@ -1,0 +1,228 @@
+"""Leases on attempts: which worker makes which, and until when. The database's clock alone counts.
+
+A row of ``leases`` is an attempt that is to be made. A worker claims some, renews them while it
+lives, and deletes each in the transaction that writes how the attempt ended. What a worker that
+died had claimed expires, and others take it over. Whatever is written of an attempt is written in a
+transaction that holds its lease: of two workers that both take it for theirs, one writes.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+
+from cfr.evaluation import lease_statement as sql
+from cfr.evaluation.database import patiently
+from cfr.evaluation.stored_call import AttemptKey, KnownCalls, calls_by_attempt
+
+__all__ = [
+    "CLAIMED_AT_ONCE",
+    "LEASE_SECONDS",
+    "LeaseKey",
+    "Leases",
+    "SeriesShare",
+    "Waiting",
+    "drop_finished",
+    "enqueue",
+    "free_all",
+    "name_owner",
+]
+
+T = TypeVar("T")
+
+LEASE_SECONDS: Final = 60.0
+"""Seconds after which what a worker that is gone had claimed is taken over."""
+CLAIMED_AT_ONCE: Final = 32
+_BEATS: Final = 3
+"""How often a lease is renewed before it would expire."""
+
+LeaseKey: TypeAlias = tuple[int, int, int]
+"""Series, problem and run: an attempt in a store."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesShare:
+    """The attempts of a series that a worker is to make."""
+
+    series: int
+    runs: int
+    problems: tuple[int, ...] | None = None
+    """The numbers of its problems; None for all of them."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What a statement needs to select them."""
+        problems = None if self.problems is None else list(self.problems)
+        return {"series": self.series, "runs": self.runs, "problems": problems}
+
+
+class Waiting(NamedTuple):
+    """Attempts that are still to be made: free to be claimed, and all of them."""
+
+    free: int
+    total: int
+
+
+def name_owner() -> str:
+    """Make the name of a worker, which no other has: its machine, its process, a random part."""
+    return f"{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def enqueue(connection: sa.Connection, benchmark: str, share: SeriesShare) -> None:
+    """Note the attempts of a series that are missing, failed ones among them, as to be made.
+
+    One that ends between the look at it and the insertion would be made twice. But then it had
+    ended before its row could be inserted anew, and a second look finds it.
+    """
+    connection.execute(sql.ENQUEUE, share.parameters | {"benchmark": benchmark})
+    drop_finished(connection, share.series)
+
+
+def drop_finished(connection: sa.Connection, series: int | None = None) -> None:
+    """Take attempts out that were made already, of one series or of all."""
+    connection.execute(sql.DROP_FINISHED, {"series": series})
+
+
+def free_all(connection: sa.Connection) -> None:
+    """Take every lease away: whoever has the store alone knows that nobody else works on it."""
+    connection.execute(sql.FREE_ALL)
+    connection.execute(sql.EXPIRE_RESERVED)
+
+
+class Leases:
+    """The leases of one worker. Its writer renews them, and asks which rows it may write."""
+
+    def __init__(self, url: str, database: sa.Engine, owner: str, seconds: float) -> None:
+        self._url = url
+        self._database = database
+        self._named = {"owner": owner, "seconds": seconds}
+        self._pause = seconds / _BEATS
+        self._due = 0.0
+        self._guard = threading.Lock()
+        self._held: set[LeaseKey] = set()
+        self._lost: set[LeaseKey] = set()
+        self._doubtful = self._hasty = False
+
+    def claim(self, share: SeriesShare, most: int) -> dict[AttemptKey, KnownCalls]:
+        """Take free attempts of a series, each with the calls that are stored of it."""
+        claimed = self._patiently("written", lambda: self._claim(share, most))
+        with self._guard:
+            keys = {(share.series, *key) for key in claimed}
+            self._held |= keys
+            self._lost -= keys
+            self._doubtful = False
+        return claimed
+
+    def _claim(self, share: SeriesShare, most: int) -> dict[AttemptKey, KnownCalls]:
+        with self._database.begin() as connection:
+            if self._doubtful:
+                # A server that breaks off in a commit does not say whether it was made. What is
+                # ours and unknown to us nobody would ever make.
+                connection.execute(sql.RELEASE_BUT, self._named | _columns(self._snapshot()))
+            self._doubtful = True
+            rows = connection.execute(sql.CLAIM, self._named | share.parameters | {"most": most})
+            keys: list[AttemptKey] = sorted(((p, r) for p, r in rows), key=lambda at: at[::-1])
+            known = calls_by_attempt(self._calls(connection, share.series, keys)) if keys else {}
+        return {key: known.get(key, {}) for key in keys}
+
+    def _calls(
+        self, connection: sa.Connection, series: int, keys: Collection[AttemptKey]
+    ) -> Iterable[sa.Row[Any]]:
+        return connection.execute(sql.CALLS, _columns((series, *key) for key in keys))
+
+    def waiting(self, shares: Iterable[SeriesShare]) -> dict[int, Waiting]:
+        """Free what expired, and count what is left of each series, whoever has it."""
+
+        def count() -> dict[int, Waiting]:
+            with self._database.begin() as connection:
+                connection.execute(sql.FREE_EXPIRED, self._named)
+                return {
+                    share.series: Waiting(*connection.execute(sql.WAITING, share.parameters).one())
+                    for share in shares
+                }
+
+        return self._patiently("read", count)
+
+    def has_others(self, series: int) -> bool:
+        """Say whether other workers make attempts of a series now."""
+
+        def look() -> bool:
+            with self._database.connect() as connection:
+                return bool(connection.scalar(sql.OTHERS, self._named | {"series": series}))
+
+        return self._patiently("read", look)
+
+    def give_back(self, keys: Collection[LeaseKey]) -> None:
+        """Leave some attempts to others."""
+
+        def work() -> None:
+            with self._database.begin() as connection:
+                connection.execute(sql.GIVE_BACK, self._named | _columns(keys))
+
+        self._patiently("written", work)
+        self.forget(keys)
+
+    def release(self) -> None:
+        """Give back all that is held, for others to take at once; if that fails it expires."""
+        with suppress(SQLAlchemyError), self._database.begin() as connection:
+            connection.execute(sql.RELEASE, self._named)
+        with self._guard:
+            self._held.clear()
+
+    def is_lost(self, key: LeaseKey) -> bool:
+        """Say whether another worker is known to have an attempt that was ours."""
+        return key in self._lost
+
+    def renew(self) -> None:
+        """Renew all leases where it is time, free those of the dead, and see which were lost."""
+        now = time.monotonic()
+        if now < self._due:
+            return
+        before = self._snapshot()
+        with self._database.begin() as connection:
+            renewed = {tuple(row) for row in connection.execute(sql.RENEW, self._named)}
+            connection.execute(sql.RENEW_RESERVED, self._named)
+            connection.execute(sql.FREE_EXPIRED, self._named)
+        self._due = now + self._pause
+        with self._guard:
+            self._lost |= (before & self._held) - renewed
+
+    def hold(self, connection: sa.Connection, keys: Collection[LeaseKey]) -> set[LeaseKey]:
+        """Keep leases from being taken until a transaction ends; return those that are ours."""
+        rows = connection.execute(sql.HOLD, self._named | _columns(keys))
+        return {(series, problem, run) for series, problem, run in rows}
+
+    def end(self, connection: sa.Connection, keys: Collection[LeaseKey]) -> None:
+        """Delete the leases of attempts that this transaction ends."""
+        connection.execute(sql.END, self._named | _columns(keys))
+
+    def forget(self, keys: Iterable[LeaseKey]) -> None:
+        """Note that leases are held no longer, once that is safe."""
+        with self._guard:
+            self._held.difference_update(keys)
+
+    def hasten(self) -> None:
+        """Wait for no server any more: somebody wants to leave."""
+        self._hasty = True
+
+    def _patiently(self, done: str, work: Callable[[], T]) -> T:
+        return patiently(self._url, done, work, lambda: self._hasty)
+
+    def _snapshot(self) -> set[LeaseKey]:
+        with self._guard:
+            return set(self._held)
+
+
+def _columns(keys: Iterable[LeaseKey]) -> dict[str, list[int]]:
+    series, problems, runs = zip(*listed, strict=True) if (listed := list(keys)) else ((), (), ())
+    return {"all_series": list(series), "all_problems": list(problems), "all_runs": list(runs)}

@@ -1,0 +1,106 @@
+"""The statements of leases, for PostgreSQL alone. Only the database's clock is asked in them.
+
+They are put together from parts that stand here; whatever comes from outside is a parameter.
+"""
+
+# ruff: noqa: S608
+
+from __future__ import annotations
+
+from typing import Final
+
+import sqlalchemy as sa
+
+__all__ = [
+    "CALLS",
+    "CLAIM",
+    "DROP_FINISHED",
+    "END",
+    "ENQUEUE",
+    "EXPIRE_RESERVED",
+    "FREE_ALL",
+    "FREE_EXPIRED",
+    "GIVE_BACK",
+    "HOLD",
+    "OTHERS",
+    "RELEASE",
+    "RELEASE_BUT",
+    "RENEW",
+    "RENEW_RESERVED",
+    "WAITING",
+]
+
+_KEY: Final = "series, problem, run"
+_SHARE: Final = (
+    "series = :series AND run < :runs"
+    " AND (CAST(:problems AS integer[]) IS NULL OR problem = ANY(CAST(:problems AS integer[])))"
+)
+_UNTIL: Final = "clock_timestamp() + make_interval(secs => :seconds)"
+_KEYS: Final = (
+    "unnest(CAST(:all_series AS integer[]), CAST(:all_problems AS integer[]),"
+    " CAST(:all_runs AS integer[])) AS named (series, problem, run)"
+)
+CLAIM: Final = sa.text(
+    f"WITH chosen AS (SELECT {_KEY} FROM leases WHERE {_SHARE} AND owner IS NULL"
+    " ORDER BY run, problem LIMIT :most FOR UPDATE SKIP LOCKED)"
+    f" UPDATE leases SET owner = :owner, expires = {_UNTIL} FROM chosen"
+    " WHERE leases.series = chosen.series AND leases.problem = chosen.problem"
+    " AND leases.run = chosen.run RETURNING leases.problem, leases.run"
+)
+RENEW: Final = sa.text(
+    f"UPDATE leases SET expires = {_UNTIL} WHERE owner = :owner RETURNING {_KEY}"
+)
+RENEW_RESERVED: Final = sa.text(f"UPDATE reservations SET expires = {_UNTIL} WHERE owner = :owner")
+# While a server was away nobody could renew anything: after it is back all have time to.
+FREE_EXPIRED: Final = sa.text(
+    f"WITH dead AS (SELECT {_KEY} FROM leases"
+    " WHERE owner IS NOT NULL AND owner <> :owner AND expires < clock_timestamp()"
+    " AND pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => :seconds)"
+    " FOR UPDATE SKIP LOCKED)"
+    " UPDATE leases SET owner = NULL, expires = NULL FROM dead WHERE leases.series = dead.series"
+    " AND leases.problem = dead.problem AND leases.run = dead.run"
+)
+HOLD: Final = sa.text(
+    f"SELECT {_KEY} FROM leases JOIN {_KEYS} USING ({_KEY})"
+    " WHERE owner = :owner FOR UPDATE OF leases"
+)
+END: Final = sa.text(
+    f"DELETE FROM leases USING {_KEYS} WHERE leases.series = named.series"
+    " AND leases.problem = named.problem AND leases.run = named.run AND owner = :owner"
+)
+RELEASE: Final = sa.text("UPDATE leases SET owner = NULL, expires = NULL WHERE owner = :owner")
+GIVE_BACK: Final = sa.text(
+    f"UPDATE leases SET owner = NULL, expires = NULL FROM {_KEYS} WHERE owner = :owner"
+    " AND leases.series = named.series AND leases.problem = named.problem"
+    " AND leases.run = named.run"
+)
+RELEASE_BUT: Final = sa.text(
+    "UPDATE leases SET owner = NULL, expires = NULL WHERE owner = :owner"
+    f" AND ({_KEY}) NOT IN (SELECT {_KEY} FROM {_KEYS})"
+)
+WAITING: Final = sa.text(
+    f"SELECT count(*) FILTER (WHERE owner IS NULL), count(*) FROM leases WHERE {_SHARE}"
+)
+OTHERS: Final = sa.text(
+    "SELECT EXISTS (SELECT FROM leases WHERE owner <> :owner AND series = :series"
+    " AND expires > clock_timestamp())"
+)
+ENQUEUE: Final = sa.text(
+    "INSERT INTO leases (series, problem, run)"
+    " SELECT :series, id, nth FROM problems CROSS JOIN generate_series(0, :runs - 1) AS runs (nth)"
+    " WHERE benchmark = :benchmark"
+    " AND (CAST(:problems AS integer[]) IS NULL OR id = ANY(CAST(:problems AS integer[])))"
+    " AND NOT EXISTS (SELECT FROM attempts WHERE series = :series AND problem = id AND run = nth"
+    " AND status <> 'failed') ON CONFLICT DO NOTHING"
+)
+DROP_FINISHED: Final = sa.text(
+    "DELETE FROM leases USING attempts WHERE attempts.series = leases.series"
+    " AND attempts.problem = leases.problem AND attempts.run = leases.run"
+    " AND attempts.status <> 'failed'"
+    " AND leases.series = coalesce(CAST(:series AS integer), leases.series)"
+)
+FREE_ALL: Final = sa.text("UPDATE leases SET owner = NULL, expires = NULL WHERE owner IS NOT NULL")
+
+
+EXPIRE_RESERVED: Final = sa.text("UPDATE reservations SET expires = '-infinity'")
+CALLS: Final = sa.text(f"SELECT calls.* FROM calls JOIN {_KEYS} USING ({_KEY})")
