@@ -2,6 +2,7 @@ import asyncio
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -132,16 +133,15 @@ async def test_who_hears_of_its_loss_goes_no_further(store: Store) -> None:
             slow.require_lease(key)
 
 
-async def test_a_worker_that_lives_keeps_what_it_has(store: Store) -> None:
-    share = enter(store, problems=1, runs=1)
-    with worker(store, SHORT) as (living, first), worker(store, SHORT) as (_, second):
-        living._writer.start()  # pyright: ignore[reportPrivateUsage]
-        first.claim(share, 9)
-        for _ in range(20):
-            first._due = 0.0  # pyright: ignore[reportPrivateUsage]
-            first.renew()
-            assert second.waiting([share]) == {share.series: Waiting(0, 1)}
-            await asyncio.sleep(0.005)
+def test_a_worker_that_lives_renews_what_it_has(store: Store) -> None:
+    share, expiry = enter(store, problems=1, runs=1), sa.select(schema.leases.c.expires)
+    with worker(store) as (_, leases):
+        leases.claim(share, 9)
+        times = [store.read(expiry)[0][0]]
+        for _ in range(2):
+            leases.renew()  # the first time at once, then when a third of the lease is over
+            times.append(store.read(expiry)[0][0])
+        assert times[0] < times[1] == times[2]
 
 
 def test_what_expired_is_still_its_owners_until_somebody_takes_it(store: Store) -> None:
@@ -234,4 +234,5 @@ def test_calls_that_are_stored_come_with_the_claim(store: Store) -> None:
         asyncio.run(run(store, [job], width=1))
     with worker(store) as (_, leases):
         known = leases.claim(job.share, 9)
-    assert [len(calls) for calls in known.values()] == [1, 0, 0, 0]
+    assert [len(claimed.known) for claimed in known.values()] == [1, 0, 0, 0]
+    assert next(iter(known.values())).problem == replace(PROBLEMS[1], benchmark="sums")

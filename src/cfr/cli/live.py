@@ -110,6 +110,10 @@ class TerminalWatcher(EvaluationWatcher):
         """Say what ``auto`` stands for."""
         self._console.print(Text(one_line(f"{model}: {choice}")))
 
+    def skipped(self, what: str, why: str) -> None:
+        """Say what this worker leaves to others."""
+        self._console.print(Text(one_line(f"{what} cannot be run here: {why}")))
+
     def adapted(self, model: str, change: str) -> None:
         """Say which setting a model will not have."""
         self._console.print(Text(one_line(f"{model}: {change}")))

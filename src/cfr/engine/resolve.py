@@ -18,6 +18,7 @@ from cfr.file.path import expand_user
 
 __all__ = [
     "ModelRef",
+    "endpoint_address",
     "known_context",
     "require_known",
     "resolve",
@@ -114,6 +115,11 @@ def known_context(wanted: ModelRef) -> int | None:
         return None
     preset = find_preset(wanted.model)
     return preset.context if preset and preset.base_url else CONTEXT
+
+
+def endpoint_address(wanted: ModelRef) -> str | None:
+    """Return the address that was given for a model; None where its name tells where it is."""
+    return None if _gguf(wanted) else wanted.base_url or _base_url_from_environment(wanted)
 
 
 def stands_alone(name: str) -> bool:

@@ -121,8 +121,9 @@ class ClaimedAttempts:
         while self._jobs and not self._ready:
             job = self._jobs[0]
             found = await asyncio.to_thread(self._leases.claim, job.share, CLAIMED_AT_ONCE)
-            for (number, run), known in found.items():
-                self._ready.append(Assigned(job, number, job.by_number[number], run, known))
+            for (number, run), (posed, known) in found.items():
+                problem = job.by_number.get(number, posed)
+                self._ready.append(Assigned(job, number, problem, run, known))
             if len(found) < CLAIMED_AT_ONCE and self._jobs and self._jobs[0] is job:
                 self._jobs.popleft()
 

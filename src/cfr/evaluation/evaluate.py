@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -15,6 +14,7 @@ from contextlib import (
     nullcontext,
 )
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import UnionType
 from typing import Final, TypeVar, cast
@@ -31,14 +31,16 @@ from cfr.engine.resolve import ModelRef
 from cfr.engine.solve import run_sync
 from cfr.evaluation.budget import Budget, BudgetSpent
 from cfr.evaluation.experiment import Changes, Experiment
+from cfr.evaluation.job import Job, prepare, result_of
 from cfr.evaluation.model_pool import ModelPool
 from cfr.evaluation.progress import TellEvaluationProgress, measure_progress
 from cfr.evaluation.run_options import RunOptions
-from cfr.evaluation.runner import Job, prepare, run
+from cfr.evaluation.run_setting import write_settings
+from cfr.evaluation.runner import run
 from cfr.evaluation.served_model import ServedModel
-from cfr.evaluation.store import Store, finished_attempts
-from cfr.evaluation.summary import problem_scores
-from cfr.evaluation.tally import SeriesResult, most_frequent_reason
+from cfr.evaluation.shared_budget import SharedBudget, name_budget, open_budget
+from cfr.evaluation.store import Store
+from cfr.evaluation.tally import SeriesResult, explain_missing
 from cfr.method import Method
 from cfr.method.rewording import Wording
 from cfr.protocol import Usage
@@ -67,6 +69,9 @@ class EvaluationWatcher:
 
     def chose(self, model: str, choice: AutoChoice) -> None:
         """Hear what the method ``auto`` stands for with a model."""
+
+    def skipped(self, what: str, why: str) -> None:
+        """Hear that a worker cannot run something that the store has to be run, and why."""
 
     def adapted(self, model: str, change: str) -> None:
         """Hear that a model refused a setting, and what all its series do instead."""
@@ -181,7 +186,7 @@ class _Evaluation:
         self._watcher = watcher
         self._progress = progress
         self._started = time.monotonic()
-        self._budget = Budget(options.max_tokens_total, options.max_cost)
+        self._budget: Budget | None = None
         self._limiters: list[Limiter] = []
 
     async def run(self, engine: Served | Dispatch[Served] | None) -> Evaluated:
@@ -198,19 +203,34 @@ class _Evaluation:
                 if AUTO in self._experiment.methods:
                     for name in dict.fromkeys(model.served.model for model in models):
                         self._watcher.chose(name, choose_method(name))
+                self._budget = self._open_budget(store, models, benchmarks)
+                if self._budget:
+                    stack.push_async_callback(self._budget.close)
                 jobs, stopped = await self._complete(store, models, benchmarks)
-            series = tuple(_result(store, job) for job in jobs)
+            series = tuple(result_of(store, job) for job in jobs)
         seconds = time.monotonic() - self._started
-        return Evaluated(self._options.store, series, seconds, stopped or _missing(series))
+        return Evaluated(self._options.store, series, seconds, stopped or explain_missing(series))
+
+    def _open_budget(
+        self, store: Store, models: list[ServedModel], benchmarks: list[Benchmark]
+    ) -> Budget | None:
+        """Open the budget of the grid, which workers elsewhere may have been given."""
+        grid = (one.series(self._experiment, each) for one in models for each in benchmarks)
+        budget = open_budget(store, name_budget(chain.from_iterable(grid)), self._options)
+        if isinstance(budget, SharedBudget):
+            budget.require_prices(models)
+        return budget
 
     def _jobs(self, store: Store, model: ServedModel, benchmarks: list[Benchmark]) -> list[Job]:
-        runs, budget = self._experiment.runs, self._budget if self._options.is_bounded else None
-        return [
-            prepare(store, one, benchmark.problems, runs, engine, model.prices)
+        jobs = [
+            prepare(store, one, benchmark.problems, self._experiment.runs, engine, model.prices)
             for benchmark in benchmarks
             for one in model.series(self._experiment, benchmark)
-            for engine in [model.engine(one.decoding, budget)]
+            for engine in [model.engine(one.decoding, self._budget)]
         ]
+        budget = self._budget.name if isinstance(self._budget, SharedBudget) else None
+        write_settings(store, [job.registered.series for job in jobs], model, budget)
+        return jobs
 
     async def _complete(
         self, store: Store, models: list[ServedModel], benchmarks: list[Benchmark]
@@ -253,20 +273,3 @@ def _consequence(refused: DecodingRefused, models: Sequence[ServedModel]) -> str
 def _several(given: T | Sequence[T], kind: UnionType) -> tuple[T, ...]:
     """Take one thing for a list of one."""
     return (cast("T", given),) if isinstance(given, kind) else tuple(cast("Sequence[T]", given))
-
-
-def _result(store: Store, job: Job) -> SeriesResult:
-    numbers = [job.registered.problems[problem.id] for problem in job.problems]
-    made = finished_attempts(job.registered, numbers, job.runs)
-    scores = problem_scores(store, *made).get(job.registered.series, Counter())
-    return SeriesResult(job.series, job.tally, scores)
-
-
-def _missing(series: Sequence[SeriesResult]) -> str:
-    failed = sum(one.tally.failed for one in series)
-    if not failed:
-        return ""
-    total = sum(one.tally.total for one in series)
-    reason, count = most_frequent_reason(series)
-    said = f"{failed} of {total} attempts failed and are not scored"
-    return f"{said}, {count} of them with: {reason}; run the same command again"

@@ -19,13 +19,13 @@ from cfr.evaluation.spending import cost_of, use_by_model
 from cfr.evaluation.status import Status
 from cfr.evaluation.store import AttemptKey, Registered, Store
 from cfr.evaluation.stored_call import KnownCalls
-from cfr.evaluation.summary import mean_output
+from cfr.evaluation.summary import mean_output, problem_scores
 from cfr.evaluation.tally import SeriesResult, Tally
 from cfr.method import Method
 from cfr.problem import Problem
 from cfr.protocol import Usage
 
-__all__ = ["Job", "Standing", "adopt", "prepare", "read_standing"]
+__all__ = ["Job", "Standing", "adopt", "prepare", "read_standing", "result_of"]
 
 _NO_PRICES: Final = PriceList()
 
@@ -36,6 +36,7 @@ class Job:
 
     series: Series
     problems: tuple[Problem, ...]
+    """None for a worker that takes whatever the store has of the series."""
     runs: int
     engine: Engine
     registered: Registered
@@ -116,6 +117,13 @@ def adopt(
     return replace(job, earlier=mean_output(store, series.method, series.model))
 
 
+def result_of(store: Store, job: Job) -> SeriesResult:
+    """Return a series with its counts, those by problem included."""
+    made = finished_attempts(job.registered, job.numbers, job.runs)
+    scores = problem_scores(store, *made).get(job.registered.series, Counter())
+    return SeriesResult(job.series, job.tally, scores)
+
+
 class _Outcome(NamedTuple):
     status: Status
     verdict: str | None
@@ -130,6 +138,8 @@ class Standing:
     outcomes: Sequence[_Outcome]
     reasons: Counter[str]
     cost: Cost | None
+    left: int | None = None
+    """Attempts that are to be made, where nobody said how many there are."""
 
     def apply(self, tally: Tally) -> None:
         """Count this in the place of what was counted so far."""
@@ -139,6 +149,8 @@ class Standing:
         tally.usage, tally.cost, tally.reasons = Usage(), self.cost, self.reasons
         for outcome in self.outcomes:
             tally.add(outcome.status, outcome.verdict, outcome.usage, outcome.attempts)
+        if self.left is not None:
+            tally.total = tally.scored + tally.failed + self.left
 
 
 def read_standing(store: Store, job: Job, *, resumed: bool = False) -> Standing:
@@ -154,7 +166,13 @@ def read_standing(store: Store, job: Job, *, resumed: bool = False) -> Standing:
     if job.prices.has_prices:
         used = use_by_model(store, *where)
         cost = cost_of(used.get(job.registered.series, {}), job.prices)
-    return Standing(found, reasons, cost)
+    return Standing(found, reasons, cost, None if job.problems else _count_left(store, job))
+
+
+def _count_left(store: Store, job: Job) -> int:
+    series = schema.leases.c.series == job.registered.series
+    query = sa.select(sa.func.count()).select_from(schema.leases).where(series)
+    return store.read(query)[0][0]
 
 
 def _failures(store: Store, job: Job) -> Iterable[tuple[str, int, Usage]]:
@@ -169,5 +187,5 @@ def _failures(store: Store, job: Job) -> Iterable[tuple[str, int, Usage]]:
         .group_by(a.error, a.problem)
     )
     for reason, problem, count, *used in store.read(query):
-        if problem in job.by_number:
+        if not job.problems or problem in job.by_number:
             yield reason or "", count, Usage(*used)

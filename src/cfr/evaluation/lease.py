@@ -24,10 +24,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from cfr.evaluation import lease_statement as sql
 from cfr.evaluation.database import patiently
 from cfr.evaluation.stored_call import AttemptKey, KnownCalls, calls_by_attempt
+from cfr.problem import Problem
 
 __all__ = [
     "CLAIMED_AT_ONCE",
+    "EVERY_RUN",
     "LEASE_SECONDS",
+    "Claimed",
     "LeaseKey",
     "Leases",
     "SeriesShare",
@@ -36,6 +39,7 @@ __all__ = [
     "enqueue",
     "free_all",
     "name_owner",
+    "requeue_failed",
 ]
 
 T = TypeVar("T")
@@ -43,6 +47,8 @@ T = TypeVar("T")
 LEASE_SECONDS: Final = 60.0
 """Seconds after which what a worker that is gone had claimed is taken over."""
 CLAIMED_AT_ONCE: Final = 32
+EVERY_RUN: Final = 2**31 - 1
+"""The number of runs that stands for however many there are."""
 _BEATS: Final = 3
 """How often a lease is renewed before it would expire."""
 
@@ -66,6 +72,13 @@ class SeriesShare:
         return {"series": self.series, "runs": self.runs, "problems": problems}
 
 
+class Claimed(NamedTuple):
+    """An attempt that was claimed: its problem as it is stored, and the calls that are."""
+
+    problem: Problem
+    known: KnownCalls
+
+
 class Waiting(NamedTuple):
     """Attempts that are still to be made: free to be claimed, and all of them."""
 
@@ -86,6 +99,12 @@ def enqueue(connection: sa.Connection, benchmark: str, share: SeriesShare) -> No
     """
     connection.execute(sql.ENQUEUE, share.parameters | {"benchmark": benchmark})
     drop_finished(connection, share.series)
+
+
+def requeue_failed(connection: sa.Connection) -> None:
+    """Note all that failed as to be made again, where the store says how."""
+    connection.execute(sql.REQUEUE_FAILED)
+    drop_finished(connection)
 
 
 def drop_finished(connection: sa.Connection, series: int | None = None) -> None:
@@ -113,8 +132,8 @@ class Leases:
         self._lost: set[LeaseKey] = set()
         self._doubtful = self._hasty = False
 
-    def claim(self, share: SeriesShare, most: int) -> dict[AttemptKey, KnownCalls]:
-        """Take free attempts of a series, each with the calls that are stored of it."""
+    def claim(self, share: SeriesShare, most: int) -> dict[AttemptKey, Claimed]:
+        """Take free attempts of a series, run by run."""
         claimed = self._patiently("written", lambda: self._claim(share, most))
         with self._guard:
             keys = {(share.series, *key) for key in claimed}
@@ -123,7 +142,7 @@ class Leases:
             self._doubtful = False
         return claimed
 
-    def _claim(self, share: SeriesShare, most: int) -> dict[AttemptKey, KnownCalls]:
+    def _claim(self, share: SeriesShare, most: int) -> dict[AttemptKey, Claimed]:
         with self._database.begin() as connection:
             if self._doubtful:
                 # A server that breaks off in a commit does not say whether it was made. What is
@@ -131,9 +150,10 @@ class Leases:
                 connection.execute(sql.RELEASE_BUT, self._named | _columns(self._snapshot()))
             self._doubtful = True
             rows = connection.execute(sql.CLAIM, self._named | share.parameters | {"most": most})
-            keys: list[AttemptKey] = sorted(((p, r) for p, r in rows), key=lambda at: at[::-1])
+            posed = {(row.problem, row.run): _problem(row) for row in rows}
+            keys = sorted(posed, key=lambda at: at[::-1])
             known = calls_by_attempt(self._calls(connection, share.series, keys)) if keys else {}
-        return {key: known.get(key, {}) for key in keys}
+        return {key: Claimed(posed[key], known.get(key, {})) for key in keys}
 
     def _calls(
         self, connection: sa.Connection, series: int, keys: Collection[AttemptKey]
@@ -221,6 +241,10 @@ class Leases:
     def _snapshot(self) -> set[LeaseKey]:
         with self._guard:
             return set(self._held)
+
+
+def _problem(row: sa.Row[Any]) -> Problem:
+    return Problem(row.text, row.name, row.answer, row.benchmark)
 
 
 def _columns(keys: Iterable[LeaseKey]) -> dict[str, list[int]]:

@@ -27,6 +27,7 @@ __all__ = [
     "RELEASE_BUT",
     "RENEW",
     "RENEW_RESERVED",
+    "REQUEUE_FAILED",
     "WAITING",
 ]
 
@@ -44,8 +45,10 @@ CLAIM: Final = sa.text(
     f"WITH chosen AS (SELECT {_KEY} FROM leases WHERE {_SHARE} AND owner IS NULL"
     " ORDER BY run, problem LIMIT :most FOR UPDATE SKIP LOCKED)"
     f" UPDATE leases SET owner = :owner, expires = {_UNTIL} FROM chosen"
+    " JOIN problems ON problems.id = chosen.problem"
     " WHERE leases.series = chosen.series AND leases.problem = chosen.problem"
-    " AND leases.run = chosen.run RETURNING leases.problem, leases.run"
+    " AND leases.run = chosen.run"
+    " RETURNING leases.problem, leases.run, name, text, answer, benchmark"
 )
 RENEW: Final = sa.text(
     f"UPDATE leases SET expires = {_UNTIL} WHERE owner = :owner RETURNING {_KEY}"
@@ -92,6 +95,10 @@ ENQUEUE: Final = sa.text(
     " AND (CAST(:problems AS integer[]) IS NULL OR id = ANY(CAST(:problems AS integer[])))"
     " AND NOT EXISTS (SELECT FROM attempts WHERE series = :series AND problem = id AND run = nth"
     " AND status <> 'failed') ON CONFLICT DO NOTHING"
+)
+REQUEUE_FAILED: Final = sa.text(
+    "INSERT INTO leases (series, problem, run) SELECT series, problem, run FROM attempts"
+    " JOIN run_settings USING (series) WHERE status = 'failed' ON CONFLICT DO NOTHING"
 )
 DROP_FINISHED: Final = sa.text(
     "DELETE FROM leases USING attempts WHERE attempts.series = leases.series"
