@@ -18,6 +18,7 @@ from sums import right, sums
 from cfr.engine.engine import SILENT, Watcher
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import lock, schema, writer
+from cfr.evaluation import store as store_module
 from cfr.evaluation.error import StoreError
 from cfr.evaluation.lock import LockFile
 from cfr.evaluation.runner import prepare, run
@@ -127,7 +128,10 @@ def test_no_worker_begins_while_somebody_has_the_store_alone(
         pass
 
 
-def test_the_first_worker_finds_what_those_before_had_claimed(on_postgres: Store) -> None:
+def test_the_first_worker_finds_what_those_before_had_claimed(
+    on_postgres: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "_THERE_AGAIN", 0.0)  # the server may have started just now
     job = prepare(on_postgres, Series("sums", "direct", "m"), sums(3), 1, Scripted(right))
     with on_postgres.running(), on_postgres.leasing(60) as leases:
         assert len(leases.claim(job.share, 9)) == 3

@@ -112,10 +112,14 @@ def drop_finished(connection: sa.Connection, series: int | None = None) -> None:
     connection.execute(sql.DROP_FINISHED, {"series": series})
 
 
-def free_all(connection: sa.Connection) -> None:
-    """Take every lease away: whoever has the store alone knows that nobody else works on it."""
-    connection.execute(sql.FREE_ALL)
-    connection.execute(sql.EXPIRE_RESERVED)
+def free_all(connection: sa.Connection, up: float = 0.0) -> None:
+    """Take every lease away: whoever has the store alone knows that nobody else works on it.
+
+    Those who share it know that only of a server that has been up for a while: after a restart it
+    takes workers a moment to be there again.
+    """
+    connection.execute(sql.FREE_ALL, {"up": up})
+    connection.execute(sql.EXPIRE_RESERVED, {"up": up})
 
 
 class Leases:

@@ -106,8 +106,11 @@ DROP_FINISHED: Final = sa.text(
     " AND attempts.status <> 'failed'"
     " AND leases.series = coalesce(CAST(:series AS integer), leases.series)"
 )
-FREE_ALL: Final = sa.text("UPDATE leases SET owner = NULL, expires = NULL WHERE owner IS NOT NULL")
+_UP_FOR: Final = "pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => :up)"
+FREE_ALL: Final = sa.text(
+    f"UPDATE leases SET owner = NULL, expires = NULL WHERE owner IS NOT NULL AND {_UP_FOR}"
+)
 
 
-EXPIRE_RESERVED: Final = sa.text("UPDATE reservations SET expires = '-infinity'")
+EXPIRE_RESERVED: Final = sa.text(f"UPDATE reservations SET expires = '-infinity' WHERE {_UP_FOR}")
 CALLS: Final = sa.text(f"SELECT calls.* FROM calls JOIN {_KEYS} USING ({_KEY})")

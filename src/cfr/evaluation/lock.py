@@ -165,6 +165,13 @@ class AdvisoryLock:
         self._shared = True
         return True
 
+    def _retake(self) -> bool:
+        """Take it again; a worker that comes first has it alone for a moment."""
+        deadline = time.monotonic() + (_SHARING if self._shared else 0.0)
+        while not (taken := self._take()) and time.monotonic() < deadline:
+            time.sleep(_MOMENT / 10)
+        return taken
+
     def _drop(self) -> None:
         """End the connection, and whatever it has locked with it."""
         held, self._connection = self._connection, None
@@ -192,7 +199,7 @@ class AdvisoryLock:
             self._look_at = time.monotonic() + _LOOK_EVERY
             if not self._wanted or self._is_held():
                 return
-            if not self._take():
+            if not self._retake():
                 self._lost = self._taken_away("another run took it")
                 raise self._lost
 

@@ -12,7 +12,7 @@ from asyncio import Future
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
@@ -57,6 +57,9 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+_THERE_AGAIN: Final = 10.0
+"""Seconds after which every worker has found a server again that was restarted."""
 
 
 class Store:
@@ -113,7 +116,7 @@ class Store:
         The first of them finds the leases of workers that are all gone, and need not wait for them.
         """
         self._writer.start()
-        return self._lock.shared(lambda: self.change(free_all))
+        return self._lock.shared(lambda: self.change(lambda one: free_all(one, _THERE_AGAIN)))
 
     @contextmanager
     def leasing(self, seconds: float) -> Generator[Leases]:
