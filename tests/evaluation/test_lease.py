@@ -54,8 +54,8 @@ def ended(key: LeaseKey, **values: Any) -> dict[str, Any]:
 
 def expire(store: Store) -> None:
     """Let an hour go by."""
-    with store.database.begin() as connection:
-        connection.execute(sa.text("UPDATE leases SET expires = expires - interval '1 hour'"))
+    past = sa.text("UPDATE leases SET expires = expires - interval '1 hour'")
+    store.change(lambda connection: connection.execute(past))
 
 
 def test_nobody_claims_what_another_has_however_many_claim_at_once(store: Store) -> None:

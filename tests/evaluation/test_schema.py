@@ -30,7 +30,7 @@ COLUMNS = {
 }
 # For many workers, on PostgreSQL alone.
 SHARED = {
-    "leases": KEY + "owner expires",
+    "leases": KEY + "owner expires begun",
     "run_settings": "series models budget",
     "budgets": "id max_tokens max_cost tokens cost lost_tokens lost_cost",
     "reservations": "budget owner tokens cost change expires",

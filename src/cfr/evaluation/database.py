@@ -69,7 +69,8 @@ def open_database(url: str, *, existing: bool) -> sa.Engine:
     parsed = _parsed(url)
     parsed = parsed.set(drivername="postgresql+psycopg", query={**_POSTGRES, **parsed.query})
     try:
-        return sa.create_engine(parsed, pool_pre_ping=True)
+        # A connection that broke is found out when it is used: whoever uses one tries again.
+        return sa.create_engine(parsed)
     except ModuleNotFoundError:
         raise StoreError("PostgreSQL needs: pip install 'constraint-first[postgres]'") from None
 

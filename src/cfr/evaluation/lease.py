@@ -13,7 +13,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
@@ -128,6 +128,8 @@ class Leases:
     def __init__(self, url: str, database: sa.Engine, owner: str, seconds: float) -> None:
         self._url = url
         self._database = database
+        # A statement that stands alone needs no transaction around it, and fewer ways to and fro.
+        self._single = database.execution_options(isolation_level="AUTOCOMMIT")
         self._named = {"owner": owner, "seconds": seconds}
         self._pause = seconds / _BEATS
         self._due = 0.0
@@ -147,22 +149,20 @@ class Leases:
         return claimed
 
     def _claim(self, share: SeriesShare, most: int) -> dict[AttemptKey, Claimed]:
-        with self._database.begin() as connection:
+        with self._single.connect() as connection:
             if self._doubtful:
                 # A server that breaks off in a commit does not say whether it was made. What is
                 # ours and unknown to us nobody would ever make.
                 connection.execute(sql.RELEASE_BUT, self._named | _columns(self._snapshot()))
             self._doubtful = True
             rows = connection.execute(sql.CLAIM, self._named | share.parameters | {"most": most})
-            posed = {(row.problem, row.run): _problem(row) for row in rows}
-            keys = sorted(posed, key=lambda at: at[::-1])
-            known = calls_by_attempt(self._calls(connection, share.series, keys)) if keys else {}
-        return {key: Claimed(posed[key], known.get(key, {})) for key in keys}
-
-    def _calls(
-        self, connection: sa.Connection, series: int, keys: Collection[AttemptKey]
-    ) -> Iterable[sa.Row[Any]]:
-        return connection.execute(sql.CALLS, _columns((series, *key) for key in keys))
+            found = {(row.problem, row.run): row for row in rows}
+            begun = [(share.series, *key) for key, row in found.items() if row.begun]
+            # A statement of its own: it sees all that was written before these leases were free.
+            stored = connection.execute(sql.CALLS, _columns(begun)) if begun else ()
+            known = calls_by_attempt(stored)
+        keys = sorted(found, key=lambda at: at[::-1])
+        return {key: Claimed(_problem(found[key]), known.get(key, {})) for key in keys}
 
     def waiting(self, shares: Iterable[SeriesShare]) -> dict[int, Waiting]:
         """Free what expired, and count what is left of each series, whoever has it."""
@@ -198,8 +198,10 @@ class Leases:
 
     def release(self) -> None:
         """Give back all that is held, for others to take at once; if that fails it expires."""
-        with suppress(SQLAlchemyError), self._database.begin() as connection:
-            connection.execute(sql.RELEASE, self._named)
+        for _ in range(2):  # the first connection may be one that the server has forgotten
+            with suppress(SQLAlchemyError), self._database.begin() as connection:
+                connection.execute(sql.RELEASE, self._named)
+                break
         with self._guard:
             self._held.clear()
 
@@ -221,14 +223,13 @@ class Leases:
         with self._guard:
             self._lost |= (before & self._held) - renewed
 
-    def hold(self, connection: sa.Connection, keys: Collection[LeaseKey]) -> set[LeaseKey]:
-        """Keep leases from being taken until a transaction ends; return those that are ours."""
-        rows = connection.execute(sql.HOLD, self._named | _columns(keys))
-        return {(series, problem, run) for series, problem, run in rows}
+    def hold(self, connection: sa.Connection, keys: Mapping[LeaseKey, bool]) -> set[LeaseKey]:
+        """Keep leases from being taken until a transaction ends; return those that are ours.
 
-    def end(self, connection: sa.Connection, keys: Collection[LeaseKey]) -> None:
-        """Delete the leases of attempts that this transaction ends."""
-        connection.execute(sql.END, self._named | _columns(keys))
+        The leases of attempts that end with it, for which ``keys`` has True, end with it too.
+        """
+        wanted = self._named | _columns(keys) | {"all_ends": list(keys.values())}
+        return {(row[0], row[1], row[2]) for row in connection.execute(sql.HOLD, wanted)}
 
     def forget(self, keys: Iterable[LeaseKey]) -> None:
         """Note that leases are held no longer, once that is safe."""

@@ -15,7 +15,6 @@ __all__ = [
     "CALLS",
     "CLAIM",
     "DROP_FINISHED",
-    "END",
     "ENQUEUE",
     "EXPIRE_RESERVED",
     "FREE_ALL",
@@ -36,6 +35,7 @@ _SHARE: Final = (
     "series = :series AND run < :runs"
     " AND (CAST(:problems AS integer[]) IS NULL OR problem = ANY(CAST(:problems AS integer[])))"
 )
+_FREED: Final = "owner = NULL, expires = NULL, begun = TRUE"
 _UNTIL: Final = "clock_timestamp() + make_interval(secs => :seconds)"
 _KEYS: Final = (
     "unnest(CAST(:all_series AS integer[]), CAST(:all_problems AS integer[]),"
@@ -48,7 +48,7 @@ CLAIM: Final = sa.text(
     " JOIN problems ON problems.id = chosen.problem"
     " WHERE leases.series = chosen.series AND leases.problem = chosen.problem"
     " AND leases.run = chosen.run"
-    " RETURNING leases.problem, leases.run, name, text, answer, benchmark"
+    " RETURNING leases.problem, leases.run, begun, name, text, answer, benchmark"
 )
 RENEW: Final = sa.text(
     f"UPDATE leases SET expires = {_UNTIL} WHERE owner = :owner RETURNING {_KEY}"
@@ -60,25 +60,28 @@ FREE_EXPIRED: Final = sa.text(
     " WHERE owner IS NOT NULL AND owner <> :owner AND expires < clock_timestamp()"
     " AND pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => :seconds)"
     " FOR UPDATE SKIP LOCKED)"
-    " UPDATE leases SET owner = NULL, expires = NULL FROM dead WHERE leases.series = dead.series"
+    f" UPDATE leases SET {_FREED} FROM dead WHERE leases.series = dead.series"
     " AND leases.problem = dead.problem AND leases.run = dead.run"
 )
 HOLD: Final = sa.text(
-    f"SELECT {_KEY} FROM leases JOIN {_KEYS} USING ({_KEY})"
-    " WHERE owner = :owner FOR UPDATE OF leases"
+    "WITH wanted AS MATERIALIZED (SELECT * FROM unnest(CAST(:all_series AS integer[]),"
+    " CAST(:all_problems AS integer[]), CAST(:all_runs AS integer[]), CAST(:all_ends AS boolean[]))"
+    f" AS wanted ({_KEY}, ends)),"
+    " ended AS (DELETE FROM leases USING wanted WHERE ends AND owner = :owner"
+    " AND leases.series = wanted.series AND leases.problem = wanted.problem"
+    " AND leases.run = wanted.run RETURNING leases.series, leases.problem, leases.run),"
+    f" held AS (SELECT {_KEY} FROM leases JOIN wanted USING ({_KEY})"
+    " WHERE NOT ends AND owner = :owner FOR UPDATE OF leases)"
+    " SELECT * FROM ended UNION ALL SELECT * FROM held"
 )
-END: Final = sa.text(
-    f"DELETE FROM leases USING {_KEYS} WHERE leases.series = named.series"
-    " AND leases.problem = named.problem AND leases.run = named.run AND owner = :owner"
-)
-RELEASE: Final = sa.text("UPDATE leases SET owner = NULL, expires = NULL WHERE owner = :owner")
+RELEASE: Final = sa.text(f"UPDATE leases SET {_FREED} WHERE owner = :owner")
 GIVE_BACK: Final = sa.text(
-    f"UPDATE leases SET owner = NULL, expires = NULL FROM {_KEYS} WHERE owner = :owner"
+    f"UPDATE leases SET {_FREED} FROM {_KEYS} WHERE owner = :owner"
     " AND leases.series = named.series AND leases.problem = named.problem"
     " AND leases.run = named.run"
 )
 RELEASE_BUT: Final = sa.text(
-    "UPDATE leases SET owner = NULL, expires = NULL WHERE owner = :owner"
+    f"UPDATE leases SET {_FREED} WHERE owner = :owner"
     f" AND ({_KEY}) NOT IN (SELECT {_KEY} FROM {_KEYS})"
 )
 WAITING: Final = sa.text(
@@ -89,15 +92,17 @@ OTHERS: Final = sa.text(
     " AND expires > clock_timestamp())"
 )
 ENQUEUE: Final = sa.text(
-    "INSERT INTO leases (series, problem, run)"
-    " SELECT :series, id, nth FROM problems CROSS JOIN generate_series(0, :runs - 1) AS runs (nth)"
+    "INSERT INTO leases (series, problem, run, begun)"
+    " SELECT :series, id, nth, EXISTS (SELECT FROM calls WHERE series = :series AND problem = id"
+    " AND run = nth) FROM problems CROSS JOIN generate_series(0, :runs - 1) AS runs (nth)"
     " WHERE benchmark = :benchmark"
     " AND (CAST(:problems AS integer[]) IS NULL OR id = ANY(CAST(:problems AS integer[])))"
     " AND NOT EXISTS (SELECT FROM attempts WHERE series = :series AND problem = id AND run = nth"
     " AND status <> 'failed') ON CONFLICT DO NOTHING"
 )
 REQUEUE_FAILED: Final = sa.text(
-    "INSERT INTO leases (series, problem, run) SELECT series, problem, run FROM attempts"
+    "INSERT INTO leases (series, problem, run, begun)"
+    " SELECT series, problem, run, TRUE FROM attempts"
     " JOIN run_settings USING (series) WHERE status = 'failed' ON CONFLICT DO NOTHING"
 )
 DROP_FINISHED: Final = sa.text(
@@ -107,9 +112,7 @@ DROP_FINISHED: Final = sa.text(
     " AND leases.series = coalesce(CAST(:series AS integer), leases.series)"
 )
 _UP_FOR: Final = "pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => :up)"
-FREE_ALL: Final = sa.text(
-    f"UPDATE leases SET owner = NULL, expires = NULL WHERE owner IS NOT NULL AND {_UP_FOR}"
-)
+FREE_ALL: Final = sa.text(f"UPDATE leases SET {_FREED} WHERE owner IS NOT NULL AND {_UP_FOR}")
 
 
 EXPIRE_RESERVED: Final = sa.text(f"UPDATE reservations SET expires = '-infinity' WHERE {_UP_FOR}")

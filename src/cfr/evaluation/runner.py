@@ -74,7 +74,11 @@ async def _handed_out(store: Store, jobs: Sequence[Job], lease: float) -> AsyncG
         return
     try:
         with store.leasing(lease) as leases:
-            yield ClaimedAttempts(leases, jobs)
+            attempts = ClaimedAttempts(leases, jobs)
+            try:
+                yield attempts
+            finally:
+                await attempts.close()
     except (StoreError, asyncio.CancelledError):  # nobody can count, or nobody waits for it
         raise
     except BaseException:

@@ -134,6 +134,8 @@ leases = sa.Table(
     *(sa.Column(name, sa.Integer, nullable=False, autoincrement=False) for name in _KEY),
     sa.Column("owner", sa.Text),
     sa.Column("expires", sa.DateTime(timezone=True)),
+    # Whether there may be calls of it: an earlier run, or a worker that had it before.
+    sa.Column("begun", sa.Boolean, nullable=False),
     sa.PrimaryKeyConstraint(*_KEY),
     sa.Index("leases_free", "series", "run", "problem", postgresql_where=sa.text("owner IS NULL")),
     sa.Index("leases_owned", "owner", postgresql_where=sa.text("owner IS NOT NULL")),

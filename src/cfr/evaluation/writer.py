@@ -188,15 +188,14 @@ class Writer:
             with self._database.begin() as connection:
                 _execute(connection, batch)
             return
-        keys = {one.key for one in batch}
+        keys: dict[LeaseKey, bool] = {}
+        for one in batch:
+            keys[one.key] = keys.get(one.key, False) or one.statement.table is schema.attempts
         with self._database.begin() as connection:
             ours = leases.hold(connection, keys)
-            written = [one for one in batch if one.key in ours]
-            _execute(connection, written)
-            if ended := {one.key for one in written if one.statement.table is schema.attempts}:
-                leases.end(connection, ended)
-        leases.forget(ended | (keys - ours))
-        if lost := keys - ours:
+            _execute(connection, [one for one in batch if one.key in ours])
+        leases.forget(key for key, ends in keys.items() if ends or key not in ours)
+        if lost := keys.keys() - ours:
             raise _NotOurs(lost)
 
     def _fail(self, waiting: list[asyncio.Future[None]], error: Exception) -> None:
