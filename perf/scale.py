@@ -143,11 +143,10 @@ def compare(address: str, crew: list[Connection]) -> None:
     server.start()
     url = f"http://127.0.0.1:{receiving.recv()}/v1"
     print(
-        f"\n{DELAY * 1000:.0f} ms a call, {CONCURRENCY} at a time a worker, ideal {RATE:,.0f} a second each"
+        f"\n{DELAY * 1000:.0f} ms a call, {CONCURRENCY} at a time a worker, ideal {RATE:,.0f} each"
     )
-    print(
-        f"{'workers':>8}{'attempts':>10}{'seconds':>9}{'a second':>10}{'ratio':>7}{'claims':>8}{'of run':>8}{'CPU s':>7}"
-    )
+    titles = ("workers", "attempts", "seconds", "a second", "ratio", "claims", "of run", "CPU s")
+    print("".join(f"{title:>10}" for title in titles))
     rates: list[float] = []
     for count in (1, 4, 1, 4):
         attempts, name = round(RATE * SECONDS * count), f"sums-{len(rates)}"
@@ -159,9 +158,9 @@ def compare(address: str, crew: list[Connection]) -> None:
         share = sum(one["claim"] for one in told) / sum(one["seconds"] for one in told)
         ratio = f"{rates[-1] / rates[-2]:.2f}" if count > 1 else ""
         claims, cpu = sum(one["claims"] for one in told), sum(one["cpu"] for one in told)
-        print(
-            f"{count:8}{attempts:10,}{seconds:9.1f}{rates[-1]:10,.0f}{ratio:>7}{claims:8,.0f}{share:8.1%}{cpu:7.1f}"
-        )
+        cells = (f"{count}", f"{attempts:,}", f"{seconds:.1f}", f"{rates[-1]:,.0f}", ratio)
+        costs = (f"{claims:,.0f}", f"{share:.1%}", f"{cpu:.1f}")
+        print("".join(f"{cell:>10}" for cell in (*cells, *costs)))
     server.terminate()
     server.join()
 

@@ -42,6 +42,8 @@ Statement: TypeAlias = sa.Insert | sa.Delete
 # A commit costs the same for one row as for fifty. Beside the time that a model takes to reply this
 # pause is nothing, and it halves the work of writing.
 _LINGER: Final = 0.004
+_LINGER_SHARED: Final = 0.015
+"""Likewise where workers share a server: a commit takes several ways to and fro, of all of them."""
 _HEARTBEAT: Final = 1.0
 """Seconds after which the lock is looked at where nothing was written meanwhile."""
 
@@ -129,7 +131,7 @@ class Writer:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._pending or self._closing, _HEARTBEAT)
-            time.sleep(_LINGER)
+            time.sleep(_LINGER_SHARED if self.leases else _LINGER)
             with self._changed:
                 batch, self._pending = self._pending, []
                 if self._closing and not batch:
