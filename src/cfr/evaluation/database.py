@@ -69,8 +69,9 @@ def open_database(url: str, *, existing: bool) -> sa.Engine:
     parsed = _parsed(url)
     parsed = parsed.set(drivername="postgresql+psycopg", query={**_POSTGRES, **parsed.query})
     try:
-        # A connection that broke is found out when it is used: whoever uses one tries again.
-        return sa.create_engine(parsed)
+        # Whoever runs tries again where a connection turns out to be broken, and need not ask first
+        # whether it is; whoever reads may be in the middle of a stream by then.
+        return sa.create_engine(parsed, pool_pre_ping=existing)
     except ModuleNotFoundError:
         raise StoreError("PostgreSQL needs: pip install 'constraint-first[postgres]'") from None
 
