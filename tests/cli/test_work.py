@@ -1,59 +1,50 @@
-from dataclasses import dataclass
+from collections.abc import Iterator
+from pathlib import Path
 
-from cfr.cli.work import Work
-from cfr.protocol import Call, Completion, Stage, Usage
+import pytest
+from loopback import Endpoint as Server
+from loopback import failure
+from postgres import Postgres
+from sums import reply_right, write_sums
 
-
-@dataclass
-class Clock:
-    now: float = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+from .conftest import Run
 
 
-def call(stage: Stage) -> Call:
-    return Call.user("Q", stage=stage, max_tokens=9)
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with Postgres() as server:
+        yield server.url
 
 
-def test_stage_1_with_its_tokens_and_seconds() -> None:
-    clock = Clock()
-    work, first = Work(clock=clock), call("stage1")
-    assert not work
-    clock.now += 50
-    work.started(first)
-    assert work
-    assert str(work.__rich__()) == "Stage 1: what must the answer satisfy?  0 s"
-    for _ in range(1_234):
-        work.wrote(first)
-    clock.now += 7
-    shown = "Stage 1: what must the answer satisfy?  about 1,234 tokens, 7 s"
-    assert str(work.__rich__()) == shown
-    work.restarted(first)
-    assert "tokens" not in str(work.__rich__())
-    work.finished(first, Completion("{}", usage=Usage(5, 40)))
-    assert not work
+def test_what_an_evaluation_left_is_made_by_a_worker(
+    cfr: Run, endpoint: Server, address: str, tmp_path: Path
+) -> None:
+    write_sums(tmp_path / "sums.jsonl", 6)
+    endpoint.script(failure(400, "not now"))
+    grid = ("--method", "direct", "--runs", "1", "--base-url", endpoint.url, "--model", "m")
+    entered = cfr("eval", "sums.jsonl", *grid, "--store", address)
+    assert entered.code == 7, entered.err
+    endpoint.respond = reply_right
+    ran = cfr("work", "--store", address, "--concurrency", "4")
+    assert ran.code == 0, ran.err
+    assert "6/6" in ran.out
+    again = cfr("work", "--store", address)
+    assert again.code == 0
+    assert again.out.strip().endswith(": nothing is missing")
+    more = cfr("eval", "sums.jsonl", *grid, "--store", address)
+    assert (more.code, more.out) == (0, ran.out)
 
 
-def test_what_is_told_counts_for_more_than_what_was_seen() -> None:
-    work = Work("Vote", Clock())
-    for usage in (Usage(5, 40), Usage(5, 7, reported=False)):
-        one = call("direct")
-        work.started(one)
-        work.wrote(one)
-        work.finished(one, Completion("R", usage=usage))
-    assert str(work.__rich__()) == "Vote  about 41 tokens, 0 s"
+def test_a_file_has_one_run_at_a_time(cfr: Run) -> None:
+    ran = cfr("work", "--store", "runs.db")
+    assert ran.code == 5
+    assert "workers share a PostgreSQL database (--store postgresql://…)" in ran.err
 
 
-def test_samples_and_programs_under_way() -> None:
-    work, calls = Work(clock=Clock()), [call("direct"), call("direct")]
-    for one in calls:
-        work.started(one)
-    assert str(work.__rich__()) == "2 more replies are written  0 s"
-    work.finished(calls[0], Completion("R", usage=Usage(1, 30)))
-    assert str(work.__rich__()) == "1 more reply is written  about 30 tokens, 0 s"
-    work.finished(calls[1], Completion("R", usage=Usage(1, 30)))
-    work.programs = 1
-    assert str(work.__rich__()) == "A program runs  about 60 tokens, 0 s"
-    work.programs = 3
-    assert str(work.__rich__()).startswith("3 programs run")
+def test_a_refused_call_is_an_incomplete_run(cfr: Run, endpoint: Server, address: str) -> None:
+    endpoint.script(failure(400, "not now"))
+    ran = cfr("work", "--store", address)
+    assert ran.code == 0  # nothing is left from before
+    help_text = cfr("work", "--help").out
+    assert "srun -N 8" in help_text
+    assert "--lease" in help_text

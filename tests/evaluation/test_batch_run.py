@@ -23,10 +23,11 @@ from cfr.error import CfrError, InputError
 from cfr.evaluation import batch_schema, schema
 from cfr.evaluation.batch_option import BatchOptions
 from cfr.evaluation.batch_progress import WaveProgress
-from cfr.evaluation.evaluate import Evaluated, EvaluationWatcher
+from cfr.evaluation.evaluate import Evaluated
 from cfr.evaluation.experiment import Experiment
 from cfr.evaluation.record import outcome_rows
 from cfr.evaluation.store import Store
+from cfr.evaluation.watcher import EvaluationWatcher
 
 SUMS = Benchmark("sums", "Sums", sums(6))
 GRID = Experiment(benchmarks=(SUMS,), methods=METHODS, runs=2, seeds=(SEED,))

@@ -11,15 +11,13 @@ from sums import number_in, reply_right, sums, write_sums
 
 import cfr
 from cfr.benchmark import Benchmark
-from cfr.engine.limit import Limiter
 from cfr.engine.refusal import DecodingRefused
 from cfr.engine.retry import Retry
 from cfr.error import InputError
-from cfr.evaluation.evaluate import EvaluationWatcher
 from cfr.evaluation.record import attempt_rows
-from cfr.evaluation.runner import Job
 from cfr.evaluation.store import Store
 from cfr.evaluation.summary import summaries
+from cfr.evaluation.watcher import EvaluationWatcher
 
 
 def right_when_checked(call: cfr.Call) -> cfr.Completion:
@@ -118,33 +116,6 @@ async def test_a_grid_is_an_experiment(options: cfr.RunOptions) -> None:
     assert {(s.series.decoding.temperature, s.series.decoding.seed) for s in done.series} == {
         (t, s) for t in (0.0, 1.0) for s in (1, 2)
     }
-
-
-async def test_a_watcher_sees_the_series_while_they_are_run(options: cfr.RunOptions) -> None:
-    from collections.abc import AsyncGenerator, Sequence
-    from contextlib import asynccontextmanager
-
-    seen: list[int] = []
-
-    class Counting(EvaluationWatcher):
-        @asynccontextmanager
-        async def running(
-            self, jobs: Sequence[Job], limiters: Sequence[Limiter]
-        ) -> AsyncGenerator[None]:
-            seen.append(jobs[0].tally.scored)
-            yield
-            seen.append(jobs[0].tally.scored)
-            assert len(limiters) == 1
-
-    await cfr.aevaluate(
-        ones(),
-        "direct",
-        runs=1,
-        engine=cfr.Scripted(right_when_checked),
-        options=options,
-        watcher=Counting(),
-    )
-    assert seen == [0, 3]
 
 
 class Hearing(EvaluationWatcher):

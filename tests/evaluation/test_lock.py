@@ -17,7 +17,8 @@ from sums import right, sums
 
 from cfr.engine.engine import SILENT, Watcher
 from cfr.engine.scripted import Scripted
-from cfr.evaluation import schema, writer
+from cfr.evaluation import lock, schema, writer
+from cfr.evaluation import store as store_module
 from cfr.evaluation.error import StoreError
 from cfr.evaluation.lock import LockFile
 from cfr.evaluation.runner import prepare, run
@@ -82,6 +83,61 @@ def test_two_runs_do_not_share_a_store_at_once(url: str) -> None:
         pass
     with Store(url) as store, store.exclusively():
         pass
+
+
+def test_a_file_has_one_run_and_the_error_names_the_way_out(tmp_path: Path) -> None:
+    url = str(tmp_path / "runs.db")
+    with (
+        Store(url) as one,
+        Store(url) as two,
+        one.running(),
+        pytest.raises(StoreError, match=r"one at a time; .*--store postgresql://…\), which"),
+        two.running(),
+    ):
+        pass
+
+
+def test_workers_share_a_server_and_nobody_has_it_alone_meanwhile(
+    on_postgres: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "_LOOK_EVERY", 0.0)  # it looks after its lock each second
+    url = on_postgres.database.url.render_as_string(hide_password=False)
+    with Store(url) as one, Store(url) as two:
+        with one.running(), two.running():
+            assert on_postgres.is_taken
+            assert len(sessions(on_postgres, "locktype = 'advisory'")) == 2
+            assert not is_free(url)
+        assert not on_postgres.is_taken
+        with one.running():
+            end_holder(on_postgres)
+            one._lock.check()  # pyright: ignore[reportPrivateUsage]
+            assert not is_free(url)
+        assert is_free(url)
+
+
+def test_no_worker_begins_while_somebody_has_the_store_alone(
+    on_postgres: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "_SHARING", 0.1)
+    with (
+        Store(on_postgres.database.url.render_as_string(hide_password=False)) as other,
+        on_postgres.exclusively(),
+        pytest.raises(StoreError, match=r"needs it alone \(cfr merge or cfr serve\); wait"),
+        other.running(),
+    ):
+        pass
+
+
+def test_the_first_worker_finds_what_those_before_had_claimed(
+    on_postgres: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "_THERE_AGAIN", 0.0)  # the server may have started just now
+    job = prepare(on_postgres, Series("sums", "direct", "m"), sums(3), 1, Scripted(right))
+    with on_postgres.running(), on_postgres.leasing(60) as leases:
+        assert len(leases.claim(job.share, 9)) == 3
+        leases._named["owner"] = "nobody"  # pyright: ignore[reportPrivateUsage]
+    with on_postgres.running(), on_postgres.leasing(60) as leases:
+        assert len(leases.claim(job.share, 9)) == 3  # as if it had been killed
 
 
 def test_a_store_is_free_again_when_its_holder_is_done_with_it(url: str) -> None:
@@ -222,11 +278,11 @@ def test_a_run_that_only_waits_for_its_model_hears_of_another_run(
 
 
 def test_a_folder_that_takes_no_lock_is_named(tmp_path: Path) -> None:
-    lock = LockFile("runs.db", tmp_path / "gone" / "runs.db")
+    missing = LockFile("runs.db", tmp_path / "gone" / "runs.db")
     (tmp_path / "gone").write_text("not a folder")
     with (
         pytest.raises(StoreError, match=r"^runs\.db: cannot be locked \(.*runs\.db\.lock"),
-        lock.held(),
+        missing.held(),
     ):
         pass
 
@@ -262,7 +318,7 @@ def test_a_look_keeps_no_run_away(tmp_path: Path) -> None:
 
 
 def test_where_nobody_writes_nobody_runs(tmp_path: Path) -> None:
-    lock = LockFile("runs.db", tmp_path / "runs.db")
-    assert not lock.is_taken()
+    beside = LockFile("runs.db", tmp_path / "runs.db")
+    assert not beside.is_taken()
     (tmp_path / "runs.db.lock").mkdir()
-    assert not lock.is_taken()
+    assert not beside.is_taken()

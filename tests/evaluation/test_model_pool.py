@@ -18,11 +18,11 @@ from cfr.engine.pull import Progress
 from cfr.engine.scripted import Scripted
 from cfr.engine.solve import run_sync
 from cfr.error import InputError
-from cfr.evaluation.evaluate import EvaluationWatcher
 from cfr.evaluation.experiment import Experiment
 from cfr.evaluation.model_pool import ModelPool
 from cfr.evaluation.record import attempt_rows
 from cfr.evaluation.store import Store
+from cfr.evaluation.watcher import EvaluationWatcher
 from cfr.method import CFR, Method
 
 SPEC = '{"raw_constraints": [{"id": "C1", "type": "domain", "description": "an integer"}]}'

@@ -3,8 +3,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from stored import attempt
 from sums import sums
+from sums_run import evaluate
 
 from cfr.evaluation import schema
+from cfr.evaluation.record import outcome_rows
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
 
@@ -26,22 +28,44 @@ COLUMNS = {
     + TOKENS
     + "reported seconds",
 }
+# For many workers, on PostgreSQL alone.
+SHARED = {
+    "leases": KEY + "owner expires begun",
+    "run_settings": "series models budget",
+    "budgets": "id max_tokens max_cost tokens cost lost_tokens lost_cost",
+    "reservations": "budget owner tokens cost change expires",
+}
 
 
 def test_the_tables_are_those_of_version_1() -> None:
     assert schema.VERSION == 1
     found = {name: list(table.columns.keys()) for name, table in schema.METADATA.tables.items()}
-    assert found == {name: columns.split() for name, columns in COLUMNS.items()}
+    assert found == {name: columns.split() for name, columns in (COLUMNS | SHARED).items()}
 
 
 def test_a_store_has_these_tables(url: str) -> None:
     with Store(url) as store:
         seen = sa.inspect(store.database)
-        assert set(seen.get_table_names()) == set(COLUMNS)
-        for name, columns in COLUMNS.items():
+        expected = COLUMNS | (SHARED if store.is_shared else {})
+        assert set(seen.get_table_names()) == set(expected)
+        for name, columns in expected.items():
             assert [column["name"] for column in seen.get_columns(name)] == columns.split()
         assert seen.get_pk_constraint("attempts")["constrained_columns"] == KEY.split()
         assert seen.get_pk_constraint("calls")["constrained_columns"] == [*KEY.split(), "ordinal"]
+
+
+async def test_a_store_from_before_there_were_workers_gets_their_tables_when_it_is_run(
+    url: str,
+) -> None:
+    with Store(url) as store:
+        await evaluate(store, runs=1)
+        schema.METADATA.drop_all(store.database, schema.SHARED)
+    with Store(url, existing=True) as store:  # whoever reads changes nothing
+        assert set(sa.inspect(store.database).get_table_names()) == set(COLUMNS)
+        assert len(list(outcome_rows(store))) == 5
+    with Store(url) as store:
+        assert len((await evaluate(store, runs=2)).asked) == 5
+        assert len(list(outcome_rows(store))) == 10
 
 
 @pytest.mark.parametrize("table", [schema.series, schema.problems, schema.attempts])

@@ -17,11 +17,12 @@ from cfr.benchmark import Benchmark
 from cfr.engine.balanced import Balanced
 from cfr.engine.engine import Served
 from cfr.engine.error import ModelNotFound
-from cfr.evaluation.evaluate import Evaluated, EvaluationWatcher
+from cfr.evaluation.evaluate import Evaluated
 from cfr.evaluation.experiment import Experiment
 from cfr.evaluation.model_pool import ModelPool
 from cfr.evaluation.store import Store
 from cfr.evaluation.summary import summaries
+from cfr.evaluation.watcher import EvaluationWatcher
 
 SUMS = Benchmark("sums", "Sums", sums(60))
 

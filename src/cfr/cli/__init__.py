@@ -26,6 +26,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.eval:command",
         "Run methods on benchmarks; the same command resumes a run that was stopped.",
     ),
+    "work": (
+        "cfr.cli.work:command",
+        "Make what is missing in a shared store, beside any number of other workers.",
+    ),
     "serve": (
         "cfr.cli.serve:command",
         "Serve a model with a method in front of it, for any OpenAI client.",

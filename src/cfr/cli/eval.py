@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,10 +12,8 @@ import click
 
 from cfr.cli.batch_option import batch_options
 from cfr.cli.option import (
-    call_timeout_option,
     columns_option,
     grouped,
-    max_reply_bytes_option,
     max_tokens_option,
     model_options,
     number_or_none,
@@ -24,34 +23,22 @@ from cfr.cli.option import (
     system_option,
 )
 from cfr.cli.output import print_json, print_note
-from cfr.error import CfrError, InputError
+from cfr.cli.speed_option import call_options, load_run_options, speed_options
+from cfr.error import InputError
 
 if TYPE_CHECKING:
-    from cfr.cli.live import TerminalWatcher
     from cfr.engine.resolve import ModelRef
     from cfr.evaluation.batch_option import BatchOptions
     from cfr.evaluation.experiment import Changes, Experiment
     from cfr.evaluation.run_options import RunOptions
 
-__all__ = ["Incomplete", "command"]
-
-
-class Incomplete(CfrError):
-    """Some attempts are missing; the same command makes them."""
-
-    exit_code = 7
+__all__ = ["command"]
 
 
 def _changes() -> Callable[..., object]:
     from cfr.evaluation.experiment import Changes
 
     return Changes
-
-
-def _run_options() -> Callable[..., object]:
-    from cfr.evaluation.run_options import RunOptions
-
-    return RunOptions
 
 
 _grid_options: Final = grouped(
@@ -87,25 +74,10 @@ _grid_options: Final = grouped(
 
 _run_settings: Final = grouped(
     "options",
-    _run_options,
+    load_run_options,
     click.option("--limit", type=click.IntRange(min=1), help="Only the first N problems of each."),
     store_option,
-    click.option(
-        "--concurrency",
-        type=click.IntRange(min=1),
-        help="Most calls at the same time, at each endpoint.  [adapts, up to 256; 4 for a local "
-        "model]",
-    ),
-    click.option(
-        "--requests-per-minute",
-        type=click.FloatRange(min=0, min_open=True),
-        help="Rate limit on requests to each endpoint.",
-    ),
-    click.option(
-        "--tokens-per-minute",
-        type=click.FloatRange(min=0, min_open=True),
-        help="Rate limit on tokens of each endpoint, estimated before a call.",
-    ),
+    *speed_options,
     click.option(
         "--max-tokens-total",
         type=click.IntRange(min=1),
@@ -116,8 +88,7 @@ _run_settings: Final = grouped(
         type=click.FloatRange(min=0, min_open=True),
         help="Stop before this many US dollars are exceeded; needs the model's price.",
     ),
-    call_timeout_option("call_timeout"),
-    max_reply_bytes_option("max_reply_bytes"),
+    *call_options,
 )
 
 
@@ -166,24 +137,15 @@ def command(
     if as_json:
         raise InputError("--json: goes with --dry-run; 'cfr runs --json' writes what was run")
 
-    from cfr.cli.console import SafeConsole
+    from cfr.cli.evaluated import print_evaluated, tell_stopped
     from cfr.cli.interrupt import run_interruptible
-    from cfr.cli.live import COST_NOTE, TerminalWatcher, ratios, results
+    from cfr.cli.live import TerminalWatcher
     from cfr.evaluation.evaluate import aevaluate
 
     watcher = TerminalWatcher(notes, quiet=quiet)
     work = aevaluate(experiment, model=ref, options=options, watcher=watcher)
-    done = run_interruptible(work, lambda: _stopped(watcher, options.store), watcher.interrupted)
-    console = SafeConsole()
-    console.print(results(done.series))
-    if (compared := ratios(done.series)) is not None:
-        console.print()
-        console.print(compared)
-    if done.cost is not None:
-        console.print(f"\nAll together {done.cost}, {COST_NOTE}.")
-    if not done.complete:
-        failed = any(one.tally.failed for one in done.series)
-        raise Incomplete(done.stopped + ("; 'cfr runs --failures' lists why" if failed else ""))
+    left = partial(tell_stopped, watcher, options.store)
+    print_evaluated(run_interruptible(work, left, watcher.interrupted))
 
 
 def _foretell(
@@ -204,27 +166,6 @@ def _foretell(
         print_json(found.to_json())
     else:
         print_forecast(found, options)
-
-
-def _stopped(watcher: TerminalWatcher, store: str) -> str:
-    """Say what an evaluation that was interrupted leaves behind, and how it goes on."""
-    from cfr.cli.interrupt import typed_command
-    from cfr.evaluation.database import without_password
-
-    left = watcher.left_behind()
-    if watcher.wave is not None:
-        return (
-            f"stopped; {left.made:,} of {left.total:,} attempts are stored in "
-            f"{without_password(store)}; {watcher.wave.requests:,} requests of wave "
-            f"{watcher.wave.wave} go on without us; to collect them: {typed_command()}"
-        )
-    if not left.total:
-        return f"stopped before anything was asked; to begin anew: {typed_command()}"
-    return (
-        f"stopped; {left.made:,} of {left.total:,} attempts are stored in "
-        f"{without_password(store)}, with all calls that have ended; {left.in_flight:,} in flight "
-        f"are lost; to go on: {typed_command()}"
-    )
 
 
 def _experiment(benchmarks: tuple[str, ...], changes: Changes) -> Experiment:

@@ -30,13 +30,13 @@ from cfr.engine.limit import Limiter
 from cfr.engine.price import Cost
 from cfr.engine.pull import Progress
 from cfr.evaluation.batch_progress import WaveProgress
-from cfr.evaluation.evaluate import EvaluationWatcher
 from cfr.evaluation.progress import measure_progress
 from cfr.evaluation.runner import Job
 from cfr.evaluation.series import Series
 from cfr.evaluation.summary import Summary
 from cfr.evaluation.tally import ProblemScores, SeriesResult, Tally
 from cfr.evaluation.time_left import progress_of, seconds_left
+from cfr.evaluation.watcher import EvaluationWatcher
 from cfr.file.printable import one_line
 
 __all__ = [
@@ -137,6 +137,10 @@ class TerminalWatcher(EvaluationWatcher):
     def chose(self, model: str, choice: AutoChoice) -> None:
         """Say what ``auto`` stands for."""
         self._console.print(Text(one_line(f"{model}: {choice}")))
+
+    def skipped(self, what: str, why: str) -> None:
+        """Say what this worker leaves to others."""
+        self._console.print(Text(one_line(f"{what} cannot be run here: {why}")))
 
     def adapted(self, model: str, change: str) -> None:
         """Say which setting a model will not have."""

@@ -10,9 +10,9 @@ from rich.status import Status
 from rich.text import Text
 
 from cfr.cli import show
+from cfr.cli.activity import Activity
 from cfr.cli.console import SafeConsole
 from cfr.cli.stream import TextStream
-from cfr.cli.work import Work
 from cfr.constraint.recovery import read_spec
 from cfr.engine.engine import Watcher
 from cfr.engine.error import Transient
@@ -51,15 +51,15 @@ class CountingWatcher(ToldWatcher):
     def __init__(self, console: SafeConsole, title: str) -> None:
         super().__init__(console)
         self.streams = console.is_terminal
-        self.work = Work(title)
+        self.activity = Activity(title)
 
     def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:  # noqa: ARG002
         """Count a piece."""
-        self.work.wrote(call)
+        self.activity.wrote(call)
 
     def finished(self, call: Call, completion: Completion) -> None:
         """Count a reply as whoever wrote it does."""
-        self.work.finished(call, completion)
+        self.activity.finished(call, completion)
 
 
 class ReplyWatcher(OrderedWatcher):
@@ -74,7 +74,7 @@ class ReplyWatcher(OrderedWatcher):
         self._console = console
         self._told = ToldWatcher(console)
         self._status: Status | None = None
-        self._work = Work()
+        self._activity = Activity()
         self._text = TextStream(console)
         self._pause: asyncio.TimerHandle | None = None
         self._thinks = False
@@ -85,7 +85,7 @@ class ReplyWatcher(OrderedWatcher):
 
     def started(self, call: Call) -> None:
         """Count a call, and follow it unless another is followed."""
-        self._work.started(call)
+        self._activity.started(call)
         super().started(call)
 
     def begin(self, call: Call) -> None:
@@ -99,7 +99,7 @@ class ReplyWatcher(OrderedWatcher):
 
     def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
         """Count a piece, and write it."""
-        self._work.wrote(call)
+        self._activity.wrote(call)
         super().wrote(call, piece, reasoning=reasoning)
 
     def write(self, call: Call, text: str, *, thought: bool) -> None:
@@ -118,7 +118,7 @@ class ReplyWatcher(OrderedWatcher):
 
     def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
         """Begin a reply anew, and say why."""
-        self._work.restarted(call)
+        self._activity.restarted(call)
         super().retrying(call, fault, seconds)
         self._text.flush()
         self._text.restart()
@@ -132,14 +132,14 @@ class ReplyWatcher(OrderedWatcher):
         """Close the stage; what ended in the meantime follows."""
         if self._followed is None or self._followed is call:
             self._stop_status()  # as it is: the reply does not count as ended on its line
-        self._work.finished(call, completion)
+        self._activity.finished(call, completion)
         super().finished(call, completion)
         if not self.follows:
             self._show_status()
 
     def executing(self, program: Program) -> None:  # noqa: ARG002
         """Say that a program runs."""
-        self._work.programs += 1
+        self._activity.programs += 1
         if not self.follows:
             self._show_status()
 
@@ -147,13 +147,13 @@ class ReplyWatcher(OrderedWatcher):
         """Keep what a program printed until no reply is being written."""
         if not self.follows:
             self._stop_status()
-        self._work.programs -= 1
+        self._activity.programs -= 1
         self._outputs.append((program, output))
         super().executed(program, output)
 
     def show_output(self, program: Program, output: Output) -> None:  # noqa: ARG002
         """Show what programs printed, once none runs."""
-        if not self._work.programs:
+        if not self._activity.programs:
             self._show_outputs()
         self._show_status()
 
@@ -164,8 +164,8 @@ class ReplyWatcher(OrderedWatcher):
             self._text.end()
 
     def _show_status(self) -> None:
-        if self._work and not self._status:
-            self._status = self._console.status(self._work)
+        if self._activity and not self._status:
+            self._status = self._console.status(self._activity)
             self._status.start()
 
     def _stop_status(self) -> None:

@@ -100,7 +100,7 @@ class Session(AbstractAsyncContextManager["Session"]):
     async def solve_unseen(self, method: Method, problem: Problem) -> Solved:
         """Solve a problem and show no more than that it goes on, and what goes wrong."""
         watcher = CountingWatcher(self.console, one_line(method.label))
-        with self.console.status(watcher.work):
+        with self.console.status(watcher.activity):
             return await self.solve(method, problem, watcher)
 
 

@@ -1,64 +1,62 @@
-"""Work that goes on unseen, as one line: what it is, its tokens so far and its seconds."""
+"""``cfr work``: a worker on a store that many share."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
 
-from rich.text import Text
+import click
 
-from cfr.protocol import Call, Completion
+from cfr.cli.option import grouped, store_option
+from cfr.cli.speed_option import call_options, load_run_options, speed_options
 
-__all__ = ["Work"]
+if TYPE_CHECKING:
+    from cfr.evaluation.run_options import RunOptions
+
+__all__ = ["command"]
+
+_run_settings = grouped("options", load_run_options, store_option, *speed_options, *call_options)
 
 
-class Work:
-    """The calls and programs that are under way; rich renders it anew whenever it redraws."""
+@click.command("work")
+@_run_settings
+@click.option(
+    "--base-url",
+    multiple=True,
+    help="Ask this endpoint, or these, in the place of what is stored.  [may be repeated]",
+)
+@click.option("--key-env", help="The variable that holds its key, in the place of the stored one.")
+@click.option("--quiet", is_flag=True, help="Write no progress, only the summary.")
+def command(
+    options: RunOptions, base_url: tuple[str, ...], key_env: str | None, *, quiet: bool
+) -> None:
+    """Make what is missing in a shared store, beside any number of other workers.
 
-    def __init__(self, title: str = "", clock: Callable[[], float] = time.monotonic) -> None:
-        self.programs = 0
-        """Programs that are running."""
-        self._title = title
-        self._clock = clock
-        self._began = clock()
-        self._written = 0
-        self._running: dict[int, tuple[Call, int]] = {}
+    'cfr eval --store postgresql://…' enters what is to be made, and may be stopped then. A worker
+    on any machine makes what is missing of it; it ends when nothing is, and takes over what a dead
+    one had begun. Keys, prices and model files are those of its own machine; limits on speed are
+    its own; budgets are those of the store.
 
-    def __bool__(self) -> bool:
-        return bool(self._running or self.programs)
+    \b
+    cfr work --store postgresql://user@host/runs
+    cfr work --store postgresql://user@host/runs --concurrency 64
+    cfr work --store postgresql://user@host/runs --base-url http://localhost:8000/v1
+    srun -N 8 --ntasks-per-node 1 cfr work --store postgresql://user@host/runs
+    """
+    from cfr.cli.evaluated import print_evaluated, tell_stopped
+    from cfr.cli.interrupt import run_interruptible
+    from cfr.cli.live import TerminalWatcher
+    from cfr.cli.output import print_text
+    from cfr.engine.resolve import ModelRef
+    from cfr.evaluation.database import without_password
+    from cfr.evaluation.worker import awork
 
-    def __rich__(self) -> Text:
-        """Write the line as it is now."""
-        tokens = self._written + sum(count for _, count in self._running.values())
-        said = f"about {tokens:,} tokens, " if tokens else ""
-        return Text(f"{self._what()}  {said}{self._clock() - self._began:.0f} s")
-
-    def started(self, call: Call) -> None:
-        """Note that a call begins; where nothing went on, seconds and tokens begin with it."""
-        if not self and not self._title:
-            self._began, self._written = self._clock(), 0
-        self._running[id(call)] = (call, 0)
-
-    def wrote(self, call: Call) -> None:
-        """Count a piece of a reply: most endpoints send one for each token."""
-        self._running[id(call)] = (call, self._running.get(id(call), (call, 0))[1] + 1)
-
-    def restarted(self, call: Call) -> None:
-        """Forget what was written of a reply that begins anew."""
-        self._running[id(call)] = (call, 0)
-
-    def finished(self, call: Call, completion: Completion) -> None:
-        """Count a reply as whoever wrote it does, where that is told."""
-        _, pieces = self._running.pop(id(call), (call, 0))
-        used = completion.usage
-        self._written += used.output if used.reported else pieces
-
-    def _what(self) -> str:
-        if self._title:
-            return self._title
-        calls = [call for call, _ in self._running.values()]
-        if any(call.stage == "stage1" for call in calls):
-            return "Stage 1: what must the answer satisfy?"
-        if calls:
-            return f"{len(calls)} more repl{'y is' if len(calls) == 1 else 'ies are'} written"
-        return "A program runs" if self.programs == 1 else f"{self.programs} programs run"
+    watcher = TerminalWatcher(quiet=quiet)
+    instead = ModelRef(base_url=base_url or None, key_name=key_env)
+    work = awork(options, instead=instead, watcher=watcher)
+    left = partial(tell_stopped, watcher, options.store)
+    done = run_interruptible(work, left, watcher.interrupted)
+    if done.series:
+        print_evaluated(done)
+    else:
+        print_text(f"{without_password(options.store)}: nothing is missing")

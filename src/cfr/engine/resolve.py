@@ -23,6 +23,7 @@ from cfr.file.path import expand_user
 __all__ = [
     "ModelRef",
     "Resolved",
+    "endpoint_addresses",
     "known_context",
     "require_known",
     "resolve",
@@ -135,6 +136,12 @@ def known_context(wanted: ModelRef) -> int | None:
     return preset.context if preset and preset.base_url else CONTEXT
 
 
+def endpoint_addresses(wanted: ModelRef) -> tuple[str, ...]:
+    """Return the addresses that were given for a model; none where its name tells where it is."""
+    found = None if _gguf(wanted) else wanted.base_url or _base_url_from_environment(wanted)
+    return (found,) if isinstance(found, str) else tuple(found or ())
+
+
 def stands_alone(name: str) -> bool:
     """Say whether a name tells by itself where its model is: a file, the catalogue, a preset."""
     preset = find_preset(name)
@@ -155,10 +162,9 @@ def _gguf(wanted: ModelRef) -> Path | None:
 
 def _endpoints(wanted: ModelRef) -> list[Endpoint]:
     """Name the endpoints to ask; none for a model that runs here."""
-    if base_url := wanted.base_url or _base_url_from_environment(wanted):
+    if addresses := endpoint_addresses(wanted):
         # An address that somebody gives gets the key that goes with it, never that of a preset.
         key, key_name = _key(wanted, "OPENAI_API_KEY")
-        addresses = (base_url,) if isinstance(base_url, str) else base_url
         model = wanted.model or ""
         return [Endpoint(one, model, key, key_name, wanted.context) for one in addresses]
     preset = find_preset(wanted.model)

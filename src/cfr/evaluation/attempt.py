@@ -18,7 +18,7 @@ from cfr.engine.refusal import DecodingRefused
 from cfr.engine.sandbox.sandbox import SandboxMissing
 from cfr.error import CfrError
 from cfr.evaluation.budget import BudgetSpent
-from cfr.evaluation.error import StoreError
+from cfr.evaluation.error import LeaseLost, StoreError
 from cfr.evaluation.status import Status
 from cfr.evaluation.store import EXECUTED, Store, StoredCall, usage_columns
 from cfr.evaluation.writer import RowValues
@@ -51,7 +51,7 @@ __all__ = [
 
 # Runs of one problem, and samples within a run, get seeds of their own where a seed is fixed.
 _SEEDS_A_RUN: Final = 1_000
-_ENDS_THE_RUN: Final = (BudgetSpent, DecodingRefused, JournalMismatch, StoreError)
+_ENDS_THE_RUN: Final = (BudgetSpent, DecodingRefused, JournalMismatch, LeaseLost, StoreError)
 # No other attempt will fare better.
 _HOPELESS: Final = (Unauthorized, ModelNotFound, SandboxMissing)
 _LONGEST_REASON: Final = 400
@@ -97,9 +97,9 @@ async def make_attempt(
 ) -> Ending:
     """Make an attempt. Whatever goes wrong in it is how it ends, and touches no other.
 
-    Only a spent budget, a refused decoding, a store that cannot be written and a stored call that
-    no longer fits are raised. A method that breaks on stored replies would break on them for ever:
-    they are dropped, and asked for anew.
+    Only a spent budget, a refused decoding, a store that cannot be written, a stored call that no
+    longer fits and a lease that was lost are raised. A method that breaks on stored replies would
+    break on them for ever: they are dropped, and asked for anew.
     """
     try:
         outcome = await drive(assessed(method, problem), engine, journal=journal)
@@ -187,6 +187,7 @@ class StoredJournal:
     def recall(self, ordinal: int, step: Step) -> Answer | None:
         """Return what is stored of an earlier run, if it was asked the same."""
         if ordinal not in self._known:
+            self._store.require_lease(self._key)
             self._began = time.monotonic()
             return None
         stored = self._known[ordinal]

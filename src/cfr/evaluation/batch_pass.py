@@ -33,7 +33,7 @@ async def replay_attempts(
     missing = job.missing()
 
     async def work() -> None:
-        for _, problem, run_index in missing:
+        for problem, run_index in missing:
             number = job.registered.problems[problem.id]
             calls = known.pop((number, run_index), {})
             if await _Replay(store, job, log, problem, run_index).make(calls):

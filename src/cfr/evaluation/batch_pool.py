@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from cfr.engine.balanced import Balanced
 from cfr.engine.batch.client import BatchClient
 from cfr.engine.batch.model import BatchModel
 from cfr.engine.dispatch import Dispatch
@@ -72,6 +73,11 @@ class BatchPool:
         ]
 
     async def _of_endpoint(self, model: ServedModel) -> ServedModel:
+        if isinstance(model.served, Balanced):
+            raise InputError(
+                f"model {model.served.model}: --batch goes to one endpoint, and several are named; "
+                "leave one --base-url"
+            )
         if not isinstance(model.served, OpenAI):
             raise _not_an_endpoint(model.served.model)
         endpoint = model.served.endpoint

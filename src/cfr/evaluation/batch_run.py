@@ -33,8 +33,9 @@ from cfr.evaluation.batch_wave import OpenWave, WaveMemory
 from cfr.evaluation.budget import Budget
 from cfr.evaluation.runner import Job
 from cfr.evaluation.store import Store
+from cfr.evaluation.watcher import EvaluationWatcher
 
-__all__ = ["BatchWatcher", "Batches", "ResultsAwaited", "run_in_batches"]
+__all__ = ["Batches", "ResultsAwaited", "run_in_batches"]
 
 _FIRST_LOOK: Final = 5.0
 _LONGEST_LOOK: Final = 60.0
@@ -49,16 +50,6 @@ class ResultsAwaited(CfrError):
     exit_code = 7
 
 
-class BatchWatcher:
-    """Is told how batches get on. Override what is of interest."""
-
-    def batches(self, progress: WaveProgress) -> None:
-        """Hear how far a wave is."""
-
-    def noted(self, line: str) -> None:
-        """Hear of something that a person should know."""
-
-
 @dataclass(frozen=True, slots=True)
 class Batches:
     """What a run in batches needs beside its jobs."""
@@ -70,7 +61,7 @@ class Batches:
     longest: int
     """The size of a line of results beyond which it is not looked at."""
     budget: Budget | None
-    watcher: BatchWatcher
+    watcher: EvaluationWatcher
 
 
 async def run_in_batches(

@@ -24,7 +24,7 @@ from cfr.engine.price import Price, write_dollars
 from cfr.error import CfrError
 from cfr.protocol import Call, Completion, Usage
 
-__all__ = ["Budget", "BudgetSpent", "Budgeted"]
+__all__ = ["Budget", "BudgetSpent", "Budgeted", "is_within"]
 
 _ROUNDING: Final = 1e-9
 """Dollars by which a sum may be above a limit: sums of decimal fractions are not exact."""
@@ -34,9 +34,13 @@ C = TypeVar("C", bound=Call)
 
 
 class BudgetSpent(CfrError):
-    """The next call could cost more than is left."""
+    """The next call could cost more than is left of a budget, which is named where it is shared."""
 
     exit_code = 7
+
+    def __init__(self, message: str = "", budget: str = "") -> None:
+        super().__init__(message)
+        self.budget = budget
 
 
 class Budget:
@@ -49,15 +53,17 @@ class Budget:
         self.cost = 0.0
         self._reserved_tokens = 0
         self._reserved_cost = 0.0
-        self._settled = asyncio.Condition()
+        self._note = ""
+        """What is to be said of what was spent."""
+        self._changed = asyncio.Condition()
 
     async def reserve(self, usage: Usage, cost: float) -> None:
         """Set aside the most that a call can take; wait for calls under way if they hold it."""
-        async with self._settled:
+        async with self._changed:
             while not self._fits(usage.total, cost):
                 if not self._reserved_tokens:
                     raise BudgetSpent(self._refusal(usage, cost))
-                await self._settled.wait()
+                await self._changed.wait()
             self._reserved_tokens += usage.total
             self._reserved_cost += cost
 
@@ -75,17 +81,20 @@ class Budget:
 
     async def settle(self, reserved: Usage, reserved_cost: float, used: Usage, cost: float) -> None:
         """Give back what was set aside and take what was used."""
-        async with self._settled:
+        async with self._changed:
             self._reserved_tokens -= reserved.total
             self._reserved_cost = self._reserved_tokens and self._reserved_cost - reserved_cost
             self.tokens += used.total
             self.cost += cost
-            self._settled.notify_all()
+            self._changed.notify_all()
+
+    async def close(self) -> None:
+        """See that all is settled, which it is."""
 
     def _fits(self, tokens: int, cost: float) -> bool:
         tokens += self.tokens + self._reserved_tokens
         cost += self.cost + self._reserved_cost
-        return tokens <= (self._max_tokens or tokens) and cost <= _most_cost(self._max_cost or cost)
+        return is_within(self._max_tokens, self._max_cost, tokens, cost)
 
     def _refusal(self, usage: Usage, cost: float) -> str:
         """Say which limit stands in the way of a call, and what can be done about it."""
@@ -100,11 +109,16 @@ class Budget:
         if fits_alone:
             next_call = f"the next call could {verb} up to {needed}"
             again = f"raise {option} and run the same command again"
-            return f"the budget is spent: {spent} of {most}; {next_call}; {again}"
+            return f"the budget is spent: {spent} of {most}{self._note}; {next_call}; {again}"
         return (
             f"one call could {verb} up to {needed}, and {option} is {most}; raise it, or lower "
             f"--max-tokens, the longest reply (now {usage.output:,} tokens)"
         )
+
+
+def is_within(max_tokens: int | None, max_cost: float | None, tokens: int, cost: float) -> bool:
+    """Say whether so much is within limits, of which there may be none."""
+    return tokens <= (max_tokens or tokens) and cost <= _most_cost(max_cost or cost)
 
 
 def _most_cost(limit: float) -> float:

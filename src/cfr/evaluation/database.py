@@ -69,7 +69,9 @@ def open_database(url: str, *, existing: bool) -> sa.Engine:
     parsed = _parsed(url)
     parsed = parsed.set(drivername="postgresql+psycopg", query={**_POSTGRES, **parsed.query})
     try:
-        return sa.create_engine(parsed, pool_pre_ping=True)
+        # Whoever runs tries again where a connection turns out to be broken, and need not ask first
+        # whether it is; whoever reads may be in the middle of a stream by then.
+        return sa.create_engine(parsed, pool_pre_ping=existing)
     except ModuleNotFoundError:
         raise StoreError("PostgreSQL needs: pip install 'constraint-first[postgres]'") from None
 
@@ -95,10 +97,13 @@ def without_password(url: str) -> str:
         return url
 
 
-def patiently(url: str, done: str, work: Callable[[], T]) -> T:
+def patiently(
+    url: str, done: str, work: Callable[[], T], hasty: Callable[[], bool] = lambda: False
+) -> T:
     """Do something with a database, again if its server is away for a short time.
 
-    ``done`` is the word for it where it fails: the store cannot be *read*, or *written*.
+    ``done`` is the word for it where it fails: the store cannot be *read*, or *written*. Whoever is
+    ``hasty`` by then does not wait.
     """
     waits = pauses()
     while True:
@@ -106,7 +111,7 @@ def patiently(url: str, done: str, work: Callable[[], T]) -> T:
             return work()
         except SQLAlchemyError as error:
             pause = next(waits, None) if is_outage(error) else None
-            if pause is None:
+            if pause is None or hasty():
                 raise cannot_be(done, url, error) from None
         time.sleep(pause)
 

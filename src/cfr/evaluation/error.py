@@ -19,7 +19,15 @@ from sqlalchemy.exc import (
 from cfr.error import CfrError
 from cfr.file.printable import printable
 
-__all__ = ["StoreError", "Unstorable", "cannot_be", "is_of_the_row", "is_outage", "reason"]
+__all__ = [
+    "LeaseLost",
+    "StoreError",
+    "Unstorable",
+    "cannot_be",
+    "is_of_the_row",
+    "is_outage",
+    "reason",
+]
 
 
 class StoreError(CfrError):
@@ -30,6 +38,12 @@ class StoreError(CfrError):
 
 class Unstorable(CfrError):
     """A row that its database refuses while it takes others."""
+
+    exit_code = 5
+
+
+class LeaseLost(CfrError):
+    """An attempt that another worker has taken over: this one has to leave it."""
 
     exit_code = 5
 

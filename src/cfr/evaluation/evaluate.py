@@ -6,76 +6,48 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Sequence
-from contextlib import (
-    AbstractAsyncContextManager,
-    AbstractContextManager,
-    AsyncExitStack,
-    nullcontext,
-)
+from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import UnionType
 from typing import Final, TypeVar, cast
 
 from cfr.benchmark import Benchmark
-from cfr.engine.automatic import AUTO, AutoChoice, choose_method
+from cfr.engine.automatic import AUTO, choose_method
 from cfr.engine.dispatch import Dispatch
 from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
 from cfr.engine.price import Cost, sum_costs
-from cfr.engine.pull import NO_PROGRESS, Progress
 from cfr.engine.refusal import DecodingRefused
 from cfr.engine.resolve import ModelRef
 from cfr.engine.solve import run_sync
 from cfr.evaluation.batch_log import BatchLog, refuse_in_flight
 from cfr.evaluation.batch_pool import BatchPool, check_options, open_models
-from cfr.evaluation.batch_run import Batches, BatchWatcher, run_in_batches
+from cfr.evaluation.batch_run import Batches, run_in_batches
 from cfr.evaluation.budget import Budget, BudgetSpent
 from cfr.evaluation.experiment import Changes, Experiment
+from cfr.evaluation.job import Job, prepare, result_of
 from cfr.evaluation.model_pool import ModelPool
 from cfr.evaluation.progress import TellEvaluationProgress, measure_progress
 from cfr.evaluation.run_options import RunOptions
-from cfr.evaluation.runner import Job, prepare, run
+from cfr.evaluation.run_setting import write_settings
+from cfr.evaluation.runner import run
 from cfr.evaluation.served_model import ServedModel
-from cfr.evaluation.store import Store, finished_attempts
-from cfr.evaluation.summary import problem_scores
-from cfr.evaluation.tally import SeriesResult, most_frequent_reason
+from cfr.evaluation.shared_budget import SharedBudget, name_budget, open_budget
+from cfr.evaluation.store import Store
+from cfr.evaluation.tally import SeriesResult, explain_missing
+from cfr.evaluation.watcher import EvaluationWatcher
 from cfr.method import Method
 from cfr.method.rewording import Wording
 from cfr.protocol import Usage
 
-__all__ = ["Evaluated", "EvaluationWatcher", "aevaluate", "evaluate"]
+__all__ = ["Evaluated", "aevaluate", "evaluate"]
 
 T = TypeVar("T")
 
 _DEFAULTS: Final = RunOptions()
-
-
-class EvaluationWatcher(BatchWatcher):
-    """Is told how an evaluation gets on. Override what is of interest."""
-
-    def fetching(self, model: str) -> AbstractContextManager[Progress]:  # noqa: ARG002
-        """Surround the fetching of a model file with a function that hears how far it is."""
-        return nullcontext(NO_PROGRESS)
-
-    def running(
-        self,
-        jobs: Sequence[Job],  # noqa: ARG002
-        limiters: Sequence[Limiter],  # noqa: ARG002
-    ) -> AbstractAsyncContextManager[None]:
-        """Surround the run; the tallies of ``jobs`` go on while it lasts."""
-        return nullcontext()
-
-    def opened(self, models: Sequence[Served]) -> None:
-        """Hear which models are open; one may be ``Balanced`` over several endpoints."""
-
-    def chose(self, model: str, choice: AutoChoice) -> None:
-        """Hear what the method ``auto`` stands for with a model."""
-
-    def adapted(self, model: str, change: str) -> None:
-        """Hear that a model refused a setting, and what all its series do instead."""
 
 
 _SILENT: Final = EvaluationWatcher()
@@ -187,7 +159,7 @@ class _Evaluation:
         self._watcher = watcher
         self._progress = progress
         self._started = time.monotonic()
-        self._budget = Budget(options.max_tokens_total, options.max_cost)
+        self._budget: Budget | None = None
         self._limiters: list[Limiter] = []
         self._batches: BatchPool | None = None
 
@@ -195,7 +167,7 @@ class _Evaluation:
         """Make all missing attempts."""
         check_options(self._options)
         benchmarks = self._experiment.load_benchmarks(self._options.limit)
-        with Store(self._options.store) as store, store.exclusively():
+        with Store(self._options.store) as store, self._held(store):
             async with AsyncExitStack() as stack:
                 pool = ModelPool(self._options, stack, self._watcher.fetching)
                 self._limiters = pool.limiters
@@ -206,20 +178,40 @@ class _Evaluation:
                 if AUTO in self._experiment.methods:
                     for name in dict.fromkeys(model.served.model for model in models):
                         self._watcher.chose(name, choose_method(name))
+                self._budget = self._open_budget(store, models, benchmarks)
+                if self._budget:
+                    stack.push_async_callback(self._budget.close)
                 jobs, stopped = await self._complete(store, models, benchmarks)
-            series = tuple(_result(store, job) for job in jobs)
+            series = tuple(result_of(store, job) for job in jobs)
         seconds = time.monotonic() - self._started
-        return Evaluated(self._options.store, series, seconds, stopped or _missing(series))
+        return Evaluated(self._options.store, series, seconds, stopped or explain_missing(series))
+
+    def _held(self, store: Store) -> AbstractContextManager[None]:
+        """Hold the store: batches are sent and collected by one run, calls made by many."""
+        return store.exclusively() if self._options.batch.wanted else store.running()
+
+    def _open_budget(
+        self, store: Store, models: list[ServedModel], benchmarks: list[Benchmark]
+    ) -> Budget | None:
+        """Open the budget of the grid, which workers elsewhere may have been given."""
+        grid = (one.series(self._experiment, each) for one in models for each in benchmarks)
+        budget = open_budget(store, name_budget(chain.from_iterable(grid)), self._options)
+        if isinstance(budget, SharedBudget):
+            budget.require_prices(models)
+        return budget
 
     def _jobs(self, store: Store, model: ServedModel, benchmarks: list[Benchmark]) -> list[Job]:
-        runs, bounded = self._experiment.runs, self._options.is_bounded
-        budget = self._budget if bounded and not self._batches else None
-        return [
-            prepare(store, one, benchmark.problems, runs, engine, model.prices)
+        # Requests of a batch are paid for all together, before it is sent.
+        budget = None if self._batches else self._budget
+        jobs = [
+            prepare(store, one, benchmark.problems, self._experiment.runs, engine, model.prices)
             for benchmark in benchmarks
             for one in model.series(self._experiment, benchmark)
             for engine in [model.engine(one.decoding, budget)]
         ]
+        shared = self._budget.name if isinstance(self._budget, SharedBudget) else None
+        write_settings(store, [job.registered.series for job in jobs], model, shared)
+        return jobs
 
     async def _complete(
         self, store: Store, models: list[ServedModel], benchmarks: list[Benchmark]
@@ -255,7 +247,7 @@ class _Evaluation:
             if self._batches:
                 await run_in_batches(store, jobs, self._in_batches(store, self._batches), tell)
             else:
-                await run(store, jobs, width, tell)
+                await run(store, jobs, width, tell, self._options.lease)
 
     def _in_batches(self, store: Store, pool: BatchPool) -> Batches:
         return Batches(
@@ -263,7 +255,7 @@ class _Evaluation:
             pool.services(BatchLog(store)),
             pool.models,
             pool.longest,
-            self._budget if self._options.is_bounded else None,
+            self._budget,
             self._watcher,
         )
 
@@ -278,20 +270,3 @@ def _consequence(refused: DecodingRefused, models: Sequence[ServedModel]) -> str
 def _several(given: T | Sequence[T], kind: UnionType) -> tuple[T, ...]:
     """Take one thing for a list of one."""
     return (cast("T", given),) if isinstance(given, kind) else tuple(cast("Sequence[T]", given))
-
-
-def _result(store: Store, job: Job) -> SeriesResult:
-    numbers = [job.registered.problems[problem.id] for problem in job.problems]
-    made = finished_attempts(job.registered, numbers, job.runs)
-    scores = problem_scores(store, *made).get(job.registered.series, Counter())
-    return SeriesResult(job.series, job.tally, scores)
-
-
-def _missing(series: Sequence[SeriesResult]) -> str:
-    failed = sum(one.tally.failed for one in series)
-    if not failed:
-        return ""
-    total = sum(one.tally.total for one in series)
-    reason, count = most_frequent_reason(series)
-    said = f"{failed} of {total} attempts failed and are not scored"
-    return f"{said}, {count} of them with: {reason}; run the same command again"

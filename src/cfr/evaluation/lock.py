@@ -1,13 +1,15 @@
-"""The lock on a store: one run at a time writes to it.
+"""The lock on a store: whoever needs it alone has it alone.
 
 A file beside a SQLite store, an advisory lock of PostgreSQL otherwise. Both end with the process
-that holds them, however it ends.
+that holds them, however it ends. Workers of a PostgreSQL store share the lock, since leases tell
+them apart; a file is one run's.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Final, Protocol
@@ -23,6 +25,9 @@ __all__ = ["AdvisoryLock", "Lock", "LockFile"]
 
 _NUMBER: Final = 0x63_66_72  # "cfr"
 _MOMENT: Final = 0.5
+_LOOK_EVERY: Final = 1.0
+_SHARING: Final = 5.0
+"""Seconds to wait for whoever has it alone, which a worker that comes first has for a moment."""
 _HOLDERS: Final = (
     "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
     " WHERE locktype = 'advisory' AND granted AND classid = 0 AND objid = :number"
@@ -36,7 +41,14 @@ class Lock(Protocol):
     """A lock on a store."""
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold it, or refuse to where another run has it."""
+        """Hold it alone, or refuse to where another run has it."""
+        ...
+
+    def shared(self, first: Callable[[], None]) -> AbstractContextManager[None]:
+        """Hold it with others that share it, or refuse to where somebody needs it alone.
+
+        Whoever finds nobody there does what is to be done ``first``.
+        """
         ...
 
     def check(self) -> None:
@@ -57,12 +69,12 @@ class LockFile:
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Hold it, or refuse to where another run has it."""
+        """Hold it alone, or refuse to where another run has it."""
         try:
             # Somebody who only looks whether it is taken has it for a moment.
             held = FileLock(self._path, timeout=_MOMENT).acquire(poll_interval=_MOMENT / 10)
         except Timeout:
-            raise _in_use(self._url) from None
+            raise _in_use(self._url, _ONE_RUNNER) from None
         except OSError as error:
             raise StoreError(
                 f"{self._url}: cannot be locked ({error.strerror}: {self._path}); name a store in "
@@ -70,6 +82,10 @@ class LockFile:
             ) from None
         with held:
             yield
+
+    def shared(self, first: Callable[[], None]) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Hold it alone: nothing tells the attempts of two runs on a file apart."""
+        return self.held()
 
     def check(self) -> None:
         """Do nothing: the system takes such a lock away from nobody."""
@@ -100,18 +116,71 @@ class AdvisoryLock:
         self._url = url
         self._database = database
         self._guard = threading.Lock()
-        self._wanted = False
+        self._wanted = self._shared = False
+        self._look_at = 0.0
         self._connection: sa.Connection | None = None
         self._lost: StoreError | None = None
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Hold it, or refuse to where another run has it."""
+        """Hold it alone, or refuse to where another run has it."""
+        with self._guard:
+            self._lost, self._shared = None, False
+            if not patiently(self._url, "locked", self._take):
+                raise _in_use(self._url, _WAIT)
+            self._wanted = True
+        with self._until_released():
+            yield
+
+    @contextmanager
+    def shared(self, first: Callable[[], None]) -> Generator[None]:
+        """Hold it with others that share it, or refuse to where somebody needs it alone.
+
+        Whoever finds nobody there has it alone for what is to be done ``first``; others that come
+        meanwhile wait.
+        """
+        deadline = time.monotonic() + _SHARING
         with self._guard:
             self._lost = None
-            if not patiently(self._url, "locked", self._take):
-                raise _in_use(self._url)
+            while not patiently(self._url, "locked", lambda: self._join(first)):
+                if time.monotonic() > deadline:
+                    raise _in_use(self._url, _ALONE)
+                time.sleep(_MOMENT / 10)
             self._wanted = True
+        with self._until_released():
+            yield
+
+    def _join(self, first: Callable[[], None]) -> bool:
+        self._shared = False
+        if not self._take() or self._connection is None:
+            self._shared = True
+            return self._take()
+        try:
+            first()
+            self._connection.execute(sa.select(sa.func.pg_advisory_lock_shared(_NUMBER)))
+            self._connection.execute(sa.select(sa.func.pg_advisory_unlock(_NUMBER)))
+        except BaseException:
+            self._drop()
+            raise
+        self._shared = True
+        return True
+
+    def _retake(self) -> bool:
+        """Take it again; a worker that comes first has it alone for a moment."""
+        deadline = time.monotonic() + (_SHARING if self._shared else 0.0)
+        while not (taken := self._take()) and time.monotonic() < deadline:
+            time.sleep(_MOMENT / 10)
+        return taken
+
+    def _drop(self) -> None:
+        """End the connection, and whatever it has locked with it."""
+        held, self._connection = self._connection, None
+        if held is not None:
+            held.invalidate()
+            held.close()
+
+    @contextmanager
+    def _until_released(self) -> Generator[None]:
         try:
             yield
         except BaseException:
@@ -125,9 +194,12 @@ class AdvisoryLock:
         with self._guard:
             if self._lost:
                 raise self._lost
+            if self._shared and time.monotonic() < self._look_at:
+                return  # leases guard every row, so the lock need not be seen before each commit
+            self._look_at = time.monotonic() + _LOOK_EVERY
             if not self._wanted or self._is_held():
                 return
-            if not self._take():
+            if not self._retake():
                 self._lost = self._taken_away("another run took it")
                 raise self._lost
 
@@ -143,7 +215,7 @@ class AdvisoryLock:
     def _take(self) -> bool:
         connection = self._database.connect().execution_options(isolation_level="AUTOCOMMIT")
         try:
-            taken = connection.scalar(sa.select(sa.func.pg_try_advisory_lock(_NUMBER)))
+            taken = connection.scalar(sa.select(self._call("pg_try_advisory_lock")))
         except BaseException:
             connection.close()
             raise
@@ -160,9 +232,7 @@ class AdvisoryLock:
         with suppress(DBAPIError):
             if held.scalar(_IS_HELD):
                 return True
-        self._connection = None
-        held.invalidate()
-        held.close()
+        self._drop()
         return False
 
     def _release(self) -> None:
@@ -176,13 +246,16 @@ class AdvisoryLock:
             raise self._lost or self._taken_away("it was held no longer")
         lost = "it was held no longer"
         try:
-            if held.scalar(sa.select(sa.func.pg_advisory_unlock(_NUMBER))):
+            if held.scalar(sa.select(self._call("pg_advisory_unlock"))):
                 return
         except DBAPIError as error:
             lost = reason(error)
         finally:
             held.close()
         raise self._taken_away(lost)
+
+    def _call(self, name: str) -> sa.Function[bool]:
+        return getattr(sa.func, name + "_shared" * self._shared)(_NUMBER)
 
     def _taken_away(self, why: str) -> StoreError:
         return StoreError(
@@ -191,5 +264,13 @@ class AdvisoryLock:
         )
 
 
-def _in_use(url: str) -> StoreError:
-    return StoreError(f"{url}: another run is using this store; wait, or name another")
+def _in_use(url: str, way_out: str) -> StoreError:
+    return StoreError(f"{url}: another run is using this store{way_out}")
+
+
+_WAIT: Final = "; wait, or name another"
+_ONE_RUNNER: Final = (
+    ", and a file takes one at a time; wait, name another, or a PostgreSQL database "
+    "(--store postgresql://…), which takes any number"
+)
+_ALONE: Final = " and needs it alone (cfr merge or cfr serve); wait, or name another"

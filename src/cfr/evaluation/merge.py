@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from cfr.evaluation import schema
 from cfr.evaluation.database import sqlite_path, without_password
 from cfr.evaluation.error import StoreError
+from cfr.evaluation.lease import drop_finished
 from cfr.evaluation.merge_source import (
     ROWS_AT_ONCE,
     STREAMED,
@@ -98,6 +99,8 @@ def _merge_into(target: Store, name: str, sources: Sequence[Store], choice: _Cho
         merging = _Merging(connection, choice, total, [name] if name else [])
         for source in sources:
             merging.add(source)
+        if target.has_leases:  # what came in is to be made by nobody
+            drop_finished(connection)
         return merging.result()
 
     return target.change(work, "merged")

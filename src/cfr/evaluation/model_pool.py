@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import replace
 from typing import Final
@@ -18,7 +18,7 @@ from cfr.engine.resolve import ModelRef, resolve, runs_here, served_name
 from cfr.error import InputError
 from cfr.evaluation.experiment import Experiment
 from cfr.evaluation.run_options import RunOptions
-from cfr.evaluation.served_model import ServedModel
+from cfr.evaluation.served_model import ServedModel, no_price
 
 __all__ = ["ModelPool"]
 
@@ -66,14 +66,25 @@ class ModelPool:
         self, experiment: Experiment, engine: Served | Dispatch[Served]
     ) -> list[ServedModel]:
         """Open an engine that somebody made, and what methods name beside it."""
-        given: Dispatch[Served] = accompanied(engine, experiment.other_models())
+        return [await self.open_engine(engine, experiment.other_models())]
+
+    async def open_engine(
+        self, engine: Served | Dispatch[Served], names: Sequence[str]
+    ) -> ServedModel:
+        """Open an engine that somebody made, and those of some names beside it."""
+        given: Dispatch[Served] = accompanied(engine, names)
         await self._stack.enter_async_context(opened_all(given))
         main = self._given(given.main, given.main.model)
         others = {
             name: main if one is given.main else self._given(one, name)
             for name, one in given.others.items()
         }
-        return [replace(main, others=others)]
+        return replace(main, others=others)
+
+    async def open_one(self, ref: ModelRef, beside: Mapping[str, ModelRef]) -> ServedModel:
+        """Open a model and those that methods name beside it, each as it is told."""
+        served = {one: await self._open(one) for one in dict.fromkeys((ref, *beside.values()))}
+        return replace(served[ref], others={name: served[one] for name, one in beside.items()})
 
     def _given(self, served: Served, name: str) -> ServedModel:
         limiter = self._limit(served, _MOST_CONCURRENCY, _FIRST_CONCURRENCY)
@@ -92,7 +103,7 @@ class ModelPool:
         if not name:  # the endpoint has said meanwhile what it serves
             price = self._price(served.model)
         limiter = self._limit(served, most, None if here else _FIRST_CONCURRENCY)
-        return ServedModel(served, limiter, price)
+        return ServedModel(served, limiter, price, ref=ref)
 
     def _limit(self, served: Served, most: int, start: int | None) -> Limiter | None:
         """Make the limiter of a model; None for one whose endpoints have one each."""
@@ -117,8 +128,5 @@ class ModelPool:
     def _price(self, model: str) -> Price | None:
         price = find_price(model)
         if price is None and self._options.max_cost is not None:
-            raise InputError(
-                f"model {model or 'without a name'}: --max-cost needs its price; write it into a "
-                "models.toml of your own and name that in CFR_MODELS"
-            )
+            raise no_price(model)
         return price

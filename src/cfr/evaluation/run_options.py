@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from cfr.engine.transport import CALL_SECONDS, REPLY_BYTES, Bounds
 from cfr.evaluation.batch_option import BatchOptions
+from cfr.evaluation.lease import LEASE_SECONDS
 
 __all__ = ["RunOptions"]
 
@@ -28,6 +29,9 @@ class RunOptions:
     """Likewise in US dollars; needs the model's price."""
     call_timeout: float = CALL_SECONDS
     """Seconds that a reply may take; later than that a call is not asked again."""
+    lease: float = LEASE_SECONDS
+    """Where workers share a store: seconds after which what one that is gone had begun is taken
+    over."""
     max_reply_bytes: int = REPLY_BYTES
     """The size of a reply beyond which it is a fault and not read further."""
     batch: BatchOptions = field(default_factory=BatchOptions)

@@ -4,157 +4,157 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from cfr.engine.collector import collecting_rarely
-from cfr.engine.engine import Engine
-from cfr.engine.price import PriceList
 from cfr.evaluation.attempt import Ending, EngineForRun, StoredJournal, failed, make_attempt
-from cfr.evaluation.error import Unstorable
-from cfr.evaluation.series import Series
-from cfr.evaluation.spending import cost_of, use_by_model
-from cfr.evaluation.store import (
-    AttemptKey,
-    Registered,
-    Store,
-    StoredCall,
-    finished_attempts,
-)
-from cfr.evaluation.summary import mean_output
-from cfr.evaluation.tally import SeriesResult, Tally
+from cfr.evaluation.claim import Assigned, ClaimedAttempts, ListedAttempts
+from cfr.evaluation.error import LeaseLost, StoreError, Unstorable
+from cfr.evaluation.job import Job, prepare, read_standing
+from cfr.evaluation.lease import LEASE_SECONDS
+from cfr.evaluation.store import Store
+from cfr.evaluation.tally import Tally
 from cfr.evaluation.writer import RowValues
-from cfr.method import Method
-from cfr.problem import Problem
 from cfr.protocol import Usage
 
 __all__ = ["Job", "prepare", "run"]
 
-_NO_PRICES: Final = PriceList()
+_FOLLOW_EVERY: Final = 5.0
+"""Seconds between two looks at what other workers have made."""
+_FOLLOW_SHARE: Final = 50
+"""How much longer than a look took the next is waited for: a large store is looked at rarely."""
 
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A series to be completed, and what it needs for that."""
-
-    series: Series
-    problems: tuple[Problem, ...]
-    runs: int
-    engine: Engine
-    registered: Registered
-    method: Method
-    tally: Tally
-    finished: set[AttemptKey]
-    begun: dict[AttemptKey, dict[int, StoredCall]]
-    prices: PriceList = _NO_PRICES
-    earlier: float | None = None
-    """Output tokens that an attempt of the method took on average in other series of the store."""
-
-    @property
-    def result(self) -> SeriesResult:
-        """The series with its counts, which go on while it is run."""
-        return SeriesResult(self.series, self.tally)
-
-    def missing(self) -> Iterator[tuple[Job, Problem, int]]:
-        """List the attempts that are to be made, run by run."""
-        for run_index in range(self.runs):
-            for problem in self.problems:
-                if (self.registered.problems[problem.id], run_index) not in self.finished:
-                    yield self, problem, run_index
-
-
-def prepare(
-    store: Store,
-    series: Series,
-    problems: tuple[Problem, ...],
-    runs: int,
-    engine: Engine,
-    prices: PriceList = _NO_PRICES,
-) -> Job:
-    """Enter a series into the store and find out what is missing of it."""
-    registered = store.register(series, problems)
-    numbers = [registered.problems[problem.id] for problem in problems]
-    finished = store.finished(registered.series)
-    tally = Tally(total=len(numbers) * runs)
-    for status, verdict, count, usage in store.outcomes(registered, numbers, runs):
-        tally.add(status, verdict, usage, count)
-    tally.resumed = tally.scored
-    if prices.has_prices:
-        used = use_by_model(store, *finished_attempts(registered, numbers, runs))
-        tally.cost = cost_of(used.get(registered.series, {}), prices)
-    earlier = None if tally.scored else mean_output(store, series.method, series.model)
-    begun = store.begun(registered.series)
-    return Job(
-        series, problems, runs, engine, registered, series.build(), tally, finished, begun, prices,
-        earlier,
-    )  # fmt: skip
+_Attempts: TypeAlias = ListedAttempts | ClaimedAttempts
 
 
 async def run(
-    store: Store, jobs: Iterable[Job], width: int, counted: Callable[[], object] = lambda: None
+    store: Store,
+    jobs: Iterable[Job],
+    width: int,
+    counted: Callable[[], object] = lambda: None,
+    lease: float = LEASE_SECONDS,
 ) -> None:
     """Make all missing attempts, at most ``width`` at the same time; call ``counted`` after each.
 
     Whatever goes wrong in an attempt fails that attempt and nothing else; only a key or a model
     that is refused before anything succeeded fails the rest of its series unasked. A spent budget,
     a refused decoding, a store that cannot be written and a stored call that no longer fits end
-    the run.
+    the run. Where workers share the store it ends when all is made, by whomever, and what this one
+    claims is its own for ``lease`` seconds after it was last seen.
     """
-    missing = (attempt for job in jobs for attempt in job.missing())
-
-    async def work() -> None:
-        before: _Writing | None = None
-        try:
-            for job, problem, run_index in missing:
-                last, before = before, await _attempt(store, job, problem, run_index)
-                counted()
-                if last:  # safe by now: the next attempt did not wait for the disk
-                    await last.done()
-        finally:
-            if before:
-                await before.done()
-
+    several = list(jobs)
     with collecting_rarely():
-        workers = [asyncio.create_task(work()) for _ in range(width)]
-        either = [asyncio.create_task(_all(workers)), asyncio.create_task(store.watch())]
-        try:
-            done, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            for ended in done:
-                ended.result()
-        except asyncio.CancelledError:
-            store.hasten()
-            raise
-        finally:
-            for task in (*workers, *either):
-                task.cancel()
-            await asyncio.gather(*workers, *either, return_exceptions=True)
-            await asyncio.to_thread(store.flush)
+        async with _handed_out(store, several, lease) as attempts:
+            workers = [asyncio.create_task(_work(store, attempts, counted)) for _ in range(width)]
+            either = [asyncio.create_task(_all(workers)), asyncio.create_task(store.watch())]
+            if store.is_shared:
+                either.append(asyncio.create_task(_follow(store, several, counted)))
+            try:
+                done, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                for ended in done:
+                    ended.result()
+            except asyncio.CancelledError:
+                store.hasten()
+                raise
+            finally:
+                for task in (*workers, *either):
+                    task.cancel()
+                await asyncio.gather(*workers, *either, return_exceptions=True)
+                await asyncio.to_thread(store.flush)
+
+
+@asynccontextmanager
+async def _handed_out(store: Store, jobs: Sequence[Job], lease: float) -> AsyncGenerator[_Attempts]:
+    """Say which attempts are to be made; at the end count those of other workers too."""
+    if not store.is_shared:
+        yield ListedAttempts(jobs)
+        return
+    try:
+        with store.leasing(lease) as leases:
+            attempts = ClaimedAttempts(leases, jobs)
+            try:
+                yield attempts
+            finally:
+                await attempts.close()
+    except (StoreError, asyncio.CancelledError):  # nobody can count, or nobody waits for it
+        raise
+    except BaseException:
+        await _recount(store, jobs)
+        raise
+    await _recount(store, jobs)
+
+
+async def _follow(store: Store, jobs: Sequence[Job], counted: Callable[[], object]) -> None:
+    """Count what other workers make, now and then."""
+    pause = _FOLLOW_EVERY
+    while True:
+        await asyncio.sleep(pause)
+        began = time.monotonic()
+        await _recount(store, jobs)
+        counted()
+        pause = max(_FOLLOW_EVERY, _FOLLOW_SHARE * (time.monotonic() - began))
+
+
+async def _recount(store: Store, jobs: Sequence[Job]) -> None:
+    for job in jobs:
+        found = await asyncio.to_thread(read_standing, store, job)
+        found.apply(job.tally)
 
 
 async def _all(workers: list[asyncio.Task[None]]) -> None:
     await asyncio.gather(*workers)
 
 
-async def _attempt(store: Store, job: Job, problem: Problem, run_index: int) -> _Writing:
-    """Make an attempt, count it, and hand it to the writer."""
-    number = job.registered.problems[problem.id]
-    key = {"series": job.registered.series, "problem": number, "run": run_index}
+async def _work(store: Store, attempts: _Attempts, counted: Callable[[], object]) -> None:
+    """Make one attempt after the other, until none is left."""
+    before: _Writing | None = None
+    try:
+        while True:
+            assigned = attempts.ready()
+            if assigned is None:
+                if before:  # the end may hang on this very attempt
+                    await before.done()
+                before = None
+                assigned = await attempts.next()
+                if assigned is None:
+                    return
+            last, before = before, await _attempt(store, attempts, assigned)
+            counted()
+            if last:  # safe by now: the next attempt did not wait for the disk
+                await last.done()
+    finally:
+        if before:
+            await before.done()
+
+
+async def _attempt(store: Store, attempts: _Attempts, assigned: Assigned) -> _Writing | None:
+    """Make an attempt, count it, and hand it to the writer; None where it is left to others."""
+    job, (series, number, run_index) = assigned.job, assigned.key
+    key = {"series": series, "problem": number, "run": run_index}
     started = time.monotonic()
     if job.tally.refused:
         ending = failed(job.tally.refused, Usage())
     else:
-        known = job.begun.pop((number, run_index), {})
-        journal = StoredJournal(store, key, known, job.prices)
+        journal = StoredJournal(store, key, assigned.known, job.prices)
         engine = EngineForRun(job.engine, run_index, job.series.system)
-        ending = await make_attempt(job.method, problem, engine, journal)
+        try:
+            ending = await make_attempt(job.method, assigned.problem, engine, journal)
+        except LeaseLost:
+            return None
         if job.tally.cost is not None:
             job.tally.cost += journal.cost
-    if ending.hopeless and job.tally.scored == job.tally.resumed:
+    if ending.hopeless and not job.tally.made:
+        if await attempts.give_up(assigned):
+            job.tally.left = ending.error or ""
+            return None
         job.tally.refused = ending.error or ""
     _count(job.tally, ending, ending.usage)
-    row = key | {"seconds": time.monotonic() - started, "finished_at": time.time()}
+    row = key | {"seconds": time.monotonic() - started}
     written = store.write_attempt(row | ending.columns())
+    written.add_done_callback(lambda _: attempts.ended())
     return _Writing(store, job.tally, row, ending, written)
 
 
@@ -162,6 +162,8 @@ def _count(tally: Tally, ending: Ending, usage: Usage) -> None:
     tally.add(ending.status, ending.verdict, usage)
     if ending.error is not None:
         tally.reasons[ending.error] += 1
+    else:
+        tally.made += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,8 @@ class _Writing:
         """Wait until it is safe; one whose row is refused has failed instead."""
         try:
             await self.written
+        except LeaseLost:  # whoever has it now counts it
+            self.tally.add(self.ending.status, self.ending.verdict, Usage(), count=-1)
         except Unstorable as error:
             self.tally.add(self.ending.status, self.ending.verdict, Usage(), count=-1)
             instead = failed(str(error), self.ending.usage)

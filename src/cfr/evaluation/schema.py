@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import sqlalchemy as sa
 
-__all__ = ["METADATA", "VERSION", "attempts", "calls", "problems", "prompts", "series", "store"]
+__all__ = [
+    "METADATA",
+    "ONE_BY_ONE",
+    "SHARED",
+    "VERSION",
+    "attempts",
+    "budgets",
+    "calls",
+    "leases",
+    "make_tables",
+    "problems",
+    "prompts",
+    "reservations",
+    "run_settings",
+    "series",
+    "store",
+]
 
 VERSION: Final = 1
 METADATA: Final = sa.MetaData()
@@ -104,3 +121,91 @@ calls = sa.Table(
     sa.Column("seconds", sa.Float, nullable=False),
     sa.PrimaryKeyConstraint(*_KEY, "ordinal"),
 )
+
+# What follows is for many workers on one store and therefore on PostgreSQL alone. Stores from
+# before there were any get these tables when they are next run.
+
+# The attempts that are to be made: a row without an owner is free, one with an owner is that
+# worker's until it expires, and one that was made is gone. No foreign keys: there may be millions
+# of rows, and they do not last.
+leases = sa.Table(
+    "leases",
+    METADATA,
+    *(sa.Column(name, sa.Integer, nullable=False, autoincrement=False) for name in _KEY),
+    sa.Column("owner", sa.Text),
+    sa.Column("expires", sa.DateTime(timezone=True)),
+    # Whether there may be calls of it: an earlier run, or a worker that had it before.
+    sa.Column("begun", sa.Boolean, nullable=False),
+    sa.PrimaryKeyConstraint(*_KEY),
+    sa.Index("leases_free", "series", "run", "problem", postgresql_where=sa.text("owner IS NULL")),
+    sa.Index("leases_owned", "owner", postgresql_where=sa.text("owner IS NOT NULL")),
+)
+
+# What a worker elsewhere needs to know of a series, beside what the tables above have.
+run_settings = sa.Table(
+    "run_settings",
+    METADATA,
+    sa.Column("series", sa.Integer, primary_key=True, autoincrement=False),
+    # How its models are named and where they are served, as JSON and without any key.
+    sa.Column("models", sa.Text),
+    sa.Column("budget", sa.Text),
+)
+
+budgets = sa.Table(
+    "budgets",
+    METADATA,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("max_tokens", sa.BigInteger),
+    sa.Column("max_cost", sa.Float),
+    sa.Column("tokens", sa.BigInteger, nullable=False),
+    sa.Column("cost", sa.Float, nullable=False),
+    # The part of the two above that workers had set aside when they died.
+    sa.Column("lost_tokens", sa.BigInteger, nullable=False),
+    sa.Column("lost_cost", sa.Float, nullable=False),
+)
+
+# What each worker has set aside for calls under way, until it expires.
+reservations = sa.Table(
+    "reservations",
+    METADATA,
+    sa.Column("budget", sa.Text, nullable=False),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("tokens", sa.BigInteger, nullable=False),
+    sa.Column("cost", sa.Float, nullable=False),
+    # The number of the last change, so that one that is sent twice is made once.
+    sa.Column("change", sa.Integer, nullable=False),
+    sa.Column("expires", sa.DateTime(timezone=True), nullable=False),
+    sa.PrimaryKeyConstraint("budget", "owner"),
+)
+
+SHARED: Final = (leases, run_settings, budgets, reservations)
+"""The tables of a store that many workers share."""
+
+ONE_BY_ONE: Final = sa.select(sa.func.pg_advisory_xact_lock(0x63_66_73))
+"""Makes transactions that enter something wait for each other: both would find it missing."""
+
+
+def make_tables(connection: sa.Connection) -> bool:
+    """Make the tables that a store lacks; say whether it was there before."""
+    later = SHARED if connection.dialect.name == "postgresql" else ()
+    if _is_complete(connection, later):
+        return True
+    if later:
+        connection.execute(ONE_BY_ONE)  # workers that start together
+    if _is_complete(connection):
+        METADATA.create_all(connection, later)
+        return True
+    METADATA.create_all(connection, [*_FIRST, *later])
+    connection.execute(store.insert(), {"version": VERSION})
+    return False
+
+
+_FIRST: Final = tuple(table for table in METADATA.sorted_tables if table not in SHARED)
+
+
+def _is_complete(connection: sa.Connection, later: Sequence[sa.Table] = ()) -> bool:
+    """Say whether the making of a store came to its end, and these tables are there too."""
+    there = {*sa.inspect(connection).get_table_names()}
+    if not {store.name, *(table.name for table in later)} <= there:
+        return False
+    return connection.scalar(sa.select(store.c.version)) is not None

@@ -11,12 +11,14 @@ from cfr.engine.engine import Decoded, Decoding, Engine, Served
 from cfr.engine.limit import Limited, Limiter
 from cfr.engine.price import Price, PriceList
 from cfr.engine.refusal import DecodingRefused, Setting
+from cfr.engine.resolve import ModelRef
 from cfr.engine.retry import Once, Retried, Retrying
+from cfr.error import InputError
 from cfr.evaluation.budget import Budget, Budgeted
 from cfr.evaluation.experiment import Experiment
 from cfr.evaluation.series import Series
 
-__all__ = ["ServedModel"]
+__all__ = ["ServedModel", "no_price"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,9 @@ class ServedModel:
     """Settings that it will not be decoded with."""
     others: Mapping[str, ServedModel] = field(default_factory=dict[str, "ServedModel"])
     """Models that are asked beside it, by the names that methods have for them."""
+
+    ref: ModelRef | None = None
+    """How it was named; None for an engine that somebody made."""
 
     @property
     def prices(self) -> PriceList:
@@ -92,3 +97,11 @@ class ServedModel:
         for refused in self.refused.values():
             decoding = refused.adapt(decoding)
         return decoding
+
+
+def no_price(model: str) -> InputError:
+    """Say that money is limited and a model has no price."""
+    return InputError(
+        f"model {model or 'without a name'}: --max-cost needs its price; write it into a "
+        "models.toml of your own and name that in CFR_MODELS"
+    )

@@ -7,16 +7,14 @@ again by the next run.
 
 from __future__ import annotations
 
+import time
 from asyncio import Future
-from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, TypeVar, cast
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
 from cfr.evaluation import schema
@@ -27,16 +25,24 @@ from cfr.evaluation.database import (
     sqlite_tables,
     without_password,
 )
-from cfr.evaluation.error import StoreError, cannot_be
+from cfr.evaluation.error import LeaseLost, StoreError, cannot_be
+from cfr.evaluation.lease import Leases, enqueue, free_all, name_owner
 from cfr.evaluation.lock import AdvisoryLock, Lock, LockFile
 from cfr.evaluation.registration import Registered, register
+from cfr.evaluation.selection import finished_attempts, share_of, summed_usage, usage_columns
 from cfr.evaluation.series import Series
-from cfr.evaluation.shared_prompt import shared_tokens
+from cfr.evaluation.statement import WriteStatements
+from cfr.evaluation.stored_call import (
+    EXECUTED,
+    AttemptKey,
+    KnownCalls,
+    StoredCall,
+    calls_by_attempt,
+)
 from cfr.evaluation.stored_prompt import drop_prompts
 from cfr.evaluation.writer import RowValues, Writer
-from cfr.file.storable import storable_count
 from cfr.problem import Problem
-from cfr.protocol import Answer, Completion, Finish, Output, Usage
+from cfr.protocol import Usage
 
 __all__ = [
     "EXECUTED",
@@ -52,20 +58,8 @@ __all__ = [
 
 T = TypeVar("T")
 
-EXECUTED: Final = "executed"
-"""How a row of ``calls`` finished that is a program's: its text is what the program printed, its
-reasoning the error. So programs stand in their place among the calls, in stores of any age."""
-
-AttemptKey = tuple[int, int]
-"""A problem's number in the store and a run's index: an attempt within its series."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredCall:
-    """A call or program of an unfinished attempt, with the answer that an earlier run got."""
-
-    digest: str
-    answer: Answer
+_THERE_AGAIN: Final = 10.0
+"""Seconds after which every worker has found a server again that was restarted."""
 
 
 class Store:
@@ -86,12 +80,14 @@ class Store:
         except BaseException:
             self.database.dispose()
             raise
+        self.has_leases = self.is_shared = path is None
+        """Whether any number of workers may run on it at the same time: on PostgreSQL, as long as
+        nobody holds it alone."""
+        self.owner = name_owner()
+        """The name of this worker, which no other has."""
         self._lock: Lock
         self._lock = LockFile(self.url, path) if path else AdvisoryLock(self.url, self.database)
-        dialect = cast("Any", sqlite if path else postgresql)
-        self._put_attempt, self._put_call = (
-            _upsert(dialect, table) for table in (schema.attempts, schema.calls)
-        )
+        self._statements = WriteStatements(is_shared=self.has_leases)
         self._writer = Writer(self.url, self.database, self._lock.check)
 
     def __enter__(self) -> Store:
@@ -106,10 +102,42 @@ class Store:
         self._writer.close()
         self.database.dispose()
 
-    def exclusively(self) -> AbstractContextManager[None]:
-        """Hold the store for one run: two that write the same attempts would pay for them twice."""
+    @contextmanager
+    def exclusively(self) -> Generator[None]:
+        """Hold the store alone. A worker that does not know yet that it is cut off loses all."""
         self._writer.start()  # it keeps an eye on the lock
-        return self._lock.held()
+        with self._lock.held():
+            if self.has_leases:
+                self.change(free_all)
+            self.is_shared = False
+            try:
+                yield
+            finally:
+                self.is_shared = self.has_leases
+
+    def running(self) -> AbstractContextManager[None]:
+        """Hold the store for a run: with other workers where leases tell them apart, else alone.
+
+        The first of them finds the leases of workers that are all gone, and need not wait for them.
+        """
+        self._writer.start()
+        return self._lock.shared(lambda: self.change(lambda one: free_all(one, _THERE_AGAIN)))
+
+    @contextmanager
+    def leasing(self, seconds: float) -> Generator[Leases]:
+        """Write only what this worker has a lease on; give the leases back at the end."""
+        self._writer.leases = leases = Leases(self.url, self.database, self.owner, seconds)
+        try:
+            yield leases
+        finally:
+            self._writer.leases = None
+            leases.release()
+
+    def require_lease(self, key: RowValues) -> None:
+        """Refuse to go on with an attempt that another worker is known to have."""
+        leases = self._writer.leases
+        if leases and leases.is_lost((key["series"], key["problem"], key["run"])):
+            raise LeaseLost(f"{self.url}: another worker has taken this attempt over")
 
     @property
     def is_taken(self) -> bool:
@@ -142,9 +170,23 @@ class Store:
 
         return patiently(self.url, done, transaction)
 
-    def register(self, series: Series, problems: Sequence[Problem]) -> Registered:
-        """Enter a series and its problems, or find them; what has changed since is refused."""
-        return self.change(lambda connection: register(connection, self.url, series, problems))
+    def register(
+        self, series: Series, problems: Sequence[Problem], runs: int | None = None
+    ) -> Registered:
+        """Enter a series and its problems, or find them; what has changed since is refused.
+
+        Where workers share the store, what is missing of so many ``runs`` is noted as to be made.
+        """
+
+        def work(connection: sa.Connection) -> Registered:
+            if self.has_leases:  # two that enter the same would otherwise both find it missing
+                connection.execute(schema.ONE_BY_ONE)
+            found = register(connection, self.url, series, problems)
+            if self.is_shared and runs:
+                enqueue(connection, series.benchmark, share_of(found, problems, runs))
+            return found
+
+        return self.change(work)
 
     def withdraw(self, numbers: Sequence[int]) -> None:
         """Take series out again of which nothing was ever made."""
@@ -155,6 +197,9 @@ class Store:
         def work(connection: sa.Connection) -> None:
             found = connection.scalars(query).all()
             drop_prompts(connection, found)
+            if self.has_leases:
+                for one in (schema.leases, schema.run_settings):
+                    connection.execute(one.delete().where(one.c.series.in_(found)))
             connection.execute(table.delete().where(table.c.id.in_(found)))
 
         self.change(work)
@@ -167,7 +212,7 @@ class Store:
         )
         return {(problem, run) for problem, run in self.read(query)}
 
-    def begun(self, series: int) -> dict[AttemptKey, dict[int, StoredCall]]:
+    def begun(self, series: int) -> dict[AttemptKey, KnownCalls]:
         """Return the calls of attempts that were begun and not finished."""
         calls, attempts = schema.calls, schema.attempts
         same = sa.and_(
@@ -179,11 +224,7 @@ class Store:
             .outerjoin(attempts, same)
             .where(calls.c.series == series, attempts.c.series.is_(None))
         )
-        found: dict[AttemptKey, dict[int, StoredCall]] = defaultdict(dict)
-        for row in self.read(query):
-            stored = StoredCall(row.digest, _answer(row))
-            found[row.problem, row.run][row.ordinal] = stored
-        return dict(found)
+        return calls_by_attempt(self.read(query))
 
     def outcomes(
         self, registered: Registered, problems: Sequence[int], runs: int
@@ -202,15 +243,19 @@ class Store:
 
     def write_call(self, row: RowValues) -> Future[None]:
         """Write a completed call; await what is returned, and it is safe."""
-        return self._writer.write(self._put_call, row)
+        return self._writer.write(self._statements.put_call, row)
 
     def write_attempt(self, row: RowValues) -> Future[None]:
         """Write how an attempt ended. If this is lost, its calls are not: it is replayed."""
-        return self._writer.write(self._put_attempt, row)
+        if "finished_at" in row:
+            return self._writer.write(self._statements.put_attempt, row)
+        if self.is_shared:
+            return self._writer.write(self._statements.put_attempt_now, row)
+        return self._writer.write(self._statements.put_attempt, row | {"finished_at": time.time()})
 
     def forget_calls(self, key: RowValues) -> Future[None]:
         """Delete the calls of an attempt, of which its method can make nothing."""
-        return self._writer.write(_DELETE_CALLS, key)
+        return self._writer.write(self._statements.delete_calls, key)
 
     async def watch(self) -> None:
         """Wait until nothing can be written any more, and raise that."""
@@ -223,6 +268,8 @@ class Store:
     def hasten(self) -> None:
         """Wait for no server any more: somebody wants to leave."""
         self._writer.hasten()
+        if self._writer.leases:
+            self._writer.leases.hasten()
 
     def _require_store(self, tables: set[str], *, existing: bool) -> None:
         """Refuse a file that is somebody else's; a new one, or one just begun, is made a store."""
@@ -234,69 +281,12 @@ class Store:
         """Make the tables where nothing was made yet, or see that they are all there."""
         try:
             with self.database.begin() as connection:
-                made = existing or sa.inspect(connection).has_table(schema.store.name)
+                made = existing or schema.make_tables(connection)
                 version = connection.scalar(sa.select(schema.store.c.version)) if made else None
-                if version is None and not existing:
-                    schema.METADATA.create_all(connection)
-                    connection.execute(schema.store.insert(), {"version": schema.VERSION})
                 for table in schema.METADATA.sorted_tables:  # all columns, and not a single row
-                    if table is not schema.prompts:
+                    if table not in (schema.prompts, *schema.SHARED):
                         connection.execute(sa.select(table).limit(0))
         except SQLAlchemyError as error:
             raise cannot_be("opened as a store", self.url, error) from None
         if version not in (None, schema.VERSION):
             raise StoreError(f"{self.url}: written by another version of cfr ({version})")
-
-
-def finished_attempts(
-    registered: Registered, problems: Sequence[int], runs: int
-) -> list[sa.ColumnElement[bool]]:
-    """Select the attempts of a series that were made, at some problems and in the first runs."""
-    table = schema.attempts
-    where = [table.c.series == registered.series, table.c.status != "failed", table.c.run < runs]
-    if len(problems) < len(registered.problems):
-        # Written into the statement: databases take only so many parameters.
-        ids: sa.BindParameter[int] = sa.bindparam(
-            "ids", problems, type_=sa.Integer, expanding=True, literal_execute=True
-        )
-        where.append(table.c.problem.in_(ids))
-    return where
-
-
-def usage_columns(usage: Usage) -> RowValues:
-    """Spread token counts over their columns."""
-    return {
-        "input_tokens": storable_count(usage.input),
-        "output_tokens": storable_count(usage.output),
-        "reasoning_tokens": storable_count(usage.reasoning),
-        "cached_tokens": storable_count(usage.cached),
-    }
-
-
-def summed_usage() -> list[sa.ColumnElement[int]]:
-    """Add up the tokens of attempts: their columns, then those of prompts that were shared."""
-    columns = (*(schema.attempts.c[name] for name in usage_columns(Usage())), shared_tokens())
-    # A sum of sums is a decimal number in PostgreSQL.
-    return [sa.cast(sa.func.coalesce(sa.func.sum(c), 0), sa.BigInteger) for c in columns]
-
-
-_DELETE_CALLS = schema.calls.delete().where(
-    *(schema.calls.c[name] == sa.bindparam(name) for name in ("series", "problem", "run"))
-)
-
-
-def _answer(row: sa.Row[Any]) -> Answer:
-    if row.finish == EXECUTED:
-        return Output(row.text, row.reasoning, row.seconds)
-    usage = Usage(
-        row.input_tokens, row.output_tokens, row.reasoning_tokens, row.cached_tokens, row.reported
-    )
-    return Completion(row.text, cast("Finish", row.finish), row.reasoning, usage)
-
-
-def _upsert(dialect: Any, table: sa.Table) -> sa.Insert:
-    """Insert a row, or replace the one with its key: a failed attempt that was made again."""
-    insert = dialect.insert(table)
-    keys = [column.name for column in table.primary_key]
-    rest = {c.name: insert.excluded[c.name] for c in table.columns if c.name not in keys}
-    return insert.on_conflict_do_update(index_elements=keys, set_=rest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -18,6 +18,7 @@ __all__ = [
     "ProblemScores",
     "SeriesResult",
     "Tally",
+    "explain_missing",
     "mean_share",
     "most_frequent_reason",
     "without_numbers",
@@ -45,8 +46,12 @@ class Tally:
     """What the calls of its attempts cost; None where no model has a price."""
     resumed: int = 0
     """Attempts that were there before this run."""
+    made: int = 0
+    """Attempts that this run made itself and that did not fail."""
     refused: str = ""
     """Why the endpoint will have nothing to do with us, where it said so before any success."""
+    left: str = ""
+    """Likewise, where the series was left to other workers."""
     reasons: Counter[str] = field(default_factory=Counter[str])
     """Why attempts of this run failed, and how many for each reason."""
 
@@ -87,6 +92,21 @@ def mean_share(scores: Mapping[tuple[int, int], int], whole: float = 1.0) -> flo
     problems = sum(scores.values())
     shares = (count * right / runs for (right, runs), count in scores.items())
     return whole * math.fsum(shares) / problems if problems else None
+
+
+def explain_missing(results: Sequence[SeriesResult]) -> str:
+    """Say how many attempts are missing and why; empty where none is."""
+    failed = sum(one.tally.failed for one in results)
+    total = sum(one.tally.total for one in results)
+    if failed:
+        reason, count = most_frequent_reason(results)
+        said = f"{failed} of {total} attempts failed and are not scored"
+        return f"{said}, {count} of them with: {reason}; run the same command again"
+    if missing := sum(one.tally.total - one.tally.scored for one in results):
+        left = next((one.tally.left for one in results if one.tally.left), "")
+        why = f": {left}" if left else ""
+        return f"{missing} of {total} attempts are left to other workers{why}"
+    return ""
 
 
 def most_frequent_reason(results: Iterable[SeriesResult]) -> tuple[str, int]:

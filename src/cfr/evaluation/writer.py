@@ -3,7 +3,8 @@
 A commit that waits for the disk takes as long for a thousand rows as for one. So rows queue up
 while one commit is under way and go into the next together, and whoever waits for a row hears of it
 once it is committed. Rows that fail together are written in ever smaller parts, until only the bad
-one is left out. A server that is away for a short time is waited for.
+one is left out. A server that is away for a short time is waited for. Rows of an attempt that
+another worker has taken over meanwhile are left out too, and whoever waits for them is told.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import sqlalchemy as sa
 
 from cfr.error import CfrError
+from cfr.evaluation import schema
 from cfr.evaluation.database import pauses
 from cfr.evaluation.error import (
+    LeaseLost,
     StoreError,
     Unstorable,
     cannot_be,
@@ -27,6 +30,7 @@ from cfr.evaluation.error import (
     is_outage,
     reason,
 )
+from cfr.evaluation.lease import LeaseKey, Leases
 
 __all__ = ["RowValues", "Statement", "Writer"]
 
@@ -38,19 +42,32 @@ Statement: TypeAlias = sa.Insert | sa.Delete
 # A commit costs the same for one row as for fifty. Beside the time that a model takes to reply this
 # pause is nothing, and it halves the work of writing.
 _LINGER: Final = 0.004
+_LINGER_SHARED: Final = 0.015
+"""Likewise where workers share a server: a commit takes several ways to and fro, of all of them."""
 _HEARTBEAT: Final = 1.0
 """Seconds after which the lock is looked at where nothing was written meanwhile."""
-_Pending: TypeAlias = tuple[Statement, RowValues, asyncio.Future[None]]
+
+
+class _Pending(NamedTuple):
+    statement: Statement
+    row: RowValues
+    done: asyncio.Future[None]
+
+    @property
+    def key(self) -> LeaseKey:
+        """The attempt that it belongs to."""
+        return self.row["series"], self.row["problem"], self.row["run"]
 
 
 class Writer:
     """A queue of rows and the thread that writes them, in the order in which they came.
 
     ``check`` is called before each commit, and now and then between them; it raises where nothing
-    may be written any more.
+    may be written any more. With ``leases`` only what this worker has a lease on is written.
     """
 
     def __init__(self, url: str, database: sa.Engine, check: Callable[[], None]) -> None:
+        self.leases: Leases | None = None
         self._url = url
         self._database = database
         self._check = check
@@ -76,7 +93,7 @@ class Writer:
             self.start()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         with self._changed:
-            self._pending.append((statement, row, done))
+            self._pending.append(_Pending(statement, row, done))
             self._changed.notify_all()
         return done
 
@@ -114,7 +131,7 @@ class Writer:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._pending or self._closing, _HEARTBEAT)
-            time.sleep(_LINGER)
+            time.sleep(_LINGER_SHARED if self.leases else _LINGER)
             with self._changed:
                 batch, self._pending = self._pending, []
                 if self._closing and not batch:
@@ -128,9 +145,13 @@ class Writer:
     def _commit(self, batch: list[_Pending]) -> None:
         """Write rows, and tell whoever waits for them what became of each."""
         error = self._try(batch)
-        waiting = [done for *_, done in batch]
+        waiting = [one.done for one in batch]
         if error is None:
             _settle(waiting, None)
+        elif isinstance(error, _NotOurs):
+            lost = LeaseLost(f"{self._url}: another worker has taken this attempt over")
+            _settle([one.done for one in batch if one.key in error.keys], lost)
+            _settle([one.done for one in batch if one.key not in error.keys], None)
         elif not batch or not is_of_the_row(error):
             self._fail(waiting, error)
         elif len(batch) == 1:
@@ -145,7 +166,11 @@ class Writer:
         while True:
             try:
                 self._check()
+                if self.leases:
+                    self.leases.renew()
                 self._write(batch)
+            except _NotOurs as lost:
+                return lost
             # Whatever it is: a thread that dies here would leave everybody waiting for ever.
             except Exception as error:
                 patient = is_outage(error) and not self._failure
@@ -160,12 +185,20 @@ class Writer:
     def _write(self, batch: list[_Pending]) -> None:
         if not batch:
             return
-        rows: dict[Statement, list[RowValues]] = {}
-        for statement, row, _ in batch:
-            rows.setdefault(statement, []).append(row)
+        leases = self.leases
+        if leases is None:
+            with self._database.begin() as connection:
+                _execute(connection, batch)
+            return
+        keys: dict[LeaseKey, bool] = {}
+        for one in batch:
+            keys[one.key] = keys.get(one.key, False) or one.statement.table is schema.attempts
         with self._database.begin() as connection:
-            for statement, several in rows.items():
-                connection.execute(statement, several)
+            ours = leases.hold(connection, keys)
+            _execute(connection, [one for one in batch if one.key in ours])
+        leases.forget(key for key, ends in keys.items() if ends or key not in ours)
+        if lost := keys.keys() - ours:
+            raise _NotOurs(lost)
 
     def _fail(self, waiting: list[asyncio.Future[None]], error: Exception) -> None:
         """Note that the store cannot be written, and tell everybody."""
@@ -174,6 +207,22 @@ class Writer:
             self._failure = self._failure or failure
             watching, self._watching = self._watching, []
         _settle(waiting + watching, failure)
+
+
+class _NotOurs(Exception):
+    """All was written but what belongs to attempts that other workers have."""
+
+    def __init__(self, keys: set[LeaseKey]) -> None:
+        super().__init__()
+        self.keys = keys
+
+
+def _execute(connection: sa.Connection, batch: Iterable[_Pending]) -> None:
+    rows: dict[Statement, list[RowValues]] = {}
+    for statement, row, _ in batch:
+        rows.setdefault(statement, []).append(row)
+    for statement, several in rows.items():
+        connection.execute(statement, several)
 
 
 def _settle(waiting: Iterable[asyncio.Future[None]], failure: CfrError | None) -> None:

@@ -1,0 +1,50 @@
+"""The end of a run as a person sees it: its table, or how it goes on after Ctrl-C."""
+
+from __future__ import annotations
+
+from cfr.cli.console import SafeConsole
+from cfr.cli.interrupt import typed_command
+from cfr.cli.live import COST_NOTE, TerminalWatcher, ratios, results
+from cfr.error import CfrError
+from cfr.evaluation.database import without_password
+from cfr.evaluation.evaluate import Evaluated
+
+__all__ = ["Incomplete", "print_evaluated", "tell_stopped"]
+
+
+class Incomplete(CfrError):
+    """Some attempts are missing; the same command makes them."""
+
+    exit_code = 7
+
+
+def print_evaluated(done: Evaluated) -> None:
+    """Print the table of all series; raise where attempts are missing."""
+    console = SafeConsole()
+    console.print(results(done.series))
+    if (compared := ratios(done.series)) is not None:
+        console.print()
+        console.print(compared)
+    if done.cost is not None:
+        console.print(f"\nAll together {done.cost}, {COST_NOTE}.")
+    if not done.complete:
+        failed = any(one.tally.failed for one in done.series)
+        raise Incomplete(done.stopped + ("; 'cfr runs --failures' lists why" if failed else ""))
+
+
+def tell_stopped(watcher: TerminalWatcher, store: str) -> str:
+    """Say what an evaluation that was interrupted leaves behind, and how it goes on."""
+    left = watcher.left_behind()
+    stored = f"stopped; {left.made:,} of {left.total:,} attempts are stored in "
+    stored += without_password(store)
+    if wave := watcher.wave:
+        return (
+            f"{stored}; {wave.requests:,} requests of wave {wave.wave} go on without us; to "
+            f"collect them: {typed_command()}"
+        )
+    if not left.total:
+        return f"stopped before anything was asked; to begin anew: {typed_command()}"
+    return (
+        f"{stored}, with all calls that have ended; {left.in_flight:,} in flight are lost; to go "
+        f"on: {typed_command()}"
+    )

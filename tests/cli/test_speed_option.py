@@ -1,0 +1,29 @@
+import click
+from click.testing import CliRunner
+
+from cfr.cli.option import grouped
+from cfr.cli.speed_option import call_options, load_run_options, speed_options
+from cfr.evaluation.lease import LEASE_SECONDS
+from cfr.evaluation.run_options import RunOptions
+
+found: list[RunOptions] = []
+
+
+@click.command()
+@grouped("options", load_run_options, *speed_options, *call_options)
+def command(options: RunOptions) -> None:
+    found.append(options)
+
+
+def test_without_options_they_are_what_a_program_gets() -> None:
+    assert CliRunner().invoke(command, []).exit_code == 0
+    assert found.pop() == RunOptions()
+    assert RunOptions().lease == LEASE_SECONDS
+
+
+def test_each_is_a_field_of_the_run() -> None:
+    given = "--concurrency 3 --requests-per-minute 60 --tokens-per-minute 9 --lease 5"
+    assert CliRunner().invoke(command, given.split()).exit_code == 0
+    expected = RunOptions(concurrency=3, requests_per_minute=60.0, tokens_per_minute=9.0, lease=5.0)
+    assert found.pop() == expected
+    assert CliRunner().invoke(command, ["--lease", "0"]).exit_code == 2

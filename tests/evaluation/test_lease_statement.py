@@ -1,0 +1,17 @@
+import re
+
+from cfr.evaluation import lease_statement
+
+STATEMENTS = {name: str(getattr(lease_statement, name)) for name in lease_statement.__all__}
+
+
+def test_time_is_told_by_the_servers_clock_alone() -> None:
+    for name, text in STATEMENTS.items():
+        for part in re.split(r"\bexpires\b", text)[1:]:
+            # An expiry is set to nothing, or to the clock and so many seconds, or compared with it.
+            assert re.match(r" = NULL| = clock_|, | [<>] clock_| = '-infinity'", part), (name, text)
+
+
+def test_nobody_waits_for_what_another_worker_is_writing() -> None:
+    for name in ("CLAIM", "FREE_EXPIRED"):
+        assert "FOR UPDATE SKIP LOCKED" in STATEMENTS[name]

@@ -1,0 +1,31 @@
+from sums import sums
+from sums_run import SERIES, evaluate
+
+from cfr.evaluation.lease import SeriesShare
+from cfr.evaluation.selection import finished_attempts, share_of, usage_columns
+from cfr.evaluation.store import Store
+from cfr.evaluation.summary import problem_scores
+from cfr.protocol import Usage
+
+
+async def test_a_part_of_a_series_is_selected_by_its_problems_and_runs(url: str) -> None:
+    with Store(url) as store:
+        await evaluate(store)
+        registered = store.register(SERIES, sums(5))
+        numbers = list(registered.problems.values())
+        two = problem_scores(store, *finished_attempts(registered, numbers[:2], 1))
+        every = problem_scores(store, *finished_attempts(registered, numbers, 2))
+    assert two[registered.series] == {(1, 1): 2}
+    assert every[registered.series] == {(2, 2): 5}
+
+
+def test_all_problems_are_a_share_without_a_list(url: str) -> None:
+    with Store(url) as store:
+        registered = store.register(SERIES, sums(3))
+    assert share_of(registered, sums(3), 2) == SeriesShare(registered.series, 2)
+    first = (registered.problems["p0"],)
+    assert share_of(registered, sums(1), 2) == SeriesShare(registered.series, 2, first)
+
+
+def test_counts_have_a_column_each() -> None:
+    assert list(usage_columns(Usage(1, 2, 3, 4)).values()) == [1, 2, 3, 4]
