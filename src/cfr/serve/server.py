@@ -86,6 +86,8 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
                     trying = asyncio.create_task(_introduce(serving, upstream, listening))
                     await once.wait()
                     trying.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await trying
                     await _stop(serving, services, runner, again)
 
 

@@ -10,7 +10,8 @@ from cfr.constraint.stated import read_stated
 from cfr.engine.ordered_watcher import stage_title
 from cfr.method import Method, Routed
 from cfr.method.calibrated import Calibrated
-from cfr.problem import Json, Problem, Solution
+from cfr.method.check_summary import read_summary
+from cfr.problem import Problem, Solution
 from cfr.protocol import Completion, Entry, Exchange, Output, Program, Stage
 
 __all__ = [
@@ -74,25 +75,18 @@ def describe_output(program: Program, output: Output, *, listed: bool) -> str:
 
 def describe_checks(solution: Solution) -> str:
     """Say which demands of the text an answer meets."""
-    lines = [
-        f"- {_MARKS.get(str(one.get('truth')), '?')} {one.get('sentence')}"
-        for one in _checks(solution)
-    ]
+    checks = read_summary(solution.details, "").checks
+    lines = [f"- {_MARKS[one.truth]} {one.sentence}" for one in checks]
     if not lines:
         return ""
     return "\n".join((f"\n\n**Checks of the answer {solution.answer or '(none)'}**\n", *lines))
-
-
-def _checks(solution: Solution) -> list[dict[str, Json]]:
-    checks = solution.details.get("checks")
-    return [one for one in checks if isinstance(one, dict)] if isinstance(checks, list) else []
 
 
 def describe_work(
     method: Method, problem: Problem, solution: Solution, entries: Iterable[Entry]
 ) -> str:
     """Tell the whole of some work, from its start on; the solution has what the text demands."""
-    demands = (str(one.get("sentence")) for one in _checks(solution))
+    demands = (one.sentence for one in read_summary(solution.details, problem.text).checks)
     start = "\n\n".join((*_choice(method, problem), *_demands(demands)))
     told, programs = [start], list[str]()
     for entry in entries:

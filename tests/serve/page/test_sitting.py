@@ -2,7 +2,7 @@ import pytest
 
 from cfr.error import InputError
 from cfr.serve.error_reply import RequestError
-from cfr.serve.page.sitting import Sitting, read_number
+from cfr.serve.page.sitting import Sitting, Turn
 
 
 def test_a_sitting_survives_an_address() -> None:
@@ -24,8 +24,22 @@ def test_a_name_is_a_name(name: str) -> None:
         Sitting.read({"annotator": name})
 
 
-@pytest.mark.parametrize("written", ["0", "-1", "1.5", "٣", "9" * 30, "100001", "x"])
-def test_a_number_is_a_number(written: str) -> None:
-    with pytest.raises(RequestError, match="is no whole number from 1 to"):
-        read_number({"n": written}, "n", 1)
-    assert read_number({}, "n", 7) == 7
+@pytest.mark.parametrize(
+    ("sent", "left", "number", "after"),
+    [
+        ({}, [2, 4], 2, 4),
+        ({"n": "3"}, [2, 4], 3, 4),
+        ({"n": "4"}, [2, 4], 4, 2),
+        ({"n": "2"}, [2], 2, None),
+        ({}, [], 1, None),
+    ],
+)
+def test_whose_turn_it_is(
+    sent: dict[str, str], left: list[int], number: int, after: int | None
+) -> None:
+    assert Turn.read(sent, left, 5, "errors") == Turn(number, after)
+
+
+def test_there_is_no_turn_beyond_the_last() -> None:
+    with pytest.raises(RequestError, match="n: there are 5 errors"):
+        Turn.read({"n": "6"}, [1], 5, "errors")

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from aiohttp import web
 
@@ -19,8 +18,8 @@ from cfr.constraint.stated import Stated, check_stated, read_stated
 from cfr.file.printable import printable_json
 from cfr.serve.error_reply import RequestError
 from cfr.serve.page.marked_text import TextMark, cue_marks, mark_text, quote_words
+from cfr.serve.page.query import read_number, write_query
 from cfr.serve.page.site import in_thread, render
-from cfr.serve.page.sitting import read_number
 
 __all__ = ["ROUTES"]
 
@@ -73,7 +72,7 @@ class _Filter:
         """Write it as the query of an address; the usual set is not named."""
         own = {name: getattr(self, name) for name in self.__slots__}
         own["split"] = "" if self.split == "public" else self.split
-        return urlencode({name: value for name, value in (own | more).items() if value != ""})
+        return write_query(own | more)
 
 
 @cache

@@ -27,6 +27,7 @@ from cfr.analysis.table.token_ratio import ratios_table
 from cfr.evaluation.stored_series import find_series
 from cfr.serve.error_reply import RequestError
 from cfr.serve.page.library import RunLibrary
+from cfr.serve.page.query import write_query
 from cfr.serve.page.site import SITE, in_thread, read_runs, render
 
 __all__ = ["ROUTES"]
@@ -55,7 +56,7 @@ class _Choice:
     def to_query(self, **more: object) -> str:
         """Write it as the query of an address."""
         own = {name: getattr(self, name) for name in self.__slots__}
-        return urlencode({name: value for name, value in (own | more).items() if value != ""})
+        return write_query(own | more)
 
 
 @ROUTES.get("/compare")
@@ -69,12 +70,10 @@ async def show_comparison(request: web.Request) -> web.Response:
     )
 
 
-def _study(library: RunLibrary, choice: _Choice) -> tuple[Study, _Choice]:
+def _study(whole: Study, choice: _Choice) -> tuple[Study, _Choice]:
     """Read the part of the runs that is compared, and find out what was not named."""
-    study = with_short_names(library.study(choice.runs))
-    models = study.names("model")
-    model = choice.model or models[0]
-    part = study.only(model=[model], benchmark=[choice.benchmark] if choice.benchmark else [])
+    model = choice.model or whole.names("model")[0]
+    part = whole.only(model=[model], benchmark=[choice.benchmark] if choice.benchmark else [])
     base = find_baseline(part, choice.baseline)
     if not choice.baseline and base not in part.names("method"):
         base = part.names("method")[0]
@@ -84,7 +83,7 @@ def _study(library: RunLibrary, choice: _Choice) -> tuple[Study, _Choice]:
 
 def _compared(library: RunLibrary, choice: _Choice) -> dict[str, Any]:
     whole = with_short_names(library.study(choice.runs))
-    study, found = _study(library, choice)
+    study, found = _study(whole, choice)
     named: dict[str, Any] = {
         "choice": found,
         "methods": {name: study.method_name(name) for name in study.names("method")},
@@ -124,7 +123,7 @@ async def show_case(request: web.Request) -> web.Response:
     place = tuple(request.query.get(name, "") for name in ("on", "with", "problem"))
 
     def read() -> Any:
-        study, found = _study(library, choice)
+        study, found = _study(with_short_names(library.study(choice.runs)), choice)
         changed = changed_problems(study, found.baseline, found.method)
         one = next((one for one in changed if one.place == place), None)
         case = open_case(study, one) if one else None

@@ -21,7 +21,7 @@ from cfr.constraint.router import route
 from cfr.serve.error_reply import RequestError
 from cfr.serve.page.marked_text import cue_marks, mark_text
 from cfr.serve.page.site import SITE, Site, check_same_origin, in_thread, render
-from cfr.serve.page.sitting import Sitting, read_number
+from cfr.serve.page.sitting import Sitting, Turn
 
 __all__ = ["ROUTES"]
 
@@ -103,22 +103,18 @@ def _open(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error:
     }
     keys = [(one.benchmark, one.problem, method, one.model) for one in found]
     left = [number for number, key in enumerate(keys, start=1) if key not in labels]
-    number = read_number(sent, "n", left[0] if left else 1)
-    if number > len(found):
-        raise RequestError(f"n: there are {len(found)} errors", param="n")
-    flip = found[number - 1]
-    later = [other for other in left if other != number]
-    after = next((other for other in later if other > number), later[0] if later else None)
+    turn = Turn.read(sent, left, len(found), "errors")
+    flip = found[turn.number - 1]
     return _Error(
-        number,
+        turn.number,
         len(found),
         len(found) - len(left),
         flip,
         study.problems.get((flip.benchmark, flip.problem)) or _NO_TEXT,
         _transcript(study, flip, base if flip.fixed else method),
-        labels.get(keys[number - 1]),
+        labels.get(keys[turn.number - 1]),
         method,
-        after,
+        turn.next,
     )
 
 

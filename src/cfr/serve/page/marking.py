@@ -21,8 +21,9 @@ from cfr.analysis.audit.manual.task import MarkingTask, lay_out
 from cfr.constraint.router import route
 from cfr.serve.error_reply import RequestError
 from cfr.serve.page.marked_text import cue_marks, mark_text
+from cfr.serve.page.query import read_number
 from cfr.serve.page.site import SITE, Site, check_same_origin, in_thread, render
-from cfr.serve.page.sitting import Sitting, read_number
+from cfr.serve.page.sitting import Sitting, Turn
 
 __all__ = ["ROUTES"]
 
@@ -99,17 +100,13 @@ def _open(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
     )
     labels = _labels(site)
     left = [sample.keys.index(key) + 1 for key in resume(sample, labels, sitting.annotator)]
-    number = read_number(sent, "n", left[0] if left else 1)
-    if number > len(sample.keys):
-        raise RequestError(f"n: the sample has {len(sample.keys)} attempts", param="n")
-    key = sample.keys[number - 1]
+    turn = Turn.read(sent, left, len(sample.keys), "attempts in the sample")
+    key = sample.keys[turn.number - 1]
     about = [label for label in labels if label.key == key]
     (task,) = lay_out(study, sample, about, sitting.annotator, [key])
     if sent.get("at"):
         task.at = min(read_number(sent, "at", 1) - 1, len(task.label.constraints))
-    later = [other for other in left if other != number]
-    after = next((other for other in later if other > number), later[0] if later else None)
-    return _Open(sample, task, len(sample.keys) - len(left), after)
+    return _Open(sample, task, len(sample.keys) - len(left), turn.next)
 
 
 def _save(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:

@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any, Final, cast
-from urllib.parse import urlencode
 
 import orjson
 from aiohttp import web
@@ -30,6 +29,7 @@ from cfr.serve.model_name import ModelName
 from cfr.serve.page.answer_stream import stream_answer
 from cfr.serve.page.code_sample import write_samples
 from cfr.serve.page.marked_text import cue_marks, mark_text, stated_marks
+from cfr.serve.page.query import write_query
 from cfr.serve.page.site import SITE, check_same_origin, render
 from cfr.serve.reply import ServedAnswer
 from cfr.serve.service import SERVED, SERVICES, Services
@@ -151,7 +151,7 @@ def _reading(request: web.Request, form: Mapping[str, str]) -> dict[str, Any]:
     text = form["problem"][:_LONGEST]
     cues, stated = route(text), read_stated(text)
     marked = mark_text(text, (*cue_marks(cues), *stated_marks(stated)))
-    again = urlencode({name: value for name, value in form.items() if value})
+    again = write_query(form)
     return {
         "marked": marked,
         "cues": [(cue, cue.phrases(text)) for cue in cues],

@@ -15,10 +15,10 @@ from cfr.analysis.report.page import report_style
 from cfr.analysis.study.study import benchmark_label, model_label
 from cfr.serve.error_reply import RequestError
 from cfr.serve.page.library import ALL
+from cfr.serve.page.query import read_number
 from cfr.serve.page.report_desk import ReportJob
 from cfr.serve.page.report_writer import STEPS, ZIP, ReportOrder
 from cfr.serve.page.site import SITE, Site, check_same_origin, in_thread, read_runs, render
-from cfr.serve.page.sitting import read_number
 
 __all__ = ["ROUTES"]
 

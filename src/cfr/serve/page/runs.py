@@ -29,9 +29,9 @@ from cfr.evaluation.stored_series import (
 from cfr.evaluation.summary import summaries
 from cfr.file.printable import printable_json
 from cfr.method.check_summary import read_summary
-from cfr.serve.error_reply import RequestError
 from cfr.serve.page.library import RunSource
 from cfr.serve.page.marked_text import cue_marks, mark_text
+from cfr.serve.page.query import read_number, write_query
 from cfr.serve.page.site import SITE, in_thread, render
 from cfr.serve.page.store_view import StoreView, line_of, view_store
 
@@ -88,8 +88,8 @@ def _source(request: web.Request) -> RunSource:
 @ROUTES.get(r"/runs/{source:\d{1,6}}/growth")
 async def tell_growth(request: web.Request) -> web.Response:
     """Give a chart its numbers."""
-    source, number = _source(request), request.query.get("series", "")
-    series = _whole(number, "series") if number else None
+    source, named = _source(request), request.query.get("series", "")
+    series = read_number(request.query, "series", 1) if named else None
 
     def read() -> dict[str, Any]:
         with source.open() as store:
@@ -105,7 +105,7 @@ async def show_series(request: web.Request) -> web.Response:
     source, number = _source(request), int(request.match_info["series"])
     query = request.query
     shown = _shown(query.get("show", ""))
-    search, at = query.get("q", ""), _whole(query.get("at", "0"), "at")
+    search, at = query.get("q", ""), read_number(query, "at", 0, least=0)
 
     def read() -> dict[str, Any]:
         with source.open() as store:
@@ -138,22 +138,15 @@ def _shown(name: str) -> Shown:
 
 
 def _turned(kept: dict[str, str], at: int) -> str:
-    return "?" + urlencode(
-        {name: value for name, value in kept.items() if value} | {"at": max(0, at)}
-    )
-
-
-def _whole(text: str, name: str) -> int:
-    if not text.isascii() or not text.isdecimal() or len(text) > 9:
-        raise RequestError(f"{name}: {text[:40]!r} is no number", param=name)
-    return int(text)
+    return "?" + write_query(kept | {"at": max(0, at)})
 
 
 @ROUTES.get(r"/runs/{source:\d{1,6}}/{series:\d{1,9}}/attempt")
 async def show_attempt(request: web.Request) -> web.Response:
     """Show one attempt in full."""
     source, series = _source(request), request.match_info["series"]
-    problem, run = request.query.get("problem", "1"), _whole(request.query.get("run", "0"), "run")
+    problem = request.query.get("problem", "1")
+    run = read_number(request.query, "run", 0, least=0)
 
     def read() -> Any:
         with source.open() as store:

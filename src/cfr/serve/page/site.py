@@ -21,6 +21,7 @@ from cfr.error import CfrError
 from cfr.serve.error_reply import ErrorReply, RequestError
 from cfr.serve.page.asset import asset_url
 from cfr.serve.page.library import RunLibrary
+from cfr.serve.page.query import read_number
 from cfr.serve.page.report_desk import ReportDesk
 from cfr.serve.service import SERVICES
 
@@ -140,10 +141,7 @@ def _tab(path: str) -> str:
 
 def read_runs(request: web.Request) -> int:
     """Read which source a page is about: the first unless another is named, or all."""
-    written = request.query.get("runs", "1")
-    if not written.isascii() or not written.isdecimal() or len(written) > 6:
-        raise RequestError(f"runs: {written[:40]!r} is no number", param="runs")
-    return int(written)
+    return read_number(request.query, "runs", 1, least=0)
 
 
 async def in_thread(work: Callable[..., T], *given: Any) -> T:

@@ -1,16 +1,16 @@
-"""A sitting: whose marks, on which sample of which runs, as addresses and forms carry it."""
+"""A sitting: whose marks, on which sample of which runs, and whose turn it is there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
-from urllib.parse import urlencode
 
 from cfr.analysis.audit.manual.label import check_annotator
 from cfr.serve.error_reply import RequestError
+from cfr.serve.page.query import read_number, write_query
 
-__all__ = ["Sitting", "read_number"]
+__all__ = ["Sitting", "Turn"]
 
 _LARGEST: Final = 100_000
 
@@ -36,7 +36,7 @@ class Sitting:
         return cls(
             check_annotator(str(sent.get("annotator", "")).strip()),
             read_number(sent, "runs", 1, least=0),
-            read_number(sent, "size", 50),
+            read_number(sent, "size", 50, most=_LARGEST),
             read_number(sent, "seed", 1, least=0),
             *(str(sent.get(name, "")) for name in names),
         )
@@ -47,16 +47,23 @@ class Sitting:
 
     def to_query(self, **more: object) -> str:
         """Write it as the query of an address."""
-        return urlencode(self.fields() | more)
+        return write_query(self.fields() | more)
 
 
-def read_number(sent: Mapping[str, object], name: str, usual: int, least: int = 1) -> int:
-    """Read a whole number from a form or an address."""
-    written = str(sent.get(name, "") or usual)
-    if written.isascii() and written.isdecimal() and len(written) < 10:
-        number = int(written)
-        if least <= number <= _LARGEST:
-            return number
-    raise RequestError(
-        f"{name}: {written[:40]!r} is no whole number from {least} to {_LARGEST:,}", param=name
-    )
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Which of some numbered tasks is open before an annotator, and which comes after it."""
+
+    number: int
+    next: int | None
+    """The next one that is not done yet; None where all others are."""
+
+    @classmethod
+    def read(cls, sent: Mapping[str, object], left: Sequence[int], total: int, name: str) -> Turn:
+        """Take the task that is named, or the first of those that are left."""
+        number = read_number(sent, "n", left[0] if left else 1)
+        if number > total:
+            raise RequestError(f"n: there are {total} {name}", param="n")
+        others = [other for other in left if other != number]
+        later = (other for other in others if other > number)
+        return cls(number, next(later, others[0] if others else None))
