@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["Postgres"]
+__all__ = ["Postgres", "empty_database"]
 
 
 class Postgres:
@@ -58,3 +58,16 @@ class Postgres:
         subprocess.run(
             [*self._as_user, *command], check=True, stdout=subprocess.DEVNULL, cwd=self._folder
         )
+
+
+def empty_database(address: str) -> None:
+    """Take away all that a test has left on a server."""
+    import sqlalchemy as sa
+
+    from cfr.evaluation import schema
+    from cfr.evaluation.batch import schema as batch_schema
+
+    engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
+    batch_schema.METADATA.drop_all(engine)
+    schema.METADATA.drop_all(engine)
+    engine.dispose()

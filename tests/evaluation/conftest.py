@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from postgres import Postgres
+from postgres import Postgres, empty_database
 
 
 @pytest.fixture(scope="session")
@@ -29,16 +29,4 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         return
     address: str = request.getfixturevalue("postgres")
     yield address
-    empty(address)
-
-
-def empty(address: str) -> None:
-    """Take away all that a test has left on a server."""
-    import sqlalchemy as sa
-
-    from cfr.evaluation import batch_schema, schema
-
-    engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
-    batch_schema.METADATA.drop_all(engine)
-    schema.METADATA.drop_all(engine)
-    engine.dispose()
+    empty_database(address)

@@ -3,6 +3,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from postgres import empty_database
 from sums import number_in, right, sums
 
 from cfr.engine.engine import SILENT, Watcher
@@ -15,8 +16,6 @@ from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
 from cfr.protocol import Call, Completion
 
-from .conftest import empty
-
 SERIES = Series("sums", "direct", "m")
 COUNT = 100
 
@@ -24,7 +23,7 @@ COUNT = 100
 @pytest.fixture
 def shared(postgres: str) -> Iterator[str]:
     yield postgres
-    empty(postgres)
+    empty_database(postgres)
 
 
 class Slow:

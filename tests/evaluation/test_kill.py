@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import pytest
 import sqlalchemy as sa
 from loopback import Endpoint, Reply, completion, failure
+from postgres import empty_database
 from sqlalchemy.exc import OperationalError, ProgrammingError
 from sums import reply_right, write_sums
 
@@ -22,8 +23,6 @@ from cfr.evaluation import schema
 from cfr.evaluation.database import open_database
 from cfr.evaluation.record import outcome_rows
 from cfr.evaluation.store import Store
-
-from .conftest import empty
 
 PROBLEMS, RUNS, KILLS, CONCURRENCY = 100, 2, 20, 8
 ATTEMPTS = PROBLEMS * RUNS * 2
@@ -130,7 +129,7 @@ def model_and_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[
         return
     address: str = request.getfixturevalue("postgres")
     yield model, address
-    empty(address)
+    empty_database(address)
 
 
 @pytest.mark.slow

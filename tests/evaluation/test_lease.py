@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from postgres import Postgres
+from postgres import Postgres, empty_database
 from stored import attempt
 from sums import right, sums
 
@@ -16,8 +16,6 @@ from cfr.evaluation.error import LeaseLost
 from cfr.evaluation.lease import LeaseKey, Leases, SeriesShare, Waiting, drop_finished
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
-
-from .conftest import empty
 
 SERIES = Series("sums", "direct", "m")
 # After a server has started nothing expires for as long as a lease: tests do not wait for that.
@@ -28,7 +26,7 @@ LONG, SHORT = 60.0, 0.05
 def store(postgres: str) -> Iterator[Store]:
     with Store(postgres) as store:
         yield store
-    empty(postgres)
+    empty_database(postgres)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from loopback import Endpoint, Reply, completion
-from postgres import Postgres
+from postgres import Postgres, empty_database
 from sums import number_in, write_sums
 from worker_crew import WorkerCrew
 
@@ -19,7 +19,6 @@ from cfr.evaluation import schema
 from cfr.evaluation.record import outcome_rows
 from cfr.evaluation.store import Store
 
-from .conftest import empty
 from .test_kill import Model
 
 PROBLEMS, RUNS, CONCURRENCY, KILLS = 30, 2, 4, 6
@@ -77,7 +76,7 @@ def stored_calls(url: str) -> int:
 @pytest.fixture
 def server(frail_postgres: Postgres) -> Iterator[Postgres]:
     yield frail_postgres
-    empty(frail_postgres.url)
+    empty_database(frail_postgres.url)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
+from postgres import empty_database
 from sums import sums
 
 from cfr.engine.engine import Decoding
@@ -24,8 +25,6 @@ from cfr.method.direct import Direct
 from cfr.method.rewording import Wording
 from cfr.prompt import Prompt
 
-from .conftest import empty
-
 HERE = ModelRef()
 REF = ModelRef("m", "http://127.0.0.1:9/v1", "MY_KEY", 4_096, key="sk-very-secret")
 
@@ -34,7 +33,7 @@ REF = ModelRef("m", "http://127.0.0.1:9/v1", "MY_KEY", 4_096, key="sk-very-secre
 def store(postgres: str) -> Iterator[Store]:
     with Store(postgres) as store:
         yield store
-    empty(postgres)
+    empty_database(postgres)
 
 
 def served(ref: ModelRef | None, **others: ServedModel) -> ServedModel:
@@ -91,6 +90,14 @@ def test_an_address_with_a_secret_is_not_stored(store: Store) -> None:
         found.find_models(HERE)
     given = ModelRef(base_url=secret.base_url)
     assert found.find_models(given).main.base_url == secret.base_url
+
+
+def test_several_addresses_go_with_a_series(store: Store) -> None:
+    several = ModelRef("m", ("http://gpu1:8000/v1", "http://gpu2:8000/v1"))
+    found = enter(store, Series("sums", "direct", "m"), several)
+    assert found.find_models(HERE).main == several
+    here = ModelRef(base_url=("http://a/v1", "http://b/v1"))
+    assert found.find_models(here).main.base_url == ("http://a/v1", "http://b/v1")
 
 
 def test_the_address_of_the_environment_goes_with_the_series(

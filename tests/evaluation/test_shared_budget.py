@@ -3,6 +3,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import sqlalchemy as sa
+from postgres import empty_database
 
 from cfr.engine.engine import SILENT, Watcher
 from cfr.engine.error import StreamCut
@@ -15,8 +16,6 @@ from cfr.evaluation.shared_budget import SharedBudget, name_budget, open_budget
 from cfr.evaluation.store import Store
 from cfr.protocol import Call, Completion, Usage
 
-from .conftest import empty
-
 CALL = Call.user("x" * 36, stage="direct", max_tokens=100)  # at most 100 in, 100 out
 ALL = Usage(100, 100)
 
@@ -24,7 +23,7 @@ ALL = Usage(100, 100)
 @pytest.fixture
 def shared(postgres: str) -> Iterator[str]:
     yield postgres
-    empty(postgres)
+    empty_database(postgres)
 
 
 class Charging:

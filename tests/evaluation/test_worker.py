@@ -6,6 +6,7 @@ import pytest
 import sqlalchemy as sa
 from loopback import Endpoint as Server
 from loopback import failure
+from postgres import empty_database
 from sums import reply_right, right, sums
 
 import cfr
@@ -18,15 +19,13 @@ from cfr.evaluation.store import Store
 from cfr.evaluation.watcher import EvaluationWatcher
 from cfr.evaluation.worker import NothingRunnable, awork, work
 
-from .conftest import empty
-
 SUMS = Benchmark("sums", "Sums", sums(6))
 
 
 @pytest.fixture
 def options(postgres: str) -> Iterator[cfr.RunOptions]:
     yield cfr.RunOptions(store=postgres, concurrency=4, lease=1.0)
-    empty(postgres)
+    empty_database(postgres)
 
 
 class Hearing(EvaluationWatcher):

@@ -13,7 +13,7 @@ __all__ = ["batch_options"]
 
 
 def _batch_options() -> Callable[..., object]:
-    from cfr.evaluation.batch_option import BatchOptions
+    from cfr.evaluation.batch.option import BatchOptions
 
     return BatchOptions
 

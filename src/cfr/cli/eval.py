@@ -28,7 +28,7 @@ from cfr.error import InputError
 
 if TYPE_CHECKING:
     from cfr.engine.resolve import ModelRef
-    from cfr.evaluation.batch_option import BatchOptions
+    from cfr.evaluation.batch.option import BatchOptions
     from cfr.evaluation.experiment import Changes, Experiment
     from cfr.evaluation.run_options import RunOptions
 

@@ -29,7 +29,7 @@ from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
 from cfr.engine.price import Cost
 from cfr.engine.pull import Progress
-from cfr.evaluation.batch_progress import WaveProgress
+from cfr.evaluation.batch.progress import WaveProgress
 from cfr.evaluation.progress import measure_progress
 from cfr.evaluation.runner import Job
 from cfr.evaluation.series import Series

@@ -23,9 +23,9 @@ from cfr.engine.price import Cost, sum_costs
 from cfr.engine.refusal import DecodingRefused
 from cfr.engine.resolve import ModelRef
 from cfr.engine.solve import run_sync
-from cfr.evaluation.batch_log import BatchLog, refuse_in_flight
-from cfr.evaluation.batch_pool import BatchPool, check_options, open_models
-from cfr.evaluation.batch_run import Batches, run_in_batches
+from cfr.evaluation.batch.log import BatchLog, refuse_in_flight
+from cfr.evaluation.batch.pool import BatchPool, check_options, open_models
+from cfr.evaluation.batch.run import Batches, run_in_batches
 from cfr.evaluation.budget import Budget, BudgetSpent
 from cfr.evaluation.experiment import Changes, Experiment
 from cfr.evaluation.job import Job, prepare, result_of

@@ -18,7 +18,7 @@ from cfr.benchmark import Benchmark
 from cfr.engine.presets import price_list
 from cfr.engine.resolve import ModelRef, known_context, served_name
 from cfr.evaluation import schema
-from cfr.evaluation.batch_pool import name_in_folder
+from cfr.evaluation.batch.pool import name_in_folder
 from cfr.evaluation.call_bound import CallSettings, Demand, bound_attempt
 from cfr.evaluation.database import open_database, patiently, sqlite_path
 from cfr.evaluation.earlier_run import EarlierRuns, read_earlier_runs

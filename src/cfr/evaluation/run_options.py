@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cfr.engine.transport import CALL_SECONDS, REPLY_BYTES, Bounds
-from cfr.evaluation.batch_option import BatchOptions
+from cfr.evaluation.batch.option import BatchOptions
 from cfr.evaluation.lease import LEASE_SECONDS
 
 __all__ = ["RunOptions"]

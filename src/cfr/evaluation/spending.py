@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from cfr.engine.presets import presets, price_list
 from cfr.engine.price import Cost, PriceList
 from cfr.evaluation import schema
-from cfr.evaluation.batch_saving import saved_by_batches
+from cfr.evaluation.batch.saving import saved_by_batches
 from cfr.evaluation.shared_prompt import MODEL_AT
 from cfr.evaluation.store import EXECUTED, Store, usage_columns
 from cfr.protocol import Usage

@@ -9,7 +9,7 @@ from cfr.engine.automatic import AutoChoice
 from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
 from cfr.engine.pull import NO_PROGRESS, Progress
-from cfr.evaluation.batch_progress import WaveProgress
+from cfr.evaluation.batch.progress import WaveProgress
 from cfr.evaluation.job import Job
 
 __all__ = ["EvaluationWatcher"]

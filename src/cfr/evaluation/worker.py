@@ -17,7 +17,7 @@ from cfr.engine.refusal import DecodingRefused
 from cfr.engine.resolve import ModelRef
 from cfr.engine.solve import run_sync
 from cfr.error import CfrError, InputError
-from cfr.evaluation.batch_log import refuse_in_flight
+from cfr.evaluation.batch.log import refuse_in_flight
 from cfr.evaluation.budget import BudgetSpent
 from cfr.evaluation.database import sqlite_path
 from cfr.evaluation.error import StoreError

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from cfr.evaluation import batch_schema, schema
-from cfr.evaluation.batch_log import BatchLog, StoredBatch
+from cfr.evaluation import schema
+from cfr.evaluation.batch import schema as batch_schema
+from cfr.evaluation.batch.log import BatchLog, StoredBatch
 from cfr.evaluation.store import Store
 
 

@@ -8,7 +8,7 @@ from cfr.engine.batch.place import Place, PlacedCall
 from cfr.engine.engine import SILENT, SampledCall, Watcher
 from cfr.engine.journal import digest
 from cfr.engine.price import PriceList
-from cfr.evaluation.batch_attempt import PlacedEngine, PlacedJournal
+from cfr.evaluation.batch.attempt import PlacedEngine, PlacedJournal
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store, StoredCall
 from cfr.protocol import Call, Completion, Program

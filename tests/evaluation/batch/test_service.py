@@ -23,10 +23,10 @@ from cfr.engine.resolve import ModelRef
 from cfr.engine.retry import Retry
 from cfr.engine.transport import Bounds
 from cfr.error import InputError, OutputError
-from cfr.evaluation.batch_log import BatchLog, new_batch
-from cfr.evaluation.batch_option import BatchOptions
-from cfr.evaluation.batch_run import ResultsAwaited
-from cfr.evaluation.batch_service import Folder, Provider
+from cfr.evaluation.batch.log import BatchLog, new_batch
+from cfr.evaluation.batch.option import BatchOptions
+from cfr.evaluation.batch.run import ResultsAwaited
+from cfr.evaluation.batch.service import Folder, Provider
 from cfr.evaluation.evaluate import Evaluated
 from cfr.evaluation.experiment import Experiment
 from cfr.evaluation.record import outcome_rows

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from cfr.engine.batch.request_file import FileLimits
-from cfr.evaluation.batch_option import BatchOptions
+from cfr.evaluation.batch.option import BatchOptions
 
 
 def test_calls_are_single_unless_somebody_wants_batches() -> None:

@@ -6,8 +6,8 @@ from sums_run import evaluate
 
 from cfr.engine.batch.place import Place, RequestId
 from cfr.evaluation import schema
-from cfr.evaluation.batch_log import BatchLog, new_batch
-from cfr.evaluation.batch_saving import saved_by_batches
+from cfr.evaluation.batch.log import BatchLog, new_batch
+from cfr.evaluation.batch.saving import saved_by_batches
 from cfr.evaluation.store import Store
 from cfr.protocol import Usage
 

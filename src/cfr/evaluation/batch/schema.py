@@ -26,7 +26,7 @@ batches = sa.Table(
     # Dollars paid for a dollar of the model's price.
     sa.Column("price_factor", sa.Float, nullable=False),
     sa.Column("created_at", sa.Float, nullable=False),
-    # collected, uploaded, created, ended, closed, forgotten: batch_log.py says what each means.
+    # collected, uploaded, created, ended, closed, forgotten: log.py says what each means.
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("input_file", sa.Text, nullable=False, server_default=""),
     sa.Column("batch", sa.Text, nullable=False, server_default=""),

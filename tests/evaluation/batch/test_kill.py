@@ -11,9 +11,8 @@ import pytest
 from batch_server import STATES, BatchServer, Provider
 from batch_sums import Launcher, finds_sums, outcomes, start, sums_at
 from loopback import Endpoint
+from postgres import empty_database
 from sums import write_sums
-
-from .conftest import empty
 
 PROBLEMS = 6
 ATTEMPTS = PROBLEMS * 2 * 3
@@ -62,7 +61,7 @@ def steps_and_store(
         return
     address: str = request.getfixturevalue("postgres")
     yield {("after", route) for route in ("upload", "create", "download")}, address
-    empty(address)
+    empty_database(address)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from cfr.engine.endpoint import Endpoint
 from cfr.engine.error import JournalMismatch
 from cfr.engine.price import Price
 from cfr.engine.transport import Bounds
-from cfr.evaluation.batch_wave import OpenWave, WaveMemory
+from cfr.evaluation.batch.wave import OpenWave, WaveMemory
 from cfr.evaluation.budget import Budget
 from cfr.protocol import Usage
 

@@ -10,8 +10,8 @@ from typing import Final
 from cfr.engine.batch.model import Deferred
 from cfr.engine.batch.place import Place
 from cfr.evaluation.attempt import Ending, failed, make_attempt
-from cfr.evaluation.batch_attempt import PlacedEngine, PlacedJournal
-from cfr.evaluation.batch_log import BatchLog
+from cfr.evaluation.batch.attempt import PlacedEngine, PlacedJournal
+from cfr.evaluation.batch.log import BatchLog
 from cfr.evaluation.error import Unstorable
 from cfr.evaluation.runner import Job
 from cfr.evaluation.store import AttemptKey, Store, StoredCall

@@ -24,7 +24,7 @@ from cfr.engine.batch.line import Result
 from cfr.engine.batch.place import Place, RequestId, parse_request_id
 from cfr.engine.batch.result_file import FoundResult
 from cfr.error import InputError
-from cfr.evaluation.batch_schema import METADATA, batches, requests
+from cfr.evaluation.batch.schema import METADATA, batches, requests
 from cfr.evaluation.store import Store
 from cfr.file.storable import storable_text
 

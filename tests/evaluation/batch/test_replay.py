@@ -11,8 +11,8 @@ from cfr.engine.batch.model import Deferred
 from cfr.engine.engine import SILENT, Watcher
 from cfr.engine.error import Rejected, Unauthorized
 from cfr.evaluation import schema
-from cfr.evaluation.batch_log import BatchLog
-from cfr.evaluation.batch_pass import replay_attempts
+from cfr.evaluation.batch.log import BatchLog
+from cfr.evaluation.batch.replay import replay_attempts
 from cfr.evaluation.runner import Job, prepare
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store

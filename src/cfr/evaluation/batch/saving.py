@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from cfr.evaluation import schema
-from cfr.evaluation.batch_schema import batches, requests
+from cfr.evaluation.batch.schema import batches, requests
 from cfr.evaluation.shared_prompt import MODEL_AT
 from cfr.evaluation.store import Store, usage_columns
 from cfr.protocol import Usage

@@ -16,8 +16,8 @@ from cfr.engine.batch.result_file import ResultIndex
 from cfr.engine.batch.status import BatchStatus
 from cfr.engine.error import EngineError, ModelNotFound
 from cfr.error import OutputError
-from cfr.evaluation.batch_log import BatchLog, StoredBatch
-from cfr.evaluation.batch_progress import BatchView
+from cfr.evaluation.batch.log import BatchLog, StoredBatch
+from cfr.evaluation.batch.progress import BatchView
 from cfr.file.atomic import atomic_file
 
 __all__ = ["BatchService", "Folder", "LostBatch", "Provider"]

@@ -24,12 +24,12 @@ from cfr.engine.collector import collecting_rarely
 from cfr.engine.error import Transient
 from cfr.engine.refusal import DecodingRefused
 from cfr.error import CfrError
-from cfr.evaluation.batch_log import BatchLog, StoredBatch, new_batch
-from cfr.evaluation.batch_option import BatchOptions
-from cfr.evaluation.batch_pass import replay_attempts
-from cfr.evaluation.batch_progress import BatchView, WaveProgress
-from cfr.evaluation.batch_service import BatchService, Folder
-from cfr.evaluation.batch_wave import OpenWave, WaveMemory
+from cfr.evaluation.batch.log import BatchLog, StoredBatch, new_batch
+from cfr.evaluation.batch.option import BatchOptions
+from cfr.evaluation.batch.progress import BatchView, WaveProgress
+from cfr.evaluation.batch.replay import replay_attempts
+from cfr.evaluation.batch.service import BatchService, Folder
+from cfr.evaluation.batch.wave import OpenWave, WaveMemory
 from cfr.evaluation.budget import Budget
 from cfr.evaluation.runner import Job
 from cfr.evaluation.store import Store

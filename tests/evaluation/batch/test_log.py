@@ -9,8 +9,8 @@ from cfr.engine.batch.line import Result
 from cfr.engine.batch.place import Place, RequestId
 from cfr.engine.batch.result_file import FoundResult
 from cfr.error import InputError
-from cfr.evaluation import batch_schema
-from cfr.evaluation.batch_log import BatchLog, new_batch, refuse_in_flight
+from cfr.evaluation.batch import schema as batch_schema
+from cfr.evaluation.batch.log import BatchLog, new_batch, refuse_in_flight
 from cfr.evaluation.store import Store
 
 NAMES = [RequestId(Place(1, n, 0, 0), "0" * 12, "1" * 12) for n in range(3)]

@@ -11,8 +11,8 @@ from cfr.benchmark import Benchmark
 from cfr.engine.openai import Endpoint, OpenAI
 from cfr.engine.resolve import ModelRef
 from cfr.error import InputError
-from cfr.evaluation.batch_option import BatchOptions
-from cfr.evaluation.batch_pool import check_options
+from cfr.evaluation.batch.option import BatchOptions
+from cfr.evaluation.batch.pool import check_options
 from cfr.evaluation.experiment import Experiment
 
 SUMS = Benchmark("sums", "Sums", sums(2))
@@ -92,3 +92,10 @@ async def test_a_budget_in_money_needs_a_price_in_a_folder_too(
         await cfr.aevaluate(
             SUMS, "direct", model="m", options=replace(options, batch=folder, max_cost=1.0)
         )
+
+
+async def test_batches_go_to_one_endpoint(options: cfr.RunOptions) -> None:
+    with BatchServer(finds_sums()) as one, BatchServer(finds_sums()) as other:
+        several = ModelRef("m", (one.url, other.url))
+        with pytest.raises(InputError, match="model m: --batch goes to one endpoint, and several"):
+            await cfr.aevaluate(SUMS, "direct", model=several, options=options)

@@ -19,9 +19,9 @@ from cfr.engine.presets import find_preset, find_price
 from cfr.engine.resolve import ModelRef, runs_here
 from cfr.engine.retry import Retry
 from cfr.error import InputError
-from cfr.evaluation.batch_log import BatchLog
-from cfr.evaluation.batch_option import BatchOptions
-from cfr.evaluation.batch_service import BatchService, Folder, Provider
+from cfr.evaluation.batch.log import BatchLog
+from cfr.evaluation.batch.option import BatchOptions
+from cfr.evaluation.batch.service import BatchService, Folder, Provider
 from cfr.evaluation.experiment import Experiment
 from cfr.evaluation.model_pool import ModelPool
 from cfr.evaluation.run_options import RunOptions
