@@ -25,7 +25,7 @@ from harness import MODULES, PROCESSES, serve
 
 DELAY, CONCURRENCY, SECONDS = 0.2, 64, 12
 RATE = CONCURRENCY / DELAY
-CLAIMS = 20_000
+CLAIMS, RUNS = 20_000, 50
 
 
 def _series(name: str) -> Any:
@@ -83,14 +83,14 @@ def make(url: str, store_url: str, name: str, attempts: int) -> dict[str, float]
     }
 
 
-def take(store_url: str, name: str, attempts: int, at_once: int) -> dict[str, float]:
+def take(store_url: str, name: str, problems: int, runs: int, at_once: int) -> dict[str, float]:
     """Claim until nothing is left, and make nothing."""
     from cfr.evaluation.lease import SeriesShare
     from cfr.evaluation.store import Store
 
     with Store(store_url) as store:
-        registered = store.register(_series(name), _problems(attempts), 1)
-        share, began, claimed = SeriesShare(registered.series, 1), time.perf_counter(), 0
+        registered = store.register(_series(name), _problems(problems))
+        share, began, claimed = SeriesShare(registered.series, runs), time.perf_counter(), 0
         with store.leasing(600.0) as leases:
             while found := leases.claim(share, at_once):
                 claimed += len(found)
@@ -151,7 +151,7 @@ def compare(address: str, crew: list[Connection]) -> None:
     for count in (1, 4, 1, 4):
         attempts, name = round(RATE * SECONDS * count), f"sums-{len(rates)}"
         # Entered beforehand, so that nobody measures how long that takes.
-        together(crew[:1], partial(enter, address, name, attempts))
+        together(crew[:1], partial(enter, address, name, attempts, 1))
         _, told = together(crew[:count], partial(make, url, address, name, attempts))
         seconds = max(one["seconds"] for one in told)
         rates.append(attempts / seconds)
@@ -165,23 +165,24 @@ def compare(address: str, crew: list[Connection]) -> None:
     server.join()
 
 
-def enter(store_url: str, name: str, attempts: int) -> dict[str, float]:
+def enter(store_url: str, name: str, problems: int, runs: int) -> dict[str, float]:
     from cfr.evaluation.store import Store
 
     with Store(store_url) as store:
-        store.register(_series(name), _problems(attempts), 1)
+        store.register(_series(name), _problems(problems), runs)
     return {}
 
 
 def claims(address: str, crew: list[Connection]) -> None:
-    print(f"\n{'claiming at once':>17}{'workers':>9}{'claims a second':>17}")
-    for at_once, attempts in ((32, CLAIMS), (1, CLAIMS // 8)):
-        name = f"claims-{at_once}"
-        together(crew[:1], partial(enter, address, name, attempts))
-        _, told = together(crew, partial(take, address, name, attempts, at_once))
+    """Claim all that is waiting: few attempts and very many, 32 at once and one at a time."""
+    print(f"\n{'waiting':>10}{'at once':>9}{'workers':>9}{'claims a second':>17}{'entered in':>12}")
+    for problems, runs, at_once in ((CLAIMS // 8, 1, 1), (CLAIMS, 1, 32), (CLAIMS, RUNS, 32)):
+        name, attempts = f"claims-{problems}-{runs}", problems * runs
+        entering, _ = together(crew[:1], partial(enter, address, name, problems, runs))
+        _, told = together(crew, partial(take, address, name, problems, runs, at_once))
         assert sum(one["claimed"] for one in told) == attempts
         rate = sum(one["claimed"] / one["seconds"] for one in told)
-        print(f"{at_once:17}{len(crew):9}{rate:17,.0f}")
+        print(f"{attempts:10,}{at_once:9}{len(crew):9}{rate:17,.0f}{entering:10.1f} s")
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from postgres import Postgres, empty_database
 from stored import attempt
 from sums import right, sums
 
+from cfr.evaluation import lease_statement as sql
 from cfr.evaluation import schema
 from cfr.evaluation.error import LeaseLost
 from cfr.evaluation.lease import LeaseKey, Leases, SeriesShare, Waiting, drop_finished
@@ -77,6 +78,17 @@ def test_nobody_claims_what_another_has_however_many_claim_at_once(store: Store)
     with ThreadPoolExecutor(4) as pool:
         claimed = [key for found in pool.map(claim_all, range(4)) for key in found]
     assert len(claimed) == len(set(claimed)) == 80
+
+
+def test_the_planner_knows_of_attempts_that_are_entered_in_great_number(store: Store) -> None:
+    share = enter(store, 500, 4)
+    known = sa.text("SELECT count(*) FROM pg_stats WHERE tablename = 'leases'")
+    assert store.read(known) != [(0,)]
+    named = {"owner": "anybody", "seconds": LONG, "most": 32}
+    explained = sa.text(f"EXPLAIN {sql.CLAIM.text}").bindparams(**named, **share.parameters)
+    plan = "\n".join(line for (line,) in store.read(explained))
+    assert "leases_free" in plan
+    assert "Sort" not in plan
 
 
 def test_attempts_come_run_by_run_and_only_those_that_are_wanted(store: Store) -> None:

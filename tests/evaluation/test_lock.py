@@ -122,7 +122,9 @@ def test_no_worker_begins_while_somebody_has_the_store_alone(
     with (
         Store(on_postgres.database.url.render_as_string(hide_password=False)) as other,
         on_postgres.exclusively(),
-        pytest.raises(StoreError, match=r"needs it alone \(cfr merge or cfr serve\); wait"),
+        pytest.raises(
+            StoreError, match=r"needs it alone \(cfr merge, cfr serve, cfr eval --batch\); wait"
+        ),
         other.running(),
     ):
         pass

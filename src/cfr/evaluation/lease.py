@@ -49,6 +49,8 @@ LEASE_SECONDS: Final = 60.0
 CLAIMED_AT_ONCE: Final = 32
 EVERY_RUN: Final = 2**31 - 1
 """The number of runs that stands for however many there are."""
+_MANY: Final = 1_000
+"""Attempts entered at once from which on the planner is told."""
 _BEATS: Final = 3
 """How often a lease is renewed before it would expire."""
 
@@ -97,8 +99,11 @@ def enqueue(connection: sa.Connection, benchmark: str, share: SeriesShare) -> No
     One that ends between the look at it and the insertion would be made twice. But then it had
     ended before its row could be inserted anew, and a second look finds it.
     """
-    connection.execute(sql.ENQUEUE, share.parameters | {"benchmark": benchmark})
+    entered = connection.execute(sql.ENQUEUE, share.parameters | {"benchmark": benchmark})
     drop_finished(connection, share.series)
+    if entered.rowcount > _MANY:
+        # Until the planner knows of them it would sort all that is waiting for every claim.
+        connection.execute(sql.ANALYZE)
 
 
 def requeue_failed(connection: sa.Connection) -> None:

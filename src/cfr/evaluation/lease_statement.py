@@ -12,6 +12,7 @@ from typing import Final
 import sqlalchemy as sa
 
 __all__ = [
+    "ANALYZE",
     "CALLS",
     "CLAIM",
     "DROP_FINISHED",
@@ -100,6 +101,7 @@ ENQUEUE: Final = sa.text(
     " AND NOT EXISTS (SELECT FROM attempts WHERE series = :series AND problem = id AND run = nth"
     " AND status <> 'failed') ON CONFLICT DO NOTHING"
 )
+ANALYZE: Final = sa.text("ANALYZE leases")
 REQUEUE_FAILED: Final = sa.text(
     "INSERT INTO leases (series, problem, run, begun)"
     " SELECT series, problem, run, TRUE FROM attempts"
@@ -113,7 +115,5 @@ DROP_FINISHED: Final = sa.text(
 )
 _UP_FOR: Final = "pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => :up)"
 FREE_ALL: Final = sa.text(f"UPDATE leases SET {_FREED} WHERE owner IS NOT NULL AND {_UP_FOR}")
-
-
 EXPIRE_RESERVED: Final = sa.text(f"UPDATE reservations SET expires = '-infinity' WHERE {_UP_FOR}")
 CALLS: Final = sa.text(f"SELECT calls.* FROM calls JOIN {_KEYS} USING ({_KEY})")

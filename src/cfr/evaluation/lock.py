@@ -273,4 +273,6 @@ _ONE_RUNNER: Final = (
     ", and a file takes one at a time; wait, name another, or a PostgreSQL database "
     "(--store postgresql://…), which takes any number"
 )
-_ALONE: Final = " and needs it alone (cfr merge, cfr serve, cfr eval --batch); wait, or name another"
+_ALONE: Final = (
+    " and needs it alone (cfr merge, cfr serve, cfr eval --batch); wait, or name another"
+)
