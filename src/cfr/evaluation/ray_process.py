@@ -49,6 +49,11 @@ class RayProcess:
         self._address = address
         self._said = said
 
+    @property
+    def pid(self) -> int:
+        """The number of its process."""
+        return self._process.pid
+
     async def connected(self) -> DriverEvent:
         """Wait until the cluster is reached; say in a line where it is not."""
         try:

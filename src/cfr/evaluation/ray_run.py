@@ -107,16 +107,17 @@ class RayRun:
             elif why:
                 await self._replace(driver, event.worker, why)
             else:
-                self._end(event.worker, event.node, event.report)
-        await self._recount()
+                await self._end(event.worker, event.node, event.report)
 
-    def _end(self, number: int, node: str, report: WorkerReport) -> None:
+    async def _end(self, number: int, node: str, report: WorkerReport) -> None:
+        """Note that a worker has nothing left to do: all is made, or the rest is not for it."""
         self._ended.add(number)
         if refused := report["refused"]:
             raise DecodingRefused(**refused)
         for why in report["skipped"]:
             self.reasons[why] += 1
-            self._note(f"a worker on {node} leaves something alone: {why}")
+            self._note(f"Ray: the worker on {node} cannot run everything: {why}")
+        await self._recount()
 
     async def _replace(self, driver: RayProcess, number: int, why: str) -> None:
         """Start another worker, unless that has come to nothing too often."""
@@ -140,7 +141,8 @@ class RayRun:
         there = "; ".join(_write_nodes(nodes)) or "none"
         if self._count_fitting(nodes) or self.placed:
             self._impossible = 0.0
-            self._note(f"Ray: {event.unplaced} workers wait for room; each asks for {asked}")
+            waiting = "a worker waits" if event.unplaced == 1 else f"{event.unplaced} workers wait"
+            self._note(f"Ray: {waiting} for room on a node; each asks for {asked}")
             return
         now = asyncio.get_running_loop().time()
         self._impossible = self._impossible or now
