@@ -1,6 +1,5 @@
 import asyncio
 import os
-import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -19,9 +18,12 @@ from cfr.benchmark import Benchmark
 from cfr.error import InputError
 from cfr.evaluation import ray_run
 from cfr.evaluation.batch_option import BatchOptions
+from cfr.evaluation.error import StoreError
+from cfr.evaluation.ray_message import DriverEvent, DriverOrder
 from cfr.evaluation.ray_option import RayOptions
 from cfr.evaluation.ray_process import RayFailed
 from cfr.evaluation.ray_run import check_ray, make_order
+from cfr.evaluation.ray_worker import RayWorker
 from cfr.evaluation.record import attempt_rows
 from cfr.evaluation.store import Store
 from cfr.evaluation.watcher import EvaluationWatcher
@@ -67,21 +69,52 @@ def test_a_worker_is_told_its_limits_and_the_password(monkeypatch: pytest.Monkey
     assert make_order(given, ref, [])["settings"]["store"] == "postgresql://me:own@db/runs"
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[RayCluster]:
-    with RayCluster(1) as running:
-        yield running
+class DriverHere:
+    """A driver without a cluster: workers run in threads here, and some are said to die."""
+
+    def __init__(self, order: DriverOrder, *deaths: str) -> None:
+        self._order = order
+        self._deaths = list(deaths)
+        self._events: asyncio.Queue[DriverEvent] = asyncio.Queue()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def connected(self) -> DriverEvent:
+        return DriverEvent("connected", nodes=[{"CPU": 1.0}])
+
+    def start(self, number: int) -> None:
+        self._tasks.add(asyncio.create_task(self._run(number)))
+
+    async def next(self) -> DriverEvent:
+        return await self._events.get()
+
+    async def _run(self, number: int) -> None:
+        self._events.put_nowait(DriverEvent("placed", number, "here"))
+        if self._deaths:
+            self._events.put_nowait(DriverEvent("died", number, why=self._deaths.pop(0)))
+            return
+        report = await asyncio.to_thread(RayWorker().work, self._order["settings"])
+        self._events.put_nowait(DriverEvent("ended", number, "here", report=report))
 
 
 @pytest.fixture
-def options(
-    cluster: RayCluster, postgres: str, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[cfr.RunOptions]:
-    monkeypatch.setattr(ray_run, "_LOOK_EVERY", 0.5)
+def options(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[cfr.RunOptions]:
     monkeypatch.setattr(ray_run, "_FIRST_PAUSE", 0.0)
-    ray = RayOptions(cluster.address, workers=1)
+    ray = RayOptions("auto", workers=1)
     yield cfr.RunOptions(store=postgres, concurrency=2, lease=1.0, ray=ray)
     empty(postgres)
+
+
+@pytest.fixture
+def dying(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Run workers here; what is put into the list is why the next of them die."""
+    deaths: list[str] = []
+
+    @asynccontextmanager
+    async def start(order: DriverOrder) -> AsyncIterator[DriverHere]:
+        yield DriverHere(order, *deaths)
+
+    monkeypatch.setattr(ray_run, "start_driver", start)
+    return deaths
 
 
 class Hearing(EvaluationWatcher):
@@ -95,38 +128,15 @@ class Hearing(EvaluationWatcher):
         self.notes.append(f"{model}: {change}")
 
 
-def slowly(_: dict[str, Any]) -> Reply:
-    return Reply(delay=60)
-
-
-def owners(store: str) -> set[int]:
-    """Find the processes of workers that have claimed something."""
-    with Store(store, existing=True) as opened:
-        found = opened.read(sa.text("SELECT DISTINCT owner FROM leases WHERE owner IS NOT NULL"))
-    return {int(owner.split("-")[-2]) for (owner,) in found}
-
-
-async def until_claimed(store: str, not_by: set[int]) -> int:
-    while not (found := owners(store) - not_by):
-        await asyncio.sleep(0.05)
-    return found.pop()
-
-
-@asynccontextmanager
-async def evaluation(
-    options: cfr.RunOptions, server: Server, watcher: EvaluationWatcher
-) -> AsyncIterator[asyncio.Task[cfr.Evaluated]]:
+async def evaluate(
+    options: cfr.RunOptions, server: Server, watcher: EvaluationWatcher | None = None
+) -> cfr.Evaluated:
+    grid = cfr.Experiment(benchmarks=(SUMS,), methods=("direct",), runs=2, max_tokens=100)
     ref = cfr.ModelRef("m", base_url=server.url)
-    work = cfr.aevaluate(SUMS, "direct", runs=1, model=ref, options=options, watcher=watcher)
-    task = asyncio.create_task(work)
-    try:
-        yield task
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+    return await cfr.aevaluate(grid, model=ref, options=options, watcher=watcher or Hearing())
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("dying")
 async def test_a_model_that_refuses_a_setting_is_asked_without_it(
     options: cfr.RunOptions, endpoint: Server
 ) -> None:
@@ -136,27 +146,24 @@ async def test_a_model_that_refuses_a_setting_is_asked_without_it(
         return reply_right(body)
 
     endpoint.respond, hearing = refuse, Hearing()
-    async with evaluation(options, endpoint, hearing) as task:
-        done = await task
+    done = await evaluate(options, endpoint, hearing)
     assert done.complete, done.stopped
     assert [one.series.decoding.temperature for one in done.series] == [None]
-    assert "temperature is refused" in hearing.notes[0]
+    (note,) = hearing.notes
+    assert "temperature is refused" in note
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("dying")
 async def test_a_budget_that_is_spent_ends_the_run(
     options: cfr.RunOptions, endpoint: Server
 ) -> None:
     endpoint.respond = reply_right
-    grid = cfr.Experiment(benchmarks=(SUMS,), methods=("direct",), runs=1, max_tokens=100)
-    ref = cfr.ModelRef("m", base_url=endpoint.url)
-    limited = replace(options, concurrency=1, max_tokens_total=350)
-    done = await cfr.aevaluate(grid, model=ref, options=limited)
-    assert 0 < done.series[0].tally.ok < 4
+    done = await evaluate(replace(options, concurrency=1, max_tokens_total=350), endpoint)
+    assert 0 < done.series[0].tally.ok < 8
     assert "raise --max-tokens-total" in done.stopped
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("dying")
 async def test_a_model_that_no_node_has_ends_the_run_with_the_reason(
     options: cfr.RunOptions, tmp_path: Path
 ) -> None:
@@ -165,49 +172,78 @@ async def test_a_model_that_no_node_has_ends_the_run_with_the_reason(
         await cfr.aevaluate(SUMS, "direct", runs=1, model=missing, options=options)
 
 
+async def test_a_worker_that_dies_is_replaced(
+    options: cfr.RunOptions, endpoint: Server, dying: list[str]
+) -> None:
+    endpoint.respond, hearing = reply_right, Hearing()
+    dying += ["out of memory", "lost"]
+    done = await evaluate(options, endpoint, hearing)
+    assert done.complete, done.stopped
+    assert hearing.notes == [
+        "Ray: a worker died and is replaced: out of memory",
+        "Ray: a worker died and is replaced: lost",
+    ]
+
+
+async def test_one_that_dies_again_and_again_ends_the_run(
+    options: cfr.RunOptions, endpoint: Server, dying: list[str]
+) -> None:
+    dying += ["a", "b", "out of memory"]
+    with pytest.raises(RayFailed, match=r"died 3 times in a row .*the last time: out of memory"):
+        await evaluate(options, endpoint)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RayCluster]:
+    with RayCluster(1) as running:
+        yield running
+
+
+def on_cluster(options: cfr.RunOptions, cluster: RayCluster) -> cfr.RunOptions:
+    return replace(options, lease=3600.0, ray=replace(options.ray, address=cluster.address))
+
+
+def owners(store: str) -> set[int]:
+    """Find the processes of workers that have claimed something."""
+    try:
+        with Store(store, existing=True) as opened:
+            found = opened.read(sa.text("SELECT DISTINCT owner FROM leases WHERE owner <> ''"))
+    except StoreError:  # it is being made
+        return set()
+    return {int(owner.split("-")[-2]) for (owner,) in found}
+
+
 @pytest.mark.slow
 async def test_resources_that_no_node_has_are_told_and_waited_for_only_so_long(
-    options: cfr.RunOptions, endpoint: Server
+    options: cfr.RunOptions,
+    cluster: RayCluster,
+    endpoint: Server,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked = replace(options.ray, resources={"cpus": 64, "fast_disk": 1}, patience=1.0)
-    hearing = Hearing()
-    async with evaluation(replace(options, ray=asked), endpoint, hearing) as task:
-        with pytest.raises(RayFailed, match=r"CPU 64, fast_disk 1\); nodes there are: 1 with CPU"):
-            await task
+    monkeypatch.setattr(ray_run, "_LOOK_EVERY", 0.5)
+    there, hearing = on_cluster(options, cluster), Hearing()
+    asked = replace(there.ray, resources={"cpus": 64, "fast_disk": 1}, patience=1.0)
+    with pytest.raises(RayFailed, match=r"CPU 64, fast_disk 1\); nodes there are: 1 with CPU 1;"):
+        await evaluate(replace(there, ray=asked), endpoint, hearing)
     assert "no node has what a worker asks for" in hearing.notes[0]
 
 
 @pytest.mark.slow
-async def test_a_worker_that_dies_is_replaced_but_not_for_ever(
-    options: cfr.RunOptions, endpoint: Server
-) -> None:
-    endpoint.respond, hearing, dead = slowly, Hearing(), set[int]()
-    async with evaluation(options, endpoint, hearing) as task:
-        for _ in range(3):
-            pid = await until_claimed(options.store, dead)
-            os.kill(pid, signal.SIGKILL)
-            dead.add(pid)
-        with pytest.raises(RayFailed, match="died 3 times in a row and nothing was made meanwhile"):
-            await task
-    assert "a worker died and is replaced" in hearing.notes[0]
-
-
-@pytest.mark.slow
 async def test_a_run_that_is_stopped_leaves_all_to_the_next(
-    options: cfr.RunOptions, endpoint: Server
+    options: cfr.RunOptions, cluster: RayCluster, endpoint: Server
 ) -> None:
-    endpoint.respond = slowly
-    patient = replace(options, lease=3600.0)
-    async with evaluation(patient, endpoint, Hearing()) as task:
-        pid = await until_claimed(options.store, set())
-        task.cancel()
-        await asyncio.wait([task])
-    assert owners(options.store) == set()
+    endpoint.respond, there = (lambda _: Reply(delay=60)), on_cluster(options, cluster)
+    task = asyncio.create_task(evaluate(there, endpoint))
+    while not (found := owners(there.store)):
+        assert not task.done()
+        await asyncio.sleep(0.05)
+    task.cancel()
+    await asyncio.wait([task])
+    assert owners(there.store) == set()
     with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+        os.kill(found.pop(), 0)
     endpoint.respond, asked = reply_right, len(endpoint.requests)
-    async with evaluation(patient, endpoint, Hearing()) as task:
-        assert (await task).complete
-    assert len(endpoint.requests) - asked == 4
-    with Store(options.store, existing=True) as store:
-        assert [row["status"] for row in attempt_rows(store)] == ["ok"] * 4
+    assert (await evaluate(there, endpoint)).complete
+    assert len(endpoint.requests) - asked == 8
+    with Store(there.store, existing=True) as store:
+        assert [row["status"] for row in attempt_rows(store)] == ["ok"] * 8

@@ -141,8 +141,8 @@ class RayRun:
         there = "; ".join(_write_nodes(nodes)) or "none"
         if self._count_fitting(nodes) or self.placed:
             self._impossible = 0.0
-            waiting = "a worker waits" if event.unplaced == 1 else f"{event.unplaced} workers wait"
-            self._note(f"Ray: {waiting} for room on a node; each asks for {asked}")
+            idle = "a worker has" if event.unplaced == 1 else f"{event.unplaced} workers have"
+            self._note(f"Ray: {idle} not started yet; each waits for a node with {asked} free")
             return
         now = asyncio.get_running_loop().time()
         self._impossible = self._impossible or now
