@@ -1,6 +1,5 @@
 """A real Ray cluster of three nodes, one of which is killed in the middle of a run."""
 
-import os
 import subprocess
 import sys
 import time
@@ -11,9 +10,9 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from loopback import Endpoint, Reply
+from loopback import Endpoint, Reply, completion
 from ray_cluster import RayCluster
-from sums import reply_right, write_sums
+from sums import number_in, write_sums
 
 from cfr.engine.catalogue import find_model
 from cfr.engine.error import ModelFileError
@@ -51,8 +50,9 @@ def smallest() -> Path:
         pytest.skip(f"the smallest model cannot be had here: {error}")
 
 
-def reply_slowly(body: dict[str, Any]) -> Reply:
-    reply = reply_right(body)
+def reply_by_seed(body: dict[str, Any]) -> Reply:
+    """Reply as the prompt and the seed demand, after a while."""
+    reply = completion(f"Of {body['seed']} I say \\boxed{{{number_in(body) + 1}}}.")
     reply.delay = 0.3
     return reply
 
@@ -62,9 +62,7 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
     write_sums(folder / "sums.jsonl", PROBLEMS)
     command = [sys.executable, "-m", "cfr", "eval", "sums.jsonl", *GRID, "--quiet", *more]
     pipe = subprocess.PIPE
-    # With another number of threads llama.cpp rounds otherwise; a worker with cpus=1 has one.
-    own = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(command, cwd=folder, env=own, stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True)
 
 
 def count_attempts(store: str) -> int:
@@ -82,17 +80,22 @@ def wait_for_attempts(store: str, count: int, running: subprocess.Popen[str]) ->
         time.sleep(0.1)
 
 
-def stored_texts(store: str) -> dict[tuple[str, int, int], str]:
-    """Return every reply that is stored; each attempt must be there once."""
-    calls, problems = schema.calls, schema.problems
-    query = sa.select(problems.c.name, calls.c.run, calls.c.ordinal, calls.c.text)
+def stored_calls(store: str) -> dict[tuple[str, int, int], tuple[str, str]]:
+    """Return the prompt and the reply of every call; each attempt must be there once."""
+    c, problems = schema.calls.c, schema.problems
+    query = sa.select(problems.c.name, c.run, c.ordinal, c.messages, c.text)
     with Store(store, existing=True) as opened:
         rows = list(outcome_rows(opened))
-        found = opened.read(query.join(problems, problems.c.id == calls.c.problem))
+        found = opened.read(query.join(problems, problems.c.id == c.problem))
     keys = Counter((row["problem"], row["run"]) for row in rows)
     assert len(keys) == keys.total() == ATTEMPTS
     assert not {row["status"] for row in rows} & {"failed"}
-    return {(name, run, ordinal): text for name, run, ordinal, text in found}
+    return {(name, run, ordinal): tuple(texts) for name, run, ordinal, *texts in found}
+
+
+def first_prompts(store: str) -> dict[tuple[str, int], str]:
+    calls = stored_calls(store).items()
+    return {(name, run): prompt for (name, run, ordinal), (prompt, _) in calls if ordinal == 0}
 
 
 def logged(cluster: RayCluster) -> str:
@@ -101,7 +104,7 @@ def logged(cluster: RayCluster) -> str:
 
 
 @pytest.mark.slow
-def test_a_grid_on_three_nodes_survives_the_loss_of_one_and_answers_as_one_process_does(
+def test_a_real_model_on_three_nodes_survives_the_loss_of_one(
     cluster: RayCluster, store: str, tmp_path: Path, smallest: Path
 ) -> None:
     model = ["--model", str(smallest), "--context", "1024", "--method", "cfr"]
@@ -116,25 +119,33 @@ def test_a_grid_on_three_nodes_survives_the_loss_of_one_and_answers_as_one_proce
     cluster.add_node()
     with start(tmp_path, *model, "--store", "here.db") as here:
         here.communicate(timeout=90)
-    assert stored_texts(store) == stored_texts(str(tmp_path / "here.db"))
+    assert first_prompts(store) == first_prompts(str(tmp_path / "here.db"))
     assert "RayWorker" in logged(cluster)
     assert PASSWORD not in out + err + logged(cluster)
 
 
 @pytest.mark.slow
-def test_a_lost_node_costs_the_calls_that_were_under_way(
+def test_a_lost_node_and_a_command_that_is_killed_cost_the_calls_that_were_under_way(
     cluster: RayCluster, store: str, tmp_path: Path, endpoint: Endpoint
 ) -> None:
-    endpoint.respond = reply_slowly
+    endpoint.respond = reply_by_seed
     asked = ["--model", "m", "--base-url", endpoint.url, "--method", "cfr", "--lease", "3"]
-    running = start(tmp_path, *asked, "--store", store, "--ray", cluster.address)
-    wait_for_attempts(store, 2, running)
+    command = [*asked, "--store", store, "--ray", cluster.address]
+    with start(tmp_path, *command) as killed:
+        wait_for_attempts(store, 1, killed)
+        killed.kill()
+    before = count_attempts(store)
+    running = start(tmp_path, *command)
+    wait_for_attempts(store, before + 1, running)
     cluster.lose_node()
     assert count_attempts(store) < ATTEMPTS, "the node was lost too late"
     out, err = running.communicate(timeout=90)
     assert running.returncode == 0, out + err
     cluster.add_node()
-    calls = len(stored_texts(store))
+    calls = len(stored_calls(store))
     assert calls == 2 * ATTEMPTS
-    # Those of the node that was lost are asked for again.
-    assert calls <= len(endpoint.requests) <= calls + 2 * CONCURRENCY
+    # Asked for again are those of the node that was lost and of the three workers before.
+    assert calls <= len(endpoint.requests) <= calls + 4 * 2 * CONCURRENCY
+    with start(tmp_path, *asked, "--store", "here.db") as here:
+        here.communicate(timeout=90)
+    assert stored_calls(store) == stored_calls(str(tmp_path / "here.db"))

@@ -10,7 +10,7 @@ def make_order(address: str) -> DriverOrder:
     return {
         "address": address,
         "resources": {"CPU": 1.0},
-        "look_every": 10.0,
+        "seconds": 10.0,
         "settings": {"store": "postgresql://db/x", "limits": {}, "series": [], "base_url": []},
     }
 

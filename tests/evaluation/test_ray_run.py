@@ -1,6 +1,6 @@
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -110,7 +110,7 @@ def dying(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     deaths: list[str] = []
 
     @asynccontextmanager
-    async def start(order: DriverOrder) -> AsyncIterator[DriverHere]:
+    async def start(order: DriverOrder) -> AsyncGenerator[DriverHere]:
         yield DriverHere(order, *deaths)
 
     monkeypatch.setattr(ray_run, "start_driver", start)
@@ -232,7 +232,8 @@ async def test_resources_that_no_node_has_are_told_and_waited_for_only_so_long(
 async def test_a_run_that_is_stopped_leaves_all_to_the_next(
     options: cfr.RunOptions, cluster: RayCluster, endpoint: Server
 ) -> None:
-    endpoint.respond, there = (lambda _: Reply(delay=60)), on_cluster(options, cluster)
+    endpoint.script(Reply(delay=60))
+    there = on_cluster(options, cluster)
     task = asyncio.create_task(evaluate(there, endpoint))
     while not (found := owners(there.store)):
         assert not task.done()

@@ -92,7 +92,7 @@ class _Driver:
     async def _look(self) -> None:
         """Tell now and then that workers have no place, and what there is."""
         while True:
-            await asyncio.sleep(self._order["look_every"])
+            await asyncio.sleep(self._order["seconds"])
             if self._unplaced:
                 unplaced = len(self._unplaced)
                 self._tell(DriverEvent("waiting", nodes=_nodes(self._ray), unplaced=unplaced))

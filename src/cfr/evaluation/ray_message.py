@@ -42,7 +42,7 @@ class DriverOrder(TypedDict):
     address: str
     resources: dict[str, float]
     settings: WorkerSettings
-    look_every: float
+    seconds: float
     """Seconds between two looks at workers that have no place yet."""
 
 

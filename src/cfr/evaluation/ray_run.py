@@ -186,7 +186,7 @@ def make_order(options: RunOptions, ref: ModelRef, jobs: Sequence[Job]) -> Drive
     return {
         "address": options.ray.address or "",
         "resources": options.ray.requested,
-        "look_every": _LOOK_EVERY,
+        "seconds": _LOOK_EVERY,
         "settings": {
             "store": _with_password(options.store),
             "limits": {name: getattr(options, name) for name in _LIMITS},
