@@ -113,12 +113,12 @@ def test_a_real_model_on_three_nodes_survives_the_loss_of_one(
     wait_for_attempts(store, 2, running)
     cluster.lose_node()
     assert count_attempts(store) < ATTEMPTS, "the node was lost too late"
-    out, err = running.communicate(timeout=90)
+    out, err = running.communicate(timeout=300)
     assert running.returncode == 0, err
     assert f"{ATTEMPTS}/{ATTEMPTS}" in out
     cluster.add_node()
     with start(tmp_path, *model, "--store", "here.db") as here:
-        here.communicate(timeout=90)
+        here.communicate(timeout=300)
     assert first_prompts(store) == first_prompts(str(tmp_path / "here.db"))
     assert "RayWorker" in logged(cluster)
     assert PASSWORD not in out + err + logged(cluster)
@@ -139,7 +139,7 @@ def test_a_lost_node_and_a_command_that_is_killed_cost_the_calls_that_were_under
     wait_for_attempts(store, before + 1, running)
     cluster.lose_node()
     assert count_attempts(store) < ATTEMPTS, "the node was lost too late"
-    out, err = running.communicate(timeout=90)
+    out, err = running.communicate(timeout=300)
     assert running.returncode == 0, out + err
     cluster.add_node()
     calls = len(stored_calls(store))
@@ -147,5 +147,5 @@ def test_a_lost_node_and_a_command_that_is_killed_cost_the_calls_that_were_under
     # Asked for again are those of the node that was lost and of the three workers before.
     assert calls <= len(endpoint.requests) <= calls + 4 * 2 * CONCURRENCY
     with start(tmp_path, *asked, "--store", "here.db") as here:
-        here.communicate(timeout=90)
+        here.communicate(timeout=300)
     assert stored_calls(store) == stored_calls(str(tmp_path / "here.db"))

@@ -43,6 +43,6 @@ async def test_a_driver_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPa
 
 
 def test_ray_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_process, "find_spec", {}.get)
+    monkeypatch.setattr(ray_process, "find_spec", dict[str, None]().get)
     with pytest.raises(InputError, match=r"pip install 'constraint-first\[ray\]'"):
         require_ray()
