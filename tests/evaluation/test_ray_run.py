@@ -183,6 +183,8 @@ async def test_a_worker_that_dies_is_replaced(
         "Ray: a worker died and is replaced: out of memory",
         "Ray: a worker died and is replaced: lost",
     ]
+    dying += ["a", "b", "c"]
+    assert (await evaluate(options, endpoint)).complete, "nothing is missing, and nobody is needed"
 
 
 async def test_one_that_dies_again_and_again_ends_the_run(

@@ -57,6 +57,7 @@ class RayRun:
     started: int = 0
     """How many workers there are, whether they have a place or not."""
     placed: set[int] = field(default_factory=set[int])
+    """Those that are at work on a node."""
     reasons: Counter[str] = field(default_factory=Counter[str])
     """Why workers left something alone."""
     _before: int = 0
@@ -66,6 +67,12 @@ class RayRun:
     _impossible: float = 0.0
     _noted: set[str] = field(default_factory=set[str])
     _complete: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every attempt has ended, whoever made it."""
+        found = measure_progress(self.jobs, 0.0)
+        return found.done == found.total
 
     async def drive(self, driver: RayProcess) -> str:
         """Have the grid made; say why attempts are missing, where workers left some."""
@@ -89,10 +96,8 @@ class RayRun:
         return "" if self._complete.is_set() else self._explain()
 
     def _look(self) -> None:
-        """See whether every attempt has ended, whoever made it."""
         self.counted()
-        found = measure_progress(self.jobs, 0.0)
-        if found.done == found.total:
+        if self.is_complete:
             self._complete.set()
 
     async def _hear(self, driver: RayProcess) -> None:
@@ -112,6 +117,7 @@ class RayRun:
     async def _end(self, number: int, node: str, report: WorkerReport) -> None:
         """Note that a worker has nothing left to do: all is made, or the rest is not for it."""
         self._ended.add(number)
+        self.placed.discard(number)
         if refused := report["refused"]:
             raise DecodingRefused(**refused)
         for why in report["skipped"]:
@@ -177,6 +183,8 @@ class RayRun:
 
 async def run_on_ray(run: RayRun, order: DriverOrder) -> str:
     """Have workers on a cluster make what is missing; say why something is, where it is."""
+    if run.is_complete:
+        return ""
     async with start_driver(order) as driver:
         return await run.drive(driver)
 
