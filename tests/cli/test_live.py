@@ -168,6 +168,17 @@ async def test_elsewhere_than_on_a_terminal_it_is_a_line_now_and_then(
     assert capsys.readouterr() == ("", ""), "it stops with the run"
 
 
+async def test_calls_that_are_made_elsewhere_are_not_counted(
+    job: Job, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Clock(monkeypatch)
+    watcher = TerminalWatcher()
+    async with watcher.running([job], []):
+        assert await one_line(capsys) == "4 of 20 attempts, 0 failed, waiting for replies"
+        watcher.interrupted()
+    assert watcher.left_behind() == (4, 20, None)
+
+
 async def test_the_endpoints_of_a_model_are_in_the_line(
     job: Job, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,7 @@ from sums import number_in, right, sums
 from cfr.engine.engine import SILENT, Watcher
 from cfr.engine.error import Unauthorized
 from cfr.engine.scripted import Scripted
-from cfr.evaluation.claim import ListedAttempts
+from cfr.evaluation.claim import ClaimedAttempts, ListedAttempts
 from cfr.evaluation.record import attempt_rows
 from cfr.evaluation.runner import Job, prepare, run
 from cfr.evaluation.series import Series
@@ -103,3 +103,13 @@ async def test_a_file_is_gone_through_by_one_run(tmp_path: object) -> None:
         ]  # fmt: skip
         assert found[0]
         assert not await attempts.give_up(found[0])
+
+
+async def test_no_more_is_claimed_than_can_be_begun(shared: str) -> None:
+    with Store(shared) as store:
+        job = prepare(store, SERIES, sums(12), 1, Scripted(right))
+        with store.leasing(60) as leases:
+            attempts = ClaimedAttempts(leases, [job], width=3)
+            assert await attempts.next()
+            assert leases.waiting([job.share])[job.registered.series].free == 12 - 3
+            await attempts.close()

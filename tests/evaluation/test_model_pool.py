@@ -224,3 +224,28 @@ async def test_one_key_is_not_sent_to_the_endpoints_of_several_models() -> None:
         pool = ModelPool(cfr.RunOptions(), stack, EvaluationWatcher().fetching)
         with pytest.raises(InputError, match="models one, two: one key is given and no address"):
             await pool.open(grid, cfr.ModelRef(key="sk-secret"))
+
+
+async def test_models_that_workers_elsewhere_open_are_only_named(
+    options: cfr.RunOptions, stack: AsyncExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: list[str] = []
+    pool = ModelPool(options, stack, fetching(names))
+    monkeypatch.delenv("DEEPSEEK_API_KEY", raising=False)
+    grid = Experiment(models=("/nowhere/m.gguf", "deepseek-chat"), methods=(METHOD,))
+    there = cfr.ModelRef(base_url=None)
+    with pytest.raises(EngineError, match="model 'org/small:7b'"):
+        pool.name(grid, there)
+    named = pool.name(replace(grid, methods=("direct",)), there)
+    assert [one.served.model for one in named] == ["m", "deepseek-chat"]
+    assert (names, pool.limiters) == ([], [])
+    with pytest.raises(RuntimeError, match="m is asked elsewhere"):
+        await named[0].served.complete(cfr.Call.user("Hello", stage="direct", max_tokens=1))
+
+
+async def test_a_model_that_is_only_named_must_have_a_name(
+    options: cfr.RunOptions, stack: AsyncExitStack
+) -> None:
+    pool = ModelPool(options, stack, fetching([]))
+    with pytest.raises(InputError, match="name it with --model"):
+        pool.name(Experiment(), cfr.ModelRef(base_url="http://host/v1"))

@@ -23,12 +23,14 @@ from cfr.cli.option import (
     system_option,
 )
 from cfr.cli.output import print_json, print_note
+from cfr.cli.ray_option import ray_options
 from cfr.cli.speed_option import call_options, load_run_options, speed_options
 from cfr.error import InputError
 
 if TYPE_CHECKING:
     from cfr.engine.resolve import ModelRef
     from cfr.evaluation.batch.option import BatchOptions
+    from cfr.evaluation.cluster.option import RayOptions
     from cfr.evaluation.experiment import Changes, Experiment
     from cfr.evaluation.run_options import RunOptions
 
@@ -97,6 +99,7 @@ _run_settings: Final = grouped(
 @_grid_options
 @_run_settings
 @batch_options
+@ray_options
 @columns_option()
 @model_options
 @click.option("--quiet", is_flag=True, help="Write no progress, only the summary.")
@@ -107,6 +110,7 @@ def command(
     changes: Changes,
     options: RunOptions,
     batch: BatchOptions,
+    ray: RayOptions,
     columns: dict[str, str],
     ref: ModelRef,
     *,
@@ -128,8 +132,9 @@ def command(
     cfr eval aime24 --method cfr --model deepseek-chat --dry-run
     cfr eval aime24 --method cfr --model gpt-4o-mini --base-url https://api.openai.com/v1 --batch
     cfr eval aime24 --method cfr --model Qwen/Qwen2.5-7B-Instruct --batch-dir waves
+    cfr eval aime24 --method cfr --store postgresql://me@db/runs --ray auto --ray-resources cpus=8
     """
-    options = replace(options, batch=batch)
+    options = replace(options, batch=batch, ray=ray)
     experiment, notes = _load_files(_experiment(benchmarks, changes), columns)
     if dry_run:
         _foretell(experiment, ref, options, () if quiet else notes, as_json=as_json)

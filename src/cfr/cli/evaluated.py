@@ -44,7 +44,8 @@ def tell_stopped(watcher: TerminalWatcher, store: str) -> str:
         )
     if not left.total:
         return f"stopped before anything was asked; to begin anew: {typed_command()}"
+    lost = "those" if left.in_flight is None else f"{left.in_flight:,}"
     return (
-        f"{stored}, with all calls that have ended; {left.in_flight:,} in flight are lost; to go "
-        f"on: {typed_command()}"
+        f"{stored}, with all calls that have ended; {lost} in flight are lost; to go on: "
+        f"{typed_command()}"
     )

@@ -66,7 +66,8 @@ class LeftBehind(NamedTuple):
 
     made: int
     total: int
-    in_flight: int
+    in_flight: int | None
+    """None where they are made elsewhere."""
 
 
 class TerminalWatcher(EvaluationWatcher):
@@ -79,14 +80,15 @@ class TerminalWatcher(EvaluationWatcher):
         self._jobs: Sequence[Job] = ()
         self._limiters: Sequence[Limiter] = ()
         self._balancers: list[Balancer] = []
-        self._in_flight = 0
+        self._in_flight: int | None = 0
         self._display: _Display | None = None
         self.wave: WaveProgress | None = None
         """How the batches stand, where there are any."""
 
     def interrupted(self) -> None:
         """Note how many calls are waiting for their replies: soon none will be."""
-        self._in_flight = sum(limiter.in_flight for limiter in self._limiters)
+        in_flight = sum(limiter.in_flight for limiter in self._limiters)
+        self._in_flight = in_flight if self._limiters else None
 
     def left_behind(self) -> LeftBehind:
         """Count what a run that was interrupted has made."""
@@ -199,8 +201,8 @@ class _Display:
             return one_line(f"{found.done:,} of {found.total:,} attempts; {progress}")
         in_flight = sum(limiter.in_flight for limiter in self._limiters)
         left = seconds_left([progress_of(job) for job in self._jobs], elapsed)
-        calls = "1 call" if in_flight == 1 else f"{in_flight} calls"
-        counts = f"{found.done:,} of {found.total:,} attempts, {calls} in flight, "
+        calls = "1 call in flight, " if in_flight == 1 else f"{in_flight} calls in flight, "
+        counts = f"{found.done:,} of {found.total:,} attempts, {calls if self._limiters else ''}"
         spent = "" if found.cost is None else f"{found.cost} so far, "
         time_left = "waiting for replies" if left is None else f"about {write_duration(left)} left"
         endpoints = "".join(f"; {one.status}" for one in self._balancers)

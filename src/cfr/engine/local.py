@@ -146,6 +146,10 @@ class Local:
 
 
 def _usable_cores() -> int:
+    # What hands out parts of a machine, such as Ray, says so in this variable.
+    threads = os.environ.get("OMP_NUM_THREADS", "")
+    if threads.isdecimal() and int(threads):
+        return int(threads)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

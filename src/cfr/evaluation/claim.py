@@ -75,7 +75,7 @@ def _list(jobs: Iterable[Job]) -> Iterator[Assigned]:
 class ClaimedAttempts:
     """The missing attempts of a store that many workers share."""
 
-    def __init__(self, leases: Leases, jobs: Sequence[Job]) -> None:
+    def __init__(self, leases: Leases, jobs: Sequence[Job], width: int = CLAIMED_AT_ONCE) -> None:
         self._leases = leases
         self._jobs = deque(jobs)
         """Series that may have free attempts, in order."""
@@ -86,7 +86,9 @@ class ClaimedAttempts:
         self._over = False
         self._enough = 0
         """Attempts that are left when more are claimed."""
-        self._size = CLAIMED_AT_ONCE
+        self._smallest = min(width, CLAIMED_AT_ONCE)
+        """A claim takes no more than can be begun: a slow model would keep the rest from others."""
+        self._size = self._smallest
         self._count = 0
         self._pace = (time.monotonic(), 0)
         """When it was last claimed, and how many attempts had ended then."""
@@ -170,7 +172,7 @@ class ClaimedAttempts:
         self._pace = now, self._count
         pace = (self._count - ended) / max(now - since, 0.001)
         self._enough = min(int(2 * pace * (now - began)), _MOST_AT_ONCE)
-        self._size = min(max(CLAIMED_AT_ONCE, int(pace / 10)), _MOST_AT_ONCE)
+        self._size = min(max(self._smallest, int(pace / 10)), _MOST_AT_ONCE)
 
     async def _wait(self, seconds: float) -> float:
         """See what is left; where others have it all, wait until something ends."""

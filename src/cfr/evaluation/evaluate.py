@@ -27,6 +27,7 @@ from cfr.evaluation.batch.log import BatchLog, refuse_in_flight
 from cfr.evaluation.batch.pool import BatchPool, check_options, open_models
 from cfr.evaluation.batch.run import Batches, run_in_batches
 from cfr.evaluation.budget import Budget, BudgetSpent
+from cfr.evaluation.cluster.run import RayRun, check_ray, make_order, run_on_ray
 from cfr.evaluation.experiment import Changes, Experiment
 from cfr.evaluation.job import Job, prepare, result_of
 from cfr.evaluation.model_pool import ModelPool
@@ -166,6 +167,7 @@ class _Evaluation:
     async def run(self, engine: Served | Dispatch[Served] | None) -> Evaluated:
         """Make all missing attempts."""
         check_options(self._options)
+        check_ray(self._options, self._ref, has_engine=engine is not None)
         benchmarks = self._experiment.load_benchmarks(self._options.limit)
         with Store(self._options.store) as store, self._held(store):
             async with AsyncExitStack() as stack:
@@ -173,7 +175,7 @@ class _Evaluation:
                 self._limiters = pool.limiters
                 if self._options.batch.wanted:
                     self._batches = BatchPool(self._options, stack)
-                models = await open_models(self._experiment, self._ref, pool, engine, self._batches)
+                models = await self._open_models(pool, engine)
                 self._watcher.opened([model.served for model in models])
                 if AUTO in self._experiment.methods:
                     for name in dict.fromkeys(model.served.model for model in models):
@@ -185,6 +187,13 @@ class _Evaluation:
             series = tuple(result_of(store, job) for job in jobs)
         seconds = time.monotonic() - self._started
         return Evaluated(self._options.store, series, seconds, stopped or explain_missing(series))
+
+    async def _open_models(
+        self, pool: ModelPool, engine: Served | Dispatch[Served] | None
+    ) -> list[ServedModel]:
+        if self._options.ray.wanted:
+            return pool.name(self._experiment, self._ref)
+        return await open_models(self._experiment, self._ref, pool, engine, self._batches)
 
     def _held(self, store: Store) -> AbstractContextManager[None]:
         """Hold the store: batches are sent and collected by one run, calls made by many."""
@@ -220,7 +229,7 @@ class _Evaluation:
         while True:
             jobs = [job for model in models for job in self._jobs(store, model, benchmarks)]
             try:
-                await self._work(store, jobs)
+                return jobs, await self._work(store, jobs)
             except BudgetSpent as spent:
                 return jobs, str(spent)
             except DecodingRefused as refused:
@@ -228,10 +237,10 @@ class _Evaluation:
                     raise
                 store.withdraw([one.registered.series for one in jobs])
                 self._watcher.adapted(refused.model, _consequence(refused, models))
-            else:
-                return jobs, ""
 
-    async def _work(self, store: Store, jobs: list[Job]) -> None:
+    async def _work(self, store: Store, jobs: list[Job]) -> str:
+        """Make what is missing, here or on a cluster; say why workers there left something."""
+
         def tell() -> None:
             if self._progress:
                 seconds = time.monotonic() - self._started
@@ -244,10 +253,14 @@ class _Evaluation:
         here = self._batches.places if self._batches else ()
         refuse_in_flight(store, [job.registered.series for job in jobs], here, forget=forget)
         async with self._watcher.running(jobs, self._limiters):
+            if self._options.ray.wanted:
+                made_there = RayRun(store, jobs, self._options.ray, self._watcher, tell)
+                return await run_on_ray(made_there, make_order(self._options, self._ref, jobs))
             if self._batches:
                 await run_in_batches(store, jobs, self._in_batches(store, self._batches), tell)
             else:
                 await run(store, jobs, width, tell, self._options.lease)
+        return ""
 
     def _in_batches(self, store: Store, pool: BatchPool) -> Batches:
         return Batches(

@@ -8,17 +8,18 @@ from dataclasses import replace
 from typing import Final
 
 from cfr.engine.balanced import Balanced
-from cfr.engine.dispatch import Dispatch, accompanied, opened_all, refs_beside
-from cfr.engine.engine import Served
+from cfr.engine.dispatch import Dispatch, accompanied, opened_all
+from cfr.engine.engine import SILENT, Decoding, Served, Watcher
 from cfr.engine.limit import Limiter
 from cfr.engine.presets import find_price
 from cfr.engine.price import Price
 from cfr.engine.pull import Progress
-from cfr.engine.resolve import ModelRef, resolve, runs_here, served_name
+from cfr.engine.resolve import ModelRef, require_known, resolve, runs_here, served_name
 from cfr.error import InputError
 from cfr.evaluation.experiment import Experiment
 from cfr.evaluation.run_options import RunOptions
 from cfr.evaluation.served_model import ServedModel, no_price
+from cfr.protocol import Call, Completion
 
 __all__ = ["ModelPool"]
 
@@ -46,21 +47,15 @@ class ModelPool:
 
     async def open(self, experiment: Experiment, ref: ModelRef) -> list[ServedModel]:
         """Open the models of a grid, which are served as ``ref`` says."""
-        if ref.key and not ref.base_url and len(experiment.models) > 1:
-            raise InputError(
-                f"models {', '.join(experiment.models)}: one key is given and no address; name the "
-                "endpoint that the key is for, or put each model's key into its own variable"
-            )
-        names = experiment.other_models()
-        mains = {model: replace(ref, model=model or None) for model in experiment.models}
-        listed = {name: mains[name] for name in names if name in mains}
-        beside = {main: refs_beside(main, names) | listed for main in mains.values()}
-        others = (one for found in beside.values() for one in found.values())
-        served = {one: await self._open(one) for one in dict.fromkeys((*beside, *others))}
-        return [
-            replace(served[main], others={name: served[one] for name, one in found.items()})
-            for main, found in beside.items()
-        ]
+        grid = _Grid(experiment, ref)
+        for one in grid.refs:  # before any is fetched
+            require_known(one)
+        return grid.join({one: await self._open(one) for one in grid.refs})
+
+    def name(self, experiment: Experiment, ref: ModelRef) -> list[ServedModel]:
+        """Name the models of a grid and open none: workers elsewhere do."""
+        grid = _Grid(experiment, ref)
+        return grid.join({one: self._named(one) for one in grid.refs})
 
     async def open_given(
         self, experiment: Experiment, engine: Served | Dispatch[Served]
@@ -85,6 +80,15 @@ class ModelPool:
         """Open a model and those that methods name beside it, each as it is told."""
         served = {one: await self._open(one) for one in dict.fromkeys((ref, *beside.values()))}
         return replace(served[ref], others={name: served[one] for name, one in beside.items()})
+
+    def _named(self, ref: ModelRef) -> ServedModel:
+        name = served_name(ref)
+        if not name:
+            raise InputError(
+                "the endpoint's model has no name here, and workers elsewhere must know what they "
+                "ask; name it with --model"
+            )
+        return ServedModel(AskedElsewhere(name), None, self._price(ref.model or name), ref=ref)
 
     def _given(self, served: Served, name: str) -> ServedModel:
         limiter = self._limit(served, _MOST_CONCURRENCY, _FIRST_CONCURRENCY)
@@ -130,3 +134,45 @@ class ModelPool:
         if price is None and self._options.max_cost is not None:
             raise no_price(model)
         return price
+
+
+class AskedElsewhere:
+    """A model that is not asked in this process, which knows its name alone."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    async def complete(
+        self,
+        call: Call,  # noqa: ARG002
+        watcher: Watcher = SILENT,  # noqa: ARG002
+        decoding: Decoding | None = None,  # noqa: ARG002
+    ) -> Completion:
+        """Perform no call."""
+        raise RuntimeError(f"{self.model} is asked elsewhere")
+
+
+class _Grid:
+    """How the models of a grid are named, and those that its methods name beside each."""
+
+    def __init__(self, experiment: Experiment, ref: ModelRef) -> None:
+        if ref.key and not ref.base_url and len(experiment.models) > 1:
+            raise InputError(
+                f"models {', '.join(experiment.models)}: one key is given and no address; name the "
+                "endpoint that the key is for, or put each model's key into its own variable"
+            )
+        names = experiment.other_models()
+        mains = {model: replace(ref, model=model or None) for model in experiment.models}
+        listed = {name: mains[name] for name in names if name in mains}
+        self._beside = {
+            main: {name: main.beside(name) for name in names} | listed for main in mains.values()
+        }
+        others = (one for found in self._beside.values() for one in found.values())
+        self.refs = tuple(dict.fromkeys((*self._beside, *others)))
+
+    def join(self, served: Mapping[ModelRef, ServedModel]) -> list[ServedModel]:
+        """Put beside each model those that its methods name."""
+        return [
+            replace(served[main], others={name: served[one] for name, one in found.items()})
+            for main, found in self._beside.items()
+        ]

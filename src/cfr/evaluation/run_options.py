@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from cfr.engine.transport import CALL_SECONDS, REPLY_BYTES, Bounds
 from cfr.evaluation.batch.option import BatchOptions
+from cfr.evaluation.cluster.option import RayOptions
 from cfr.evaluation.lease import LEASE_SECONDS
 
 __all__ = ["RunOptions"]
@@ -36,6 +37,8 @@ class RunOptions:
     """The size of a reply beyond which it is a fault and not read further."""
     batch: BatchOptions = field(default_factory=BatchOptions)
     """Whether calls go into batches, and how."""
+    ray: RayOptions = field(default_factory=RayOptions)
+    """Whether workers on a Ray cluster make the attempts, and which."""
 
     @property
     def bounds(self) -> Bounds:

@@ -20,7 +20,7 @@ from cfr.evaluation.tally import Tally
 from cfr.evaluation.writer import RowValues
 from cfr.protocol import Usage
 
-__all__ = ["Job", "prepare", "run"]
+__all__ = ["Job", "follow", "prepare", "recount", "run"]
 
 _FOLLOW_EVERY: Final = 5.0
 """Seconds between two looks at what other workers have made."""
@@ -47,11 +47,11 @@ async def run(
     """
     several = list(jobs)
     with collecting_rarely():
-        async with _handed_out(store, several, lease) as attempts:
+        async with _handed_out(store, several, lease, width) as attempts:
             workers = [asyncio.create_task(_work(store, attempts, counted)) for _ in range(width)]
             either = [asyncio.create_task(_all(workers)), asyncio.create_task(store.watch())]
             if store.is_shared:
-                either.append(asyncio.create_task(_follow(store, several, counted)))
+                either.append(asyncio.create_task(follow(store, several, counted)))
             try:
                 done, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
                 for ended in done:
@@ -67,14 +67,16 @@ async def run(
 
 
 @asynccontextmanager
-async def _handed_out(store: Store, jobs: Sequence[Job], lease: float) -> AsyncGenerator[_Attempts]:
+async def _handed_out(
+    store: Store, jobs: Sequence[Job], lease: float, width: int
+) -> AsyncGenerator[_Attempts]:
     """Say which attempts are to be made; at the end count those of other workers too."""
     if not store.is_shared:
         yield ListedAttempts(jobs)
         return
     try:
         with store.leasing(lease) as leases:
-            attempts = ClaimedAttempts(leases, jobs)
+            attempts = ClaimedAttempts(leases, jobs, width)
             try:
                 yield attempts
             finally:
@@ -82,23 +84,24 @@ async def _handed_out(store: Store, jobs: Sequence[Job], lease: float) -> AsyncG
     except (StoreError, asyncio.CancelledError):  # nobody can count, or nobody waits for it
         raise
     except BaseException:
-        await _recount(store, jobs)
+        await recount(store, jobs)
         raise
-    await _recount(store, jobs)
+    await recount(store, jobs)
 
 
-async def _follow(store: Store, jobs: Sequence[Job], counted: Callable[[], object]) -> None:
+async def follow(store: Store, jobs: Sequence[Job], counted: Callable[[], object]) -> None:
     """Count what other workers make, now and then."""
     pause = _FOLLOW_EVERY
     while True:
         await asyncio.sleep(pause)
         began = time.monotonic()
-        await _recount(store, jobs)
+        await recount(store, jobs)
         counted()
         pause = max(_FOLLOW_EVERY, _FOLLOW_SHARE * (time.monotonic() - began))
 
 
-async def _recount(store: Store, jobs: Sequence[Job]) -> None:
+async def recount(store: Store, jobs: Sequence[Job]) -> None:
+    """Let the store count how all series stand, whoever made what."""
     for job in jobs:
         found = await asyncio.to_thread(read_standing, store, job)
         found.apply(job.tally)

@@ -9,6 +9,7 @@ from cfr.engine.automatic import AutoChoice
 from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
 from cfr.engine.pull import NO_PROGRESS, Progress
+from cfr.engine.refusal import DecodingRefused
 from cfr.evaluation.batch.progress import WaveProgress
 from cfr.evaluation.job import Job
 
@@ -38,6 +39,9 @@ class EvaluationWatcher:
 
     def skipped(self, what: str, why: str) -> None:
         """Hear that a worker cannot run something that the store has to be run, and why."""
+
+    def refused(self, error: DecodingRefused) -> None:
+        """Hear that a worker's model refuses a setting of its series, which it leaves alone."""
 
     def adapted(self, model: str, change: str) -> None:
         """Hear that a model refused a setting, and what all its series do instead."""

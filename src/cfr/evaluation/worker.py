@@ -7,7 +7,7 @@ store; keys, prices and model files are those of the machine that it runs on.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AsyncExitStack
 from typing import Final
 
@@ -58,6 +58,7 @@ async def awork(
     *,
     instead: ModelRef = _AS_STORED,
     engine: Served | None = None,
+    series: Collection[int] | None = None,
     watcher: EvaluationWatcher = _SILENT,
     progress: TellEvaluationProgress | None = None,
 ) -> Evaluated:
@@ -65,7 +66,9 @@ async def awork(
 
     Models are named and found as the store says; an address or the name of a key's variable in
     ``instead`` stands in the place of the stored one. With an ``engine`` only series of its model
-    are taken. Limits on speed in ``options`` are this worker's own; budgets are those of the store.
+    are taken. With the numbers of some ``series`` those alone are, and what has failed stays so:
+    whoever started the worker has entered what is to be made. Limits on speed in ``options`` are
+    this worker's own; budgets are those of the store.
     """
     if sqlite_path(options.store):
         raise StoreError(
@@ -76,7 +79,7 @@ async def awork(
         store = stack.enter_context(Store(options.store))
         stack.enter_context(store.running())
         pool = ModelPool(options, stack, watcher.fetching)
-        return await _Worker(store, options, pool, instead, engine, watcher, progress).run()
+        return await _Worker(store, options, pool, instead, engine, watcher, progress).run(series)
 
 
 def work(
@@ -118,16 +121,18 @@ class _Worker:
         self._pending: dict[int, PendingSeries] = {}
         self._done: dict[int, Job] = {}
 
-    async def run(self) -> Evaluated:
+    async def run(self, series: Collection[int] | None) -> Evaluated:
         """Go on until nothing is missing that can be made here."""
-        self._store.change(requeue_failed)
-        while jobs := await self._find_jobs():
+        if series is None:
+            self._store.change(requeue_failed)
+        while jobs := await self._find_jobs(series):
             self._done |= {job.registered.series: job for job in jobs}
             try:
                 await self._make(jobs)
             except BudgetSpent as spent:
                 self._leave(jobs, str(spent), budget=spent.budget)
             except DecodingRefused as refused:
+                self._watcher.refused(refused)
                 self._leave(jobs, str(refused), model=refused.model)
             finally:
                 for budget in filter(None, self._budgets.values()):
@@ -137,16 +142,16 @@ class _Worker:
                     self._skipped[job.registered.series] = job.tally.left
         if self._skipped and not self._done:
             raise NothingRunnable(f"{self._store.url}: {next(iter(self._skipped.values()))}")
-        series = tuple(result_of(self._store, job) for job in self._done.values())
-        stopped = next(iter(self._skipped.values()), "") or explain_missing(series)
+        results = tuple(result_of(self._store, job) for job in self._done.values())
+        stopped = next(iter(self._skipped.values()), "") or explain_missing(results)
         seconds = time.monotonic() - self._started
-        return Evaluated(self._options.store, series, seconds, stopped)
+        return Evaluated(self._options.store, results, seconds, stopped)
 
-    async def _find_jobs(self) -> list[Job]:
+    async def _find_jobs(self, series: Collection[int] | None) -> list[Job]:
         """Find what is missing and can be made here; say once what cannot."""
         jobs: list[Job] = []
         for one in pending_series(self._store):
-            if one.number in self._skipped:
+            if one.number in self._skipped or (series is not None and one.number not in series):
                 continue
             self._pending[one.number] = one
             try:

@@ -1,0 +1,251 @@
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from loopback import Endpoint as Server
+from loopback import Reply, failure
+from postgres import empty_database
+from ray_cluster import RayCluster
+from sums import reply_right, right, sums
+
+import cfr
+from cfr.benchmark import Benchmark
+from cfr.error import InputError
+from cfr.evaluation.batch.option import BatchOptions
+from cfr.evaluation.cluster import run as ray_run
+from cfr.evaluation.cluster.message import DriverEvent, DriverOrder
+from cfr.evaluation.cluster.option import RayOptions
+from cfr.evaluation.cluster.process import RayFailed
+from cfr.evaluation.cluster.run import check_ray, make_order
+from cfr.evaluation.cluster.worker import RayWorker
+from cfr.evaluation.error import StoreError
+from cfr.evaluation.record import attempt_rows
+from cfr.evaluation.store import Store
+from cfr.evaluation.watcher import EvaluationWatcher
+
+SUMS = Benchmark("sums", "Sums", sums(4))
+ON_RAY = cfr.RunOptions(store="postgresql://me@db/runs", ray=RayOptions("auto"))
+HERE = cfr.ModelRef()
+
+
+@pytest.mark.parametrize(
+    ("options", "ref", "said"),
+    [
+        (replace(ON_RAY, store="runs.db"), HERE, r"runs\.db is a file, .*--store postgresql://"),
+        (replace(ON_RAY, batch=BatchOptions(batch=True)), HERE, "--ray and --batch: one or the"),
+        (replace(ON_RAY, ray=RayOptions("head")), HERE, "--ray head: not an address"),
+        (ON_RAY, cfr.ModelRef("m", key="sk-1"), r"is not sent to a cluster; .* \(key_name\)"),
+    ],
+)
+def test_what_a_cluster_cannot_do_is_refused(
+    options: cfr.RunOptions, ref: cfr.ModelRef, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        check_ray(options, ref, has_engine=False)
+
+
+async def test_an_engine_stays_in_its_process() -> None:
+    with pytest.raises(InputError, match=r"an engine .* name a model"):
+        await cfr.aevaluate(SUMS, "direct", engine=cfr.Scripted(right), options=ON_RAY)
+
+
+def test_a_worker_is_told_its_limits_and_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGPASSWORD", "of the environment")
+    options = replace(ON_RAY, concurrency=3, limit=7, max_cost=1.0)
+    ref = cfr.ModelRef("m", base_url="http://me:secret@host/v1")
+    settings = make_order(options, ref, [])["settings"]
+    assert settings["store"] == "postgresql://me:of the environment@db/runs"
+    assert settings["base_url"] == ["http://me:secret@host/v1"]
+    assert settings["limits"]["concurrency"] == 3
+    assert not {"limit", "max_cost", "batch", "ray"} & set(settings["limits"])
+    given = replace(ON_RAY, store="postgresql://me:own@db/runs")
+    assert make_order(given, ref, [])["settings"]["store"] == "postgresql://me:own@db/runs"
+
+
+class DriverHere:
+    """A driver without a cluster: workers run in threads here, and some are said to die."""
+
+    def __init__(self, order: DriverOrder, *deaths: str) -> None:
+        self._order = order
+        self._deaths = list(deaths)
+        self._events: asyncio.Queue[DriverEvent] = asyncio.Queue()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def connected(self) -> DriverEvent:
+        return DriverEvent("connected", nodes=[{"CPU": 1.0}])
+
+    def start(self, number: int) -> None:
+        self._tasks.add(asyncio.create_task(self._run(number)))
+
+    async def next(self) -> DriverEvent:
+        return await self._events.get()
+
+    async def _run(self, number: int) -> None:
+        self._events.put_nowait(DriverEvent("placed", number, "here"))
+        if self._deaths:
+            self._events.put_nowait(DriverEvent("died", number, why=self._deaths.pop(0)))
+            return
+        report = await asyncio.to_thread(RayWorker().work, self._order["settings"])
+        self._events.put_nowait(DriverEvent("ended", number, "here", report=report))
+
+
+@pytest.fixture
+def options(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[cfr.RunOptions]:
+    monkeypatch.setattr(ray_run, "_FIRST_PAUSE", 0.0)
+    ray = RayOptions("auto", workers=1)
+    yield cfr.RunOptions(store=postgres, concurrency=2, lease=1.0, ray=ray)
+    empty_database(postgres)
+
+
+@pytest.fixture
+def dying(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Run workers here; what is put into the list is why the next of them die."""
+    deaths: list[str] = []
+
+    @asynccontextmanager
+    async def start(order: DriverOrder) -> AsyncGenerator[DriverHere]:
+        yield DriverHere(order, *deaths)
+
+    monkeypatch.setattr(ray_run, "start_driver", start)
+    return deaths
+
+
+class Hearing(EvaluationWatcher):
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def noted(self, line: str) -> None:
+        self.notes.append(line)
+
+    def adapted(self, model: str, change: str) -> None:
+        self.notes.append(f"{model}: {change}")
+
+
+async def evaluate(
+    options: cfr.RunOptions, server: Server, watcher: EvaluationWatcher | None = None
+) -> cfr.Evaluated:
+    grid = cfr.Experiment(benchmarks=(SUMS,), methods=("direct",), runs=2, max_tokens=100)
+    ref = cfr.ModelRef("m", base_url=server.url)
+    return await cfr.aevaluate(grid, model=ref, options=options, watcher=watcher or Hearing())
+
+
+@pytest.mark.usefixtures("dying")
+async def test_a_model_that_refuses_a_setting_is_asked_without_it(
+    options: cfr.RunOptions, endpoint: Server
+) -> None:
+    def refuse(body: dict[str, Any]) -> Reply:
+        if "temperature" in body:
+            return failure(400, "temperature is not supported with this model")
+        return reply_right(body)
+
+    endpoint.respond, hearing = refuse, Hearing()
+    done = await evaluate(options, endpoint, hearing)
+    assert done.complete, done.stopped
+    assert [one.series.decoding.temperature for one in done.series] == [None]
+    (note,) = hearing.notes
+    assert "temperature is refused" in note
+
+
+@pytest.mark.usefixtures("dying")
+async def test_a_budget_that_is_spent_ends_the_run(
+    options: cfr.RunOptions, endpoint: Server
+) -> None:
+    endpoint.respond = reply_right
+    done = await evaluate(replace(options, concurrency=1, max_tokens_total=350), endpoint)
+    assert 0 < done.series[0].tally.ok < 8
+    assert "raise --max-tokens-total" in done.stopped
+
+
+@pytest.mark.usefixtures("dying")
+async def test_a_model_that_no_node_has_ends_the_run_with_the_reason(
+    options: cfr.RunOptions, tmp_path: Path
+) -> None:
+    missing = str(tmp_path / "missing.gguf")
+    with pytest.raises(RayFailed, match=r"no worker .* could make anything: .*missing\.gguf"):
+        await cfr.aevaluate(SUMS, "direct", runs=1, model=missing, options=options)
+
+
+async def test_a_worker_that_dies_is_replaced(
+    options: cfr.RunOptions, endpoint: Server, dying: list[str]
+) -> None:
+    endpoint.respond, hearing = reply_right, Hearing()
+    dying += ["out of memory", "lost"]
+    done = await evaluate(options, endpoint, hearing)
+    assert done.complete, done.stopped
+    assert hearing.notes == [
+        "Ray: a worker died and is replaced: out of memory",
+        "Ray: a worker died and is replaced: lost",
+    ]
+    dying += ["a", "b", "c"]
+    assert (await evaluate(options, endpoint)).complete, "nothing is missing, and nobody is needed"
+
+
+async def test_one_that_dies_again_and_again_ends_the_run(
+    options: cfr.RunOptions, endpoint: Server, dying: list[str]
+) -> None:
+    dying += ["a", "b", "out of memory"]
+    with pytest.raises(RayFailed, match=r"died 3 times in a row .*the last time: out of memory"):
+        await evaluate(options, endpoint)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RayCluster]:
+    with RayCluster(1) as running:
+        yield running
+
+
+def on_cluster(options: cfr.RunOptions, cluster: RayCluster) -> cfr.RunOptions:
+    return replace(options, lease=3600.0, ray=replace(options.ray, address=cluster.address))
+
+
+def owners(store: str) -> set[int]:
+    """Find the processes of workers that have claimed something."""
+    try:
+        with Store(store, existing=True) as opened:
+            found = opened.read(sa.text("SELECT DISTINCT owner FROM leases WHERE owner <> ''"))
+    except StoreError:  # it is being made
+        return set()
+    return {int(owner.split("-")[-2]) for (owner,) in found}
+
+
+@pytest.mark.slow
+async def test_resources_that_no_node_has_are_told_and_waited_for_only_so_long(
+    options: cfr.RunOptions,
+    cluster: RayCluster,
+    endpoint: Server,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ray_run, "_LOOK_EVERY", 0.5)
+    there, hearing = on_cluster(options, cluster), Hearing()
+    asked = replace(there.ray, resources={"cpus": 64, "fast_disk": 1}, patience=1.0)
+    with pytest.raises(RayFailed, match=r"CPU 64, fast_disk 1\); nodes there are: 1 with CPU 1;"):
+        await evaluate(replace(there, ray=asked), endpoint, hearing)
+    assert "no node has what a worker asks for" in hearing.notes[0]
+
+
+@pytest.mark.slow
+async def test_a_run_that_is_stopped_leaves_all_to_the_next(
+    options: cfr.RunOptions, cluster: RayCluster, endpoint: Server
+) -> None:
+    endpoint.script(Reply(delay=60))
+    there = on_cluster(options, cluster)
+    task = asyncio.create_task(evaluate(there, endpoint))
+    while not (found := owners(there.store)):
+        assert not task.done()
+        await asyncio.sleep(0.05)
+    task.cancel()
+    await asyncio.wait([task])
+    assert owners(there.store) == set()
+    with pytest.raises(ProcessLookupError):
+        os.kill(found.pop(), 0)
+    endpoint.respond, asked = reply_right, len(endpoint.requests)
+    assert (await evaluate(there, endpoint)).complete
+    assert len(endpoint.requests) - asked == 8
+    with Store(there.store, existing=True) as store:
+        assert [row["status"] for row in attempt_rows(store)] == ["ok"] * 8
