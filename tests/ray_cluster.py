@@ -19,10 +19,10 @@ import sys
 from ray.cluster_utils import Cluster
 
 small = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
-head = small | {"include_dashboard": False, "temp_dir": sys.argv[1]}
+head = small | {"include_dashboard": False}
 cluster = Cluster(initialize_head=True, head_node_args=head)
 try:
-    nodes = [cluster.add_node(**small) for _ in range(int(sys.argv[2]) - 1)]
+    nodes = [cluster.add_node(**small) for _ in range(int(sys.argv[1]) - 1)]
     print(cluster.address, flush=True)
     for line in sys.stdin:
         if line.strip() == "lose":
@@ -44,10 +44,11 @@ class RayCluster:
         self.folder = Path(tempfile.mkdtemp(prefix="cfr-ray-"))
         # Ray lets its workers give way to everything else on a machine, also to other tests.
         own = {"RAY_worker_niceness": "0", "RAY_usage_stats_enabled": "0"}
+        own["RAY_TMPDIR"] = str(self.folder)
         path = os.pathsep.join(filter(None, sys.path))
         self._said = (self.folder / "said").open("w+")
         self._process = subprocess.Popen(
-            [sys.executable, "-c", NODES, str(self.folder / "ray"), str(nodes)],
+            [sys.executable, "-c", NODES, str(nodes)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
@@ -60,8 +61,9 @@ class RayCluster:
     def __enter__(self) -> RayCluster:
         self.address = self._line()
         if not self.address:
+            said = (self.folder / "said").read_text()
             self.__exit__()
-            pytest.fail("no cluster could be started")
+            pytest.fail(f"no cluster could be started: {said[-2_000:]}")
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -5,6 +5,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,10 @@ def smallest() -> Path:
         pytest.skip(f"the smallest model cannot be had here: {error}")
 
 
-def reply_by_seed(body: dict[str, Any]) -> Reply:
-    """Reply as the prompt and the seed demand, after a while."""
+def reply_by_seed(body: dict[str, Any], delay: float = 0.0) -> Reply:
+    """Reply as the prompt and the seed demand."""
     reply = completion(f"Of {body['seed']} I say \\boxed{{{number_in(body) + 1}}}.")
-    reply.delay = 0.3
+    reply.delay = delay
     return reply
 
 
@@ -127,7 +128,7 @@ def test_a_real_model_on_three_nodes_survives_the_loss_of_one(
 def test_a_lost_node_and_a_command_that_is_killed_cost_the_calls_that_were_under_way(
     cluster: RayCluster, store: str, tmp_path: Path, endpoint: Endpoint
 ) -> None:
-    endpoint.respond = reply_by_seed
+    endpoint.respond = partial(reply_by_seed, delay=1.0)
     asked = ["--model", "m", "--base-url", endpoint.url, "--method", "cfr", "--lease", "3"]
     command = [*asked, "--store", store, "--ray", cluster.address]
     with start(tmp_path, *command) as killed:
@@ -145,6 +146,7 @@ def test_a_lost_node_and_a_command_that_is_killed_cost_the_calls_that_were_under
     assert calls == 2 * ATTEMPTS
     # Asked for again are those of the node that was lost and of the three workers before.
     assert calls <= len(endpoint.requests) <= calls + 4 * 2 * CONCURRENCY
+    endpoint.respond = reply_by_seed
     with start(tmp_path, *asked, "--store", "here.db") as here:
         here.communicate(timeout=300)
     assert stored_calls(store) == stored_calls(str(tmp_path / "here.db"))
