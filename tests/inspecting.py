@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -16,12 +18,17 @@ from typing import Any
 import pytest
 from loopback import Endpoint, Reply, answer
 
-__all__ = ["MODELS", "Installed", "chat", "install", "needs_inspect"]
+__all__ = ["MODELS", "NEEDS_INSPECT", "Installed", "chat", "install", "run_task"]
 
 REPOSITORY = Path(__file__).parent.parent
-needs_inspect = pytest.mark.skipif(
-    find_spec("inspect_ai") is None, reason="inspect_ai (the extra `inspect`) is not installed"
-)
+NEEDS_INSPECT = [
+    pytest.mark.skipif(
+        find_spec("inspect_ai") is None, reason="inspect_ai (the extra `inspect`) is not installed"
+    ),
+    # What Inspect does that other libraries warn of is not ours to mend.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:inspect_ai.*"),
+    pytest.mark.filterwarnings("ignore:Unclosed <MemoryObject:ResourceWarning"),
+]
 
 
 def _client_is_new() -> bool:
@@ -98,9 +105,21 @@ def install(folder: Path) -> Installed:
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(target)  # noqa: S202
-    (target / "loopback_model.py").write_text((Path(__file__).parent / "loopback_model.py").read_text())
+    shutil.copy(Path(__file__).parent / "loopback_model.py", target)
     info = target / "loopback_model-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: loopback-model\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[inspect_ai]\nloopback = loopback_model\n")
     return Installed(target)
+
+
+def run_task(task: Any, endpoint: Endpoint, **options: Any) -> Any:
+    """Run a task with Inspect in this process, and return its log."""
+    import loopback_model
+    from inspect_ai import eval as evaluate
+
+    assert loopback_model  # it is registered by being imported
+    model = {"model": "loopback/test-model", "model_base_url": endpoint.url}
+    (log,) = evaluate(task, **(model | {"display": "none"} | options))
+    gc.collect()  # what Inspect left open is complained of now, and not in somebody else's test
+    return log

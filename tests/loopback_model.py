@@ -7,6 +7,7 @@ allow. It is tested too, where that client is installed.
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import aiohttp
@@ -66,7 +67,9 @@ class Loopback(ModelAPI):
     async def _post(self, body: dict[str, Any]) -> str:
         async with (
             aiohttp.ClientSession() as session,
-            session.post(f"{self.base_url}/chat/completions", json=body) as reply,
+            session.post(
+                f"{self.base_url or os.environ['LOOPBACK_BASE_URL']}/chat/completions", json=body
+            ) as reply,
         ):
             text = await reply.text()
             if reply.status != 200:

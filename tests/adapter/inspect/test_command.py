@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspecting import Installed, chat, needs_inspect
+from inspecting import Installed, chat, NEEDS_INSPECT
 from loopback import Endpoint, Reply
 
 from cfr.benchmark import load
 
-pytestmark = needs_inspect
+pytestmark = NEEDS_INSPECT
 BENCHMARK = "constraintbench-mini"
 PROBLEMS = load(BENCHMARK).problems
 METHODS = ("direct", "routed-cfr")
@@ -67,7 +67,9 @@ def inspect(method: str, installed: Installed, endpoint: Endpoint, folder: Path)
     (log,) = (own / "logs").glob("*.eval")
     samples = read_eval_log(str(log)).samples or []
     scored = {one.id: (one.scores or {})["grade"] for one in samples}
-    return {str(name): ((one.metadata or {})["verdict"], one.answer) for name, one in scored.items()}
+    return {
+        str(name): ((one.metadata or {})["verdict"], one.answer) for name, one in scored.items()
+    }
 
 
 def test_verdicts_are_those_of_cfr_eval(
