@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 from loopback import Endpoint, Reply, answer
 
-__all__ = ["MODELS", "NEEDS_INSPECT", "Installed", "chat", "install", "run_task"]
+__all__ = ["MODELS", "NEEDS_INSPECT", "REPOSITORY", "Installed", "chat", "install", "run_task"]
 
 REPOSITORY = Path(__file__).parent.parent
 NEEDS_INSPECT = [
@@ -104,7 +105,7 @@ def install(folder: Path) -> Installed:
     subprocess.run([*build, str(folder)], cwd=REPOSITORY, capture_output=True, check=True)
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as packed:
-        packed.extractall(target)  # noqa: S202
+        packed.extractall(target)
     shutil.copy(Path(__file__).parent / "loopback_model.py", target)
     info = target / "loopback_model-1.0.dist-info"
     info.mkdir()
@@ -115,11 +116,13 @@ def install(folder: Path) -> Installed:
 
 def run_task(task: Any, endpoint: Endpoint, **options: Any) -> Any:
     """Run a task with Inspect in this process, and return its log."""
-    import loopback_model
-    from inspect_ai import eval as evaluate
-
-    assert loopback_model  # it is registered by being imported
-    model = {"model": "loopback/test-model", "model_base_url": endpoint.url}
-    (log,) = evaluate(task, **(model | {"display": "none"} | options))
+    importlib.import_module("loopback_model")  # it is registered by that
+    inspect_ai: Any = importlib.import_module("inspect_ai")
+    given: dict[str, Any] = {
+        "display": "none",
+        "model": "loopback/test-model",
+        "model_base_url": endpoint.url,
+    }
+    (log,) = inspect_ai.eval(task, **(given | options))
     gc.collect()  # what Inspect left open is complained of now, and not in somebody else's test
     return log

@@ -1,6 +1,5 @@
 """What tests of the adapter for Inspect share."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 
 @pytest.fixture(autouse=True)
-def _inspect_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def _inspect_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Keep Inspect's logs and cache in the folder of the test, and its screen silent."""
     monkeypatch.setenv("INSPECT_LOG_DIR", str(tmp_path / "logs"))
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("INSPECT_DISPLAY", "none")
     monkeypatch.setenv("LOCAL_API_KEY", "sk-never-shown")
-    yield

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from inspecting import MODELS, chat, NEEDS_INSPECT
+from inspecting import MODELS, NEEDS_INSPECT, chat
 from loopback import Endpoint, Reply, failure
 
 from cfr.constraint.schema import FEW, schema_for
@@ -22,6 +22,7 @@ from inspect_ai.model import (  # noqa: E402
     CachePolicy,
     ChatCompletionChoice,
     ChatMessageAssistant,
+    Content,
     ContentReasoning,
     ContentText,
     GenerateConfig,
@@ -65,7 +66,7 @@ def test_reasons_to_stop_are_ours(reason: StopReason, finish: str) -> None:
 
 
 def test_thinking_and_tokens_are_read() -> None:
-    content = [ContentReasoning(reasoning="hm"), ContentText(text="so")]
+    content: list[Content] = [ContentReasoning(reasoning="hm"), ContentText(text="so")]
     choice = ChatCompletionChoice(message=ChatMessageAssistant(content=content), stop_reason="stop")
     usage = ModelUsage(
         input_tokens=10,

@@ -10,7 +10,7 @@ from cfr.error import InputError
 pytestmark = NEEDS_INSPECT
 pytest.importorskip("inspect_ai", reason="inspect_ai (the extra `inspect`) is not installed")
 
-import inspect_ai  # noqa: E402
+from inspect_ai.model import get_model  # noqa: E402
 from rich.text import Text  # noqa: E402
 
 from cfr.adapter.inspect.internal import (  # noqa: E402
@@ -24,7 +24,7 @@ from cfr.adapter.inspect.internal import (  # noqa: E402
 def test_names_have_the_package_ahead_of_them_once() -> None:
     assert qualify(test_names_have_the_package_ahead_of_them_once, "direct") == "cfr/direct"
     # Inspect itself puts it there for what is installed.
-    assert qualify(inspect_ai.eval, "direct") == "direct"
+    assert qualify(get_model, "direct") == "direct"
 
 
 def test_errors_are_printed_as_they_stand() -> None:
