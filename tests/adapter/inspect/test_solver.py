@@ -150,6 +150,17 @@ def test_settings_of_the_evaluation_decode_every_call(endpoint: Endpoint) -> Non
     assert [one.epoch for one in log.samples] == [1, 2]
 
 
+def test_another_model_is_found_by_its_role(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint.script(chat("{}"), chat("\\boxed{10}"))
+    monkeypatch.setenv("LOOPBACK_BASE_URL", endpoint.url)
+    roles = {"reader": "loopback/other"}
+    log = run_task(task(method("cfr(extractor=reader)")), endpoint, model_roles=roles)
+    assert [one["model"] for one in endpoint.requests] == ["other", "test-model"]
+    assert log.stats.role_usage["reader"].total_tokens == 18
+
+
 def test_a_limit_of_inspect_stops_a_method(endpoint: Endpoint) -> None:
     endpoint.script(chat("\\boxed{10}"))
     (sample,) = run_task(task(method("self-refine")), endpoint, token_limit=20).samples
@@ -187,3 +198,10 @@ def test_a_model_that_fails_is_an_error_of_the_sample(endpoint: Endpoint) -> Non
     assert "Refused" in log.error.message
     assert "your key is no good" in log.error.message
     assert not log.samples[0].scores
+
+
+def test_a_backend_other_than_asyncio_is_refused() -> None:
+    outside: Any = method("direct")
+    with pytest.raises(PrerequisiteError) as raised:
+        outside(None, None).send(None)  # no loop of asyncio is running
+    assert str(raised.value.message).startswith("INSPECT_ASYNC_BACKEND: ")

@@ -20,7 +20,7 @@ from cfr.adapter.inspect.internal import PrerequisiteError  # noqa: E402
 from cfr.adapter.inspect.task import benchmark  # noqa: E402
 
 
-def test_every_benchmark_is_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_every_benchmark_is_a_task() -> None:
     from inspect_ai._util.registry import registry_lookup  # pyright: ignore[reportPrivateUsage]
 
     for name in names():
@@ -38,11 +38,12 @@ def test_samples_are_the_problems() -> None:
 
 def test_a_system_prompt_is_a_message_of_its_own(endpoint: Endpoint) -> None:
     endpoint.script(chat("\\boxed{1}"))
-    task = registry_create("task", "cfr/constraintbench-mini", system="Be brief.")
+    given = ["Be brief", " and exact."]  # as Inspect reads a text with a comma
+    task = registry_create("task", "cfr/constraintbench-mini", system=given)
     log = run_task(task, endpoint, limit=1, solver=_solver("direct"))
     (sent,) = endpoint.requests
     assert [one["role"] for one in sent["messages"]] == ["system", "user"]
-    assert sent["messages"][0]["content"] == "Be brief."
+    assert sent["messages"][0]["content"] == "Be brief, and exact."
     assert len(log.samples) == 1
 
 

@@ -14,6 +14,7 @@ from cfr.adapter.inspect.scorer import grade
 from cfr.adapter.inspect.solver import method
 from cfr.benchmark import Benchmark, load, names
 from cfr.engine.engine import Decoding
+from cfr.engine.prompt_file import read_system
 from cfr.error import InputError
 from cfr.problem import Problem
 
@@ -35,7 +36,10 @@ def _benchmark(name: str = "", file: str = "", columns: Any = "", system: Any = 
             raise InputError(
                 "cfr/benchmark: name a benchmark (-T name=aime24) or a file (-T file=mine.jsonl)"
             )
-        return _task(load(str(name or file), system_prompt=system, columns=_read_columns(columns)))
+        found = load(
+            str(name or file), system_prompt=_read_system(system), columns=_read_columns(columns)
+        )
+        return _task(found)
 
 
 benchmark: Final = _register("benchmark", _benchmark)
@@ -46,7 +50,7 @@ def _named(name: str) -> Callable[..., Task]:
 
     def factory(system: Any = None) -> Task:
         with as_prerequisite():
-            return _task(load(name, system_prompt=system))
+            return _task(load(name, system_prompt=_read_system(system)))
 
     factory.__doc__ = f"The benchmark {name}; ``system`` is a message ahead of every call."
     return factory
@@ -56,12 +60,22 @@ for _name in names():
     _register(_name, _named(_name))
 
 
+def _read_system(given: object) -> str | None:
+    """Read a system message, or None where the benchmark's own stays."""
+    return None if given is None else read_system(_word(given))
+
+
+def _word(given: object) -> str:
+    """Undo what Inspect makes of a value on its command line: a list of one with commas."""
+    return (
+        ",".join(map(str, cast("list[object]", given))) if isinstance(given, list) else str(given)
+    )
+
+
 def _read_columns(given: object) -> Mapping[str, str]:
-    """Read which columns hold what; Inspect makes a list of a value with commas."""
     if isinstance(given, dict):
         return cast("dict[str, str]", given)
-    pairs = cast("list[object]", given) if isinstance(given, list) else str(given).split(",")
-    split = [str(one).partition("=") for one in pairs if one]
+    split = [one.partition("=") for one in _word(given).split(",") if one]
     if not all(name.strip() and column.strip() for name, _, column in split):
         raise InputError(f"columns {given!r}: write FIELD=COLUMN, such as answer=gold")
     return {name.strip().lower(): column.strip() for name, _, column in split}
