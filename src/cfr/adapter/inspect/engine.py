@@ -34,6 +34,7 @@ from cfr.engine.engine import SEEDS_A_RUN, SILENT, Watcher
 from cfr.engine.error import BadReply, EngineError, PromptTooLong, Rejected
 from cfr.engine.openai import fitting_budget
 from cfr.engine.refusal import DecodingRefused, ParameterRefused, refusal
+from cfr.file.printable import printable
 from cfr.protocol import Call, Completion, Finish, Message, Usage
 
 __all__ = ["Adaptation", "InspectEngine", "completion_from", "config_for"]
@@ -45,6 +46,7 @@ _FINISH: Final[dict[str, Finish]] = {
 }
 _NOT_REPLIES: Final = ("model_length", "content_filter")
 _BAD_REQUEST: Final = (400, 413, 422)
+_LONGEST_REASON: Final = 400
 _MESSAGES: Final = {
     "system": ChatMessageSystem,
     "user": ChatMessageUser,
@@ -200,6 +202,7 @@ def _usage(usage: ModelUsage | None) -> Usage:
 
 def _no_reply(model: str, reason: str, said: str) -> EngineError:
     found = _classify(model, 400, said)
+    said = printable(" ".join(said.split())[:_LONGEST_REASON])
     if reason == "content_filter":
         return Rejected(f"{model}: a content filter refused the prompt ({said})")
     limit = found.limit if isinstance(found, PromptTooLong) else None
