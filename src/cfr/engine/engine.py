@@ -6,12 +6,13 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Final, Protocol, TypeVar, runtime_checkable
 
 from cfr.engine.error import Transient
 from cfr.protocol import Call, Completion, Output, Program
 
 __all__ = [
+    "SEEDS_A_RUN",
     "SILENT",
     "Decoded",
     "Decoding",
@@ -28,6 +29,10 @@ __all__ = [
 ]
 
 E = TypeVar("E", bound="Engine")
+
+SEEDS_A_RUN: Final = 1_000
+"""How far the seeds of two runs of one problem are apart, so that samples within a run get seeds of
+their own too, where a seed is fixed."""
 
 
 @dataclass(frozen=True, slots=True)

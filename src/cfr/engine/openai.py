@@ -33,7 +33,7 @@ from cfr.file.storable import storable_text
 from cfr.problem import Json
 from cfr.protocol import Call, Completion
 
-__all__ = ["Endpoint", "OpenAI"]
+__all__ = ["Endpoint", "OpenAI", "fitting_budget"]
 
 _MOST_SAMPLES: Final = 128  # OpenAI takes no more in one request
 _MOST_FAULTS: Final = 2
@@ -195,7 +195,7 @@ class OpenAI:
 
     def _body(self, call: Call, decoding: Decoding, *, stream: bool) -> dict[str, Json]:
         body = request_for(call, self.endpoint.model, decoding, self.endpoint.json_mode)
-        body["max_tokens"] = self._budget(call, cast("int", body["max_tokens"]))
+        body["max_tokens"] = fitting_budget(call, cast("int", body["max_tokens"]), self._context)
         if stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         elif isinstance(call, SampledCall) and self._faults[call] < _MOST_FAULTS:
@@ -203,16 +203,6 @@ class OpenAI:
         if "max_tokens" in self._refused:
             body["max_completion_tokens"] = body["max_tokens"]
         return {name: value for name, value in body.items() if name not in self._refused}
-
-    def _budget(self, call: Call, wanted: int) -> int:
-        """Lower a call's budget to what the context leaves beside its prompt."""
-        if self._context is None:
-            return wanted
-        # A token of mathematics is longer than two bytes and a chat template shorter than 64
-        # tokens, so this overestimates the prompt; where it would leave nothing the endpoint, which
-        # has the tokenizer, decides whether it fits.
-        prompt = sum(len(m.content.encode("utf-8", "replace")) for m in call.messages) // 2 + 64
-        return min(wanted, max(self._context - prompt, self._context // 4, 1))
 
     async def _post(self, body: dict[str, Json], call: Call, watcher: Watcher) -> Completion:
         try:
@@ -250,6 +240,17 @@ class OpenAI:
         if reply.finish is None:
             raise StreamCut(f"{self.endpoint.shown}: the stream ended before the reply did")
         return reply.completion()
+
+
+def fitting_budget(call: Call, wanted: int, context: int | None) -> int:
+    """Lower a call's budget to what the model's context, where it is known, leaves beside it."""
+    if context is None:
+        return wanted
+    # A token of mathematics is longer than two bytes and a chat template shorter than 64 tokens, so
+    # this overestimates the prompt; where it would leave nothing the endpoint, which has the
+    # tokenizer, decides whether it fits.
+    prompt = sum(len(m.content.encode("utf-8", "replace")) for m in call.messages) // 2 + 64
+    return min(wanted, max(context - prompt, context // 4, 1))
 
 
 def _tell(watcher: Watcher, call: Call, text: str, reasoning: str) -> None:

@@ -10,7 +10,14 @@ from typing import Final, cast
 
 from cfr.answer import GradingCase, grade_all
 from cfr.engine.drive import drive
-from cfr.engine.engine import SILENT, Engine, SampledCall, Watcher, most_samples
+from cfr.engine.engine import (
+    SEEDS_A_RUN,
+    SILENT,
+    Engine,
+    SampledCall,
+    Watcher,
+    most_samples,
+)
 from cfr.engine.error import EngineError, JournalMismatch, ModelNotFound, Unauthorized
 from cfr.engine.journal import digest, require_same
 from cfr.engine.price import Cost, PriceList
@@ -49,8 +56,6 @@ __all__ = [
     "raised_at",
 ]
 
-# Runs of one problem, and samples within a run, get seeds of their own where a seed is fixed.
-_SEEDS_A_RUN: Final = 1_000
 _ENDS_THE_RUN: Final = (BudgetSpent, DecodingRefused, JournalMismatch, LeaseLost, StoreError)
 # No other attempt will fare better.
 _HOPELESS: Final = (Unauthorized, ModelNotFound, SandboxMissing)
@@ -241,7 +246,7 @@ class EngineForRun:
 
     def __init__(self, engine: Engine, run_index: int, system: str) -> None:
         self._engine = engine
-        self._offset = run_index * _SEEDS_A_RUN
+        self._offset = run_index * SEEDS_A_RUN
         self._ahead = (Message("system", system),) if system else ()
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:

@@ -1,0 +1,54 @@
+"""The three things of Inspect that it has no public names for, and our errors as its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from inspect_ai._util.error import PrerequisiteError  # pyright: ignore[reportPrivateUsage]
+from inspect_ai._util.registry import registry_name  # pyright: ignore[reportPrivateUsage]
+from inspect_ai.model import GenerateConfig, Model
+from inspect_ai.model._generate_config import (  # pyright: ignore[reportPrivateUsage]
+    active_generate_config,
+)
+from rich.markup import escape
+
+from cfr.error import CfrError
+
+__all__ = ["PrerequisiteError", "as_prerequisite", "as_sample_error", "qualify", "settings_of"]
+
+_PACKAGE = "cfr"
+
+
+def qualify(factory: Callable[..., Any], name: str) -> str:
+    """Name a solver, scorer or task so that Inspect finds it as ``cfr/NAME``.
+
+    Inspect puts the package ahead of the name of whatever lies in site-packages. An installation
+    that can be edited lies elsewhere and would go without.
+    """
+    return name if registry_name(factory, name) != name else f"{_PACKAGE}/{name}"
+
+
+def settings_of(model: Model) -> GenerateConfig:
+    """Find how replies are sampled: what the task and the command line say of this model."""
+    return model.config.merge(active_generate_config())
+
+
+@contextmanager
+def as_prerequisite() -> Generator[None]:
+    """Turn what a person can put right into what Inspect prints in one line, and then ends."""
+    try:
+        yield
+    except CfrError as error:
+        # Inspect has rich print it, for which square brackets are markup.
+        raise PrerequisiteError(escape(str(error))) from None
+
+
+@contextmanager
+def as_sample_error() -> Generator[None]:
+    """Turn what a person can put right into the error of a sample, which is told as it stands."""
+    try:
+        yield
+    except CfrError as error:
+        raise PrerequisiteError(str(error)) from None
