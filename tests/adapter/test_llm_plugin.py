@@ -201,7 +201,7 @@ def test_llm_finds_it_by_itself(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         env=os.environ | {"LLM_USER_PATH": str(tmp_path)},
-        timeout=60,
+        timeout=300,
         check=True,
     )
     assert ran.stdout == "Constraint-First: cfr/auto\n"

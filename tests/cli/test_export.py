@@ -223,3 +223,15 @@ def test_pairs_that_cannot_be_had_are_refused_in_a_line(cfr: Run, filled: Path) 
         assert ran.code == 2
         assert said in ran.err
         assert not (filled / arguments[0]).exists()
+
+
+def test_the_page_shows_what_pairs_look_like(cfr: Run, tmp_path: Path) -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    (tmp_path / "docs").symlink_to(docs)
+    text = (docs / "evaluation.md").read_text(encoding="utf-8")
+    block = text.split("### Pairs to train")[1].split("```console\n")[1].split("```")[0]
+    typed, *said, head, shown = block.splitlines()
+    ran = cfr(*typed.removeprefix("$ cfr ").split())
+    assert ran.err.splitlines() == said
+    count = int(head.removeprefix("$ head -c ").split()[0])
+    assert (tmp_path / "pairs.jsonl").read_text(encoding="utf-8")[:count] == shown

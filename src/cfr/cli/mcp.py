@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import signal
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -54,15 +53,15 @@ def command(
     """
     if find_spec("mcp") is None:
         raise InputError("cfr mcp needs the package mcp: pip install 'constraint-first[mcp]'")
+    from cfr.adapter.mcp_server import Asked, run_http, run_stdio
     from cfr.engine.resolve import require_known
 
     require_known(ref)
-    server: Any = importlib.import_module("cfr.adapter.mcp_server")
-    asked = server.Asked(ref, decoding, bounds, method)
+    asked = Asked(ref, decoding, bounds, method)
     if port is not None:
         print_note(f"MCP server at http://127.0.0.1:{port}/mcp; Ctrl-C ends it")
-        asyncio.run(server.run_http(asked, port))
+        asyncio.run(run_http(asked, port))
         return
     # A thread waits in a read of standard input that nothing can break off; nothing is lost here.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    asyncio.run(server.run_stdio(asked))
+    asyncio.run(run_stdio(asked))

@@ -126,7 +126,8 @@ def collect_pairs(rows: Iterable[_Row], rules: PairRules, source: str) -> Traini
 
 def _pair(row: _Row) -> TrainingPair:
     listed = row["details"].get("constraints")
-    spec = ConstraintSpec.from_mapping(listed if isinstance(listed, dict) else {})
+    fields = cast("dict[str, Json]", listed) if isinstance(listed, dict) else {}
+    spec = ConstraintSpec.from_mapping(fields)
     key = cast("RecordKey", tuple(row[name] for name in _KEY))
     return TrainingPair(key, row["problem_text"] or "", spec)
 
