@@ -141,3 +141,97 @@ def test_a_file_that_cannot_be_written(path: str, message: str, cfr: Run, filled
     assert ran.code == 2
     assert f"{path}: {message}" in ran.err
     assert not list(filled.glob(".*out*")), "half a file was left behind"
+
+
+SPEC = json.dumps(
+    {
+        "raw_constraints": [
+            {"id": "C1", "type": "domain", "description": "The answer is an integer."}
+        ]
+    }
+)
+
+
+def reply_with_constraints(call: Call) -> Completion:
+    return Completion(SPEC if call.stage == "stage1" else f"\\boxed{{{number_in(call)}}}")
+
+
+@pytest.fixture
+def extracted(tmp_path: Path) -> Path:
+    """A store with Stage 1 of three sums, each in two runs; some answers are wrong."""
+    with Store(str(tmp_path / "runs.db")) as store:
+        engine = Scripted(reply_with_constraints)
+        job = prepare(store, Series("sums", "cfr", "m"), sums(3), 2, engine)
+        asyncio.run(run(store, [job], 1))
+    return tmp_path
+
+
+def test_pairs_are_conversations_that_tell_how_many_there_are(cfr: Run, extracted: Path) -> None:
+    ran = cfr("export", "pairs.jsonl", "--pairs")
+    assert ran.code == 0, ran.err
+    assert ran.err.splitlines() == [
+        "3 pairs written to pairs.jsonl",
+        "3 dropped: the same pair is there already",
+        "problems are of sums (3): a model trained on them cannot be measured on these",
+    ]
+    rows = [json.loads(line) for line in (extracted / "pairs.jsonl").read_text().splitlines()]
+    for row in rows:
+        assert list(row) == ["messages"]
+        assert [list(one) for one in row["messages"]] == [["role", "content"]] * 2
+        assert [one["role"] for one in row["messages"]] == ["user", "assistant"]
+        assert json.loads(row["messages"][1]["content"]) == json.loads(SPEC)
+
+
+def test_an_export_gives_the_same_pairs_as_its_store(cfr: Run, extracted: Path) -> None:
+    assert cfr("export", "all.jsonl").code == 0
+    assert cfr("export", "one.jsonl.gz", "--pairs", "--prompt", "problem").code == 0
+    assert cfr("export", "two.jsonl.gz", "all.jsonl", "--pairs", "--prompt", "problem").code == 0
+    first = (extracted / "one.jsonl.gz").read_bytes()
+    assert first == (extracted / "two.jsonl.gz").read_bytes()
+    assert len(gzip.decompress(first).splitlines()) == 3
+
+
+def test_pairs_of_right_attempts_and_of_what_people_marked(cfr: Run, extracted: Path) -> None:
+    label = {
+        "annotator": "ada",
+        "benchmark": "sums",
+        "problem": "p0",
+        "method": "cfr",
+        "model": "m",
+        "run": 0,
+        "decoding": {"temperature": 0.7, "top_p": 0.95, "seed": None},
+        "constraints": [{"id": "C1", "stage": "raw", "mark": "vague"}],
+        "missing": [],
+    }
+    (extracted / "labels.jsonl").write_text(json.dumps(label))
+    ran = cfr("export", "pairs.jsonl", "--pairs", "--labels", "labels.jsonl")
+    assert "1 dropped: a person marked a constraint as not entailed or vague" in ran.err
+    assert "1 of them all were judged by people" in ran.err
+    ran = cfr("export", "pairs.jsonl", "--pairs", "--right")
+    assert "dropped: the attempt did not end right" in ran.err
+
+
+def test_pairs_that_cannot_be_had_are_refused_in_a_line(cfr: Run, filled: Path) -> None:
+    for arguments, said in (
+        (("out.jsonl", "--pairs"), "no attempt has a Stage 1"),
+        (("out.csv", "--pairs"), "--pairs are written as .jsonl"),
+        (("out.jsonl", "--pairs", "--outcomes"), "one of the two"),
+        (("out.jsonl", "--right"), "--right goes with --pairs"),
+        (("out.jsonl", "--pairs", "--labels", "none.jsonl"), "none.jsonl"),
+    ):
+        ran = cfr("export", *arguments)
+        assert ran.code == 2
+        assert said in ran.err
+        assert not (filled / arguments[0]).exists()
+
+
+def test_the_page_shows_what_pairs_look_like(cfr: Run, tmp_path: Path) -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    (tmp_path / "docs").symlink_to(docs)
+    text = (docs / "evaluation.md").read_text(encoding="utf-8")
+    block = text.split("### Pairs to train")[1].split("```console\n")[1].split("```")[0]
+    typed, *said, head, shown = block.splitlines()
+    ran = cfr(*typed.removeprefix("$ cfr ").split())
+    assert ran.err.splitlines() == said
+    count = int(head.removeprefix("$ head -c ").split()[0])
+    assert (tmp_path / "pairs.jsonl").read_text(encoding="utf-8")[:count] == shown

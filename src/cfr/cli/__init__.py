@@ -34,6 +34,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cfr.cli.serve:command",
         "Serve a model with a method in front of it, for any OpenAI client.",
     ),
+    "mcp": (
+        "cfr.cli.mcp:command",
+        "Serve tools to MCP clients: solve, constraints, check_answer and grade.",
+    ),
     "runs": (
         "cfr.cli.runs:command",
         "List what a store holds: each method on each benchmark, with its score and its cost.",

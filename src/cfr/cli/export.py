@@ -8,22 +8,63 @@ import importlib
 import io
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
-from cfr.cli.option import store_argument
+from cfr.cli.option import grouped, store_argument
 from cfr.cli.output import print_note
-from cfr.error import OutputError
+from cfr.error import InputError, OutputError
 from cfr.file.atomic import atomic_file
 from cfr.file.csv_file import spreadsheet_text
 from cfr.file.printable import printable_json
 
-__all__ = ["command"]
+if TYPE_CHECKING:
+    from cfr.analysis.audit.stage1.training_pair import PairPrompt
+
+__all__ = ["PairChoice", "command"]
 
 _ROWS_AT_ONCE: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class PairChoice:
+    """Whether pairs for training are wanted, and which."""
+
+    pairs: bool
+    labels: tuple[Path, ...]
+    right: bool
+    prompt: PairPrompt
+
+    @property
+    def given(self) -> str:
+        """The first option that says something of pairs; empty where none does."""
+        said = {"--labels": self.labels, "--right": self.right, "--prompt": self.prompt != "stage1"}
+        return next((name for name, value in said.items() if value), "")
+
+
+_pair_options: Final = grouped(
+    "choice",
+    lambda: PairChoice,
+    click.option("--pairs", is_flag=True, help="Pairs of a problem and its constraints instead."),
+    click.option(
+        "--labels",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="Marks from 'cfr audit mark' that pairs must stand up to; repeatable.",
+    ),
+    click.option("--right", is_flag=True, help="Pairs of attempts alone that ended right."),
+    click.option(
+        "--prompt",
+        type=click.Choice(["stage1", "problem"]),
+        default="stage1",
+        show_default=True,
+        help="What the user says in a pair: what 'cfr(extractor=…)' sends, or the problem alone.",
+    ),
+)
 
 
 @click.command("export")
@@ -36,7 +77,8 @@ _ROWS_AT_ONCE: Final = 10_000
     is_flag=True,
     help="Outcomes and costs alone, no texts: small enough to publish (.jsonl, .jsonl.gz).",
 )
-def command(path: Path, store: str, *, outcomes: bool) -> None:
+@_pair_options
+def command(path: Path, store: str, choice: PairChoice, *, outcomes: bool) -> None:
     """Write every attempt of a store to a JSON Lines, CSV or Parquet file.
 
     RUNS is a store: runs.db unless named, another file, or postgresql://…. 'cfr compare', 'report',
@@ -45,23 +87,61 @@ def command(path: Path, store: str, *, outcomes: bool) -> None:
     CSV is made safe for spreadsheets: a text that one would compute has an apostrophe before it,
     and control characters are made visible. The other formats keep every text as it is.
 
+    --pairs writes what a model can be trained on that extracts constraints: a conversation a line,
+    {"messages": [user, assistant]}. Attempts without a Stage 1 are passed over. A pair is dropped
+    where its reply was damaged or its constraints are false of the gold answer, contradict the
+    problem's text, or (--labels) were not all marked as entailed. RUNS may be an export, too.
+
     \b
     cfr export attempts.jsonl
     cfr export attempts.parquet results.db
     cfr export outcomes.jsonl.gz --outcomes
+    cfr export pairs.jsonl results.db --pairs --right --labels labels.jsonl
     """
-    from cfr.analysis.study.reader import existing_store
-    from cfr.evaluation.record import attempt_rows
-
     kind = ".jsonl.gz" if path.name.lower().endswith(".jsonl.gz") else path.suffix.lower()
     if kind not in _WRITERS:
         raise OutputError(f"{path}: end the name in {', '.join(_WRITERS)}")
+    if choice.pairs:
+        _export_pairs(path, kind, store, choice, outcomes=outcomes)
+        return
+    if given := choice.given:
+        raise click.UsageError(f"{given} goes with --pairs")
+    from cfr.analysis.study.reader import existing_store
+    from cfr.evaluation.record import attempt_rows
+
     if outcomes and not kind.startswith(".jsonl"):
         raise OutputError(f"{path}: --outcomes are written as .jsonl or .jsonl.gz")
     with existing_store(store) as opened, atomic_file(path) as temporary:
         rows = _Counted(_outcome_lines(opened) if outcomes else attempt_rows(opened))
         _WRITERS[kind](temporary, rows)
     print_note(f"{rows.count:,} attempts written to {path}")
+
+
+def _export_pairs(
+    path: Path, kind: str, source: str, choice: PairChoice, *, outcomes: bool
+) -> None:
+    from cfr.analysis.audit.manual.label import read_labels
+    from cfr.analysis.audit.stage1.training_pair import PairRules, collect_pairs, pair_rows
+
+    if outcomes:
+        raise click.UsageError("write --pairs or --outcomes, one of the two")
+    if not kind.startswith(".jsonl"):
+        raise OutputError(f"{path}: --pairs are written as .jsonl or .jsonl.gz")
+    rules = PairRules(read_labels(choice.labels), choice.right, choice.prompt)
+    found = collect_pairs(pair_rows(source), rules, source)
+    if not found.kept and not found.dropped:
+        raise InputError(
+            f"{source}: no attempt has a Stage 1; run 'cfr eval' with the method cfr or routed-cfr"
+        )
+    with atomic_file(path) as temporary:
+        _WRITERS[kind](temporary, ({"messages": one.messages(rules.prompt)} for one in found.kept))
+    print_note(f"{len(found.kept):,} pairs written to {path}")
+    for reason, count in found.dropped.most_common():
+        print_note(f"{count:,} dropped: {reason}")
+    if choice.labels:
+        print_note(f"{found.marked:,} of them all were judged by people")
+    if named := ", ".join(f"{name} ({count:,})" for name, count in found.benchmarks.items()):
+        print_note(f"problems are of {named}: a model trained on them cannot be measured on these")
 
 
 class _Counted:
