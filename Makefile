@@ -60,7 +60,7 @@ lock:
 
 .venv/recipes.ok: lock/recipes.txt pyproject.toml | .venv/bin/python
 	$(BIN)/python -m venv .venv/recipes
-	.venv/recipes/bin/pip install --quiet --require-hashes -r lock/recipes.txt
+	.venv/recipes/bin/pip install --quiet --require-hashes --no-deps -r lock/recipes.txt
 	.venv/recipes/bin/pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
