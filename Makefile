@@ -30,9 +30,9 @@ layers: .venv/dev.ok
 tests: .venv/dev.ok
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
-# In an environment of its own: DSPy holds openai back, lm-eval is larger than all the rest together.
+# In an environment of its own: DSPy holds openai back, lm-eval brings half a gigabyte.
 recipes: .venv/recipes.ok           ## DSPy and lm-evaluation-harness, as docs/dspy.md and docs/lm-eval.md say
-	.venv/recipes/bin/python -m pytest -m recipe tests/adapter
+	.venv/recipes/bin/python -m pytest tests/adapter/test_dspy_module.py tests/adapter/test_dspy_served.py tests/adapter/test_lm_eval.py
 
 format: .venv/dev.ok
 	$(BIN)/ruff format .

@@ -19,7 +19,7 @@ from serve_process import serve_process
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
 os.environ.update(OFFLINE)
 lm_eval: Any = pytest.importorskip(
-    "lm_eval", reason="lm-eval is larger than everything that CI installs: make recipes"
+    "lm_eval", reason="lm-eval brings half a gigabyte, too much for CI: make recipes"
 )
 TaskManager: Any = pytest.importorskip("lm_eval.tasks").TaskManager
 
