@@ -67,7 +67,7 @@ class ConstraintFirst(dspy.Module, _Parameter):
 
     def forward(self, question: str) -> Any:
         """Answer a question."""
-        # Only the threads of another library could stream, and half a stage is nothing to show.
+        # No streaming: DSPy streams from threads of AnyIO alone, and calls are made in others.
         with dspy.context(send_stream=None):
             return run_sync(self._answer(question, _ask_in_thread))
 
