@@ -5,7 +5,7 @@ PYTHON ?= $(shell for name in `seq -f python3.%g 29 -1 11` python3; do $$name $(
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test check lint types layers tests format lock perf clean
+.PHONY: demo test check lint types layers tests recipes format lock perf clean
 
 demo: .venv/run.ok                  ## solve a few problems with a real model on this machine
 	$(BIN)/cfr demo --context 2048
@@ -30,6 +30,10 @@ layers: .venv/dev.ok
 tests: .venv/dev.ok
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
+# In an environment of its own: DSPy holds openai back, lm-eval brings half a gigabyte.
+recipes: .venv/recipes.ok           ## DSPy and lm-evaluation-harness, as docs/dspy.md and docs/lm-eval.md say
+	.venv/recipes/bin/python -m pytest tests/adapter/test_dspy_module.py tests/adapter/test_dspy_served.py tests/adapter/test_lm_eval.py
+
 format: .venv/dev.ok
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -44,6 +48,8 @@ lock:
 	  --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade -o lock/run.txt
 	.venv/lock/bin/uv pip compile pyproject.toml --extra local --extra parquet --extra postgres --extra programs --extra ray --extra report --extra serve --group pyproject.toml:dev \
 	  --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade -c lock/run.txt -o lock/dev.txt
+	.venv/lock/bin/uv pip compile pyproject.toml --extra programs --extra serve --group pyproject.toml:recipes \
+	  --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade -c lock/run.txt -o lock/recipes.txt
 
 .venv/bin/python:
 	@python="$(PYTHON)"; \
@@ -51,6 +57,12 @@ lock:
 	if ! $$python $(USABLE) 2>/dev/null; then echo "make: $$python is not here, older than 3.11 or without venv; name another (make PYTHON=/path/to/python3), or none for the newest that is here"; exit 1; fi; \
 	echo "make: .venv is made with $$python, the $$($$python --version)"; \
 	$$python -m venv .venv
+
+.venv/recipes.ok: lock/recipes.txt pyproject.toml | .venv/bin/python
+	$(BIN)/python -m venv .venv/recipes
+	.venv/recipes/bin/pip install --quiet --require-hashes --no-deps -r lock/recipes.txt
+	.venv/recipes/bin/pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
 
 .venv/%.ok: lock/%.txt pyproject.toml | .venv/bin/python
 	$(BIN)/pip install --quiet --require-hashes -r lock/$*.txt

@@ -1,6 +1,7 @@
 import asyncio
 import threading
 from collections.abc import Coroutine
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -184,6 +185,23 @@ def test_a_coroutine_runs_without_a_loop() -> None:
 
     work: Coroutine[Any, Any, int] = three()
     assert run_sync(work) == 3
+
+
+@pytest.mark.parametrize("in_loop", [True, False])
+def test_a_coroutine_sees_the_context_variables_of_its_caller(*, in_loop: bool) -> None:
+    seen: ContextVar[str] = ContextVar("seen", default="nothing")
+
+    async def work() -> str:
+        return seen.get()
+
+    async def notebook() -> str:
+        return run_sync(work())
+
+    token = seen.set("the caller's")
+    try:
+        assert (asyncio.run(notebook()) if in_loop else run_sync(work())) == "the caller's"
+    finally:
+        seen.reset(token)
 
 
 def test_own_prompts_and_a_system_message_come_from_the_caller(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -275,7 +276,10 @@ def _run_in_thread(coroutine: Coroutine[Any, Any, T]) -> T:
         except BaseException as error:  # whatever it is, it belongs to the caller
             result.set_exception(error)
 
-    thread = threading.Thread(target=work, name="cfr-run-sync", daemon=True)
+    # As asyncio.run does in this thread: what the caller has set in context variables holds there.
+    thread = threading.Thread(
+        target=copy_context().run, args=(work,), name="cfr-run-sync", daemon=True
+    )
     thread.start()
     try:
         return result.result()

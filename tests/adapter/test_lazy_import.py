@@ -1,0 +1,27 @@
+"""Importing ``cfr`` imports none of the tools that it has adapters for."""
+
+import subprocess
+import sys
+
+import pytest
+
+TOOLS = {"dspy", "litellm", "lm_eval", "datasets"}
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("imported", ["cfr", "cfr.adapter", "cfr.cli", "cfr.serve.server"])
+def test_no_tool_is_imported(imported: str) -> None:
+    ran = python(f"import sys, {imported}; print(*({TOOLS} & sys.modules.keys()))")
+    assert (ran.stdout.strip(), ran.stderr) == ("", "")
+
+
+def test_without_dspy_its_module_says_what_to_install() -> None:
+    ran = python("import sys; sys.modules['dspy'] = None; import cfr.adapter.dspy_module")
+    assert ran.returncode == 1
+    assert ran.stderr.splitlines()[-1] == (
+        "ImportError: cfr.adapter.dspy_module needs DSPy from 3.4 on (import of dspy halted; None "
+        "in sys.modules): pip install 'constraint-first[dspy]'"
+    )
