@@ -46,7 +46,7 @@ lock:
 	$(PYTHON) -m venv .venv/lock && .venv/lock/bin/pip install --quiet uv
 	.venv/lock/bin/uv pip compile pyproject.toml --extra local --extra programs --group pyproject.toml:build \
 	  --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade -o lock/run.txt
-	.venv/lock/bin/uv pip compile pyproject.toml --extra local --extra parquet --extra postgres --extra programs --extra ray --extra report --extra serve --group pyproject.toml:dev \
+	.venv/lock/bin/uv pip compile pyproject.toml --extra inspect --extra llm --extra local --extra mcp --extra parquet --extra postgres --extra programs --extra ray --extra report --extra serve --group pyproject.toml:dev \
 	  --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade -c lock/run.txt -o lock/dev.txt
 	.venv/lock/bin/uv pip compile pyproject.toml --extra programs --extra serve --group pyproject.toml:recipes \
 	  --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade -c lock/run.txt -o lock/recipes.txt

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-TOOLS = {"dspy", "litellm", "lm_eval", "datasets"}
+TOOLS = {"inspect_ai", "llm", "mcp", "dspy", "litellm", "lm_eval", "datasets", "ray", "rich"}
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
@@ -14,7 +14,8 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("imported", ["cfr", "cfr.adapter", "cfr.cli", "cfr.serve.server"])
 def test_no_tool_is_imported(imported: str) -> None:
-    ran = python(f"import sys, {imported}; print(*({TOOLS} & sys.modules.keys()))")
+    code = f"import sys, cfr, {imported}; [getattr(cfr, name) for name in cfr.__all__]; "
+    ran = python(f"{code} print(*({TOOLS} & sys.modules.keys()))")
     assert (ran.stdout.strip(), ran.stderr) == ("", "")
 
 
