@@ -43,6 +43,22 @@ COVERED_BY: dict[str, str] = {
         "misleading_remainder",
         "misleading_rounding",
     )
+} | {
+    f"constraint/reply/{name}.py": "constraint/reply/test_reader.py"
+    for name in (
+        "directive",
+        "division",
+        "extent",
+        "keyword",
+        "letter",
+        "markup",
+        "mention",
+        "repetition",
+        "spelling",
+        "tongue",
+        "wording",
+        "wrapping",
+    )
 }
 """Modules without a test file of their own, and the test that goes through them."""
 

@@ -36,6 +36,18 @@ def test_a_problem_as_json(cfr: Run) -> None:
     assert json.loads(cfr("constraints", "Compute 2 + 2.", "--json").out) == []
 
 
+def test_the_demands_of_any_request_are_shown(cfr: Run) -> None:
+    request = "Write about tea in at most 50 words, without commas."
+    shown = cfr("constraints", request)
+    assert "The reply has at most 50 words." in shown.out
+    assert "“without commas”" in shown.out
+    ran = cfr("constraints", "-", "--json", "--answer", "Tea, and tea.", stdin=request.encode())
+    assert [(row["predicate"], row["truth"]) for row in json.loads(ran.out)] == [
+        ({"op": "words", "high": 50}, "holds"),
+        ({"op": "without", "marks": [","]}, "violated"),
+    ]
+
+
 def test_a_file_is_audited(cfr: Run, tmp_path: Path) -> None:
     rows = [
         {"id": "good", "problem": "How many primes are there?", "answer": "3"},
@@ -49,6 +61,7 @@ def test_a_file_is_audited(cfr: Run, tmp_path: Path) -> None:
     assert audit["unsound"] == ["bad"]
     assert audit["constraints"] == {"holds": 1, "violated": 1, "undecided": 1}
     assert audit["kinds"]["domain"] == 3
+    assert audit["demanding"] == 0
     shown = cfr("constraints", "p.jsonl")
     assert "3 / 4 problems state a constraint" in shown.out
     assert "unsound: bad: “How many primes”" in shown.out

@@ -80,7 +80,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "constraints": (
         "cfr.cli.constraints:command",
-        "Show what a problem's text demands of any answer; on a file, audit it.",
+        "Show what a text demands of any answer or reply; on a file, audit it or judge replies.",
     ),
     "prompts": (
         "cfr.cli.prompts:command",

@@ -1,17 +1,19 @@
-"""``cfr constraints``: what a problem's text demands of any answer, or an audit of a whole file."""
+"""``cfr constraints``: what a text demands of any answer or reply; audits and judges files."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from cfr.benchmark.source import read_problems
+from cfr.benchmark.source import ProblemSet, read_problems
 from cfr.cli.option import columns_option, json_option
 from cfr.cli.output import print_json, print_note
 from cfr.constraint.predicate import Truth
+from cfr.constraint.reply.reader import read_demands
 from cfr.constraint.spec import KINDS
 from cfr.constraint.stated import Stated, check_stated, read_stated
 from cfr.problem import Json, Problem
@@ -27,39 +29,71 @@ _TRUTHS: tuple[Truth, ...] = ("holds", "violated", "undecided")
 
 @click.command("constraints")
 @click.argument("source", metavar="TEXT|FILE|-")
-@click.option("--answer", help="An answer to check against the constraints of TEXT.")
+@click.option("--answer", help="An answer, or a whole reply, to check against what TEXT demands.")
+@click.option("--replies", type=click.Path(path_type=Path), help="Judge these replies to FILE.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the verdicts here.")
+@click.option("--loose", is_flag=True, help="Forgive a first or last line and asterisks.")
 @columns_option()
 @json_option
-def command(source: str, answer: str | None, columns: dict[str, str], *, as_json: bool) -> None:
-    """Show what a problem's text demands of any answer; on a file, audit it.
+def command(
+    source: str,
+    answer: str | None,
+    replies: Path | None,
+    output: Path | None,
+    columns: dict[str, str],
+    *,
+    loose: bool,
+    as_json: bool,
+) -> None:
+    """Show what a text demands of any answer or reply; on a file, audit it or judge replies.
 
-    No model is asked: the constraints are read from the words, and each is shown with the words
-    that prove it. With --answer, each is said to hold, to be violated or to be undecided; the exit
-    code is 0 in every case. On a file of problems with gold answers, a constraint that a gold
-    answer breaks is unsound and is listed with the problem's id.
+    No model is asked: what is demanded is read from the words, and each demand is shown with the
+    words that prove it. A problem of mathematics says something about its answer, any request may
+    say how the whole reply is to be written. With --answer, each demand is said to hold, to be
+    violated or to be undecided; the exit code is 0 in every case. On a file of problems with gold
+    answers, a constraint that a gold answer breaks is unsound and is listed with the problem's id.
+
+    With --replies, each row of that file ("id" of a request in FILE, "text", perhaps "run") is
+    judged: {"id", "run", "followed": [true, false or null where it cannot be told, …]}, in the
+    order of the request's "instructions" (those of IFEval, {"id", "kwargs"}) where it has them,
+    else of the demands that are read from its text.
 
     \b
     cfr constraints "Find the remainder when 7^100 is divided by 13."
     cfr constraints "How many primes are there below 100?" --answer 25.5
+    cfr constraints "Write about tea in at most 50 words, without commas."
     cfr constraints problems.jsonl --json
     cfr constraints problems.csv --columns problem=question,answer=solution
+    cfr constraints requests.jsonl --replies replies.jsonl -o verdicts.jsonl
     """
     read = read_problems(source, columns)
     problems = read.problems
-    if read.taken:
-        if answer is not None:
-            raise click.UsageError("--answer goes with one problem; a file brings its own answers")
+    if replies is None and (output is not None or loose):
+        raise click.UsageError("-o and --loose go with --replies")
+    if read.taken and answer is not None:
+        raise click.UsageError("--answer goes with one problem; a file brings its own answers")
+    if replies is not None:
+        _judge(read, source, replies, output, loose=loose)
+    elif read.taken:
         print_note(read.taken)
         found = [check_stated(read_stated(one.text), one.answer or "") for one in problems]
         audit = _audit(problems, found)
         print_json(audit) if as_json else _show_audit(source, problems, found, audit)
-        return
-    stated = read_stated(problems[0].text)
-    checked = check_stated(stated, answer) if answer is not None else None
-    if as_json:
-        print_json(_describe(problems[0].text, stated, checked))
     else:
-        _show(problems[0].text, stated, checked)
+        text = problems[0].text
+        stated = (*read_stated(text), *read_demands(text))
+        checked = check_stated(stated, answer) if answer is not None else None
+        print_json(_describe(text, stated, checked)) if as_json else _show(text, stated, checked)
+
+
+def _judge(
+    requests: ProblemSet, source: str, replies: Path, output: Path | None, *, loose: bool
+) -> None:
+    from cfr.cli.reply_file import judge_replies
+
+    if not requests.taken:
+        raise click.UsageError("--replies goes with a file of requests, one a row")
+    judge_replies(requests, source, replies, output, loose=loose)
 
 
 def _describe(text: str, stated: Sequence[Stated], checked: _Checked | None) -> list[Json]:
@@ -88,6 +122,7 @@ def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> dict[str, 
         "kinds": {kind: kinds[kind] for kind in KINDS},
         "constraints": {truth: truths[truth] for truth in _TRUTHS},
         "unsound": [*unsound],
+        "demanding": sum(bool(read_demands(one.text)) for one in problems),
     }
 
 
@@ -100,7 +135,9 @@ def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None
     console.print(_marked(text, [one.span for one in stated]))
     console.print()
     if not stated:
-        console.print("the text states no constraint that can be checked", style="bold")
+        console.print(
+            "the text states no constraint and makes no demand that can be checked", style="bold"
+        )
         return
     table = Table("kind", Column("demand", "prose"), Column("words", "prose"), header=False)
     for number, one in enumerate(stated):
@@ -127,6 +164,9 @@ def _show_audit(
     said = ", ".join(f"{counts[truth]:,} {truth}" for truth in _TRUTHS)
     console.print(_cell(f"{audit['covered']:,} / {audit['total']:,} problems state a constraint"))
     console.print(_cell(f"{sum(counts.values()):,} constraints on gold answers: {said}  {source}"))
+    console.print(
+        _cell(f"{audit['demanding']:,} / {audit['total']:,} demand something of the reply")
+    )
     kinds = Counter(kind for checked in found for kind in {one.kind for one, _ in checked})
     table = Table("kind", Column("problems"))
     for kind in KINDS:

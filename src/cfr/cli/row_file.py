@@ -28,6 +28,7 @@ Write: TypeAlias = Callable[[dict[str, Json]], object]
 _REPLIES: Final = ("reply", "response", "completion", "output", "prediction", "model_answer")
 _USUAL: Final = {
     "id": ("id",),
+    "run": ("run",),
     "pred": ("pred", *_REPLIES),
     "gold": ("gold", *GOLD_COLUMNS),
     "text": ("text", "pred", *_REPLIES),

@@ -15,6 +15,7 @@ from typing import Final, Literal, TypeAlias, TypeVar, cast
 
 from cfr.answer.expression.value import AnswerValue, read_answer
 from cfr.constraint.notation import WRITTEN
+from cfr.constraint.reply.check import REPLY
 from cfr.error import CfrError
 from cfr.problem import Json
 
@@ -24,6 +25,7 @@ __all__ = [
     "PredicateError",
     "Truth",
     "holds",
+    "is_of_text",
     "parts",
     "target",
     "to_fraction",
@@ -37,6 +39,7 @@ Truth: TypeAlias = Literal["holds", "violated", "undecided"]
 """What a predicate comes to on an answer."""
 
 _Read = TypeVar("_Read", str, AnswerValue)
+_OF_TEXT: Final = {**WRITTEN, **REPLY}
 
 
 class PredicateError(CfrError):
@@ -44,14 +47,32 @@ class PredicateError(CfrError):
 
 
 def truth_of(predicate: Predicate, answer: str) -> Truth:
-    """Say whether an answer, as it is written, satisfies a predicate."""
-    if written := WRITTEN.get(str(predicate.get("op"))):
-        return _outcome(written, predicate, answer)
+    """Say whether an answer, or a whole reply, as it is written, satisfies a predicate."""
+    if is_of_text(predicate):
+        return _truth_of_text(predicate, answer)
     value = read_answer(answer)
     if value is None:
         _op(predicate)
         return "undecided"
     return holds(predicate, value)
+
+
+def is_of_text(predicate: Predicate) -> bool:
+    """Whether a predicate, or a part of it, is checked on a text and not on a value in it."""
+    op, inside = predicate.get("op"), predicate.get("of")
+    if op == "all":
+        listed = inside if isinstance(inside, list) else []
+        return any(isinstance(one, dict) and is_of_text(one) for one in listed)
+    return isinstance(op, str) and op in _OF_TEXT
+
+
+def _truth_of_text(predicate: Predicate, text: str) -> Truth:
+    if predicate["op"] != "all":
+        return _outcome(_OF_TEXT[str(predicate["op"])], predicate, text)
+    outcomes = [truth_of(one, text) for one in parts(predicate)]
+    if "violated" in outcomes:
+        return "violated"
+    return "undecided" if "undecided" in outcomes else "holds"
 
 
 def holds(predicate: Predicate, answer: AnswerValue) -> Truth:
@@ -266,5 +287,5 @@ OPS: Mapping[str, _Check] = {
     "form": _form,
     "reduced": _reduced,
     "all": _all,
-    **dict.fromkeys(WRITTEN, lambda _predicate, _answer: None),
+    **dict.fromkeys(_OF_TEXT, lambda _predicate, _answer: None),
 }

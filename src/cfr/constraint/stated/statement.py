@@ -8,8 +8,7 @@ from typing import Final
 
 from cfr.answer.expression.value import AnswerValue, read_answer
 from cfr.constraint.demand import between
-from cfr.constraint.notation import WRITTEN
-from cfr.constraint.predicate import Predicate, Truth, holds, truth_of
+from cfr.constraint.predicate import Predicate, Truth, holds, is_of_text, truth_of
 from cfr.constraint.spec import Kind
 
 __all__ = ["Stated", "check_stated"]
@@ -30,12 +29,13 @@ class Stated:
 
 def check_stated(stated: Iterable[Stated], answer: str) -> tuple[tuple[Stated, Truth], ...]:
     """Say of each constraint whether an answer meets it, breaks it or cannot be judged by it."""
-    value = read_answer(answer)
-    return tuple((one, _truth(one, answer, value)) for one in stated)
+    listed = [*stated]
+    value = None if all(is_of_text(one.predicate) for one in listed) else read_answer(answer)
+    return tuple((one, _truth(one, answer, value)) for one in listed)
 
 
 def _truth(one: Stated, answer: str, value: AnswerValue | None) -> Truth:
-    if one.predicate["op"] in WRITTEN:
+    if is_of_text(one.predicate):
         return truth_of(one.predicate, answer)
     return "undecided" if value is None or _is_share(one, answer) else holds(one.predicate, value)
 

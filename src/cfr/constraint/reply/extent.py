@@ -1,0 +1,203 @@
+"""Rules for how long a reply is: its words, sentences and paragraphs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from cfr.constraint.reply.bound import NUMBER, Amount, amounts, ordinal, to_number
+from cfr.constraint.reply.check import BLANK_LINE
+from cfr.constraint.reply.pattern import either
+from cfr.constraint.reply.request import QUOTED, Found, Request, Sentence
+
+__all__ = ["read_first_words", "read_paragraphs", "read_sentences", "read_words"]
+
+_PART: Final = re.compile(
+    r"\b(?:"
+    + either(
+        "each, every, per, title, headline, heading, subject line, introduction, conclusion,"
+        " caption"
+    )
+    + rf"|{either('first, second, third, last, opening, closing, final')}"
+    + rf"\s+{either('paragraph, sentence, section, line, part, bullet, stanza, verse')}"
+    + rf"|{either('bullet(s), bullet points, paragraph(s), section(s), sentence(s)')}"
+    + rf"\s+{either('should, must, of, with, that')})"
+    # A comma or an "and" between them begins something else.
+    + r"\b(?:(?!,|\band\b)[^.;]){0,80}$"
+)
+"""Words before an amount by which it is that of a part and not of the whole."""
+_PER: Final = re.compile(r"[^.;,]{0,25}\b(?:each|apiece|per|every)\b|\s+(?:paragraph|stanza)s?\b")
+
+
+def _is_of_whole(sentence: Sentence, amount: Amount, end: int) -> bool:
+    before = sentence.plain[max(0, amount.start - 120) : amount.start]
+    if _PART.search(before) or _PER.match(sentence.plain, end):
+        return False
+    return sentence.allows(amount.start)
+
+
+# --- Words.
+
+_WORDS: Final = re.compile(
+    r"[\s-]*(?:(?:total|english|different|unique)\s+)?words?\b"
+    # Words in capitals, or that begin with a letter, are not what a text is long by.
+    rf"(?!\s+{either('in, with, that, which, be, are, should be, using, of, written, to, to be')}"
+    rf"\s+(?:in\s+)?{either('all, capital, caps, upper, uppercase, lowercase, start, rhyme')})"
+    r"(?!\s+(?:capital|from|related|that)\b)"
+)
+_WORD_COUNT: Final = re.compile(
+    rf"{either('number of words, amount of words, word count, word limit, length in words')}"
+    r"[^.;]{0,60}$"
+)
+_NO_LENGTH: Final = re.compile(
+    r"\b"
+    + either(
+        "list, name, suggest, find, highlight, bold, italicize, emphasize, capitalize, underline,"
+        " teach, learn, identify, pick, choose, memorize, change, replace"
+    )
+    + r"\s+(?:me\s+)?$"
+)
+"""Verbs with which words are things of their own."""
+_LIMIT: Final = re.compile(r"\b(?:limit|restrict|cap)(?:ed|ped)?\b[^.;]{0,40}\bto\s*$")
+_OTHER_UNIT: Final = re.compile(r"\s*[a-z]*\s*(?:sentence|paragraph)")
+
+
+def read_words(sentence: Sentence) -> Iterator[Found]:
+    """How many words the reply has; a number alone (*a 500 word story*) is no clear demand."""
+    plain = sentence.plain
+    for found in amounts(plain):
+        noun = _WORDS.match(plain, found.end)
+        if not noun and (
+            not _WORD_COUNT.search(plain[: found.start]) or _OTHER_UNIT.match(plain, found.end)
+        ):
+            continue
+        end = noun.end() if noun else found.end
+        amount = found.widened(plain[end:])
+        if amount.bare and not _LIMIT.search(plain[: amount.start]):
+            continue
+        amount = replace(amount, low=None) if amount.bare else amount
+        if not _NO_LENGTH.search(plain[: amount.start]) and _is_of_whole(sentence, amount, end):
+            yield sentence.found({"op": "words", **amount.ends}, amount.start, end)
+
+
+# --- Sentences.
+
+_SENTENCES: Final = re.compile(
+    rf"[\s-]*(?:{either('total, complete, full, short, long, simple, concise, brief, different')}"
+    r"\s+){0,2}sentences?\b"
+)
+_SENTENCE_COUNT: Final = re.compile(r"number\s+of\s+sentences[^.;]{0,60}$")
+_EXTENDS: Final = re.compile(
+    rf"\b{either('in, into, with, have, has, contain(s), be, use, within, write, of, to')}\s*$"
+)
+
+
+def read_sentences(sentence: Sentence) -> Iterator[Found]:
+    """How many sentences the reply has."""
+    plain = sentence.plain
+    for found in amounts(plain):
+        noun = _SENTENCES.match(plain, found.end)
+        if not noun and not _SENTENCE_COUNT.search(plain[: found.start]):
+            continue
+        end = noun.end() if noun else found.end
+        amount = found.widened(plain[end:])
+        clear = _EXTENDS.search(plain[: amount.start]) and not re.match(
+            r"\s*(?:above|below|that|from|about)\b", plain[end:]
+        )
+        if (clear or not amount.bare) and _is_of_whole(sentence, amount, end):
+            yield sentence.found({"op": "sentences", **amount.ends}, amount.start, end)
+
+
+# --- Paragraphs.
+
+_STARS: Final = re.compile(
+    r"(?<!\*)\*\*\*(?!\*)|\b(?:3|three)\s+(?:aster|ater)isks?\b|\bthree\s+stars\b"
+    r"|markdown\s+divider"
+)
+_SEPARATES: Final = re.compile(r"separat|divid|split|delimit|between|mark|break")
+_SIZED: Final = rf"(?:{either('short, long, different, separate, distinct, full, brief, main')}\s+)"
+_PARAGRAPHS: Final = re.compile(rf"[\s-]*{_SIZED}{{0,2}}paragraphs?\b")
+_PIECES: Final = re.compile(
+    rf"[\s-]*{_SIZED}{{0,2}}"
+    rf"{either('sections, parts, stanzas, pieces, segments, verses, blocks, points, chapters')}\b"
+)
+_THINGS: Final = re.compile(
+    r"(?:\s+[a-z-]+){0,2}?\s+(?!asterisk|star|symbol|mark|new|line|time)[a-z]+s\b"
+)
+_SOME_OF_THEM: Final = re.compile(
+    r"\bparagraph\s*$|\b"
+    + either("each, every, per, first, last, next, these, following, of the, highlight, italicize")
+    + r"\s+(?:\w+\s+){0,2}$"
+)
+
+
+def is_split_by_stars(request: Request) -> bool:
+    """Whether a request says that parts are separated by three stars."""
+    return any(
+        _STARS.search(one.plain) and _SEPARATES.search(one.plain) for one in request.sentences
+    )
+
+
+def read_paragraphs(sentence: Sentence) -> Iterator[Found]:
+    """How many paragraphs, or parts between three stars, the reply has."""
+    plain = sentence.plain
+    for amount in amounts(plain):
+        noun = _PARAGRAPHS.match(plain, amount.end) or _PIECES.match(plain, amount.end)
+        if not noun and _STARS.search(plain, amount.end) and _SEPARATES.search(plain, amount.end):
+            noun = _THINGS.match(plain, amount.end)
+        if not noun or _SOME_OF_THEM.search(plain[: amount.start]):
+            continue
+        stars = is_split_by_stars(sentence.request)
+        if sentence.allows(amount.start) and (stars or "paragraph" in noun[0]):
+            ends = amount.widened(plain[noun.end() :]).ends
+            mark = "***" if stars else BLANK_LINE
+            predicate = {"op": "paragraphs", "separator": mark, **ends}
+            yield sentence.found(predicate, amount.start, noun.end())
+
+
+_NTH: Final = (
+    r"(?:\d{1,3}(?:st|nd|rd|th)?|"
+    + either(
+        "first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, last, final"
+    )
+    + ")"
+)
+_WHICH: Final = (
+    rf"(?:(?:the\s+)?(?P<nth>{_NTH})\s+paragraph"
+    rf"|paragraph\s+(?:number\s+|no\.?\s+|#)?(?P<number>{NUMBER}))"
+)
+_WORD: Final = (
+    rf"(?:the\s+)?(?:(?:exact\s+)?(?P<noun>word|phrase)\s*:?\s*)?"
+    rf"(?P<word>{QUOTED}|[a-z][a-z'-]*)"
+)
+_BEGINS: Final = (
+    re.compile(
+        rf"\b{_WHICH}[^.;]{{0,40}}?\b{either('start(s), begin(s), starting, beginning')}\s+with\s+"
+        + _WORD
+    ),
+    re.compile(rf"\b(?:start|begin)\s+{_WHICH}\s+(?:of\s+[a-z ]{{1,30}})?with\s+{_WORD}"),
+)
+
+
+def read_first_words(sentence: Sentence) -> Iterator[Found]:
+    """With which word a paragraph begins."""
+    for found in (match for pattern in _BEGINS for match in pattern.finditer(sentence.plain)):
+        sure = found["word"].startswith('"') or found["noun"]
+        word = sentence.original(*found.span("word")).strip("\"'“”‘’.,").lower()
+        nth = to_number(found["number"]) if found["number"] else ordinal(found["nth"])
+        nth = _count(sentence.request) if nth == 0 else nth
+        if sure and nth and word and " " not in word:
+            predicate = {"op": "paragraph_begins", "nth": nth, "word": word}
+            yield sentence.found(predicate, *found.span())
+
+
+def _count(request: Request) -> int | None:
+    """How many paragraphs a request asks for, where it says so exactly."""
+    for sentence in request.readable:
+        for predicate, _, _ in read_paragraphs(sentence):
+            low = predicate.get("low")
+            if isinstance(low, int) and low == predicate.get("high"):
+                return low
+    return None

@@ -1,0 +1,137 @@
+"""Words that a request names, in quotation marks or after a noun, and how often it wants them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from cfr.constraint.reply.bound import Amount, amounts
+from cfr.constraint.reply.directive import VERBS
+from cfr.constraint.reply.pattern import either
+from cfr.constraint.reply.request import QUOTED, Sentence
+
+__all__ = ["Mention", "find_mentions", "read_frequency"]
+
+_NO_WORD: Final = either(
+    "in, with, that, which, of, you, your, to, for, by, count, counts, counter, limit, limits, per,"
+    " should, must, are, is, be, from, on, as, and, or, long, before, after, than, only, each, all,"
+    " such, below, above, like, starting, appear, appears, used, not, at, have, has, it, the, a,"
+    " an, this, these, those, can, cannot, will, do, does, occurs, may, play, choice, choices,"
+    " problem, game, maximum, minimum, we, i, if, but, when, where, so, then, were, was, between,"
+    " length, processing, processor, document, file, within, less, more, exactly, max, min, total,"
+    " written, here, there, using, without, people"
+)
+_BARE: Final = rf"(?<![\w-])(?!{_NO_WORD}\b)[a-z][\w-]*"
+_JOIN: Final = (
+    r"(?:\s*,\s*(?:(?:and|or)\s+|&\s*)?|\s+(?:and|or|nor|&)\s+|\s*/\s*)(?:the\s+(?:key)?words?\s+)?"
+)
+_QUOTES: Final = rf"{QUOTED}(?:{_JOIN}{QUOTED}){{0,30}}"
+_LISTED: Final = rf"(?P<list>{_QUOTES}|{_BARE}(?:{_JOIN}{_BARE}){{0,30}})"
+_NAMED: Final = re.compile(
+    r"\b(?:key\s?words?|words?|phrases?|terms?|items|expressions?)\b\s*"
+    r"(?:such\s+as\s+|like\s+|of\s+"
+    r"|(?:in|within|throughout)\s+(?:your|the)\s+(?:entire\s+)?[a-z]+\s*(?=:))?"
+    rf"[:,-]?\s*[\[({{]?\s*{_LISTED}\s*[\])}}]?"
+)
+_ALONE: Final = re.compile(rf"[\[({{]?(?P<list>{_QUOTES})[\])}}]?")
+# What may follow words that stand without quotation marks, so that they are sure to end there.
+_FOLLOWS: Final = re.compile(
+    r"\s*(?:$|[.,;:!?)\]}\n<\d]|"
+    + either(
+        "appear(s), should, must, at least, at most, at all, no more, no less, no fewer, more than,"
+        " less than, fewer than, once, twice, thrice, in your, in the, in it, in this, in any,"
+        " to be, to appear, is, are, be, can, cannot, can't, may, do, does, don't, doesn't,"
+        " anywhere, throughout, exactly, for at, each, somewhere, will, need(s), has, a minimum,"
+        " a maximum, a total, and, but, within, while, when, only"
+    )
+    + r"\b)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Words that a sentence names, in small letters, and where."""
+
+    words: list[str]
+    start: int
+    end: int
+    named: bool
+    """Whether a noun like *keyword* stands before them."""
+
+
+def find_mentions(sentence: Sentence) -> Iterator[Mention]:
+    """Find the words that a sentence names, from left to right."""
+    plain, at = sentence.plain, 0
+    while True:
+        both = (_NAMED.search(plain, at), _ALONE.search(plain, at))
+        found = min((one for one in both if one), key=lambda one: one.start(), default=None)
+        if found is None:
+            return
+        at = found.end()
+        if re.search(r"\bletters?\s*$", plain[: found.start()]):
+            continue
+        mention = _mention(sentence, found)
+        if mention:
+            yield mention
+
+
+def _mention(sentence: Sentence, found: re.Match[str]) -> Mention | None:
+    start, end = found.span("list")
+    named, quoted = found.re is _NAMED, '"' in found["list"]
+    if not quoted:
+        end = _without_order(sentence.plain, start, end)
+        if not _FOLLOWS.match(sentence.plain, end):
+            return None
+    words = _words(sentence, start, end, quoted=quoted)
+    return Mention(words, found.start(), found.end() if quoted else end, named) if words else None
+
+
+def _without_order(plain: str, start: int, end: int) -> int:
+    """Cut what begins the next order from a list: *the words a or b, describe …*."""
+    last = [*re.finditer(_BARE, plain[start:end])][-1]
+    if last.start() and last[0] in VERBS and re.match(r"\s+\w", plain[end:]):
+        return start + len(plain[start : start + last.start()].rstrip(" ,"))
+    return end
+
+
+def _words(sentence: Sentence, start: int, end: int, *, quoted: bool) -> list[str]:
+    """Give the words of a list as they are written; none where one of them is no word."""
+    spans = [
+        one.span() for one in re.finditer(QUOTED if quoted else _BARE, sentence.plain[start:end])
+    ]
+    words = [sentence.original(start + a + quoted, start + b - quoted) for a, b in spans]
+    cleaned = [one.strip().rstrip(".,;:").strip().lower() for one in words]
+    good = all(one and len(one) <= 60 and re.search(r"\w", one) for one in cleaned)
+    return cleaned if good else []
+
+
+# --- How often.
+
+_GAP: Final = re.compile(
+    r"[\s,(]*(?:(?!word|letter|keyword|sentence|paragraph|but|and)[a-z']+[\s,(]+){0,9}"
+)
+_TIMES: Final = re.compile(
+    r"\s*(?:or\s+(?P<before>more|less|fewer)\s+)?(?:times?|occurrences?|instances?)\b"
+    r"(?:\s+or\s+(?P<after>more|less|fewer)\b)?"
+)
+_TIMES_OF: Final = re.compile(
+    rf"\s*{either('occurrence(s), instance(s), mention(s), uses, appearances, repetitions, times')}"
+    r"\s+of\s+(?:the\s+)?"
+)
+
+
+def read_frequency(plain: str, start: int, end: int) -> tuple[Amount | None, int]:
+    """Find how often what is named between two places is wanted, and where that is said."""
+    for amount in amounts(plain):
+        if _TIMES_OF.fullmatch(plain, amount.end, max(amount.end, start)):
+            return amount.at_least, end
+        if amount.start < end or not _GAP.fullmatch(plain, end, amount.start):
+            continue
+        times = _TIMES.match(plain, amount.end)
+        way = times and (times["before"] or times["after"])
+        if times or amount.times:
+            told = amount.widened(f" or {way}") if way else amount
+            return told.at_least, times.end() if times else amount.end
+    return None, end

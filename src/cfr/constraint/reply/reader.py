@@ -1,0 +1,99 @@
+"""Reading all the demands that a request makes on its reply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeAlias
+
+from cfr.constraint.predicate import Predicate
+from cfr.constraint.reply.division import read_responses, read_sections
+from cfr.constraint.reply.extent import (
+    read_first_words,
+    read_paragraphs,
+    read_sentences,
+    read_words,
+)
+from cfr.constraint.reply.keyword import read_keywords
+from cfr.constraint.reply.letter import read_hashtags, read_letters
+from cfr.constraint.reply.markup import (
+    read_bullets,
+    read_highlights,
+    read_placeholders,
+    read_postscript,
+    read_title,
+)
+from cfr.constraint.reply.phrase import describe
+from cfr.constraint.reply.repetition import read_repetition
+from cfr.constraint.reply.request import LONGEST, Found, Sentence, prepare
+from cfr.constraint.reply.spelling import read_capital_words, read_case, read_marks
+from cfr.constraint.reply.tongue import read_language
+from cfr.constraint.reply.wording import read_beginning, read_end, read_options
+from cfr.constraint.reply.wrapping import read_json, read_quotes
+from cfr.constraint.stated.statement import Stated
+
+__all__ = ["read_demands"]
+
+_Rule: TypeAlias = Callable[[Sentence], Iterator[Found]]
+
+_RULES: Final[tuple[_Rule, ...]] = (
+    read_words,
+    read_sentences,
+    read_paragraphs,
+    read_first_words,
+    read_sections,
+    read_responses,
+    read_bullets,
+    read_highlights,
+    read_placeholders,
+    read_title,
+    read_postscript,
+    read_json,
+    read_quotes,
+    read_case,
+    read_capital_words,
+    read_marks,
+    read_language,
+    read_keywords,
+    read_letters,
+    read_hashtags,
+    read_end,
+    read_beginning,
+    read_options,
+    read_repetition,
+)
+
+
+def read_demands(request: str) -> tuple[Stated, ...]:
+    """Read the demands that a request makes on the whole reply, in the request's order."""
+    if len(request) > LONGEST:
+        return ()
+    prepared = prepare(request)
+    found = [one for rule in _RULES for part in prepared.readable for one in rule(part)]
+    kept: dict[str, Found] = {}
+    for one in sorted(found, key=lambda one: one[1:]):
+        kept.setdefault(_key(one[0]), one)
+    demands = (
+        Stated("format", predicate, (start, end), describe(predicate))
+        for predicate, start, end in kept.values()
+        if not _is_implied(predicate, kept.values())
+    )
+    return tuple(demands)
+
+
+def _key(predicate: Predicate) -> str:
+    """What makes a demand the same as another: a case is told once, whatever its language."""
+    op = predicate["op"]
+    if op == "case":
+        return f"case {predicate['case']}"
+    return "repeats" if op == "repeats" else str(predicate)
+
+
+def _is_implied(predicate: Predicate, found: Iterable[Found]) -> bool:
+    """Whether *some words in capitals* is told more exactly elsewhere."""
+    return predicate == _SOME_CAPITALS and any(
+        other["op"] == "capital_words" and "low" in other and other != predicate
+        for other, _, _ in found
+    )
+
+
+_SOME_CAPITALS: Final = {"op": "capital_words", "low": 1}

@@ -1,0 +1,52 @@
+"""The rule for a request that is to be repeated, word for word, before it is answered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from cfr.constraint.reply.pattern import either
+from cfr.constraint.reply.request import Found, Sentence
+
+__all__ = ["read_repetition"]
+
+_REPEAT: Final = re.compile(
+    r"\brepeat(?:ing)?\s+(?:"
+    + either(
+        "the, this, my, that, all, of, exact, exactly, entire, whole, full, complete, original,"
+        " first, following, same, above, below, current, given"
+    )
+    + r"\s*,?\s+)*"
+    + either(
+        "request, prompt, sentence(s), question, text, line(s), instruction(s), message, query, it,"
+        " everything, above, below, input, paragraph, task, statement, following"
+    )
+    + r"\b"
+)
+_EXACT: Final = re.compile(
+    r"word[\s-](?:for|by)[\s-]word|without\s+(?:any\s+)?chang|exact|as\s+it\s+is|as-is|verbatim"
+    r"|unchanged|(?:not|n't)\s+change|literally|\b(?:first|before|then)\b"
+)
+_NOT: Final = re.compile(r"(?:\b(?:not|never|before|avoid|without)|n't)\s*$")
+
+
+def read_repetition(sentence: Sentence) -> Iterator[Found]:
+    """Whether the reply begins with the request itself, and with which part of it."""
+    found = _REPEAT.search(sentence.plain)
+    if not found or _NOT.search(sentence.plain[: found.start()]):
+        return
+    plain, text = sentence.request.plain, sentence.request.text
+    end = plain.find("\n", max(0, sentence.end - 1))
+    end = len(plain) if end < 0 else end
+    told = plain[sentence.start : end]
+    if not _EXACT.search(told):
+        return
+    before, after = text[: sentence.start].strip(), text[end:].strip()
+    below = re.search(r"\b(?:below|following)\b", told)
+    wanted = after if (below and after) or not before else before
+    if re.search(r"\bfirst\s+line\b", sentence.plain[found.start() : found.end() + 12]):
+        wanted = wanted.split("\n")[0].strip()
+    one = re.search(r"\bsentence\b", found[0]) and re.search(r"[.?!]\s+\S|\n", wanted)
+    if re.search(r"\w", wanted) and not one:  # which of several sentences is not clear
+        yield sentence.found({"op": "repeats", "text": wanted}, *found.span())

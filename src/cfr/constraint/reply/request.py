@@ -1,0 +1,206 @@
+"""A request prepared for the rules: its sentences, and which of them may demand something.
+
+A demand on the reply must be told from what the reply is to be about. Text in quotation marks, text
+to work on, examples, questions, permissions and stories about other people's writing demand
+nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, TypeAlias
+
+from cfr.constraint.predicate import Predicate
+from cfr.constraint.reply.directive import find_material, may_demand
+
+__all__ = [
+    "HIDDEN",
+    "LONGEST",
+    "PRODUCT",
+    "QUOTED",
+    "Found",
+    "Request",
+    "Sentence",
+    "prepare",
+]
+
+Found: TypeAlias = tuple[Predicate, int, int]
+"""A predicate that a rule read, and where in the request."""
+
+LONGEST: Final = 20_000
+"""Characters of the longest request that is read."""
+
+_LONGEST_SENTENCE: Final = 2_000
+_MOST_SENTENCES: Final = 300
+"""Some rules look at a request's other sentences too, so their time grows with the square."""
+
+HIDDEN: Final = "□"
+"""What stands for each character between quotation marks in a plain text."""
+QUOTED: Final = f'"{HIDDEN}+"'
+"""The pattern of a quotation in a plain text."""
+
+PRODUCT: Final = (
+    r"(?:response|answer|reply|output|result|text|message|email|e-mail|letter|story|poem|essay"
+    r"|article|post|song|rap|blog|summary|itinerary|proposal|document|tweet|description|speech"
+    r"|review|advertisement|ad|joke|riddle|haiku|limerick|dialogue|conversation|script|pitch|report"
+    r"|resume|cv|note|paragraph|explanation|completion|writing|work|piece|template|rubric|list"
+    r"|lyrics|plan|rant|quiz|biography|content|slogan|guide|outline|critique|play"
+    r"|monologue|novel|advice|reasoning|rewrite|version|caption|thread|composition|entry|memo"
+    r"|announcement|statement|analysis|recipe|screenplay|sonnet|ballad|fable|tale)"
+)
+"""The pattern of a word for what is to be written."""
+
+# --- Quotations.
+
+_MARKS: Final = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "’": "'"})
+_DOUBLE: Final = re.compile(r'"([^"]{1,8000})"')
+_SINGLE: Final = re.compile(r"(?<![\w'])'([^\s'](?:[^\n']|'(?=\w)){0,200}?)'(?!\w)")
+_TICKS: Final = re.compile(r"`([^`\n]{1,200})`")
+
+
+def _masked(text: str) -> str:
+    """Give a text in small letters with all that is quoted hidden, each character in its place."""
+    plain = text.translate(_MARKS)
+    low = plain.lower()
+    if len(low) != len(plain):
+        low = "".join(one if len(one.lower()) != 1 else one.lower() for one in plain)
+    for pattern in (_DOUBLE, _SINGLE, _TICKS):
+        low = pattern.sub(lambda found: f'"{HIDDEN * len(found[1])}"', low)
+    return low
+
+
+# --- Sentences.
+
+_BREAK: Final = re.compile(r"[.!?][.!?\")\]]{0,5}(?=\s)|\n")
+_ABBREVIATION: Final = re.compile(
+    r"(?:^|[^a-z])(?:i\.e|e\.g|etc|vs|mr|mrs|ms|dr|ie|eg|p\.s|p\.p\.s)$"
+)
+_ITEM: Final = re.compile(r"\s*\(?\d{1,2}$")
+_EXAMPLE: Final = re.compile(
+    r"(?:such as|examples?|for instance|like|likes|format|form|below|e\.g\.|i\.e\.|following|point"
+    r"|points|bullets?)\W{0,3}:\s*$"
+)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a request; a position in ``plain`` is ``start`` less than in the request."""
+
+    request: Request
+    start: int
+    end: int
+    readable: bool
+    """Whether it may demand something at all."""
+
+    @cached_property
+    def plain(self) -> str:
+        """The sentence in small letters, with what is quoted hidden."""
+        return self.request.plain[self.start : self.end]
+
+    def original(self, start: int, end: int) -> str:
+        """The words as the request has them, between two places of the sentence."""
+        return self.request.text[self.start + start : self.start + end]
+
+    def found(self, predicate: Predicate, start: int, end: int) -> Found:
+        """A predicate that stands between two places of the sentence."""
+        return predicate, self.start + start, self.start + end
+
+    def allows(self, at: int) -> bool:
+        """Whether what stands at a place is a demand, by the words before it."""
+        before = self.plain[:at]
+        if _PERMISSION.search(before[-90:]):
+            return False
+        told = [*_STORY.finditer(before)]
+        order = _ORDER.search(self.plain, told[-1].end()) if told else None
+        return not told or (order is not None and order.start() <= at)
+
+    def wants(self, at: int) -> bool:
+        """Whether what stands at a place is a demand and no *without* or *instead of* before it."""
+        return self.allows(at) and not _NEGATED.search(self.plain[:at])
+
+
+_NEGATED: Final = re.compile(
+    r"(?:\b(?:not|without|avoid|never|no|refrain\s+from|instead\s+of)\b|n't\b)[^.,;]{0,40}$"
+)
+_PERMISSION: Final = re.compile(
+    r"(?:\byou\s+(?:can|may|could|might)\b(?!\s+(?:not|only))|\bfeel\s+free\b|\boptional"
+    r"|\bif\s+(?:you|it|possible|needed)\b"
+    r"|\b(?:do\s+not|don't|doesn't|does\s+not)\s+(?:have|need)\s+to\b|\bneed\s+not\b|\bno\s+need\b"
+    r"|\bnot\s+necessar|\bis\s+(?:fine|ok|okay|acceptable)\b|\binstead\s+of\b|\brather\s+than\b"
+    r"|\bunless\b|\bwould\s+be\s+nice\b"
+    r"|(?<!n't\s)(?<!not\s)\b(?:ignore|disregard|forget)\b)[^.;!?]*$"
+)
+_STORY: Final = re.compile(
+    r"\b(?:who|whose|whom|where|whether|asking|telling|tells|reminding|instructs|that\s+their|"
+    r"trying\s+to|tries\s+to|tried\s+to|wants?\s+to|asked\s+to"
+    r"|told\s+to|had\s+to|difference\s+between|history\s+of|importance\s+of|purpose\s+of"
+    r"|advantages?\s+of|benefits?\s+of|use\s+of|rules?\s+(?:for|of|about))\b"
+)
+_ORDER: Final = re.compile(
+    r"(?:[,;:(]|-|\b(?:and|but|then)\b)\s*(?:(?:also|then|please|and|but|you|must|should|it)\s+)*"
+    r"(?:make\s+sure|ensure|be\s+sure|use|include|add|end|finish|wrap|put|do\s+not|don't|avoid"
+    r"|refrain|write|keep|limit|highlight|italicize|your|in\s+your|the\s+(?:entire|whole)|the"
+    r"\s+response|without|with|using|separate|answer|respond|give|provide|mention|in\s+(?:all|less"
+    r"|at|exactly|no)|no\b|contain|have|has|start|begin|must|should|in\s+\w+\s+words)"
+    r"|\bplease\b|\byour\s+(?:entire\s+)?(?:response|answer|reply)\b"
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request with its sentences; positions in ``plain`` are positions in ``text``."""
+
+    text: str
+    plain: str
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """The sentences, each with whether it may demand something."""
+        found: list[Sentence] = []
+        material = find_material(self.plain)
+        example = False
+        for start, end in _cut(self.text, self.plain)[:_MOST_SENTENCES]:
+            plain = self.plain[start:end]
+            listed = bool(re.match(r"\s*(?:[*\-•]|\d+[.)]|\.\.\.|\[)", plain))
+            in_example = example and listed
+            example = bool(_EXAMPLE.search(plain)) or in_example
+            inside = any(low <= start < high for low, high in material)
+            readable = (
+                not in_example
+                and end - start <= _LONGEST_SENTENCE
+                and may_demand(plain, inside=inside)
+            )
+            found.append(Sentence(self, start, end, readable))
+        return tuple(found)
+
+    @cached_property
+    def readable(self) -> tuple[Sentence, ...]:
+        """The sentences that may demand something."""
+        return tuple(one for one in self.sentences if one.readable)
+
+
+def prepare(text: str) -> Request:
+    """Prepare a request for the rules."""
+    return Request(text, _masked(text))
+
+
+def _cut(text: str, plain: str) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    start = 0
+    for stop in _BREAK.finditer(plain):
+        before = plain[max(start, stop.start() - 8) : stop.start()]
+        if stop[0] == "\n":  # a line that was broken for its length goes on in small letters
+            goes_on = (
+                before.strip()[-1:] not in ("", *'.:;!?"') and text[stop.end() :][:1].islower()
+            )
+        else:
+            abbreviated = bool(_ABBREVIATION.search(before)) or bool(_ITEM.fullmatch(before))
+            goes_on = stop[0] == "." and (abbreviated or stop.start() == start)
+        if not goes_on:
+            found.append((start, stop.end()))
+            start = stop.end()
+    if start < len(plain):
+        found.append((start, len(plain)))
+    return [(low, high) for low, high in found if plain[low:high].strip()]
