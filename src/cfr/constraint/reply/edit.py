@@ -196,14 +196,16 @@ def _cut(reply: str, most: int | None, count: Callable[[str], int]) -> Iterator[
 def _paragraphs(args: _Args, reply: str) -> Iterator[str]:
     """Join neighbouring paragraphs, or split them between sentences, until there are as many."""
     mark, wanted = str(args.get("separator", BLANK_LINE)), _low(args) or _high(args) or 1
-    bare = re.sub(r"^\s*(?:\*\s*){3,}$|^-{3,}$", "", reply, flags=re.M)
-    within = "\n" if mark == BLANK_LINE else BLANK_LINE
+    bare = _RULE.sub("", reply)
     gap = BLANK_LINE if mark == BLANK_LINE else f"{BLANK_LINE}{mark}{BLANK_LINE}"
-    for parts in (split_paragraphs(bare), split_sentences(bare)):
-        joined = within if parts and "\n" not in parts[0] and len(parts) > 1 else " "
+    within = "\n" if mark == BLANK_LINE else BLANK_LINE
+    for parts, joint in ((split_paragraphs(bare), within), (split_sentences(bare), " ")):
         if len(parts) >= wanted:
-            joined = within if parts is not None and joined == within else " "
-            yield gap.join(group_lines(parts, wanted, joined))
+            yield gap.join(group_lines(parts, wanted, joint))
+
+
+_RULE: Final = re.compile(r"^[ \t]*(?:(?:\*[ \t]*){3,}|-{3,})$", re.M)
+"""A line across the page, of stars or dashes."""
 
 
 def _begin_paragraph(args: _Args, reply: str) -> Iterator[str]:
