@@ -101,7 +101,9 @@ def _quote(args: _Args, reply: str) -> Iterator[str]:  # noqa: ARG001
     yield f'"{reply.strip().strip(chr(34))}"'
 
 
-_HEADING: Final = re.compile(r"^\s*(?:#{1,6}\s+|\*\*|Title:\s*)(?P<words>[^\n*#]{2,90}?)\W*$", re.M)
+_HEADING: Final = re.compile(
+    r"^\s*(?:#{1,6}\s+|\*\*|Title:\s*)(?P<words>[^\n*#]{2,90}?)[^\w\n]*$", re.M
+)
 
 
 def _entitle(args: _Args, reply: str) -> Iterator[str]:  # noqa: ARG001

@@ -9,8 +9,8 @@ from typing import Final
 __all__ = ["group_lines", "group_sentences", "split_sentences"]
 
 _SENTENCE: Final = re.compile(r"[^\n]*?(?:[.!?…]{1,9}[\"'”’)\]*_]{0,9}(?:\s+|$)|\n+|$)")
-_SHORT: Final = 3
-"""Characters of a piece that is no sentence by itself: the number of a list item."""
+_NUMBER: Final = re.compile(r"\W*\d{0,3}[.)]\s*")
+"""A piece that is no sentence by itself: the number of a list item."""
 
 
 def split_sentences(text: str) -> list[str]:
@@ -18,7 +18,7 @@ def split_sentences(text: str) -> list[str]:
     pieces = [found[0] for found in _SENTENCE.finditer(text) if found[0]]
     joined: list[str] = []
     for piece in pieces:
-        if joined and (len(joined[-1].strip()) < _SHORT or not piece.strip()):
+        if joined and (_NUMBER.fullmatch(joined[-1]) or not piece.strip()):
             joined[-1] += piece
         else:
             joined.append(piece)
@@ -38,4 +38,4 @@ def group_lines(parts: Sequence[str], groups: int, gap: str) -> list[str]:
 def group_sentences(text: str, groups: int) -> list[str]:
     """Cut a text between sentences into so many groups, or fewer where it has fewer sentences."""
     sentences = [one for one in split_sentences(text) if one.strip()]
-    return group_lines(sentences, min(groups, len(sentences)), " ")
+    return group_lines(sentences, min(groups, len(sentences)), " ") if sentences else []
