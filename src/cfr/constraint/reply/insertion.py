@@ -38,4 +38,5 @@ def join_responses(faults: Sequence[Stated], first: str, second: str) -> Iterato
     """Yield two replies as one, where several were asked for with a mark between them."""
     for one in faults:
         if one.predicate["op"] == "responses":
-            yield f"{first.strip()}{BLANK_LINE}{one.predicate['separator']}{BLANK_LINE}{second.strip()}"
+            mark = f"{BLANK_LINE}{one.predicate['separator']}{BLANK_LINE}"
+            yield f"{first.strip()}{mark}{second.strip()}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 __all__ = ["group_lines", "group_sentences", "split_sentences"]
@@ -30,7 +31,7 @@ def group_lines(parts: Sequence[str], groups: int, gap: str) -> list[str]:
     ends = [round(len(parts) * n / groups) for n in range(groups + 1)]
     joined = (
         gap.join(part.strip() for part in parts[start:end])
-        for start, end in zip(ends, ends[1:], strict=False)
+        for start, end in pairwise(ends)
     )
     return [one for one in joined if one]
 
