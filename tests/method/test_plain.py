@@ -20,7 +20,7 @@ def test_the_request_goes_out_and_the_reply_comes_back_as_they_are() -> None:
     (asked,) = run.exchanges[0].call.messages
     assert (asked.role, asked.content) == ("user", REQUEST.text)
     assert (run.result.answer, run.result.text) == ("Rain falls.", "Rain falls.")
-    assert prompts_of(Plain()) == ()
+    assert [one.name for one in prompts_of(Plain())] == ["reply"]
 
 
 def test_a_reply_that_says_nothing_is_no_answer() -> None:

@@ -13,6 +13,7 @@ from cfr.thinking import without_thinking
 
 __all__ = ["Mind", "Plain", "whole_reply"]
 
+_REPLY: Final = load("cfr.method", "reply")
 _REMINDER: Final = load("cfr.method", "reply-reminder")
 _LIST: Final = load("cfr.method", "reply-list")
 _TOLD: Final = load("cfr.method", "reply-told")
@@ -33,6 +34,7 @@ class Plain:
     label: ClassVar[str] = "Plain reply"
     mind: Mind = "nothing"
     budget: int = BUDGET
+    reply: Prompt = field(default=_REPLY, repr=False)
     reminder: Prompt = field(default=_REMINDER, repr=False)
     list: Prompt = field(default=_LIST, repr=False)
     told: Prompt = field(default=_TOLD, repr=False)
@@ -40,24 +42,24 @@ class Plain:
     @property
     def in_use(self) -> tuple[object, ...]:
         """The prompts that it asks with as it is set."""
-        return {"nothing": (), "reminder": (self.reminder,), "list": (self.list, self.told)}[
-            self.mind
-        ]
+        if self.mind == "list":
+            return (self.list, self.told, self.reply)
+        return (self.reply if self.mind == "nothing" else self.reminder,)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask for the reply."""
         if self.mind == "list":
             return (yield from self._listed(problem))
-        asked = problem.text
-        if self.mind == "reminder":
-            asked = self.reminder.fill(request=asked)
-        return (yield from self._reply(asked))
+        prompt = self.reply if self.mind == "nothing" else self.reminder
+        return (yield from self._reply(prompt.fill(request=problem.text)))
 
     def _listed(self, problem: Problem) -> Steps[Solution]:
         prompt = self.list.fill(request=problem.text)
         call = Call.user(prompt, stage="list", max_tokens=min(_LIST_BUDGET, self.budget))
         demands = without_thinking((yield from ask(call)).text).strip()
-        asked = self.told.fill(request=problem.text, demands=demands) if demands else problem.text
+        asked = self.reply.fill(request=problem.text)
+        if demands:
+            asked = self.told.fill(request=problem.text, demands=demands)
         return noting((yield from self._reply(asked)), listed=demands)
 
     def _reply(self, asked: str) -> Steps[Solution]:

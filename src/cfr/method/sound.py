@@ -25,6 +25,7 @@ from cfr.protocol import Call, Message, Steps, altered, ask
 
 __all__ = ["Retry", "Sound", "Switch"]
 
+_REQUEST: Final = load("cfr.method", "reply")
 _ADD: Final = load("cfr.method", "reply-add")
 _CORRECT: Final = load("cfr.method", "reply-correct")
 _ADDED: Final = 192
@@ -58,6 +59,7 @@ class Sound:
     """Whether the model is asked for a short addition where one can help."""
     then: Retry = "sample"
     budget: int = BUDGET
+    pose: Prompt = field(default=_REQUEST, repr=False)
     addition: Prompt = field(default=_ADD, repr=False)
     correct: Prompt = field(default=_CORRECT, repr=False)
 
@@ -66,7 +68,8 @@ class Sound:
         """The methods and prompts that it may ask with as it is set."""
         added = (self.addition,) if self.add == "on" else ()
         turned = (self.correct,) if self.then == "turn" else ()
-        return (self.base, *added, *turned)
+        posed = (self.pose,) if added or turned else ()
+        return (self.base, *posed, *added, *turned)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Reply, check, and go on until the reply is sound or all was tried."""
@@ -98,7 +101,9 @@ class Sound:
         if not (self.add == "on" and faults and all(map(can_be_added, faults))):
             return ()
         prompt = self.addition.fill(demands=sentences(faults))
-        call = Call(_conversation(problem, best, prompt), "addition", _room(faults, self.budget))
+        call = Call(
+            self._conversation(problem, best, prompt), "addition", _room(faults, self.budget)
+        )
         added = whole_reply((yield from ask(call))).text
         if not added:
             return ()
@@ -112,8 +117,15 @@ class Sound:
         if self.then == "sample":
             return (yield from altered(self.base.solve(problem), lambda call: _as_fresh(call, nth)))
         prompt = self.correct.fill(demands=sentences(broken(demands, best.text)))
-        call = Call(_conversation(problem, best, prompt), "correct", self.budget)
+        call = Call(self._conversation(problem, best, prompt), "correct", self.budget)
         return whole_reply((yield from ask(call)))
+
+    def _conversation(self, problem: Problem, reply: Solution, prompt: str) -> tuple[Message, ...]:
+        return (
+            Message("user", self.pose.fill(request=problem.text)),
+            Message("assistant", reply.text),
+            Message("user", prompt),
+        )
 
     def _candidates(
         self, demands: Sequence[Stated], first: Solution, other: Solution
@@ -141,14 +153,6 @@ def _changed(solution: Solution, what: str, text: str, faults: Sequence[Stated])
         return solution
     made = intervention(what, solution.text, text, faults)
     return replace(intervened(solution, made), answer=text, text=text)
-
-
-def _conversation(problem: Problem, reply: Solution, prompt: str) -> tuple[Message, ...]:
-    return (
-        Message("user", problem.text),
-        Message("assistant", reply.text),
-        Message("user", prompt),
-    )
 
 
 def _room(faults: Sequence[Stated], budget: int) -> int:
