@@ -1,5 +1,6 @@
 """What a final answer is worth: the checks that it passed, and how far to trust it.
 
+A reply to a request has no final answer but itself: it is checked by the demands on replies alone.
 Both are added to every solution where it is made final, whatever method it comes from.
 """
 
@@ -9,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from cfr.constraint.predicate import Truth
+from cfr.constraint.reply.reader import read_demands
 from cfr.constraint.stated import Stated, check_stated, read_stated
 from cfr.method.agreement import value_ballot
 from cfr.method.method import Method
@@ -29,8 +31,9 @@ def assessed(method: Method, problem: Problem) -> Steps[Solution]:
 
 def assess(problem: Problem, solution: Solution) -> Solution:
     """Add the checks of the answer and the confidence in it to what the method noted."""
-    stated = read_stated(problem.text)
-    checks = check_stated(stated, solution.answer or "")
+    whole = solution.answer == solution.text
+    stated = () if whole else check_stated(read_stated(problem.text), solution.answer or "")
+    checks = (*stated, *check_stated(read_demands(problem.text), solution.text))
     noted: dict[str, Json] = {
         "checks": [_check(one, truth) for one, truth in checks],
         "confidence": _confidence(solution, [truth for _, truth in checks]),

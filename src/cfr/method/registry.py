@@ -26,12 +26,14 @@ from cfr.method.format_only import FormatOnly
 from cfr.method.llm_router import LLMRouted
 from cfr.method.method import BUDGET, Method
 from cfr.method.name import read_options, split_name, suggest
+from cfr.method.plain import Mind, Plain
 from cfr.method.plugin import MethodError
 from cfr.method.policy_file import find_policy
 from cfr.method.program import Modules, Programmed, Style, Tell
 from cfr.method.prove import Prove
 from cfr.method.refine import SelfRefine
 from cfr.method.search import Search
+from cfr.method.sound import Retry, Sound, Switch
 from cfr.method.soundness import Check
 from cfr.method.stated_cfr import Own, StatedCFR
 from cfr.method.vote import SelfConsistency
@@ -203,6 +205,22 @@ def search(width: int = 3) -> Search:
     return Search(width)
 
 
+def plain(mind: Mind = "nothing", tokens: int = BUDGET) -> Plain:
+    """Send a request of any kind as it stands, and take the reply as it stands."""
+    return Plain(mind, tokens)
+
+
+def sound(
+    base: Method = Plain(),
+    most: int = 2,
+    repair: Switch = "on",
+    add: Switch = "on",
+    then: Retry = "sample",
+) -> Sound:
+    """Check a reply by what its request demands, and mend it where it fails."""
+    return Sound(base, most, repair, add, then)
+
+
 def calibrated(policy: str = _EMBEDDED) -> Calibrated:
     """Let a policy, learnt from graded runs of the model, choose a method for each problem."""
     try:
@@ -233,6 +251,8 @@ METHODS: Final[dict[str, Callable[..., Method]]] = {
     "prove": prove,
     "stated-cfr": stated_cfr,
     "search": search,
+    "plain": plain,
+    "sound": sound,
     "calibrated": calibrated,
 }
 """The factory of every method that is built in, by its name on the command line."""

@@ -31,6 +31,9 @@ _CHOOSING: Final = (
     "style=short",
     "tell=stated",
     "own=join",
+    "mind=reminder",
+    "mind=list",
+    "then=turn",
 )
 """Options that choose among the prompts of a method."""
 _NAME: Final = attrgetter("name")

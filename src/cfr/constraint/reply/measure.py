@@ -23,6 +23,7 @@ __all__ = [
     "first_word",
     "has_title",
     "has_word",
+    "is_bullet",
     "split_by",
     "split_paragraphs",
 ]
@@ -114,10 +115,11 @@ def count_sections(text: str, mark: str) -> int:
 
 def count_bullets(text: str) -> int:
     """Count the lines that begin with one ``*`` or with ``-``."""
-    return sum(map(_is_bullet, text.split("\n")))
+    return sum(map(is_bullet, text.split("\n")))
 
 
-def _is_bullet(line: str) -> bool:
+def is_bullet(line: str) -> bool:
+    """Whether a line begins with one ``*`` or with ``-``."""
     line = line.strip()
     return line.startswith("-") or (line.startswith("*") and line[1:2] not in ("*", ""))
 
