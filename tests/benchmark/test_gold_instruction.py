@@ -79,32 +79,31 @@ def test_rows_without_instructions(value: Json) -> None:
 
 
 BROKEN: list[tuple[Json, Json, str]] = [
-    [
-            ([], None, "'x' must be a list of instructions, not []"),
-            ({"id": "a"}, None, "'x' must be a list of instructions, not {'id': 'a'}"),
-            (7, None, "'x' must be a list of instructions, not 7"),
-            ("[1", None, "'x' begins like a list and is not JSON"),
-            ([7], None, 'x 1: must be {"id": …, "kwargs": {…}}, not 7'),
-            (["a", {}], None, 'x 1: must be {"id": …, "kwargs": {…}}, not \'a\''),
-            ([{"kwargs": {}}], None, "x 1: needs 'id', a text that is not blank"),
-            ([{"id": "a:b", "kwargs": 3}], None, "x 1: 'kwargs' must be an object, not 3"),
-            (
-                ["a:b", "c:d"],
-                [{}],
-                "'kwargs' must be a list of 2 objects, one for each of 'x', not [{}]",
-            ),
-            (["a:b"], {"n": 1}, "'kwargs' must be a list of 1 objects"),
-            (
-                [{"id": "a:b"}, {"id": FEW_WORDS.kind, "kwargs": {"num_words": 9}}],
-                None,
-                "x 2: length_constraints:number_words does not take these arguments: {'num_words': 9};"
-                " docs/benchmarks.md lists what each kind takes",
-            ),
-            (
-                [{"id": FEW_WORDS.kind, "kwargs": {"relation": "about", "num_words": 9}}],
-                None,
-                "x 1: length_constraints:number_words does not take these arguments",
-            ),
+    ([], None, "'x' must be a list of instructions, not []"),
+    ({"id": "a"}, None, "'x' must be a list of instructions, not {'id': 'a'}"),
+    (7, None, "'x' must be a list of instructions, not 7"),
+    ("[1", None, "'x' begins like a list and is not JSON"),
+    ([7], None, 'x 1: must be {"id": …, "kwargs": {…}}, not 7'),
+    (["a", {}], None, 'x 1: must be {"id": …, "kwargs": {…}}, not \'a\''),
+    ([{"kwargs": {}}], None, "x 1: needs 'id', a text that is not blank"),
+    ([{"id": "a:b", "kwargs": 3}], None, "x 1: 'kwargs' must be an object, not 3"),
+    (
+        ["a:b", "c:d"],
+        [{}],
+        "'kwargs' must be a list of 2 objects, one for each of 'x', not [{}]",
+    ),
+    (["a:b"], {"n": 1}, "'kwargs' must be a list of 1 objects"),
+    (
+        [{"id": "a:b"}, {"id": FEW_WORDS.kind, "kwargs": {"num_words": 9}}],
+        None,
+        "x 2: length_constraints:number_words does not take these arguments: {'num_words': 9};"
+        " docs/benchmarks.md lists what each kind takes",
+    ),
+    (
+        [{"id": FEW_WORDS.kind, "kwargs": {"relation": "about", "num_words": 9}}],
+        None,
+        "x 1: length_constraints:number_words does not take these arguments",
+    ),
 ]
 
 

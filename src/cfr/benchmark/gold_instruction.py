@@ -26,6 +26,7 @@ __all__ = [
     "GoldInstruction",
     "describe_gold",
     "follow",
+    "name_gold",
     "parse_instructions",
     "read_instructions",
     "unknown_kinds",
@@ -166,6 +167,11 @@ def unknown_kinds(golds: Iterable[str | None]) -> tuple[str, ...]:
     """Name the kinds of instructions that nothing here can check."""
     found = (one for gold in golds for one in read_instructions(gold) or ())
     return tuple(dict.fromkeys(one.kind for one in found if one.kind not in INSTRUCTIONS))
+
+
+def name_gold(gold: str | None) -> str:
+    """Say what kind of gold it is."""
+    return "gold answer" if read_instructions(gold) is None else "gold instructions"
 
 
 def describe_gold(gold: str) -> str:

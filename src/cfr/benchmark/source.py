@@ -13,7 +13,12 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from cfr.answer.extraction.box import find_box
-from cfr.benchmark.gold_instruction import parse_instructions, unknown_kinds, write_instructions
+from cfr.benchmark.gold_instruction import (
+    parse_instructions,
+    read_instructions,
+    unknown_kinds,
+    write_instructions,
+)
 from cfr.error import InputError
 from cfr.file.column import Columns, ColumnUse
 from cfr.file.field import FieldError, FieldType, check_text, read_field, within
@@ -226,6 +231,8 @@ def unknown_note(kinds: Sequence[str]) -> Iterator[str]:
 
 def final_part(gold: str) -> tuple[str, str]:
     """Cut the answer out of a worked solution, and say how: after ``####`` or in a box."""
+    if read_instructions(gold):
+        return gold, ""
     _, hashes, tail = gold.strip().rstrip("#").rpartition("####")
     box = find_box(tail) if "box" in tail else None
     if box and box.content is not None:
