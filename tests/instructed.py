@@ -5,10 +5,16 @@ import re
 from pathlib import Path
 
 from cfr.benchmark.gold_instruction import GoldInstruction, write_instructions
+from cfr.engine.scripted import Scripted
+from cfr.engine.solve import run_sync
+from cfr.evaluation.runner import prepare, run
+from cfr.evaluation.series import Series
+from cfr.evaluation.store import Store
 from cfr.problem import Problem
 from cfr.protocol import Call
 
-__all__ = ["FEW_WORDS", "NO_COMMA", "TITLE", "replies", "requests", "write_requests"]
+__all__ = ["FEW_WORDS", "NO_COMMA", "TITLE", "replies", "request_store", "requests"]
+__all__ += ["titled_replies", "write_requests"]
 
 NO_COMMA = GoldInstruction("punctuation:no_comma")
 FEW_WORDS = GoldInstruction(
@@ -35,6 +41,24 @@ def replies(call: Call) -> str:
     assert found, call
     n = int(found[1])
     return f"<<Thing {n}>>\nIt is there." if n % 4 == 1 else f"Thing {n} is there."
+
+
+def titled_replies(call: Call) -> str:
+    """Follow every instruction after a line that has a comma, and so breaks one strictly."""
+    found = re.search(r"thing (\d+)", str(call.messages))
+    ahead = "Well, here:\n" if found and int(found[1]) % 3 == 0 else ""
+    return f"{ahead}<<Thing>>\nIt is there."
+
+
+def request_store(url: str, count: int = 12, runs: int = 2) -> str:
+    """Run two methods on the requests; the second has all titles, and some commas."""
+    with Store(url) as store:
+        for method, reply in (("direct", replies), ("reminder", titled_replies)):
+            series = Series("requests", method, "m")
+            run_sync(
+                run(store, [prepare(store, series, requests(count), runs, Scripted(reply))], 4)
+            )
+    return url
 
 
 def write_requests(path: Path, count: int) -> Path:
