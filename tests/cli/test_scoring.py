@@ -54,7 +54,7 @@ def test_without_gold_answers_nothing_is_said() -> None:
 
 def test_a_whole_reply_is_judged_by_instructions() -> None:
     scoring = Scoring(2)
-    for text, words in (("Yes, no.", "Wrong: the reply follows 2 of 3"), ("<<T>> Yes.", "Right: ")):
+    for text, words in (("Yes, no.", "Wrong: the reply follows 1 of 3"), ("<<T>> Yes.", "Right: ")):
         one = Solved(requests(2)[1], Direct(), Solution("7", text), (), 0.0)
         scoring.count(one)
         said = shown(scoring.said(one.problem, scoring.judge(one)))

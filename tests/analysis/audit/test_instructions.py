@@ -39,7 +39,7 @@ def by_hand() -> Following:
 
 def test_the_four_numbers_by_hand() -> None:
     found = by_hand()
-    # Strictly a is right once of two runs, b once, c never; loosely the line ahead of a is forgiven.
+    # Strictly a is right in one of two runs, b in one, c never; loosely a in both.
     assert found.prompt_strict.accuracy == pytest.approx(100 * (0.5 + 0.5 + 0) / 3)
     assert found.prompt_loose.accuracy == pytest.approx(100 * (1 + 0.5 + 0) / 3)
     # Five instructions: of a 2 and then 3 are followed, of b 0 and then 1.
