@@ -108,7 +108,7 @@ def _check(instructions: Sequence[GoldInstruction], reply: Transcript) -> _Reply
     strict = follow(instructions, reply.text)
     left = [one for one, own in zip(instructions, strict, strict=True) if own != "holds"]
     again = iter(follow(left, reply.text, loose=True))
-    loose = tuple(own if own == "holds" else next(again) for own in strict)
+    loose: tuple[Truth, ...] = tuple(own if own == "holds" else next(again) for own in strict)
     return _Reply(strict, loose, reply.correct)
 
 
