@@ -13,8 +13,16 @@ from cfr.evaluation.store import Store
 from cfr.problem import Problem
 from cfr.protocol import Call
 
-__all__ = ["FEW_WORDS", "NO_COMMA", "TITLE", "replies", "request_store", "requests"]
-__all__ += ["titled_replies", "write_requests"]
+__all__ = [
+    "FEW_WORDS",
+    "NO_COMMA",
+    "TITLE",
+    "replies",
+    "request_store",
+    "requests",
+    "titled_replies",
+    "write_requests",
+]
 
 NO_COMMA = GoldInstruction("punctuation:no_comma")
 FEW_WORDS = GoldInstruction(

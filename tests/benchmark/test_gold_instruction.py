@@ -49,7 +49,7 @@ def test_a_gold_answer_is_none(gold: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "rest", ["", "[", "7", "[7]", '[{"id": "a"}]', '[{"kwargs": {}}]', "[" * 9_999]
+    "rest", ["", "[", "7", "[7]", "[]", '[{"id": "a"}]', '[{"kwargs": {}}]', "[" * 9_999]
 )
 def test_what_bears_the_mark_is_never_an_answer(rest: str) -> None:
     """A maths answer is not compared with it, and it is neither right nor wrong."""

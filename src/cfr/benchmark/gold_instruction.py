@@ -83,9 +83,10 @@ def read_instructions(gold: str | None) -> tuple[GoldInstruction, ...] | None:
         return None
     try:
         rows = parse_json(gold.removeprefix(INSTRUCTION_MARK))
-        return tuple(GoldInstruction(str(one["id"]), {**one["kwargs"]}) for one in rows)
+        found = tuple(GoldInstruction(str(one["id"]), {**one["kwargs"]}) for one in rows)
     except (NotJson, KeyError, TypeError):
-        return (GoldInstruction("unreadable"),)
+        found = ()
+    return found or (GoldInstruction("unreadable"),)
 
 
 def parse_instructions(

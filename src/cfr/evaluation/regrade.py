@@ -52,7 +52,8 @@ def _execute(update: sa.Update, batch: list[RowValues], connection: sa.Connectio
 
 def _changes(store: Store) -> Iterator[RowValues]:
     """Yield the key and the new verdict of each attempt that is judged otherwise than before."""
-    instructed = schema.problems.c.answer.startswith(INSTRUCTION_MARK, autoescape=True)
+    beginning = sa.func.substr(schema.problems.c.answer, 1, len(INSTRUCTION_MARK))
+    instructed = beginning == INSTRUCTION_MARK  # LIKE would not tell capitals on SQLite
     answers = _rows(store, ("answer",), sa.not_(instructed), _AT_ONCE)
     replies = _rows(store, ("text",), instructed, _TEXTS_AT_ONCE)
     for row, verdict in _judged(answers, replies):
