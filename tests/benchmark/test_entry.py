@@ -3,8 +3,10 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from instructed import NO_COMMA
 
 from cfr.benchmark.entry import Entry, entries
+from cfr.benchmark.gold_instruction import write_instructions
 from cfr.problem import Json
 
 PLAIN = Entry("x", "X", "d", "s")
@@ -12,7 +14,7 @@ WHOLE = Entry("x", "X", "d", "s", answer_rule="integer")
 HASHES = Entry("x", "X", "d", "s", answer_rule="after-hashes")
 ALL = {
     "aime24", "aime25", "aime26", "cmimc25", "brumo25", "aimo_amc", "olympiadbench", "math500",
-    "gsm8k", "hmmt25", "amc23",
+    "gsm8k", "hmmt25", "amc23", "ifeval",
 }  # fmt: skip
 
 
@@ -48,6 +50,15 @@ def test_padding_changes_no_whole_number(value: int, zeros: int, decimals: int) 
     sign = "-" if value < 0 else ""
     padded = f"{sign}{'0' * zeros}{abs(value)}" + ("." + "0" * decimals if decimals else "")
     assert WHOLE.read_answer(padded) == str(value)
+
+
+def test_gold_is_an_answer_or_instructions() -> None:
+    assert HASHES.read_gold({"answer": "so #### 4"}) == "4"
+    entry = Entry("x", "X", "d", "s", instructions="kinds", arguments="given")
+    row: dict[str, Json] = {"kinds": [NO_COMMA.kind], "given": [{"n": None}], "answer": "7"}
+    assert entry.gold_fields == ("kinds", "given")
+    assert entry.read_gold(row) == write_instructions([NO_COMMA])
+    assert entry.read_gold(row | {"kinds": None}) == ""
 
 
 def test_ids_come_from_a_field() -> None:

@@ -5,8 +5,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from instructed import FEW_WORDS, NO_COMMA
 
 from cfr.benchmark.entry import Entry
+from cfr.benchmark.gold_instruction import write_instructions
 from cfr.benchmark.hugging_face import fetch
 from cfr.error import InputError
 from cfr.problem import Problem
@@ -97,3 +99,27 @@ def test_without_the_library_the_way_out_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(InputError, match=r"pip install 'constraint-first\[datasets\]', or put gsm"):
         fetch(ENTRY, HINT)
+
+
+IFEVAL = Entry(
+    *("ifeval", "IFEval", "google/IFEval", "train"),
+    problem="prompt",
+    id="key",
+    instructions="instruction_id_list",
+    arguments="kwargs",
+)
+
+
+def test_instructions_take_the_place_of_an_answer(library: Library) -> None:
+    """Upstream each object of arguments has all names there are; those not used are null."""
+    none = {"num_words": None, "relation": None, "keywords": None}
+    row = {"key": 1000, "prompt": "Write.", "instruction_id_list": [NO_COMMA.kind, FEW_WORDS.kind]}
+    library.rows = [row | {"kwargs": [none, none | dict(FEW_WORDS.arguments)]}]
+    gold = write_instructions([NO_COMMA, FEW_WORDS])
+    assert fetch(IFEVAL, HINT) == [(1, Problem("Write.", "ifeval-1000", gold, "ifeval"))]
+    library.rows = [row | {"kwargs": [none]}]
+    with pytest.raises(InputError, match=r"'ifeval': row 1 of google/IFEval: 'kwargs' must be a"):
+        fetch(IFEVAL, HINT)
+    library.rows = [row]
+    with pytest.raises(InputError, match=r"row 1 of google/IFEval has no field kwargs \(it has"):
+        fetch(IFEVAL, HINT)

@@ -2,6 +2,7 @@
 that library is an optional extra: what is asked of it, and what becomes of its rows, is real."""
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,9 +11,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from instructed import requests, write_requests
 
 from cfr.benchmark import Benchmark, load, names
 from cfr.benchmark.entry import entries
+from cfr.benchmark.gold_instruction import INSTRUCTION_MARK
 from cfr.benchmark.registry import BUILT_IN
 from cfr.error import InputError
 from cfr.method import make
@@ -29,6 +32,7 @@ LOCAL = {
     "olympiadbench": 674,
     "math500": 500,
     "gsm8k": 1319,
+    "ifeval": 541,
 }
 
 
@@ -161,7 +165,7 @@ def test_offline_the_way_out_is_named(
 def test_a_name_nobody_knows() -> None:
     with pytest.raises(InputError, match=r"'aime2': not known; did you mean 'aime2\d'\? Known are"):
         load("aime2")
-    with pytest.raises(InputError, match=r"choose from .*gsm8k, or name a file: .jsonl, "):
+    with pytest.raises(InputError, match=r"choose from .*gsm8k, ifeval, or name a file: .jsonl, "):
         load("zzzzzz")
 
 
@@ -232,6 +236,12 @@ def test_a_users_table(tmp_path: Path) -> None:
         ("m.csv", 'problem,answer\n"P,1\n', r"m\.csv, line \d: not CSV"),
         ("m.csv", "problem,answer\nP,\n", "no gold answer in line 2"),
         ("m.csv", "problem,answer\n ,1\n", "line 2: is empty"),
+        (
+            "m.jsonl",
+            '{"problem": "P", "instructions": [{"id": "punctuation:no_comma"}, {}]}',
+            r"m\.jsonl, line 1: instructions 2: needs 'id', a text",
+        ),
+        ("m.jsonl", '{"problem": "P", "instructions": "Be brief."}', "no gold answer in line 1"),
     ],
 )
 def test_what_is_wrong_with_a_users_file(
@@ -268,3 +278,46 @@ def test_nothing_about_a_benchmark_reaches_a_prompt(
         (call,) = Run(make("direct").solve(problem)).calls
         assert "AIME" not in call.messages[0].content.replace(problem.text, "")
         assert "999" not in call.messages[0].content.replace(problem.text, "")
+
+
+def test_gold_instructions_never_reach_a_prompt(
+    benchmark_file: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CFR_DATA", str(benchmark_file("ifeval").parent))
+    ours = load("ifeval")
+    assert ours.taken == ""
+    for problem in ours.problems:
+        assert INSTRUCTION_MARK in (problem.answer or "")
+        (call,) = Run(make("direct").solve(problem)).calls
+        said = call.messages[0].content.replace(problem.text, "")
+        assert not re.search(r"instructions|kwargs|num_|no_comma|IFEval", said)
+
+
+def test_a_users_own_requests(tmp_path: Path) -> None:
+    path = write_requests(tmp_path / "mine.jsonl", 3)
+    benchmark = load(str(path))
+    assert [(p.id, p.text, p.answer) for p in benchmark.problems] == [
+        (p.id, p.text, p.answer) for p in requests(3)
+    ]
+    assert benchmark.taken == (
+        f"{path}: 3 problems; problem from 'problem', instructions from 'instructions', id from "
+        "'id'"
+    )
+
+
+def test_kinds_that_are_not_known_are_kept_and_said_once(
+    tmp_path: Path, hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = (
+        {"problem": f"P{n}", "instructions": [{"id": "emoji:count", "kwargs": {"n": n}}]}
+        for n in range(9)
+    )
+    own = load(write(tmp_path, "mine.jsonl", "\n".join(map(json.dumps, rows))))
+    told = "instructions of a kind that is not known are left undecided: 'emoji:count'"
+    assert own.taken.endswith(f"'instructions'; {told}")
+    assert '"emoji:count","kwargs":{"n":8}' in (own.problems[8].answer or "")
+    hub["rows"] = [
+        {"key": n, "prompt": f"P{n}", "instruction_id_list": ["emoji:count"], "kwargs": [{}]}
+        for n in range(541)
+    ]
+    assert load("IFEval").taken == f"ifeval: {told}"

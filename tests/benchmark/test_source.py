@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from instructed import NO_COMMA
 
+from cfr.benchmark.gold_instruction import write_instructions
 from cfr.benchmark.source import (
     final_part,
     names_file,
@@ -290,3 +292,37 @@ def test_the_answer_is_cut_out_of_a_worked_solution(gold: str, answer: str, how:
 def test_names_of_files_of_rows() -> None:
     assert all(map(names_rows, ("q.csv", "q.parquet", "a b.jsonl.gz")))
     assert not any(map(names_rows, ("q.txt", "q", "What is q.csv?", "2.5")))
+
+
+def test_instructions_where_there_is_no_answer(tmp_path: Path) -> None:
+    gold = write_instructions([NO_COMMA])
+    listed: Json = [{"id": NO_COMMA.kind}]
+    assert read_line(tmp_path, {"problem": "P", "instructions": listed}).answer == gold
+    assert read_line(tmp_path, {"problem": "P", "instructions": json.dumps(listed)}).answer == gold
+    upstream: dict[str, Json] = {"prompt": "P", "instruction_id_list": [NO_COMMA.kind]}
+    upstream["kwargs"] = [{"n": None}]
+    assert read_line(tmp_path, upstream).answer == gold
+    assert (
+        read_line(tmp_path, {"problem": "P", "answer": "7", "instructions": listed}).answer == "7"
+    )
+    text: dict[str, Json] = {"problem": "P", "instructions": "Think step by step."}
+    assert read_line(tmp_path, text | {"answer": 7}).answer == "7"
+    assert read_line(tmp_path, text).answer is None
+
+
+def test_instructions_from_a_column_that_is_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    cell = json.dumps([{"id": NO_COMMA.kind}]).replace('"', '""')
+    path.write_text(f'problem,answer,rules\nP,7,"{cell}"\nQ,8,\n')
+    read = read_problem_file(path, {"instructions": "rules"})
+    assert [one.answer for one in read.problems] == [write_instructions([NO_COMMA]), "8"]
+    assert read.taken == (
+        f"{path}: 2 problems; problem from 'problem', answer from 'answer' (in 1 of 2), "
+        "instructions from 'rules' (in 1 of 2)"
+    )
+
+
+def test_instructions_that_no_store_takes(tmp_path: Path) -> None:
+    listed: Json = [{"id": "keywords:existence", "kwargs": {"keywords": ["\ud800"]}}]
+    with pytest.raises(InputError, match="line 7: 'instructions' has half a surrogate pair"):
+        read_line(tmp_path, {"problem": "P", "instructions": listed})

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from instructed import request_store
+
 from .conftest import Ran, Run
 
 MEASURED = Path(__file__).parents[2] / "docs" / "results" / "constraintbench-mini.jsonl"
@@ -68,3 +70,23 @@ def test_errors_have_their_fixes_by_constraint(cfr: Run) -> None:
     fixes = [line[-1] for line in per_problem["rows"]]
     assert fixes.count("Reasoning error") == 12
     assert fixes.count("Propagation") == 2
+
+
+def test_instructions_have_their_four_numbers(cfr: Run, tmp_path: Path) -> None:
+    request_store(str(tmp_path / "runs.db"))
+    found = tables(cfr("audit", "instructions", "--json"))
+    assert found["instructions"]["columns"][6:] == [
+        *("Prompt level Strict", "Prompt level Loose"),
+        *("Instruction level Strict", "Instruction level Loose"),
+    ]
+    assert len(found["instructions"]["rows"]) == 2
+    assert "punctuation:no_comma" in cfr("audit", "instructions", "runs.db").out
+    compared = cfr("compare", "runs.db")
+    assert "requests" in compared.out
+    assert "gold instructions: [" not in compared.out
+
+
+def test_runs_without_instructions_say_so(cfr: Run) -> None:
+    ran = cfr("audit", "instructions", str(MEASURED))
+    assert ran.code == 2
+    assert "has no replies to requests with gold instructions; run a benchmark" in ran.err

@@ -6,6 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from instructed import NO_COMMA
+
+from cfr.benchmark.gold_instruction import write_instructions
 
 ROWS = [
     {"id": "a", "pred": r"so \boxed{\frac12}", "gold": "0.5"},
@@ -112,3 +115,26 @@ def test_output_stays_as_it_was_when_grading_cannot_start(tmp_path: Path) -> Non
 @pytest.mark.parametrize("command", ["grade", "extract"])
 def test_help_has_examples(tmp_path: Path, command: str) -> None:
     assert f"cfr {command} " in cfr(command, "--help", folder=tmp_path).stdout.split("Examples:")[1]
+
+
+def test_gold_instructions_are_checked_on_the_whole_reply(tmp_path: Path) -> None:
+    gold = write_instructions([NO_COMMA])
+    rows = [
+        {"pred": r"\boxed{7}", "gold": "7"},
+        {"pred": "One, two.", "gold": gold},
+        {"pred": "Three.", "gold": gold},
+        {"pred": None, "gold": gold},
+        {"pred": "8", "gold": "7"},
+    ]
+    name = write(tmp_path / "in.jsonl", [json.dumps(row) for row in rows])
+    done = cfr("grade", name, "-o", "out.jsonl", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [(row["verdict"], row["tier"]) for row in read(tmp_path / "out.jsonl")] == [
+        ("correct", "exact"),
+        ("incorrect", "instructions"),
+        ("correct", "instructions"),
+        ("incorrect", "instructions"),
+        ("incorrect", "exact"),
+    ]
+    one = cfr("grade", "One, two.", gold, folder=tmp_path)
+    assert one.stdout.startswith("incorrect (instructions tier): follows 0 of 1 instructions;")

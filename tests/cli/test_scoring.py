@@ -1,3 +1,4 @@
+from instructed import requests
 from rich.console import RenderableType
 
 from cfr.cli.console import SafeConsole
@@ -49,3 +50,16 @@ def test_without_gold_answers_nothing_is_said() -> None:
     scoring = Scoring(2)
     assert scoring.judge(solved("5", None)) == {}
     assert scoring.total == ""
+
+
+def test_a_whole_reply_is_judged_by_instructions() -> None:
+    scoring = Scoring(2)
+    for text, words in (("Yes, no.", "Wrong: the reply follows 1 of 3"), ("<<T>> Yes.", "Right: ")):
+        one = Solved(requests(2)[1], Direct(), Solution("7", text), (), 0.0)
+        scoring.count(one)
+        said = shown(scoring.said(one.problem, scoring.judge(one)))
+        assert said.startswith(words)
+        assert "{" not in said
+    assert (scoring.total, scoring.unanswered) == ("2 answers: 1 right, 1 wrong", 0)
+    scoring.count(Solved(requests(1)[0], Direct(), Solution("7", " "), (), 0.0))
+    assert scoring.unanswered == 1

@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from instructed import requests
 from loopback import Endpoint as Server
 from sums import number_in, reply_right, right, sums
 
@@ -323,3 +324,30 @@ async def _stored_and_replayed(source: str, text: str, error: str) -> None:
         assert await drive(execute(Program(source)), engine, journal=again) == first
         (row,) = store.read(sa.select(schema.calls.c.messages))
         assert json.loads(row.messages)[0]["role"] == "program"
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "verdict"),
+    [
+        (Completion("Thing one is there."), "unparsed", "correct"),
+        (Completion("Thing one is \\boxed{there}."), "ok", "correct"),
+        (Completion("Thing one is th", finish="length"), "truncated", "correct"),
+        (Completion("One, tw", finish="length"), "truncated", "incorrect"),
+        (Completion(""), "unparsed", "incorrect"),
+        (Completion("<think>One, two.</think>Thing one."), "ok", "correct"),
+        (Completion("", finish="length"), "truncated", "incorrect"),
+    ],
+)
+async def test_a_whole_reply_is_judged_as_it_stands(
+    reply: Completion, status: str, verdict: str, url: str
+) -> None:
+    """Gold instructions decide; how the attempt ended stays what it is with every benchmark."""
+    series = Series("requests", "direct", "model-a")
+    asked: list[Call] = []
+    engine = Scripted(lambda call: asked.append(call) or reply)
+    with Store(url) as store:
+        for _ in range(2):
+            await run(store, [prepare(store, series, requests(1), 1, engine)], width=1)
+        (row,) = attempt_rows(store)
+    assert (row["status"], row["verdict"], row["tier"]) == (status, verdict, "instructions")
+    assert len(asked) == 1, "whatever the verdict, it is not made again"

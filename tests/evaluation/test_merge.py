@@ -7,15 +7,18 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from instructed import TITLE, request_store
 from stored import attempt
 from sums import number_in, right, sums
 
 from cfr.benchmark import load
+from cfr.benchmark.gold_instruction import write_instructions
 from cfr.engine.error import Rejected
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import merge as merging
 from cfr.evaluation import schema
 from cfr.evaluation.merge import Merged, Prefer, merge
+from cfr.evaluation.regrade import regrade
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store, StoreError
@@ -217,3 +220,18 @@ def test_the_first_constraintbench_is_kept_apart_from_the_second(tmp_path: Path)
     with Store(str(tmp_path / "new.db"), existing=True) as store:
         named = store.read(sa.select(schema.series.c.benchmark).order_by(schema.series.c.id))
     assert [name for (name,) in named] == ["constraintbench-mini@1", "constraintbench-mini"]
+
+
+def test_gold_instructions_are_merged_like_any_gold(tmp_path: Path) -> None:
+    ours, theirs = (request_store(str(tmp_path / f"{n}.db"), n, runs=1) for n in (3, 5))
+    change(theirs, schema.series, model="other")
+    to = str(tmp_path / "all.db")
+    joined(ours, theirs, to=to)
+    with Store(to) as store:
+        assert regrade(store) == 0
+        assert len(store.read(sa.select(schema.problems))) == 5
+    change(theirs, schema.problems, answer=write_instructions([TITLE]))
+    with pytest.raises(StoreError) as caught:
+        joined(ours, theirs, to=str(tmp_path / "more.db"))
+    assert "r0 of requests has the gold instructions 'The reply has a title" in str(caught.value)
+    assert "{" not in str(caught.value)

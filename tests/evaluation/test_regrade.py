@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from instructed import TITLE, replies, requests
 from stored import attempt
 from sums import right, sums
 
 from cfr.answer import GradingCase, Verdict, grade_each
 from cfr.answer.judgement.workers import Workers
+from cfr.benchmark.gold_instruction import write_instructions
 from cfr.engine.scripted import Scripted
 from cfr.evaluation import regrade as regrading
 from cfr.evaluation import schema
@@ -22,6 +24,7 @@ from cfr.evaluation.store import Store, StoreError
 from cfr.evaluation.summary import summaries
 
 SERIES = Series("sums", "direct", "model-a")
+REQUESTS = Series("requests", "direct", "model-a")
 
 
 async def evaluated(store: Store) -> None:
@@ -63,6 +66,28 @@ async def test_failed_attempts_stay_without_a_verdict(url: str) -> None:
         assert regrade(store) == 0
         (summary,) = summaries(store)
     assert (summary.failed, summary.scores) == (6, {(1, 1): 6})
+
+
+async def test_gold_instructions_are_checked_on_the_stored_reply(url: str) -> None:
+    """Beside gold answers in one store, with more attempts than a page has."""
+    with Store(url) as store:
+        await evaluated(store)
+        jobs = [prepare(store, REQUESTS, requests(12), 2, Scripted(replies))]
+        await run(store, jobs, width=4)
+        before = list(attempt_rows(store))
+        ours = [row for row in before if row["benchmark"] == "requests"]
+        assert Counter((row["verdict"], row["tier"]) for row in ours) == {
+            ("correct", "instructions"): 18,
+            ("incorrect", "instructions"): 6,
+        }
+        spoil(store, schema.attempts.c.run == 1, verdict="undecided", tier="exact")
+        assert regrade(store) == 18
+        assert list(attempt_rows(store)) == before
+        with store.database.begin() as connection:
+            other = schema.problems.update().where(schema.problems.c.name == "r0")
+            connection.execute(other.values(answer=write_instructions([TITLE])))
+        assert regrade(store) == 2
+        assert regrade(store) == 0
 
 
 LONG = "So we go on. " * 2_000

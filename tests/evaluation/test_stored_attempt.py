@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from instructed import request_store
 from stored import attempt
 from sums import right, sums
 
@@ -12,7 +13,7 @@ from cfr.evaluation import schema
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
-from cfr.evaluation.stored_attempt import SeriesName, read_attempt
+from cfr.evaluation.stored_attempt import SeriesName, explain_ending, read_attempt
 from cfr.problem import Problem
 from cfr.protocol import Call, Completion, Usage
 
@@ -121,3 +122,16 @@ def test_an_attempt_that_was_broken_off_has_its_calls(tmp_path: Path) -> None:
     assert found.ending is None
     assert len(found.steps) == 1
     assert found.to_json()["status"] is None
+
+
+def test_gold_instructions_are_told_in_words(url: str) -> None:
+    request_store(url, 4, runs=1)
+    with Store(url) as store:
+        found = read_attempt(store, SeriesName("direct"), "r3", 0)
+        right = read_attempt(store, SeriesName("direct"), "r1", 0)
+    assert found.gold_name == "gold instructions"
+    assert found.gold_shown.startswith("The reply does without “,”. The reply has at most 9")
+    verdict, *_ = explain_ending(found)
+    assert verdict.startswith("incorrect: it follows 2 of 3 instructions; broken: The reply has a")
+    assert next(explain_ending(right)) == "correct: it follows 3 of 3 instructions"
+    assert found.to_json()["tier"] == "instructions"

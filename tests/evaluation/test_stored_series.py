@@ -3,11 +3,15 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from instructed import requests
 from stored import attempt
 from sums import sums
 
+from cfr.engine.scripted import Scripted
+from cfr.engine.solve import run_sync
 from cfr.error import InputError
 from cfr.evaluation import schema
+from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
 from cfr.evaluation.stored_series import (
@@ -152,3 +156,11 @@ def test_growth_of_a_large_series_takes_few_steps(tmp_path: Path) -> None:
         found = read_growth(store, 1)
     assert len(found.times) <= 401
     assert (found.attempts[-1], found.right[-1]) == (2_001, 2_001)
+
+
+def test_what_was_read_from_a_reply_that_is_judged_whole_is_no_answer(url: str) -> None:
+    with Store(url) as store:
+        said = Scripted(lambda _: "It is \\boxed{7}.")
+        run_sync(run(store, [prepare(store, Series("r", "direct", "m"), requests(1), 1, said)], 1))
+        (line,) = list_problems(store, 1, most=5).lines
+    assert [(one.verdict, one.answer) for one in line.attempts] == [("correct", None)]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
+from cfr.benchmark.gold_instruction import parse_instructions, write_instructions
 from cfr.problem import Json
 
 __all__ = ["AnswerRule", "Entry", "entries"]
@@ -39,6 +41,21 @@ class Entry:
     system_prompt: str = ""
     file: str = ""
     group: str = ""
+    instructions: str = ""
+    arguments: str = ""
+
+    @property
+    def gold_fields(self) -> tuple[str, ...]:
+        """The fields that its gold is read from: of an answer, or of instructions."""
+        return (self.instructions, self.arguments) if self.instructions else (self.answer,)
+
+    def read_gold(self, row: Mapping[str, Json]) -> str:
+        """Read what a reply is judged by, out of a row that has all its fields."""
+        if not self.instructions:
+            return self.read_answer(row[self.answer])
+        given, arguments = row[self.instructions], row[self.arguments]
+        found = parse_instructions(given, arguments, self.instructions)
+        return write_instructions(found) if found else ""
 
     def read_answer(self, value: Json) -> str:
         """Turn the field of the gold answer into text."""

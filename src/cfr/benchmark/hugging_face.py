@@ -19,7 +19,7 @@ def fetch(entry: Entry, hint: str) -> list[tuple[int, Problem]]:
     """Load a benchmark's problems, each with the number of its row; ``hint`` ends an error."""
     rows = _rows(entry, hint)
     for row in rows:
-        if missing := {entry.problem, entry.answer} - row.value.keys():
+        if missing := {entry.problem, *entry.gold_fields} - row.value.keys():
             raise InputError(
                 f"benchmark {entry.name!r}: row {row.number} of {entry.dataset} has no field "
                 f"{', '.join(sorted(missing))} (it has {', '.join(row.value)}); {hint}"
@@ -48,12 +48,12 @@ def _rows(entry: Entry, hint: str) -> list[JsonLine]:
 
 
 def _problem(entry: Entry, row: JsonLine, name: str) -> Problem:
-    answer = entry.read_answer(row.value[entry.answer])
     text = str(row.value[entry.problem] or "").strip()
     with within(f"benchmark {entry.name!r}: row {row.number} of {entry.dataset}"):
+        gold = entry.read_gold(row.value)
         return Problem(
             check_text(text, entry.problem, LONGEST_TEXT),
             check_text(name, entry.id or "id", LONGEST_ID),
-            check_text(answer, entry.answer, LONGEST_TEXT),
+            check_text(gold, entry.gold_fields[0], LONGEST_TEXT),
             entry.name,
         )

@@ -13,9 +13,10 @@ from typing import Final
 from cfr.benchmark.constraintbench.split import SPLITS, Split, split_name
 from cfr.benchmark.constraintbench.split import load as load_split
 from cfr.benchmark.entry import Entry, entries
+from cfr.benchmark.gold_instruction import unknown_kinds
 from cfr.benchmark.hugging_face import fetch
 from cfr.benchmark.integrity import Origin, check
-from cfr.benchmark.source import ProblemSet, read_problem_file
+from cfr.benchmark.source import ProblemSet, read_problem_file, unknown_note
 from cfr.error import InputError
 from cfr.file.field import check_text, within
 from cfr.file.path import expand_user
@@ -39,7 +40,7 @@ class Benchmark:
     system_prompt: str = ""
     """Sent ahead of every call by whoever runs the benchmark; empty unless somebody sets it."""
     taken: str = field(default="", compare=False)
-    """One line about the columns of the user's own file; empty where it is no file."""
+    """One line on the columns of the user's own file, or on instructions that are not known."""
 
 
 def _constraintbench(name: str, split: Split) -> Benchmark:
@@ -69,8 +70,8 @@ def load(
     """Load the benchmark that a name or a file stands for, and check that it is whole.
 
     A file (.jsonl, .json, .csv, .tsv, .parquet) is the user's own; ``columns`` says for "problem",
-    "answer" and "id" which of its columns holds it. A public benchmark comes from the folder
-    CFR_DATA where that has it, otherwise from Hugging Face.
+    "answer", "instructions" and "id" which of its columns holds it. A public benchmark comes from
+    the folder CFR_DATA where that has it, otherwise from Hugging Face.
     """
     path = expand_user(source)
     if row_format(path):
@@ -109,7 +110,9 @@ def _public(entry: Entry) -> Benchmark:
         check(Origin(f"{entry.dataset} on Hugging Face", "row"), placed, entry.counts)
         problems = tuple(problem for _, problem in placed)
     about = (entry.answer_format, entry.strength, entry.system_prompt)
-    return Benchmark(entry.name, entry.label, problems, *about)
+    unknown = unknown_note(unknown_kinds(problem.answer for problem in problems))
+    taken = "".join(f"{entry.name}: {note}" for note in unknown)
+    return Benchmark(entry.name, entry.label, problems, *about, taken=taken)
 
 
 def _read(path: Path, entry: Entry, columns: Mapping[str, str] = _NONE) -> ProblemSet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import reprlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
@@ -13,6 +13,12 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from cfr.answer.extraction.box import find_box
+from cfr.benchmark.gold_instruction import (
+    parse_instructions,
+    read_instructions,
+    unknown_kinds,
+    write_instructions,
+)
 from cfr.error import InputError
 from cfr.file.column import Columns, ColumnUse
 from cfr.file.field import FieldError, FieldType, check_text, read_field, within
@@ -34,6 +40,7 @@ __all__ = [
     "read_problem_file",
     "read_problems",
     "read_stdin",
+    "unknown_note",
 ]
 
 GOLD_COLUMNS: Final = (
@@ -47,6 +54,7 @@ _USUAL: Final = {
         *("statement", "query", "input"),
     ),
     "answer": GOLD_COLUMNS,
+    "instructions": ("instructions", "instruction_id_list"),
     "id": ("id",),
 }
 LONGEST_TEXT: Final = 1_000_000
@@ -59,6 +67,7 @@ _PLAIN: Final[FieldType[str | float]] = FieldType(
 _TEXT_ENDINGS: Final = frozenset({".txt", ".md", ".tex"})
 _THOUSANDS: Final = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _NONE: Final[Mapping[str, str]] = {}
+_MOST_KINDS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +90,7 @@ def read_problems(source: str, columns: Mapping[str, str] = _NONE) -> ProblemSet
 
     ``-`` is standard input; a file of rows (.jsonl, .json, .csv, .tsv, .parquet) has a problem a
     row, any other file is one problem; everything else is the problem's own text. ``columns`` says
-    for "problem", "answer" and "id" which column of a file holds it.
+    for "problem", "answer", "instructions" and "id" which column of a file holds it.
     """
     if names_rows(source):
         return read_problem_file(expand_user(source), columns)
@@ -102,7 +111,8 @@ def read_problem_file(path: Path, columns: Mapping[str, str] = _NONE) -> Problem
     placed = tuple((row, reader.read(row)) for row in rows)
     if not placed:
         raise InputError(f"{path}: has no problems; each row must have a 'problem'")
-    return ProblemSet(placed, reader.describe(len(placed)))
+    kinds = unknown_kinds(problem.answer for _, problem in placed)
+    return ProblemSet(placed, "; ".join([reader.describe(len(placed)), *unknown_note(kinds)]))
 
 
 def _only(text: str, where: str) -> ProblemSet:
@@ -128,8 +138,8 @@ def _columns_of(text: str) -> set[str]:
             row = next(iter(rows_in(parse_json(part))), None)
             return {name.lower() for name in cast("Any", row)} if isinstance(row, dict) else set()
     cells = {cell.strip().strip('"').lower() for cell in re.split("[,;\t]", first)}
-    told = [cells & {*_USUAL[name]} for name in ("problem", "answer")]
-    return cells if more and all(told) else set()
+    posed, *golds = (cells & {*_USUAL[name]} for name in ("problem", "answer", "instructions"))
+    return cells if more and posed and any(golds) else set()
 
 
 def names_rows(source: str) -> bool:
@@ -156,17 +166,18 @@ class _RowReader:
 
     def read(self, row: JsonLine) -> Problem:
         with within(f"{self._path}, {row.place}"):
-            answer = self._answer(row)
+            gold = self._gold(row)
             return Problem(
                 text=_posed(self._text(row)),
                 id=self._id(row),
-                answer=answer and check_text(answer, "answer", LONGEST_TEXT),
+                answer=gold and check_text(gold, "answer", LONGEST_TEXT),
                 benchmark=row_stem(self._path),
             )
 
     def describe(self, count: int) -> str:
-        told = self._use.describe(count, ("problem", "answer", "id"))
-        return told if self._use.saw("answer") else f"{told}; no answers"
+        told = self._use.describe(count, ("problem", "answer", "instructions", "id"))
+        judged = self._use.saw("answer") or self._use.saw("instructions")
+        return told if judged else f"{told}; no answers"
 
     def _text(self, row: JsonLine) -> str:
         for column in self.columns.find(row.value, "problem"):
@@ -174,6 +185,21 @@ class _RowReader:
                 self._use.add("problem", column)
                 return text
         raise FieldError(self.columns.absent(row.value, "problem"))
+
+    def _gold(self, row: JsonLine) -> str | None:
+        """Read the gold answer, or the instructions in its place; those first that are chosen."""
+        first, then = self._answer, self._instructions
+        if "instructions" in self.columns.chosen:
+            first, then = then, first
+        return first(row) or then(row)
+
+    def _instructions(self, row: JsonLine) -> str | None:
+        for column in self.columns.find(row.value, "instructions"):
+            found = parse_instructions(row.value[column], row.value.get("kwargs"), column)
+            if found:
+                self._use.add("instructions", column)
+                return check_text(write_instructions(found), column, LONGEST_TEXT)
+        return None
 
     def _answer(self, row: JsonLine) -> str | None:
         for column in self.columns.find(row.value, "answer"):
@@ -195,8 +221,18 @@ class _RowReader:
         return str(row.number)
 
 
+def unknown_note(kinds: Sequence[str]) -> Iterator[str]:
+    """Say which kinds of instructions are not known, where there are any."""
+    if kinds:
+        named = ", ".join(repr(one[:60]) for one in kinds[:_MOST_KINDS])
+        more = f" and {len(kinds) - _MOST_KINDS} more" if len(kinds) > _MOST_KINDS else ""
+        yield f"instructions of a kind that is not known are left undecided: {named}{more}"
+
+
 def final_part(gold: str) -> tuple[str, str]:
     """Cut the answer out of a worked solution, and say how: after ``####`` or in a box."""
+    if read_instructions(gold):
+        return gold, ""
     _, hashes, tail = gold.strip().rstrip("#").rpartition("####")
     box = find_box(tail) if "box" in tail else None
     if box and box.content is not None:

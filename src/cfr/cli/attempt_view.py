@@ -81,9 +81,8 @@ def _parts(found: StoredAttempt) -> Iterator[RenderableType]:
     own = series["prompts"] if isinstance(series["prompts"], dict) else {}
     for name, text in own.items():
         yield _section(f"Own prompt {name}.txt", text)
-    gold = found.problem["gold"]
     yield _section(f"Problem {found.problem['id']}, run {found.run}", found.problem["text"])
-    yield _section("Gold answer", "none" if gold is None else gold)
+    yield _section(found.gold_name.capitalize(), found.gold_shown)
     for number, step in enumerate(found.steps, start=1):
         yield from _program(number, step) if "program" in step else _call(number, step)
     if any(name in details for name in _CHECKED):

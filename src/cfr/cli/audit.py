@@ -197,6 +197,33 @@ def errors_command(
     _print(tables, study, as_json=as_json)
 
 
+@command.command("instructions")
+@runs_argument
+@part_options
+@json_option
+def instructions_command(runs: tuple[str, ...], part: StudyPart, *, as_json: bool) -> None:
+    """Audit instructions: how many are followed, strictly and loosely, and by kind.
+
+    For benchmarks with gold instructions, such as ifeval: IFEval's four numbers for each method.
+    RUNS are stores (runs.db unless named) and files of attempts, as for 'cfr compare'.
+
+    \b
+    cfr audit instructions runs.db
+    cfr audit instructions runs.db --benchmark ifeval --json
+    """
+    from cfr.analysis.study.study import StudyError
+    from cfr.analysis.table.instructions import instruction_tables
+
+    study = _study(runs, part, as_json=as_json)
+    tables = instruction_tables(study)
+    if not tables:
+        raise StudyError(
+            f"{study.source}: has no replies to requests with gold instructions; run a benchmark "
+            "that has them ('cfr eval ifeval …'), or name the store or an export with its texts"
+        )
+    _print(tables, study, as_json=as_json)
+
+
 def _study(runs: tuple[str, ...], part: StudyPart, *, as_json: bool) -> Study:
     """Open a study; people get names that have room in a table."""
     from cfr.analysis.study.family import with_short_names

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from cfr.answer import GradingCase, grade_each, grade_reply
+from cfr.answer import GradingCase, Verdict, grade_each, grade_reply
+from cfr.benchmark.gold_instruction import read_instructions
 from cfr.cli.option import columns_option
 from cfr.cli.output import print_note, print_text
 from cfr.cli.row_file import GoodRows, RowFields, good_rows, text_field, with_progress, writing
+from cfr.evaluation.judge import judge_reply
 from cfr.file.jsonl import JsonLine
+
+if TYPE_CHECKING:
+    from cfr.answer.judgement.workers import Workers
 
 __all__ = ["command"]
 
@@ -56,7 +62,12 @@ def command(
     elif output is not None or columns:
         raise click.UsageError("-o and --columns go with a file, not with PRED and GOLD")
     else:
-        verdict = grade_reply(first, second, problem)
+        instructions = read_instructions(second)
+        verdict = (
+            judge_reply(instructions, first)
+            if instructions
+            else grade_reply(first, second, problem)
+        )
         print_text(f"{verdict.verdict} ({verdict.tier} tier): {verdict.why}")
 
 
@@ -67,7 +78,7 @@ def _grade_file(read: GoodRows, output: Path | None, count: int | None) -> None:
     counts: Counter[str] = Counter()
     with writing(output) as write, Workers(count) as workers:
         print_note(read.taken)
-        verdicts = grade_each(map(_case, rows), workers=workers)
+        verdicts = _verdicts(rows, workers)
         for row, verdict in zip(rows, with_progress(verdicts, len(rows), "Grading"), strict=True):
             counts[verdict.verdict] += 1
             write(
@@ -81,6 +92,15 @@ def _grade_file(read: GoodRows, output: Path | None, count: int | None) -> None:
             )
     words = [f"{counts[word]} {word}" for word in ("correct", "incorrect", "undecided")]
     print_note(", ".join(words) + (f", {read.bad} skipped" if read.bad else ""))
+
+
+def _verdicts(rows: Sequence[JsonLine], workers: Workers) -> Iterator[Verdict]:
+    """Judge rows in order: by the gold answer, or the whole reply by gold instructions."""
+    asked = [read_instructions(text_field(row, "gold")) for row in rows]
+    answers = (row for row, own in zip(rows, asked, strict=True) if own is None)
+    graded = grade_each(map(_case, answers), workers=workers)
+    for row, own in zip(rows, asked, strict=True):
+        yield next(graded) if own is None else judge_reply(own, text_field(row, "pred") or "")
 
 
 def _case(row: JsonLine) -> GradingCase:

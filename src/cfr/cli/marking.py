@@ -149,8 +149,9 @@ class Marking:
             self._say("note")
             task.label = replace(task.label, note=self._keys.line("  note: "))
         elif key == "g":
-            gold = task.asked.gold
-            self._say("no gold answer is known" if gold is None else f"gold answer {gold}")
+            gold = task.asked.gold_shown
+            said = f"{task.asked.gold_name} {gold}"
+            self._say("no gold answer is known" if gold is None else said)
         else:
             self._say("help")
             self.console.print(Text(_HELP, style="dim"))

@@ -9,7 +9,8 @@ from rich.console import Group, RenderableType
 from rich.rule import Rule
 from rich.text import Text
 
-from cfr.answer import grade
+from cfr.benchmark.gold_instruction import read_instructions
+from cfr.evaluation.judge import judge
 from cfr.file.printable import one_line
 from cfr.problem import Json, Problem
 
@@ -47,16 +48,17 @@ class Scoring:
     def count(self, solved: Solved) -> None:
         """Count a problem, whatever its answer."""
         self.solved += 1
-        self.unanswered += solved.answer is None
+        whole = read_instructions(solved.problem.answer) is not None
+        self.unanswered += not solved.solution.text.strip() if whole else solved.answer is None
 
     def judge(self, solved: Solved) -> dict[str, Json]:
-        """Judge an answer; nothing is said where the problem has no gold answer."""
-        gold = solved.problem.answer
-        if gold is None:
+        """Judge an answer, or a whole reply; nothing is said where the problem has no gold."""
+        verdict = judge(solved.problem, solved.answer, solved.solution.text)
+        if verdict is None:
             return {}
-        verdict = grade(solved.answer, gold, solved.problem.text).verdict
-        self._counts[verdict] += 1
-        return {"gold": gold, "verdict": verdict}
+        self._counts[verdict.verdict] += 1
+        told: dict[str, Json] = {"gold": solved.problem.answer, "verdict": verdict.verdict}
+        return told | ({"why": verdict.why} if verdict.tier == "instructions" else {})
 
     def said(self, problem: Problem, verdict: dict[str, Json]) -> RenderableType:
         """Make the line under an answer that was judged."""
@@ -64,6 +66,8 @@ class Scoring:
             return Group()
         word, style = _WORDS[str(verdict["verdict"])]
         gold = f"; the gold answer is {one_line(problem.answer or '')}"
+        if "why" in verdict:
+            gold = f": the reply {one_line(str(verdict['why']))}"
         return Text.assemble((word.capitalize(), style), gold)
 
     @property

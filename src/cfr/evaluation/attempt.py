@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from cfr.answer import GradingCase, grade_all
 from cfr.engine.drive import drive
 from cfr.engine.engine import (
     SEEDS_A_RUN,
@@ -26,6 +25,7 @@ from cfr.engine.sandbox.sandbox import SandboxMissing
 from cfr.error import CfrError
 from cfr.evaluation.budget import BudgetSpent
 from cfr.evaluation.error import LeaseLost, StoreError
+from cfr.evaluation.judge import judge_attempt
 from cfr.evaluation.status import Status
 from cfr.evaluation.store import EXECUTED, Store, StoredCall, usage_columns
 from cfr.evaluation.writer import RowValues
@@ -135,10 +135,10 @@ def ending_of(solution: Solution, exchanges: Iterable[Exchange]) -> Ending:
 
 
 async def _judge(ending: Ending, problem: Problem) -> Ending:
-    """Judge an answer where the gold one is known."""
-    if problem.answer is None:
+    """Judge what came of it where there is a gold to judge it by."""
+    verdict = await judge_attempt(problem, ending.answer, ending.text)
+    if verdict is None:
         return ending
-    (verdict,) = await grade_all([GradingCase(ending.answer, problem.answer, problem.text)])
     return replace(ending, verdict=verdict.verdict, tier=verdict.tier)
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import sqlalchemy as sa
 
+from cfr.benchmark.gold_instruction import describe_gold, name_gold
 from cfr.evaluation import schema
 from cfr.evaluation.database import sqlite_path, without_password
 from cfr.evaluation.error import StoreError
@@ -176,7 +177,8 @@ class _Merging:
             return
         if self._choice.prefer is None:
             raise StoreError(
-                f"{named} has the gold answer {row['answer']!r}, and {same.answer!r} in "
+                f"{named} has the {name_gold(row['answer'])} {_gold(row['answer'])}, and "
+                f"{_gold(same.answer)} in "
                 f"{self._earlier}; {_PREFER}, and 'cfr runs --regrade' then judges by it"
             )
         if self._choice.prefer == "last":
@@ -273,6 +275,10 @@ class _Merging:
 
 def _digest(row: Mapping[str, Any]) -> bytes:
     return blake2b(repr(sorted(row.items())).encode("utf-8", "surrogatepass")).digest()
+
+
+def _gold(gold: str | None) -> str:
+    return repr(gold and describe_gold(gold))
 
 
 def _named(row: Mapping[str, Any]) -> str:

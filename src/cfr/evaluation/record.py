@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterator
 from contextlib import ExitStack, closing
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, Final, TypeAlias
 
 import orjson
@@ -32,6 +32,7 @@ RecordKey: TypeAlias = tuple[str, str, str, str, str, int]
 _KEY: Final = ("series", "problem", "run")
 _SERIES: Final = ("benchmark", "method", "label", "model", "decoding")
 _AT_ONCE: Final = 1_000
+_PROBLEMS_AT_ONCE: Final = 200
 _OPTIONAL: Final = ("model", "programs", "cached_tokens")
 _NO_MORE: Final[tuple[None, dict[str, RowValues]]] = (None, {})
 
@@ -107,14 +108,22 @@ def stage_rows(store: Store) -> Iterator[RowValues]:
 def transcript_rows(
     store: Store, wanted: Collection[RecordKey]
 ) -> Iterator[tuple[RecordKey, RowValues]]:
-    """Find single attempts with all that they have."""
+    """Find attempts with all that they have, those of many problems of a series at once."""
     s, p, a = schema.series, schema.problems, schema.attempts
-    for key in wanted:
-        benchmark, method, model, decoding, problem, run = key
-        series = (s.c.benchmark == benchmark, s.c.method == method, s.c.model == model)
-        attempt = (s.c.decoding == decoding, p.c.name == problem, a.c.run == run)
-        for row in _stream(store, _attempts().where(*series, *attempt)):
-            yield key, row
+    names = ("benchmark", "method", "model", "decoding")
+    runs: dict[tuple[str, str, str, str], dict[str, set[int]]] = {}
+    for *series, problem, run in wanted:
+        here = runs.setdefault((series[0], series[1], series[2], series[3]), {})
+        here.setdefault(problem, set()).add(run)
+    for series, problems in runs.items():
+        same = [s.c[name] == value for name, value in zip(names, series, strict=True)]
+        left = iter(problems)
+        while some := list(islice(left, _PROBLEMS_AT_ONCE)):
+            numbers = set[int]().union(*(problems[name] for name in some))
+            query = _attempts().where(*same, p.c.name.in_(some), a.c.run.in_(numbers))
+            for row in _stream(store, query):
+                if row["run"] in problems[row["problem"]]:
+                    yield (*series, row["problem"], row["run"]), row
 
 
 def _stages_by_attempt(store: Store) -> Generator[tuple[tuple[Any, ...], dict[str, RowValues]]]:

@@ -9,8 +9,15 @@ from typing import Any, Final
 import orjson
 import sqlalchemy as sa
 
+from cfr.benchmark.gold_instruction import (
+    GoldInstruction,
+    describe_gold,
+    name_gold,
+    read_instructions,
+)
 from cfr.error import InputError
 from cfr.evaluation import schema
+from cfr.evaluation.judge import judge_reply
 from cfr.evaluation.shared_prompt import MODEL_AT
 from cfr.evaluation.store import EXECUTED, Store
 from cfr.evaluation.stored_prompt import read_prompts
@@ -51,6 +58,26 @@ class StoredAttempt:
     details: dict[str, Json]
     steps: tuple[dict[str, Json], ...]
     """Calls, and programs (which have a ``program``), in their order."""
+
+    @property
+    def gold_name(self) -> str:
+        """What kind of gold the problem has, in words."""
+        return name_gold(self._gold)
+
+    @property
+    def gold_shown(self) -> str:
+        """The gold answer, or the gold instructions in words; "none" where there is neither."""
+        return "none" if self._gold is None else describe_gold(self._gold)
+
+    @property
+    def _gold(self) -> str | None:
+        gold = self.problem["gold"]
+        return None if gold is None else str(gold)
+
+    @property
+    def instructions(self) -> tuple[GoldInstruction, ...]:
+        """The gold instructions that its reply is judged by; none where there is an answer."""
+        return read_instructions(self._gold) or ()
 
     def to_json(self) -> dict[str, Json]:
         """Describe it for programs."""
@@ -205,15 +232,18 @@ def explain_ending(found: StoredAttempt) -> Iterator[str]:
     if found.ending is None:
         yield f"not finished; {len(found.steps)} calls are stored, and 'cfr eval' goes on with them"
         return
-    ending, gold = found.ending, found.problem["gold"]
+    ending, gold = found.ending, found.gold_shown
     answer, verdict = ending["answer"], ending["verdict"]
     if ending["status"] == "failed":
         yield f"failed: {ending['error']}"
         yield "'cfr eval' makes it again"
         return
-    yield _without_answer(ending["status"]) if answer is None else f"answer: {answer}"
+    if not found.instructions:
+        yield _without_answer(ending["status"]) if answer is None else f"answer: {answer}"
     if verdict is None:
         yield "not judged: the problem has no gold answer"
+    elif found.instructions:
+        yield f"{verdict}: it {judge_reply(found.instructions, str(ending['text'])).why}"
     elif answer is None:
         yield f"{verdict}: there is no answer to compare with the gold answer {gold}"
     else:

@@ -166,7 +166,9 @@ def _wanted(found: sa.Subquery, shown: Shown) -> sa.ColumnElement[bool]:
 def _lines(store: Store, series: int, rows: Sequence[Any]) -> tuple[ProblemLine, ...]:
     a = schema.attempts.c
     numbers = [row.problem for row in rows]
-    query = sa.select(a.problem, a.run, a.status, a.verdict, a.answer).where(
+    # What was read from a reply that is judged whole is no answer.
+    answer = sa.case((a.tier == "instructions", None), else_=a.answer)
+    query = sa.select(a.problem, a.run, a.status, a.verdict, answer).where(
         a.series == series, a.problem.in_(numbers)
     )
     runs: dict[int, list[AttemptLine]] = {number: [] for number in numbers}

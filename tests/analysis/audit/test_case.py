@@ -1,9 +1,12 @@
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hand_made import arm, attempt, study, texts
+from instructed import request_store
 
 from cfr.analysis.audit.case import NO_KIND, cases, changed_problems, open_case
+from cfr.analysis.study.reader import open_study
 from cfr.analysis.study.study import Study, Transcript
 
 
@@ -139,3 +142,13 @@ def test_problems_that_changed_are_listed_and_opened_one_by_one() -> None:
     assert [case.problem for case in opened if case] == [c.problem for c in changed]
     assert changed[0].place == ("set", "model", "a")
     assert sorted((c.size for c in changed), reverse=True) == [c.size for c in changed]
+
+
+def test_a_case_of_instructions_shows_them_in_words(tmp_path: Path) -> None:
+    made = open_study(request_store(str(tmp_path / "runs.db"), 8, runs=1))
+    found = {case.problem: case for case in cases(made, "direct", "reminder")}
+    case = found["r7"]
+    assert (case.change, case.gold_name) == ("fixed", "gold instructions")
+    assert case.gold.startswith("The reply does without “,”. The reply has at most 9 words.")
+    assert case.baseline.said == "follows 2 of 3 instructions"
+    assert case.method.said == "follows 3 of 3 instructions"

@@ -1,9 +1,11 @@
 from pathlib import Path
 
 from hand_made import arm, attempt, study, texts
+from instructed import request_store
 
 from cfr.analysis.audit.error_rule import ErrorClasses, ErrorRule, read_classes
 from cfr.analysis.audit.flips import ErrorCount, FlipTotals, count_errors, count_flips, flips
+from cfr.analysis.study.reader import open_study
 from cfr.analysis.study.study import ProblemText
 from cfr.benchmark.constraintbench.split import load
 
@@ -147,3 +149,16 @@ def test_flips_are_counted_by_where_their_class_comes_from() -> None:
     classes = ErrorClasses({(("set", "silent"), "", ""): "arithmetic"})
     found = flips(made, "cfr", rule=ErrorRule(classes=classes))
     assert count_flips(found) == FlipTotals(3, by_person=1, without_answer=1, without_gold=1)
+
+
+def test_replies_that_are_judged_whole_break_a_stated_condition(tmp_path: Path) -> None:
+    """What was read from them as an answer is none, and the gold instructions are no answer."""
+    made = open_study(request_store(str(tmp_path / "runs.db"), 8, runs=1))
+    found = flips(made, "reminder", "direct")
+    assert {(one.problem, one.fixed, one.mistake, one.answer) for one in found} == {
+        ("r0", False, "broken_condition", None),
+        ("r6", False, "broken_condition", None),
+        ("r7", True, "broken_condition", None),
+    }
+    totals = count_flips(found)
+    assert (totals.without_answer, totals.without_gold) == (0, 0)

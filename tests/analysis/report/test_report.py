@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from instructed import request_store
 
 from cfr.analysis.audit.manual.label import Judged, Label
 from cfr.analysis.report.context import ReportOptions
@@ -350,3 +351,19 @@ def test_two_reports_of_the_same_run_are_equal_byte_for_byte(tmp_path: Path) -> 
 
 def _files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_study_of_instructions_alone(tmp_path: Path) -> None:
+    """Each part is there or left out with a word, and nobody reads the instructions as JSON."""
+    study = open_study(request_store(str(tmp_path / "runs.db")))
+    report = assemble(study, ReportOptions(figures=False))
+    assert {"instructions", "instruction-kinds", "paired"} <= {one.name for one in report.tables}
+    assert report.cases
+    page = report_markdown(report)
+    assert "Gold instructions: The reply does without" in page
+    assert "follows 3 of 3 instructions (right; right in 2 of 2 runs" in page
+    write(report, tmp_path / "out")
+    for name in ("report.md", "report.html"):
+        written = (tmp_path / "out" / name).read_text(encoding="utf-8")
+        assert "gold instructions: [" not in html.unescape(written)
+        assert "kwargs" not in written

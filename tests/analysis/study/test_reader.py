@@ -3,14 +3,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+from instructed import requests
 from sums import right, sums
 
 from cfr.analysis.study.reader import existing_store, open_study, read_file, read_store
+from cfr.benchmark.gold_instruction import GoldInstruction, write_instructions
 from cfr.engine.scripted import Scripted
 from cfr.error import InputError
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store, StoreError
+from cfr.problem import Problem
 
 
 def write(path: Path, *rows: dict[str, Any]) -> Path:
@@ -78,8 +82,6 @@ async def stored(path: Path, model: str = "model-a", runs: int = 2) -> Store:
 
 
 async def test_a_store_and_its_export_are_the_same_study(tmp_path: Path) -> None:
-    from click.testing import CliRunner
-
     from cfr.cli.export import command
 
     with await stored(tmp_path / "r.db") as store:
@@ -156,3 +158,27 @@ def test_a_mistyped_name_makes_no_store(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="there is no such store; run 'cfr eval' first"):
             opening(str(path))
     assert not path.exists()
+
+
+async def test_instructions_survive_every_export(tmp_path: Path) -> None:
+    """Texts of Markdown, quotation marks and what a spreadsheet would run are among them."""
+    from cfr.cli.export import command
+
+    odd = GoldInstruction("startend:end_checker", {"end_phrase": '=1+1, "x";\n#### \\boxed{3}\t'})
+    problems = (*requests(3), Problem("End.", "odd", write_instructions([odd])))
+    path = str(tmp_path / "runs.db")
+    with Store(path) as store:
+        said = Scripted(lambda _: "It is \\boxed{7}.")
+        job = prepare(store, Series("requests", "direct", "m"), problems, 1, said)
+        await run(store, [job], 1)
+        ours = read_store(store)
+    for name in ("a.jsonl", "a.csv", "a.jsonl.gz"):
+        exported = str(tmp_path / name)
+        result = CliRunner().invoke(command, [exported, "--store", path])
+        assert result.exit_code == 0, result.output
+        again = read_file(Path(exported))
+        assert again.problems == ours.problems
+        assert again.arms == ours.arms
+    assert ours.problems["requests", "odd"].instructions == (odd,)
+    (only,) = ours.arms
+    assert {one.answer for one in only.all_attempts()} == {None}

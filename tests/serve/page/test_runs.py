@@ -4,6 +4,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from instructed import request_store
 from loopback import Endpoint as Server
 from paged import HOSTILE, paged
 from paged_store import ITEMS, make_store
@@ -179,3 +180,17 @@ async def test_an_enemys_store_is_shown_and_not_obeyed(endpoint: Server, tmp_pat
         ]
     assert [one.status for one in shown] == [200] * 7 + [400]
     assert all("<img src=x" in one.words for one in shown)
+
+
+async def test_gold_instructions_are_shown_in_words(endpoint: Server, tmp_path: Path) -> None:
+    url = request_store(str(tmp_path / "runs.db"), 4, runs=1)
+    async with paged(endpoint.url, url) as pages:
+        listed = await pages.get("/runs/1/1")
+        right = await pages.get("/runs/1/1/attempt?problem=r0&run=0")
+        wrong = await pages.get("/runs/1/1/attempt?problem=r3&run=0")
+    assert "✓run 0: correct" in listed.words.replace("✓ run", "✓run")
+    assert "Gold instructions: The reply does without “,”. The reply has at most 9" in wrong.words
+    assert "incorrect: it follows 2 of 3 instructions; broken: The reply has a title" in wrong.words
+    assert "correct: it follows 2 of 2 instructions" in right.words
+    for page in (listed, right, wrong):
+        assert "kwargs" not in page.text

@@ -8,7 +8,16 @@ from typing import Final, Literal, TypeAlias
 
 from cfr.analysis.audit.dominant import dominant_constraint
 from cfr.analysis.audit.outcomes import left_to_baseline
-from cfr.analysis.study.study import Arm, Attempt, Study, Transcript, benchmark_label, model_label
+from cfr.analysis.study.study import (
+    Arm,
+    Attempt,
+    ProblemText,
+    Study,
+    Transcript,
+    benchmark_label,
+    model_label,
+)
+from cfr.benchmark.gold_instruction import follow
 from cfr.evaluation.record import RecordKey
 
 __all__ = [
@@ -40,6 +49,14 @@ class CaseAttempt:
     runs: int
     run: int
     transcript: Transcript
+    followed: str = ""
+    """How many gold instructions its reply follows, in words; empty where it has an answer."""
+
+    @property
+    def said(self) -> str:
+        """Its answer, or what stands in its place."""
+        answer = self.transcript.answer
+        return self.followed or ("no answer" if answer is None else answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +69,12 @@ class CaseStudy:
     problem: str
     text: str
     gold: str
+    """The gold answer, or the gold instructions in words."""
     baseline: CaseAttempt
     method: CaseAttempt
     kind: str = NO_KIND
     """The kind of constraint that dominates the problem, in words; the first of several."""
+    gold_name: str = "gold answer"
 
     @property
     def opening(self) -> str:
@@ -174,17 +193,29 @@ def _case(
     study: Study, candidate: ChangedProblem, transcripts: Mapping[RecordKey, Transcript]
 ) -> CaseStudy | None:
     problem, base = candidate.problem, candidate.attempts[0][0]
+    posed = study.problems.get((base.benchmark, problem)) or ProblemText("")
     found = [
-        CaseAttempt(arm.name, *arm.scores[problem], attempt.run, transcripts[key])
+        CaseAttempt(
+            *(arm.name, *arm.scores[problem], attempt.run, transcripts[key]),
+            followed=_followed(posed, transcripts[key]),
+        )
         for key, (arm, attempt) in zip(candidate.keys, candidate.attempts, strict=True)
         if key in transcripts
     ]
-    posed = study.problems.get((base.benchmark, problem))
-    text, gold = (posed.text, posed.gold or "") if posed else ("", "")
+    text, gold = posed.text, posed.gold_shown or ""
     if len(found) < 2 or not any((text, *(one.transcript.text for one in found))):
         return None  # outcomes alone: there is nothing to show
     names = dominant_constraint(study, candidate.attempts[1][0], problem).names
     kind = names[0][:1].upper() + names[0][1:] if names else NO_KIND
     return CaseStudy(
-        candidate.change, base.benchmark, base.model, problem, text, gold, *found, kind=kind
+        *(candidate.change, base.benchmark, base.model, problem, text, gold, *found),
+        kind=kind,
+        gold_name=posed.gold_name,
     )
+
+
+def _followed(posed: ProblemText, reply: Transcript) -> str:
+    if not posed.instructions:
+        return ""
+    truths = follow(posed.instructions, reply.text)
+    return f"follows {truths.count('holds')} of {len(truths)} instructions"

@@ -96,10 +96,15 @@ def _class_of(
     counts = Counter(kinds)
     kind = max(MISTAKES, key=lambda one: counts[one])  # the first of several that are equal
     answer = wrong[kinds.index(kind)].answer
-    return kind, answer, any(attempt.answer or attempt.status != "ok" for attempt in wrong)
+    whole = bool(study.problems.get((benchmark, problem), _NONE).instructions)
+    kept = whole or any(attempt.answer or attempt.status != "ok" for attempt in wrong)
+    return kind, answer, kept
 
 
 def _mistake(study: Study, key: Key, attempt: Attempt) -> Mistake:
+    if instructions := study.problems.get(key, _NONE).instructions:
+        decided = all(one.predicate for one in instructions)
+        return "broken_condition" if decided else "other"
     if attempt.answer is None and attempt.status == "ok":
         return "other"  # there was an answer; it was not kept
     if item := gold_item(study, *key):

@@ -68,7 +68,8 @@ def _section(section: Section) -> list[str]:
 def _case(case: CaseStudy) -> str:
     named = f"{case.opening} ({case.title})" if case.opening else case.title
     head = f"#### {markdown_text(named)}: {case.change}"
-    gold = f"Gold answer: {markdown_text(case.gold or 'not given')}."
+    gold = f"{case.gold_name.capitalize()}: {markdown_text(case.gold or 'not given')}"
+    gold = gold if gold.endswith(".") else f"{gold}."
     return "\n\n".join(
         [head, markdown_text(case.text), gold, _attempt(case.baseline), _attempt(case.method)]
     )
@@ -77,8 +78,7 @@ def _case(case: CaseStudy) -> str:
 def _attempt(attempt: CaseAttempt) -> str:
     said = attempt.transcript
     verdict = "right" if said.correct else "wrong"
-    answer = markdown_text(said.answer) if said.answer is not None else "no answer"
     return (
-        f"- **{markdown_text(attempt.name)}**: {answer} ({verdict}; right in {attempt.right} of "
-        f"{several(attempt.runs, 'run')}; {said.tokens:,} tokens)"
+        f"- **{markdown_text(attempt.name)}**: {markdown_text(attempt.said)} ({verdict}; right in "
+        f"{attempt.right} of {several(attempt.runs, 'run')}; {said.tokens:,} tokens)"
     )

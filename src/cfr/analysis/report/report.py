@@ -31,6 +31,7 @@ from cfr.analysis.table.generalization import (
     exploratory_table,
     generalization_table,
 )
+from cfr.analysis.table.instructions import instruction_tables
 from cfr.analysis.table.manual_audit import annotator_table, manual_audit_table
 from cfr.analysis.table.outcomes import outcomes_table
 from cfr.analysis.table.paired_comparison import paired_table
@@ -165,10 +166,11 @@ def _prompting(context: ReportContext, title: str) -> Section:
         tokens_table(study, baseline, context.method),
     )
     comparisons, _ = context.compared
-    ratios = (ratios_table(one, named=len(comparisons) > 1) for one in comparisons)
+    more = [*(ratios_table(one, named=len(comparisons) > 1) for one in comparisons)]
+    more += instruction_tables(study)
     figures = context.draw_all(lambda: illustration.frontier_figures(study))
     names = ("prompting", "prompting-comparison", "tokens-by-model")
-    return Section("prompting", title, (), (*tables, *ratios), figures, _paper(*names))
+    return Section("prompting", title, (), (*tables, *more), figures, _paper(*names))
 
 
 def _paired(context: ReportContext, title: str) -> Section:

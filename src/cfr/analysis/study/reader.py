@@ -20,6 +20,7 @@ from cfr.analysis.study.study import (
     Transcript,
     Transcripts,
 )
+from cfr.benchmark.gold_instruction import read_instructions
 from cfr.constraint.recovery import FEWEST_FIELDS
 from cfr.constraint.spec import ConstraintSpec
 from cfr.error import InputError
@@ -192,7 +193,7 @@ def _attempt(row: _Raw, details: Mapping[str, Json]) -> Attempt:
         run=row["run"],
         status=row["status"],
         correct=None if verdict is None else verdict == "correct",
-        answer=row["answer"],
+        answer=_answer(row),
         input_tokens=row["input_tokens"],
         output_tokens=row["output_tokens"],
         shared_tokens=row["shared_tokens"],
@@ -201,6 +202,11 @@ def _attempt(row: _Raw, details: Mapping[str, Json]) -> Attempt:
         routed=routed if isinstance(routed, bool) else None,
         extraction=_extraction(details),
     )
+
+
+def _answer(row: _Raw) -> str | None:
+    """Give the answer of an attempt; what was read from a reply that is judged whole is none."""
+    return row["answer"] if read_instructions(row["gold"]) is None else None
 
 
 def _extraction(details: Mapping[str, Json]) -> Extraction | None:
@@ -243,7 +249,7 @@ def _transcript(row: _Raw, details: Mapping[str, Json]) -> Transcript:
     verdict = row["verdict"]
     return Transcript(
         text=str(row.get("text") or ""),
-        answer=row["answer"],
+        answer=_answer(row),
         correct=None if verdict is None else verdict == "correct",
         tokens=row["input_tokens"] + row["output_tokens"],
         constraints=_spec(details),

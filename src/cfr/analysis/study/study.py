@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
 from cfr.analysis.study.group import benchmarks_named, groups_of
+from cfr.analysis.study.problem_text import ProblemText
 from cfr.benchmark.constraintbench.split import is_constraintbench
 from cfr.benchmark.entry import entries
 from cfr.constraint.spec import ConstraintSpec
@@ -58,6 +59,7 @@ class Attempt:
     correct: bool | None = None
     """None where there is nothing to judge: the call itself failed."""
     answer: str | None = None
+    """None also where the whole reply is judged, by gold instructions."""
     input_tokens: int = 0
     output_tokens: int = 0
     shared_tokens: int = 0
@@ -162,14 +164,6 @@ class Arm:
         """Return the share of attempts that ended in a way."""
         total = sum(self.statuses.values())
         return self.statuses.get(status, 0) / total if total else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemText:
-    """A problem's text and gold answer; the text is empty where it is not on record."""
-
-    text: str
-    gold: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

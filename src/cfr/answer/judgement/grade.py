@@ -54,7 +54,8 @@ class Verdict:
     """Whether an answer is the gold answer, who decided, and why."""
 
     verdict: Literal["correct", "incorrect", "undecided"]
-    tier: Literal["exact", "symbolic"]
+    tier: Literal["exact", "symbolic", "instructions"]
+    """How it was found; the last where no answer was compared, but a whole reply was checked."""
     answer: str | None
     """The answer that was judged, as the model wrote it."""
     why: str

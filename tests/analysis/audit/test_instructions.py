@@ -1,0 +1,106 @@
+from pathlib import Path
+
+import pytest
+from hand_made import arm, attempt, study, texts
+from instructed import FEW_WORDS, NO_COMMA, TITLE, request_store
+
+from cfr.analysis.audit.instructions import Following, follow_instructions, has_instructions
+from cfr.analysis.statistics.interval import wilson
+from cfr.analysis.study.reader import open_study
+from cfr.analysis.study.study import Transcript
+from cfr.benchmark.gold_instruction import GoldInstruction, write_instructions
+
+GOLD = {
+    "a": write_instructions([NO_COMMA, FEW_WORDS, TITLE]),
+    "b": write_instructions([NO_COMMA]),
+    "c": write_instructions([GoldInstruction("emoji:count")]),
+}
+REPLIES = {
+    ("a", 0): "Well, then:\n<<T>>\nYes.",
+    ("a", 1): "<<T>>\nYes.",
+    ("b", 0): "One, two.",
+    ("b", 1): "One.",
+    ("c", 0): "🙂",
+}
+
+
+def by_hand() -> Following:
+    """Two runs of two requests and one of a third, whose only instruction nobody knows."""
+    runs = {"a": [attempt("-"), attempt("+", 1)], "b": [attempt("-"), attempt("-", 1)]}
+    one = arm("direct", runs | {"c": [attempt("-")]})
+    said = {
+        (*one.key, *key): Transcript(text, None, key == ("a", 1), 0)
+        for key, text in REPLIES.items()
+    }
+    asked = texts({name: f"Request {name}" for name in GOLD}, gold=GOLD)
+    (found,) = follow_instructions(study(one, problems=asked, transcripts=said))
+    return found
+
+
+def test_the_four_numbers_by_hand() -> None:
+    found = by_hand()
+    # Strictly a is right in one of two runs, b in one, c never; loosely a in both.
+    assert found.prompt_strict.accuracy == pytest.approx(100 * (0.5 + 0.5 + 0) / 3)
+    assert found.prompt_loose.accuracy == pytest.approx(100 * (1 + 0.5 + 0) / 3)
+    # Five instructions: of a 2 and then 3 are followed, of b 0 and then 1.
+    assert found.instruction_strict.accuracy == pytest.approx(100 * (2.5 + 0.5 + 0) / 5)
+    assert found.instruction_loose.accuracy == pytest.approx(100 * (3 + 0.5 + 0) / 5)
+    assert (found.prompt_strict.problems, found.instruction_strict.problems) == (3, 5)
+    assert found.undecided == 1
+    assert found.changed == 1, "the second run of b was stored as wrong"
+
+
+def test_each_kind_for_itself() -> None:
+    kinds = {kind: score.accuracy for kind, score in by_hand().kinds.items()}
+    assert kinds == {NO_COMMA.kind: 50, FEW_WORDS.kind: 100, TITLE.kind: 100, "emoji:count": 0}
+
+
+def test_intervals_contain_the_share_and_stay_within_bounds() -> None:
+    found = by_hand()
+    for one in (found.instruction_strict, found.instruction_loose, found.prompt_loose):
+        low, high = one.interval
+        assert 0 <= low <= one.accuracy <= high <= 100
+    assert found.instruction_strict.how == "percentile bootstrap"
+
+
+def test_where_all_requests_go_alike_the_interval_is_wilsons() -> None:
+    one = arm("direct", {"b": "+", "d": "+"})
+    said = {(*one.key, name, 0): Transcript("Yes.", None, True, 0) for name in ("b", "d")}
+    asked = texts({"b": "B", "d": "D"}, gold={"b": GOLD["b"], "d": GOLD["b"]})
+    (found,) = follow_instructions(study(one, problems=asked, transcripts=said))
+    low, high = wilson(2, 2)
+    assert found.instruction_strict.interval == (100 * low, 100 * high)
+    assert found.instruction_strict.how == "Wilson"
+
+
+def test_one_instruction_for_each_request_is_the_prompt_level() -> None:
+    """Then both levels are the same share, and resampling requests gives nearly the same ends."""
+    one = arm("direct", {f"p{n}": "+" if n % 3 else "-" for n in range(90)})
+    said = {
+        (*one.key, name, 0): Transcript("Yes." if runs[0].correct else "No, no.", None, None, 0)
+        for name, runs in one.attempts.items()
+    }
+    asked = texts(dict.fromkeys(one.attempts, "P"), gold=dict.fromkeys(one.attempts, GOLD["b"]))
+    (found,) = follow_instructions(study(one, problems=asked, transcripts=said))
+    assert found.instruction_strict.accuracy == pytest.approx(found.prompt_strict.accuracy)
+    ends = zip(found.instruction_strict.interval, found.prompt_strict.interval, strict=True)
+    assert all(abs(ours - wilsons) < 2 for ours, wilsons in ends)
+
+
+def test_studies_without_instructions_or_without_replies() -> None:
+    sums = study(arm("direct", {"a": "+"}), problems=texts({"a": "A"}, gold={"a": "1"}))
+    assert follow_instructions(sums) == ()
+    assert not has_instructions(sums, "set")
+    outcomes = study(arm("direct", {"b": "+"}), problems=texts({"b": "B"}, gold=GOLD))
+    assert has_instructions(outcomes, "set")
+    assert follow_instructions(outcomes) == ()
+
+
+def test_a_real_store(tmp_path: Path) -> None:
+    found = follow_instructions(open_study(request_store(str(tmp_path / "runs.db"))))
+    assert [one.arm.method for one in found] == ["direct", "reminder"]
+    direct, reminder = found
+    assert direct.prompt_strict.accuracy == direct.prompt_loose.accuracy == 75
+    assert reminder.prompt_strict.accuracy == pytest.approx(100 * 8 / 12)
+    assert reminder.prompt_loose.accuracy == 100
+    assert {one.changed for one in found} == {0}
