@@ -71,9 +71,13 @@ class Sound:
         posed = (self.pose,) if added or turned else ()
         return (self.base, *posed, *added, *turned)
 
+    def demands(self, problem: Problem) -> tuple[Stated, ...]:
+        """Read what the request demands of its reply."""
+        return read_demands(problem.text)
+
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Reply, check, and go on until the reply is sound or all was tried."""
-        demands = read_demands(problem.text)
+        demands = self.demands(problem)
         first = yield from self.base.solve(problem)
         if not demands or not first.text.strip():
             return noting(first, interventions=[])

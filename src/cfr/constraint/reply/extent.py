@@ -64,6 +64,10 @@ _LIMIT: Final = re.compile(r"\b(?:limit|restrict|cap)(?:ed|ped)?\b[^.;]{0,40}\bt
 _OTHER_UNIT: Final = re.compile(r"\s*[a-z]*\s*(?:sentence|paragraph)")
 
 
+_IN_CAPITALS: Final = re.compile(r"\b(?:capital|caps\b|upper)[^.;]{0,60}$")
+"""An amount of words in capitals is none of words."""
+
+
 def read_words(sentence: Sentence) -> Iterator[Found]:
     """How many words the reply has; a number alone (*a 500 word story*) is no clear demand."""
     plain = sentence.plain
@@ -72,6 +76,8 @@ def read_words(sentence: Sentence) -> Iterator[Found]:
         if not noun and (
             not _WORD_COUNT.search(plain[: found.start]) or _OTHER_UNIT.match(plain, found.end)
         ):
+            continue
+        if not noun and _IN_CAPITALS.search(plain[: found.start]):
             continue
         end = noun.end() if noun else found.end
         amount = found.widened(plain[end:])
