@@ -180,6 +180,8 @@ class Endpoint:
             await runner.cleanup()
             for _ in range(3):  # whoever was just coming in is let go as well
                 await asyncio.sleep(_APART)
+                if coming := asyncio.all_tasks() - {asyncio.current_task()}:
+                    await asyncio.wait(coming, timeout=1)
                 await server.shutdown(0)
             await asyncio.sleep(_APART)
 

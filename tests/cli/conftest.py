@@ -6,11 +6,12 @@ import pty
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from command_server import CommandServer
 from loopback import Endpoint
 from sums import reply_right, write_sums
 
@@ -69,19 +70,19 @@ def on_terminal(endpoint: Endpoint, folder: Path, *arguments: str, columns: int 
     return CODES.sub("", shown.decode()).replace("\r", "")
 
 
+@pytest.fixture(scope="session")
+def commands() -> Iterator[CommandServer]:
+    server = CommandServer()
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def cfr(tmp_path: Path) -> Run:
+def cfr(tmp_path: Path, commands: CommandServer) -> Run:
     def run(*arguments: str, stdin: bytes = b"", **environment: str) -> Ran:
-        done = subprocess.run(
-            [sys.executable, "-m", "cfr", *arguments],
-            input=stdin,
-            capture_output=True,
-            env=os.environ | {"CFR_CACHE": str(tmp_path / "cache")} | environment,
-            cwd=tmp_path,
-            timeout=120,
-            check=False,
-        )
-        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+        own = dict(os.environ | {"CFR_CACHE": str(tmp_path / "cache")} | environment)
+        code, out, err = commands.run(arguments, stdin, own, tmp_path)
+        return Ran(code, out.decode(), err.decode())
 
     return run
 

@@ -98,8 +98,12 @@ def codes(kind: type[CfrError]) -> set[int]:
 
 def test_every_exit_code_is_documented() -> None:
     for module in pkgutil.walk_packages(cfr.__path__, "cfr."):
-        if module.name != "cfr.__main__":
+        if module.name == "cfr.__main__":
+            continue
+        try:
             importlib.import_module(module.name)
+        except ImportError:  # an adapter whose tool is not installed
+            assert module.name.startswith("cfr.adapter.")
     text = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text()
     table = text.partition("| exit code | meaning |")[2].partition("\n\n")[0]
     documented = {int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)}

@@ -55,7 +55,7 @@ async def test_a_real_completion(smallest: Path) -> None:
 async def test_a_grammar_makes_stage_1_valid_even_for_a_model_that_cannot_reason(
     smallest: Path,
 ) -> None:
-    call = extract_constraints("Find the remainder when 100 is divided by 7.", 1_024)
+    call = extract_constraints("Find the remainder when 100 is divided by 7.", 384)
     async with Local(smallest, Decoding(temperature=0, seed=1), context=2_048) as engine:
         completion = await engine.complete(call)
     assert (read_spec(completion.text).rung in WELL_FORMED) != completion.truncated
@@ -76,7 +76,8 @@ async def test_stage_1_by_a_second_real_model(smallest: Path) -> None:
 @pytest.mark.slow
 async def test_routed_cfr_on_a_real_model(smallest: Path) -> None:
     problem = Problem("Find the remainder when 100 is divided by 7.")
-    async with Local(smallest, Decoding(seed=1), context=2_048) as engine:
+    short = Decoding(seed=1, max_tokens=200)
+    async with Local(smallest, short, context=2_048) as engine:
         outcome = await drive(Routed().solve(problem), engine)
     stages = [exchange.call.stage for exchange in outcome.exchanges]
     assert stages[0] == "stage1"

@@ -121,9 +121,9 @@ def wait_for_requests(endpoint: Endpoint, count: int, process: subprocess.Popen[
         time.sleep(0.001)
 
 
-@pytest.fixture(params=["sqlite", "sqlite with faults", "postgresql with faults"])
+@pytest.fixture(params=["sqlite with faults", "postgresql with faults"])
 def model_and_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Model, str]]:
-    model = Model(0.25 if "faults" in request.param else 0.0)
+    model = Model(0.25)
     if "sqlite" in request.param:
         yield model, str(tmp_path / "runs.db")
         return

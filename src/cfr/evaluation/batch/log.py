@@ -177,7 +177,7 @@ def refuse_in_flight(
 
     ``here`` are the endpoints and models whose batches are collected by this run.
     """
-    if not sa.inspect(store.database).has_table(batches.name):
+    if not store.change(lambda one: sa.inspect(one).has_table(batches.name), "read"):
         return
     asked = sa.exists().where(requests.c.tag == batches.c.tag, requests.c.series.in_(series))
     query = sa.select(batches).where(batches.c.state.in_(_OPEN), asked)

@@ -17,10 +17,9 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (at.matches("input, textarea, select")) return;
   if (event.key === "Enter" && at.matches("a, button, summary")) return;
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (busy) {
-    waiting.push(key);
-  } else if (!press(key)) {
+    waiting.push(event.key);
+  } else if (!press(event.key)) {
     return;
   }
   event.preventDefault();
@@ -28,7 +27,8 @@ document.addEventListener("keydown", (event) => {
 
 // Returns whether the key means anything here.
 function press(key) {
-  const wanted = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  const name = key.length === 1 ? key.toLowerCase() : key;
+  const wanted = document.querySelector(`[data-key="${CSS.escape(name)}"]`);
   if (!wanted) return false;
   if (wanted.matches("input, textarea")) {
     wanted.focus();
@@ -49,5 +49,17 @@ document.addEventListener("htmx:afterSettle", rest);
 
 function rest() {
   busy = false;
-  while (waiting.length && !busy) press(waiting.shift());
+  while (waiting.length && !busy) {
+    const key = waiting.shift();
+    const at = document.activeElement;
+    // A key that waited may have entered a field: those behind it are what is written there.
+    if (at.matches("input, textarea")) write(at, key);
+    else press(key);
+  }
+}
+
+function write(field, key) {
+  if (key === "Enter") field.form.requestSubmit();
+  else if (key === "Escape") field.blur();
+  else if (key.length === 1) field.setRangeText(key, field.selectionStart, field.selectionEnd, "end");
 }
