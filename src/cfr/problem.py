@@ -36,3 +36,8 @@ class Solution:
     """Whether that reply ended because its budget ran out."""
     details: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """What the method wants remembered (cues, Stage 1 rung, constraints, …), ready to be stored."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the reply itself is the answer, as it is to a request for a text."""
+        return self.answer is not None and self.answer == self.text

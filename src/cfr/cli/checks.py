@@ -26,6 +26,8 @@ _MOST_SAMPLES: Final = 12
 """Answers of a vote that are listed."""
 _LONGEST_SAMPLE: Final = 24
 """Characters of each."""
+_LONGEST_CHANGED: Final = 72
+"""Characters of an answer, or of a whole reply, before and after it was changed."""
 
 
 def shown_checks(details: Mapping[str, Json], problem: str) -> RenderableType:
@@ -36,7 +38,7 @@ def shown_checks(details: Mapping[str, Json], problem: str) -> RenderableType:
         words = Text(f"“{one_line(check.words)}”", "dim")
         table.add_row(MARKS[check.truth], Text(one_line(check.sentence)), words)
     notes = [
-        Text(f"{one_line(done.what)}: {one_line(done.before)} → {one_line(done.after)}", "yellow")
+        Text(f"{one_line(done.what)}: {_cut(done.before)} → {_cut(done.after)}", "yellow")
         for done in found.interventions
     ]
     confidence = Text(f"Confidence {found.confidence:.2f}{_samples(found)}", "dim")
@@ -52,5 +54,9 @@ def _samples(found: CheckSummary) -> str:
 
 
 def _short(answer: str) -> str:
+    return _cut(answer, _LONGEST_SAMPLE)
+
+
+def _cut(answer: str, longest: int = _LONGEST_CHANGED) -> str:
     shown = one_line(answer)
-    return shown if len(shown) <= _LONGEST_SAMPLE else f"{shown[:_LONGEST_SAMPLE]}…"
+    return shown if len(shown) <= longest else f"{shown[:longest]}…"

@@ -132,7 +132,8 @@ def _conclude(console: SafeConsole, solved: Solved) -> None:
     answer = "none found" if solution.answer is None else show.printable(solution.answer)
     if solution.truncated:
         answer += "  (the reply was cut off by its budget)"
-    console.print(Text.assemble(("Answer  ", "bold"), (answer, "bold green")))
+    title = "Reply\n" if solution.is_whole else "Answer  "
+    console.print(Text.assemble((title, "bold"), (answer, "bold green")))
     console.print(shown_checks(solution.details, solved.problem.text))
     console.print()
     console.print(show.tokens(solved.exchanges))

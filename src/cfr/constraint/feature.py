@@ -8,10 +8,12 @@ text.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
 from ahocorasick_rs import AhoCorasick
 
+from cfr.constraint.reply.reader import read_demands
 from cfr.constraint.router import FAMILIES, route
 from cfr.constraint.spec import KINDS
 from cfr.constraint.stated.read import read_stated
@@ -94,6 +96,8 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     },
     "geometry": ("of geometry", "not of geometry"),
     "functions": ("of functions or algebra", "not of functions or algebra"),
+    "demand": ("that demand something of the reply", "that demand nothing of the reply"),
+    "request": ("that ask for a text", "that do not ask for a text"),
     "latex": ("with LaTeX", "without LaTeX"),
     "figure": ("with a figure", "without a figure"),
     "long": (f"of more than {_LONG} words", f"of at most {_LONG} words"),
@@ -110,6 +114,10 @@ def find_features(text: str) -> frozenset[str]:
     found |= {f"stated.{one.kind}" for one in read_stated(text)}
     found |= {name.partition(".")[0] for name in found}
     found |= _opened(text)
+    if read_demands(text):
+        found.add("demand")
+    if _is_request(text) and not {"asks.integer", "asks.amount"} & found:
+        found.add("request")
     if _has_latex(text):
         found.add("latex")
     if len(text.split()) > _LONG:
@@ -139,6 +147,24 @@ def _opened(text: str) -> set[str]:
     if len(set(_OPTION.findall(text))) == 3:
         asked.insert(0, "asks.choice")
     return (found - {*asked}) | {*asked[:1]}
+
+
+_WRITING: Final = re.compile(
+    r"(?:^|[.!?:\n,]\s*|\b(?:please|can you|could you|you to|want to|help me|let's|to)\s+)"
+    r"(?:write|rewrite|compose|draft|summari[sz]e|translate|paraphrase|describe|brainstorm|critique"
+    r"|recommend|elaborate|create|generate|tell me|give me|explain|come up|make up|rephrase"
+    r"|proofread|edit|outline|pitch|imagine|pretend|act as|roast|advise)\b",
+    re.IGNORECASE,
+)
+_NUMBER: Final = re.compile(r"\d")
+_MOST_NUMBERS: Final = 12
+"""Digits in a request for a text; a problem in words about numbers has more, or LaTeX."""
+
+
+def _is_request(text: str) -> bool:
+    """Say whether a text is to be written, and no value found."""
+    few = sum(1 for _ in islice(_NUMBER.finditer(text), _MOST_NUMBERS + 1)) <= _MOST_NUMBERS
+    return few and bool(_WRITING.search(text)) and not _has_latex(text)
 
 
 def _has_latex(text: str) -> bool:

@@ -61,6 +61,12 @@ _PROBES: Final = (
     Problem("Find the remainder when $2^{10}$ is divided by 7.", benchmark="probe"),
     Problem("Compute $1 + 1$.", benchmark="probe"),
 )
+_REQUEST: Final = Problem(
+    "Write about rain in at least 40 words. Do not use any commas. Your entire response should be "
+    "in German.",
+    benchmark="probe",
+)
+"""For methods that reply to requests, which have no fingerprints in older stores."""
 _PROBE_REPLY: Final = Completion(
     '{"raw_constraints": [{"id": "C1", "type": "domain", "description": "an integer"}],'
     ' "answer_format": "integer", "final_answer": "2"}\n\\boxed{2}',
@@ -101,6 +107,8 @@ def fingerprint(method: Method) -> str:
     calls, more = [*probe_calls(method)], [*all_probe_calls(method)]
     if any(call.stage in _LATER_STAGES for call in more):
         calls += more
+    if any(call.stage == "reply" for call in more):
+        calls += probe_calls(method, problems=(_REQUEST,))
     for call in calls:
         seen.update(digest(call).encode("utf-8", "surrogatepass"))
     return seen.hexdigest()[:16]
@@ -122,12 +130,14 @@ def all_probe_calls(method: Method) -> Iterator[Call]:
             yield from probe_calls(one, reply)
 
 
-def probe_calls(method: Method, reply: Completion = _PROBE_REPLY) -> Iterator[Call]:
+def probe_calls(
+    method: Method, reply: Completion = _PROBE_REPLY, problems: tuple[Problem, ...] = _PROBES
+) -> Iterator[Call]:
     """List what a method asks about two small problems, where every reply is the same.
 
     One that breaks on a reply is known by what it asked until then; its attempts will say why.
     """
-    for problem in _PROBES:
+    for problem in problems:
         with suppress(Exception):
             run = Run(method.solve(problem))
             for _ in range(_MOST_ROUNDS):

@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 
 from cfr.constraint.feature import find_features
 from cfr.method.method import Method, noting
+from cfr.method.plain import Plain
 from cfr.method.policy import Policy
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Steps
@@ -37,15 +38,22 @@ class Calibrated:
     """One for each rule, in order."""
     otherwise: Method
     policy: Policy = field(repr=False)
+    requests: Method = field(default=Plain(), repr=False)
+    """For a request for a text that demands nothing: there is nothing to solve or to check."""
 
     def choose(self, problem: Problem) -> Chosen:
         """Decide by the problem's text alone."""
-        at = self.policy.choose(find_features(problem.text))
+        features = find_features(problem.text)
+        if "request" in features and "demand" not in features:
+            return Chosen(self.requests, 0)
+        at = self.policy.choose(features)
         return Chosen(self.otherwise, 0) if at is None else Chosen(self.methods[at], at + 1)
 
     def explain(self, problem: Problem) -> str:
         """Say in words which rule fits a problem, and what it gained where it was measured."""
-        rule = self.choose(problem).rule
+        chosen, rule = self.choose(problem)
+        if chosen is self.requests:
+            return "a request that demands nothing; it goes straight to the model"
         if not rule:
             return f"no rule fits; {self.policy.otherwise}"
         found = self.policy.rules[rule - 1]
@@ -57,11 +65,13 @@ class Calibrated:
         """Choose, then solve; the rule and its evidence are noted."""
         chosen = self.choose(problem)
         solution = yield from chosen.method.solve(problem)
-        return noting(solution, policy=self._noted(chosen.rule))
+        return noting(solution, policy=self._noted(chosen))
 
-    def _noted(self, rule: int) -> dict[str, Json]:
+    def _noted(self, chosen: Chosen) -> dict[str, Json]:
+        rule = chosen.rule
         if not rule:
-            return {"rule": 0, "method": self.policy.otherwise}
+            plain = chosen.method is self.requests
+            return {"rule": 0, "method": "plain" if plain else self.policy.otherwise}
         return {"rule": rule, **self.policy.rules[rule - 1].to_json()}
 
 

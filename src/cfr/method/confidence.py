@@ -31,8 +31,9 @@ def assessed(method: Method, problem: Problem) -> Steps[Solution]:
 
 def assess(problem: Problem, solution: Solution) -> Solution:
     """Add the checks of the answer and the confidence in it to what the method noted."""
-    whole = solution.answer == solution.text
-    stated = () if whole else check_stated(read_stated(problem.text), solution.answer or "")
+    stated = (
+        () if solution.is_whole else check_stated(read_stated(problem.text), solution.answer or "")
+    )
     checks = (*stated, *check_stated(read_demands(problem.text), solution.text))
     noted: dict[str, Json] = {
         "checks": [_check(one, truth) for one, truth in checks],

@@ -18,6 +18,8 @@ from cfr.protocol import Answer, Call, Completion, Entry, Exchange, Run, Steps, 
 __all__ = ["announcing", "is_solving"]
 
 _FEW: Final = Usage(10, 10)
+_LONGEST: Final = 2_000
+_TIMES: Final = 50
 _MADE_UP: Final = (
     Completion(r"It is \boxed{2}.", usage=Usage(10, 1)),
     Completion("", usage=_FEW),
@@ -47,7 +49,14 @@ def announcing(
 
 def is_solving(method: Method, problem: Problem, transcript: list[Entry]) -> bool:
     """Say whether the next call of a method is the solving one."""
-    return all(_ends_with(method, problem, transcript, reply) for reply in _MADE_UP)
+    replies = (*_MADE_UP, *_about(problem))
+    return all(_ends_with(method, problem, transcript, reply) for reply in replies)
+
+
+def _about(problem: Problem) -> Iterator[Completion]:
+    """Make up replies that have the words of the problem, those that it forbids among them."""
+    for times in (1, _TIMES):
+        yield Completion(" ".join([problem.text[:_LONGEST]] * times), usage=_FEW)
 
 
 def _ends_with(

@@ -91,7 +91,7 @@ def _calls(solved: Solved) -> dict[str, Json]:
 def final_text(solution: Solution) -> str:
     """Write a solution for a reader: its text, and its answer where the text does not say it."""
     text = without_thinking(solution.text).strip()
-    if solution.answer is None or _says(text, solution.answer):
+    if solution.answer is None or solution.is_whole or _says(text, solution.answer):
         return text
     boxed = f"**Answer:** $\\boxed{{{solution.answer}}}$"
     return f"{text}\n\n{boxed}" if text else boxed

@@ -79,7 +79,8 @@ def describe_checks(solution: Solution) -> str:
     lines = [f"- {_MARKS[one.truth]} {one.sentence}" for one in checks]
     if not lines:
         return ""
-    return "\n".join((f"\n\n**Checks of the answer {solution.answer or '(none)'}**\n", *lines))
+    checked = "reply" if solution.is_whole else f"answer {solution.answer or '(none)'}"
+    return "\n".join((f"\n\n**Checks of the {checked}**\n", *lines))
 
 
 def describe_work(

@@ -29,10 +29,7 @@ def split_sentences(text: str) -> list[str]:
 def group_lines(parts: Sequence[str], groups: int, gap: str) -> list[str]:
     """Join neighbours to so many groups of about the same number of parts."""
     ends = [round(len(parts) * n / groups) for n in range(groups + 1)]
-    joined = (
-        gap.join(part.strip() for part in parts[start:end])
-        for start, end in pairwise(ends)
-    )
+    joined = (gap.join(part.strip() for part in parts[start:end]) for start, end in pairwise(ends))
     return [one for one in joined if one]
 
 
