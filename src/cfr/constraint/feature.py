@@ -96,11 +96,11 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     },
     "geometry": ("of geometry", "not of geometry"),
     "functions": ("of functions or algebra", "not of functions or algebra"),
-    "demand": ("that demand something of the reply", "that demand nothing of the reply"),
-    "request": ("that ask for a text", "that do not ask for a text"),
     "latex": ("with LaTeX", "without LaTeX"),
     "figure": ("with a figure", "without a figure"),
     "long": (f"of more than {_LONG} words", f"of at most {_LONG} words"),
+    "demand": ("that demand something of the reply", "that demand nothing of the reply"),
+    "request": ("that ask for a text", "that do not ask for a text"),
 }
 """What is said of problems that have a feature, and of those that lack it."""
 

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from cfr.constraint.feature import find_features
 from cfr.method.method import Method, noting
 from cfr.method.plain import Plain
 from cfr.method.policy import Policy
+from cfr.method.sound import Sound
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Steps
 
 __all__ = ["Calibrated", "Chosen", "calibrate_by"]
+
+_ABOUT_REQUESTS: Final = frozenset({"demand", "request"})
+"""Features of requests for a text. A policy that was learnt from mathematics alone knows nothing
+about them."""
 
 
 class Chosen(NamedTuple):
@@ -38,22 +43,26 @@ class Calibrated:
     """One for each rule, in order."""
     otherwise: Method
     policy: Policy = field(repr=False)
-    requests: Method = field(default=Plain(), repr=False)
+    sound: Method = field(default=Sound(then="off"), repr=False)
+    """For a request that demands something of the reply, where no rule speaks of requests."""
+    plain: Method = field(default=Plain(), repr=False)
     """For a request for a text that demands nothing: there is nothing to solve or to check."""
 
     def choose(self, problem: Problem) -> Chosen:
         """Decide by the problem's text alone."""
         features = find_features(problem.text)
-        if "request" in features and "demand" not in features:
-            return Chosen(self.requests, 0)
+        if not _ABOUT_REQUESTS.isdisjoint(features) and not self.policy.names(_ABOUT_REQUESTS):
+            return Chosen(self.sound if "demand" in features else self.plain, 0)
         at = self.policy.choose(features)
         return Chosen(self.otherwise, 0) if at is None else Chosen(self.methods[at], at + 1)
 
     def explain(self, problem: Problem) -> str:
         """Say in words which rule fits a problem, and what it gained where it was measured."""
         chosen, rule = self.choose(problem)
-        if chosen is self.requests:
+        if chosen is self.plain:
             return "a request that demands nothing; it goes straight to the model"
+        if chosen is self.sound:
+            return "a request that demands something of its reply; the reply is checked"
         if not rule:
             return f"no rule fits; {self.policy.otherwise}"
         found = self.policy.rules[rule - 1]
@@ -70,8 +79,8 @@ class Calibrated:
     def _noted(self, chosen: Chosen) -> dict[str, Json]:
         rule = chosen.rule
         if not rule:
-            plain = chosen.method is self.requests
-            return {"rule": 0, "method": "plain" if plain else self.policy.otherwise}
+            own = {id(self.sound): "sound(then=off)", id(self.plain): "plain"}
+            return {"rule": 0, "method": own.get(id(chosen.method), self.policy.otherwise)}
         return {"rule": rule, **self.policy.rules[rule - 1].to_json()}
 
 

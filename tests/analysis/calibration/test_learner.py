@@ -10,7 +10,7 @@ from .simulated import simulate
 
 
 def test_the_best_single_method_is_preferred() -> None:
-    data = simulate(1, 600, 3, lambda method, _, __: (0.1, 0.3, 0.28)[method])
+    data = simulate(1, 600, 3, lambda method, _, __: (0.1, 0.3, 0.24)[method])
     found = learn(data, np.arange(600), LearningPlan())
     assert found.groups == (Group((), 1),)
     assert found.points > 20
