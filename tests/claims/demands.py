@@ -43,7 +43,7 @@ def _arm(method: str) -> Arm:
     return found
 
 
-def _accuracy(method: str, odd: bool) -> str:
+def _accuracy(method: str, *, odd: bool) -> str:
     scores = [one for name, one in _arm(method).scores.items() if int(name[7:]) % 2 == odd]
     return decimal(100 * sum(right / judged for right, judged in scores) / len(scores))
 
@@ -57,8 +57,9 @@ def sound_replies() -> Iterator[str]:
         counts = f"{pair.improved} / {pair.degraded}"
         ratio = decimal(pair.tokens[0], 2)
         yield cells(f"`{method}`{said}", decimal(pair.after), gain(pair), counts, ratio)
+    sound = "sound(then=off)"
     yield (
-        f"On the odd-numbered ones `sound(then=off)` has {_accuracy('sound(then=off)', True)} where "
-        f"`plain` has {_accuracy('plain', True)}, on the even-numbered ones "
-        f"{_accuracy('sound(then=off)', False)} and {_accuracy('plain', False)}."
+        f"On the odd-numbered ones `{sound}` has {_accuracy(sound, odd=True)} where `plain` has "
+        f"{_accuracy('plain', odd=True)}, on the even-numbered ones "
+        f"{_accuracy(sound, odd=False)} and {_accuracy('plain', odd=False)}."
     )

@@ -23,6 +23,9 @@ from cfr.constraint.spec import KINDS
         ("How many quadrangles?", "asks.integer", "geometry"),
         ("Find the remainder when 7 is divided by 3.", "cue.modular_remainder", "long"),
         ("word " * 61, "long", "stated"),
+        ("Write about tea. Do not use any commas.", "demand", "asks.integer"),
+        ("Can you write me a poem about tea?", "request", "demand"),
+        ("Ann has to write 15 pages. How many are left?", "asks.integer", "request"),
         ("Find the remainder when $7^{10}$ is divided by 13.", "stated.modular", "stated.parity"),
     ],
 )

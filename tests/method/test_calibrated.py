@@ -81,3 +81,25 @@ def test_by_the_name_of_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["\ud800", "", "$" * 1_000])
 def test_any_problem_is_decided(text: str) -> None:
     assert calibrate_by(POLICY, make).choose(Problem(text)).rule in (0, 1, 2)
+
+
+def test_requests_are_left_to_sound_and_plain_replies() -> None:
+    method = calibrate_by(POLICY, make)
+    demanding = Problem("Write about tea. Do not use any commas.")
+    free = Problem("Write me a poem about tea.")
+    assert method.choose(demanding) == Chosen(make("sound(then=off)"), 0)
+    assert method.choose(free) == Chosen(make("plain"), 0)
+    assert method.explain(demanding) == (
+        "a request that demands something of its reply; the reply is checked"
+    )
+    assert method.explain(free) == ("a request that demands nothing; it goes straight to the model")
+    assert solved(method, free).details["policy"] == {"rule": 0, "method": "plain"}
+    assert solved(method, demanding).details["policy"] == {"rule": 0, "method": "sound(then=off)"}
+
+
+def test_a_policy_that_knows_requests_decides_about_them() -> None:
+    policy = replace(POLICY, rules=(Rule(("demand",), "sound(most=4)"), *POLICY.rules))
+    method = calibrate_by(policy, make)
+    demanding = Problem("Write about tea. Do not use any commas.")
+    assert method.choose(demanding) == Chosen(make("sound(most=4)"), 1)
+    assert method.choose(Problem("Write me a poem about tea.")) == Chosen(Direct(), 0)

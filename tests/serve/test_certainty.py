@@ -103,3 +103,20 @@ async def test_a_method_that_breaks_on_what_is_made_up_is_not_trusted() -> None:
     stages, solution, _ = await announced(Fragile(), PLAIN)
     assert stages == []
     assert solution.answer == "5"
+
+
+@pytest.mark.parametrize(
+    ("text", "streams"),
+    [
+        ("Write about tea.", True),
+        ("Write about tea. Do not use any commas.", False),
+        ("Write about tea. Do not include the word mug in your response.", False),
+        ("Write about tea. Your response should be less than 900 words.", False),
+        ("Write about tea. Your response should be in German.", False),
+    ],
+)
+async def test_a_reply_that_may_have_to_be_repaired_is_whole_before_it_is_content(
+    text: str, streams: bool
+) -> None:
+    told, _, _ = await announced(make("sound(then=off)"), Problem(text))
+    assert bool(told) is streams

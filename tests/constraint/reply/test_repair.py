@@ -1,5 +1,6 @@
 import pytest
 
+from cfr.constraint.demand import all_of
 from cfr.constraint.predicate import Predicate, truth_of
 from cfr.constraint.reply.reader import read_demands
 from cfr.constraint.reply.repair import repair_reply
@@ -49,7 +50,7 @@ def test_what_an_edit_cannot_bring_stays_as_it_is() -> None:
 def test_parts_of_a_demand_are_met_one_by_one() -> None:
     two: Predicate = {"op": "paragraphs", "separator": "\n\n", "low": 2, "high": 2}
     begins: Predicate = {"op": "paragraph_begins", "nth": 2, "word": "soon"}
-    demands = stated({"op": "all", "of": [two, begins]})
+    demands = stated(all_of(two, begins))
     assert repair_reply(demands, "One. Two.") == "One.\n\nSoon, Two."
 
 
