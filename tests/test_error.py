@@ -1,7 +1,5 @@
-import importlib
-import pkgutil
+from package_modules import import_all
 
-import cfr
 from cfr.error import CfrError, InputError, OutputError
 
 
@@ -20,9 +18,7 @@ def test_the_message_is_kept_as_it_stands() -> None:
 
 
 def test_every_error_of_the_package_tells_a_shell_that_it_failed() -> None:
-    for module in pkgutil.walk_packages(cfr.__path__, "cfr."):
-        if module.name != "cfr.__main__":
-            importlib.import_module(module.name)
+    import_all()
     codes = {
         kind.__name__: kind.exit_code
         for kind in all_errors(CfrError)
