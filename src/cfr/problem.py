@@ -40,4 +40,4 @@ class Solution:
     @property
     def is_whole(self) -> bool:
         """Whether the reply itself is the answer, as it is to a request for a text."""
-        return self.answer is not None and self.answer == self.text
+        return self.details.get("whole") is True

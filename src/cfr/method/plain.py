@@ -70,4 +70,4 @@ class Plain:
 def whole_reply(completion: Completion) -> Solution:
     """Make the solution whose answer is the whole reply, without thinking ahead of it."""
     text = without_thinking(completion.text).strip()
-    return Solution(text or None, text, completion.truncated)
+    return Solution(text or None, text, completion.truncated, {"whole": True})

@@ -156,7 +156,7 @@ def _changed(solution: Solution, what: str, text: str, faults: Sequence[Stated])
     if text == solution.text:
         return solution
     made = intervention(what, solution.text, text, faults)
-    return replace(intervened(solution, made), answer=text, text=text)
+    return noting(replace(intervened(solution, made), answer=text, text=text), whole=True)
 
 
 def _room(faults: Sequence[Stated], budget: int) -> int:

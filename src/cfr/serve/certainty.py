@@ -67,7 +67,7 @@ def _ends_with(
         while len(run.transcript) < len(transcript):
             run.advance(tuple(islice(answers, len(run.round))))
         run.advance((reply,))
-        return run.done and run.result.text == reply.text
+        return run.done and run.result.text.strip() == reply.text.strip()
     except Exception:  # a method that breaks on a reply will say so when it gets one
         return False
 

@@ -6,6 +6,8 @@ from cfr.method.registry import METHODS
 
 STAGES = {
     "direct": ["direct"],
+    "plain": ["reply"],
+    "sound": ["reply"],
     "reminder": ["solve"],
     "list-first": ["solve"],
     "check": ["solve"],
