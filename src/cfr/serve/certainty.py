@@ -18,8 +18,8 @@ from cfr.protocol import Answer, Call, Completion, Entry, Exchange, Run, Steps, 
 __all__ = ["announcing", "is_solving"]
 
 _FEW: Final = Usage(10, 10)
-_LONGEST: Final = 2_000
-_TIMES: Final = 50
+_MANY: Final = 4_000
+"""Words of a reply that is longer than most demands allow."""
 _MADE_UP: Final = (
     Completion(r"It is \boxed{2}.", usage=Usage(10, 1)),
     Completion("", usage=_FEW),
@@ -55,8 +55,9 @@ def is_solving(method: Method, problem: Problem, transcript: list[Entry]) -> boo
 
 def _about(problem: Problem) -> Iterator[Completion]:
     """Make up replies that have the words of the problem, those that it forbids among them."""
-    for times in (1, _TIMES):
-        yield Completion(" ".join([problem.text[:_LONGEST]] * times), usage=_FEW)
+    words = problem.text.split()[:_MANY] or ["-"]
+    for times in (1, _MANY // len(words) + 1):
+        yield Completion(" ".join(words * times), usage=_FEW)
 
 
 def _ends_with(
