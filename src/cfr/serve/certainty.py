@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
+from cfr.constraint.reply.reader import read_demands
 from cfr.method import Method
 from cfr.problem import Problem, Solution
 from cfr.protocol import Answer, Call, Completion, Entry, Exchange, Run, Steps, Usage
@@ -54,7 +55,9 @@ def is_solving(method: Method, problem: Problem, transcript: list[Entry]) -> boo
 
 
 def _about(problem: Problem) -> Iterator[Completion]:
-    """Make up replies that have the words of the problem, those that it forbids among them."""
+    """Make up replies that break what a request demands: with its own words, and very long ones."""
+    if not read_demands(problem.text):
+        return
     words = problem.text.split()[:_MANY] or ["-"]
     for times in (1, _MANY // len(words) + 1):
         yield Completion(" ".join(words * times), usage=_FEW)
