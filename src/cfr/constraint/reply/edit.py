@@ -13,18 +13,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias, cast
 
 from cfr.constraint.reply.check import BLANK_LINE
+from cfr.constraint.reply.layout_edit import (
+    begin_paragraph,
+    divide_paragraphs,
+    head_sections,
+    highlight,
+    list_points,
+)
 from cfr.constraint.reply.measure import (
-    count_bullets,
     count_capital_words,
-    count_highlights,
-    count_sections,
     count_sentences,
     count_words,
     has_word,
-    is_bullet,
-    split_paragraphs,
 )
-from cfr.constraint.reply.regroup import group_lines, group_sentences, split_sentences
+from cfr.constraint.reply.regroup import split_sentences
 from cfr.problem import Json
 
 __all__ = ["EDITS", "Edit"]
@@ -63,7 +65,7 @@ def _drop_marks(args: _Args, reply: str) -> Iterator[str]:
     yield re.sub(r"(?<=\S)  +(?=\S)", " ", reply)
 
 
-_PLAIN_WORD: Final = re.compile(r"(?<![\w'’])[A-Za-z]{4,}(?![\w'’])")
+_LONGER: Final = re.compile(r"(?<![\w'’<\[])(?=[A-Za-z]*[a-z])[A-Za-z]{4,}(?![\w'’>\]])")
 _CAPITALS: Final = re.compile(r"(?<![\w'’])[A-Z]{2,}(?![\w'’])")
 
 
@@ -71,8 +73,7 @@ def _capitalise(args: _Args, reply: str) -> Iterator[str]:
     """Write longer words in capitals until there are enough, or fewer of them."""
     low, high, count = _low(args), _high(args), count_capital_words(reply)
     if count < low:
-        small = re.compile(r"(?<![\w'’<\[])(?=[A-Za-z]*[a-z])[A-Za-z]{4,}(?![\w'’>\]])")
-        yield small.sub(lambda word: word[0].upper(), reply, low - count)
+        yield _LONGER.sub(lambda word: word[0].upper(), reply, low - count)
     elif high is not None:
         yield _CAPITALS.sub(lambda word: word[0].capitalize(), reply, count - high)
 
@@ -192,91 +193,6 @@ def _cut(reply: str, most: int | None, count: Callable[[str], int]) -> Iterator[
             yield "".join(kept).rstrip() + tail
 
 
-# --- Parts.
-
-
-def _paragraphs(args: _Args, reply: str) -> Iterator[str]:
-    """Join neighbouring paragraphs, or split them between sentences, until there are as many."""
-    mark, wanted = str(args.get("separator", BLANK_LINE)), _low(args) or _high(args) or 1
-    bare = _RULE.sub("", reply)
-    gap = BLANK_LINE if mark == BLANK_LINE else f"{BLANK_LINE}{mark}{BLANK_LINE}"
-    within = "\n" if mark == BLANK_LINE else BLANK_LINE
-    for parts, joint in ((split_paragraphs(bare), within), (split_sentences(bare), " ")):
-        if len(parts) >= wanted:
-            yield gap.join(group_lines(parts, wanted, joint))
-
-
-_RULE: Final = re.compile(r"^[ \t]*(?:(?:\*[ \t]*){3,}|-{3,})$", re.M)
-"""A line across the page, of stars or dashes."""
-
-
-def _begin_paragraph(args: _Args, reply: str) -> Iterator[str]:
-    paragraphs, nth = split_paragraphs(reply), cast("int", args["nth"])
-    if 1 <= nth <= len(paragraphs):
-        word = str(args["word"])
-        paragraphs[nth - 1] = f"{word[:1].upper()}{word[1:]}, {paragraphs[nth - 1]}"
-        yield BLANK_LINE.join(paragraphs)
-
-
-def _head_sections(args: _Args, reply: str) -> Iterator[str]:
-    """Write section marks as they were asked for, or put them ahead of paragraphs."""
-    mark, wanted = str(args["mark"]).strip(), _low(args) or _high(args) or 1
-    respelt = re.sub(rf"\b{re.escape(mark)}(?=\s?\d)", mark, reply, flags=re.IGNORECASE)
-    yield respelt
-    if count_sections(respelt, mark):
-        return
-    for parts in (split_paragraphs(reply), group_sentences(reply, wanted)):
-        if len(parts) >= wanted:
-            grouped = group_lines(parts, wanted, BLANK_LINE)
-            yield BLANK_LINE.join(f"{mark} {n}\n{part}" for n, part in enumerate(grouped, 1))
-
-
-_NUMBERED: Final = re.compile(r"^(\s*)(?:\d{1,3}[.)]|[•●▪◦–])\s+", re.M)
-
-
-def _list_points(args: _Args, reply: str) -> Iterator[str]:
-    """Make points of numbered items, join points that are too many, or make some of sentences."""
-    wanted = _low(args) or _high(args) or 1
-    listed = _NUMBERED.sub(r"\1* ", reply) if count_bullets(reply) < wanted else reply
-    yield listed
-    count = count_bullets(listed)
-    if count > wanted:
-        yield _join_points(listed, wanted)
-    if not count:
-        parts = group_sentences(reply, wanted)
-        if len(parts) >= wanted:
-            yield "\n".join(f"* {' '.join(part.split())}" for part in parts)
-
-
-def _join_points(reply: str, most: int) -> str:
-    """Let points beyond the last one that is allowed go on in it."""
-    seen, lines = 0, list[str]()
-    for line in reply.split("\n"):
-        seen += is_bullet(line)
-        if is_bullet(line) and seen > most:
-            lines[-1] = f"{lines[-1].rstrip()} {line.strip().lstrip('*-').strip()}"
-        elif seen <= most or line.strip():
-            lines.append(line)
-    return "\n".join(lines)
-
-
-_PHRASE: Final = re.compile(r"(?<![*\w])[A-Za-z][\w'’-]*(?: [\w'’-]+){1,4}(?![*\w])")
-
-
-def _highlight(args: _Args, reply: str) -> Iterator[str]:
-    """Put stars around the first words of paragraphs, then of sentences, until it is enough."""
-    missing = _low(args) - count_highlights(reply)
-    for parts, gap in ((reply.split("\n"), "\n"), (split_sentences(reply), "")):
-        marked, left = list[str](), missing
-        for part in parts:
-            plain = left > 0 and "*" not in part and "<<" not in part
-            found = _PHRASE.search(part) if plain else None
-            left -= bool(found)
-            star = f"*{found[0]}*" if found else ""
-            marked.append(f"{part[: found.start()]}{star}{part[found.end() :]}" if found else part)
-        yield gap.join(marked)
-
-
 # --- JSON.
 
 _FENCED: Final = re.compile(r"```(?:json)?\s*\n?(.*?)```", re.S | re.I)
@@ -298,11 +214,11 @@ EDITS: Final[Mapping[str, Edit]] = {
     "lacks": _drop_words,
     "words": _shorten,
     "sentences": _fewer_sentences,
-    "paragraphs": _paragraphs,
-    "paragraph_begins": _begin_paragraph,
-    "sections": _head_sections,
-    "bullets": _list_points,
-    "highlights": _highlight,
+    "paragraphs": divide_paragraphs,
+    "paragraph_begins": begin_paragraph,
+    "sections": head_sections,
+    "bullets": list_points,
+    "highlights": highlight,
     "capital_words": _capitalise,
     "title": _entitle,
     "postscript": _postscript,
