@@ -75,4 +75,4 @@ def benchmark_answers() -> list[str]:
         if path.is_file()
         for line in path.read_text(encoding="utf-8").splitlines()
     )
-    return sorted({json.loads(line)["answer"] for line in lines})
+    return sorted({row["answer"] for row in map(json.loads, lines) if "answer" in row})
