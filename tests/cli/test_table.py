@@ -12,7 +12,7 @@ import pytest
 from rich.text import Text
 
 from cfr.benchmark.source import read_problems
-from cfr.cli import demo, live, root, show
+from cfr.cli import demo, root, run_table, show
 from cfr.cli.checks import shown_checks
 from cfr.cli.console import SafeConsole
 from cfr.cli.table import Column, Table
@@ -161,13 +161,13 @@ def things() -> dict[str, Any]:
     costly = [replace(one, tally=replace(one.tally, cost=Cost(1_234.56))) for one in results()]
     methods = [word for variant in VARIANTS[2:] for word in ("--method", variant)]
     return {
-        "eval": live.results(results()),
-        "eval with costs": live.results(costly),
-        "runs with costs": live.summary_table(
+        "eval": run_table.results(results()),
+        "eval with costs": run_table.results(costly),
+        "runs with costs": run_table.summary_table(
             [replace(one, cost=Cost(0.000123, complete=False)) for one in summaries()]
         ),
-        "ratios": live.ratios(results()),
-        "runs": live.summary_table(summaries()),
+        "ratios": run_table.ratios(results()),
+        "runs": run_table.summary_table(summaries()),
         "constraints": show.constraints(read_spec(json.dumps(spec))),
         "checks": shown_checks({"checks": [check], "confidence": 0.5}, words),
         "tokens": show.tokens([used]),
@@ -200,7 +200,7 @@ def test_the_other_tables(
 def test_variants_stay_apart(
     width: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    printed = shown(capsys, monkeypatch, width, live.summary_table(summaries()))
+    printed = shown(capsys, monkeypatch, width, run_table.summary_table(summaries()))
     flat = " ".join(printed.split())
     for n in range(1, len(summaries()) + 1):
         assert re.search(rf"^\s*{n}  \S", printed, re.MULTILINE), "each has a line of its own"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from cfr.cli.console import SafeConsole
 from cfr.cli.interrupt import typed_command
-from cfr.cli.live import COST_NOTE, TerminalWatcher, ratios, results
+from cfr.cli.live import TerminalWatcher
+from cfr.cli.run_table import COST_NOTE, ratios, results
 from cfr.error import CfrError
 from cfr.evaluation.database import without_password
 from cfr.evaluation.evaluate import Evaluated

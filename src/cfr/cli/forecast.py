@@ -10,7 +10,8 @@ from typing import Final
 from cfr.analysis.notation import NONE, several
 from cfr.analysis.study.family import short_method_names
 from cfr.cli.console import SafeConsole
-from cfr.cli.live import COST_NOTE, write_duration
+from cfr.cli.live import write_duration
+from cfr.cli.run_table import COST_NOTE
 from cfr.cli.show import print_notes
 from cfr.cli.table import Column, Table
 from cfr.engine.price import Cost, write_dollars

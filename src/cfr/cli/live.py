@@ -4,61 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from rich.live import Live
 from rich.text import Text
 
-from cfr.analysis.notation import NONE, times
-from cfr.analysis.statistics.cost import Tokens, divide_tokens
-from cfr.analysis.statistics.score import score_problems
-from cfr.analysis.statistics.subset import BASELINE
-from cfr.analysis.study.family import short_method_names
-from cfr.analysis.table.token_ratio import COUNTED
 from cfr.cli.console import SafeConsole
 from cfr.cli.output import print_note
 from cfr.cli.progress import bytes_bar
-from cfr.cli.table import Column, Table
+from cfr.cli.run_table import progress_table
+from cfr.cli.table import Table
 from cfr.engine.automatic import AutoChoice
 from cfr.engine.balanced import Balanced
 from cfr.engine.balancer import Balancer
 from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
-from cfr.engine.price import Cost
 from cfr.engine.pull import Progress
 from cfr.evaluation.batch.progress import WaveProgress
 from cfr.evaluation.progress import measure_progress
 from cfr.evaluation.runner import Job
-from cfr.evaluation.series import Series
-from cfr.evaluation.summary import Summary
-from cfr.evaluation.tally import ProblemScores, SeriesResult, Tally
 from cfr.evaluation.time_left import progress_of, seconds_left
 from cfr.evaluation.watcher import EvaluationWatcher
 from cfr.file.printable import one_line
 
 __all__ = [
-    "COST_NOTE",
     "LeftBehind",
     "TerminalWatcher",
-    "ratios",
-    "results",
-    "summary_table",
     "write_duration",
 ]
 
-COST_NOTE: Final = "at the prices that your models.toml has now"
-
 _PLAIN_EVERY = 15.0
-_STORED: Final = "'cfr runs --json'"
-_NAMED: Final = (
-    Column("benchmark", "name", shared=True),
-    Column("method", "name", shorten=short_method_names),
-    Column("model", "name", shared=True),
-)
-"""What names a series; what is shared may stand in a line above."""
 
 
 class LeftBehind(NamedTuple):
@@ -182,11 +160,7 @@ class _Display:
             self._console.print(self._status())
 
     def _table(self) -> Table:
-        table = _table("accuracy so far", cost=_has_costs(job.tally for job in self._jobs))
-        for job in self._jobs:
-            tally = job.tally
-            so_far = f"{tally.correct / tally.scored:.1%}" if tally.scored else "–"
-            _add_row(table, job.result, _done(job.result), so_far)
+        table = progress_table([job.result for job in self._jobs])
         table.caption = self._status()
         return table
 
@@ -207,102 +181,6 @@ class _Display:
         time_left = "waiting for replies" if left is None else f"about {write_duration(left)} left"
         endpoints = "".join(f"; {one.status}" for one in self._balancers)
         return f"{counts}{found.failed} failed, {spent}{time_left}{endpoints}"
-
-
-def results(found: Sequence[SeriesResult]) -> Table:
-    """Tabulate every series of a run that has ended."""
-    table = _table("accuracy", "95 %", cost=_has_costs(one.tally for one in found))
-    for one in found:
-        _add_row(table, one, _done(one), *_accuracy(one.scores))
-    return table
-
-
-def ratios(found: Sequence[SeriesResult]) -> Table | None:
-    """Tabulate the tokens of each series relative to Direct CoT; None where there is no such."""
-    plain = [one for one in found if one.series.method.partition("(")[0] == BASELINE]
-    bases = {_conditions(one): one for one in plain}
-    counted = (Column(title.lower()) for title in COUNTED)
-    table = Table(*_NAMED, *counted, title=f"tokens relative to {BASELINE}", more=_STORED)
-    for one in found:
-        base = bases.get(_conditions(one))
-        if base and base is not one:
-            counted = divide_tokens(_mean_tokens(one.tally), _mean_tokens(base.tally))
-            table.add_row(*_named(one.series), *map(times, counted))
-    return table if table.row_count else None
-
-
-def _conditions(one: SeriesResult) -> Series:
-    """Name what two series must have in common for their tokens to be compared."""
-    return replace(one.series, method="")
-
-
-def _mean_tokens(tally: Tally) -> Tokens | None:
-    attempts, used = tally.scored + tally.failed, tally.usage
-    if not attempts or not used.total:
-        return None
-    return Tokens(*(count / attempts for count in (used.input, used.output, used.shared)))
-
-
-def summary_table(found: list[Summary]) -> Table:
-    """Tabulate every series of a store, each under its number there."""
-    table = _table("accuracy", "95 %", numbered=True, cost=_has_costs(found))
-    for one in found:
-        _add_row(table, one, f"{one.attempts - one.failed:,}", *_accuracy(one.scores))
-    return table
-
-
-def _has_costs(found: Iterable[Tally | Summary]) -> bool:
-    return any(one.cost is not None for one in found)
-
-
-def _table(*accuracy: str, numbered: bool = False, cost: bool = False) -> Table:
-    first, *rest = accuracy
-    return Table(
-        *((Column("#"),) if numbered else ()),
-        *_NAMED,
-        Column("done", rank=2),
-        Column(first),
-        *(Column(title, rank=1) for title in rest),
-        Column("no answer", rank=5),
-        Column("tokens", rank=4),
-        *((Column("cost", rank=3),) if cost else ()),
-        more="--json" if numbered else _STORED,
-    )
-
-
-def _add_row(table: Table, one: SeriesResult | Summary, done: str, *accuracy: str) -> None:
-    named, counted = (one, one) if isinstance(one, Summary) else (one.series, one.tally)
-    lost, usage = (counted.truncated, counted.unparsed), counted.usage
-    table.add_row(
-        *((str(one.series),) if isinstance(one, Summary) else ()),
-        *_named(named),
-        done + (f" ({counted.failed} failed)" if counted.failed else ""),
-        *accuracy,
-        "{} cut, {} unread".format(*lost) if any(lost) else "0",
-        f"{usage.total:,}" + ("" if usage.reported else "+"),
-        *((_cost(counted.cost),) if table.columns[-1].title == "cost" else ()),
-    )
-
-
-def _cost(cost: Cost | None) -> str:
-    return NONE if cost is None else str(cost)
-
-
-def _named(one: Series | Summary) -> Iterator[str]:
-    return map(one_line, (one.benchmark, one.method, one.model))
-
-
-def _done(one: SeriesResult) -> str:
-    return f"{one.tally.scored:,}/{one.tally.total:,}"
-
-
-def _accuracy(scores: ProblemScores) -> tuple[str, str]:
-    """Write the accuracy and its interval, with the problem as the unit."""
-    found = score_problems(scores)
-    if found is None:
-        return "–", "–"
-    low, high = found.interval
-    return f"{found.accuracy:.1f}%", f"{low:.1f}% – {high:.1f}%"
 
 
 def write_duration(seconds: float) -> str:

@@ -56,7 +56,7 @@ def _print_series(url: str, found: list[Summary], *, as_json: bool) -> None:
         print_text(f"{url}: nothing has been run yet")
     else:
         from cfr.cli.console import SafeConsole
-        from cfr.cli.live import COST_NOTE, summary_table
+        from cfr.cli.run_table import COST_NOTE, summary_table
         from cfr.engine.price import sum_costs
 
         console = SafeConsole()

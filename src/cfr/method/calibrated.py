@@ -77,11 +77,12 @@ class Calibrated:
         return noting(solution, policy=self._noted(chosen))
 
     def _noted(self, chosen: Chosen) -> dict[str, Json]:
-        rule = chosen.rule
-        if not rule:
-            own = {id(self.sound): "sound(then=off)", id(self.plain): "plain"}
-            return {"rule": 0, "method": own.get(id(chosen.method), self.policy.otherwise)}
-        return {"rule": rule, **self.policy.rules[rule - 1].to_json()}
+        if chosen.rule:
+            return {"rule": chosen.rule, **self.policy.rules[chosen.rule - 1].to_json()}
+        if chosen.method is self.plain:
+            return {"rule": 0, "method": "plain"}
+        named = "sound(then=off)" if chosen.method is self.sound else self.policy.otherwise
+        return {"rule": 0, "method": named}
 
 
 def calibrate_by(policy: Policy, make: Callable[[str], Method]) -> Calibrated:

@@ -57,7 +57,9 @@ def processes_below(parent: int, wanted: int) -> list[int]:
         parents = {int(p.parent.name): _parent_of(p) for p in Path("/proc").glob("[0-9]*/stat")}
         for worker in (pid for pid, above in parents.items() if above == parent):
             own = [worker, *(pid for pid, above in parents.items() if above == worker)]
-            if len(own) == wanted and b"sandbox" in Path(f"/proc/{worker}/cmdline").read_bytes():
+            # Other processes end between the list and the look.
+            command = Path(f"/proc/{worker}/cmdline")
+            if len(own) == wanted and command.exists() and b"sandbox" in command.read_bytes():
                 return own
         time.sleep(0.01)
 
