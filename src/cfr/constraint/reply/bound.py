@@ -56,7 +56,13 @@ _BEFORE: Final = re.compile(
     rf"|(?P<below>{_BELOW})|(?P<exact>{_EXACT}))\s*(?:a\s+total\s+of\s+|the\s+)?$"
 )
 _NUMBER: Final = re.compile(rf"(?<![\w.,$#-]){NUMBER}")
-_RANGE: Final = re.compile(rf"\s*(?P<join>-|–|—|to|or|and)\s*(?P<end>{NUMBER})")
+_RANGE: Final = re.compile(
+    rf"(?:\s*(?P<join>-|–|—|to|or|and)|\s+(?:word|sentence|paragraph)s?\s+(?:to|or))"
+    rf"\s*(?P<end>{NUMBER})"
+)
+_RATE: Final = re.compile(
+    r"(?:\s+[a-z]+){0,2}\s+(?:an?|per|each|every)\s+(?:day|week|month|year|hour|minute|second)\b"
+)
 _AFTER: Final = re.compile(
     r"\s*(?P<plus>\+)|\s+(?:or|and)\s+(?P<more>more|above|greater|over|longer)\b"
     r"|\s+or\s+(?P<less>fewer|less|below|under|shorter)\b"
@@ -125,7 +131,7 @@ def ordinal(text: str) -> int | None:
 
 
 def amounts(plain: str) -> Iterator[Amount]:
-    """Find the amounts of a text from left to right; vague ones (*about 300*) are left out."""
+    """Find the amounts of a text from left to right, without vague ones (*about 300*) and rates."""
     at = 0
     while found := _NUMBER.search(plain, at):
         at = found.end()
@@ -139,7 +145,7 @@ def _amount(plain: str, found: re.Match[str], before: re.Match[str] | None) -> A
     low = to_number(found[0])
     start = found.start() - (len(before[0]) if before else 0)
     times = found[0] in _TIMES
-    if before and before["vague"]:
+    if (before and before["vague"]) or _RATE.match(plain, found.end()):
         return None
     if after := _RANGE.match(plain, found.end()):
         between = plain[max(0, found.start() - 12) : found.start()].rstrip().endswith("between")
@@ -163,7 +169,8 @@ def _amount(plain: str, found: re.Match[str], before: re.Match[str] | None) -> A
 
 
 _NOT_SO: Final = re.compile(
-    r"(?:\b(?:not|never|cannot)|n't)\s+(?:(?!have\s+to|need\s+to)[a-z]+\s+){0,3}$"
+    r"(?:\b(?:not|never|cannot|no\s+[a-z]+\s+(?:may|can|should|must|shall))|n't)\s+"
+    r"(?:(?!have\s+to|need\s+to)[a-z]+\s+){0,3}$"
 )
 
 

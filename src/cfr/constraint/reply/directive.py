@@ -73,6 +73,16 @@ _MATERIAL: Final = re.compile(
     r"|conversation|dialogue|content|page|haiku|draft|snippet|request|prompt|instructions?)\b"
 )
 
+_WORKED_ON: Final = re.compile(
+    r"\b(?:correct|explain|translate|proofread|fix|paraphrase|rephrase|edit|rewrite|summari[sz]e"
+    r"|analy[sz]e|improve)\s[^.:;\n]{0,40}(?=:)"
+)
+"""An order to work on what follows the colon."""
+_SAID: Final = re.compile(
+    r"\b(?:end|finish|conclud|clos|start|begin|repeat|say|includ|add)(?:e?s|ing|e)?\b[^.;\n]{0,40}$"
+)
+"""An order to write the text that follows, not to work on it."""
+
 
 def may_demand(plain: str, *, inside: bool) -> bool:
     """Whether a sentence may demand something; ``inside`` text to work on it must say so."""
@@ -105,7 +115,9 @@ def _is_ordered(plain: str) -> bool:
 def find_material(plain: str) -> list[tuple[int, int]]:
     """Find the text to work on: what follows a colon, or the paragraphs after *the following*."""
     found: list[tuple[int, int]] = []
-    for named in _MATERIAL.finditer(plain):
+    for named in (*_MATERIAL.finditer(plain), *_WORKED_ON.finditer(plain)):
+        if _SAID.search(plain[max(0, named.start() - 60) : named.start()]):
+            continue
         line_end = _find(plain, "\n", named.end())
         colon = plain.find(":", named.end(), min(line_end, named.end() + 80))
         given = plain[colon + 1 : line_end].strip() if colon >= 0 else ""

@@ -9,7 +9,7 @@ from typing import Final
 
 from cfr.constraint.reply.bound import NUMBER, Amount, amounts, ordinal, to_number
 from cfr.constraint.reply.check import BLANK_LINE
-from cfr.constraint.reply.pattern import either
+from cfr.constraint.reply.pattern import PRODUCT, either
 from cfr.constraint.reply.request import QUOTED, Found, Request, Sentence
 
 __all__ = ["read_first_words", "read_paragraphs", "read_sentences", "read_words"]
@@ -43,8 +43,10 @@ def _is_of_whole(sentence: Sentence, amount: Amount, end: int) -> bool:
 _WORDS: Final = re.compile(
     r"[\s-]*(?:(?:total|english|different|unique)\s+)?words?\b"
     # Words in capitals, or that begin with a letter, are not what a text is long by.
-    rf"(?!\s+{either('in, with, that, which, be, are, should be, using, of, written, to, to be')}"
-    rf"\s+(?:in\s+)?{either('all, capital, caps, upper, uppercase, lowercase, start, rhyme')})"
+    rf"(?!(?:\s+or\s+phrases)?(?:\s+in\s+(?:your|the)\s+{PRODUCT})?"
+    rf"\s+{either('in, with, that, which, be, are, should be, using, of, written, to, to be')}"
+    r"\s+(?:in\s+|fully\s+)?"
+    rf"{either('all, capital, caps, upper, uppercase, lowercase, start, rhyme')})"
     r"(?!\s+(?:capital|from|related|that)\b)"
 )
 _WORD_COUNT: Final = re.compile(
@@ -64,6 +66,12 @@ _LIMIT: Final = re.compile(r"\b(?:limit|restrict|cap)(?:ed|ped)?\b[^.;]{0,40}\bt
 _OTHER_UNIT: Final = re.compile(r"\s*[a-z]*\s*(?:sentence|paragraph)")
 
 
+def _limited(amount: Amount, plain: str) -> Amount:
+    """Read *limit it to 80* as *at most 80*."""
+    limited = amount.bare and _LIMIT.search(plain[: amount.start])
+    return replace(amount, low=None, bare=False) if limited else amount
+
+
 _IN_CAPITALS: Final = re.compile(r"\b(?:capital|caps\b|upper)[^.;]{0,60}$")
 """An amount of words in capitals is none of words."""
 
@@ -80,10 +88,9 @@ def read_words(sentence: Sentence) -> Iterator[Found]:
         if not noun and _IN_CAPITALS.search(plain[: found.start]):
             continue
         end = noun.end() if noun else found.end
-        amount = found.widened(plain[end:])
-        if amount.bare and not _LIMIT.search(plain[: amount.start]):
+        amount = _limited(found.widened(plain[end:]), plain)
+        if amount.bare:
             continue
-        amount = replace(amount, low=None) if amount.bare else amount
         if not _NO_LENGTH.search(plain[: amount.start]) and _is_of_whole(sentence, amount, end):
             yield sentence.found({"op": "words", **amount.ends}, amount.start, end)
 
@@ -108,7 +115,7 @@ def read_sentences(sentence: Sentence) -> Iterator[Found]:
         if not noun and not _SENTENCE_COUNT.search(plain[: found.start]):
             continue
         end = noun.end() if noun else found.end
-        amount = found.widened(plain[end:])
+        amount = _limited(found.widened(plain[end:]), plain)
         clear = _EXTENDS.search(plain[: amount.start]) and not re.match(
             r"\s*(?:above|below|that|from|about)\b", plain[end:]
         )
@@ -157,7 +164,7 @@ def read_paragraphs(sentence: Sentence) -> Iterator[Found]:
             continue
         stars = is_split_by_stars(sentence.request)
         if sentence.allows(amount.start) and (stars or "paragraph" in noun[0]):
-            ends = amount.widened(plain[noun.end() :]).ends
+            ends = _limited(amount.widened(plain[noun.end() :]), plain).ends
             mark = "***" if stars else BLANK_LINE
             predicate = {"op": "paragraphs", "separator": mark, **ends}
             yield sentence.found(predicate, amount.start, noun.end())
@@ -194,7 +201,8 @@ def read_first_words(sentence: Sentence) -> Iterator[Found]:
         word = sentence.original(*found.span("word")).strip("\"'“”‘’.,").lower()
         nth = to_number(found["number"]) if found["number"] else ordinal(found["nth"])
         nth = _count(sentence.request) if nth == 0 else nth
-        if sure and nth and word and " " not in word:
+        clear = sure and nth and word and " " not in word
+        if clear and sentence.allows(found.start()):
             predicate = {"op": "paragraph_begins", "nth": nth, "word": word}
             yield sentence.found(predicate, *found.span())
 

@@ -29,6 +29,11 @@ _WITHOUT: Final = re.compile(
     )
     + r"\s+)*(?:the\s+)?$"
 )
+_OF_A_WORD: Final = re.compile(
+    rf"\b{either('word(s), name(s), country, countries, city, cities, animal(s), number(s)')}\s+"
+    rf"{either('that, which, with, whose, containing, without')}\b[^.;]*$"
+)
+"""Words before a letter by which it is one of a word and not of the whole."""
 _HASHTAGS: Final = re.compile(r"\s*(?:[a-z]+\s+){0,2}hash\s?tags?\b")
 
 
@@ -43,7 +48,8 @@ def read_letters(sentence: Sentence) -> Iterator[Found]:
         ends: dict[str, Json] = amount.ends if amount else {}
         if unwanted and (amount is None or amount.low is not None):
             ends = {"high": amount.low - 1 if amount and amount.low else 0}
-        if ends and letter and sentence.allows(found.start()):
+        of_reply = not _OF_A_WORD.search(plain[: found.start()])
+        if ends and letter and of_reply and sentence.allows(found.start()):
             yield sentence.found({"op": "letters", "letter": letter, **ends}, found.start(), end)
 
 

@@ -137,7 +137,7 @@ _LETTERS: Final = r"p\.?\s?p\.?\s?s\b\.?|p\.?\s?s\b\.?|\"□{2,6}\""
 _POSTSCRIPT: Final = re.compile(
     rf"\bpost[\s-]?scripts?\b[^.;]{{0,60}}?(?P<mark>{_LETTERS})"
     rf"|\b{either('add, include, end, finish, conclude, with, append, write, insert, have')}\b"
-    r"[^.;]{0,60}?(?P<short>\bp\.\s?p\.\s?s\b\.?|\bp\.\s?s\b\.?)"
+    r"[^.;]{0,60}?(?P<short>\bp\.\s?p\.\s?s\b\.?|\bp\.\s?s\b\.?)(?!\.?\s*\d)"
 )
 
 

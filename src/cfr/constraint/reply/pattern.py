@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
-__all__ = ["either"]
+__all__ = ["PRODUCT", "either"]
+
+PRODUCT: Final = (
+    r"(?:response|answer|reply|output|result|text|message|email|e-mail|letter|story|poem|essay"
+    r"|article|post|song|rap|blog|summary|itinerary|proposal|document|tweet|description|speech"
+    r"|review|advertisement|ad|joke|riddle|haiku|limerick|dialogue|conversation|script|pitch|report"
+    r"|resume|cv|note|paragraph|explanation|completion|writing|work|piece|template|rubric|list"
+    r"|lyrics|plan|rant|quiz|biography|content|slogan|guide|outline|critique|play"
+    r"|monologue|novel|advice|reasoning|rewrite|version|caption|thread|composition|entry|memo"
+    r"|announcement|statement|analysis|recipe|screenplay|sonnet|ballad|fable|tale)"
+)
+"""The pattern of a word for what is to be written."""
 
 
 def either(phrases: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from cfr.constraint.reply.pattern import either
-from cfr.constraint.reply.request import Found, Sentence
+from cfr.constraint.reply.request import QUOTED, Found, Sentence
 
 __all__ = ["read_repetition"]
 
@@ -28,25 +28,42 @@ _EXACT: Final = re.compile(
     r"word[\s-](?:for|by)[\s-]word|without\s+(?:any\s+)?chang|exact|as\s+it\s+is|as-is|verbatim"
     r"|unchanged|(?:not|n't)\s+change|literally|\b(?:first|before|then)\b"
 )
+_GIVEN: Final = re.compile(rf"\brepeat\s+(?:[a-z]+\s+){{0,4}}:?\s*(?P<quote>{QUOTED})")
 _NOT: Final = re.compile(r"(?:\b(?:not|never|before|avoid|without)|n't)\s*$")
 
 
 def read_repetition(sentence: Sentence) -> Iterator[Found]:
     """Whether the reply begins with the request itself, and with which part of it."""
-    found = _REPEAT.search(sentence.plain)
+    found = _GIVEN.search(sentence.plain) or _REPEAT.search(sentence.plain)
     if not found or _NOT.search(sentence.plain[: found.start()]):
         return
-    plain, text = sentence.request.plain, sentence.request.text
+    plain = sentence.request.plain
     end = plain.find("\n", max(0, sentence.end - 1))
     end = len(plain) if end < 0 else end
-    told = plain[sentence.start : end]
-    if not _EXACT.search(told):
+    if not _EXACT.search(plain[sentence.start : end]):
         return
-    before, after = text[: sentence.start].strip(), text[end:].strip()
-    below = re.search(r"\b(?:below|following)\b", told)
+    if found.re is _GIVEN:
+        wanted = sentence.original(*found.span("quote"))[1:-1].strip()
+    else:
+        wanted = _wanted(sentence, found, end)
+    if re.search(r"\w", wanted):
+        yield sentence.found({"op": "repeats", "text": wanted}, *found.span())
+
+
+def _wanted(sentence: Sentence, found: re.Match[str], end: int) -> str:
+    """The part of the request that is to be repeated; nothing where it is not clear which."""
+    request = sentence.request
+    before = request.text[_first(sentence) : sentence.start].strip()
+    after = request.text[end:].strip()
+    below = re.search(r"\b(?:below|following)\b", request.plain[sentence.start : end])
     wanted = after if (below and after) or not before else before
     if re.search(r"\bfirst\s+line\b", sentence.plain[found.start() : found.end() + 12]):
         wanted = wanted.split("\n")[0].strip()
-    one = re.search(r"\bsentence\b", found[0]) and re.search(r"[.?!]\s+\S|\n", wanted)
-    if re.search(r"\w", wanted) and not one:  # which of several sentences is not clear
-        yield sentence.found({"op": "repeats", "text": wanted}, *found.span())
+    several = re.search(r"\bsentence\b", found[0]) and re.search(r"[.?!]\s+\S|\n", wanted)
+    return "" if several else wanted
+
+
+def _first(sentence: Sentence) -> int:
+    """Where the request begins, after sentences that are about its repetition."""
+    others = (one for one in sentence.request.sentences if not re.search(r"\brepeat", one.plain))
+    return next((one.start for one in others), 0)

@@ -10,15 +10,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 from cfr.constraint.predicate import Predicate
+from cfr.constraint.reply.content import is_demand
 from cfr.constraint.reply.directive import find_material, may_demand
 
 __all__ = [
     "HIDDEN",
     "LONGEST",
-    "PRODUCT",
     "QUOTED",
     "Found",
     "Request",
@@ -40,17 +41,6 @@ HIDDEN: Final = "□"
 """What stands for each character between quotation marks in a plain text."""
 QUOTED: Final = f'"{HIDDEN}+"'
 """The pattern of a quotation in a plain text."""
-
-PRODUCT: Final = (
-    r"(?:response|answer|reply|output|result|text|message|email|e-mail|letter|story|poem|essay"
-    r"|article|post|song|rap|blog|summary|itinerary|proposal|document|tweet|description|speech"
-    r"|review|advertisement|ad|joke|riddle|haiku|limerick|dialogue|conversation|script|pitch|report"
-    r"|resume|cv|note|paragraph|explanation|completion|writing|work|piece|template|rubric|list"
-    r"|lyrics|plan|rant|quiz|biography|content|slogan|guide|outline|critique|play"
-    r"|monologue|novel|advice|reasoning|rewrite|version|caption|thread|composition|entry|memo"
-    r"|announcement|statement|analysis|recipe|screenplay|sonnet|ballad|fable|tale)"
-)
-"""The pattern of a word for what is to be written."""
 
 # --- Quotations.
 
@@ -109,12 +99,7 @@ class Sentence:
 
     def allows(self, at: int) -> bool:
         """Whether what stands at a place is a demand, by the words before it."""
-        before = self.plain[:at]
-        if _PERMISSION.search(before[-90:]):
-            return False
-        told = [*_STORY.finditer(before)]
-        order = _ORDER.search(self.plain, told[-1].end()) if told else None
-        return not told or (order is not None and order.start() <= at)
+        return is_demand(self.plain, at)
 
     def wants(self, at: int) -> bool:
         """Whether what stands at a place is a demand and no *without* or *instead of* before it."""
@@ -123,28 +108,6 @@ class Sentence:
 
 _NEGATED: Final = re.compile(
     r"(?:\b(?:not|without|avoid|never|no|refrain\s+from|instead\s+of)\b|n't\b)[^.,;]{0,40}$"
-)
-_PERMISSION: Final = re.compile(
-    r"(?:\byou\s+(?:can|may|could|might)\b(?!\s+(?:not|only))|\bfeel\s+free\b|\boptional"
-    r"|\bif\s+(?:you|it|possible|needed)\b"
-    r"|\b(?:do\s+not|don't|doesn't|does\s+not)\s+(?:have|need)\s+to\b|\bneed\s+not\b|\bno\s+need\b"
-    r"|\bnot\s+necessar|\bis\s+(?:fine|ok|okay|acceptable)\b|\binstead\s+of\b|\brather\s+than\b"
-    r"|\bunless\b|\bwould\s+be\s+nice\b"
-    r"|(?<!n't\s)(?<!not\s)\b(?:ignore|disregard|forget)\b)[^.;!?]*$"
-)
-_STORY: Final = re.compile(
-    r"\b(?:who|whose|whom|where|whether|asking|telling|tells|reminding|instructs|that\s+their|"
-    r"trying\s+to|tries\s+to|tried\s+to|wants?\s+to|asked\s+to"
-    r"|told\s+to|had\s+to|difference\s+between|history\s+of|importance\s+of|purpose\s+of"
-    r"|advantages?\s+of|benefits?\s+of|use\s+of|rules?\s+(?:for|of|about))\b"
-)
-_ORDER: Final = re.compile(
-    r"(?:[,;:(]|-|\b(?:and|but|then)\b)\s*(?:(?:also|then|please|and|but|you|must|should|it)\s+)*"
-    r"(?:make\s+sure|ensure|be\s+sure|use|include|add|end|finish|wrap|put|do\s+not|don't|avoid"
-    r"|refrain|write|keep|limit|highlight|italicize|your|in\s+your|the\s+(?:entire|whole)|the"
-    r"\s+response|without|with|using|separate|answer|respond|give|provide|mention|in\s+(?:all|less"
-    r"|at|exactly|no)|no\b|contain|have|has|start|begin|must|should|in\s+\w+\s+words)"
-    r"|\bplease\b|\byour\s+(?:entire\s+)?(?:response|answer|reply)\b"
 )
 
 
@@ -161,7 +124,7 @@ class Request:
         found: list[Sentence] = []
         material = find_material(self.plain)
         example = False
-        for start, end in _cut(self.text, self.plain)[:_MOST_SENTENCES]:
+        for start, end in _split(_cut(self.text, self.plain), material)[:_MOST_SENTENCES]:
             plain = self.plain[start:end]
             listed = bool(re.match(r"\s*(?:[*\-•]|\d+[.)]|\.\.\.|\[)", plain))
             in_example = example and listed
@@ -204,3 +167,13 @@ def _cut(text: str, plain: str) -> list[tuple[int, int]]:
     if start < len(plain):
         found.append((start, len(plain)))
     return [(low, high) for low, high in found if plain[low:high].strip()]
+
+
+def _split(spans: list[tuple[int, int]], material: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Cut sentences where text to work on begins in them."""
+    starts = sorted({low for low, _ in material})
+    found: list[tuple[int, int]] = []
+    for start, end in spans:
+        cuts = [start, *(one for one in starts if start < one < end), end]
+        found.extend(pairwise(cuts))
+    return found

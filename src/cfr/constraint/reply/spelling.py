@@ -8,7 +8,7 @@ from typing import Final
 
 from cfr.constraint.reply.bound import Amount, amounts
 from cfr.constraint.reply.directive import OTHERS
-from cfr.constraint.reply.pattern import either
+from cfr.constraint.reply.pattern import PRODUCT, either
 from cfr.constraint.reply.request import Found, Sentence
 from cfr.problem import Json
 
@@ -87,7 +87,8 @@ _IN_CAPITALS: Final = (
     r"|upper[\s-]?cased?(?:\s+letters)?)"
 )
 _CAPITAL_WORDS: Final = re.compile(
-    rf"\bwords?\s+{_IN_CAPITALS}\b|\b(?:(?:all|fully|entirely)[\s-]+)?"
+    rf"\bwords?\s+(?:or\s+phrases\s+)?(?:in\s+(?:your|the)\s+{PRODUCT}\s+)?{_IN_CAPITALS}\b"
+    r"|\b(?:(?:all|fully|entirely)[\s-]+)?"
     r"(?:caps|capitals?|capitali[sz]ed|capital[\s-]letters?|upper[\s-]?cased?)\s+words?\b"
 )
 _TIMES: Final = re.compile(r"\s*(?:times?|instances|occurrences|words?|occasions)\b")

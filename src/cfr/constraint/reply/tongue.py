@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from cfr.constraint.reply.language import LANGUAGES
-from cfr.constraint.reply.pattern import either
-from cfr.constraint.reply.request import PRODUCT, Found, Sentence
+from cfr.constraint.reply.pattern import PRODUCT, either
+from cfr.constraint.reply.request import Found, Sentence
 
 __all__ = ["read_language"]
 
