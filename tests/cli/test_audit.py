@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from instructed import request_store
+from intervened import intervened_store
 
 from .conftest import Ran, Run
 
@@ -90,3 +91,19 @@ def test_runs_without_instructions_say_so(cfr: Run) -> None:
     ran = cfr("audit", "instructions", str(MEASURED))
     assert ran.code == 2
     assert "has no replies to requests with gold instructions; run a benchmark" in ran.err
+
+
+def test_interventions_are_undone(cfr: Run, tmp_path: Path) -> None:
+    intervened_store(str(tmp_path / "runs.db"))
+    found = tables(cfr("audit", "interventions", "--json"))
+    assert len(found["interventions"]["rows"]) == 2
+    assert "intervention-steps" in found
+    shown = cfr("audit", "interventions", "runs.db", "--benchmark", "sums").out
+    assert "0.0" in shown
+    assert "repair" in shown
+
+
+def test_runs_without_interventions_say_so(cfr: Run) -> None:
+    ran = cfr("audit", "interventions", str(MEASURED))
+    assert ran.code == 2
+    assert "has no interventions on record; run a method that makes them" in ran.err

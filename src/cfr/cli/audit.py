@@ -224,6 +224,33 @@ def instructions_command(runs: tuple[str, ...], part: StudyPart, *, as_json: boo
     _print(tables, study, as_json=as_json)
 
 
+@command.command("interventions")
+@runs_argument
+@part_options
+@json_option
+def interventions_command(runs: tuple[str, ...], part: StudyPart, *, as_json: bool) -> None:
+    """Audit interventions: undo what checks changed, and judge the answers from before.
+
+    For methods that change an answer or a reply: sound, checked, auto. RUNS are stores (runs.db
+    unless named) and files of attempts, as for 'cfr compare'.
+
+    \b
+    cfr audit interventions runs.db
+    cfr audit interventions runs.db --benchmark ifeval --json
+    """
+    from cfr.analysis.study.study import StudyError
+    from cfr.analysis.table.interventions import intervention_tables
+
+    study = _study(runs, part, as_json=as_json)
+    tables = intervention_tables(study)
+    if not tables:
+        raise StudyError(
+            f"{study.source}: has no interventions on record; run a method that makes them "
+            "(sound, checked), or name the store or an export with its details"
+        )
+    _print(tables, study, as_json=as_json)
+
+
 def _study(runs: tuple[str, ...], part: StudyPart, *, as_json: bool) -> Study:
     """Open a study; people get names that have room in a table."""
     from cfr.analysis.study.family import with_short_names

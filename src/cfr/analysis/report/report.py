@@ -32,6 +32,7 @@ from cfr.analysis.table.generalization import (
     generalization_table,
 )
 from cfr.analysis.table.instructions import instruction_tables
+from cfr.analysis.table.interventions import intervention_tables
 from cfr.analysis.table.manual_audit import annotator_table, manual_audit_table
 from cfr.analysis.table.outcomes import outcomes_table
 from cfr.analysis.table.paired_comparison import paired_table
@@ -167,7 +168,7 @@ def _prompting(context: ReportContext, title: str) -> Section:
     )
     comparisons, _ = context.compared
     more = [*(ratios_table(one, named=len(comparisons) > 1) for one in comparisons)]
-    more += instruction_tables(study)
+    more += (*instruction_tables(study), *intervention_tables(study))
     figures = context.draw_all(lambda: illustration.frontier_figures(study))
     names = ("prompting", "prompting-comparison", "tokens-by-model")
     return Section("prompting", title, (), (*tables, *more), figures, _paper(*names))

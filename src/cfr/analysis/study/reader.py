@@ -201,6 +201,7 @@ def _attempt(row: _Raw, details: Mapping[str, Json]) -> Attempt:
         finished_at=row["finished_at"],
         routed=routed if isinstance(routed, bool) else None,
         extraction=_extraction(details),
+        intervened=bool(details.get("interventions")),
     )
 
 

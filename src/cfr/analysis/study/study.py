@@ -70,6 +70,8 @@ class Attempt:
     routed: bool | None = None
     """What the method's router decided; None where it has none."""
     extraction: Extraction | None = None
+    intervened: bool = False
+    """Whether a check tried to change its answer."""
 
 
 @dataclass(frozen=True, slots=True)
