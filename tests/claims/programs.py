@@ -87,7 +87,8 @@ def _settings() -> Iterator[str]:
     for name, size in sizes.items():
         yield f"{size} of {name}"
     yield f"{sum(sizes.values()):,} problems, {_runs()}"
-    (rule,) = find_policy(DEFAULT_MODEL).rules
+    requests, rule = find_policy(DEFAULT_MODEL).rules
+    assert requests.when == ("demand",)
     yield f"until two of them agree, up to four of them (`{rule.method}`)"
     assert rule.when == ("not functions", "not geometry")
     assert rule.method == UNTIL

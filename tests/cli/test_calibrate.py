@@ -1,4 +1,5 @@
 import json
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -98,6 +99,18 @@ def test_what_cannot_be_calibrated_is_one_line(cfr: Run, tmp_path: Path) -> None
         assert message in ran.err
     assert cfr("calibrate", "runs.jsonl", "--most-tokens", "0.5").code == 2
     assert cfr("calibrate", "runs.jsonl", "--model", "a").code == 0
+
+
+def test_the_page_on_calibration_shows_what_is_printed(
+    cfr: Run, tmp_path: Path, benchmark_file: Callable[[str], Path]
+) -> None:
+    (tmp_path / "docs").symlink_to(REPOSITORY / "docs")
+    page = (REPOSITORY / "docs" / "calibration.md").read_text(encoding="utf-8")
+    shown = re.search(r"^\$ cfr (calibrate docs/results/calibration.*)\n(Yes: .*)$", page, re.M)
+    assert shown
+    ran = cfr(*shlex.split(shown[1]), CFR_DATA=str(benchmark_file("gsm8k").parent))
+    assert ran.code == 0, ran.err
+    assert ran.out == shown[2] + "\n"
 
 
 @pytest.mark.parametrize("name", shipped_names())

@@ -102,4 +102,11 @@ def test_a_policy_that_knows_requests_decides_about_them() -> None:
     method = calibrate_by(policy, make)
     demanding = Problem("Write about tea. Do not use any commas.")
     assert method.choose(demanding) == Chosen(make("sound(most=4)"), 1)
-    assert method.choose(Problem("Write me a poem about tea.")) == Chosen(Direct(), 0)
+    assert method.choose(Problem("Write me a poem about tea.")) == Chosen(make("plain"), 0)
+
+
+def test_a_rule_for_everything_is_for_requests_where_it_leads_to_whole_replies() -> None:
+    demanding = Problem("Write about tea. Do not use any commas.")
+    for name, wanted in (("sound(then=turn)", 1), ("program", 0)):
+        method = calibrate_by(replace(POLICY, rules=(Rule((), name),)), make)
+        assert method.choose(demanding).rule == wanted

@@ -20,9 +20,8 @@ from cfr.protocol import Steps
 
 __all__ = ["Calibrated", "Chosen", "calibrate_by"]
 
-_ABOUT_REQUESTS: Final = frozenset({"demand", "request"})
-"""Features of requests for a text. A policy that was learnt from mathematics alone knows nothing
-about them."""
+_REQUEST: Final = frozenset({"demand", "request"})
+"""Features of requests for a text."""
 
 
 class Chosen(NamedTuple):
@@ -44,17 +43,22 @@ class Calibrated:
     otherwise: Method
     policy: Policy = field(repr=False)
     sound: Method = field(default=Sound(then="off"), repr=False)
-    """For a request that demands something of the reply, where no rule speaks of requests."""
+    """For a request that demands something of the reply, where no rule is for requests."""
     plain: Method = field(default=Plain(), repr=False)
     """For a request for a text that demands nothing: there is nothing to solve or to check."""
 
     def choose(self, problem: Problem) -> Chosen:
-        """Decide by the problem's text alone."""
+        """Decide by the problem's text alone.
+
+        A request for a text takes a rule only where that leads to a whole reply: what was learnt
+        from mathematics alone says nothing about it.
+        """
         features = find_features(problem.text)
-        if not _ABOUT_REQUESTS.isdisjoint(features) and not self.policy.names(_ABOUT_REQUESTS):
-            return Chosen(self.sound if "demand" in features else self.plain, 0)
         at = self.policy.choose(features)
-        return Chosen(self.otherwise, 0) if at is None else Chosen(self.methods[at], at + 1)
+        fits = Chosen(self.otherwise, 0) if at is None else Chosen(self.methods[at], at + 1)
+        if _REQUEST.isdisjoint(features) or isinstance(fits.method, Plain | Sound):
+            return fits
+        return Chosen(self.sound if "demand" in features else self.plain, 0)
 
     def explain(self, problem: Problem) -> str:
         """Say in words which rule fits a problem, and what it gained where it was measured."""

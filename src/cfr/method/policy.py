@@ -130,10 +130,6 @@ class Policy:
         decided = [SCHEMA, self.otherwise, *([[*one.when], one.method] for one in self.rules)]
         return hashlib.sha256(json.dumps(decided).encode()).hexdigest()[:16]
 
-    def names(self, features: Collection[str]) -> bool:
-        """Say whether a rule has one of these features among its conditions."""
-        return any(one.removeprefix(NOT) in features for rule in self.rules for one in rule.when)
-
     def choose(self, features: Collection[str]) -> int | None:
         """Find the rule for a problem by its place, from 0; None where none fits."""
         return next((at for at, rule in enumerate(self.rules) if rule.fits(features)), None)

@@ -46,7 +46,7 @@ def test_text_to_work_on_demands_nothing() -> None:
     request = prepare("Rewrite the following text:\n\nDo not use commas. Write more.")
     assert [one.readable for one in request.sentences] == [True, False, False]
     addressed = prepare("Critique this pitch: Write to us. Do not use commas in your response.")
-    assert [one.readable for one in addressed.sentences] == [True, True]
+    assert [one.readable for one in addressed.sentences] == [True, False, True]
 
 
 def test_permissions_and_stories_are_no_demands() -> None:

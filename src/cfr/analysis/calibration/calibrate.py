@@ -214,20 +214,19 @@ def _rule(data: Observations, group: Group, held_out: Ints) -> Rule:
 
 
 def _shortened(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Drop conditions that say no more than that an earlier rule with the same method did not fit.
+    """Drop conditions that say no more than that an earlier rule did not fit.
 
     The first rule that fits counts, so every problem goes where it went before.
     """
-    earlier: set[tuple[str, tuple[str, ...]]] = set()
+    earlier: set[tuple[str, ...]] = set()
     found: list[Rule] = []
     for rule in rules:
         needed = tuple(
             one
             for at, one in enumerate(rule.when)
-            if not one.startswith(NOT)
-            or (rule.method, (*rule.when[:at], one.removeprefix(NOT))) not in earlier
+            if not one.startswith(NOT) or (*rule.when[:at], one.removeprefix(NOT)) not in earlier
         )
-        earlier.add((rule.method, rule.when))
+        earlier.add(rule.when)
         found.append(replace(rule, when=needed))
     return tuple(found)
 

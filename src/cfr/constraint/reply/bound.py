@@ -39,13 +39,13 @@ _ORDINALS: Final = {
 
 _LOW: Final = (
     r"at\s+least|no\s+(?:less|fewer|shorter|lower|smaller)\s+than"
-    r"|not\s+(?:less|fewer|shorter)\s+than|(?:a\s+)?minimum(?:\s+of)?"
+    r"|not\s+(?:less|fewer|shorter)\s+than|(?:a\s+)?minimum(?:\s+length)?(?:\s+of)?"
     r"|min\.?|at\s+minimum|>=|≥|not\s+under|not\s+below"
 )
 _ABOVE: Final = r"more\s+than|over|above|greater\s+than|exceeding|exceeds?|in\s+excess\s+of|>"
 _HIGH: Final = (
     r"at\s+most|no\s+more\s+than|not\s+more\s+than|no\s+greater\s+than|no\s+longer\s+than"
-    r"|(?:a\s+)?maximum(?:\s+of)?|max\.?|up\s+to|not\s+exceed(?:ing)?|not\s+over|within|<=|≤"
+    r"|(?:a\s+)?maximum(?:\s+length)?(?:\s+of)?|max\.?|up\s+to|not\s+exceed(?:ing)?|not\s+over|within|<=|≤"
     r"|not\s+go\s+over|no\s+over"
 )
 _BELOW: Final = r"less\s+than|fewer\s+than|under|below|lower\s+than|shorter\s+than|<"
@@ -53,7 +53,7 @@ _EXACT: Final = r"exactly|precisely|strictly|only|just|a\s+total\s+of|total\s+of
 _VAGUE: Final = r"about|around|approximately|roughly|nearly|almost|circa|close\s+to|some|~|≈"
 _BEFORE: Final = re.compile(
     rf"(?<![\w])(?:(?P<vague>{_VAGUE})|(?P<high>{_HIGH})|(?P<low>{_LOW})|(?P<above>{_ABOVE})"
-    rf"|(?P<below>{_BELOW})|(?P<exact>{_EXACT}))\s*(?:a\s+total\s+of\s+|the\s+)?$"
+    rf"|(?P<below>{_BELOW})|(?P<exact>{_EXACT})),?\s*(?:a\s+total\s+of\s+|the\s+)?$"
 )
 _NUMBER: Final = re.compile(rf"(?<![\w.,$#-]){NUMBER}")
 _RANGE: Final = re.compile(

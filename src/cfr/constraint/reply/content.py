@@ -23,13 +23,14 @@ _PERMISSION: Final = re.compile(
     r"|(?<!n't\s)(?<!not\s)\b(?:ignore|disregard|forget)\b)[^.;!?]*$"
 )
 _TEXTS: Final = either(
-    "essays, emails, letters, articles, poems, stories, papers, reports, texts, books, titles,"
+    "essays, emails, articles, poems, stories, papers, reports, texts, books, titles,"
     " documents, posts, tweets, novels, messages, songs, resumes, submissions, sentences in"
 )
 _MUST: Final = either("must, should, need(s), needs to, have to, has to, require, may, can")
 _ELSEWHERE: Final = re.compile(
     r"\b(?:who|whose|whom|where|whether|asking|telling|tells|reminding|instructs|that\s+their|"
     r"trying\s+to|tries\s+to|tried\s+to|wants?\s+to|asked\s+to"
+    r"|(?:you\s+are|you're|you\s+will\s+be|is|are)\s+given"
     r"|told\s+to|had\s+to|difference\s+between|history\s+of|importance\s+of|purpose\s+of"
     r"|advantages?\s+of|benefits?\s+of|use\s+of|rules?\s+(?:for|of|about)"
     r"|(?:rule|law|policy|fact|idea|claim|belief|theory|sign|note)\s+(?:that|which)"
@@ -54,7 +55,7 @@ _ORDER: Final = re.compile(
     r"(?:make\s+sure|ensure|be\s+sure|use|include|add|end|finish|wrap|put|do\s+not|don't|avoid"
     r"|refrain|write|keep|limit|highlight|italicize|your|in\s+your|the\s+(?:entire|whole)|the"
     r"\s+response|without|with|using|separate|answer|respond|give|provide|mention|in\s+(?:all|less"
-    r"|at|exactly|no)|no\b|contain|have|has|start|begin|must|should|in\s+\w+\s+words)"
+    r"|at|exactly|no)|no\b|contain|have|has|start|begin|must|should|in\s+\w+\s+words|writing|making\s+sure|ensuring|keeping|avoiding|mentioning)"
     r"|\bplease\b|\byour\s+(?:entire\s+)?(?:response|answer|reply)\b"
 )
 _EXPLAINED: Final = re.compile(r"\b(?:why|how(?!\s+(?:many|much|long))|when\s+to|what\s+happens)\b")

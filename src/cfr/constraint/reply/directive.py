@@ -22,9 +22,9 @@ _POLITE: Final = re.compile(
 )
 _DIRECTIVE: Final = re.compile(
     r"\b(?:should|must|shall|needs?\s+(?:to|a|an|at|no|exactly)|ha(?:s|ve)\s+to|ought\s+to"
-    r"|required?|make\s+sure|ensure|be\s+sure|want|would\s+(?:like|love)|i'd\s+(?:like|love)"
-    r"|i\s+need|please|allowed|permitted|forbidden|prohibited|cannot|can't|may\s+not|do\s+not|don't|never"
-    r"|avoid|refrain|let's|remember|(?:can|could|would|will)\s+you)\b"
+    r"|required?|mak(?:e|ing)\s+sure|ensur(?:e|ing)|be\s+sure|want|would\s+(?:like|love)"
+    r"|i'd\s+(?:like|love)|i\s+need|please|allowed|permitted|forbidden|prohibited|cannot|can't"
+    r"|may\s+not|do\s+not|don't|never|avoid|refrain|let's|remember|(?:can|could|would|will)\s+you)\b"
 )
 OTHERS: Final = re.compile(
     r"\b(?:writers?|authors?|people|poets?|students?|speakers?|they|he|she|we|some|many|most|others"
@@ -34,20 +34,20 @@ OTHERS: Final = re.compile(
 """The pattern of others who do or avoid something, before the verb."""
 VERBS: Final = frozenset(
     (
-        "add adopt aim analyze answer apply argue arrange ask assume avoid begin brainstorm"
-        " break capitalize come compare compile complete compose conclude consider construct"
-        " contain continue convert convince craft create critique criticize define deliver"
-        " describe design detail develop discuss divide do don't draft draw elaborate emphasize"
-        " employ enclose end enumerate evaluate examine exclude expand explain explore express"
-        " fill finish first follow form format formulate generate give have help highlight"
-        " imagine improve include incorporate insert introduce invent italicize bold just keep"
-        " let's limit list make mark mention name narrate offer omit only organize output"
-        " outline paraphrase pen persuade pick plan present pretend print produce propose"
-        " provide put quote recommend recount refrain relate rephrase repeat reply report"
+        "add adopt aim analyze answer apply argue arrange ask assume avoid begin brainstorm break"
+        " capitalize come compare compile complete compose conclude consider construct contain"
+        " continue convert convince craft create critique criticize define deliver depict describe"
+        " design detail develop discuss divide do don't draft draw elaborate emphasize employ"
+        " enclose end enumerate evaluate examine exclude expand explain explore express fill finish"
+        " first follow form format formulate generate give have help highlight identify illustrate"
+        " interpret imagine improve include incorporate insert introduce invent italicize bold just"
+        " keep let's limit list make mark mention name narrate offer omit only organize output"
+        " outline paraphrase pen persuade pick plan present pretend print produce propose provide"
+        " put quote recommend recount refrain relate retell rephrase repeat reimagine reply report"
         " respond restate restrict return reword rewrite say select separate set share show sign"
         " simplify sort split start state structure submit suggest summarize summarise surround"
-        " take talk tell think title tldr translate try turn type use using utilize wrap write"
-        " you your"
+        " take talk tell think title tldr translate try turn type use using utilize wrap write you"
+        " your"
     ).split()
 )
 _LEAD: Final = re.compile(
@@ -59,7 +59,7 @@ _FRAGMENT: Final = re.compile(
     r"[\W\d]*(?:[a-z ]{1,25}:\s*)?"
     r"(?:no|at|less|fewer|more|exactly|between|maximum|minimum|not|all|only|in|without|with"
     r"|words?|under|over|capital|lowercase|uppercase|keywords?|language|format|length"
-    r"|entire|whole)\b"
+    r"|entire|whole|(?:response|answer|reply)\s+(?:with|without|in|using|only))\b"
 )
 _TOLD: Final = re.compile(r"\b(?:is|are|was|were|has|have|had|did)\b")
 _SETTING: Final = re.compile(
@@ -121,7 +121,8 @@ def find_material(plain: str) -> list[tuple[int, int]]:
         line_end = _find(plain, "\n", named.end())
         colon = plain.find(":", named.end(), min(line_end, named.end() + 80))
         given = plain[colon + 1 : line_end].strip() if colon >= 0 else ""
-        if given.startswith('"') or plain[named.end() :][:2].strip().startswith('"'):
+        ahead = plain[max(colon + 1, named.end()) :].lstrip()
+        if ahead.startswith('"') and (colon >= 0 or plain[named.end() :][:2].strip()):
             continue  # what is quoted is hidden already
         if given:
             found.append((colon + 1, line_end))

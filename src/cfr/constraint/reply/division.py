@@ -12,12 +12,15 @@ from cfr.constraint.reply.request import Found, Request, Sentence
 
 __all__ = ["read_responses", "read_sections"]
 
-_SECTIONS: Final = re.compile(r"[\s-]*(?:[a-z]+\s+)?(?:sections?|parts|chapters|days)\b")
+_SECTIONS: Final = re.compile(
+    r"[\s-]*(?:(?!and\b|or\b)[a-z]+\s+)?(?:sections?|parts|chapters|days)\b"
+)
 _MARK: Final = re.compile(
     rf"(?:{either('with, by, as, using, labeled, labelled, called, named')}|:)\s+"
     r"(?:the\s+(?:word|heading|label)\s+)?[\"'“‘*]*(?P<mark>[A-Z][A-Za-z]*)\s+"
     r"(?P<number>X|x|#|N|\d+)(?!\w)"
 )
+_LISTED: Final = re.compile(r"\((?P<mark>[A-Z][A-Za-z]*)\s+1\s*(?:,|and\b)[^()\n]{0,200}\)")
 _MARKING: Final = re.compile(r"\b(?:mark|begin|start|label|title|head|indicat|denot|separat)")
 
 
@@ -36,11 +39,13 @@ def read_sections(sentence: Sentence) -> Iterator[Found]:
 def _section_mark(request: Request) -> str | None:
     """The word that heads each section, where a request gives one."""
     for sentence in request.sentences:
+        if listed := _LISTED.search(sentence.original(0, len(sentence.plain))):
+            return listed["mark"]
         if not _MARKING.search(sentence.plain):
             continue
         for found in _MARK.finditer(sentence.original(0, len(sentence.plain))):
             named = "section" in sentence.plain or found["number"] == "X"
-            if named and found["mark"].lower() not in ("paragraph", "bullet", "point"):
+            if named and found["mark"].lower() not in ("bullet", "point"):
                 return found["mark"]
     return None
 

@@ -25,7 +25,7 @@ _PART: Final = re.compile(
     + rf"|{either('bullet(s), bullet points, paragraph(s), section(s), sentence(s)')}"
     + rf"\s+{either('should, must, of, with, that')})"
     # A comma or an "and" between them begins something else.
-    + r"\b(?:(?!,|\band\b)[^.;]){0,80}$"
+    + r"\b(?:(?!,(?!\s+with)|\band\b)[^.;]){0,80}$"
 )
 """Words before an amount by which it is that of a part and not of the whole."""
 _PER: Final = re.compile(r"[^.;,]{0,25}\b(?:each|apiece|per|every)\b|\s+(?:paragraph|stanza)s?\b")
@@ -146,10 +146,19 @@ _SOME_OF_THEM: Final = re.compile(
 )
 
 
-def is_split_by_stars(request: Request) -> bool:
-    """Whether a request says that parts are separated by three stars."""
+_HIGHLIGHTED: Final = re.compile(
+    r"\s+(?:(?:should|must|to|be|are)\s+){0,2}(?:highlight|itali|bold)"
+)
+_NEARBY: Final = 80
+
+
+def is_split_by_stars(request: Request, near: Sentence | None = None) -> bool:
+    """Whether a request says, in a sentence or soon after it, that three stars separate parts."""
+    low, high = (near.start, near.end + _NEARBY) if near else (0, len(request.text))
     return any(
-        _STARS.search(one.plain) and _SEPARATES.search(one.plain) for one in request.sentences
+        _STARS.search(one.plain) and _SEPARATES.search(one.plain)
+        for one in request.sentences
+        if low <= one.start <= high
     )
 
 
@@ -162,8 +171,11 @@ def read_paragraphs(sentence: Sentence) -> Iterator[Found]:
             noun = _THINGS.match(plain, amount.end)
         if not noun or _SOME_OF_THEM.search(plain[: amount.start]):
             continue
-        stars = is_split_by_stars(sentence.request)
-        if sentence.allows(amount.start) and (stars or "paragraph" in noun[0]):
+        if _HIGHLIGHTED.match(plain, noun.end()):
+            continue
+        paragraphs = "paragraph" in noun[0]
+        stars = is_split_by_stars(sentence.request, None if paragraphs else sentence)
+        if sentence.allows(amount.start) and (stars or paragraphs):
             ends = _limited(amount.widened(plain[noun.end() :]), plain).ends
             mark = "***" if stars else BLANK_LINE
             predicate = {"op": "paragraphs", "separator": mark, **ends}

@@ -16,18 +16,19 @@ from cfr.problem import Json
 __all__ = ["PASSIVE", "read_keywords"]
 
 _HAVE: Final = either(
-    "include(s), including, use(s), using, contain(s), containing, mention(s), mentioning,"
-    " incorporate(s), incorporating, feature(s), featuring, insert, inserting, add, adding, have,"
-    " having, has, employ, employing, utilize, utilizing, say, saying, write, writing, put, with"
+    "include(s), including, keep, keeping, use(s), using, contain(s), containing, mention(s),"
+    " mentioning, incorporate(s), incorporating, feature(s), featuring, insert, inserting, add,"
+    " adding, have, having, has, employ, employing, utilize, utilizing, say, saying, write,"
+    " writing, put, with"
 )
 _FILL: Final = (
     r"(?:(?:\d+|"
     + either(
-        "the, these, this, following, all, both, of, any, either, exact, specific, target, at,"
-        " least, one, once, twice, as, single, my, those, certain, a, an, each, two, three, four,"
-        " five, some, required, given, below, it, in, your, response, answer, word(s), keyword(s),"
-        " also, reply, story, poem, more, most, than, no, fewer, occurrences, instances,"
-        " mentions, uses"
+        "the, these, this, following, all, actual, both, of, any, either, exact, specific, target,"
+        " at, least, one, once, twice, as, single, my, those, certain, a, an, each, two, three,"
+        " four, five, some, required, given, below, it, in, your, response, answer, word(s),"
+        " keyword(s), also, reply, story, poem, more, most, than, no, fewer, occurrences,"
+        " instances, mentions, uses"
     )
     + r")\s+){0,7}"
 )
@@ -85,7 +86,9 @@ PASSIVE: Final = re.compile(
 )
 """What may be said after words: that they appear (``yes``), or that they do not."""
 _IN_EACH: Final = re.compile(r"\s*(?:in|at|to|for)?\s*(?:each|every)\s+(?!appear|at|be)")
-_WISHED: Final = re.compile(rf"\b{either('sure, ensure, want, need, like, let, have, so that')}\b")
+_WISHED: Final = re.compile(
+    rf"\b{either('sure, ensure, ensuring, want, need, like, let, have, so that')}\b"
+)
 
 
 def read_keywords(sentence: Sentence) -> Iterator[Found]:

@@ -27,6 +27,7 @@ _BULLETS: Final = re.compile(
 _AS_BULLETS: Final = re.compile(
     r"\s+[a-z]+[^.;:]{0,60}\b(?:using|as|in|with)\s+(?:markdown\s+|a\s+)?"
     r"bullet(?:ed)?\b(?:[\s-]+(?:points?|lists?))?"
+    r"|\s+(?:[a-z-]+\s+){1,3}in\s+(?:the\s+)?markdown(?:\s+format)?\b(?=[^.\n]*:\s*$)"
 )
 _OF_EACH: Final = re.compile(r"\b(?:each|every|per|first|last)\b(?:(?!\band\b)[^.;,]){0,30}$")
 _EACH: Final = re.compile(r"\s*(?:(?:in|for|under)\s+)?(?:each|per)\b")

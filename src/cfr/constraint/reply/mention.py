@@ -27,7 +27,9 @@ _BARE: Final = rf"(?<![\w-])(?!{_NO_WORD}\b)[a-z][\w-]*"
 _JOIN: Final = (
     r"(?:\s*,\s*(?:(?:and|or)\s+|&\s*)?|\s+(?:and|or|nor|&)\s+|\s*/\s*)(?:the\s+(?:key)?words?\s+)?"
 )
-_QUOTES: Final = rf"{QUOTED}(?:{_JOIN}{QUOTED}){{0,30}}"
+_MARKED: Final = rf"(?:{QUOTED}|\*\*[a-z][\w' -]{{0,40}}\*\*)"
+"""A word that is set apart: in quotation marks, or in bold."""
+_QUOTES: Final = rf"{_MARKED}(?:{_JOIN}{_MARKED}){{0,30}}"
 _LISTED: Final = rf"(?P<list>{_QUOTES}|{_BARE}(?:{_JOIN}{_BARE}){{0,30}})"
 _NAMED: Final = re.compile(
     r"\b(?:key\s?words?|words?|phrases?|terms?|items|expressions?)\b\s*"
@@ -79,7 +81,7 @@ def find_mentions(sentence: Sentence) -> Iterator[Mention]:
 
 def _mention(sentence: Sentence, found: re.Match[str]) -> Mention | None:
     start, end = found.span("list")
-    named, quoted = found.re is _NAMED, '"' in found["list"]
+    named, quoted = found.re is _NAMED, found["list"][0] in '"*'
     if not quoted:
         end = _without_order(sentence.plain, start, end)
         if not _FOLLOWS.match(sentence.plain, end):
@@ -99,10 +101,12 @@ def _without_order(plain: str, start: int, end: int) -> int:
 def _words(sentence: Sentence, start: int, end: int, *, quoted: bool) -> list[str]:
     """Give the words of a list as they are written; none where one of them is no word."""
     spans = [
-        one.span() for one in re.finditer(QUOTED if quoted else _BARE, sentence.plain[start:end])
+        one.span() for one in re.finditer(_MARKED if quoted else _BARE, sentence.plain[start:end])
     ]
     words = [sentence.original(start + a + quoted, start + b - quoted) for a, b in spans]
-    cleaned = [one.strip().rstrip(".,;:").strip().lower() for one in words]
+    if quoted and len(words) == 1:  # "the words 'a, b, c'"
+        words = words[0].split(",")
+    cleaned = [one.strip(" *\n").rstrip(".,;:").strip().lower() for one in words]
     good = all(one and len(one) <= 60 and re.search(r"\w", one) for one in cleaned)
     return cleaned if good else []
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from cfr.constraint.reply.pattern import either
-from cfr.constraint.reply.request import QUOTED, Found, Sentence
+from cfr.constraint.reply.request import QUOTED, Found, Request, Sentence
 
 __all__ = ["read_repetition"]
 
@@ -53,8 +53,8 @@ def read_repetition(sentence: Sentence) -> Iterator[Found]:
 def _wanted(sentence: Sentence, found: re.Match[str], end: int) -> str:
     """The part of the request that is to be repeated; nothing where it is not clear which."""
     request = sentence.request
-    before = request.text[_first(sentence) : sentence.start].strip()
-    after = request.text[end:].strip()
+    before = _told(request, 0, sentence.start)
+    after = _told(request, end, len(request.text))
     below = re.search(r"\b(?:below|following)\b", request.plain[sentence.start : end])
     wanted = after if (below and after) or not before else before
     if re.search(r"\bfirst\s+line\b", sentence.plain[found.start() : found.end() + 12]):
@@ -63,7 +63,8 @@ def _wanted(sentence: Sentence, found: re.Match[str], end: int) -> str:
     return "" if several else wanted
 
 
-def _first(sentence: Sentence) -> int:
-    """Where the request begins, after sentences that are about its repetition."""
-    others = (one for one in sentence.request.sentences if not re.search(r"\brepeat", one.plain))
-    return next((one.start for one in others), 0)
+def _told(request: Request, start: int, end: int) -> str:
+    """The request between two places, without sentences at its ends that are about repeating it."""
+    within = [one for one in request.sentences if start <= one.start and one.end <= end]
+    others = [one for one in within if not re.search(r"\brepeat(?:ing)?\b", one.plain)]
+    return request.text[others[0].start : others[-1].end].strip() if others else ""

@@ -174,6 +174,6 @@ def _split(spans: list[tuple[int, int]], material: list[tuple[int, int]]) -> lis
     starts = sorted({low for low, _ in material})
     found: list[tuple[int, int]] = []
     for start, end in spans:
-        cuts = [start, *(one for one in starts if start < one < end), end]
+        cuts = [start, *(one for one in starts if start < one < end - 1), end]
         found.extend(pairwise(cuts))
     return found

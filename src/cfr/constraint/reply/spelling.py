@@ -29,7 +29,7 @@ _NOT: Final = (
 )
 _ALL: Final = (
     rf"(?:{either('entirely, completely, only, all, strictly, just, exclusively')}[\s-]+"
-    rf"(?:{either('in, use, using, of, written in')}\s+)?(?:all\s+|the\s+)?"
+    rf"(?:{either('in, use, using, of, written in, contain(s)')}\s+)?(?:all\s+|the\s+)?"
     r"|\bin\s+(?:english\s+)?(?:(?:all|only)[\s-]+)?"
     r"|\b(?:using|be|are|use|with)\s+|\band\s+(?=lower))"
 )
@@ -44,9 +44,12 @@ _CASES: Final = (
         ),
     ),
 )
+_LETTER: Final = r"(?:the\s+|your\s+)?(?:letters?|characters?|words?)\b"
 _EVERY_LETTER: Final = re.compile(
-    r"\b(?:all|every|each)\s+(?:of\s+)?(?:the\s+|your\s+)?(?:letters?|characters?|words?)\b"
-    r"[^.;]{0,60}?\b(?:is|are|be)\s+(?:in\s+)?(?:all\s+)?(?:(?P<lower>lower|small)|(?:upper|cap))"
+    rf"\b(?:(?:all|every|each)\s+(?:of\s+)?{_LETTER}|words\s+in\s+your\s+(?:entire|whole)\b)"
+    r"(?:[^.;]{0,60}?\b(?:is|are|be))?\s+(?:in\s+)?(?:all\s+)?"
+    r"(?:(?P<lower>lower|small)|(?:upper|cap))"
+    rf"|\bcapitali[sz]e\s+(?:all|every)\s+(?:of\s+)?{_LETTER}"
 )
 _OF_PART: Final = re.compile(
     r"\b(?:the|each|every|all|any|your|its|use|using|with|put)\s+(?:[a-z]+\s+){0,2}?"
@@ -56,7 +59,7 @@ _OF_PART: Final = re.compile(
         " bullet(s), noun(s), proper, term(s), step(s)"
     )
     + r"\b(?![^.;]*\bin\s+(?:your|the)\s+(?:entire|whole))[^.,;]{0,25}$"
-    + r"|\b(?:some|few|several|certain|key)\b[^.;]{0,25}$|\bwords?\b[^.,;]{0,30}$"
+    + r"|\b(?:some|few|several|certain|key)\b[^.;]{0,25}$|\bwords?\b(?:(?!\band\b)[^.,;]){0,30}$"
     + r"|\b(?:start|begin)(?:s|ning|ing)?\s+$"
 )
 _NO_CASE: Final = re.compile(r"\s*(?:words?|city|cities|letters?\s+(?:at|to\s+start)|of)\b")

@@ -72,6 +72,7 @@ def _given(sentence: Sentence, found: re.Match[str]) -> tuple[str, int] | None:
     if found["colon"] == "," or not (found["colon"] or "exact" in found["how"]):
         return None
     text = sentence.original(found.end(), len(sentence.plain)).strip().strip(_MARKS)
+    text = re.sub(r"([.!?])\s*\.$", r"\1", text)  # the request's own full stop
     if not 1 <= len(text.split()) <= 30 or '"' in text:
         return None
     return text, len(sentence.plain.rstrip())
@@ -118,6 +119,10 @@ _LIST: Final = re.compile(
 )
 
 
+_LONGEST_OPTION: Final = 20
+"""Words of an option on a line of its own."""
+
+
 def read_options(sentence: Sentence) -> Iterator[Found]:
     """Which texts the reply has at least one of."""
     for found in _ONE_OF.finditer(sentence.plain):
@@ -149,4 +154,5 @@ def _options(sentence: Sentence, at: int) -> list[str]:
             else []
         )
     lines = rest.strip("\n :").split("\n\n")[0].split("\n")
-    return [line.strip(" *-•" + _MARKS) for line in lines if line.strip()][:10]
+    given = [line.strip(" *-•" + _MARKS) for line in lines if line.strip()][:10]
+    return given if all(len(one.split()) <= _LONGEST_OPTION for one in given) else []

@@ -46,7 +46,7 @@ def read_json(sentence: Sentence) -> Iterator[Found]:
 
 _MARKS: Final = (
     r"(?:a\s+pair\s+of\s+|the\s+)?(?:double[\s-]+)?"
-    r"(?:quotation\s+marks?|quotations|quotes|quote\s+marks?|\"□\")"
+    r"(?:quotations?\s+marks?|quotations|quotes|quote\s+marks?|\"□\")"
 )
 _WHOLE: Final = (
     rf"(?:(?:your|the|this|my|an?)\s+)?(?:{either('entire, whole, full, complete, final, all, of')}"
