@@ -102,6 +102,10 @@ PAGES = (
             # From the stored replies, which are not shipped.
             "`plain` 39.0, 48.4, 50.1; `sound(then=off)` 71.9, 79.1, 79.9; `sound` 78.8, 84.3, "
             "84.8; gold demands 81.6, 87.1, 87.3",
+            "`sound(then=off)` changed the reply in 477 of its 1,082 attempts. Undone, the same "
+            "attempts have 36.7 %: they gain 34.0 points [30.6, 37.5], 242 requests are better and "
+            "none is worse. Of 448 edits 331 made a wrong reply right and none a right one wrong, "
+            "of 57 additions 37 and none",
             "as one that was right at once",
         ),
         ("## Sound replies",),

@@ -113,7 +113,7 @@ def test_a_policy_s_programs_are_shown(
     (tmp_path / "p.toml").write_text(POLICY)
     choice = AutoChoice(f"calibrated(policy={tmp_path / 'p.toml'})", "a test says so")
 
-    def choose(_: object) -> AutoChoice:
+    def choose(*_: object) -> AutoChoice:
         return choice
 
     monkeypatch.setattr(session, "choose_for", choose)

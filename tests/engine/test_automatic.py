@@ -30,6 +30,30 @@ def test_any_other_model_gets_routed_cfr(model: str) -> None:
     assert "cfr calibrate" in choice.why
 
 
+@pytest.mark.parametrize(
+    ("text", "method"),
+    [
+        ("Find the remainder when 7^100 is divided by 13.", "routed-cfr"),
+        ("Write me a poem about tea.", "plain"),
+        ("Write me a poem about tea, without commas.", "sound(then=off)"),
+    ],
+)
+def test_a_request_for_a_text_is_no_problem_to_solve(text: str, method: str) -> None:
+    choice = choose_for(Scripted([]), text)
+    assert choice.method == method
+    assert ("this request demands" in choice.why) == (method != "routed-cfr")
+
+
+def test_a_policy_decides_about_requests_by_itself() -> None:
+    assert choose_method(DEFAULT_MODEL, "demand") == choose_method(DEFAULT_MODEL, "problem")
+
+
+def test_the_library_replies_to_a_request() -> None:
+    solved = solve("Write of tea, without commas.", engine=Scripted(["Tea, warm tea."]))
+    assert solved.method == make("sound(then=off)")
+    assert "," not in (solved.answer or ",")
+
+
 def test_an_engine_is_asked_for_its_models_name() -> None:
     assert choose_for(object()).method == "routed-cfr"
     assert choose_for(Scripted([])).method == "routed-cfr"

@@ -1,13 +1,17 @@
 from pathlib import Path
 
 import pytest
+from instructed import NO_COMMA
 
 from cfr.benchmark import names
+from cfr.benchmark.gold_instruction import write_instructions
+from cfr.benchmark.registry import Benchmark
 from cfr.engine.engine import Decoding
 from cfr.engine.presets import presets
 from cfr.error import InputError
 from cfr.evaluation.experiment import Changes, Experiment, read_experiment
 from cfr.method import CFR
+from cfr.problem import Problem
 
 EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
 
@@ -30,7 +34,8 @@ def test_a_grid_has_a_series_for_each_combination(tmp_path: Path) -> None:
         tmp_path,
         'methods = ["direct", "cfr(reply=json)"]\ntemperatures = [0, 0.7]\nseeds = [1, 2, 3]\n',
     )
-    series = list(read_experiment(path).series("sums", "m", "Be brief."))
+    sums = Benchmark("sums", "Sums", (), system_prompt="Be brief.")
+    series = list(read_experiment(path).series(sums, "m"))
     assert len(series) == len(set(series)) == 12
     assert {s.decoding.seed for s in series} == {1, 2, 3}
     assert {s.system for s in series} == {"Be brief."}
@@ -55,7 +60,21 @@ def test_what_is_named_twice_is_run_once(tmp_path: Path) -> None:
     path = written(tmp_path, 'methods = ["cfr", "direct", "cfr"]\nseeds = [1, 1]\n')
     experiment = read_experiment(path)
     assert experiment.methods == ("cfr", "direct")
-    assert len(list(experiment.series("sums", "m"))) == 2
+    assert len(list(experiment.series(Benchmark("sums", "Sums", ()), "m"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("gold", "method"),
+    [
+        ("4", "routed-cfr"),
+        (write_instructions([NO_COMMA]), "sound(then=off)"),
+        (None, "routed-cfr"),
+    ],
+)
+def test_auto_without_a_policy_goes_by_what_is_judged(gold: str | None, method: str) -> None:
+    asked = Benchmark("own", "Own", (Problem("Write 2 + 2.", answer=gold),))
+    (series,) = Experiment(methods=("auto",)).series(asked, "nobody-knows-it")
+    assert series.method == method
 
 
 @pytest.mark.parametrize(

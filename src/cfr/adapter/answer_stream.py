@@ -73,7 +73,7 @@ async def _answer(question: Question, engine: Dispatch[Resolved], outbox: Outbox
     problem, name = question.problem, question.method
     async with opened_all(engine) as opened:
         if name == AUTO:
-            name = choose_for(opened.main).method
+            name = choose_for(opened.main, problem.text).method
         method = make(name)
         watcher = StreamWatcher(outbox, 0, describe_start(method, problem))
         told = _Announced(method, watcher, question.context)

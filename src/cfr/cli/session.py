@@ -16,7 +16,7 @@ from cfr.cli.console import SafeConsole
 from cfr.cli.output import print_note
 from cfr.cli.progress import bytes_bar
 from cfr.cli.reply import CountingWatcher, ReplyWatcher
-from cfr.engine.automatic import choose_for
+from cfr.engine.automatic import AutoChoice, choose_for
 from cfr.engine.balanced import Balanced
 from cfr.engine.dispatch import Dispatch, opened_all, serve
 from cfr.engine.engine import Decoding, Watcher
@@ -53,6 +53,7 @@ class Session(AbstractAsyncContextManager["Session"]):
         self._engine: Dispatch[Resolved] | None = None
         self._system = system
         self._quiet = quiet
+        self._choice: AutoChoice | None = None
         self.console = SafeConsole()
 
     async def __aenter__(self) -> Session:
@@ -70,13 +71,17 @@ class Session(AbstractAsyncContextManager["Session"]):
     ) -> None:
         await self._opening.__aexit__(kind, error, traceback)
 
-    def choose_method(self, *, quiet: bool = False) -> Method:
-        """Make the method that ``auto`` stands for with the model, and say on stderr which."""
+    def choose_method(self, text: str = "", *, quiet: bool = False) -> Method:
+        """Make the method that ``auto`` stands for with the model and a text.
+
+        Which it is, is said on standard error, where it is another than the last time.
+        """
         if self._engine is None:
             raise RuntimeError("use the session inside `async with`")
-        choice = choose_for(self._engine.main)
-        if not quiet:
+        choice = choose_for(self._engine.main, text)
+        if choice != self._choice and not quiet:
             print_note(str(choice))
+        self._choice = choice
         return make(choice.method)
 
     async def solve(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cfr.engine.resolve import ModelRef
     from cfr.engine.transport import Bounds
     from cfr.method import Method
+    from cfr.method.rewording import Wording
     from cfr.problem import Problem
 
 __all__ = ["NoAnswer", "command"]
@@ -42,7 +43,7 @@ class NoAnswer(CfrError):
     default="auto",
     show_default=True,
     help="direct, cfr, program, vote, …; options in brackets: 'cfr(reply=json)'; auto is what "
-    "measured best on the model, else routed-cfr.",
+    "measured best on the model, else routed-cfr, or sound for a request for a text.",
 )
 @columns_option()
 @model_options
@@ -105,11 +106,12 @@ def command(
         async with Session(
             ref, decoding, bounds, others=others, system=system or "", quiet=silent
         ) as session:
-            chosen = named or with_wording(session.choose_method(quiet=quiet), own)
-            if own and not quiet:
-                used = [f"{one.name}.txt" for one in prompts_of(chosen) if one.replaced]
-                print_note(f"own prompts of {own.name}: {', '.join(used) or 'all as they were'}")
-            for problem in problems:
+            for number, problem in enumerate(problems):
+                chosen = named or with_wording(
+                    session.choose_method(problem.text, quiet=quiet), own
+                )
+                if own and not (number or quiet):
+                    _note_prompts(chosen, own)
                 if silent:
                     await _solve_silently(session, chosen, problem, scoring, as_json=as_json)
                 else:
@@ -128,6 +130,14 @@ def command(
     if scoring.unanswered:
         unanswered = f"{scoring.unanswered} of {several(len(problems), 'problem')}"
         raise NoAnswer(f"{unanswered}: the reply has no final answer")
+
+
+def _note_prompts(method: Method, own: Wording) -> None:
+    """Say which prompts of a folder are used."""
+    from cfr.method.method import prompts_of
+
+    used = [f"{one.name}.txt" for one in prompts_of(method) if one.replaced]
+    print_note(f"own prompts of {own.name}: {', '.join(used) or 'all as they were'}")
 
 
 async def _solve_visibly(

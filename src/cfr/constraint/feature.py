@@ -8,8 +8,9 @@ text.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from itertools import islice
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from ahocorasick_rs import AhoCorasick
 
@@ -18,7 +19,10 @@ from cfr.constraint.router import FAMILIES, route
 from cfr.constraint.spec import KINDS
 from cfr.constraint.stated.read import read_stated
 
-__all__ = ["FEATURES", "describe", "find_features"]
+__all__ = ["FEATURES", "TextKind", "describe", "find_features", "kind_of"]
+
+TextKind: TypeAlias = Literal["problem", "request", "demand"]
+"""What a text is: a problem to solve, a request for a text, or one that demands something of it."""
 
 _LONG: Final = 60
 """Words of a text that is no longer short; one in ten of MATH-500 and one in five of GSM8K is."""
@@ -123,6 +127,13 @@ def find_features(text: str) -> frozenset[str]:
     if len(text.split()) > _LONG:
         found.add("long")
     return frozenset(found)
+
+
+def kind_of(features: Collection[str]) -> TextKind:
+    """Say what a text with some features is."""
+    if "demand" in features:
+        return "demand"
+    return "request" if "request" in features else "problem"
 
 
 def describe(feature: str, *, present: bool = True) -> str:

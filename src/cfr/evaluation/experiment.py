@@ -86,15 +86,16 @@ class Experiment:
         for temperature, seed in product(self.temperatures, self.seeds):
             yield Decoding(_sent(temperature), _sent(self.top_p), seed, self.max_tokens)
 
-    def series(self, benchmark: str, model: str, system: str = "") -> Iterator[Series]:
+    def series(self, benchmark: Benchmark, model: str) -> Iterator[Series]:
         """List the series of one benchmark on one model."""
-        ahead = system if self.system is None else self.system
+        ahead = benchmark.system_prompt if self.system is None else self.system
+        automatic = choose_method(model, benchmark.kind)
         for decoding, method in product(self.decodings(), self.methods):
             if isinstance(method, str):
-                name = choose_method(model).method if method == AUTO else method
-                made = Series(benchmark, name, model, decoding, ahead)
+                name = automatic.method if method == AUTO else method
+                made = Series(benchmark.name, name, model, decoding, ahead)
             else:
-                made = Series(benchmark, repr(method), model, decoding, ahead, method)
+                made = Series(benchmark.name, repr(method), model, decoding, ahead, method)
             yield made.reworded(self.prompts) if isinstance(self.prompts, Wording) else made
 
     def load_benchmarks(self, limit: int | None = None) -> list[Benchmark]:

@@ -170,7 +170,7 @@ class _Forecasting:
     def all(self, benchmarks: Sequence[Benchmark]) -> Iterator[SeriesForecast]:
         """Forecast every series on these benchmarks."""
         for benchmark in benchmarks:
-            named = self._experiment.series(benchmark.name, self._name, benchmark.system_prompt)
+            named = self._experiment.series(benchmark, self._name)
             for series in dict.fromkeys(named):
                 yield self._one(series, benchmark.problems)
 

@@ -61,7 +61,7 @@ class ServedModel:
         A series is named after the decoding that it really has. Where a whole sweep comes down to
         the same one it is run once.
         """
-        named = experiment.series(benchmark.name, self.served.model, benchmark.system_prompt)
+        named = experiment.series(benchmark, self.served.model)
         return list(
             dict.fromkeys(replace(one, decoding=self._adapted(one.decoding)) for one in named)
         )

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from cfr.constraint.feature import find_features
+from cfr.constraint.feature import find_features, kind_of
 from cfr.method.method import Method, noting
 from cfr.method.plain import Plain
 from cfr.method.policy import Policy
@@ -19,9 +19,6 @@ from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Steps
 
 __all__ = ["Calibrated", "Chosen", "calibrate_by"]
-
-_REQUEST: Final = frozenset({"demand", "request"})
-"""Features of requests for a text."""
 
 
 class Chosen(NamedTuple):
@@ -54,11 +51,12 @@ class Calibrated:
         from mathematics alone says nothing about it.
         """
         features = find_features(problem.text)
+        kind = kind_of(features)
         at = self.policy.choose(features)
         fits = Chosen(self.otherwise, 0) if at is None else Chosen(self.methods[at], at + 1)
-        if _REQUEST.isdisjoint(features) or isinstance(fits.method, Plain | Sound):
+        if kind == "problem" or isinstance(fits.method, Plain | Sound):
             return fits
-        return Chosen(self.sound if "demand" in features else self.plain, 0)
+        return Chosen(self.sound if kind == "demand" else self.plain, 0)
 
     def explain(self, problem: Problem) -> str:
         """Say in words which rule fits a problem, and what it gained where it was measured."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from cfr.constraint.feature import TextKind, find_features, kind_of
 from cfr.engine.automatic import AUTO, choose_method
 from cfr.method import Method, make
 from cfr.method.method import models_of
@@ -16,6 +17,7 @@ from cfr.serve.error_reply import RequestError
 
 __all__ = ["ChosenMethod", "MethodChoice"]
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 _KEPT: Final = 256
@@ -43,7 +45,7 @@ class MethodChoice:
         """Those of the person who started the server, who may do anything."""
         self._most_samples = most_samples
         self._made: OrderedDict[str, ChosenMethod] = OrderedDict()
-        self._automatic: OrderedDict[str, str] = OrderedDict()
+        self._automatic: OrderedDict[tuple[TextKind, str], str] = OrderedDict()
 
     def check(self) -> None:
         """Make the server's own methods once, so that a mistake shows before anybody asks."""
@@ -57,11 +59,16 @@ class MethodChoice:
         made = [_made(name) for name in self.own if name != AUTO]
         return tuple(dict.fromkeys(name for one in made for name in one.others))
 
-    def choose(self, name: str, upstream: str, attempts: int = 1) -> ChosenMethod:
-        """Make a method, or find it; refuse one that reaches further than a client may."""
+    def choose(self, name: str, upstream: str, attempts: int = 1, text: str = "") -> ChosenMethod:
+        """Make a method, or find it; refuse one that reaches further than a client may.
+
+        ``text`` is what it is for: without a policy for the model, ``auto`` depends on it.
+        """
         is_own = name in self.own
         if name == AUTO:
-            name = _remember(self._automatic, upstream, lambda: choose_method(upstream).method)
+            kind = kind_of(find_features(text))
+            key = (kind, upstream)
+            name = _remember(self._automatic, key, lambda: choose_method(upstream, kind).method)
         if not is_own and ".toml" in name.lower():
             raise _refused("policy files are named by whoever starts the server, with --method")
         chosen = _remember(self._made, name, lambda: _made(name))
@@ -82,7 +89,7 @@ def _made(name: str) -> ChosenMethod:
     return ChosenMethod(name, method, family, models_of(method), count_samples(method))
 
 
-def _remember(kept: OrderedDict[str, T], key: str, find: Callable[[], T]) -> T:
+def _remember(kept: OrderedDict[K, T], key: K, find: Callable[[], T]) -> T:
     if key not in kept:
         kept[key] = find()
     kept.move_to_end(key)

@@ -26,7 +26,7 @@ STAGES = {
     "prove": ["direct", "translate"],
     "stated-cfr": ["stage2", "direct"],
     "search": ["explore", "solve"],
-    "calibrated": ["program", "direct"],
+    "calibrated": ["reply", "program", "direct"],
     "self-consistency(base=llm-router)": ["router", "stage1", "stage2", "direct"],
 }
 
