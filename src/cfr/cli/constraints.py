@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import click
 
+from cfr.benchmark.gold_instruction import read_instructions
 from cfr.benchmark.source import ProblemSet, read_problems
 from cfr.cli.option import columns_option, json_option
 from cfr.cli.output import print_json, print_note
@@ -76,7 +77,7 @@ def command(
         _judge(read, source, replies, output, loose=loose)
     elif read.taken:
         print_note(read.taken)
-        found = [check_stated(read_stated(one.text), one.answer or "") for one in problems]
+        found = [check_stated(read_stated(one.text), _gold(one) or "") for one in problems]
         audit = _audit(problems, found)
         print_json(audit) if as_json else _show_audit(source, problems, found, audit)
     else:
@@ -110,20 +111,31 @@ def _describe(text: str, stated: Sequence[Stated], checked: _Checked | None) -> 
     return rows
 
 
+def _gold(problem: Problem) -> str | None:
+    """The gold answer; gold instructions are none, they are for whole replies."""
+    return None if read_instructions(problem.answer) else problem.answer
+
+
 def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> dict[str, Json]:
     pairs = [*zip(problems, found, strict=True)]
     kinds = Counter(kind for checked in found for kind in {one.kind for one, _ in checked})
     truths = Counter(truth for checked in found for _, truth in checked)
     unsound = [one.id for one, checked in pairs if any(t == "violated" for _, t in checked)]
+    demands = [sorted({_op(read) for read in read_demands(one.text)}) for one in problems]
     return {
         "total": len(problems),
         "covered": sum(map(bool, found)),
-        "with_answer": sum(one.answer is not None for one in problems),
+        "with_answer": sum(_gold(one) is not None for one in problems),
         "kinds": {kind: kinds[kind] for kind in KINDS},
         "constraints": {truth: truths[truth] for truth in _TRUTHS},
         "unsound": [*unsound],
-        "demanding": sum(bool(read_demands(one.text)) for one in problems),
+        "demanding": sum(map(bool, demands)),
+        "demands": dict(Counter(op for ops in demands for op in ops).most_common()),
     }
+
+
+def _op(demand: Stated) -> str:
+    return str(demand.predicate["op"])
 
 
 def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None:
@@ -167,12 +179,14 @@ def _show_audit(
     console.print(
         _cell(f"{audit['demanding']:,} / {audit['total']:,} demand something of the reply")
     )
-    kinds = Counter(kind for checked in found for kind in {one.kind for one, _ in checked})
-    table = Table("kind", Column("problems"))
-    for kind in KINDS:
-        table.add_row(kind, f"{kinds[kind]:,}")
-    console.print()
-    console.print(table)
+    for title, name in (("constraint", "kinds"), ("demand", "demands")):
+        counted = cast("dict[str, int]", audit[name])
+        if any(counted.values()):
+            table = Table(title, Column("problems"))
+            for kind, count in counted.items():
+                table.add_row(kind, f"{count:,}")
+            console.print()
+            console.print(table)
     for problem, checked in zip(problems, found, strict=True):
         for one, truth in checked:
             if truth == "violated":
