@@ -32,6 +32,12 @@ def test_what_was_mended_is_said() -> None:
     ]
 
 
+def test_demands_that_contradict_each_other_are_named() -> None:
+    said = "No reply can meet both: The reply is in German; the reply is in French."
+    assert shown({"conflicts": [said]})[0] == said
+    assert shown({"conflicts": "odd"}) == ["Confidence 0.00"]
+
+
 def test_the_answers_that_voted_are_listed() -> None:
     samples: Json = ["2", None, "9" * 30, "\x1b[31m"]
     assert shown({"samples": samples, "confidence": 0.5}) == [

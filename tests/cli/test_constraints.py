@@ -2,6 +2,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from instructed import write_requests
+
 from .conftest import Run
 
 REMAINDER = "Find the remainder when [bold]n[/bold] is divided by 7."
@@ -81,3 +83,21 @@ def test_bad_files_are_named(cfr: Run, tmp_path: Path) -> None:
     ran = cfr("constraints", "bad.jsonl")
     assert ran.code == 2
     assert "bad.jsonl, line 2: not JSON" in ran.err
+
+
+def test_demands_that_contradict_each_other_are_named(cfr: Run) -> None:
+    text = "Write at least 300 words about tea. Use at most 100 words."
+    said = "No reply can meet both: The reply has at least 300 words; the reply has at most 100 "
+    assert said in " ".join(cfr("constraints", text).out.split())
+    first, second = json.loads(cfr("constraints", text, "--json").out)
+    assert (first["conflicts"], second["conflicts"]) == ([1], [0])
+
+
+def test_a_file_of_requests_is_counted_by_what_they_demand(cfr: Run, tmp_path: Path) -> None:
+    write_requests(tmp_path / "own.jsonl", 2)
+    with (tmp_path / "own.jsonl").open("a") as file:
+        file.write('{"problem": "Write of fog, in at most 9 words and without commas."}\n')
+    audit = json.loads(cfr("constraints", "own.jsonl", "--json").out)
+    assert (audit["total"], audit["with_answer"], audit["demanding"]) == (3, 0, 1)
+    assert audit["demands"] == {"without": 1, "words": 1}
+    assert "without" in cfr("constraints", "own.jsonl").out

@@ -13,6 +13,7 @@ from cfr.protocol import Completion, Run
 COMMAS = Problem("Write about rain. Do not use any commas in your response.")
 WORDS = Problem('Write about rain. Use at least 12 words and include "umbrella".')
 GERMAN = Problem("Write about rain. Your entire response should be in German, no other language.")
+GERMAN_REPLY = "Der Regen fällt auf die Stadt und auf den Fluss."
 TWO = Problem("Give two different responses about rain. Separate them with six asterisks: ******.")
 
 
@@ -110,3 +111,15 @@ def test_every_mechanism_can_be_switched_off() -> None:
 def test_an_empty_reply_is_left_as_it_is() -> None:
     run = play(Sound(), COMMAS, "")
     assert (run.result.answer, interventions(run)) == (None, [])
+
+
+def test_nothing_more_is_asked_for_demands_that_contradict_each_other() -> None:
+    both = Problem("Write about rain. Answer only in German. Answer only in French.")
+    run = play(Sound(most=4), both, GERMAN_REPLY)
+    assert len(run.exchanges) == 1
+    details = assess(both, run.result).details
+    assert details["conflicts"] == [
+        "No reply can meet both: The reply is in German; the reply is in French."
+    ]
+    neither = play(Sound(most=2), both, "The rain falls on us all today.", GERMAN_REPLY)
+    assert neither.result.text.startswith("Der Regen"), "one of the two could be met"

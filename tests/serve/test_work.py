@@ -52,6 +52,7 @@ def test_checks_are_marked() -> None:
     ]
     told = describe_checks(Solution("5", "", details={"checks": checks}))
     assert [line[2] for line in told.splitlines()[-3:]] == ["✓", "✗", "?"]
+    assert describe_checks(Solution("5", "", details={"conflicts": ["No!"]})).endswith("- No!")
     assert describe_checks(Solution("5", "")) == ""
     assert describe_checks(Solution(None, "", details={"checks": "odd"})) == ""
 

@@ -37,7 +37,8 @@ def shown_checks(details: Mapping[str, Json], problem: str) -> RenderableType:
     for check in found.checks:
         words = Text(f"“{one_line(check.words)}”", "dim")
         table.add_row(MARKS[check.truth], Text(one_line(check.sentence)), words)
-    notes = [
+    notes = [Text(one_line(said), "bold yellow") for said in found.conflicts]
+    notes += [
         Text(f"{one_line(done.what)}: {_cut(done.before)} → {_cut(done.after)}", "yellow")
         for done in found.interventions
     ]

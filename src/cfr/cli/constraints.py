@@ -14,6 +14,7 @@ from cfr.benchmark.source import ProblemSet, read_problems
 from cfr.cli.option import columns_option, json_option
 from cfr.cli.output import print_json, print_note
 from cfr.constraint.predicate import Truth
+from cfr.constraint.reply.conflict import Conflict, find_conflicts, tell_conflict
 from cfr.constraint.reply.reader import read_demands
 from cfr.constraint.spec import KINDS
 from cfr.constraint.stated import Stated, check_stated, read_stated
@@ -51,7 +52,8 @@ def command(
     No model is asked: what is demanded is read from the words, and each demand is shown with the
     words that prove it. A problem of mathematics says something about its answer, any request may
     say how the whole reply is to be written. With --answer, each demand is said to hold, to be
-    violated or to be undecided; the exit code is 0 in every case. On a file of problems with gold
+    violated or to be undecided; the exit code is 0 in every case. Demands that contradict each
+    other are named. On a file of problems with gold
     answers, a constraint that a gold answer breaks is unsound and is listed with the problem's id.
 
     With --replies, each row of that file ("id" of a request in FILE, "text", perhaps "run") is
@@ -99,6 +101,7 @@ def _judge(
 
 def _describe(text: str, stated: Sequence[Stated], checked: _Checked | None) -> list[Json]:
     rows: list[Json] = []
+    conflicts = find_conflicts(stated)
     for number, one in enumerate(stated):
         row: dict[str, Json] = {
             "kind": one.kind,
@@ -107,8 +110,15 @@ def _describe(text: str, stated: Sequence[Stated], checked: _Checked | None) -> 
             "phrase": text[slice(*one.span)],
             "sentence": one.sentence,
         }
+        clashing = [stated.index(other) for pair in conflicts for other in _other(pair, one)]
+        row |= {"conflicts": [*clashing]} if clashing else {}
         rows.append(row | {"truth": checked[number][1]} if checked else row)
     return rows
+
+
+def _other(conflict: Conflict, one: Stated) -> tuple[Stated, ...]:
+    """The demand that contradicts another one; none where the conflict is between others."""
+    return tuple(each for each in conflict if each is not one) if one in conflict else ()
 
 
 def _gold(problem: Problem) -> str | None:
@@ -160,6 +170,9 @@ def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None
             _cell(f"“{' '.join(text[slice(*one.span)].split())}”", "dim"),
         )
     console.print(table)
+    for conflict in find_conflicts(stated):
+        console.print()
+        console.print(_cell(tell_conflict(conflict), "bold yellow"))
 
 
 def _show_audit(

@@ -44,12 +44,15 @@ class CheckSummary(NamedTuple):
     confidence: float
     known: bool
     """Whether the details say anything of it."""
+    conflicts: tuple[str, ...] = ()
+    """Sentences on demands that contradict each other."""
 
 
 def read_summary(details: Mapping[str, Json], problem: str) -> CheckSummary:
     """Read the checks of an answer to a problem."""
     checks = {str(check.get("sentence")): check for check in _objects(details.get("checks"))}
     samples, confidence = details.get("samples"), details.get("confidence")
+    conflicts = details.get("conflicts")
     return CheckSummary(
         tuple(
             CheckedSentence(_truth(check), sentence, _words(check, problem))
@@ -64,6 +67,7 @@ def read_summary(details: Mapping[str, Json], problem: str) -> CheckSummary:
         else (),
         confidence if isinstance(confidence, int | float) else 0.0,
         any(name in details for name in ("checks", "confidence", "interventions")),
+        tuple(str(one) for one in conflicts) if isinstance(conflicts, list) else (),
     )
 
 

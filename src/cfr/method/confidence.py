@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from cfr.constraint.predicate import Truth
+from cfr.constraint.reply.conflict import find_conflicts, tell_conflict
 from cfr.constraint.reply.reader import read_demands
 from cfr.constraint.stated import Stated, check_stated, read_stated
 from cfr.method.agreement import value_ballot
@@ -34,8 +35,11 @@ def assess(problem: Problem, solution: Solution) -> Solution:
     stated = (
         () if solution.is_whole else check_stated(read_stated(problem.text), solution.answer or "")
     )
-    checks = (*stated, *check_stated(read_demands(problem.text), solution.text))
-    noted: dict[str, Json] = {
+    demands = read_demands(problem.text)
+    checks = (*stated, *check_stated(demands, solution.text))
+    conflicts: list[Json] = [*map(tell_conflict, find_conflicts(demands))]
+    noted: dict[str, Json] = {"conflicts": conflicts} if conflicts else {}
+    noted |= {
         "checks": [_check(one, truth) for one, truth in checks],
         "confidence": _confidence(solution, [truth for _, truth in checks]),
     }

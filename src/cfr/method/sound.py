@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 from typing import ClassVar, Final, Literal, TypeAlias
 
 from cfr.constraint.predicate import parts
+from cfr.constraint.reply.conflict import find_conflicts
 from cfr.constraint.reply.insertion import can_be_added, insertions, join_responses
 from cfr.constraint.reply.reader import read_demands
 from cfr.constraint.reply.repair import repair_reply
@@ -45,8 +47,9 @@ class Sound:
     """A reply that does what its request demands, as far as the demands can be read and checked.
 
     A reply that breaks nothing is never touched. Where nothing helps, the reply that breaks least
-    stands. ``interventions`` among the details has each change that led to it, with the reply
-    before and after: the first of them has what the base method replied.
+    stands; where demands contradict each other, nothing more is asked for their sake.
+    ``interventions`` among the details has each change that led to it, with the reply before and
+    after: the first of them has what the base method replied.
     """
 
     label: ClassVar[str] = "Sound reply"
@@ -85,7 +88,7 @@ class Sound:
         for nth in range(1, self.most + 1):
             tried.extend((yield from self._complete(problem, demands, _best(demands, tried))))
             best = _best(demands, tried)
-            if self.then == "off" or nth == self.most or not broken(demands, best.text):
+            if self.then == "off" or nth == self.most or not _mendable(demands, best.text):
                 break
             other = yield from self._again(problem, best, demands, nth)
             tried.extend(self._candidates(demands, first, other))
@@ -140,6 +143,19 @@ class Sound:
         for text in (other.text, *join_responses(faults, first.text, other.text)):
             changed = _changed(first, what, text, faults)
             yield self._mend(demands, replace(changed, truncated=other.truncated))
+
+
+def _mendable(demands: Sequence[Stated], reply: str) -> tuple[Stated, ...]:
+    """List what a reply breaks and could meet: not what contradicts a demand that it does meet."""
+    faults = broken(demands, reply)
+    conflicts = find_conflicts(demands) if faults else ()
+    hopeless = [
+        one
+        for pair in conflicts
+        for one, other in permutations(pair)
+        if one in faults and other not in faults
+    ]
+    return tuple(one for one in faults if one not in hopeless)
 
 
 def _best(demands: Sequence[Stated], tried: Sequence[Solution]) -> Solution:

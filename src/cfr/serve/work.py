@@ -75,8 +75,9 @@ def describe_output(program: Program, output: Output, *, listed: bool) -> str:
 
 def describe_checks(solution: Solution) -> str:
     """Say which demands of the text an answer meets."""
-    checks = read_summary(solution.details, "").checks
-    lines = [f"- {_MARKS[one.truth]} {one.sentence}" for one in checks]
+    summary = read_summary(solution.details, "")
+    lines = [f"- {_MARKS[one.truth]} {one.sentence}" for one in summary.checks]
+    lines += [f"- {one}" for one in summary.conflicts]
     if not lines:
         return ""
     checked = "reply" if solution.is_whole else f"answer {solution.answer or '(none)'}"
