@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -211,17 +211,14 @@ def instructions_command(runs: tuple[str, ...], part: StudyPart, *, as_json: boo
     cfr audit instructions runs.db
     cfr audit instructions runs.db --benchmark ifeval --json
     """
-    from cfr.analysis.study.study import StudyError
     from cfr.analysis.table.instructions import instruction_tables
 
     study = _study(runs, part, as_json=as_json)
-    tables = instruction_tables(study)
-    if not tables:
-        raise StudyError(
-            f"{study.source}: has no replies to requests with gold instructions; run a benchmark "
-            "that has them ('cfr eval ifeval …'), or name the store or an export with its texts"
-        )
-    _print(tables, study, as_json=as_json)
+    missing = (
+        "has no replies to requests with gold instructions; run a benchmark that has them ('cfr "
+        "eval ifeval …'), or name the store or an export with its texts"
+    )
+    _print(instruction_tables(study), study, missing, as_json=as_json)
 
 
 @command.command("interventions")
@@ -238,17 +235,14 @@ def interventions_command(runs: tuple[str, ...], part: StudyPart, *, as_json: bo
     cfr audit interventions runs.db
     cfr audit interventions runs.db --benchmark ifeval --json
     """
-    from cfr.analysis.study.study import StudyError
     from cfr.analysis.table.interventions import intervention_tables
 
     study = _study(runs, part, as_json=as_json)
-    tables = intervention_tables(study)
-    if not tables:
-        raise StudyError(
-            f"{study.source}: has no interventions on record; run a method that makes them "
-            "(sound, checked), or name the store or an export with its details"
-        )
-    _print(tables, study, as_json=as_json)
+    missing = (
+        "has no interventions on record; run a method that makes them (sound, checked), or name "
+        "the store or an export with its details"
+    )
+    _print(intervention_tables(study), study, missing, as_json=as_json)
 
 
 def _study(runs: tuple[str, ...], part: StudyPart, *, as_json: bool) -> Study:
@@ -259,7 +253,12 @@ def _study(runs: tuple[str, ...], part: StudyPart, *, as_json: bool) -> Study:
     return study if as_json else with_short_names(study)
 
 
-def _print(tables: Iterable[Table], study: Study, *, as_json: bool) -> None:
+def _print(tables: Sequence[Table], study: Study, missing: str = "", *, as_json: bool) -> None:
+    """Print tables; where there are none, say what is missing."""
+    if not tables:
+        from cfr.analysis.study.study import StudyError
+
+        raise StudyError(f"{study.source}: {missing}")
     if as_json:
         print_json([table.to_json() for table in tables])
         return
