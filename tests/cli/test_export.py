@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from intervened import intervened_store
 from sums import number_in, sums
 
 from cfr.analysis.study.reader import read_file
@@ -49,6 +50,14 @@ def test_json_lines(cfr: Run, filled: Path) -> None:
     ]
     assert rows[0]["text"] == TEXT
     assert rows[0]["decoding"] == {"temperature": 0.7, "top_p": 0.95, "seed": None}
+
+
+def test_whole_replies_are_no_outcomes(cfr: Run, tmp_path: Path) -> None:
+    intervened_store(str(tmp_path / "runs.db"))
+    assert cfr("export", "out.jsonl", "--outcomes").code == 0
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    answers = {row["benchmark"]: row["answer"] for row in rows}
+    assert answers == {"requests": None, "sums": "4"}
 
 
 def test_outcomes_alone_are_small_and_enough_to_compare(cfr: Run, filled: Path) -> None:

@@ -7,7 +7,7 @@ import gzip
 import importlib
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -156,7 +156,7 @@ class _Counted:
 
 
 _OUTCOME: Final = ("benchmark", "problem", "method", "label", "model", "decoding", "run", "status")
-_COST: Final = ("answer", "input_tokens", "shared_tokens", "output_tokens", "finished_at")
+_COST: Final = ("input_tokens", "shared_tokens", "output_tokens", "finished_at")
 
 
 def _outcome_lines(store: Any) -> Iterator[dict[str, Any]]:
@@ -167,7 +167,16 @@ def _outcome_lines(store: Any) -> Iterator[dict[str, Any]]:
         verdict = row["verdict"]
         correct = None if verdict is None else verdict == "correct"
         head = {name: row[name] for name in _OUTCOME}
-        yield head | {"correct": correct} | {name: row[name] for name in _COST}
+        said = {"correct": correct, "answer": _short_answer(row)}
+        yield head | said | {name: row[name] for name in _COST}
+
+
+def _short_answer(row: Mapping[str, Any]) -> str | None:
+    """The answer; none where the whole reply is the answer, which is a text."""
+    from cfr.benchmark.gold_instruction import read_instructions
+
+    whole = read_instructions(row["gold"]) or json.loads(row["details"]).get("whole")
+    return None if whole else row["answer"]
 
 
 def _write_jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> None:
