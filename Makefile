@@ -4,6 +4,8 @@ USABLE := -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))'
 PYTHON ?= $(shell for name in `seq -f python3.%g 29 -1 11` python3; do $$name $(USABLE) 2>/dev/null && echo $$name && break; done)
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# Tests start Python hundreds of times: each would compile every module that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check lint types layers tests recipes format lock perf clean
 
@@ -12,7 +14,9 @@ demo: .venv/run.ok                  ## solve a few problems with a real model on
 	@rm -f .venv/demo.db*
 	$(BIN)/cfr eval constraintbench-mini --limit 2 --runs 1 --context 1536 --method direct --method auto --store .venv/demo.db
 
-test: check                         ## everything that CI runs
+# Tests leave a core idle now and then, on which the other checks run.
+test: .venv/dev.ok                  ## everything that CI runs
+	@$(MAKE) --no-print-directory --jobs=2 tests lint types layers
 
 check: lint types layers tests
 
@@ -65,7 +69,7 @@ lock:
 	@touch $@
 
 .venv/%.ok: lock/%.txt pyproject.toml | .venv/bin/python
-	$(BIN)/pip install --quiet --require-hashes -r lock/$*.txt
+	$(BIN)/pip install --quiet --no-compile --require-hashes -r lock/$*.txt
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
