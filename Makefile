@@ -31,8 +31,9 @@ types: .venv/dev.ok
 layers: .venv/dev.ok
 	$(BIN)/lint-imports
 
+# One process more than there are cores: many tests wait for a timer or for another process.
 tests: .venv/dev.ok
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses 4 --dist worksteal
 
 # In an environment of its own: DSPy holds openai back, lm-eval brings half a gigabyte.
 recipes: .venv/recipes.ok           ## DSPy and lm-evaluation-harness, as docs/dspy.md and docs/lm-eval.md say

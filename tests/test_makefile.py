@@ -9,7 +9,7 @@ import pytest
 
 MAKEFILE = Path(__file__).parent.parent / "Makefile"
 MAKE = shutil.which("make")
-TOOLS = ("seq", "mkdir", "touch", "basename")
+TOOLS = ("seq", "mkdir", "touch", "basename", "getconf")
 
 pytestmark = pytest.mark.skipif(MAKE is None, reason="make is not here")
 
