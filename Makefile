@@ -4,6 +4,8 @@ USABLE := -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))'
 PYTHON ?= $(shell for name in `seq -f python3.%g 29 -1 11` python3; do $$name $(USABLE) 2>/dev/null && echo $$name && break; done)
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# Tests start Python hundreds of times: each would compile every module that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check lint types layers tests recipes format lock perf clean
 
@@ -12,7 +14,9 @@ demo: .venv/run.ok                  ## solve a few problems with a real model on
 	@rm -f .venv/demo.db*
 	$(BIN)/cfr eval constraintbench-mini --limit 2 --runs 1 --context 1536 --method direct --method auto --store .venv/demo.db
 
-test: check                         ## everything that CI runs
+# Tests leave a core idle now and then, on which the other checks run.
+test: .venv/dev.ok                  ## everything that CI runs
+	@$(MAKE) --no-print-directory --jobs=2 tests lint types layers
 
 check: lint types layers tests
 
@@ -27,8 +31,9 @@ types: .venv/dev.ok
 layers: .venv/dev.ok
 	$(BIN)/lint-imports
 
+# One process more than there are cores: many tests wait for a timer or for another process.
 tests: .venv/dev.ok
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses 4 --dist worksteal
 
 # In an environment of its own: DSPy holds openai back, lm-eval brings half a gigabyte.
 recipes: .venv/recipes.ok           ## DSPy and lm-evaluation-harness, as docs/dspy.md and docs/lm-eval.md say
@@ -65,7 +70,7 @@ lock:
 	@touch $@
 
 .venv/%.ok: lock/%.txt pyproject.toml | .venv/bin/python
-	$(BIN)/pip install --quiet --require-hashes -r lock/$*.txt
+	$(BIN)/pip install --quiet --no-compile --require-hashes -r lock/$*.txt
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 

@@ -1,5 +1,6 @@
 """What tests share: where the benchmark files are, and a real HTTP endpoint on loopback."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,11 @@ REPOSITORY = Path(__file__).parent.parent
 # No test fails because the machine is busy with something else.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector pass over all that stays until the end: modules and tests."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

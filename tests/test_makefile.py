@@ -1,4 +1,4 @@
-"""The Makefile's choice of a Python, with pythons that are not real."""
+"""The Makefile's choice of a Python and its checks, with pythons and tools that are not real."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ import pytest
 
 MAKEFILE = Path(__file__).parent.parent / "Makefile"
 MAKE = shutil.which("make")
-TOOLS = ("seq", "mkdir", "touch")
+TOOLS = ("seq", "mkdir", "touch", "basename", "getconf")
 
 pytestmark = pytest.mark.skipif(MAKE is None, reason="make is not here")
 
@@ -41,10 +41,12 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def make(
+    folder: Path, *arguments: str, target: str = ".venv/bin/python"
+) -> subprocess.CompletedProcess[str]:
     surroundings = {name: value for name, value in os.environ.items() if name != "PYTHON"}
     return subprocess.run(
-        [str(MAKE), ".venv/bin/python", *arguments],
+        [str(MAKE), target, *arguments],
         cwd=folder.parent,
         env=surroundings | {"PATH": str(folder), "MAKEFLAGS": ""},
         capture_output=True,
@@ -91,3 +93,33 @@ def test_where_there_is_none_the_way_out_is_named(
     assert said in ran.stdout
     assert "PYTHON=/path/to/python3" in ran.stdout
     assert not (folder.parent / ".venv").exists()
+
+
+CHECKS = (
+    "ruff format",
+    "ruff check",
+    "vulture",
+    "basedpyright",
+    "lint-imports",
+    "python -m pytest",
+)
+TOOL = """#!/bin/sh
+echo "ran $(basename "$0") $*"
+case "$(basename "$0") $*" in "{failing}"*) exit 1 ;; esac
+"""
+
+
+@pytest.mark.parametrize("failing", [None, *CHECKS])
+def test_every_check_runs_and_one_that_fails_is_enough(folder: Path, failing: str | None) -> None:
+    tools = folder.parent / ".venv" / "bin"
+    tools.mkdir(parents=True)
+    for name in {check.split()[0] for check in CHECKS}:
+        (tools / name).write_text(TOOL.format(failing=failing))
+        (tools / name).chmod(0o755)
+    for path in ("pyproject.toml", "lock/dev.txt", ".venv/dev.ok"):
+        (folder.parent / path).parent.mkdir(exist_ok=True)
+        (folder.parent / path).touch()
+    ran = make(folder, target="test")
+    assert (ran.returncode == 0) is (failing is None), ran.stdout
+    for check in CHECKS if failing is None else [failing]:
+        assert f"ran {check}" in ran.stdout

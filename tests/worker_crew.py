@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-__all__ = ["WorkerCrew"]
+__all__ = ["WorkerCrew", "lives"]
 
 # One process imports everything and forks a worker for each line that it reads. Whatever reads the
 # machine's clock there reads one that is wrong by so many seconds.
@@ -105,13 +105,13 @@ class WorkerCrew:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             return
-        while _lives(pid):
+        while lives(pid):
             time.sleep(0.001)
 
     def wait(self, seconds: float = 60.0) -> list[tuple[int, str]]:
         """Wait for all workers; return how each ended, and what it said."""
         deadline = time.monotonic() + seconds
-        while any(map(_lives, self.running)):
+        while any(map(lives, self.running)):
             assert time.monotonic() < deadline, "a worker does not end"
             time.sleep(0.01)
         ended, self.running = list(self.running.values()), {}
@@ -126,7 +126,8 @@ def _code(said: Path) -> Path:
     return said.with_name(said.name + ".code")
 
 
-def _lives(pid: int) -> bool:
+def lives(pid: int) -> bool:
+    """Say whether a process has neither ended nor been killed."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -79,9 +79,9 @@ def commands() -> Iterator[CommandServer]:
 
 @pytest.fixture
 def cfr(tmp_path: Path, commands: CommandServer) -> Run:
-    def run(*arguments: str, stdin: bytes = b"", **environment: str) -> Ran:
+    def run(*arguments: str | Path, stdin: bytes = b"", **environment: str) -> Ran:
         own = dict(os.environ | {"CFR_CACHE": str(tmp_path / "cache")} | environment)
-        code, out, err = commands.run(arguments, stdin, own, tmp_path)
+        code, out, err = commands.run(tuple(map(str, arguments)), stdin, own, tmp_path)
         return Ran(code, out.decode(), err.decode())
 
     return run

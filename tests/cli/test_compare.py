@@ -1,6 +1,5 @@
 import json
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,9 @@ from cfr.method.direct import Direct
 from .conftest import Run
 
 
-def compare(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cfr", "compare", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+@pytest.fixture
+def compare(cfr: Run) -> Run:
+    return partial(cfr, "compare")
 
 
 def outcomes(path: Path, gains: list[int]) -> Path:
@@ -31,11 +30,11 @@ def outcomes(path: Path, gains: list[int]) -> Path:
     return path
 
 
-def test_outcomes_of_anyone(tmp_path: Path) -> None:
+def test_outcomes_of_anyone(tmp_path: Path, compare: Run) -> None:
     path = outcomes(tmp_path / "o.jsonl", [1, 2, 2, 2, 2, 2, -1] + [0] * 23)
     done = compare(path, "--baseline", "A", "--method", "B", "--json")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
     assert found["family"] == 1
     (pair,) = found["pairs"]
     wanted = {"baseline": "A", "method": "B", "n": 30, "improved": 6, "tied": 23, "degraded": 1}
@@ -54,7 +53,7 @@ DIFFERENCES = {
 }
 
 
-def test_the_papers_table_for_qwen(tmp_path: Path) -> None:
+def test_the_papers_table_for_qwen(tmp_path: Path, compare: Run) -> None:
     path = tmp_path / "qwen.jsonl"
     with path.open("w", encoding="utf-8") as file:
         for benchmark, changes in DIFFERENCES.items():
@@ -65,7 +64,7 @@ def test_the_papers_table_for_qwen(tmp_path: Path) -> None:
                         row = {"benchmark": benchmark, "problem": problem, "method": method}
                         file.write(json.dumps(row | {"run": run, "correct": run < right}) + "\n")
     done = compare(path, "--baseline", "direct", "--method", "routed-cfr", "--json")
-    found = json.loads(done.stdout)
+    found = json.loads(done.out)
     assert found["family"] == 4
     shown = [
         (
@@ -86,53 +85,53 @@ def test_the_papers_table_for_qwen(tmp_path: Path) -> None:
     assert {pair["test"] for pair in found["pairs"]} == {"exact sign-flip"}
 
 
-def test_what_a_person_sees(tmp_path: Path) -> None:
+def test_what_a_person_sees(tmp_path: Path, compare: Run) -> None:
     path = outcomes(tmp_path / "o.jsonl", [1, -1, 0, 0])
     done = compare(path, "--baseline", "A")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     for words in ("B against A", "1 / 2 / 1", "family of 1", "interval includes zero"):
-        assert words in done.stdout
+        assert words in done.out
     seeded = compare(path, "--baseline", "A", "--resamples", "500", "--seed", "3", "--json")
     assert (
-        seeded.stdout
-        == compare(path, "--baseline", "A", "--resamples", "500", "--seed", "3", "--json").stdout
+        seeded.out
+        == compare(path, "--baseline", "A", "--resamples", "500", "--seed", "3", "--json").out
     )
 
 
-def test_a_table_says_which_interval_it_shows(tmp_path: Path) -> None:
+def test_a_table_says_which_interval_it_shows(tmp_path: Path, compare: Run) -> None:
     path = outcomes(tmp_path / "o.jsonl", [1, 2, 2, -1] + [0] * 6)
-    assert "The interval is the BCa interval of" in compare(path, "--baseline", "A").stdout
-    other = compare(path, "--baseline", "A", "--interval", "percentile").stdout
+    assert "The interval is the BCa interval of" in compare(path, "--baseline", "A").out
+    other = compare(path, "--baseline", "A", "--interval", "percentile").out
     assert "The interval is the percentile interval of" in other
 
 
-def test_a_family_is_enough_and_what_it_means_is_said(tmp_path: Path) -> None:
+def test_a_family_is_enough_and_what_it_means_is_said(tmp_path: Path, compare: Run) -> None:
     path = tmp_path / "o.jsonl"
     methods = ("direct", "cfr(reply=json)", "cfr(reply=prose)")
     rows = [{"problem": "1", "method": method, "run": 0, "correct": True} for method in methods]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = compare(path, "--method", "cfr", "--json")
-    assert [pair["method"] for pair in json.loads(done.stdout)["pairs"]] == ["cfr(reply=json)"]
-    assert "CFR (always-on) is cfr(reply=json) here" in done.stderr
-    assert "(--method chooses)" in done.stderr
-    assert not compare(path, "--method", "cfr(reply=prose)", "--json").stderr
+    assert [pair["method"] for pair in json.loads(done.out)["pairs"]] == ["cfr(reply=json)"]
+    assert "CFR (always-on) is cfr(reply=json) here" in done.err
+    assert "(--method chooses)" in done.err
+    assert not compare(path, "--method", "cfr(reply=prose)", "--json").err
 
 
-def test_a_method_that_is_named_twice_is_tested_once(tmp_path: Path) -> None:
+def test_a_method_that_is_named_twice_is_tested_once(tmp_path: Path, compare: Run) -> None:
     path = outcomes(tmp_path / "o.jsonl", [1, 0])
     done = compare(path, "--baseline", "A", "--method", "B", "--method", "B", "--json")
-    assert json.loads(done.stdout)["family"] == 1
+    assert json.loads(done.out)["family"] == 1
 
 
-def test_options_out_of_range_are_refused(tmp_path: Path) -> None:
+def test_options_out_of_range_are_refused(tmp_path: Path, compare: Run) -> None:
     path = outcomes(tmp_path / "o.jsonl", [1, 0])
     for option, value in (("--also-p", "nan"), ("--also-p", "2"), ("--resamples", "1")):
         done = compare(path, "--baseline", "A", option, value)
-        assert done.returncode == 2
-        assert "Traceback" not in done.stderr
+        assert done.code == 2
+        assert "Traceback" not in done.err
 
 
-def test_errors_are_one_line(tmp_path: Path) -> None:
+def test_errors_are_one_line(tmp_path: Path, compare: Run) -> None:
     path = outcomes(tmp_path / "o.jsonl", [0, 0])
     empty = tmp_path / "empty.jsonl"
     empty.touch()
@@ -145,11 +144,11 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
         ((tmp_path / "none.jsonl",), "cannot be read"),
     ):
         done = compare(*arguments)
-        assert done.returncode == 2 or "no such store" in said, done.stderr
-        assert done.returncode != 0
-        assert said in done.stderr
-        assert done.stderr.count("\n") == 1
-        assert not done.stdout
+        assert done.code == 2 or "no such store" in said, done.err
+        assert done.code != 0
+        assert said in done.err
+        assert done.err.count("\n") == 1
+        assert not done.out
 
 
 def costs(path: Path, **voted: int) -> Path:
@@ -163,20 +162,20 @@ def costs(path: Path, **voted: int) -> Path:
     return path
 
 
-def test_three_token_ratios(tmp_path: Path) -> None:
+def test_three_token_ratios(tmp_path: Path, compare: Run) -> None:
     path = costs(tmp_path / "o.jsonl", input_tokens=600, output_tokens=810, shared_tokens=400)
-    shown = compare(path).stdout
+    shown = compare(path).out
     assert "Tokens relative to Direct CoT" in shown
     ratios = next(line for line in shown.splitlines() if "×" in line)
     assert ratios.split() == ["Checked", "vote", "all", "0.90×", "1.01×", "1.41×"]
-    (pair,) = json.loads(compare(path, "--json").stdout)["pairs"]
+    (pair,) = json.loads(compare(path, "--json").out)["pairs"]
     assert pair["token_ratios"] == {"output": 0.9, "shared_once": 1.01, "every_time": 1.41}
 
 
-def test_outcomes_without_tokens_have_no_ratios(tmp_path: Path) -> None:
+def test_outcomes_without_tokens_have_no_ratios(tmp_path: Path, compare: Run) -> None:
     path = outcomes(tmp_path / "o.jsonl", [1, 2, -1])
-    assert "Tokens" not in compare(path, "--baseline", "A").stdout
-    (pair,) = json.loads(compare(path, "--baseline", "A", "--json").stdout)["pairs"]
+    assert "Tokens" not in compare(path, "--baseline", "A").out
+    (pair,) = json.loads(compare(path, "--baseline", "A", "--json").out)["pairs"]
     assert set(pair["token_ratios"].values()) == {None}
 
 

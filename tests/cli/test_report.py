@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cfr", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+from .conftest import Run
 
 
 @pytest.fixture
@@ -31,19 +28,19 @@ def outcomes(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_report_in_a_folder(outcomes: Path, tmp_path: Path) -> None:
-    done = run("report", outcomes, "-o", tmp_path / "out", "--no-figures")
-    assert done.returncode == 0, done.stderr
-    written = [Path(line).name for line in done.stdout.split()]
+def test_a_report_in_a_folder(outcomes: Path, tmp_path: Path, cfr: Run) -> None:
+    done = cfr("report", outcomes, "-o", tmp_path / "out", "--no-figures")
+    assert done.code == 0, done.err
+    written = [Path(line).name for line in done.out.split()]
     assert written == ["report.html", "report.md", "tables"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == written
-    assert "Paired statistics …" in done.stderr
+    assert "Paired statistics …" in done.err
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "CFR (always-on) against Direct CoT" in page
     assert "interval includes zero" in page
 
 
-def test_the_variant_of_a_family_can_be_chosen(tmp_path: Path) -> None:
+def test_the_variant_of_a_family_can_be_chosen(tmp_path: Path, cfr: Run) -> None:
     path = tmp_path / "o.jsonl"
     rows = [
         {"problem": str(n), "method": method, "run": 0, "correct": n < 2, "output_tokens": tokens}
@@ -54,8 +51,8 @@ def test_the_variant_of_a_family_can_be_chosen(tmp_path: Path) -> None:
     out = tmp_path / "out"
     for option, meant, ratio in (((), "json", "0.50×"), (("cfr(reply=prose)",), "prose", "0.33×")):
         chosen = [word for name in option for word in ("--variant", name)]
-        done = run("report", path, "-o", out, "--no-figures", *chosen)
-        assert done.returncode == 0, done.stderr
+        done = cfr("report", path, "-o", out, "--no-figures", *chosen)
+        assert done.code == 0, done.err
         page = (out / "report.md").read_text(encoding="utf-8")
         assert f"CFR (always-on) is cfr(reply={meant}) here" in page
         ablation = (out / "tables" / "routing-ablation.tex").read_text(encoding="utf-8")
@@ -67,7 +64,7 @@ def test_the_variant_of_a_family_can_be_chosen(tmp_path: Path) -> None:
         assert line.endswith(f"| {ratio} |")
 
 
-def test_the_page_opens_with_the_verdict(tmp_path: Path) -> None:
+def test_the_page_opens_with_the_verdict(tmp_path: Path, cfr: Run) -> None:
     path, four = tmp_path / "o.jsonl", "until-agreed(base=program(tokens=200),most=3,agree=1)"
     rights = {"direct": 4, "until-agreed": 18, four: 12, "until-agreed(most=5)": 4}
     rows = [
@@ -77,8 +74,8 @@ def test_the_page_opens_with_the_verdict(tmp_path: Path) -> None:
         for n in range(20)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = run("report", path, "-o", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
+    done = cfr("report", path, "-o", tmp_path / "out")
+    assert done.code == 0, done.err
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     opening = page.partition("<section")[2].partition("</section>")[0]
     said = (
@@ -91,24 +88,24 @@ def test_the_page_opens_with_the_verdict(tmp_path: Path) -> None:
         assert f">{name}</td>" in page
         assert f"{name}, GSM8K" in opening  # the figure tells them apart, too
     assert f"Until two agree [most=3] is {four}." in page
-    chosen = run("report", path, "-o", tmp_path / "out", "--method", "until-agreed(most=5)")
-    assert chosen.returncode == 0, chosen.stderr
+    chosen = cfr("report", path, "-o", tmp_path / "out", "--method", "until-agreed(most=5)")
+    assert chosen.code == 0, chosen.err
     markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert "it is unknown whether Until two agree [most=5] is better than Direct CoT" in markdown
 
 
-def test_a_person_classes_errors(outcomes: Path, tmp_path: Path) -> None:
+def test_a_person_classes_errors(outcomes: Path, tmp_path: Path, cfr: Run) -> None:
     classes = tmp_path / "classes.jsonl"
     classes.write_text('{"problem": "3", "class": "out_of_range"}\n')
-    done = run("audit", "errors", outcomes, "--classes", classes, "--json")
-    assert done.returncode == 0, done.stderr
-    tables = {table["name"]: table for table in json.loads(done.stdout)}
+    done = cfr("audit", "errors", outcomes, "--classes", classes, "--json")
+    assert done.code == 0, done.err
+    tables = {table["name"]: table for table in json.loads(done.out)}
     kinds = {line[1]: line[2] for line in tables["errors"]["rows"]}
     assert kinds["Range violation"] == "1"
     assert tables["outcomes"]["rows"][0][3:] == ["1", "5", "2", "0"]
 
 
-def test_the_rule_for_a_problem_can_be_chosen(tmp_path: Path) -> None:
+def test_the_rule_for_a_problem_can_be_chosen(tmp_path: Path, cfr: Run) -> None:
     path = tmp_path / "o.jsonl"
     rows = [
         {"problem": "1", "method": method, "run": run, "correct": correct}
@@ -117,24 +114,24 @@ def test_the_rule_for_a_problem_can_be_chosen(tmp_path: Path) -> None:
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     for rule, counts in (("any", ["1", "0", "0", "0"]), ("first", ["0", "1", "0", "0"])):
-        done = run("audit", "errors", path, "--rule", rule, "--json")
-        assert json.loads(done.stdout)[0]["rows"][0][3:] == counts, rule
+        done = cfr("audit", "errors", path, "--rule", rule, "--json")
+        assert json.loads(done.out)[0]["rows"][0][3:] == counts, rule
 
 
-def test_the_other_audits(outcomes: Path, tmp_path: Path) -> None:
+def test_the_other_audits(outcomes: Path, tmp_path: Path, cfr: Run) -> None:
     decisions = tmp_path / "decisions.jsonl"
     decisions.write_text('{"problem": "3", "routed": true}\n{"problem": "4", "routed": false}\n')
-    router = run("audit", "router", outcomes, "--decisions", decisions)
-    assert router.returncode == 0, router.stderr
+    router = cfr("audit", "router", outcomes, "--decisions", decisions)
+    assert router.code == 0, router.err
     for words in ("8 / 8", "100.00 %", "0.50"):  # it routes both; a person routes one
-        assert words in router.stdout
-    stage1 = run("audit", "stage1", outcomes, "--json")
-    assert stage1.returncode == 0, stage1.stderr
-    names = [table["name"] for table in json.loads(stage1.stdout)]
+        assert words in router.out
+    stage1 = cfr("audit", "stage1", outcomes, "--json")
+    assert stage1.code == 0, stage1.err
+    names = [table["name"] for table in json.loads(stage1.out)]
     assert names == ["parsing", "extraction", "categories"]
 
 
-def test_an_audit_finds_a_family_and_needs_no_baseline(tmp_path: Path) -> None:
+def test_an_audit_finds_a_family_and_needs_no_baseline(tmp_path: Path, cfr: Run) -> None:
     path = tmp_path / "o.jsonl"
     methods = ("routed-cfr(reply=json)", "llm-router(reply=json)", "routed-cfr(reply=prose)")
     rows = [
@@ -143,20 +140,20 @@ def test_an_audit_finds_a_family_and_needs_no_baseline(tmp_path: Path) -> None:
         for method in methods
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = run("audit", "router", path, "--json")
-    assert done.returncode == 0, done.stderr
-    tables = {table["name"]: table for table in json.loads(done.stdout)}
+    done = cfr("audit", "router", path, "--json")
+    assert done.code == 0, done.err
+    tables = {table["name"]: table for table in json.loads(done.out)}
     assert [line[0] for line in tables["router-ablation"]["rows"]] == [
         "Regex router",
         "LLM router [reply=json]",
     ]
     assert "direct share no judged problem" in tables["cofire"]["notes"][0]
-    assert "Routed-CFR is routed-cfr(reply=json) here" in done.stderr
-    assert "(--method chooses)" in done.stderr
-    assert not run("audit", "router", path, "--json", "--method", methods[2]).stderr
+    assert "Routed-CFR is routed-cfr(reply=json) here" in done.err
+    assert "(--method chooses)" in done.err
+    assert not cfr("audit", "router", path, "--json", "--method", methods[2]).err
 
 
-def test_errors_are_one_line(outcomes: Path, tmp_path: Path) -> None:
+def test_errors_are_one_line(outcomes: Path, tmp_path: Path, cfr: Run) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.touch()
     bad = tmp_path / "bad.jsonl"
@@ -173,19 +170,21 @@ def test_errors_are_one_line(outcomes: Path, tmp_path: Path) -> None:
         (("audit", "errors", outcomes, "--method", "direct"), "compared with itself"),
         (("audit", "router", tmp_path / "none.db"), "there is no such store"),
     ):
-        done = run(*arguments)
-        assert done.returncode != 0
-        *_, last = done.stderr.splitlines()
-        assert said in last, (arguments, done.stderr)
-        assert "Traceback" not in done.stderr
+        done = cfr(*arguments)
+        assert done.code != 0
+        *_, last = done.err.splitlines()
+        assert said in last, (arguments, done.err)
+        assert "Traceback" not in done.err
 
 
-def test_lines_about_other_problems_are_counted_aloud(outcomes: Path, tmp_path: Path) -> None:
+def test_lines_about_other_problems_are_counted_aloud(
+    outcomes: Path, tmp_path: Path, cfr: Run
+) -> None:
     decisions = tmp_path / "decisions.jsonl"
     decisions.write_text('{"problem": "3", "routed": true}\n{"problem": "zzz", "routed": true}\n')
-    done = run("audit", "router", outcomes, "--decisions", decisions)
-    assert done.returncode == 0
-    assert "not in these runs: 1" in done.stderr
+    done = cfr("audit", "router", outcomes, "--decisions", decisions)
+    assert done.code == 0
+    assert "not in these runs: 1" in done.err
 
 
 def test_an_output_that_is_not_utf_8(outcomes: Path) -> None:
@@ -196,11 +195,11 @@ def test_an_output_that_is_not_utf_8(outcomes: Path) -> None:
     assert b"CFR (always-on) against Direct CoT" in done.stdout
 
 
-def test_messages_obey_no_control_codes(tmp_path: Path) -> None:
+def test_messages_obey_no_control_codes(tmp_path: Path, cfr: Run) -> None:
     path = tmp_path / "evil.jsonl"
     row = json.dumps({"problem": "\x1b[2J\u202e", "method": "a", "run": 0, "correct": True})
     path.write_text(f"{row}\n{row}\n")
-    done = run("compare", path)
-    assert "is there twice" in done.stderr
-    assert "\x1b" not in done.stderr
-    assert "\u202e" not in done.stderr
+    done = cfr("compare", path)
+    assert "is there twice" in done.err
+    assert "\x1b" not in done.err
+    assert "\u202e" not in done.err

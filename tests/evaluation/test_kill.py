@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,9 +19,11 @@ from loopback import Endpoint, Reply, completion, failure
 from postgres import empty_database
 from sqlalchemy.exc import OperationalError, ProgrammingError
 from sums import reply_right, write_sums
+from worker_crew import WorkerCrew, lives
 
 from cfr.evaluation import schema
 from cfr.evaluation.database import open_database
+from cfr.evaluation.lock import AdvisoryLock
 from cfr.evaluation.record import outcome_rows
 from cfr.evaluation.store import Store
 
@@ -79,24 +82,22 @@ class Model:
         return completion(content, usage={"prompt_tokens": odd}, reasoning_content="\ud83d \0")
 
 
+def arguments(endpoint: Endpoint, store: str) -> list[str]:
+    options = f"--runs {RUNS} --seed {SEED} --concurrency {CONCURRENCY} --model m --quiet"
+    methods = ("--method", "direct", "--method", "cfr")
+    there = ("--base-url", endpoint.url, "--store", store)
+    return ["eval", "sums.jsonl", *methods, *there, *options.split()]
+
+
 def start(
     endpoint: Endpoint, folder: Path, store: str = "runs.db", *, listened: bool = False
 ) -> subprocess.Popen[bytes]:
-    options = f"--runs {RUNS} --seed {SEED} --concurrency {CONCURRENCY} --model m --quiet"
     return subprocess.Popen(
-        [
-            *(sys.executable, "-c", LAUNCH, "eval", "sums.jsonl", "--method", "direct"),
-            *("--method", "cfr", "--base-url", endpoint.url, "--store", store, *options.split()),
-        ],
+        [sys.executable, "-c", LAUNCH, *arguments(endpoint, store)],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE if listened else subprocess.DEVNULL,
     )
-
-
-def kill(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGKILL)
-    process.wait(30)
 
 
 def asked(body: dict[str, Any]) -> Asked:
@@ -116,8 +117,8 @@ def stored(url: str) -> set[Asked]:
     return {(run, json.loads(messages)[-1]["content"]) for run, messages in rows}
 
 
-def wait_for_requests(endpoint: Endpoint, count: int, process: subprocess.Popen[bytes]) -> None:
-    while len(endpoint.requests) < count and process.poll() is None:
+def wait_for_requests(endpoint: Endpoint, count: int, is_running: Callable[[], bool]) -> None:
+    while len(endpoint.requests) < count and is_running():
         time.sleep(0.001)
 
 
@@ -128,8 +129,41 @@ def model_and_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[
         yield model, str(tmp_path / "runs.db")
         return
     address: str = request.getfixturevalue("postgres")
+    wait_until_up(address)
     yield model, address
     empty_database(address)
+
+
+def run_until_killed(crew: WorkerCrew, endpoint: Endpoint, url: str, n: int) -> None:
+    before, chance = len(endpoint.requests), random.Random(n)
+    pid = crew.start(arguments(endpoint, url))
+    if n % 5 == 4:  # also while it is starting
+        time.sleep(chance.uniform(0, 0.2))
+    else:
+        wait_for_requests(endpoint, before + chance.randint(1, 40), partial(lives, pid))
+        time.sleep(chance.uniform(0, 0.05))
+    crew.kill(pid)
+    if url.startswith("postgresql"):
+        wait_until_released(url)
+
+
+def wait_until_released(url: str) -> None:
+    """Wait until PostgreSQL knows that whoever held the store is gone."""
+    database = open_database(url, existing=False)
+    lock = AdvisoryLock(url, database)
+    while lock.is_taken():
+        time.sleep(0.001)
+    database.dispose()
+
+
+def wait_until_up(url: str) -> None:
+    """Wait until a server has been up for a while: at first, leases of the dead are left alone."""
+    database = open_database(url, existing=False)
+    up = sa.text("SELECT now() - pg_postmaster_start_time() > interval '10 seconds'")
+    with database.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        while not connection.scalar(up):
+            time.sleep(0.1)
+    database.dispose()
 
 
 @pytest.mark.slow
@@ -138,23 +172,17 @@ def test_killed_at_twenty_moments_every_attempt_is_there_once(
 ) -> None:
     endpoint.respond, url = model, _ = model_and_store
     write_sums(tmp_path / "sums.jsonl", PROBLEMS)
-    chance = random.Random(20)
     kept: set[Asked] = set()
-    for n in range(KILLS):
-        before, answered = len(endpoint.requests), len(model.answered)
-        process = start(endpoint, tmp_path, url)
-        if n % 5 == 4:  # also while it is starting
-            time.sleep(chance.uniform(0, 0.5))
-        else:
-            wait_for_requests(endpoint, before + chance.randint(1, 40), process)
-            time.sleep(chance.uniform(0, 0.05))
-        kill(process)
-        session = {asked(body) for body in endpoint.requests[before:]}
-        assert not kept & session, "what was stored is asked again"
-        now = stored(url)
-        assert kept <= now
-        assert len(model.answered) - answered - len(now - kept) <= IN_FLIGHT
-        kept = now
+    with WorkerCrew(tmp_path) as crew:
+        for n in range(KILLS):
+            before, answered = len(endpoint.requests), len(model.answered)
+            run_until_killed(crew, endpoint, url, n)
+            session = {asked(body) for body in endpoint.requests[before:]}
+            assert not kept & session, "what was stored is asked again"
+            now = stored(url)
+            assert kept <= now
+            assert len(model.answered) - answered - len(now - kept) <= IN_FLIGHT
+            kept = now
     assert 0 < len(kept) < CALLS, "the kills were all too early or too late"
     model.faults, before = 0.0, len(endpoint.requests)
     assert start(endpoint, tmp_path, url).wait(60) == 0
@@ -183,7 +211,7 @@ def test_an_interrupt_stops_cleanly_and_the_same_command_goes_on(
     write_sums(tmp_path / "sums.jsonl", 20)
     url = str(tmp_path / "runs.db")
     process = start(endpoint, tmp_path, listened=True)
-    wait_for_requests(endpoint, 30, process)
+    wait_for_requests(endpoint, 30, lambda: process.poll() is None)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130

@@ -180,8 +180,10 @@ def _of_integer(check: Callable[[Predicate, int], bool]) -> _Check:
 
 
 def _gap(answer: AnswerValue, bound: Json) -> Fraction:
-    """How far an answer lies above a bound, told by signed squares: no root has to be taken."""
+    """How far an answer lies above a bound; with a root in it, by signed squares: none is taken."""
     end = to_fraction(bound)
+    if answer.radicand == 1:
+        return answer.coefficient - end
     return answer.signed_square - end * abs(end)
 
 

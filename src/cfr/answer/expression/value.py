@@ -159,6 +159,8 @@ def same(first: AnswerValue, second: AnswerValue) -> bool:
     """Whether two answers have the same value, however they are written."""
     if first.letter or second.letter:
         return first.letter == second.letter
+    if first.radicand == second.radicand == 1:
+        return first.coefficient == second.coefficient
     # Comparing sign and square tells 2√3 from √12 no more than it should: not at all.
     return first.signed_square == second.signed_square
 

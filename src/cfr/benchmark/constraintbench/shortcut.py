@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 from typing import Final
 
 from cfr.benchmark.constraintbench.families import FAMILIES
@@ -109,16 +111,21 @@ def _guesses(items: Iterable[Item]) -> dict[str, str]:
     groups: dict[str, list[Item]] = {}
     for item in items:
         groups.setdefault(item.family, []).append(item)
-    return {name: _most_frequent(_siblings(own)) for name, own in groups.items()}
+    return {name: _guess(own) for name, own in groups.items()}
 
 
-def _siblings(items: Sequence[Item]) -> Sequence[Item]:
+def _guess(items: Sequence[Item]) -> str:
     if not all(map(_can_be_drawn, items)):
-        return items
-    family = FAMILIES[items[0].family]
-    present = {item.level for item in items}
+        return _most_frequent(items)
+    return _most_drawn(items[0].family, frozenset(item.level for item in items))
+
+
+@cache
+def _most_drawn(name: str, present: frozenset[Level]) -> str:
+    family = FAMILIES[name]
     levels: list[Level] = [level for level in family.levels if level in present]
-    return [family.make(_SEED, level, index) for level in levels for index in range(_DRAWS)]
+    places = product(levels, range(_DRAWS))
+    return _most_frequent(family.make(_SEED, level, index) for level, index in places)
 
 
 def _can_be_drawn(item: Item) -> bool:

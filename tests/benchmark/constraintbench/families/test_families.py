@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import pkgutil
 import re
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from random import Random
 
 import pytest
@@ -24,10 +26,6 @@ from .reader import LIST, READERS
 
 DRAWS = 25
 MANY = 300
-ITEMS = {
-    name: [family.make(31, level, index) for level in family.levels for index in range(DRAWS)]
-    for name, family in FAMILIES.items()
-}
 MODULES = [
     module.name
     for module in pkgutil.iter_modules(families.__path__)
@@ -35,6 +33,14 @@ MODULES = [
 ]
 each_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 MISLEADING = [name for name, family in FAMILIES.items() if family.tier == "misleading"]
+
+
+@cache
+def drawn(name: str) -> tuple[Item, ...]:
+    """Draw a few problems of every level of a family."""
+    family = FAMILIES[name]
+    places = itertools.product(family.levels, range(DRAWS))
+    return tuple(family.make(31, level, index) for level, index in places)
 
 
 def test_there_are_at_least_eight_families_in_each_tier_and_all_kinds() -> None:
@@ -60,17 +66,17 @@ def test_every_family_belongs_to_one_of_the_modules() -> None:
 
 @each_family
 def test_every_draw_passes_the_check(family: Family) -> None:
-    assert [fault for item in ITEMS[family.name] for fault in check_item(item)] == []
+    assert [fault for item in drawn(family.name) for fault in check_item(item)] == []
 
 
 @each_family
 def test_the_kinds_are_those_that_the_family_names(family: Family) -> None:
-    assert {item.kinds for item in ITEMS[family.name]} == {family.kinds}
+    assert {item.kinds for item in drawn(family.name)} == {family.kinds}
 
 
 @each_family
 def test_the_answer_has_the_form_that_the_item_names(family: Family) -> None:
-    for item in ITEMS[family.name]:
+    for item in drawn(family.name):
         reading = read_answer(item.answer)
         assert reading is not None
         assert reading.form == item.form
@@ -94,8 +100,8 @@ def test_many_draws_of_a_level(family: Family) -> None:
 @pytest.mark.parametrize("name", [name for name, f in FAMILIES.items() if f.tier != "joint"])
 def test_what_is_known_without_solving_leaves_more_than_the_answer(name: str) -> None:
     # In the joint tier conditions that are easy one by one leave a single answer, by design.
-    open_ones = sum(map(_leaves_another_answer, ITEMS[name]))
-    assert open_ones >= 0.9 * len(ITEMS[name])
+    open_ones = sum(map(_leaves_another_answer, drawn(name)))
+    assert open_ones >= 0.9 * len(drawn(name))
 
 
 def _leaves_another_answer(item: Item) -> bool:
@@ -110,7 +116,7 @@ def _leaves_another_answer(item: Item) -> bool:
 
 @pytest.mark.parametrize("name", MISLEADING)
 def test_a_misleading_text_fires_the_router_and_names_what_it_misleads_to(name: str) -> None:
-    items = ITEMS[name]
+    items = drawn(name)
     assert sum(bool(route(item.text)) for item in items) >= 0.7 * len(items)
     misled = [any(one.error == "misled_by_cue" for one in item.tempting) for item in items]
     assert sum(misled) >= 0.95 * len(items)
@@ -127,7 +133,7 @@ def test_draws_are_rarely_thrown_away(family: Family) -> None:
 
 @each_family
 def test_texts_are_clean(family: Family) -> None:
-    for item in ITEMS[family.name]:
+    for item in drawn(family.name):
         text = item.text
         assert not re.search(r"[«»<>]|  | [.,?]|\bNone\b|\$\$", text), text
         assert text.count("$") % 2 == 0, text
@@ -143,5 +149,5 @@ def _skeleton(text: str) -> str:
 
 @pytest.mark.parametrize("name", READERS)
 def test_the_text_asks_for_the_answer(name: str) -> None:
-    for item in ITEMS[name]:
+    for item in drawn(name):
         assert str(READERS[name](item.text)) == item.answer, item.text
