@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cfr.answer import extract
@@ -171,6 +171,7 @@ def test_no_text_breaks_it(text: str) -> None:
     assert found.answer is None or found.answer.strip() == found.answer
 
 
+@example("__0__")
 @given(st.text(max_size=60) | st.text(alphabet="0123456789+-=., $*{}()is", max_size=40))
 def test_an_answer_is_itself_or_has_none_in_it(text: str) -> None:
     answer = extract(f"\\boxed{{{text}}}").answer

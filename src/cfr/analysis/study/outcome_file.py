@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -120,6 +121,7 @@ def _mapping(row: Mapping[str, Json], field: str) -> dict[str, Json]:
     return value if isinstance(value, dict) else {}
 
 
+@lru_cache  # a name that is not ours is looked for in every package that is installed
 def _label(method: str) -> str:
     """Name a method as the paper does; one that is not ours keeps the name that it came with."""
     try:

@@ -56,7 +56,7 @@ _TURN_ENDS = (
 _TURN_MARKS = ("<|", "</s>", "<end_of_turn>", "<｜")
 _TAG = re.compile(r"(?<![<\[])[<\[](/?)(final[_ -]?answer|answer|ans|result)[>\]]", re.IGNORECASE)
 # Most answers are numbers, names or simple fractions, with nothing in them to be read again.
-_PLAIN = re.compile(r"[-−]?\w+(?:[.,/^]\w+)*|-?\\[dt]?frac\{\w+\}\{\w+\}", re.ASCII)
+_PLAIN = re.compile(r"[-−]?[^\W_]\w*(?:[.,/^]\w+)*|-?\\[dt]?frac\{\w+\}\{\w+\}", re.ASCII)
 
 
 def extract(text: str, *, truncated: bool = False) -> Extracted:
