@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from aiohttp import web
+from loopback import stop_server
 
 __all__ = ["STATES", "BatchServer", "Fate", "Provider", "StoredFile"]
 
@@ -200,7 +201,7 @@ class BatchServer:
 
     async def _stop(self) -> None:
         if self._runner:
-            await self._runner.cleanup()
+            await stop_server(self._runner)
 
     def _wrapped(self, route: str, handler: Callable[..., Any]) -> Callable[..., Any]:
         async def handle(request: web.Request) -> web.StreamResponse:

@@ -26,6 +26,7 @@ __all__ = [
     "gzip_bomb",
     "http",
     "large",
+    "stop_server",
     "stream",
 ]
 
@@ -176,14 +177,8 @@ class Endpoint:
 
     async def _stop(self) -> None:
         runner, self._runner = self._runner, None
-        if runner and (server := runner.server):
-            await runner.cleanup()
-            for _ in range(3):  # whoever was just coming in is let go as well
-                await asyncio.sleep(_APART)
-                if coming := asyncio.all_tasks() - {asyncio.current_task()}:
-                    await asyncio.wait(coming, timeout=1)
-                await server.shutdown(0)
-            await asyncio.sleep(_APART)
+        if runner:
+            await stop_server(runner)
 
     async def _models(self, request: web.Request) -> web.Response:
         self.headers.append(dict(request.headers))
@@ -237,6 +232,20 @@ class Endpoint:
         else:
             await response.write_eof()
         return response
+
+
+async def stop_server(runner: web.AppRunner) -> None:
+    """Stop a server that has a loop to itself; whoever was just coming in is let go as well."""
+    server = runner.server
+    if server is None:
+        return
+    await runner.cleanup()
+    for _ in range(3):
+        await asyncio.sleep(_APART)
+        if coming := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(coming, timeout=1)
+        await server.shutdown(0)
+    await asyncio.sleep(_APART)
 
 
 def _reset(transport: asyncio.Transport) -> None:
