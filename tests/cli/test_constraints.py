@@ -101,3 +101,11 @@ def test_a_file_of_requests_is_counted_by_what_they_demand(cfr: Run, tmp_path: P
     assert (audit["total"], audit["with_answer"], audit["demanding"]) == (3, 0, 1)
     assert audit["demands"] == {"without": 1, "words": 1}
     assert "without" in cfr("constraints", "own.jsonl").out
+
+
+def test_a_text_that_is_too_long_to_be_read_is_said_to_be(cfr: Run, tmp_path: Path) -> None:
+    (tmp_path / "long.txt").write_text("Write without commas. " * 1_000)
+    assert (
+        "demands on the reply are read from 20,000 characters at most"
+        in cfr("constraints", "long.txt").err
+    )

@@ -16,6 +16,7 @@ from cfr.cli.output import print_json, print_note
 from cfr.constraint.predicate import Truth
 from cfr.constraint.reply.conflict import Conflict, find_conflicts, tell_conflict
 from cfr.constraint.reply.reader import read_demands
+from cfr.constraint.reply.request import LONGEST
 from cfr.constraint.spec import KINDS
 from cfr.constraint.stated import Stated, check_stated, read_stated
 from cfr.problem import Json, Problem
@@ -84,6 +85,8 @@ def command(
         print_json(audit) if as_json else _show_audit(source, problems, found, audit)
     else:
         text = problems[0].text
+        if len(text) > LONGEST:
+            print_note(f"demands on the reply are read from {LONGEST:,} characters at most")
         stated = (*read_stated(text), *read_demands(text))
         checked = check_stated(stated, answer) if answer is not None else None
         print_json(_describe(text, stated, checked)) if as_json else _show(text, stated, checked)
