@@ -45,7 +45,8 @@ _LOW: Final = (
 _ABOVE: Final = r"more\s+than|over|above|greater\s+than|exceeding|exceeds?|in\s+excess\s+of|>"
 _HIGH: Final = (
     r"at\s+most|no\s+more\s+than|not\s+more\s+than|no\s+greater\s+than|no\s+longer\s+than"
-    r"|(?:a\s+)?maximum(?:\s+length)?(?:\s+of)?|max\.?|up\s+to|not\s+exceed(?:ing)?|not\s+over|within|<=|≤"
+    r"|(?:a\s+)?maximum(?:\s+length)?(?:\s+of)?|max\.?|up\s+to|not\s+exceed(?:ing)?|not\s+over"
+    r"|within|<=|≤"
     r"|not\s+go\s+over|no\s+over"
 )
 _BELOW: Final = r"less\s+than|fewer\s+than|under|below|lower\s+than|shorter\s+than|<"

@@ -22,41 +22,61 @@ _PERMISSION: Final = re.compile(
     r"|\bunless\b|\bwould\s+be\s+nice\b"
     r"|(?<!n't\s)(?<!not\s)\b(?:ignore|disregard|forget)\b)[^.;!?]*$"
 )
-_TEXTS: Final = either(
-    "essays, emails, articles, poems, stories, papers, reports, texts, books, titles,"
-    " documents, posts, tweets, novels, messages, songs, resumes, submissions, sentences in"
-)
 _MUST: Final = either("must, should, need(s), needs to, have to, has to, require, may, can")
-_ELSEWHERE: Final = re.compile(
-    r"\b(?:who|whose|whom|where|whether|asking|telling|tells|reminding|instructs|that\s+their|"
-    r"trying\s+to|tries\s+to|tried\s+to|wants?\s+to|asked\s+to"
-    r"|(?:you\s+are|you're|you\s+will\s+be|is|are)\s+given"
-    r"|told\s+to|had\s+to|difference\s+between|history\s+of|importance\s+of|purpose\s+of"
-    r"|advantages?\s+of|benefits?\s+of|use\s+of|rules?\s+(?:for|of|about)"
-    r"|(?:rule|law|policy|fact|idea|claim|belief|theory|sign|note)\s+(?:that|which)"
-    r"|(?:pros|cons|art|habit|merits|danger)\s+of|(?:about|against)\s+writing"
-    r"|(?:stat|say|claim|argu|requir|complain|warn|suggest|announc)(?:es|s|ing)\s+that|requiring|(?:that|which)\s+(?:need|require"
-    r"|make|let|force|tell|ask)s?|makes?\s+(?:me|us|them|you)"
-    rf"|when\s+(?:you|people|someone|one|i|we)|(?:i|we)\s+(?:need|have|had)\s+to"
-    rf"|(?:their|his|her)\s+[a-z]+\s+{_MUST}|{_TEXTS}\s+{_MUST}"
-    rf"|(?!{PRODUCT}\b)[a-z]+\s+in\s+which"
-    # Things that bear words.
-    r"|(?:logo|shirt|mug|cake|tattoo)s?\s+with"
-    # A program and what it works on.
-    r"|(?:function|method|query|regex|one-liner|macro|algorithm|program|code|class)\s+"
-    r"(?:that|which|to)"
-    r"|(?:python|java|javascript|typescript|bash|sql|html|c\+\+)\s+"
-    r"(?:function|method|query|script|program|code|class|snippet|one-liner|page)"
-    r"|(?:function|method|query|regex|script|program|code)\b[^.;,]{0,40}\bstrings?"
-    r"|passwords?|usernames?)\b"
+_TEXTS: Final = either(
+    "essays, emails, articles, poems, stories, papers, reports, texts, books, titles, documents,"
+    " posts, tweets, novels, messages, songs, resumes, submissions, sentences in"
 )
+_CODE: Final = "function, method, query, regex, one-liner, macro, algorithm, program, code, class"
+_ABOUT_OTHERS: Final = (
+    either(
+        "who, whose, whom, where, whether, asking, telling, tells, reminding, instructs,"
+        " that their, trying to, tries to, tried to, want to, wants to, asked to, told to, had to,"
+        " requiring"
+    ),
+    rf"(?:i|we)\s+{either('need to, have to, had to')}",
+    rf"when\s+{either('you, people, someone, one, i, we')}",
+    rf"makes?\s+{either('me, us, them, you')}",
+    r"(?:that|which)\s+(?:need|require|make|let|force|tell|ask)s?",
+    rf"(?:their|his|her)\s+[a-z]+\s+{_MUST}",
+    rf"{_TEXTS}\s+{_MUST}",
+)
+"""Other people, and what they write or have to write."""
+_ABOUT_SUBJECT: Final = (
+    either(
+        "difference between, history of, importance of, purpose of, advantage(s) of, benefit(s) of,"
+        " use of, rule(s) for, rule(s) of, rule(s) about, pros of, cons of, art of, habit of,"
+        " merits of, danger of, about writing, against writing"
+    ),
+    r"(?:rule|law|policy|fact|idea|claim|belief|theory|sign|note)\s+(?:that|which)",
+    r"(?:stat|say|claim|argu|requir|complain|warn|suggest|announc)(?:es|s|ing)\s+that",
+    either("you are given, you're given, you will be given, is given, are given"),
+    rf"(?!{PRODUCT}\b)[a-z]+\s+in\s+which",
+    rf"{either('logo(s), shirt(s), mug(s), cake(s), tattoo(s)')}\s+with",
+)
+"""What is to be written about: a rule, a given text, a thing that bears words."""
+_ABOUT_PROGRAM: Final = (
+    rf"{either(_CODE)}\s+(?:that|which|to)",
+    rf"{either('python, java, javascript, typescript, bash, sql, html, c++')}"
+    rf"\s+{either(_CODE + ', script, snippet, page')}",
+    rf"{either(_CODE + ', script')}\b[^.;,]{{0,40}}\bstrings?",
+    either("password(s), username(s)"),
+)
+_ELSEWHERE: Final = re.compile(
+    rf"\b(?:{'|'.join((*_ABOUT_OTHERS, *_ABOUT_SUBJECT, *_ABOUT_PROGRAM))})\b"
+)
+"""Words after which a sentence speaks of something else, until an order begins."""
 _ORDER: Final = re.compile(
-    r"(?:[,;:(]|-|\b(?:and|but|then)\b)\s*(?:(?:also|then|please|and|but|you|must|should|it)\s+)*"
-    r"(?:make\s+sure|ensure|be\s+sure|use|include|add|end|finish|wrap|put|do\s+not|don't|avoid"
-    r"|refrain|write|keep|limit|highlight|italicize|your|in\s+your|the\s+(?:entire|whole)|the"
-    r"\s+response|without|with|using|separate|answer|respond|give|provide|mention|in\s+(?:all|less"
-    r"|at|exactly|no)|no\b|contain|have|has|start|begin|must|should|in\s+\w+\s+words|writing|making\s+sure|ensuring|keeping|avoiding|mentioning)"
-    r"|\bplease\b|\byour\s+(?:entire\s+)?(?:response|answer|reply)\b"
+    r"(?:[,;:(]|-|\b(?:and|but|then)\b)\s*"
+    rf"(?:{either('also, then, please, and, but, you, must, should, it')}\s+)*(?:"
+    + either(
+        "make sure, making sure, ensure, ensuring, be sure, use, using, include, add, end, finish,"
+        " wrap, put, do not, don't, avoid, avoiding, refrain, write, writing, keep, keeping, limit,"
+        " highlight, italicize, your, in your, the entire, the whole, the response, with, without,"
+        " separate, answer, respond, give, provide, mention, mentioning, contain, have, has, start,"
+        " begin, must, should, in all, in less, in at, in exactly, in no"
+    )
+    + r"|no\b|in\s+\w+\s+words)|\bplease\b|\byour\s+(?:entire\s+)?(?:response|answer|reply)\b"
 )
 _EXPLAINED: Final = re.compile(r"\b(?:why|how(?!\s+(?:many|much|long))|when\s+to|what\s+happens)\b")
 _ABOUT_TEXT: Final = re.compile(

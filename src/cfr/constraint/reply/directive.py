@@ -24,7 +24,8 @@ _DIRECTIVE: Final = re.compile(
     r"\b(?:should|must|shall|needs?\s+(?:to|a|an|at|no|exactly)|ha(?:s|ve)\s+to|ought\s+to"
     r"|required?|mak(?:e|ing)\s+sure|ensur(?:e|ing)|be\s+sure|want|would\s+(?:like|love)"
     r"|i'd\s+(?:like|love)|i\s+need|please|allowed|permitted|forbidden|prohibited|cannot|can't"
-    r"|may\s+not|do\s+not|don't|never|avoid|refrain|let's|remember|(?:can|could|would|will)\s+you)\b"
+    r"|may\s+not|do\s+not|don't|never|avoid|refrain|let's|remember"
+    r"|(?:can|could|would|will)\s+you)\b"
 )
 OTHERS: Final = re.compile(
     r"\b(?:writers?|authors?|people|poets?|students?|speakers?|they|he|she|we|some|many|most|others"
