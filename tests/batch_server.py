@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from aiohttp import web
-from loopback import stop_server
+from loopback import LoopbackServer
 
 __all__ = ["STATES", "BatchServer", "Fate", "Provider", "StoredFile"]
 
@@ -164,7 +164,7 @@ class BatchServer:
         """What is done to a request at a moment: None, a status such as "500", or "cut"."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._runner: web.AppRunner | None = None
+        self._server: LoopbackServer | None = None
 
     @property
     def url(self) -> str:
@@ -193,15 +193,12 @@ class BatchServer:
         ]
         for verb, path, route, handler in routes:
             app.router.add_route(verb, path, self._wrapped(route, handler))
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True)
-        await site.start()
-        self.port = self._runner.addresses[0][1]
+        self._server = await LoopbackServer.start(app, self.port)
+        self.port = self._server.port
 
     async def _stop(self) -> None:
-        if self._runner:
-            await stop_server(self._runner)
+        if self._server:
+            await self._server.stop()
 
     def _wrapped(self, route: str, handler: Callable[..., Any]) -> Callable[..., Any]:
         async def handle(request: web.Request) -> web.StreamResponse:

@@ -17,6 +17,7 @@ from aiohttp import web
 
 __all__ = [
     "Endpoint",
+    "LoopbackServer",
     "Reply",
     "answer",
     "choices",
@@ -26,7 +27,6 @@ __all__ = [
     "gzip_bomb",
     "http",
     "large",
-    "stop_server",
     "stream",
 ]
 
@@ -136,7 +136,7 @@ class Endpoint:
         """Set once a client has hung up on an endless reply."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._runner: web.AppRunner | None = None
+        self._server: LoopbackServer | None = None
         self.port = 0
 
     @property
@@ -169,16 +169,13 @@ class Endpoint:
         app = web.Application(client_max_size=2**26)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._models)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port)
-        await site.start()
-        self.port = self._runner.addresses[0][1]
+        self._server = await LoopbackServer.start(app, self.port)
+        self.port = self._server.port
 
     async def _stop(self) -> None:
-        runner, self._runner = self._runner, None
-        if runner:
-            await stop_server(runner)
+        server, self._server = self._server, None
+        if server:
+            await server.stop()
 
     async def _models(self, request: web.Request) -> web.Response:
         self.headers.append(dict(request.headers))
@@ -234,18 +231,40 @@ class Endpoint:
         return response
 
 
-async def stop_server(runner: web.AppRunner) -> None:
-    """Stop a server that has a loop to itself; whoever was just coming in is let go as well."""
-    server = runner.server
-    if server is None:
-        return
-    await runner.cleanup()
-    for _ in range(3):
+@dataclass
+class LoopbackServer:
+    """An application on a port of loopback, with an event loop to itself."""
+
+    runner: web.AppRunner
+    listening: socket.socket
+
+    @classmethod
+    async def start(cls, app: web.Application, port: int = 0) -> LoopbackServer:
+        """Listen at a port, or at one that is free."""
+        runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True)
+        await runner.setup()
+        listening = socket.create_server(("127.0.0.1", port))
+        await web.SockSite(runner, listening).start()
+        return cls(runner, listening)
+
+    @property
+    def port(self) -> int:
+        return self.listening.getsockname()[1]
+
+    async def stop(self) -> None:
+        """Cut all connections; whoever is just coming in is let go as well."""
+        # Python 3.11 never closes a connection that it accepts while its server is being closed.
+        asyncio.get_running_loop().remove_reader(self.listening)
         await asyncio.sleep(_APART)
-        if coming := asyncio.all_tasks() - {asyncio.current_task()}:
-            await asyncio.wait(coming, timeout=1)
-        await server.shutdown(0)
-    await asyncio.sleep(_APART)
+        server = self.runner.server
+        await self.runner.cleanup()
+        for _ in range(3):
+            await asyncio.sleep(_APART)
+            if coming := asyncio.all_tasks() - {asyncio.current_task()}:
+                await asyncio.wait(coming, timeout=1)
+            if server:
+                await server.shutdown(0)
+        await asyncio.sleep(_APART)
 
 
 def _reset(transport: asyncio.Transport) -> None:
