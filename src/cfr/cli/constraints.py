@@ -54,8 +54,8 @@ def command(
     words that prove it. A problem of mathematics says something about its answer, any request may
     say how the whole reply is to be written. With --answer, each demand is said to hold, to be
     violated or to be undecided; the exit code is 0 in every case. Demands that contradict each
-    other are named. On a file of problems with gold
-    answers, a constraint that a gold answer breaks is unsound and is listed with the problem's id.
+    other are named. On a file of problems with gold answers, a constraint that a gold answer breaks
+    is unsound and is listed with the problem's id.
 
     With --replies, each row of that file ("id" of a request in FILE, "text", perhaps "run") is
     judged: {"id", "run", "followed": [true, false or null where it cannot be told, …]}, in the
@@ -84,12 +84,16 @@ def command(
         audit = _audit(problems, found)
         print_json(audit) if as_json else _show_audit(source, problems, found, audit)
     else:
-        text = problems[0].text
-        if len(text) > LONGEST:
-            print_note(f"demands on the reply are read from {LONGEST:,} characters at most")
-        stated = (*read_stated(text), *read_demands(text))
-        checked = check_stated(stated, answer) if answer is not None else None
-        print_json(_describe(text, stated, checked)) if as_json else _show(text, stated, checked)
+        _tell(problems[0].text, answer, as_json=as_json)
+
+
+def _tell(text: str, answer: str | None, *, as_json: bool) -> None:
+    """Tell what one text demands, and what of it an answer meets."""
+    if len(text) > LONGEST:
+        print_note(f"demands on the reply are read from {LONGEST:,} characters at most")
+    stated = (*read_stated(text), *read_demands(text))
+    checked = check_stated(stated, answer) if answer is not None else None
+    print_json(_describe(text, stated, checked)) if as_json else _show(text, stated, checked)
 
 
 def _judge(

@@ -89,10 +89,10 @@ class Experiment:
     def series(self, benchmark: Benchmark, model: str) -> Iterator[Series]:
         """List the series of one benchmark on one model."""
         ahead = benchmark.system_prompt if self.system is None else self.system
-        automatic = choose_method(model, benchmark.kind)
         for decoding, method in product(self.decodings(), self.methods):
             if isinstance(method, str):
-                name = automatic.method if method == AUTO else method
+                automatic = method == AUTO
+                name = choose_method(model, benchmark.kind).method if automatic else method
                 made = Series(benchmark.name, name, model, decoding, ahead)
             else:
                 made = Series(benchmark.name, repr(method), model, decoding, ahead, method)
