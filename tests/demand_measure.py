@@ -1,7 +1,10 @@
-"""The reader of demands beside IFEval's own instructions: precision and recall, by kind.
+"""The reader of demands beside the instructions of requests: precision and recall, by kind.
 
-    python tests/demand_measure.py even    # the half that the rules were written with
-    python tests/demand_measure.py odd     # the half that was not looked at
+    python tests/demand_measure.py even       # IFEval: the half that the rules were written with
+    python tests/demand_measure.py odd        # IFEval: the other half, looked at since
+    python tests/demand_measure.py in_sight   # written for this, looked at since
+    python tests/demand_measure.py unseen     # written for this, never looked at
+    python tests/demand_measure.py nothing    # written for this, none of them demands anything
 
 How the two are compared: both are taken apart into plain statements. A list of words that must be
 there is one statement a word (the word occurs at least once), a list of forbidden ones likewise (it
@@ -25,6 +28,7 @@ from cfr.constraint.reply.instruction import instruction_predicate
 from cfr.constraint.reply.reader import read_demands
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data" / "ifeval.jsonl"
+WRITTEN = Path(__file__).parent / "constraint" / "reply" / "requests"
 TWO_ENDS = {"words", "sentences", "capital_words", "occurrences", "letters"}
 
 
@@ -45,7 +49,7 @@ class Measured:
 
     @property
     def recall(self) -> float:
-        return self.found.total() / self.there.total()
+        return self.found.total() / max(1, self.there.total())
 
 
 def statements(predicate: Predicate) -> frozenset[str]:
@@ -103,13 +107,24 @@ def _gold(instruction: dict[str, Any]) -> frozenset[str]:
     return statements(predicate)
 
 
-def main(half: str) -> None:
-    rows = [json.loads(line) for line in DATA.read_text().splitlines()]
-    result = measure(half_of(rows, half))
+def written(name: str) -> list[dict[str, Any]]:
+    """Requests that were written for this: ``in_sight``, ``unseen`` or ``nothing``."""
+    return [json.loads(line) for line in (WRITTEN / f"{name}.jsonl").read_text().splitlines()]
+
+
+def main(name: str) -> None:
+    if name in ("even", "odd"):
+        rows = half_of(map(json.loads, DATA.read_text().splitlines()), name)
+    else:
+        rows = written(name)
+    result = measure(rows)
     for op in sorted(result.read):
         print(f"{op:45} read {result.read[op]:4} right {result.right[op]:4}")  # noqa: T201
     for kind in sorted(result.there):
         print(f"{kind:45} there {result.there[kind]:3} found {result.found[kind]:4}")  # noqa: T201
+    right, read = result.right.total(), result.read.total()
+    found, there = result.found.total(), result.there.total()
+    print(f"{len(rows)} requests: {right} of {read} demands are right, {found} of {there} found")  # noqa: T201
     print(f"precision {result.precision:.4f} recall {result.recall:.4f}")  # noqa: T201
     print(f"kinds that IFEval does not know: {result.unknown}")  # noqa: T201
 
