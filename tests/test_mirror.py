@@ -46,15 +46,18 @@ COVERED_BY: dict[str, str] = {
 } | {
     f"constraint/reply/{name}.py": "constraint/reply/test_reader.py"
     for name in (
+        "capital_word",
         "directive",
         "division",
         "extent",
         "keyword",
         "letter",
+        "letter_case",
         "markup",
         "mention",
+        "option",
+        "punctuation",
         "repetition",
-        "spelling",
         "tongue",
         "wording",
         "wrapping",

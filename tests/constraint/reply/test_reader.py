@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from demand_measure import half_of, measure
+from demand_measure import half_of, measure, written
 
 from cfr.constraint.reply.reader import read_demands
 
 WORDINGS: list[dict[str, Any]] = [
     json.loads(line) for line in (Path(__file__).parent / "wordings.jsonl").read_text().splitlines()
 ]
+
+
+PAGE = (Path(__file__).parents[3] / "docs" / "demands.md").read_text()
 
 
 def test_what_is_demanded_is_read_and_nothing_else() -> None:
@@ -112,8 +115,36 @@ def test_the_reader_finds_the_instructions_of_ifeval(
     """The figures of docs/demands.md, which may only get better."""
     rows = [json.loads(line) for line in benchmark_file("ifeval").read_text().splitlines()]
     even, odd = (measure(half_of(rows, half)) for half in ("even", "odd"))
-    assert (round(even.precision, 3), round(even.recall, 3)) >= (0.981, 0.974)
-    assert (round(odd.precision, 3), round(odd.recall, 3)) >= (0.952, 0.883)
-    page = (Path(__file__).parents[3] / "docs" / "demands.md").read_text()
-    assert re.search(rf"even.*{even.precision:.3f}.*{even.recall:.3f}", page)
-    assert re.search(rf"odd.*{odd.precision:.3f}.*{odd.recall:.3f}", page)
+    assert even.precision >= 0.981
+    assert even.recall >= 0.973
+    assert odd.precision >= 0.968
+    assert odd.recall >= 0.940
+    assert re.search(rf"even.*{even.precision:.3f}.*{even.recall:.3f}", PAGE)
+    assert re.search(rf"odd, now.*{odd.precision:.3f}.*{odd.recall:.3f}", PAGE)
+    sets = (even, odd, measure(written("unseen")))
+    rows = re.findall(r"\| `(\w+:\w+)` \|(.*)\|\n", PAGE)
+    assert {kind for kind, _ in rows} == {*even.there} == {*odd.there}
+    for kind, row in rows:
+        counts = [f"{one.found[kind]} of {one.there[kind]}" for one in sets]
+        assert [cell.strip() for cell in row.split("|")] == counts, kind
+
+
+@pytest.mark.parametrize(
+    ("name", "precision", "recall"), [("unseen", 0.976, 0.867), ("in_sight", 0.999, 0.948)]
+)
+def test_the_reader_finds_the_instructions_of_requests_that_were_written_for_it(
+    name: str, precision: float, recall: float
+) -> None:
+    """The figures of docs/demands.md, which may only get better."""
+    result = measure(written(name))
+    assert result.precision >= precision
+    assert result.recall >= recall
+    assert f"| {result.precision:.3f} |" in PAGE
+    assert f"| {result.recall:.3f} |" in PAGE
+
+
+def test_little_is_read_from_requests_that_were_written_to_mislead() -> None:
+    requests = written("nothing")
+    misread = [row["id"] for row in requests if read_demands(row["problem"])]
+    assert len(misread) <= 13
+    assert f"{len(misread)} of {len(requests)}" in PAGE

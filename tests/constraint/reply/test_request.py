@@ -31,10 +31,10 @@ def test_sentences() -> None:
         ("What is a poem?", False),
         ("If it rains, use commas.", False),
         ("The poem must rhyme.", True),
-        ("The poem rhymes.", False),
         ("No commas.", True),
         ("In short, explain it.", True),
-        ("All others are red.", False),
+        ("In case it rains, use commas.", False),
+        ("Should it rain, use commas.", False),
     ],
 )
 def test_which_sentences_may_demand_something(text: str, readable: bool) -> None:
@@ -47,6 +47,23 @@ def test_text_to_work_on_demands_nothing() -> None:
     assert [one.readable for one in request.sentences] == [True, False, False]
     addressed = prepare("Critique this pitch: Write to us. Do not use commas in your response.")
     assert [one.readable for one in addressed.sentences] == [True, False, True]
+
+
+def test_text_that_is_shown_demands_nothing() -> None:
+    note = "My landlord left a note.\n---\nUse no commas.\n---\nReply to it."
+    assert [one.readable for one in prepare(note).sentences] == [True, False, False, False, True]
+    mail = "Here is an email from my boss:\n\nUse no commas.\n\nReply in verse."
+    assert [one.readable for one in prepare(mail).sentences] == [True, False, True]
+    mended = prepare("Proofread this note: Your reply must has no commas.")
+    assert [one.readable for one in mended.sentences] == [True, False]
+
+
+def test_a_quotation_may_end_its_sentence() -> None:
+    assert plain_sentences('End with "So be it." Use no commas.') == [
+        f'end with "{HIDDEN * 9}"',
+        "use no commas.",
+    ]
+    assert plain_sentences("In ten words: why is it so?") == ["in ten words:", "why is it so?"]
 
 
 def test_permissions_and_stories_are_no_demands() -> None:

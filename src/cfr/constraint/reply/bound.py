@@ -5,57 +5,51 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
-from cfr.constraint.stated.numeral import WORDS
+from cfr.constraint.reply.number import NUMBER, TIMES, to_number
 from cfr.problem import Json
 
-__all__ = ["NUMBER", "Amount", "amounts", "ordinal", "to_number"]
+__all__ = ["Amount", "amounts", "both_ends", "counts_of"]
 
-_LARGE: Final = {
-    word: value
-    for value, word in enumerate(
-        "thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(), 13
-    )
-} | {
-    word: value * 10
-    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
-}
-_TIMES: Final = {"once": 1, "twice": 2, "thrice": 3}
-_NAMED: Final = WORDS | _LARGE | _TIMES | {"a hundred": 100, "one hundred": 100, "a dozen": 12}
-NUMBER: Final = (
-    r"(?:\d{1,3}(?:,\d{3})+|\d{1,7}|"
-    + "|".join(sorted(_NAMED, key=len, reverse=True)).replace(" ", r"\s+")
-    + r")(?![\w.]*\d)(?![a-z])"
-)
-"""The pattern of a whole number, in digits or in words."""
-
-_ORDINALS: Final = {
-    word: value
-    for value, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1
-    )
-}
-
+_MORE: Final = r"(?:more|longer|greater|larger|bigger|higher)\s+than"
+_LESS: Final = r"(?:less|fewer|shorter|smaller|lower)\s+than"
+_IS: Final = r"(?:\s+(?:of|is|being|should\s+be|must\s+be))?\s*[:=]?"
 _LOW: Final = (
-    r"at\s+least|no\s+(?:less|fewer|shorter|lower|smaller)\s+than"
-    r"|not\s+(?:less|fewer|shorter)\s+than|(?:a\s+)?minimum(?:\s+length)?(?:\s+of)?"
-    r"|min\.?|at\s+minimum|>=|≥|not\s+under|not\s+below"
+    rf"at\s+(?:the\s+)?(?:very\s+)?least|(?:no|not|nothing|never)\s+{_LESS}"
+    r"|not\s+(?:go\s+|be\s+)?(?:under|below)|nothing\s+(?:under|below)|at\s+minimum|>=|≥"
+    rf"|(?:a\s+)?(?:floor|min(?:imum|\.)?)(?:\s+(?:length|word\s+count))?{_IS}"
 )
-_ABOVE: Final = r"more\s+than|over|above|greater\s+than|exceeding|exceeds?|in\s+excess\s+of|>"
+_ABOVE: Final = (
+    rf"{_MORE}|over|above|exceeding|exceeds?|in\s+excess\s+of|past|beyond|upwards?\s+of|>"
+)
+_KEPT: Final = (
+    r"(?:limit|restrict|keep|hold|confine|trim|cut|condense|shorten|squeeze|narrow)"
+    r"(?:ed|s|t?ing|ting|ming|med)?"
+)
 _HIGH: Final = (
-    r"at\s+most|no\s+more\s+than|not\s+more\s+than|no\s+greater\s+than|no\s+longer\s+than"
-    r"|(?:a\s+)?maximum(?:\s+length)?(?:\s+of)?|max\.?|up\s+to|not\s+exceed(?:ing)?|not\s+over"
-    r"|within|<=|≤"
-    r"|not\s+go\s+over|no\s+over"
+    rf"at\s+(?:the\s+)?(?:very\s+)?most|(?:no|not|nothing|never)\s+{_MORE}|up\s+to|within"
+    r"|not\s+(?:to\s+)?exceed(?:ing)?|(?:no|not|nothing)\s+(?:go\s+|be\s+)?(?:over|above|past)|<=|≤"
+    rf"|(?:a\s+)?max(?:imum|\.)?(?:\s+(?:length|word\s+count))?{_IS}"
+    rf"|(?:limit|cap|ceiling){_IS}|{_KEPT}(?:\s+[\w'-]+){{0,6}}\s+to"
+    r"|cap(?:s|ped|ping)?(?:\s+[\w'-]+){0,4}\s+at"
 )
-_BELOW: Final = r"less\s+than|fewer\s+than|under|below|lower\s+than|shorter\s+than|<"
+_BELOW: Final = rf"{_LESS}|under|below|short\s+of|<"
 _EXACT: Final = r"exactly|precisely|strictly|only|just|a\s+total\s+of|total\s+of"
-_VAGUE: Final = r"about|around|approximately|roughly|nearly|almost|circa|close\s+to|some|~|≈"
+_VAGUE: Final = (
+    r"about|around|approximately|roughly|nearly|almost|circa|close\s+to|some|~|≈|approx\.?|ca\.?"
+    r"|say|in\s+the\s+(?:region|neighbou?rhood)\s+of|something\s+like|maybe|perhaps"
+    # Anything over 100 words: whether that is wanted is said after it.
+    r"|(?:anything|everything|whatever)\s+(?:[a-z]+\s+){0,2}?(?:over|above|below|under|"
+    rf"{_MORE}|{_LESS})"
+)
 _BEFORE: Final = re.compile(
     rf"(?<![\w])(?:(?P<vague>{_VAGUE})|(?P<high>{_HIGH})|(?P<low>{_LOW})|(?P<above>{_ABOVE})"
     rf"|(?P<below>{_BELOW})|(?P<exact>{_EXACT})),?\s*(?:a\s+total\s+of\s+|the\s+)?$"
 )
+_BACK: Final = 60
+"""How far before a number the words are looked for that belong to it."""
 _NUMBER: Final = re.compile(rf"(?<![\w.,$#-]){NUMBER}")
 _RANGE: Final = re.compile(
     rf"(?:\s*(?P<join>-|–|—|to|or|and)|\s+(?:word|sentence|paragraph)s?\s+(?:to|or))"
@@ -78,6 +72,8 @@ class Amount:
     high: int | None
     start: int
     end: int
+    number: int = 0
+    """Where the number itself is, after words like *at least*."""
     bare: bool = False
     """Whether the text has the number alone, without a word like *exactly* or *at least*."""
     times: bool = False
@@ -98,61 +94,115 @@ class Amount:
         found = _TAIL.match(tail)
         if not found or not self.bare or self.low is None:
             return self
-        return replace(
-            self,
-            low=None if found["less"] else self.low,
-            high=self.low if found["less"] else None,
-            bare=False,
-        )
+        if found["vague"]:
+            return replace(self, low=None, high=None)
+        low = None if found["less"] else self.low
+        high = None if found["more"] else self.low
+        return replace(self, low=low, high=high, bare=False)
 
 
 _TAIL: Final = re.compile(
-    r"\s*\(?(?:(?P<less>or\s+(?:less|fewer|under|below|shorter)|at\s+(?:the\s+)?most|max(?:imum)?"
-    r"|tops|at\s+maximum)|(?:or\s+(?:more|longer|over|above)|at\s+(?:the\s+)?least|min(?:imum)?"
-    r"|at\s+minimum|and\s+above))\b"
+    r"\s*[(,:-]?\s*(?:(?:and|but)\s+)?(?:"
+    r"(?P<exact>exactly|only|precisely|on\s+the\s+dot|flat|no\s+more,?\s+(?:and\s+)?no\s+(?:less"
+    r"|fewer)"
+    r"|no\s+more\s+(?:and|or|nor)\s+(?:no\s+)?(?:less|fewer)"
+    r"|not\s+one\s+more\s+(?:and|or|nor)\s+(?:one\s+)?(?:less|fewer))"
+    r"|(?P<less>or\s+(?:less|fewer|under|below|shorter)|at\s+(?:the\s+)?(?:very\s+)?most"
+    r"|max(?:imum)?"
+    r"|is\s+(?:the|my|your|our)\s+(?:[a-z]+\s+)?(?:ceiling|limit|max(?:imum)?|cap)"
+    r"|tops|(?:at|as)\s+(?:(?:a|the)\s+)?maximum|no\s+more(?!\s+than)|no\s+longer(?!\s+than)"
+    r"|not\s+(?:one|a\s+\w+)\s+more)"
+    r"|(?P<more>or\s+(?:more|longer|over|above|greater)|at\s+(?:the\s+)?(?:very\s+)?least"
+    r"|is\s+(?:the|my|your|our)\s+(?:[a-z]+\s+)?(?:floor|minimum)|min(?:imum)?|(?:at"
+    r"|as)\s+(?:(?:a|the)\s+)?(?:bare\s+)?minimum|and\s+(?:above|up|over))"
+    r"|(?P<vague>or\s+so|or\s+thereabouts|give\s+or\s+take|approximately|roughly))\b"
 )
 
 
-def to_number(text: str) -> int:
-    """Read a number that NUMBER has matched."""
-    word = " ".join(text.split())
-    return _NAMED[word] if word in _NAMED else int(word.replace(",", ""))
-
-
-def ordinal(text: str) -> int | None:
-    """Read which of a row is meant: ``2nd``, ``second``, ``2``; 0 for the last."""
-    if text in ("last", "final"):
-        return 0
-    if text in _ORDINALS:
-        return _ORDINALS[text]
-    if text in WORDS:
-        return WORDS[text]
-    digits = re.match(r"\d{1,3}", text)
-    return int(digits[0]) if digits else None
-
-
-def amounts(plain: str) -> Iterator[Amount]:
+@lru_cache(maxsize=128)
+def amounts(plain: str) -> tuple[Amount, ...]:
     """Find the amounts of a text from left to right, without vague ones (*about 300*) and rates."""
+    found: list[Amount] = []
+    for amount in _single(plain):
+        last = found[-1] if found else None
+        if last and _AND.fullmatch(plain, last.end, amount.start) and _completes(last, amount):
+            low, high = last.low or amount.low, last.high or amount.high
+            found[-1] = replace(amount, start=last.start, low=low, high=high)
+        else:
+            found.append(amount)
+    return tuple(found)
+
+
+_AND: Final = re.compile(r"\s*,?\s*(?:and|but|yet)\s+")
+
+
+@lru_cache(maxsize=128)
+def _single(plain: str) -> tuple[Amount, ...]:
+    """The amounts of a text, those with two ends as two."""
+    amounts: list[Amount] = []
     at = 0
     while found := _NUMBER.search(plain, at):
         at = found.end()
-        before = _BEFORE.search(plain[max(0, found.start() - 40) : found.start()])
+        before = _BEFORE.search(plain[max(0, found.start() - _BACK) : found.start()])
         if amount := _amount(plain, found, before):
             at = amount.end
-            yield amount
+            amounts.append(replace(amount, number=found.start()))
+    return tuple(amounts)
+
+
+def both_ends(plain: str, amount: Amount, end: int) -> Amount:
+    """The same with its other end, where that follows: *at least 5 words but no more than 9*."""
+    for other in _single(plain):
+        if other.number < end:
+            continue
+        told = other.widened(plain[other.end :])
+        linked = _LINK.fullmatch(plain, end, other.start) and _NOTHING_ELSE.match(plain, other.end)
+        if linked and not told.bare and _completes(amount, told):
+            return replace(amount, low=amount.low or told.low, high=amount.high or told.high)
+        return amount
+    return amount
+
+
+def _completes(one: Amount, other: Amount) -> bool:
+    return (one.low is None) == (other.high is None) != (one.high is None)
+
+
+_LINK: Final = re.compile(
+    r"(?:\s+(?:of\s+them|or\s+(?:more|fewer|less)|at\s+(?:the\s+)?(?:least|most)|minimum))*"
+    r"\s*,?\s*(?:but|and|yet|though)\s+(?:[a-z']+\s+){0,5}"
+)
+
+
+def counts_of(plain: str, things: re.Pattern[str]) -> Iterator[tuple[Amount, int]]:
+    """Find the amounts of some things, and where each ends: *five gaps*, *gaps, five of them*."""
+    for amount in amounts(plain):
+        if noun := things.match(plain, amount.end):
+            yield amount.widened(plain[noun.end() :]), noun.end()
+        elif things.search(plain, 0, amount.start):
+            back = _OF_THEM.match(plain, amount.end)
+            told = amount.widened(plain[back.end() if back else amount.end :])
+            if back or (not told.bare and _NOTHING_ELSE.match(plain, amount.end)):
+                yield told, amount.end
+
+
+_OF_THEM: Final = re.compile(r"\s+of\s+(?:them|those|these)\b(?!\s+[a-z]{3,}s\b)")
+_NOTHING_ELSE: Final = re.compile(
+    r"(?:\s+(?:at|as|or|minimum|the|very|a|least|most|more|less|fewer|in\s+total|total|please))*"
+    r"\s*(?:$|[.;:,)!])"
+)
 
 
 def _amount(plain: str, found: re.Match[str], before: re.Match[str] | None) -> Amount | None:
     low = to_number(found[0])
     start = found.start() - (len(before[0]) if before else 0)
-    times = found[0] in _TIMES
+    times = found[0] in TIMES
     if (before and before["vague"]) or _RATE.match(plain, found.end()):
         return None
     if after := _RANGE.match(plain, found.end()):
         between = plain[max(0, found.start() - 12) : found.start()].rstrip().endswith("between")
         high = to_number(after["end"])
         if low < high and (between or after["join"] != "and"):
-            return Amount(low, high, start, after.end(), times=after["end"] in _TIMES)
+            return Amount(low, high, start, after.end(), times=after["end"] in TIMES)
     after = _AFTER.match(plain, found.end())
     end = after.end() if after else found.end()
     if before and not before["exact"]:
@@ -170,8 +220,9 @@ def _amount(plain: str, found: re.Match[str], before: re.Match[str] | None) -> A
 
 
 _NOT_SO: Final = re.compile(
-    r"(?:\b(?:not|never|cannot|no\s+[a-z]+\s+(?:may|can|should|must|shall))|n't)\s+"
-    r"(?:(?!have\s+to|need\s+to)[a-z]+\s+){0,3}$"
+    r"(?:\b(?:not|never|cannot|nothing|without|avoid|before|rejects?|refuses?"
+    r"|no\s+[a-z]+\s+(?:may|can|should|must|shall))|n't)\s+"
+    r"(?:(?!have\s+to|need\s+to)[a-z-]+\s+){0,5}$"
 )
 
 

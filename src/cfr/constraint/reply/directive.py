@@ -1,15 +1,17 @@
 """Which sentences of a request may demand something of the reply, and which texts are only given.
 
-A demand is an order, a polite question or a sentence with a word like *must*. Other questions,
-conditions, and text that is there to be worked on demand nothing.
+Questions that are not polite orders, conditions, and text that is there to be worked on demand
+nothing. Any other sentence may; which of its words are about the reply is asked elsewhere.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
-__all__ = ["OTHERS", "VERBS", "find_material", "may_demand"]
+from cfr.constraint.reply.pattern import either
+
+__all__ = ["OTHERS", "VERBS", "Material", "find_material", "is_order", "may_demand"]
 
 _ADDRESSED: Final = re.compile(
     r"\byour\s+(?:(?:entire|whole|full|complete|final|own|very)\s+)*"
@@ -20,60 +22,67 @@ _POLITE: Final = re.compile(
     r"\W*(?:please\W+|hi\W+|hello\W+)*(?:(?:can|could|would|will|won't)\s+(?:you|u)"
     r"|(?:can|could|may)\s+i\s+(?:get|have))\b|.*\bplease\b"
 )
-_DIRECTIVE: Final = re.compile(
-    r"\b(?:should|must|shall|needs?\s+(?:to|a|an|at|no|exactly)|ha(?:s|ve)\s+to|ought\s+to"
-    r"|required?|mak(?:e|ing)\s+sure|ensur(?:e|ing)|be\s+sure|want|would\s+(?:like|love)"
-    r"|i'd\s+(?:like|love)|i\s+need|please|allowed|permitted|forbidden|prohibited|cannot|can't"
-    r"|may\s+not|do\s+not|don't|never|avoid|refrain|let's|remember"
-    r"|(?:can|could|would|will)\s+you)\b"
-)
 OTHERS: Final = re.compile(
     r"\b(?:writers?|authors?|people|poets?|students?|speakers?|they|he|she|we|some|many|most|others"
-    r"|children|teachers?|journalists?|characters?|person|man|woman)\s+(?:[a-z]+ly\s+|often\s+"
-    r"|sometimes\s+|always\s+|do\s*|does\s*|should\s+|must\s+|who\s+|can\s*)*$"
+    r"|children|teachers?|journalists?|characters?|person|man|woman|players?|participants?|users?"
+    r"|candidates?|contestants?|kids|employees|applicants?|members)\s+(?:[a-z]+ly\s+|often\s+"
+    r"|sometimes\s+|always\s+|do\s*|does\s*|should\s+|must\s+|may\s+|who\s+|can\s*)*$"
 )
 """The pattern of others who do or avoid something, before the verb."""
 VERBS: Final = frozenset(
     (
-        "add adopt aim analyze answer apply argue arrange ask assume avoid begin brainstorm break"
-        " capitalize come compare compile complete compose conclude consider construct contain"
-        " continue convert convince craft create critique criticize define deliver depict describe"
-        " design detail develop discuss divide do don't draft draw elaborate emphasize employ"
-        " enclose end enumerate evaluate examine exclude expand explain explore express fill finish"
-        " first follow form format formulate generate give have help highlight identify illustrate"
-        " interpret imagine improve include incorporate insert introduce invent italicize bold just"
-        " keep let's limit list make mark mention name narrate offer omit only organize output"
-        " outline paraphrase pen persuade pick plan present pretend print produce propose provide"
-        " put quote recommend recount refrain relate retell rephrase repeat reimagine reply report"
-        " respond restate restrict return reword rewrite say select separate set share show sign"
-        " simplify sort split start state structure submit suggest summarize summarise surround"
-        " take talk tell think title tldr translate try turn type use using utilize wrap write you"
-        " your"
+        "add adopt aim analyze answer apply argue arrange ask assume avoid begin bold"
+        " brainstorm break capitalize come compare compile complete compose conclude consider"
+        " construct contain continue convert convince craft create criticize critique define"
+        " deliver depict describe design detail develop discuss divide do don't draft draw"
+        " elaborate emphasize employ enclose end enumerate evaluate examine exclude expand"
+        " explain explore express fill finish first follow form format formulate generate give"
+        " have help highlight identify illustrate imagine improve include incorporate insert"
+        " interpret introduce invent italicize just keep let's limit list make mark mention name"
+        " narrate offer omit only organize outline output paraphrase pen persuade pick plan"
+        " present pretend print produce propose provide put quote recommend recount refrain"
+        " reimagine relate repeat rephrase reply report respond restate restrict retell return"
+        " reword rewrite say select send separate set share show sign simplify sort split start"
+        " state structure submit suggest summarise summarize surround take talk tell think title"
+        " tldr translate try turn type use using utilize wrap write you your"
     ).split()
 )
+"""Words with which an order may begin."""
 _LEAD: Final = re.compile(
     r"[\W\d]*(?:(?:also|additionally|finally|lastly|first|firstly|second|secondly|third|next|then"
     r"|please|furthermore|moreover|and|but|now|in\s+addition|in\s+your\s+[a-z ]{0,20}"
     r"|for\s+(?:this|the|a|your)\s+[a-z ]{1,40})\b[\s,:]*)*"
 )
-_FRAGMENT: Final = re.compile(
-    r"[\W\d]*(?:[a-z ]{1,25}:\s*)?"
-    r"(?:no|at|less|fewer|more|exactly|between|maximum|minimum|not|all|only|in|without|with"
-    r"|words?|under|over|capital|lowercase|uppercase|keywords?|language|format|length"
-    r"|entire|whole|(?:response|answer|reply)\s+(?:with|without|in|using|only))\b"
+_CONDITION: Final = re.compile(
+    r"\W*(?:only\s+)?(?:if|unless|whenever|suppose|when|in\s+case|should\s+(?:i|you|my|the|it|he"
+    r"|she|they|we))\b"
 )
-_TOLD: Final = re.compile(r"\b(?:is|are|was|were|has|have|had|did)\b")
-_SETTING: Final = re.compile(
-    r"\W*(?:before|after|in|for|to|as|with|using|while|given|at|on|by|based|without|throughout)\b"
+_THEN: Final = re.compile(
+    r"\W*when\s+(?:you|that)(?:'ve|'re|'s)?\s[^,]{0,60},\s*(?:please\s+)?(?:finish|end|close|add"
+    r"|put)\b"
 )
-_CONDITION: Final = re.compile(r"\W*(?:if|unless|whenever|suppose|when)\b")
+"""When you are done, do something: no condition."""
+_TEXT: Final = (
+    either(
+        "text, passage, email, e-mail, article, letter, pitch, poem, story, message, excerpt,"
+        " essay, review, code, copy, statement, document, speech, transcript, quote, description,"
+        " abstract, note, post, tweet, joke, conversation, dialogue, content, page, haiku, draft,"
+        " snippet, notice, sign, comment, memo, policy, clause, contract, lyrics, competition,"
+        " advert, ad, reply, answer, riddle, assignment, task, puzzle, blurb, paragraph(s),"
+        " sentence(s), question(s), rule(s), brief(s), request, prompt, instruction(s)"
+    )
+    + r"\b"
+)
 _MATERIAL: Final = re.compile(
-    r"\b(?:following|this|these|below|given)\s+(?:[a-z-]+\s+){0,3}?(?:text|paragraphs?|passage"
-    r"|sentences?|email|e-mail|article|letter|pitch|poem|story|message|excerpt|essay|review|code"
-    r"|copy|statement|document|speech|transcript|quote|description|abstract|note|post|tweet|joke"
-    r"|conversation|dialogue|content|page|haiku|draft|snippet|request|prompt|instructions?)\b"
+    rf"\b(?:following|this|these|below|given)\s+(?:[a-z-]+\s+){{0,3}}?{_TEXT}"
+    r"|\bthe\s+following\s+(?=for\b|and\b)"
 )
-
+_SHOWN: Final = re.compile(
+    r"\b(?:here(?:'s|\s+is|\s+are)|below\s+(?:is|are))\s+(?![^.\n]{0,40}\b(?:requirement|constraint"
+    r"|rule|instruction|condition|guideline|detail|task|format|spec|what\s+i|question|request|how))"
+    r"[^\n]{1,200}(?=[:.?][ \t]*\n)"
+)
+"""An announcement of a text that follows: *here is an email from my manager:*."""
 _WORKED_ON: Final = re.compile(
     r"\b(?:correct|explain|translate|proofread|fix|paraphrase|rephrase|edit|rewrite|summari[sz]e"
     r"|analy[sz]e|improve)\s[^.:;\n]{0,40}(?=:)"
@@ -85,23 +94,27 @@ _SAID: Final = re.compile(
 """An order to write the text that follows, not to work on it."""
 
 
-def may_demand(plain: str, *, inside: bool) -> bool:
+_MENDED: Final = re.compile(r"\b(?:proofread|correct|fix)\b[^.\n]{0,60}$")
+"""An order to mend a text, of which nothing is meant for the reply."""
+_BETWEEN_RULES: Final = re.compile(r"(?ms)^[ \t]*([-=_~]{3,})[ \t]*\n.{1,8000}?\n[ \t]*\1[ \t]*$")
+"""Text between two lines of dashes."""
+_LEADS_IN: Final = re.compile(r"[:?]\s*$")
+"""The end of a paragraph after which the text comes that it speaks of."""
+
+
+def may_demand(plain: str, inside: Material | None) -> bool:
     """Whether a sentence may demand something; ``inside`` text to work on it must say so."""
-    if _CONDITION.match(plain):
-        return False
-    ordered = _is_ordered(plain)
-    asks = plain.rstrip(" \n\"')").endswith("?") and not _POLITE.match(plain)
-    if asks and not (ordered or _ADDRESSED.search(plain)):
-        return False
     if inside:
-        return bool(_ADDRESSED.search(plain))
-    if ordered or _DIRECTIVE.search(plain) or _ADDRESSED.search(plain):
-        return True
-    if _SETTING.match(plain) and any(
-        one.lstrip().partition(" ")[0] in VERBS for one in plain.split(",")[1:]
-    ):
-        return True
-    return bool(_FRAGMENT.match(plain)) and not _TOLD.search(plain) and len(plain.split()) <= 14
+        return not inside.closed and bool(_ADDRESSED.search(plain))
+    if _CONDITION.match(plain) and not _THEN.search(plain):
+        return False
+    asks = plain.rstrip(" \n\"')").endswith("?") and not _POLITE.match(plain)
+    return not asks or _is_ordered(plain) or bool(_ADDRESSED.search(plain))
+
+
+def is_order(plain: str) -> bool:
+    """Whether a sentence is an order or a polite question."""
+    return _is_ordered(plain) or bool(_POLITE.match(plain))
 
 
 def _is_ordered(plain: str) -> bool:
@@ -113,25 +126,63 @@ def _is_ordered(plain: str) -> bool:
     return not (plain.rstrip().endswith("?") and word[0] in ("do", "have", "first", "only", "you"))
 
 
-def find_material(plain: str) -> list[tuple[int, int]]:
+class Material(NamedTuple):
+    """A text to work on, and whether all that it demands is demanded of others."""
+
+    start: int
+    end: int
+    closed: bool = False
+
+
+def find_material(plain: str) -> list[Material]:
     """Find the text to work on: what follows a colon, or the paragraphs after *the following*."""
-    found: list[tuple[int, int]] = []
-    for named in (*_MATERIAL.finditer(plain), *_WORKED_ON.finditer(plain)):
-        if _SAID.search(plain[max(0, named.start() - 60) : named.start()]):
-            continue
-        line_end = _find(plain, "\n", named.end())
-        colon = plain.find(":", named.end(), min(line_end, named.end() + 80))
-        given = plain[colon + 1 : line_end].strip() if colon >= 0 else ""
-        ahead = plain[max(colon + 1, named.end()) :].lstrip()
-        if ahead.startswith('"') and (colon >= 0 or plain[named.end() :][:2].strip()):
-            continue  # what is quoted is hidden already
-        if given:
-            found.append((colon + 1, line_end))
-        elif "following" in named[0]:
-            after = _find(plain, "\n", line_end if colon >= 0 else named.end())
-            if not re.search(r"\b(?:request|prompt|instructions?)\b", named[0]):
-                found.append((after, len(plain)))
-    return found
+    between = (Material(*one.span()) for one in _BETWEEN_RULES.finditer(plain))
+    shown = (_block(plain, one.end()) for one in _SHOWN.finditer(plain))
+    names = (*_MATERIAL.finditer(plain), *_WORKED_ON.finditer(plain))
+    return [*between, *shown, *filter(None, (_named(plain, one) for one in names))]
+
+
+def _named(plain: str, named: re.Match[str]) -> Material | None:
+    """The text that a request names and gives, if it does."""
+    if _SAID.search(plain[max(0, named.start() - 60) : named.start()]):
+        return None
+    line_end = _find(plain, "\n", named.end())
+    colon = plain.find(":", named.end(), min(line_end, named.end() + 80))
+    given = plain[colon + 1 : line_end].strip() if colon >= 0 else ""
+    ahead = plain[max(colon + 1, named.end()) :].lstrip()
+    if ahead.startswith('"') and (colon >= 0 or plain[named.end() :][:2].strip()):
+        return None  # what is quoted is hidden already
+    closed = bool(_MENDED.search(plain, 0, named.end())) or plain[:line_end].rstrip()[-1:] == "?"
+    if given:
+        question = plain.find("?", colon, line_end) if "question" in named[0] else -1
+        return Material(colon + 1, question + 1 if question >= 0 else line_end, closed)
+    if not _comes_below(plain, named):
+        return None
+    after = _find(plain, "\n", line_end if colon >= 0 else named.end())
+    return Material(after, _end_of(plain, after), closed)
+
+
+def _block(plain: str, at: int) -> Material:
+    """The lines that follow a place, up to the next empty one."""
+    start = _find(plain, "\n", at)
+    text = start + len(plain[start:]) - len(plain[start:].lstrip())
+    return Material(start, _find(plain, "\n\n", text))
+
+
+def _comes_below(plain: str, named: re.Match[str]) -> bool:
+    """Whether the paragraphs that follow are the text that was named."""
+    if named.re is not _MATERIAL or re.search(r"\b(?:request|prompt|instructions?)\b", named[0]):
+        return False
+    line = _find(plain, "\n", named.end())
+    return "following" in named[0] or bool(_LEADS_IN.search(plain, named.end(), line))
+
+
+def _end_of(plain: str, start: int) -> int:
+    """Where the text ends that begins at a place: a fence of ticks closes, else nothing does."""
+    if not plain[start:].lstrip().startswith("```"):
+        return len(plain)
+    opening = plain.find("```", start)
+    return _find(plain, "```", opening + 3)
 
 
 def _find(text: str, what: str, at: int) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
-from cfr.constraint.reply.bound import NUMBER, Amount, amounts, ordinal, to_number
+from cfr.constraint.reply.bound import Amount, amounts, both_ends
+from cfr.constraint.reply.capital_word import counts_capitals
 from cfr.constraint.reply.check import BLANK_LINE
-from cfr.constraint.reply.pattern import PRODUCT, either
+from cfr.constraint.reply.number import NUMBER, ordinal, to_number
+from cfr.constraint.reply.pattern import either
 from cfr.constraint.reply.request import QUOTED, Found, Request, Sentence
 
 __all__ = ["read_first_words", "read_paragraphs", "read_sentences", "read_words"]
@@ -41,12 +42,9 @@ def _is_of_whole(sentence: Sentence, amount: Amount, end: int) -> bool:
 # --- Words.
 
 _WORDS: Final = re.compile(
-    r"[\s-]*(?:(?:total|english|different|unique)\s+)?words?\b"
-    # Words in capitals, or that begin with a letter, are not what a text is long by.
-    rf"(?!(?:\s+or\s+phrases)?(?:\s+in\s+(?:your|the)\s+{PRODUCT})?"
-    rf"\s+{either('in, with, that, which, be, are, should be, using, of, written, to, to be')}"
-    r"\s+(?:in\s+|fully\s+)?"
-    rf"{either('all, capital, caps, upper, uppercase, lowercase, start, rhyme')})"
+    r"[\s-]*(?:(?:total|english|different|unique|whole|measly|short)\s+)?words?\b"
+    # Words that begin with a letter, or that rhyme, are not what a text is long by.
+    r"(?!(?:(?!\band\b)[^.;,]){0,40}\b(?:start(?:s|ing)?\b|begin|rhym|lower-?case))"
     r"(?!\s+(?:capital|from|related|that)\b)"
 )
 _WORD_COUNT: Final = re.compile(
@@ -62,14 +60,7 @@ _NO_LENGTH: Final = re.compile(
     + r"\s+(?:me\s+)?$"
 )
 """Verbs with which words are things of their own."""
-_LIMIT: Final = re.compile(r"\b(?:limit|restrict|cap)(?:ed|ped)?\b[^.;]{0,40}\bto\s*$")
 _OTHER_UNIT: Final = re.compile(r"\s*[a-z]*\s*(?:sentence|paragraph)")
-
-
-def _limited(amount: Amount, plain: str) -> Amount:
-    """Read *limit it to 80* as *at most 80*."""
-    limited = amount.bare and _LIMIT.search(plain[: amount.start])
-    return replace(amount, low=None, bare=False) if limited else amount
 
 
 _IN_CAPITALS: Final = re.compile(r"\b(?:capital|caps\b|upper)[^.;]{0,60}$")
@@ -82,13 +73,15 @@ def read_words(sentence: Sentence) -> Iterator[Found]:
     for found in amounts(plain):
         noun = _WORDS.match(plain, found.end)
         if not noun and (
-            not _WORD_COUNT.search(plain[: found.start]) or _OTHER_UNIT.match(plain, found.end)
+            not _WORD_COUNT.search(plain[: found.number]) or _OTHER_UNIT.match(plain, found.end)
         ):
+            continue
+        if counts_capitals(plain, found.end):
             continue
         if not noun and _IN_CAPITALS.search(plain[: found.start]):
             continue
         end = noun.end() if noun else found.end
-        amount = _limited(found.widened(plain[end:]), plain)
+        amount = both_ends(plain, found.widened(plain[end:]), end)
         if amount.bare:
             continue
         if not _NO_LENGTH.search(plain[: amount.start]) and _is_of_whole(sentence, amount, end):
@@ -107,15 +100,21 @@ _EXTENDS: Final = re.compile(
 )
 
 
+_OF_GIVEN: Final = re.compile(r"\b(?:these|those|one\s+of(?:\s+the)?|following|both)\s+$")
+"""Sentences that the request gives, and does not ask for."""
+
+
 def read_sentences(sentence: Sentence) -> Iterator[Found]:
     """How many sentences the reply has."""
     plain = sentence.plain
     for found in amounts(plain):
         noun = _SENTENCES.match(plain, found.end)
-        if not noun and not _SENTENCE_COUNT.search(plain[: found.start]):
+        if not noun and not _SENTENCE_COUNT.search(plain[: found.number]):
             continue
         end = noun.end() if noun else found.end
-        amount = _limited(found.widened(plain[end:]), plain)
+        amount = both_ends(plain, found.widened(plain[end:]), end)
+        if _OF_GIVEN.search(plain[: amount.start]):
+            continue
         clear = _EXTENDS.search(plain[: amount.start]) and not re.match(
             r"\s*(?:above|below|that|from|about)\b", plain[end:]
         )
@@ -129,7 +128,7 @@ _STARS: Final = re.compile(
     r"(?<!\*)\*\*\*(?!\*)|\b(?:3|three)\s+(?:aster|ater)isks?\b|\bthree\s+stars\b"
     r"|markdown\s+divider"
 )
-_SEPARATES: Final = re.compile(r"separat|divid|split|delimit|between|mark|break")
+_SEPARATES: Final = re.compile(r"separat|divid|split|delimit|between|mark|break|part(?:ed|ing)")
 _SIZED: Final = rf"(?:{either('short, long, different, separate, distinct, full, brief, main')}\s+)"
 _PARAGRAPHS: Final = re.compile(rf"[\s-]*{_SIZED}{{0,2}}paragraphs?\b")
 _PIECES: Final = re.compile(
@@ -149,6 +148,7 @@ _SOME_OF_THEM: Final = re.compile(
 _HIGHLIGHTED: Final = re.compile(
     r"\s+(?:(?:should|must|to|be|are)\s+){0,2}(?:highlight|itali|bold)"
 )
+_AND_NEXT: Final = re.compile(r"\s+(?:and|from|to)\s+(?:the\s+)?(?:next|other|another)\b")
 _NEARBY: Final = 80
 
 
@@ -171,12 +171,12 @@ def read_paragraphs(sentence: Sentence) -> Iterator[Found]:
             noun = _THINGS.match(plain, amount.end)
         if not noun or _SOME_OF_THEM.search(plain[: amount.start]):
             continue
-        if _HIGHLIGHTED.match(plain, noun.end()):
+        if _HIGHLIGHTED.match(plain, noun.end()) or _AND_NEXT.match(plain, noun.end()):
             continue
         paragraphs = "paragraph" in noun[0]
         stars = is_split_by_stars(sentence.request, None if paragraphs else sentence)
         if sentence.allows(amount.start) and (stars or paragraphs):
-            ends = _limited(amount.widened(plain[noun.end() :]), plain).ends
+            ends = amount.widened(plain[noun.end() :]).ends
             mark = "***" if stars else BLANK_LINE
             predicate = {"op": "paragraphs", "separator": mark, **ends}
             yield sentence.found(predicate, amount.start, noun.end())
@@ -190,26 +190,35 @@ _NTH: Final = (
     + ")"
 )
 _WHICH: Final = (
-    rf"(?:(?:the\s+)?(?P<nth>{_NTH})\s+paragraph"
+    rf"(?:(?:the\s+)?(?P<nth>{_NTH})(?:\s+paragraph|\s+one|\s+of\s+(?:them|these|those|the\s+\w+))?"
     rf"|paragraph\s+(?:number\s+|no\.?\s+|#)?(?P<number>{NUMBER}))"
 )
 _WORD: Final = (
     rf"(?:the\s+)?(?:(?:exact\s+)?(?P<noun>word|phrase)\s*:?\s*)?"
     rf"(?P<word>{QUOTED}|[a-z][a-z'-]*)"
 )
+_FIRST: Final = r"(?:first|opening|initial|starting)\s+word"
+_IS: Final = r"\s*(?:(?:should|must|has\s+to|needs?\s+to|is\s+to|shall|to)\s+be\b|is\b|be\b|:)\s*"
 _BEGINS: Final = (
     re.compile(
-        rf"\b{_WHICH}[^.;]{{0,40}}?\b{either('start(s), begin(s), starting, beginning')}\s+with\s+"
-        + _WORD
+        rf"\b{_WHICH}(?:(?!\b{_NTH}\b)[^.;]){{0,40}}?"
+        rf"\b{either('start(s), begin(s), starting, beginning, open(s), opening')}"
+        rf"\s+(?:with|on)\s+{_WORD}"
     ),
-    re.compile(rf"\b(?:start|begin)\s+{_WHICH}\s+(?:of\s+[a-z ]{{1,30}})?with\s+{_WORD}"),
+    re.compile(rf"\b(?:start|begin|open)\s+{_WHICH}\s+(?:of\s+[a-z ]{{1,30}})?with\s+{_WORD}"),
+    re.compile(rf"\b{_FIRST}\s+(?:of|in)\s+{_WHICH}{_IS}(?P<said>){_WORD}"),
+    re.compile(rf"\bmake\s+{_WORD}(?P<said>)\s+the\s+{_FIRST}\s+(?:of|in)\s+{_WHICH}"),
+    re.compile(rf"\b{_WHICH}'s\s+{_FIRST}{_IS}(?P<said>){_WORD}"),
+    re.compile(rf"\b{_WHICH}[^.;]{{0,30}}?\bha(?:s|ve)\s+{_WORD}\s+as\s+its\s+{_FIRST}"),
 )
 
 
 def read_first_words(sentence: Sentence) -> Iterator[Found]:
     """With which word a paragraph begins."""
     for found in (match for pattern in _BEGINS for match in pattern.finditer(sentence.plain)):
-        sure = found["word"].startswith('"') or found["noun"]
+        if "paragraph" not in sentence.request.plain[: sentence.end]:
+            return
+        sure = found["word"].startswith('"') or found["noun"] or "said" in found.groupdict()
         word = sentence.original(*found.span("word")).strip("\"'“”‘’.,").lower()
         nth = to_number(found["number"]) if found["number"] else ordinal(found["nth"])
         nth = _count(sentence.request) if nth == 0 else nth

@@ -10,117 +10,157 @@ from cfr.constraint.reply.bound import Amount
 from cfr.constraint.reply.directive import OTHERS
 from cfr.constraint.reply.mention import Mention, find_mentions, read_frequency
 from cfr.constraint.reply.pattern import either
+from cfr.constraint.reply.polarity import BANNED, PRESENT, is_refused, refused_from
 from cfr.constraint.reply.request import Found, Sentence
 from cfr.problem import Json
 
-__all__ = ["PASSIVE", "read_keywords"]
+__all__ = ["read_keywords"]
 
 _HAVE: Final = either(
     "include(s), including, keep, keeping, use(s), using, contain(s), containing, mention(s),"
     " mentioning, incorporate(s), incorporating, feature(s), featuring, insert, inserting, add,"
-    " adding, have, having, has, employ, employing, utilize, utilizing, say, saying, write,"
-    " writing, put, with"
+    " adding, have, having, has, employ, employing, utilize, utilizing, say(s), saying, write,"
+    " writing, put, putting, with, work in, working in, work, working, weave in, weave, weaving,"
+    " slip in, slip, get, getting, fit in, fit, squeeze in, sneak in, bring in, bring up, throw in,"
+    " drop in, see, hear, make use of, sprinkle in, repeat, repeating, need(s), want, somewhere,"
+    " carry, feature"
 )
-_FILL: Final = (
-    r"(?:(?:\d+|"
-    + either(
-        "the, these, this, following, all, actual, both, of, any, either, exact, specific, target,"
-        " at, least, one, once, twice, as, single, my, those, certain, a, an, each, two, three,"
-        " four, five, some, required, given, below, it, in, your, response, answer, word(s),"
-        " keyword(s), also, reply, story, poem, more, most, than, no, fewer, occurrences,"
-        " instances, mentions, uses"
-    )
-    + r")\s+){0,7}"
+_NEAR: Final = (
+    rf"(?:(?!{either('about, for, on, from, that, who, which, as, magic, by, after')}\b)"
+    r"(?:[a-z'-]+|\d+),?\s+){0,6}?(?:the\s+)?$"
 )
-_POSITIVE: Final = re.compile(rf"\b{_HAVE}\s+{_FILL}$")
-_NEGATIVE: Final = re.compile(
-    r"(?:\b"
-    + either(
-        "not, never, without, avoid(s), avoiding, refrain from, refraining from, cannot, can't,"
-        " exclude, excluding, omit, omitting, free of, free from, no, leave out, skip, nor,"
-        " stay away from"
-    )
-    + r"|n't)\s+(?:"
-    + either(
-        "ever, please, to, allowed to, permitted to, supposed to, the use of, be, even,"
-        " the usage of, any use of"
-    )
-    + rf"\s+)*(?:{_HAVE}\s+)?(?:(?:or|and|,)\s+{_HAVE}\s+)?{_FILL}$"
-)
-_VERB: Final = re.compile(rf"\b(?:{_HAVE}|avoid|without|exclude|omit)\b")
-_WITH: Final = re.compile(rf"\bwith\s+{_FILL}$")
+_POSITIVE: Final = re.compile(rf"\b{_HAVE}:?\s+{_NEAR}")
 # Words in quotation marks alone may be a name or a title; a few verbs make sure that they are not.
 _MENTIONED: Final = re.compile(
-    rf"\b{either('include(s), including, mention(s), mentioning, incorporate, contain(s), use')}\s+"
-    r"(?:(?:the|both|all|at\s+least\s+once)\s+)?$"
+    r"\b"
+    + either(
+        "include(s), including, mention(s), mentioning, incorporate, contain(s), use, work in,"
+        " bring in, weave in, say, saying, hear, see, write, slip in, fit in, using, mention(s) of,"
+        " have"
+    )
+    + r"\s+(?:(?:the|both|all|at\s+least\s+once|in|words?)\s+)*$"
 )
 _PLAINLY: Final = re.compile(
-    r"\s*(?:$|[.;!]|,\s+(?:and|but)|"
+    r"\s*(?:$|[.;!)]|,\s+(?:and|but|so|because|those|these|they|as|since|it)\b|"
     + either(
-        "in your, in the, in it, in this, somewhere, at least, once, twice, within, throughout,"
-        " into, and do, and make, and use, and wrap, and end"
+        "in your, in the, in it, in there, in this, somewhere, at least, once, twice, within,"
+        " throughout, into, and do, and make, and use, and wrap, and end, no more, no fewer,"
+        " a minimum, a maximum, anywhere, at any, at some, too, as well, because"
     )
     + r"\b)"
 )
 _CHOICE: Final = re.compile(r"\b(?:one|any|either|some)\s+(?:of|from|among)\b[^.,;]{0,40}$")
-_AND: Final = re.compile(r"(?:,|\band\b|\bor\b|\bbut\b)\s+(?:also\s+)?(?:the\s+)?$")
+_AND: Final = re.compile(r"(?:,|\band\b|\bor\b|\bnor\b|\bbut\b)\s+(?:also\s+)?(?:the\s+)?$")
 _ELSEWHERE: Final = re.compile(
     r"\b"
     + either(
-        "start(s), starting, begin(s), beginning, end(s), ending, finish, conclude, replace,"
-        " called, named, titled, separate(d), mark(ed), open(s), opening, between, rhyme(s)"
+        "start(s), starting, begin(s), beginning, end(s), ending, finish(es), finishing, conclude,"
+        " replace, called, named, titled, separate(d), mark(ed), open(s), opening, between,"
+        " rhyme(s), close(s), closing, sign off, round off, wrap up, define, definition of,"
+        " meaning of, means, translate, spell, headed, labelled, labeled, heading(s), divided,"
+        " word for, origin of, etymology of, instead of, rather than, first word, last word(s),"
+        " final word(s), come from, comes from, look up, introduced by, marked by"
     )
-    + r"\b[^.,;]{0,40}$"
+    + rf"\b(?:(?!\band\s+(?:also\s+)?{_HAVE}\b)[^.,;]){{0,40}}$"
 )
-_CAN: Final = r"(?:should|must|may|do|does|can|could|shall|will|is|are)"
-_SEEN: Final = either(
-    "appear, used, in, included, mentioned, present, occur, contained, show, exist, found, allowed,"
-    " said, be, use"
+_IN_LIST: Final = re.compile(
+    rf"\b{either('needs, must have, should have, has to have, include(s), contain(s)')}\b"
+    r"[^.;]{0,120},\s*(?:and\s+)?(?:the\s+)?$"
 )
-PASSIVE: Final = re.compile(
-    rf"\s*(?:(?:{_CAN}(?:n't|\s+(?:not|never))|cannot|can't)\s+(?:(?:be|to|ever)\s+)*{_SEEN}"
-    r"|(?:is|are)\s+(?:forbidden|prohibited|banned|off[\s-]limits)"
-    rf"|(?P<yes>(?P<must>{either('should, must, need(s) to, has to, have to, shall, to')}\s+)?"
-    r"(?:(?:all|both|also|each)\s+)?(?:appears?|occurs?|shows?\s+up|(?:be|is|are)\s+"
-    rf"{either('used, included, mentioned, present, in, incorporated, contained, found')})))\b"
+"""It needs this, that, and the words that follow."""
+_SHUNNED: Final = re.compile(
+    rf"{_MENTIONED.pattern}|\b"
+    + either("avoid, avoiding, clear of, away from, leave out, leaving out, skip, without, drop")
+    + r"\s+(?:the\s+)?$"
 )
-"""What may be said after words: that they appear (``yes``), or that they do not."""
+_APPEAR: Final = re.compile(
+    rf"{BANNED.pattern}|\s*(?:may|can|should|must|could)\s+(?:appear|be|occur|show)\b"
+)
+_EXAMPLE: Final = re.compile(r"\b(?:such\s+as|like|e\.g\.?|for\s+(?:example|instance)|i\.e\.?)\W*$")
 _IN_EACH: Final = re.compile(r"\s*(?:in|at|to|for)?\s*(?:each|every)\s+(?!appear|at|be)")
 _WISHED: Final = re.compile(
-    rf"\b{either('sure, ensure, ensuring, want, need, like, let, have, so that')}\b"
+    rf"\b{either('sure, ensure, ensuring, want, need, like, let, have, so that, with, that')}\b"
 )
+_IT: Final = (
+    r"(?:that\s+word|this\s+word|the\s+word(?!\s*\")|it|them|those(?:\s+words)?|these(?:\s+words)?)"
+)
+_NEGATED: Final = re.compile(r"n't\b|\b(?:not|never|avoid|without)\b")
+_BACK: Final = re.compile(
+    r"[^.]{0,80}?\b(?:(?P<no>(?:"
+    + either(
+        "avoid, avoid using, don't use, do not use, leave out, skip, never use, steer clear of,"
+        " stay away from, don't say, do not say, drop, ditch"
+    )
+    + rf")\s+{_IT}|{_IT}\s+(?:must|should|may|can)(?:n't|\s+not)"
+    r"|leave\s+(?:both|those|these|them|it)(?:\s+words?)?\s+out"
+    r"|neither\s+(?:of\s+(?:them|these|those)\s+)?(?:may|should|must|can)\s+[a-z]+)"
+    rf"|(?:use|include|work\s+in|mention|let)\s+{_IT}|both\s+(?:must|should|have\s+to|need\s+to)"
+    r"|(?:it|that|they)\s+(?:has|have|needs?|ought|must|should)\s+(?:to\s+)?(?:be|occur|appear))\b"
+)
+"""An order that comes back to a word that was named: *so avoid that word*."""
 
 
 def read_keywords(sentence: Sentence) -> Iterator[Found]:
     """Which words the reply has, how often, and which it has not."""
     unwanted: bool | None = None
     for one in find_mentions(sentence):
-        unwanted = _is_unwanted(one, sentence.plain, unwanted)
-        if unwanted is None or not sentence.allows(one.start):
-            continue
         amount, end = read_frequency(sentence.plain, one.start, one.end)
+        unwanted = _is_unwanted(sentence, one, amount, unwanted)
+        if unwanted is None and (back := _comes_back(sentence, one)):
+            unwanted = bool(back["no"])
+            amount, end = read_frequency(sentence.plain, back.end(), back.end())
+        if unwanted is None:
+            continue
         for predicate in _predicates(one.words, amount, unwanted=unwanted):
             yield sentence.found(predicate, one.start, end)
 
 
-def _is_unwanted(one: Mention, plain: str, last: bool | None) -> bool | None:
+def _comes_back(sentence: Sentence, one: Mention) -> re.Match[str] | None:
+    """Find the order that comes back to words that were only told before."""
+    back = _BACK.match(sentence.plain, one.end)
+    if not back or not sentence.allows(back.end()):
+        return None
+    several = len(one.words) > 1 and re.search(r"\bit$", back[0])
+    clear = back["no"] or not _NEGATED.search(back[0])
+    return back if clear and not several else None
+
+
+def _is_unwanted(
+    sentence: Sentence, one: Mention, amount: Amount | None, last: bool | None
+) -> bool | None:
     """Say whether words are to be left out (True) or to be there (False); None where unsure."""
-    before, after = plain[: one.start], plain[one.end :]
-    if _IN_EACH.match(after):
+    before, after = sentence.plain[: one.start], sentence.plain[one.end :]
+    if not one.named and _EXAMPLE.search(before):
         return None
-    passive = PASSIVE.match(after)
-    if passive and (not passive["yes"] or passive["must"] or _WISHED.search(before)):
-        return not passive["yes"]
-    if negative := _NEGATIVE.search(before):
-        sure = one.named or _VERB.search(negative[0])
-        return True if sure and not OTHERS.search(before[: negative.start()]) else None
-    if _CHOICE.search(before):
+    if _IN_EACH.match(after) or not sentence.allows(one.start):
         return None
-    if one.named and _POSITIVE.search(before):
-        return None if _WITH.search(before) and _ELSEWHERE.search(before) else False
-    if not one.named and _MENTIONED.search(before) and _PLAINLY.match(after):
+    refused = is_refused(sentence.plain, one.start, one.end)
+    if refused:
+        sure = one.named or _SHUNNED.search(before) or _APPEAR.match(after)
+        others = OTHERS.search(before[: refused_from(sentence.plain, one.start)])
+        return True if sure and not others else None
+    if refused is None or _CHOICE.search(before):
+        return None
+    return False if _is_wanted(one, before, after, amount, last) else None
+
+
+def _is_wanted(
+    one: Mention, before: str, after: str, amount: Amount | None, last: bool | None
+) -> bool:
+    """Whether words that are not refused are to be there, by what stands around them."""
+    bounded = amount is not None and not amount.bare
+    if one.choice:
         return False
-    return last if one.named and _AND.search(before) else None
+    present = PRESENT.match(after)
+    if present and (one.named or present["must"] or amount or _WISHED.search(before)):
+        return True
+    if _ELSEWHERE.search(before):
+        return False
+    if last is False and _AND.search(before) and (one.named or bounded):
+        return True
+    if one.named:
+        return bool(amount or _POSITIVE.search(before) or _IN_LIST.search(before))
+    return bounded or bool(_MENTIONED.search(before) and (amount or _PLAINLY.match(after)))
 
 
 def _predicates(

@@ -7,27 +7,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from cfr.constraint.reply.bound import amounts
-from cfr.constraint.reply.keyword import PASSIVE
 from cfr.constraint.reply.mention import read_frequency
 from cfr.constraint.reply.pattern import either
+from cfr.constraint.reply.polarity import is_refused, refused_from
 from cfr.constraint.reply.request import HIDDEN, Found, Sentence
 from cfr.problem import Json
 
 __all__ = ["read_hashtags", "read_letters"]
 
-_LETTER: Final = re.compile(rf"\bletters?\s+(?P<letter>\"{HIDDEN}\"|[a-z](?![\w']))")
-_WITHOUT: Final = re.compile(
-    r"(?:\b"
-    + either(
-        "not, never, without, avoid, avoiding, refrain from, refraining from, cannot, can't,"
-        " exclude, excluding, omit, omitting, no, free of"
-    )
-    + r"|n't)\s+(?:"
-    + either(
-        "ever, any, the use of, be, to, include, including, use, using, contain, containing, have,"
-        " having, a, single"
-    )
-    + r"\s+)*(?:the\s+)?$"
+_LETTER: Final = re.compile(
+    rf"\b(?:letters?|characters?)\s+(?P<letter>\"{HIDDEN}\"|[a-z](?![\w']))"
+    rf"|(?<=\s)(?P<plural>\"{HIDDEN}\"|[a-z])'s\b(?=\s+(?:in|or|total|throughout|somewhere)|[.,;]"
+    rf"|$)"
 )
 _OF_A_WORD: Final = re.compile(
     rf"\b{either('word(s), name(s), country, countries, city, cities, animal(s), number(s)')}\s+"
@@ -41,13 +32,20 @@ def read_letters(sentence: Sentence) -> Iterator[Found]:
     """How often a letter occurs in the reply."""
     plain = sentence.plain
     for found in _LETTER.finditer(plain):
-        letter = sentence.original(*found.span("letter")).strip("\"'“”‘’`").lower()
+        group = next(name for name, text in found.groupdict().items() if text)
+        letter = sentence.original(*found.span(group)).strip("\"'“”‘’`").lower()
         amount, end = read_frequency(plain, *found.span())
-        passive = PASSIVE.match(plain, found.end())
-        unwanted = _WITHOUT.search(plain[: found.start()]) or (passive and not passive["yes"])
+        if group == "plural":
+            before = (one for one in amounts(plain) if not plain[one.end : found.start()].strip())
+            amount = next((one.at_least for one in before if one.end <= found.start()), None)
+        unwanted = is_refused(plain, *found.span())
+        if unwanted and "," in plain[refused_from(plain, found.start()) : found.start()]:
+            unwanted = None
         ends: dict[str, Json] = amount.ends if amount else {}
         if unwanted and (amount is None or amount.low is not None):
             ends = {"high": amount.low - 1 if amount and amount.low else 0}
+        if unwanted is None or (unwanted and group == "plural"):
+            continue
         of_reply = not _OF_A_WORD.search(plain[: found.start()])
         if ends and letter and of_reply and sentence.allows(found.start()):
             yield sentence.found({"op": "letters", "letter": letter, **ends}, found.start(), end)

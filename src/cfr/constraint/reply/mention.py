@@ -21,32 +21,55 @@ _NO_WORD: Final = either(
     " an, this, these, those, can, cannot, will, do, does, occurs, may, play, choice, choices,"
     " problem, game, maximum, minimum, we, i, if, but, when, where, so, then, were, was, between,"
     " length, processing, processor, document, file, within, less, more, exactly, max, min, total,"
-    " written, here, there, using, without, people"
+    " written, here, there, using, without, people, please, too, also, somewhere, following,"
+    " follow, afterwards, else, completely, entirely, altogether, anywhere, nor, whatsoever, would,"
+    " could, might, shall, ideal"
 )
 _BARE: Final = rf"(?<![\w-])(?!{_NO_WORD}\b)[a-z][\w-]*"
 _JOIN: Final = (
-    r"(?:\s*,\s*(?:(?:and|or)\s+|&\s*)?|\s+(?:and|or|nor|&)\s+|\s*/\s*)(?:the\s+(?:key)?words?\s+)?"
+    r"(?:\s*,\s*(?:(?:and|or)\s+|&\s*)?|\s+(?:and|or|nor|&|as\s+well\s+as)\s+|\s*/\s*)"
+    r"(?:of\s+)?(?:the\s+(?:key)?words?\s+)?"
 )
 _MARKED: Final = rf"(?:{QUOTED}|\*\*[a-z][\w' -]{{0,40}}\*\*)"
 """A word that is set apart: in quotation marks, or in bold."""
 _QUOTES: Final = rf"{_MARKED}(?:{_JOIN}{_MARKED}){{0,30}}"
-_LISTED: Final = rf"(?P<list>{_QUOTES}|{_BARE}(?:{_JOIN}{_BARE}){{0,30}})"
-_NAMED: Final = re.compile(
-    r"\b(?:key\s?words?|words?|phrases?|terms?|items|expressions?)\b\s*"
-    r"(?:such\s+as\s+|like\s+|of\s+"
+_LISTED: Final = rf"{_QUOTES}|{_BARE}(?:{_JOIN}{_BARE}){{0,30}}"
+_SURE_NOUN: Final = r"(?:key\s?words?|words?|phrases?|expressions?)"
+_NOUN: Final = rf"(?:{_SURE_NOUN}|terms?|items|names?)"
+_BETWEEN: Final = (
+    r"(?:such\s+as\s+|like\s+|of\s+(?=[\"*])"
+    r"|to\s+(?:include|use|mention|avoid|leave\s+out)\s*(?=:)"
+    r"|(?:(?:that|which)\s+)?(?:must|should|need|have)\b[^:.;\"]{0,80}(?=:)"
     r"|(?:in|within|throughout)\s+(?:your|the)\s+(?:entire\s+)?[a-z]+\s*(?=:))?"
-    rf"[:,-]?\s*[\[({{]?\s*{_LISTED}\s*[\])}}]?"
+    r"[:,-]?\s*[\[({]?\s*"
 )
+_NAMED: Final = re.compile(
+    rf"(?:\b{_SURE_NOUN}\b\s*{_BETWEEN}(?P<list>{_LISTED})"
+    rf"|\b{_NOUN}\b\s*{_BETWEEN}(?P<quotes>{_QUOTES})"
+    r"|\b(?:any\s+of\s+)?(?:these|the\s+following)(?:\s+(?:terms|items|names))?\s*:\s*"
+    rf"(?P<these>{_LISTED}))\s*[\])}}]?"
+)
+_ONE_NOUN: Final = re.compile(r"(?:key\s?word|word|phrase|expression)\b")
+_BARE_TIMES: Final = re.compile(
+    rf"\b{either('say, saying, mention, use, repeat, sure, ensure')}\s+"
+    rf"(?P<list>{_BARE})(?=\s+(?:(?:is|gets)\s+(?:used|mentioned)|appears|occurs"
+    r"|(?:comes|shows|turns)\s+up)?\s*(?:(?:at|no|not|more|less|fewer|than|least|most|exactly|a"
+    r"|minimum|of)\s+)*"
+    r"(?:\w+\s+times|once|twice|thrice)\b)"
+)
+"""A word without anything around it, of which the text says how often it is wanted."""
 _ALONE: Final = re.compile(rf"[\[({{]?(?P<list>{_QUOTES})[\])}}]?")
 # What may follow words that stand without quotation marks, so that they are sure to end there.
 _FOLLOWS: Final = re.compile(
-    r"\s*(?:$|[.,;:!?)\]}\n<\d]|"
+    r"\s*(?:$|[.,;:!?()\]}\n<\d]|in\s*(?:$|[.,;!])|"
     + either(
         "appear(s), should, must, at least, at most, at all, no more, no less, no fewer, more than,"
         " less than, fewer than, once, twice, thrice, in your, in the, in it, in this, in any,"
         " to be, to appear, is, are, be, can, cannot, can't, may, do, does, don't, doesn't,"
         " anywhere, throughout, exactly, for at, each, somewhere, will, need(s), has, a minimum,"
-        " a maximum, a total, and, but, within, while, when, only"
+        " a maximum, a total, and, but, within, while, when, only, itself, all, in there, into,"
+        " used, out of, both, two, three, four, five, six, seven, eight, nine, ten, to, no,"
+        " shouldn't, mustn't, may not, so, because, occur(s), show(s), come(s), turn(s), too, or"
     )
     + r"\b)"
 )
@@ -61,14 +84,16 @@ class Mention:
     end: int
     named: bool
     """Whether a noun like *keyword* stands before them."""
+    choice: bool = False
+    """Whether one of them is enough: *a or b*."""
 
 
 def find_mentions(sentence: Sentence) -> Iterator[Mention]:
     """Find the words that a sentence names, from left to right."""
     plain, at = sentence.plain, 0
     while True:
-        both = (_NAMED.search(plain, at), _ALONE.search(plain, at))
-        found = min((one for one in both if one), key=lambda one: one.start(), default=None)
+        all_three = (one.search(plain, at) for one in (_NAMED, _ALONE, _BARE_TIMES))
+        found = min((one for one in all_three if one), key=lambda one: one.start(), default=None)
         if found is None:
             return
         at = found.end()
@@ -80,14 +105,18 @@ def find_mentions(sentence: Sentence) -> Iterator[Mention]:
 
 
 def _mention(sentence: Sentence, found: re.Match[str]) -> Mention | None:
-    start, end = found.span("list")
-    named, quoted = found.re is _NAMED, found["list"][0] in '"*'
+    group = next(name for name, text in found.groupdict().items() if text)
+    start, end = found.span(group)
+    named, quoted = found.re is not _ALONE, found[group][0] in '"*'
     if not quoted:
         end = _without_order(sentence.plain, start, end)
+        end = _without_rest(sentence.plain, found, start, end)
         if not _FOLLOWS.match(sentence.plain, end):
             return None
     words = _words(sentence, start, end, quoted=quoted)
-    return Mention(words, found.start(), found.end() if quoted else end, named) if words else None
+    stop = found.end() if quoted else end
+    choice = bool(re.search(r"\bor\b", sentence.plain[start:stop]))
+    return Mention(words, found.start(), stop, named, choice) if words else None
 
 
 def _without_order(plain: str, start: int, end: int) -> int:
@@ -96,6 +125,13 @@ def _without_order(plain: str, start: int, end: int) -> int:
     if last.start() and last[0] in VERBS and re.match(r"\s+\w", plain[end:]):
         return start + len(plain[start : start + last.start()].rstrip(" ,"))
     return end
+
+
+def _without_rest(plain: str, found: re.Match[str], start: int, end: int) -> int:
+    """Cut what goes on after one word from a list: *the word cute, everyone uses it*."""
+    comma = plain.find(",", start, end)
+    one = _ONE_NOUN.match(found[0]) and not re.search(r"\b(?:and|or|nor)\b", plain[start:end])
+    return comma if one and comma >= 0 else end
 
 
 def _words(sentence: Sentence, start: int, end: int, *, quoted: bool) -> list[str]:
@@ -117,12 +153,15 @@ _GAP: Final = re.compile(
     r"[\s,(]*(?:(?!word|letter|keyword|sentence|paragraph|but|and)[a-z']+[\s,(]+){0,9}"
 )
 _TIMES: Final = re.compile(
-    r"\s*(?:or\s+(?P<before>more|less|fewer)\s+)?(?:times?|occurrences?|instances?)\b"
-    r"(?:\s+or\s+(?P<after>more|less|fewer)\b)?"
+    r"\s*(?:or\s+(?P<before>more|less|fewer)\s+)?(?:(?:separate|different)\s+)?"
+    + either(
+        "time(s), occurrence(s), instance(s), mention(s), uses, appearances, occasions, places"
+    )
+    + r"\b"
 )
 _TIMES_OF: Final = re.compile(
     rf"\s*{either('occurrence(s), instance(s), mention(s), uses, appearances, repetitions, times')}"
-    r"\s+of\s+(?:the\s+)?"
+    r"\s+of\s+(?:the\s+)?|\s+of\s+the\s+"
 )
 
 
@@ -131,11 +170,11 @@ def read_frequency(plain: str, start: int, end: int) -> tuple[Amount | None, int
     for amount in amounts(plain):
         if _TIMES_OF.fullmatch(plain, amount.end, max(amount.end, start)):
             return amount.at_least, end
-        if amount.start < end or not _GAP.fullmatch(plain, end, amount.start):
+        if amount.number < end or not _GAP.fullmatch(plain, end, amount.number):
             continue
         times = _TIMES.match(plain, amount.end)
-        way = times and (times["before"] or times["after"])
         if times or amount.times:
-            told = amount.widened(f" or {way}") if way else amount
-            return told.at_least, times.end() if times else amount.end
+            stop = times.end() if times else amount.end
+            way = times and times["before"]
+            return amount.widened(f" or {way}" if way else plain[stop:]).at_least, stop
     return None, end

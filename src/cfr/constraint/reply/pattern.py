@@ -5,18 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["PRODUCT", "either"]
+__all__ = ["PRODUCT", "QUOTE_MARKS", "either"]
 
-PRODUCT: Final = (
-    r"(?:response|answer|reply|output|result|text|message|email|e-mail|letter|story|poem|essay"
-    r"|article|post|song|rap|blog|summary|itinerary|proposal|document|tweet|description|speech"
-    r"|review|advertisement|ad|joke|riddle|haiku|limerick|dialogue|conversation|script|pitch|report"
-    r"|resume|cv|note|paragraph|explanation|completion|writing|work|piece|template|rubric|list"
-    r"|lyrics|plan|rant|quiz|biography|content|slogan|guide|outline|critique|play"
-    r"|monologue|novel|advice|reasoning|rewrite|version|caption|thread|composition|entry|memo"
-    r"|announcement|statement|analysis|recipe|screenplay|sonnet|ballad|fable|tale)"
-)
-"""The pattern of a word for what is to be written."""
+QUOTE_MARKS: Final = "\"'“”‘’„«»"
+"""The marks around a quotation."""
 
 
 def either(phrases: str) -> str:
@@ -29,3 +21,25 @@ def either(phrases: str) -> str:
 def _pattern(phrase: str) -> str:
     escaped = re.sub(r"\\\((\w+)\\\)", r"(?:\1)?", re.escape(phrase))
     return re.sub(r"(?:\\ )+", r"\\s+", escaped)
+
+
+PRODUCT: Final = either(
+    "abstract, ad, advertisement, advice, agenda, analysis, anecdote, announcement, answer,"
+    " apology, appeal, application, argument, article, ballad, bio, biography, blog, blurb,"
+    " book, briefing, brochure, bulletin, caption, card, chapter, checklist, column,"
+    " comparison, complaint, completion, composition, content, conversation, copy, critique,"
+    " cv, description, dialog, dialogue, diary, document, e-mail, editorial, email, entry,"
+    " essay, eulogy, explanation, fable, faq, feature, file, flyer, forecast, foreword, form,"
+    " greeting, guide, haiku, handout, hymn, interview, introduction, invitation, itinerary,"
+    " jingle, joke, journal, label, leaflet, legend, lesson, letter, limerick, list, log,"
+    " lullaby, lyrics, manual, memo, menu, message, minutes, monologue, myth, narrative,"
+    " newsletter, note, notice, novel, obituary, op-ed, outline, output, overview, page,"
+    " paper, paragraph, petition, piece, pitch, plan, play, poem, policy, post, poster,"
+    " prayer, preface, presentation, profile, proposal, quiz, rant, rap, reasoning, recipe,"
+    " reminder, reply, report, response, result, resume, review, rewrite, rhyme, riddle,"
+    " rubric, scenario, scene, screenplay, script, sermon, sheet, slide, slogan, song, sonnet,"
+    " speech, statement, story, study, summary, syllabus, tale, template, testimonial, text,"
+    " thesis, thread, toast, transcript, translation, tutorial, tweet, verse, version, vows,"
+    " warning, whitepaper, wish, work, writing"
+)
+"""The pattern of a word for what is to be written."""

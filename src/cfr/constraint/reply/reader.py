@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
 from cfr.constraint.predicate import Predicate
+from cfr.constraint.reply.capital_word import read_capital_words
 from cfr.constraint.reply.division import read_responses, read_sections
 from cfr.constraint.reply.extent import (
     read_first_words,
@@ -15,6 +16,7 @@ from cfr.constraint.reply.extent import (
 )
 from cfr.constraint.reply.keyword import read_keywords
 from cfr.constraint.reply.letter import read_hashtags, read_letters
+from cfr.constraint.reply.letter_case import read_case
 from cfr.constraint.reply.markup import (
     read_bullets,
     read_highlights,
@@ -22,12 +24,13 @@ from cfr.constraint.reply.markup import (
     read_postscript,
     read_title,
 )
+from cfr.constraint.reply.option import read_options
 from cfr.constraint.reply.phrase import describe
+from cfr.constraint.reply.punctuation import read_marks
 from cfr.constraint.reply.repetition import read_repetition
 from cfr.constraint.reply.request import LONGEST, Found, Sentence, prepare
-from cfr.constraint.reply.spelling import read_capital_words, read_case, read_marks
 from cfr.constraint.reply.tongue import read_language
-from cfr.constraint.reply.wording import read_beginning, read_end, read_options
+from cfr.constraint.reply.wording import read_beginning, read_end
 from cfr.constraint.reply.wrapping import read_json, read_quotes
 from cfr.constraint.stated.statement import Stated
 
@@ -73,9 +76,9 @@ def read_demands(request: str) -> tuple[Stated, ...]:
     for one in sorted(found, key=lambda one: one[1:]):
         kept.setdefault(_key(one[0]), one)
     demands = (
-        Stated("format", predicate, (start, end), describe(predicate))
-        for predicate, start, end in kept.values()
-        if not _is_implied(predicate, kept.values())
+        Stated("format", one[0], one[1:], describe(one[0]))
+        for one in kept.values()
+        if not _is_implied(one, kept.values())
     )
     return tuple(demands)
 
@@ -88,12 +91,18 @@ def _key(predicate: Predicate) -> str:
     return "repeats" if op == "repeats" else str(predicate)
 
 
-def _is_implied(predicate: Predicate, found: Iterable[Found]) -> bool:
-    """Whether *some words in capitals* is told more exactly elsewhere."""
-    return predicate == _SOME_CAPITALS and any(
-        other["op"] == "capital_words" and "low" in other and other != predicate
-        for other, _, _ in found
+def _is_implied(one: Found, found: Iterable[Found]) -> bool:
+    """Whether other demands say the same and more: how many capitals, which last words."""
+    predicate, start, end = one
+    if predicate == _SOME_CAPITALS:
+        return any(
+            other["op"] == "capital_words" and "low" in other and other != predicate
+            for other, _, _ in found
+        )
+    return predicate["op"] == "contains" and any(
+        other["op"] in _GIVEN_WORDS and low < end and start < high for other, low, high in found
     )
 
 
 _SOME_CAPITALS: Final = {"op": "capital_words", "low": 1}
+_GIVEN_WORDS: Final = ("ends", "begins", "contains_any", "repeats", "paragraph_begins")

@@ -15,7 +15,8 @@ from typing import Final, TypeAlias
 
 from cfr.constraint.predicate import Predicate
 from cfr.constraint.reply.content import is_demand
-from cfr.constraint.reply.directive import find_material, may_demand
+from cfr.constraint.reply.directive import Material, find_material, may_demand
+from cfr.constraint.reply.polarity import is_refused
 
 __all__ = [
     "HIDDEN",
@@ -63,10 +64,15 @@ def _masked(text: str) -> str:
 
 # --- Sentences.
 
-_BREAK: Final = re.compile(r"[.!?][.!?\")\]]{0,5}(?=\s)|\n")
+_BREAK: Final = re.compile(
+    r"[.!?][.!?\")\]]{0,5}(?=\s)|\n|\"(?=\s)"
+    # A question after a colon asks; what stands before it may demand.
+    r"|:(?=\s+(?:why|what|how|is|are|do|does|did|can|should|which|who|when|where|will)\b[^.\n]*\?)"
+)
 _ABBREVIATION: Final = re.compile(
     r"(?:^|[^a-z])(?:i\.e|e\.g|etc|vs|mr|mrs|ms|dr|ie|eg|p\.s|p\.p\.s)$"
 )
+_SAID: Final = re.compile(r"\b(?:end|finish|close|conclude|repeat|copy|start|begin|say)\b")
 _ITEM: Final = re.compile(r"\s*\(?\d{1,2}$")
 _EXAMPLE: Final = re.compile(
     r"(?:such as|examples?|for instance|like|likes|format|form|below|e\.g\.|i\.e\.|following|point"
@@ -102,13 +108,8 @@ class Sentence:
         return is_demand(self.plain, at)
 
     def wants(self, at: int) -> bool:
-        """Whether what stands at a place is a demand and no *without* or *instead of* before it."""
-        return self.allows(at) and not _NEGATED.search(self.plain[:at])
-
-
-_NEGATED: Final = re.compile(
-    r"(?:\b(?:not|without|avoid|never|no|refrain\s+from|instead\s+of)\b|n't\b)[^.,;]{0,40}$"
-)
+        """Whether what stands at a place is a demand and not refused."""
+        return self.allows(at) and is_refused(self.plain, at, at) is False
 
 
 @dataclass(frozen=True)
@@ -129,11 +130,11 @@ class Request:
             listed = bool(re.match(r"\s*(?:[*\-•]|\d+[.)]|\.\.\.|\[)", plain))
             in_example = example and listed
             example = bool(_EXAMPLE.search(plain)) or in_example
-            inside = any(low <= start < high for low, high in material)
+            inside = [one for one in material if one.start <= start < one.end]
             readable = (
                 not in_example
                 and end - start <= _LONGEST_SENTENCE
-                and may_demand(plain, inside=inside)
+                and may_demand(plain, max(inside, key=lambda one: one.closed, default=None))
             )
             found.append(Sentence(self, start, end, readable))
         return tuple(found)
@@ -158,6 +159,11 @@ def _cut(text: str, plain: str) -> list[tuple[int, int]]:
             goes_on = (
                 before.strip()[-1:] not in ("", *'.:;!?"') and text[stop.end() :][:1].islower()
             )
+        elif stop[0] == '"':  # a quotation with its own full stop may end the sentence too
+            ended = text[stop.start() - 1 : stop.start()] in (".", "!", "?")
+            goes_on = not (ended and text[stop.end() :].lstrip()[:1].isupper())
+        elif stop[0] == ":":
+            goes_on = bool(_SAID.search(plain, start, stop.start()))
         else:
             abbreviated = bool(_ABBREVIATION.search(before)) or bool(_ITEM.fullmatch(before))
             goes_on = stop[0] == "." and (abbreviated or stop.start() == start)
@@ -169,9 +175,9 @@ def _cut(text: str, plain: str) -> list[tuple[int, int]]:
     return [(low, high) for low, high in found if plain[low:high].strip()]
 
 
-def _split(spans: list[tuple[int, int]], material: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _split(spans: list[tuple[int, int]], material: list[Material]) -> list[tuple[int, int]]:
     """Cut sentences where text to work on begins in them."""
-    starts = sorted({low for low, _ in material})
+    starts = sorted({one.start for one in material})
     found: list[tuple[int, int]] = []
     for start, end in spans:
         cuts = [start, *(one for one in starts if start < one < end - 1), end]

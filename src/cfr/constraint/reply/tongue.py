@@ -14,25 +14,58 @@ __all__ = ["read_language"]
 
 _NAME: Final = rf"(?:the\s+)?(?P<name>{either(','.join(LANGUAGES))})(?:\s+language)?\b"
 _ONLY: Final = either(
-    "only, entirely, completely, solely, exclusively, strictly, purely, fully, just"
+    "only, entirely, completely, solely, exclusively, strictly, purely, fully, just, wholly,"
+    " totally, nothing but, all"
 )
+_NO_LANGUAGE: Final = (
+    r"(?!\s*"
+    + either(
+        "word, letter, cuisine, food, people, speaker, recipe, citizen, class, lesson, course,"
+        " homework, teacher, restaurant, style, accent, wine, cooking, and then, and english, or"
+    )
+    + r")"
+)
+_ALL_OF_IT: Final = (
+    r"(?=[^.;]{0,40}\b(?:no\s+(?:other|english)|not\s+(?:a\s+word|one\s+word)\s+of"
+    r"|without\s+(?:any\s+)?english|all\s+of\s+it|throughout|nothing\s+else|only|entire"
+    r"|from\s+start"
+    r"|not\s+(?:in\s+)?english))"
+)
+_OF_SUBJECT: Final = either(
+    "translate, say, said, word(s), phrase(s), sing, speak, sung, spoken, call, called, film(s),"
+    " song(s) in, book(s), class, lesson(s), opera(s), title"
+)
+"""Words by which the language may be that of what is written about."""
 _SAID: Final = (
     re.compile(
         rf"\b{_ONLY}\s+(?:be\s+)?(?:{either('use, using, written, respond, answer, reply, write')}"
-        rf"\s+)?(?:in\s+)?{_NAME}"
-        rf"(?!\s*{either('word, letter, cuisine, food, people, speaker, recipe, citizen')})"
+        rf"\s+)?(?:in\s+)?{_NAME}{_NO_LANGUAGE}"
     ),
     re.compile(
-        rf"\b{either('respond, answer, reply, written, write, be, is')}\s+"
+        rf"\b(?:{either('respond, answer, reply, replies, write, be')}"
+        r"|(?<!are\s)(?<!is\s)(?<!was\s)(?<!were\s)written)\s+"
         r"(?:(?:to\s+[a-z ]{1,20}|your\s+\w+|"
-        + either("back, only, entirely, it, this, me, everything, all, completely, solely, fully")
-        + rf")\s+)*in\s+(?:only\s+)?{_NAME}(?!\s*(?:and\s+(?:then|english)|style|or\b))"
+        + either(
+            "back, only, entirely, it, this, me, everything, all, completely, solely, fully,"
+            " wholly, the whole thing, all of it, the entire thing, up"
+        )
+        + rf")\s+)*in\s+(?:only\s+)?{_NAME}{_NO_LANGUAGE}"
     ),
     re.compile(
         rf"\b{PRODUCT}\s+(?:[a-z]+\s+){{0,4}}in\s+{_NAME}(?=[^.;]*\b(?:no\s+other|only|entire))"
     ),
-    re.compile(rf"\b(?:in|using|use)\s+{_NAME}(?=[^.;]{{0,40}}\bno\s+other\s+languages?\b)"),
-    re.compile(rf"\b(?:in|using|use)\s+{_NAME}\s+(?:only|alone)\b"),
+    re.compile(rf"\b(?:in|using|use)\s+{_NAME}{_ALL_OF_IT}"),
+    re.compile(rf"\b(?:entire|whole|full|complete)\s+[a-z]+\s+in\s+{_NAME}{_NO_LANGUAGE}"),
+    re.compile(
+        r"\b(?:everything|all\s+(?:of\s+)?(?:it|the))\b[^.;]{0,40}\b(?:be|is)\s+(?:in\s+)?"
+        rf"{_NAME}{_NO_LANGUAGE}"
+    ),
+    re.compile(rf"\b(?:in|using|use)\s+{_NAME}\s*(?:\(|,|-)?\s*(?:only|alone|please|throughout)\b"),
+    re.compile(rf"(?:^\W*|[,;:(]\s*){_NAME}\s+(?:only|throughout)\b"),
+    re.compile(
+        rf"\b(?:use|using)\s+{_NAME}\s+for\s+(?:the\s+|your\s+)?"
+        r"(?:entire|whole|full|everything|all)\b"
+    ),
     re.compile(
         rf"\b{either('write, compose, create, draft, give, tell')}\s+(?:me\s+)?(?:an?|the|your)\s+"
         rf"(?:[a-z-]+\s+){{0,2}}{PRODUCT}\s+in\s+{_NAME}"
@@ -41,6 +74,11 @@ _SAID: Final = (
     re.compile(
         rf"\bno\s+(?:other\s+)?languages?\s+{either('other than, but, except, except for')}"
         rf"\s+{_NAME}"
+    ),
+    re.compile(
+        r"^\W*(?:please\s+|can\s+you\s+|could\s+you\s+|would\s+you\s+)*"
+        + either("explain, describe, tell me, write, compose, draft, summarize, summarise, give me")
+        + rf"\b(?!.*\b{_OF_SUBJECT}\b)[^.;]{{1,120}}\bin\s+{_NAME}\W*$"
     ),
 )
 _NOT: Final = re.compile(r"(?:\b(?:not|never|without|no)|n't)\s+(?:\w+\s+)?$")
@@ -52,6 +90,6 @@ def read_language(sentence: Sentence) -> Iterator[Found]:
         code = LANGUAGES[found["name"]]
         if code == "en" or _NOT.search(sentence.plain[: found.start()]):
             continue
-        if sentence.allows(found.start()):
+        if sentence.allows(found.start() or found.start("name")):
             yield sentence.found({"op": "language", "language": code}, *found.span())
             return

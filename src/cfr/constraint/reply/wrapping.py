@@ -12,14 +12,19 @@ from cfr.constraint.reply.request import Found, Sentence
 __all__ = ["read_json", "read_quotes"]
 
 _JSON: Final = re.compile(
-    r"\b"
+    r"\b(?:"
     + either(
         "in, as, into, with, using, use, only, just, contain, valid, return, output, be, to, a,"
-        " the, single, pure"
+        " one, the, single, pure, but, raw, parseable, parsable, except, being, send, give, want,"
+        " produce, back, is"
     )
-    + rf"\s+(?:{either('a, an, the, valid, proper, single, pure, raw, correct, only')}\s+)*json\b"
-    + rf"(?:\s+{either('format, block, object, code, output, structure, string, form, array')})*"
-    + r"|\bjson\s+only\b|\boutput\s+json\b"
+    + r"\s+(?:"
+    + either("a, an, the, valid, proper, single, pure, raw, correct, only, me, back")
+    + r"\s+)*json\b(?:\s+"
+    + either("format, block, object, code, output, structure, string, form, array")
+    + r")*|json(?:\s+(?:object|format|output))?"
+    r"(?:\s+and\s+nothing\s+else|\s*(?:,|-)?\s*(?:only|please)\b"
+    r"|\s+for\s+(?:the|your)\s+(?:whole|entire|full)\b))"
 )
 _ABOUT: Final = re.compile(
     r"\b"
@@ -30,6 +35,13 @@ _ABOUT: Final = re.compile(
     )
     + r"\b"
 )
+_WHOLLY: Final = re.compile(
+    rf"\b(?:your|the|whole|entire|full|complete|final)\s+(?:[a-z]+\s+)?{PRODUCT}\b[^.;:]{{0,60}}$"
+    r"|\b(?:only|nothing\s+but|just)\s+(?:[a-z]+\s+){0,2}$|\bas\s+a\s+whole\b"
+    r"|\b(?:respond|reply|answer)\s+(?:only\s+)?(?:with|in)\s+(?:[a-z]+\s+){0,3}$"
+    r"|\beverything\b[^.;:]{0,40}$"
+)
+"""What before *JSON* makes sure that the reply is meant."""
 _BESIDE: Final = re.compile(
     rf"\b{either('outside, before, after, around, beside(s), except, other than')}\b[^.;]{{0,30}}$"
 )
@@ -38,34 +50,56 @@ _BESIDE: Final = re.compile(
 def read_json(sentence: Sentence) -> Iterator[Found]:
     """Whether the reply is JSON."""
     found = _JSON.search(sentence.plain)
-    if not found or _ABOUT.search(sentence.plain) or not sentence.wants(found.start()):
+    if not found or not sentence.wants(found.start()):
         return
+    before = sentence.plain[: found.start()]
+    if _ABOUT.search(sentence.plain) and not _WHOLLY.search(sentence.plain[: found.end() - 4]):
+        only = "only" in found[0] or re.match(r"\W*only\b", sentence.plain[found.end() :])
+        if not only or _ABOUT.search(before):
+            return
     if not _BESIDE.search(sentence.plain[: found.end()]):
         yield sentence.found({"op": "json"}, *found.span())
 
 
 _MARKS: Final = (
-    r"(?:a\s+pair\s+of\s+|the\s+)?(?:double[\s-]+)?"
-    r"(?:quotations?\s+marks?|quotations|quotes|quote\s+marks?|\"□\")"
+    r"(?P<marks>(?:a\s+pair\s+of\s+|the\s+|an?\s+|one\s+)?(?:(?:double|opening|closing)[\s-]+)*"
+    r"(?:quotations?\s+marks?|quotations|quotes?\b|quote\s+marks?|speech\s+marks|\"\s*marks?"
 )
+_BY_NAME: Final = rf"{_MARKS}))"
+_MARKS_OR_SIGN: Final = rf"{_MARKS}|\"□\"|\"\"))"
+"""A sign in quotation marks may be any other; it counts only where something is wrapped."""
 _WHOLE: Final = (
     rf"(?:(?:your|the|this|my|an?)\s+)?(?:{either('entire, whole, full, complete, final, all, of')}"
     rf"\s+|your\s+|one-sentence\s+|entirety\s+of\s+)*"
-    rf"(?:{PRODUCT}|everything|it|all|thing)(?:\s*\([^)]*\))?"
+    rf"(?:{PRODUCT}|everything(?:\s+you\s+(?:write|say))?|it|all|thing|lot|whole)"
+    r"(?:\s+as\s+a\s+whole)?(?:\s*\([^)]*\))?"
 )
 _WRAP: Final = (
     r"(?:wrap(?:ped|ping)?|enclos(?:ed?|ing)|surround(?:ed|ing)?|put|plac(?:ed?|ing)|contain(?:ed)?"
-    r"|encas(?:ed?|ing)|written|be|starts?\s+and\s+ends?|begins?\s+and\s+ends?|bracket(?:ed)?)"
+    r"|encas(?:ed?|ing)|written|be|is|goes|go|stands?|sits?|set|starts?\s+and\s+ends?"
+    r"|begins?\s+and\s+ends?|bracket(?:ed)?)"
 )
-_IN: Final = r"(?:up\s+)?(?:with|in|inside|within|by|between|into)"
+_IN: Final = r"(?:entirely\s+|up\s+)?(?:with|in|inside|within|by|between|into)"
+_OPENS: Final = r"\b(?:start|begin|open)(?:s|ing|ning)?\b"
+_ENDS: Final = r"\b(?:end|finish|close|conclude)(?:s|es|ing)?\b"
 _QUOTES: Final = (
-    re.compile(rf"\b{_WRAP}\b[^.;]{{0,15}}?\b{_WHOLE}\s+{_IN}\s+{_MARKS}"),
-    re.compile(rf"\b{_WHOLE}\b[^.;]{{0,80}}?\b{_WRAP}\s+{_IN}\s+{_MARKS}"),
+    re.compile(rf"\b{_WRAP}\b[^.;]{{0,15}}?\b{_WHOLE}\s+{_IN}\s+{_MARKS_OR_SIGN}"),
+    re.compile(rf"\b{_WHOLE}\b[^.;]{{0,80}}?\b{_WRAP}\s+{_IN}\s+{_MARKS_OR_SIGN}"),
     re.compile(
-        rf"\b{_MARKS}\s+(?:around|about|surrounding)\s+(?:your|the)\s+"
-        r"(?:entire|whole|full|complete)\b"
+        rf"\b{_MARKS_OR_SIGN}\s+(?:around|about|surrounding)\s+"
+        r"(?:(?:your|the)\s+(?:entire|whole|full|complete)|everything|all\s+of\s+it|it\s+all)\b"
     ),
-    re.compile(rf"\b{_WRAP}\s+{_IN}\s+{_MARKS}\s+(?:your|the)\s+(?:entire|whole)\b"),
+    re.compile(rf"\b{_WRAP}\s+{_IN}\s+{_MARKS_OR_SIGN}\s+(?:your|the)\s+(?:entire|whole)\b"),
+    re.compile(
+        rf"{_OPENS}[^.;]{{0,40}}?\band\b[^.;]{{0,20}}?{_ENDS}[^.;]{{0,20}}?\bwith\s+{_BY_NAME}"
+    ),
+    re.compile(rf"{_OPENS}[^.;]{{0,40}}?\bwith\s+{_BY_NAME}[^.;]{{0,30}}?{_ENDS}"),
+    re.compile(rf"\b{_IN}\s+{_MARKS_OR_SIGN},?\s+from\s+(?:the\s+)?(?:start|beginning|first)\b"),
+    re.compile(rf"\b(?:whole|entire|full|complete)\s+{PRODUCT}\s+{_IN}\s+{_MARKS_OR_SIGN}"),
+    re.compile(rf"{_BY_NAME}[^.;]{{0,40}}\bbeginning\b[^.;]{{0,30}}\bend\b"),
+    re.compile(
+        rf"\b(?:everything|all\s+of\s+it|it\s+all)\b[^.;]{{0,50}}?\b{_IN}\s+{_MARKS_OR_SIGN}"
+    ),
 )
 _OF_PART: Final = re.compile(r"\b(?:single|title|word|phrase|names?|heading)\b")
 
@@ -73,6 +107,6 @@ _OF_PART: Final = re.compile(r"\b(?:single|title|word|phrase|names?|heading)\b")
 def read_quotes(sentence: Sentence) -> Iterator[Found]:
     """Whether the whole reply stands in double quotation marks."""
     for found in (match for pattern in _QUOTES for match in pattern.finditer(sentence.plain)):
-        if not _OF_PART.search(found[0]) and sentence.wants(found.start()):
+        if not _OF_PART.search(found[0]) and sentence.wants(found.start("marks")):
             yield sentence.found({"op": "quoted"}, *found.span())
             return
