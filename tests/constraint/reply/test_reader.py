@@ -46,6 +46,11 @@ def test_each_demand_has_its_words_and_a_sentence() -> None:
     assert {first.kind, second.kind} == {"format"}
 
 
+def test_an_amount_that_is_meant_roughly_is_no_demand() -> None:
+    assert read_demands("Explain tides in five sentences or so.") == ()
+    assert read_demands("Use four bullet points, give or take.") == ()
+
+
 def test_the_same_demand_is_told_once() -> None:
     (one,) = read_demands("Use only lowercase letters. No capital letters are allowed.")
     assert one.predicate == {"op": "case", "case": "lower"}

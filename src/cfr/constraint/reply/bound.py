@@ -90,7 +90,10 @@ class Amount:
         return replace(self, high=None) if self.bare else self
 
     def widened(self, tail: str) -> Amount:
-        """The same with what a text adds after the counted things: *200 words or less*."""
+        """The same with what a text adds after the counted things: *200 words or less*.
+
+        Without ends where that is vague: *200 words or so*.
+        """
         found = _TAIL.match(tail)
         if not found or not self.bare or self.low is None:
             return self
@@ -103,18 +106,16 @@ class Amount:
 
 _TAIL: Final = re.compile(
     r"\s*[(,:-]?\s*(?:(?:and|but)\s+)?(?:"
-    r"(?P<exact>exactly|only|precisely|on\s+the\s+dot|flat|no\s+more,?\s+(?:and\s+)?no\s+(?:less"
-    r"|fewer)"
-    r"|no\s+more\s+(?:and|or|nor)\s+(?:no\s+)?(?:less|fewer)"
+    r"(?P<exact>exactly|only|precisely|on\s+the\s+dot|flat"
+    r"|no\s+more(?:,?\s+(?:and\s+)?no|\s+(?:and|or|nor)(?:\s+no)?)\s+(?:less|fewer)"
     r"|not\s+one\s+more\s+(?:and|or|nor)\s+(?:one\s+)?(?:less|fewer))"
     r"|(?P<less>or\s+(?:less|fewer|under|below|shorter)|at\s+(?:the\s+)?(?:very\s+)?most"
-    r"|max(?:imum)?"
-    r"|is\s+(?:the|my|your|our)\s+(?:[a-z]+\s+)?(?:ceiling|limit|max(?:imum)?|cap)"
+    r"|max(?:imum)?|is\s+(?:the|my|your|our)\s+(?:[a-z]+\s+)?(?:ceiling|limit|max(?:imum)?|cap)"
     r"|tops|(?:at|as)\s+(?:(?:a|the)\s+)?maximum|no\s+more(?!\s+than)|no\s+longer(?!\s+than)"
     r"|not\s+(?:one|a\s+\w+)\s+more)"
     r"|(?P<more>or\s+(?:more|longer|over|above|greater)|at\s+(?:the\s+)?(?:very\s+)?least"
-    r"|is\s+(?:the|my|your|our)\s+(?:[a-z]+\s+)?(?:floor|minimum)|min(?:imum)?|(?:at"
-    r"|as)\s+(?:(?:a|the)\s+)?(?:bare\s+)?minimum|and\s+(?:above|up|over))"
+    r"|is\s+(?:the|my|your|our)\s+(?:[a-z]+\s+)?(?:floor|minimum)|min(?:imum)?"
+    r"|(?:at|as)\s+(?:(?:a|the)\s+)?(?:bare\s+)?minimum|and\s+(?:above|up|over))"
     r"|(?P<vague>or\s+so|or\s+thereabouts|give\s+or\s+take|approximately|roughly))\b"
 )
 

@@ -54,12 +54,12 @@ _LEAD: Final = re.compile(
     r"|for\s+(?:this|the|a|your)\s+[a-z ]{1,40})\b[\s,:]*)*"
 )
 _CONDITION: Final = re.compile(
-    r"\W*(?:only\s+)?(?:if|unless|whenever|suppose|when|in\s+case|should\s+(?:i|you|my|the|it|he"
-    r"|she|they|we))\b"
+    r"\W*(?:only\s+)?(?:if|unless|whenever|suppose|when|in\s+case"
+    r"|should\s+(?:i|you|my|the|it|he|she|they|we))\b"
 )
 _THEN: Final = re.compile(
-    r"\W*when\s+(?:you|that)(?:'ve|'re|'s)?\s[^,]{0,60},\s*(?:please\s+)?(?:finish|end|close|add"
-    r"|put)\b"
+    r"\W*when\s+(?:you|that)(?:'ve|'re|'s)?\s[^,]{0,60},\s*(?:please\s+)?"
+    r"(?:finish|end|close|add|put)\b"
 )
 """When you are done, do something: no condition."""
 _TEXT: Final = (
@@ -92,8 +92,6 @@ _SAID: Final = re.compile(
     r"\b(?:end|finish|conclud|clos|start|begin|repeat|say|includ|add)(?:e?s|ing|e)?\b[^.;\n]{0,40}$"
 )
 """An order to write the text that follows, not to work on it."""
-
-
 _MENDED: Final = re.compile(r"\b(?:proofread|correct|fix)\b[^.\n]{0,60}$")
 """An order to mend a text, of which nothing is meant for the reply."""
 _BETWEEN_RULES: Final = re.compile(r"(?ms)^[ \t]*([-=_~]{3,})[ \t]*\n.{1,8000}?\n[ \t]*\1[ \t]*$")

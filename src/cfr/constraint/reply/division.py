@@ -37,9 +37,7 @@ _HEADING: Final = re.compile(
     r"\b(?:mark|begin|start|label|titl|head|indicat|denot|separat|call|nam|introduc|under|section"
     r"|divid|split|structur|organi|number)"
 )
-_NO_MARK: Final = frozenset(
-    "bullet point chapter's figure table page option step-by version".split()
-)
+_NO_MARK: Final = frozenset("bullet point figure table page option version".split())
 
 
 @dataclass(frozen=True)
@@ -90,21 +88,18 @@ def _heading(request: Request) -> _Heading | None:
         text = sentence.original(0, len(sentence.plain))
         for pattern in (_LISTED, _NUMBERED, _PARENTHESIS):
             for found in pattern.finditer(text):
-                mark = found["mark"]
-                if mark.lower() in _NO_MARK or (
-                    pattern is _NUMBERED and not _is_named(sentence, found)
-                ):
+                if not _is_heading(request, found):
                     continue
                 closed = pattern is _LISTED and not _MORE.match(text, found.end())
-                listed = int(found["last"]) if closed else None
-                return _Heading(
-                    mark, listed, sentence.start + found.start(), sentence.start + found.end()
-                )
+                start, end = (sentence.start + place for place in found.span())
+                return _Heading(found["mark"], int(found["last"]) if closed else None, start, end)
     return None
 
 
-def _is_named(sentence: Sentence, found: re.Match[str]) -> bool:
-    return "section" in sentence.request.plain or found["number"] in ("X", None)
+def _is_heading(request: Request, found: re.Match[str]) -> bool:
+    if found["mark"].lower() in _NO_MARK:
+        return False
+    return found.re is not _NUMBERED or "section" in request.plain or found["number"] in ("X", None)
 
 
 # --- Different responses.

@@ -17,8 +17,8 @@ __all__ = ["read_hashtags", "read_letters"]
 
 _LETTER: Final = re.compile(
     rf"\b(?:letters?|characters?)\s+(?P<letter>\"{HIDDEN}\"|[a-z](?![\w']))"
-    rf"|(?<=\s)(?P<plural>\"{HIDDEN}\"|[a-z])'s\b(?=\s+(?:in|or|total|throughout|somewhere)|[.,;]"
-    rf"|$)"
+    rf"|(?<=\s)(?P<plural>\"{HIDDEN}\"|[a-z])'s\b"
+    r"(?=\s+(?:in|or|total|throughout|somewhere)|[.,;]|$)"
 )
 _OF_A_WORD: Final = re.compile(
     rf"\b{either('word(s), name(s), country, countries, city, cities, animal(s), number(s)')}\s+"

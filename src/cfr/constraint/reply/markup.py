@@ -99,8 +99,8 @@ _MARKED: Final = re.compile(
 """Passages, and then how they are marked: *mark five phrases by putting asterisks around them*."""
 _HIGHLIGHTS: Final = re.compile(r"\s+highlights?\b")
 _MARKED_THINGS: Final = re.compile(
-    r"\s+(?:[a-z-]+\s+){0,2}?[a-z]+s\s+(?:in|with|by|using)\s+[^.;]{0,40}?(?:\basterisks?\b"
-    r"|\bitalics?\b)"
+    r"\s+(?:[a-z-]+\s+){0,2}?[a-z]+s\s+(?:in|with|by|using)\s+[^.;]{0,40}?"
+    r"\b(?:asterisks?|italics?)\b"
 )
 _IN_MARKDOWN: Final = re.compile(r"markdown|\*[^*\s][^*\n]*\*")
 _THINGS: Final = re.compile(r"(?:\s+[a-z-]+){0,2}?\s+[a-z]+s\b")

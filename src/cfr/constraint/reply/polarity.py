@@ -33,9 +33,8 @@ _REFUSE: Final = re.compile(
         " free of, free from, nor, neither, none, zero, leave out, leaving out, leave off, skip,"
         " skipping, drop, dropping, ditch, ban, banning, steer clear, steered clear,"
         " steering clear, stay away, staying away, stay clear, keep away, keep clear, forbidden,"
-        " prohibited, banned, devoid,"
-        " lack(s), lacking, instead of, rather than, banish, cut out, abstain,"
-        " forgo, taboo, off-limits, off limits"
+        " prohibited, banned, devoid, lack(s), lacking, instead of, rather than, banish, cut out,"
+        " abstain, forgo, taboo, off-limits, off limits"
     )
     + r"\b"
 )
@@ -49,12 +48,11 @@ _VERB: Final = either(
     " answer, reply, respond"
 )
 _CUT: Final = re.compile(
-    r"\band\s+(?=\d|(?:at|exactly|up\s+to|more|fewer|less)\b)|"
-    rf"[;:!?()]|\.\s|\s[-–—]\s|\bbut\b|\b(?:and|then|so)\s+(?:(?:also|then|please|that|only"
-    rf"|just)\s+)*{_VERB}\b"
+    r"[;:!?()]|\.\s|\s[-–—]\s|\bbut\b|\band\s+(?=\d|(?:at|exactly|up\s+to|more|fewer|less)\b)"
+    rf"|\b(?:and|then|so)\s+(?:(?:also|then|please|that|only|just)\s+)*{_VERB}\b"
     rf"|,\s+(?:(?:and|so|because|since|while|with)\b|(?:please\s+)?{_VERB}\b"
-    r"|(?:i|you|we|it|the|your|this|my|all|everything|at|exactly|in)\b|(?=\d)|(?=(?:and\s+)?(?:no"
-    r"|not|without|never|avoid)\b))"
+    r"|(?:i|you|we|it|the|your|this|my|all|everything|at|exactly|in)\b"
+    r"|(?=\d|(?:and\s+)?(?:no|not|without|never|avoid)\b))"
 )
 """Where another order may begin, to which a refusal does not reach."""
 
@@ -95,8 +93,6 @@ PRESENT: Final = re.compile(
     r"|used|included|mentioned)\b"
 )
 """What may be said after something that is wanted, perhaps with ``must``."""
-
-
 _KEEP: Final = re.compile(r"\b(?:keep|leave|leaving|cut|take)\s+(?:(?:the|all|any)\s+)*$")
 _AWAY: Final = re.compile(r"\s*(?:[a-z]+ly\s+|well\s+)?(?:out\b(?!\s+there)|off\b|away\s+from\b)")
 

@@ -71,7 +71,8 @@ def read_demands(request: str) -> tuple[Stated, ...]:
     if len(request) > LONGEST:
         return ()
     prepared = prepare(request)
-    found = [one for rule in _RULES for part in prepared.readable for one in rule(part)]
+    read = (one for rule in _RULES for part in prepared.readable for one in rule(part))
+    found = [one for one in read if not _is_vague(one[0])]
     kept: dict[str, Found] = {}
     for one in sorted(found, key=lambda one: one[1:]):
         kept.setdefault(_key(one[0]), one)
@@ -89,6 +90,19 @@ def _key(predicate: Predicate) -> str:
     if op == "case":
         return f"case {predicate['case']}"
     return "repeats" if op == "repeats" else str(predicate)
+
+
+def _is_vague(predicate: Predicate) -> bool:
+    """Whether things are counted and no end is said."""
+    return predicate["op"] in _COUNTS and not predicate.keys() & {"low", "high"}
+
+
+_COUNTS: Final = frozenset(
+    (
+        "words sentences paragraphs sections responses bullets highlights placeholders"
+        " capital_words occurrences letters"
+    ).split()
+)
 
 
 def _is_implied(one: Found, found: Iterable[Found]) -> bool:

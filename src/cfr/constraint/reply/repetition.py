@@ -13,8 +13,8 @@ __all__ = ["read_repetition"]
 
 _AGAIN: Final = (
     r"\b(?:(?:repeat|copy|copied|echo|quot|recit|restat|reproduc|retyp|parrot)(?:e|es|ing|ying)?\b"
-    r"(?:\s+(?:out|back|down))?|writ(?:e|ing)\s+out|(?:say|write|type|give|print"
-    r"|state)(?=[^.;]{0,40}\b(?:again|back)\b))"
+    r"(?:\s+(?:out|back|down))?|writ(?:e|ing)\s+out"
+    r"|(?:say|write|type|give|print|state)(?=[^.;]{0,40}\b(?:again|back)\b))"
 )
 _REPEAT: Final = re.compile(
     rf"{_AGAIN}\s+(?:"
@@ -91,14 +91,8 @@ def _labelled(request: Request) -> str:
             start = one.start + label.end()
             if request.plain[start : start + 1] == '"':
                 return request.text[start + 1 : request.plain.find('"', start + 1)].strip()
-            return _line(request.text, start)
+            return request.text[start:].lstrip().partition("\n")[0].strip()
     return ""
-
-
-def _line(text: str, start: int) -> str:
-    start = re.compile(r"\s*").match(text, start).end()  # type: ignore[union-attr]
-    end = text.find("\n", start)
-    return text[start : None if end < 0 else end].strip()
 
 
 def _wanted(sentence: Sentence, found: re.Match[str], end: int) -> str:
