@@ -96,13 +96,14 @@ def parse_instructions(
 
     They are a list of ``{"id", "kwargs"}``, or that list as JSON text; or a list of ids, to which
     ``arguments`` has an object each, as the files of IFEval have them. An argument that is null is
-    one that is not there. None at all where the value is null, or a text that is no JSON list.
+    one that is not there. None at all where the value is null, an empty list, or a text that is no
+    JSON list.
     """
     if isinstance(value, str):
         value = _parse_text(value, name)
-    if value is None:
+    if value is None or value == []:
         return ()
-    if not isinstance(value, list) or not value:
+    if not isinstance(value, list):
         raise FieldError(f"{name!r} must be a list of instructions, {_not(value)}", name)
     rows = _with_arguments(value, arguments, name)
     return tuple(_parse_row(row, f"{name} {n}") for n, row in enumerate(rows, start=1))
