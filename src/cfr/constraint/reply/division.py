@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cfr.constraint.reply.bound import amounts
-from cfr.constraint.reply.pattern import either
+from cfr.constraint.reply.pattern import SEPARATES, either
 from cfr.constraint.reply.request import Found, Request, Sentence
 from cfr.problem import Json
 
@@ -105,7 +105,6 @@ def _is_heading(request: Request, found: re.Match[str]) -> bool:
 # --- Different responses.
 
 _SIX: Final = re.compile(r"(?<!\*)\*{6,7}(?!\*)|\b(?:6|six)\s+(?:(?:aster|ater)isks?|stars)\b")
-_SEPARATES: Final = re.compile(r"separat|divid|split|delimit|between|apart|break")
 _SEVERAL: Final = re.compile(
     rf"[\s-]*(?:{either('different, distinct, alternative, separate, unique, possible, entirely')}"
     r"\s+){0,2}"
@@ -121,7 +120,7 @@ _SEVERAL: Final = re.compile(
 def read_responses(sentence: Sentence) -> Iterator[Found]:
     """How many responses, with six stars between them, are asked for."""
     found = _SIX.search(sentence.plain)
-    if found and "******" not in sentence.plain and not _SEPARATES.search(sentence.plain):
+    if found and "******" not in sentence.plain and not SEPARATES.search(sentence.plain):
         return
     if found and sentence.allows(found.start()):
         count = _several(sentence.request)

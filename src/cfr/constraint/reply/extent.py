@@ -10,7 +10,7 @@ from cfr.constraint.reply.bound import Amount, amounts, both_ends
 from cfr.constraint.reply.capital_word import counts_capitals
 from cfr.constraint.reply.check import BLANK_LINE
 from cfr.constraint.reply.number import NUMBER, ordinal, to_number
-from cfr.constraint.reply.pattern import either
+from cfr.constraint.reply.pattern import SEPARATES, either
 from cfr.constraint.reply.request import QUOTED, Found, Request, Sentence
 
 __all__ = ["read_first_words", "read_paragraphs", "read_sentences", "read_words"]
@@ -128,7 +128,6 @@ _STARS: Final = re.compile(
     r"(?<!\*)\*\*\*(?!\*)|\b(?:3|three)\s+(?:aster|ater)isks?\b|\bthree\s+stars\b"
     r"|markdown\s+divider"
 )
-_SEPARATES: Final = re.compile(r"separat|divid|split|delimit|between|mark|break|part(?:ed|ing)")
 _SIZED: Final = rf"(?:{either('short, long, different, separate, distinct, full, brief, main')}\s+)"
 _PARAGRAPHS: Final = re.compile(rf"[\s-]*{_SIZED}{{0,2}}paragraphs?\b")
 _PIECES: Final = re.compile(
@@ -156,7 +155,7 @@ def is_split_by_stars(request: Request, near: Sentence | None = None) -> bool:
     """Whether a request says, in a sentence or soon after it, that three stars separate parts."""
     low, high = (near.start, near.end + _NEARBY) if near else (0, len(request.text))
     return any(
-        _STARS.search(one.plain) and _SEPARATES.search(one.plain)
+        _STARS.search(one.plain) and SEPARATES.search(one.plain)
         for one in request.sentences
         if low <= one.start <= high
     )
@@ -167,7 +166,7 @@ def read_paragraphs(sentence: Sentence) -> Iterator[Found]:
     plain = sentence.plain
     for amount in amounts(plain):
         noun = _PARAGRAPHS.match(plain, amount.end) or _PIECES.match(plain, amount.end)
-        if not noun and _STARS.search(plain, amount.end) and _SEPARATES.search(plain, amount.end):
+        if not noun and _STARS.search(plain, amount.end) and SEPARATES.search(plain, amount.end):
             noun = _THINGS.match(plain, amount.end)
         if not noun or _SOME_OF_THEM.search(plain[: amount.start]):
             continue

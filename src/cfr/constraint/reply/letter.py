@@ -9,7 +9,7 @@ from typing import Final
 from cfr.constraint.reply.bound import amounts
 from cfr.constraint.reply.mention import read_frequency
 from cfr.constraint.reply.pattern import either
-from cfr.constraint.reply.polarity import is_refused, refused_from
+from cfr.constraint.reply.polarity import is_refused_nearby
 from cfr.constraint.reply.request import HIDDEN, Found, Sentence
 from cfr.problem import Json
 
@@ -38,9 +38,7 @@ def read_letters(sentence: Sentence) -> Iterator[Found]:
         if group == "plural":
             before = (one for one in amounts(plain) if not plain[one.end : found.start()].strip())
             amount = next((one.at_least for one in before if one.end <= found.start()), None)
-        unwanted = is_refused(plain, *found.span())
-        if unwanted and "," in plain[refused_from(plain, found.start()) : found.start()]:
-            unwanted = None
+        unwanted = is_refused_nearby(plain, *found.span())
         ends: dict[str, Json] = amount.ends if amount else {}
         if unwanted and (amount is None or amount.low is not None):
             ends = {"high": amount.low - 1 if amount and amount.low else 0}

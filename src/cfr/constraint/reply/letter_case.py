@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from cfr.constraint.reply.pattern import PRODUCT, either
-from cfr.constraint.reply.polarity import is_refused, refused_from
+from cfr.constraint.reply.polarity import is_refused_nearby
 from cfr.constraint.reply.request import Found, Sentence
 from cfr.problem import Json
 
@@ -86,15 +86,10 @@ def _cases(plain: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Find the cases that a sentence asks for: first by what it refuses, then by what it wants."""
     for found in _NAMED.finditer(plain):
         few = _FEW.search(plain[: found.start()]) or re.match(r"\s*words?\b", plain[found.end() :])
-        if not few and _is_refused(plain, found):
+        if not few and is_refused_nearby(plain, *found.span()):
             yield "upper" if found["lower"] else "lower", found
     for case, pattern in _WHOLE:
         for found in pattern.finditer(plain):
-            if not _is_refused(plain, _NAMED.search(plain, found.start()) or found):
+            named = _NAMED.search(plain, found.start()) or found
+            if not is_refused_nearby(plain, *named.span()):
                 yield case, found
-
-
-def _is_refused(plain: str, found: re.Match[str]) -> bool:
-    """Whether letters are refused, by words that no comma parts from them."""
-    near = "," not in plain[refused_from(plain, found.start()) : found.start()]
-    return near and is_refused(plain, *found.span()) is True

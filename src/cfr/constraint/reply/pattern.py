@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["PRODUCT", "QUOTE_MARKS", "either"]
+__all__ = ["PRODUCT", "QUOTE_MARKS", "SEPARATES", "either"]
 
 QUOTE_MARKS: Final = "\"'“”‘’„«»"
 """The marks around a quotation."""
+SEPARATES: Final = re.compile(r"separat|divid|split|delimit|between|apart|break|part(?:ed|ing)")
+"""Words with which a mark is asked for between parts."""
 
 
 def either(phrases: str) -> str:

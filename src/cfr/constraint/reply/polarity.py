@@ -12,7 +12,7 @@ from typing import Final
 
 from cfr.constraint.reply.pattern import either
 
-__all__ = ["BANNED", "PRESENT", "is_refused", "refused_from"]
+__all__ = ["BANNED", "PRESENT", "is_refused", "is_refused_nearby", "refused_from"]
 
 _NO: Final = (
     # No more than three: an amount, and no refusal.
@@ -108,6 +108,12 @@ def is_refused(plain: str, start: int, end: int) -> bool | None:
         return None
     after = plain[end : end + 80]
     return bool(refusals) or bool(BANNED.match(after))
+
+
+def is_refused_nearby(plain: str, start: int, end: int) -> bool | None:
+    """The same, and not clear either where a comma parts the thing from what refuses it."""
+    refused = is_refused(plain, start, end)
+    return None if refused and "," in plain[refused_from(plain, start) : start] else refused
 
 
 def refused_from(plain: str, start: int) -> int:
