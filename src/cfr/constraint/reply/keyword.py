@@ -10,7 +10,7 @@ from cfr.constraint.reply.bound import Amount
 from cfr.constraint.reply.directive import OTHERS
 from cfr.constraint.reply.mention import Mention, find_mentions, read_frequency
 from cfr.constraint.reply.pattern import either
-from cfr.constraint.reply.polarity import BANNED, PRESENT, is_refused, refused_from
+from cfr.constraint.reply.polarity import BANNED, PRESENT, is_refused, refused_from, refused_later
 from cfr.constraint.reply.request import Found, Sentence
 from cfr.problem import Json
 
@@ -81,23 +81,14 @@ _IN_EACH: Final = re.compile(r"\s*(?:in|at|to|for)?\s*(?:each|every)\s+(?!appear
 _WISHED: Final = re.compile(
     rf"\b{either('sure, ensure, ensuring, want, need, like, let, have, so that, with, that')}\b"
 )
-_IT: Final = (
-    r"(?:that\s+word|this\s+word|the\s+word(?!\s*\")|it|them|those(?:\s+words)?|these(?:\s+words)?)"
-)
 _NEGATED: Final = re.compile(r"n't\b|\b(?:not|never|avoid|without)\b")
 _BACK: Final = re.compile(
-    r"[^.]{0,80}?\b(?:(?P<no>(?:"
-    + either(
-        "avoid, avoid using, don't use, do not use, leave out, skip, never use, steer clear of,"
-        " stay away from, don't say, do not say, drop, ditch"
-    )
-    + rf")\s+{_IT}|{_IT}\s+(?:must|should|may|can)(?:n't|\s+not)"
-    r"|leave\s+(?:both|those|these|them|it)(?:\s+words?)?\s+out"
-    r"|neither\s+(?:of\s+(?:them|these|those)\s+)?(?:may|should|must|can)\s+[a-z]+)"
-    rf"|(?:use|include|work\s+in|mention|let)\s+{_IT}|both\s+(?:must|should|have\s+to|need\s+to)"
+    r"[^.]{0,80}?\b(?:(?:use|include|work\s+in|mention|let)"
+    r"\s+(?:(?:that|this)\s+word|the\s+word(?!\s*\")|it|them|(?:those|these)(?:\s+words)?)"
+    r"|both\s+(?:must|should|have\s+to|need\s+to)"
     r"|(?:it|that|they)\s+(?:has|have|needs?|ought|must|should)\s+(?:to\s+)?(?:be|occur|appear))\b"
 )
-"""An order that comes back to a word that was named: *so avoid that word*."""
+"""An order that comes back to a word that was named: *she loves it, so please use that word*."""
 
 
 def read_keywords(sentence: Sentence) -> Iterator[Found]:
@@ -107,22 +98,23 @@ def read_keywords(sentence: Sentence) -> Iterator[Found]:
         amount, end = read_frequency(sentence.plain, one.start, one.end)
         unwanted = _is_unwanted(sentence, one, amount, unwanted)
         if unwanted is None and (back := _comes_back(sentence, one)):
-            unwanted = bool(back["no"])
-            amount, end = read_frequency(sentence.plain, back.end(), back.end())
+            unwanted, place = back
+            amount, end = read_frequency(sentence.plain, place, place)
         if unwanted is None:
             continue
         for predicate in _predicates(one.words, amount, unwanted=unwanted):
             yield sentence.found(predicate, one.start, end)
 
 
-def _comes_back(sentence: Sentence, one: Mention) -> re.Match[str] | None:
-    """Find the order that comes back to words that were only told before."""
-    back = _BACK.match(sentence.plain, one.end)
-    if not back or not sentence.allows(back.end()):
+def _comes_back(sentence: Sentence, one: Mention) -> tuple[bool, int] | None:
+    """Find the order that comes back to words that were only told: if it refuses, where it ends."""
+    refused, back = refused_later(sentence.plain, one.end), _BACK.match(sentence.plain, one.end)
+    if refused and sentence.allows(refused):
+        return True, refused
+    if not back or _NEGATED.search(back[0]) or not sentence.allows(back.end()):
         return None
     several = len(one.words) > 1 and re.search(r"\bit$", back[0])
-    clear = back["no"] or not _NEGATED.search(back[0])
-    return back if clear and not several else None
+    return None if several else (False, back.end())
 
 
 def _is_unwanted(

@@ -12,7 +12,7 @@ from typing import Final
 
 from cfr.constraint.reply.pattern import either
 
-__all__ = ["BANNED", "PRESENT", "is_refused", "is_refused_nearby", "refused_from"]
+__all__ = ["BANNED", "PRESENT", "is_refused", "is_refused_nearby", "refused_from", "refused_later"]
 
 _NO: Final = (
     # No more than three: an amount, and no refusal.
@@ -93,6 +93,25 @@ PRESENT: Final = re.compile(
     r"|used|included|mentioned)\b"
 )
 """What may be said after something that is wanted, perhaps with ``must``."""
+_THEM: Final = (
+    r"(?:(?:that|this)\s+word|the\s+word(?!\s*\")|it|them|(?:those|these)(?:\s+words)?"
+    r"|(?:any|one)(?!\s+(?!in\b|at\b|of\b|please\b|anywhere\b|here\b)[a-z]))"
+)
+_LATER: Final = re.compile(
+    r"[^.]{0,80}?\b(?:(?:"
+    + either(
+        "avoid, avoid using, free of, without, skip, leave out, drop, ditch, steer clear of,"
+        " stay away from"
+    )
+    + r"|(?:don't|do\s+not|never)\s+(?:use|say|put|include|write))"
+    rf"\s+{_THEM}|{_THEM}\s+(?:must|should|may|can)(?:n't|\s+not)"
+    r"|leave\s+(?:[a-z]+\s+){1,5}out|so\s+none(?:\s+of\s+(?:them|those))?|use\s+none"
+    r"|none\s+may\s+appear|there\s+can't\s+be\s+a\s+single\s+one"
+    r"|neither\s+(?:of\s+(?:them|these|those)\s+)?(?:may|should|must|can)\s+(?:appear|be|occur|show|you)"
+    r"|(?:can't|cannot|must\s+not|mustn't|should\s+not|shouldn't|may\s+not)"
+    r"\s+(?:contain|have|use|include)\s+(?:any|one|a\s+single\s+one|them))\b"
+)
+"""A refusal that comes back to something that was named: *I hate commas, so leave them out*."""
 _KEEP: Final = re.compile(r"\b(?:keep|leave|leaving|cut|take)\s+(?:(?:the|all|any)\s+)*$")
 _AWAY: Final = re.compile(r"\s*(?:[a-z]+ly\s+|well\s+)?(?:out\b(?!\s+there)|off\b|away\s+from\b)")
 
@@ -114,6 +133,12 @@ def is_refused_nearby(plain: str, start: int, end: int) -> bool | None:
     """The same, and not clear either where a comma parts the thing from what refuses it."""
     refused = is_refused(plain, start, end)
     return None if refused and "," in plain[refused_from(plain, start) : start] else refused
+
+
+def refused_later(plain: str, end: int) -> int | None:
+    """Where a refusal ends that comes back to what was named before a place; None if none does."""
+    found = _LATER.match(plain, end)
+    return found.end() if found else None
 
 
 def refused_from(plain: str, start: int) -> int:
