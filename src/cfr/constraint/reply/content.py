@@ -59,7 +59,8 @@ _CODE: Final = (
 )
 _GROUP: Final = either(
     "bot, chatbot, app, user(s), student(s), players, participants, employees, customer(s),"
-    " candidates, applicants, entries, contestants, members, field, pupils, each player"
+    " candidates, applicants, entries, contestants, members, field, pupils, each player, writers,"
+    " authors, poets, people, speakers, journalists, teachers, children, kids"
 )
 _ABOUT_OTHERS: Final = (
     either(
@@ -166,7 +167,8 @@ _DOES: Final = either(
 _TELLS_OTHERS: Final = re.compile(
     rf"{_OPENING}(?:(?:he|she|somebody|someone|everyone|nobody)\b|they\b(?!\s+{MUST})"
     rf"|(?:all\s+(?:of\s+)?)?(?:my|our|his|her|their)\s+(?!{_OWN}\b)"
-    rf"|an?\s+(?:[a-z]+\s+)?{_PERSON}\b|the\s+[^.;,]{{1,30}}\s+of\s+my\b"
+    rf"|(?:(?:some|many|most)\s+)?{_GROUP}\b|an?\s+(?:[a-z]+\s+)?{_PERSON}\b"
+    r"|the\s+[^.;,]{1,30}\s+of\s+my\b"
     rf"|(?:an?|the|one|some|every)\s+(?:[a-z]+\s+){{1,2}}?{_DOES}\b"
     r"|(?:is|are|does|did|why|what|whats|what's|how|who|when|where|which|am|do\s+(?:i|we|you|they))"
     r"\b(?!\s+happens))"

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from cfr.constraint.reply.pattern import either
 
-__all__ = ["OTHERS", "VERBS", "Material", "find_material", "is_order", "may_demand"]
+__all__ = ["VERBS", "Material", "find_material", "is_order", "may_demand"]
 
 _ADDRESSED: Final = re.compile(
     r"\byour\s+(?:(?:entire|whole|full|complete|final|own|very)\s+)*"
@@ -22,13 +22,6 @@ _POLITE: Final = re.compile(
     r"\W*(?:please\W+|hi\W+|hello\W+)*(?:(?:can|could|would|will|won't)\s+(?:you|u)"
     r"|(?:can|could|may)\s+i\s+(?:get|have))\b|.*\bplease\b"
 )
-OTHERS: Final = re.compile(
-    r"\b(?:writers?|authors?|people|poets?|students?|speakers?|they|he|she|we|some|many|most|others"
-    r"|children|teachers?|journalists?|characters?|person|man|woman|players?|participants?|users?"
-    r"|candidates?|contestants?|kids|employees|applicants?|members)\s+(?:[a-z]+ly\s+|often\s+"
-    r"|sometimes\s+|always\s+|do\s*|does\s*|should\s+|must\s+|may\s+|who\s+|can\s*)*$"
-)
-"""The pattern of others who do or avoid something, before the verb."""
 VERBS: Final = frozenset(
     (
         "add adopt aim analyze answer apply argue arrange ask assume avoid begin bold"

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from cfr.constraint.reply.bound import Amount
-from cfr.constraint.reply.directive import OTHERS
 from cfr.constraint.reply.mention import Mention, find_mentions, read_frequency
 from cfr.constraint.reply.pattern import either
-from cfr.constraint.reply.polarity import BANNED, PRESENT, is_refused, refused_from, refused_later
+from cfr.constraint.reply.polarity import BANNED, PRESENT, is_refused, refused_later
 from cfr.constraint.reply.request import Found, Sentence
 from cfr.problem import Json
 
@@ -129,8 +128,7 @@ def _is_unwanted(
     refused = is_refused(sentence.plain, one.start, one.end)
     if refused:
         sure = one.named or _SHUNNED.search(before) or _APPEAR.match(after)
-        others = OTHERS.search(before[: refused_from(sentence.plain, one.start)])
-        return True if sure and not others else None
+        return True if sure else None
     if refused is None or _CHOICE.search(before):
         return None
     return False if _is_wanted(one, before, after, amount, last) else None

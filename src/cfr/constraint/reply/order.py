@@ -48,7 +48,7 @@ _CLEAR: Final = (
     rf"(?:[,;:]|\bso\b|\s-)\s*(?:{_JUST}\s+)*(?:{either(','.join(sorted(VERBS)))})\b",
     rf"(?:[,;:]|\b(?:so|and)\b)\s*(?:so\s+)?(?:the|your|this|all|everything)\s+"
     rf"(?:[^\s,;.]+\s+){{0,4}}{MUST}\b",
-    rf"\bso\s+(?:the|your)\s+{PRODUCT}\b|\bso,?\s+{_BOUND}",
+    rf"\bso\s+(?:the|your)\s+{PRODUCT}\b|\bso,?\s+{_BOUND}|\bso\s+(?:[a-z]+\s+)?i{WISH}",
     r"\bso\s+(?:both|neither|none|the\s+(?:words?|letters?|phrases?|terms?))\b",
     r"[:;]\s*(?=[^.;]*\b(?:must|should|may|has\s+to)\b)|;\s*i\s+(?:want|need|expect|count)\b",
     r"\b(?:but|and)\s+\"□+\"\s+(?:must|should|ha[sv]e?|needs?)\b",

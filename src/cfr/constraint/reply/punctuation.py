@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from cfr.constraint.reply.directive import OTHERS
 from cfr.constraint.reply.pattern import either
 from cfr.constraint.reply.polarity import is_refused, refused_from, refused_later
 from cfr.constraint.reply.request import Found, Sentence
@@ -35,7 +34,7 @@ def read_marks(sentence: Sentence) -> Iterator[Found]:
     plain = sentence.plain
     for found in _MARK.finditer(plain):
         start = refused_from(plain, found.start())
-        if OTHERS.search(plain[:start]) or _SOMEWHERE.match(plain, found.end()):
+        if _SOMEWHERE.match(plain, found.end()):
             continue
         later = refused_later(plain, found.end())
         refused = found["free"] or later or is_refused(plain, *found.span())
