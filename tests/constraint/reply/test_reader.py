@@ -1,6 +1,7 @@
 """Requests in many wordings, written for these tests: what is demanded is read, no more."""
 
 import json
+import random
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from demand_measure import half_of, measure, written
 
+from cfr.constraint.predicate import truth_of
 from cfr.constraint.reply.reader import read_demands
 
 WORDINGS: list[dict[str, Any]] = [
@@ -103,6 +105,23 @@ def test_strange_requests_end() -> None:
         for demand in read_demands(f"Your response must {long}"):
             assert 0 <= demand.span[0] < demand.span[1] <= len(long) + 19, piece
         assert read_demands(piece * 20_001) == ()
+
+
+def test_what_is_read_from_damaged_requests_can_be_checked() -> None:
+    requests = [row["problem"] for row in written("in_sight")]
+    chance = random.Random(19)
+    for _ in range(1_500):
+        first, second = chance.choices(requests, k=2)
+        joint = chance.choice(["", '"', "'", "\n", ": ", "?", "*** ", "at least ", "[", "\ud800"])
+        request = first[: chance.randrange(len(first))] + joint + second[chance.randrange(9) :]
+        for demand in read_demands(request):
+            assert demand.span[0] < demand.span[1], request
+            assert truth_of(demand.predicate, "Some words.") in ("holds", "violated", "undecided")
+
+
+def test_options_without_a_word_are_none() -> None:
+    (one,) = read_demands('Answer with one of these: "Yes." or "" or " " or "No."')
+    assert one.predicate == {"op": "contains_any", "texts": ["Yes.", "No."]}
 
 
 def test_a_question_of_mathematics_demands_nothing_of_the_reply(

@@ -62,7 +62,7 @@ def read_options(sentence: Sentence) -> Iterator[Found]:
         chooses = _CHOOSING.search(sentence.plain[: found.end()])
         if not chooses or not _CHOICE.search(found[0]) or not sentence.allows(found.start()):
             continue
-        texts = alike or _options(sentence, found)
+        texts = alike or [one for one in _options(sentence, found) if re.search(r"\w", one)]
         if len(texts) > 1:
             yield sentence.found({"op": "contains_any", "texts": [*texts]}, *found.span())
             return
