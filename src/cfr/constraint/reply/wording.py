@@ -25,9 +25,7 @@ _EXACTLY: Final = (
     + rf"\s+|{either('word(s), phrase, sentence(s), question, statement, line, quote, text')}"
     r"\b\s*|exactly\b\s*|precisely\b\s*|following\b\s*|this\b\s*)*"
 )
-_ASIDE: Final = (
-    r"(?:,?\s*(?:and|with)\s+(?:put\s+|add\s+|write\s+|stop|go|nothing|not|no)[^:\n\"]{2,60})?"
-)
+_ASIDE: Final = r"(?:(?:,\s*|\(|\b(?:and|with|then)\s)[^:\n\"]{2,60}(?=:))?"
 """What may be said before the colon: *and put nothing after it*."""
 _GIVEN: Final = rf"(?P<how>{_EXACTLY}){_ASIDE}\s*(?P<colon>[:,]?)\s*(?P<quote>{QUOTED})?"
 _END: Final = re.compile(
@@ -39,7 +37,7 @@ _LAST_THING: Final = (
     rf"(?:\s+{either('sentence, word(s), line, phrase, part, thing, statement, question')})?"
 )
 _LAST: Final = re.compile(
-    rf"\b{_LAST_THING}"
+    rf"(?<!\bto\s)\b{_LAST_THING}"
     r"(?:\s+(?:of|in|on|inside|within)\s+(?:it(?:\s+all)?|(?:your|the)\s+(?:[a-z]+\s+){0,3}?[a-z]+)"
     r"|\s+(?:that\s+)?(?:you|readers|people|they|(?:the|my)\s+[a-z]+)\s+[a-z]+)?(?:,[^,;.]{1,40},)?"
     rf"(?:\s+{either('should, must, need(s) to, has to, have to, is to, are to, to, will, shall')}"
@@ -101,6 +99,8 @@ def _given(sentence: Sentence, found: re.Match[str]) -> tuple[str, int] | None:
     text = re.split(r",?\s+(?:with|and)\s+(?:nothing|no|not)\b", text)[0]
     if not 1 <= len(text.split()) <= 30 or '"' in text:
         return None
+    if not found["colon"] and text[0].islower():
+        return None  # it goes on about the words, and does not give them
     return text, len(sentence.plain.rstrip())
 
 
