@@ -41,7 +41,7 @@ _VAGUE: Final = (
     r"about|around|approximately|roughly|nearly|almost|circa|close\s+to|some|~|≈|approx\.?|ca\.?"
     r"|say|in\s+the\s+(?:region|neighbou?rhood)\s+of|something\s+like|maybe|perhaps"
     # Anything over 100 words: whether that is wanted is said after it.
-    r"|(?:anything|everything|whatever)\s+(?:[a-z]+\s+){0,2}?(?:over|above|below|under|"
+    r"|(?:anything|everything|whatever)\s+(?:(?!in\b)[a-z]+\s+){0,2}?(?:over|above|below|under|"
     rf"{_MORE}|{_LESS})"
 )
 _BEFORE: Final = re.compile(

@@ -15,10 +15,10 @@ __all__ = ["counts_capitals", "read_capital_words"]
 _CAPITALS: Final = (
     r"(?:capital\s+letters|capitals|capitali[sz]ed|capital|caps|upper[\s-]?cased?(?:\s+letters)?)\b"
 )
-_IN: Final = r"(?:(?!\band\b|\bwith\b|\bwords?\b)[^.;,]){0,60}?"
+_IN: Final = r"(?:(?!\band\b|\bwith\b|\bwords?\b)[^.;,\"]){0,60}?"
 _CAPITAL_WORDS: Final = re.compile(
     rf"\bwords?\b\s+(?:with\s+)?{_IN}\b{_CAPITALS}"
-    rf"|\b(?:(?:all|fully|entirely)[\s-]+)?{_CAPITALS}\s+words?\b"
+    rf"|\b(?:(?:all|fully|entirely)[\s-]+)?{_CAPITALS}(?:-only)?\s+words?\b"
     rf"|\b{_CAPITALS}\s+for\s+(?:the\s+|an?\s+)?(?:entire|whole|full)\s+words?\b"
 )
 _WORDS: Final = re.compile(r"\s*(?:(?!and\b)[a-z-]+\s+){0,2}")
@@ -35,7 +35,7 @@ _TIMES: Final = re.compile(
 _LENGTH: Final = re.compile(r"\blength\b|\btotal\b|\"")
 """What may stand before an amount of something else: of all words, or of a word in quotes."""
 _NUMBER_OF: Final = re.compile(r"\bnumber\s+of\s+$")
-_NUMBERS: Final = re.compile(r"\b(?:number|stay|remain)\s*$")
+_NUMBERS: Final = re.compile(r"\b(?:number|stay|remain)\s*$|^\s*:\s*$")
 _USE: Final = re.compile(
     rf"\b{either('use, using, include, including, have, add, contain, with, put')}"
     r"\s+(?:[a-z]+\s+){0,3}$"

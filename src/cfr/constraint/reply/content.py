@@ -15,30 +15,12 @@ from typing import Final
 from cfr.constraint.reply.directive import is_order
 from cfr.constraint.reply.order import MUST, WISH, is_ordered
 from cfr.constraint.reply.pattern import PRODUCT, either
+from cfr.constraint.reply.permission import is_permitted
 
 __all__ = ["is_demand"]
 
-# --- Permissions, and things that are not wished.
+# --- Things that are not wished.
 
-_PERMISSION: Final = re.compile(
-    r"\byou\s+(?:can|may|could|might)\b(?!\s+(?:not|only|just))|\bfeel\s+free\b|\boptional"
-    r"|\bif\s+(?:you|it|possible|needed)\b|\bdon't\s+(?:mind|care)\b"
-    r"|\b(?:do\s+not|don't|doesn't|does\s+not)\s+(?:have|need)\s+to\b|\bneed\s+not\b|\bno\s+need\b"
-    r"|\bnot\s+necessar|\bis\s+(?:fine|ok|okay|acceptable)\b|\binstead\s+of\b|\brather\s+than\b"
-    r"|\bunless\b|\bwould\s+be\s+nice\b|\byou(?:'re|\s+are)\s+(?:welcome|free)\s+to\b"
-    r"|(?<!n't\s)(?<!not\s)\b(?:ignore|disregard|forget)\b"
-)
-"""Words that allow what follows them, and do not demand it."""
-_REACH: Final = 90
-"""How many characters a permission reaches."""
-_STOP: Final = re.compile(r"[.;!?]|,\s*(?:but|and)\b|\bbut\b")
-_OPTIONAL: Final = re.compile(
-    r"(?:p\.s\.|[^,;.!?]){0,40}?\b"
-    r"(?:(?:(?:would|might|could)\s+be|is|are)\s+(?:ok|okay|fine|nice|welcome|great|lovely|cute)\b"
-    r"|(?:isn't|aren't|not)\s+(?:strictly\s+)?(?:necessary|needed|required|essential)"
-    r"|optional|if\s+you\s+(?:like|want|wish|must))"
-)
-"""Words after something by which it is not demanded either."""
 _NO_WISH: Final = re.compile(
     r"\b(?:must|should|could|would|might)\s+have\s+been\b"
     r"|\bbut\s+(?:it|mine|i|we)\s+(?:only\s+)?(?:has|have|is|am|are)\b"
@@ -67,7 +49,7 @@ _ABOUT_OTHERS: Final = (
         "who, whose, whom, whether, asking, telling, tells, reminding, instructs, that their,"
         " trying to, tries to, tried to, asked to, told to, had to, requiring"
     ),
-    r"where(?!\s+(?:the\s+)?(?:letter|word|phrase|paragraph|every|all|each|no)\b)",
+    r"where(?!\s+(?:the\s+)?(?:letter|word|phrase|paragraph|every|everything|all|each|no)\b)",
     rf"wants?\s+to(?!\s+{either('see, hear, have, get, read, find')})",
     rf"(?:i|we)\s+{either('need to, have to, had to')}",
     rf"when\s+{either('you, people, someone, one, i, we')}",
@@ -77,19 +59,21 @@ _ABOUT_OTHERS: Final = (
     rf"(?:their|his|her)\s+[a-z]+\s+{MUST}",
     rf"{_TEXTS}\s+{MUST}",
     r"(?:people|some|many|experts|others|critics)\s+(?:say|claim|think|believe|insist)",
-    r"lets?\s+(?:us|me|them|him|her|people)",
+    r"(?<!:\s)(?<!,\s)lets?\s+(?:us|me|them|him|her|people)",
     rf"(?:he|she)\s+(?!{MUST})[a-z]+",
     rf"(?:the\s+)?{_GROUP}\s+{MUST}",
-    rf"(?!{either('that, which, it, text, title, reply')}\b)[a-z]+\s+"
+    rf"(?!{either('that, which, it, also, text, title, reply')}\b)[a-z]+\s+"
     + either("says, states, requires, wants, insists, demands, claims, thinks, believes, asks"),
 )
 """Other people, and what they write or have to write."""
 _ABOUT_SUBJECT: Final = (
     either("rule(s) for, rule(s) of, rule(s) about, about writing, against writing, spell"),
     rf"{either('rule(s), policy, guideline(s), law')}\s+{either('is, are, says')}:?\s*(?=\w)",
-    r"(?<!make\s)use\s+of",
+    r"(?<!make\s)(?<!without\s)(?<!without\sthe\s)use\s+of"
+    r"(?![^.;,]{0,40}\b(?:not\s+(?:permitted|allowed)|forbidden|prohibited|banned|avoided))",
     r"(?:rule|law|policy|fact|idea|claim|belief|theory|sign|note)\s+(?:that|which)",
     r"(?:stat|say|claim|argu|requir|complain|warn|suggest|announc)(?:es|s|ing)\s+that",
+    rf"{either('convince, persuade, remind, reassure, prove')}\s[^.;,]{{1,40}}\sthat",
     either("you are given, you're given, you will be given, is given, are given"),
     r"(?:list|name|find)\b[^.;]{0,40}[a-z]s\s+in\s+which",
     rf"in\s+which\s+(?:{either('a, an, the, his, her, two, one, some, no, every, all')}\s+)?+"
@@ -123,7 +107,7 @@ _SUBJECT: Final = re.compile(
 _FORM: Final = (
     r"(?:[\"□]+|no|not|"
     + either(
-        "word(s), letter(s), comma(s), capital(s), caps, title, headline, sentence(s),"
+        "word(s), keyword(s), letter(s), comma(s), capital(s), caps, title, headline, sentence(s),"
         " paragraph(s), section(s), bullet(s), phrase(s), term(s), name, postscript, everything,"
         " nothing, whole, entire, only, last, first, second, third, final, closing, limit, minimum,"
         " maximum, ceiling, length, rule, reply, answer, response, output, text, thing, lot,"
@@ -150,8 +134,17 @@ _OWN: Final = r"(?:[a-z]+\s+){0,2}" + either(
     "limit, maximum, minimum, request, requirement(s), condition(s), wish, demand, constraint(s),"
     " preference, question, only rule, one rule, name(s)"
 )
+_WISHED: Final = (
+    rf"(?!\s*(?:\([a-z\d]\)|[a-z\d][.)]|[-*•])\s+it\b|\W*(?:i|we){WISH}"
+    r"|\W*it(?:'s|\s+is)\s+(?:[a-z]+\s+)?"
+    + either(
+        "required, essential, important, necessary, vital, crucial, imperative, mandatory, critical"
+    )
+    + r"\s+that\b)"
+)
+"""What only looks like telling: a wish, *it is essential that*, one of several items."""
 _TELLS: Final = re.compile(
-    rf"{_OPENING}(?:(?:i|we)\b(?!{WISH})|(?:normally|usually|ordinarily)\b"
+    rf"{_WISHED}{_OPENING}(?:(?:i|we)\b(?!{WISH})|(?:normally|usually|ordinarily)\b"
     r"|in\s+(?:(?:my|our)\s+[a-z]+|(?:the|a)\s+(?:novel|story|book|film|movie|game|series|show))\b"
     r"|(?:it|this|that|there)(?:'s|\s+(?:has|is|was|were|had))\b(?!\s+to\b))"
 )
@@ -171,11 +164,11 @@ _TELLS_OTHERS: Final = re.compile(
     r"|the\s+[^.;,]{1,30}\s+of\s+my\b"
     rf"|(?:an?|the|one|some|every)\s+(?:[a-z]+\s+){{1,2}}?{_DOES}\b"
     r"|(?:is|are|does|did|why|what|whats|what's|how|who|when|where|which|am|do\s+(?:i|we|you|they))"
-    r"\b(?!\s+happens))"
+    r"\b(?!\s+(?:happens|(?:i|we)\s+(?:need|want)\b)))"
 )
 """What others do or have to do; questions without their mark too."""
 _STATES: Final = re.compile(
-    rf"\W*(?:(?!{_FORM}\b)[^\s,;:]+\s+){{1,6}}?"
+    rf"{_WISHED}\W*(?:(?!{_FORM}\b)[^\s,;:]+\s+){{1,6}}?"
     r"(?:is|are|was|were|has|have|had)\b(?!\s+(?:got\s+)?to\b)"
 )
 """How something is that is neither the reply nor of its form."""
@@ -193,7 +186,7 @@ _EXPLAINED: Final = re.compile(
 """What is to be explained: *in 300 words* after it may still say how."""
 _PAST: Final = re.compile(
     rf"\b(?:{either('was, were, had, did, said, told, wrote, asked, went, came')}"
-    r"|(?:i|we)\s+(?!need\b)(?:[a-z]+ed|kept|got|made|sent|gave|took))\b"
+    r"|(?<!\bas\s)(?:i|we)\s+(?!need\b)(?:[a-z]+ed|kept|got|made|sent|gave|took))\b"
 )
 """What is told of the past, which may be what an order is about."""
 _ABOUT_TEXT: Final = re.compile(
@@ -211,7 +204,6 @@ class _Told:
     orders: bool
     """Whether the sentence itself is an order."""
     unwished: bool
-    permitted: tuple[tuple[int, int], ...]
     explained: tuple[int, ...]
     past: tuple[int, ...]
     others: int | None
@@ -231,7 +223,6 @@ def _told(plain: str) -> _Told:
     return _Told(
         orders=orders,
         unwished=bool(_NO_WISH.search(plain)),
-        permitted=tuple(one.span() for one in _PERMISSION.finditer(plain)),
         explained=_ends(_EXPLAINED, plain),
         past=_ends(_PAST, plain),
         others=others.end() if others else None,
@@ -249,7 +240,7 @@ def _ends(pattern: re.Pattern[str], plain: str) -> tuple[int, ...]:
 def is_demand(plain: str, at: int) -> bool:
     """Whether what stands at a place of a sentence is demanded of the reply."""
     told = _told(plain)
-    if told.unwished or _is_permitted(plain, at, told) or _is_explained(plain, at, told):
+    if told.unwished or is_permitted(plain, at) or _is_explained(plain, at, told):
         return False
     if told.others is not None and not is_ordered(plain, told.others, at, "others"):
         return False
@@ -268,13 +259,6 @@ def is_demand(plain: str, at: int) -> bool:
 def _last(ends: tuple[int, ...], at: int) -> int | None:
     """The last of some places that is not behind another."""
     return max((one for one in ends if one <= at), default=None)
-
-
-def _is_permitted(plain: str, at: int, told: _Told) -> bool:
-    if _OPTIONAL.match(plain, at):
-        return True
-    near = (end for start, end in told.permitted if at - _REACH < start < at)
-    return any(not _STOP.search(plain[end:at]) for end in near)
 
 
 def _is_explained(plain: str, at: int, told: _Told) -> bool:

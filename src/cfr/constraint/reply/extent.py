@@ -208,6 +208,7 @@ _BEGINS: Final = (
     re.compile(rf"\b{_FIRST}\s+(?:of|in)\s+{_WHICH}{_IS}(?P<said>){_WORD}"),
     re.compile(rf"\bmake\s+{_WORD}(?P<said>)\s+the\s+{_FIRST}\s+(?:of|in)\s+{_WHICH}"),
     re.compile(rf"\b{_WHICH}'s\s+{_FIRST}{_IS}(?P<said>){_WORD}"),
+    re.compile(rf"(?:\b|(?=\")){_WORD}(?P<said>)\s+as\s+the\s+{_FIRST}\s+(?:of|in)\s+{_WHICH}"),
     re.compile(rf"\b{_WHICH}[^.;]{{0,30}}?\bha(?:s|ve)\s+{_WORD}\s+as\s+its\s+{_FIRST}"),
 )
 

@@ -21,8 +21,8 @@ _HAVE: Final = either(
     " adding, have, having, has, employ, employing, utilize, utilizing, say(s), saying, write,"
     " writing, put, putting, with, work in, working in, work, working, weave in, weave, weaving,"
     " slip in, slip, get, getting, fit in, fit, squeeze in, sneak in, bring in, bring up, throw in,"
-    " drop in, see, hear, make use of, sprinkle in, repeat, repeating, need(s), want, somewhere,"
-    " carry, feature"
+    " drop in, pop in, pop, toss in, sneak, squeeze, see, hear, make use of, sprinkle in, repeat,"
+    " repeating, need(s), want, somewhere, carry, feature"
 )
 _NEAR: Final = (
     rf"(?:(?!{either('about, for, on, from, that, who, which, as, magic, by, after')}\b)"
@@ -62,6 +62,11 @@ _ELSEWHERE: Final = re.compile(
     )
     + rf"\b(?:(?!\band\s+(?:also\s+)?{_HAVE}\b)[^.,;]){{0,40}}$"
 )
+_DUE: Final = re.compile(
+    r"\b(?:must|should|needs?|ha(?:s|ve))\s+(?:to\s+)?(?:all\s+|both\s+)*(?:be\s+)?"
+    r"(?:includ|appear|occur|use|mention|contain|there|feature|found)[^:]*:"
+)
+"""What may stand between the noun and the words: *the keywords that must appear: …*."""
 _IN_LIST: Final = re.compile(
     rf"\b{either('needs, must have, should have, has to have, include(s), contain(s)')}\b"
     r"[^.;]{0,120},\s*(?:and\s+)?(?:the\s+)?$"
@@ -85,7 +90,8 @@ _BACK: Final = re.compile(
     r"[^.]{0,80}?\b(?:(?:use|include|work\s+in|mention|let)"
     r"\s+(?:(?:that|this)\s+word|the\s+word(?!\s*\")|it|them|(?:those|these)(?:\s+words)?)"
     r"|both\s+(?:must|should|have\s+to|need\s+to)"
-    r"|(?:it|that|they)\s+(?:has|have|needs?|ought|must|should)\s+(?:to\s+)?(?:be|occur|appear))\b"
+    r"|(?:it|that|they)\s+(?:has|have|needs?|ought|must|should)\s+(?:to\s+)?"
+    r"(?:be(?!\s+(?:the|this|our|your)\b)|occur|appear))\b"
 )
 """An order that comes back to a word that was named: *she loves it, so please use that word*."""
 
@@ -107,6 +113,8 @@ def read_keywords(sentence: Sentence) -> Iterator[Found]:
 
 def _comes_back(sentence: Sentence, one: Mention) -> tuple[bool, int] | None:
     """Find the order that comes back to words that were only told: if it refuses, where it ends."""
+    if not one.named and _EXAMPLE.search(sentence.plain[: one.start]):
+        return None
     refused, back = refused_later(sentence.plain, one.end), _BACK.match(sentence.plain, one.end)
     if refused and sentence.allows(refused):
         return True, refused
@@ -126,6 +134,8 @@ def _is_unwanted(
     if _IN_EACH.match(after) or not sentence.allows(one.start):
         return None
     refused = is_refused(sentence.plain, one.start, one.end)
+    if _DUE.search(sentence.plain, one.start, one.end) and refused is False:
+        return False
     if refused:
         sure = one.named or _SHUNNED.search(before) or _APPEAR.match(after)
         return True if sure else None

@@ -36,7 +36,8 @@ _WHOLE: Final = (
 )
 _LETTER: Final = r"(?:the\s+|your\s+|single\s+)*(?:letters?|characters?|words?)\b"
 _EVERY_LETTER: Final = re.compile(
-    rf"\b(?:(?:all|every|each)\s+(?:of\s+)?{_LETTER}|words\s+in\s+your\s+(?:entire|whole)\b)"
+    rf"\b(?:(?:all|every|each)\s+(?:of\s+)?{_LETTER}(?:\s+(?:of|in)\s+(?:your|the)\s+{PRODUCT})?"
+    r"|words\s+in\s+your\s+(?:entire|whole)\b)"
     r"(?:[^.;]{0,60}?\b(?:is|are|be))?\s+(?:an?\s+)?(?:in\s+)?(?:all\s+)?"
     r"(?:(?P<lower>lower|small)|(?:upper|cap))"
     rf"|\bcapitali[sz]e\s+(?:all|every)\s+(?:of\s+)?{_LETTER}"
@@ -58,6 +59,11 @@ _NO_CASE: Final = re.compile(
     r"\s*(?:words?|city|cities|letters?\s+to\s+start|of|(?:letters?\s+)?(?:for|at(?!\s+all))\b)"
 )
 _MAY: Final = re.compile(r"\b(?:may|can|might|could)\s+(?:also\s+)?be\b[^.;,]{0,30}$")
+_IT_IS: Final = re.compile(
+    r"(?<!\bsure\s)(?<!\bthat\s)(?<!\bensure\s)(?:it's|it\s+is|they're|they\s+are)\s+$"
+)
+"""How something is, and not how it is to be."""
+_MANNER: Final = re.compile(rf"\s+{either('energy, mood, vibe, mode, feel, feeling, attitude')}\b")
 _FEW: Final = re.compile(r"\b(?:words?|names?|terms?)\b(?:(?!\band\b)[^.,;]){0,40}$|\bsparing")
 """Capitals of some words, and not of all."""
 
@@ -72,12 +78,9 @@ def read_case(sentence: Sentence) -> Iterator[Found]:
         return
     for case, found in _cases(plain):
         before = plain[: found.start()]
-        of_part = _OF_PART.search(before) or _MAY.search(before)
-        if (
-            not of_part
-            and not _NO_CASE.match(plain, found.end())
-            and sentence.allows(found.start())
-        ):
+        other = any(one.search(before) for one in (_OF_PART, _MAY, _IT_IS))
+        other = other or any(one.match(plain, found.end()) for one in (_NO_CASE, _MANNER))
+        if not other and sentence.allows(found.start()):
             yield sentence.found({"op": "case", "case": case, **english}, *found.span())
             return
 

@@ -104,6 +104,8 @@ _MARKED_THINGS: Final = re.compile(
 )
 _IN_MARKDOWN: Final = re.compile(r"markdown|\*[^*\s][^*\n]*\*")
 _THINGS: Final = re.compile(r"(?:\s+[a-z-]+){0,2}?\s+[a-z]+s\b")
+_HIGHLIGHTED: Final = re.compile(rf"\s+highlighted\s+{_PASSAGE}\b")
+"""What can only be meant as marks in the text, without a word about how they look."""
 _STAR_OR_MARKDOWN: Final = re.compile(r"markdown|\*|itali[cs]|\bbold|asterisk|\"□\"")
 
 
@@ -111,9 +113,10 @@ def read_highlights(sentence: Sentence) -> Iterator[Found]:
     """How many stretches of the reply are highlighted in Markdown."""
     plain = sentence.plain
     nearby = sentence.request.plain[sentence.start : sentence.end + 200]
-    if not _STAR_OR_MARKDOWN.search(nearby):
-        return
+    in_markdown = _STAR_OR_MARKDOWN.search(nearby)
     for amount in amounts(plain):
+        if not in_markdown and not _HIGHLIGHTED.match(plain, amount.end):
+            continue
         noun = _STRESSED.match(plain, amount.end) or _STRESSED_AFTER.match(plain, amount.end)
         if not noun and _STRESS_BEFORE.search(plain[: amount.start]):
             noun = _PASSAGES.match(plain, amount.end)
@@ -166,9 +169,10 @@ _TITLE: Final = re.compile(
 
 def read_title(sentence: Sentence) -> Iterator[Found]:
     """Whether something stands in double angular brackets."""
-    found = _TITLE.search(sentence.plain)
-    if found and sentence.wants(found.start()):
-        yield sentence.found({"op": "title"}, *found.span())
+    for found in _TITLE.finditer(sentence.plain):
+        if sentence.wants(found.start()):
+            yield sentence.found({"op": "title"}, *found.span())
+            return
 
 
 _LETTERS: Final = r"p\.?\s?p\.?\s?s\b\.?|p\.?\s?s\b\.?|\"□{2,6}\""

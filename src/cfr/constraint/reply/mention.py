@@ -18,12 +18,12 @@ _NO_WORD: Final = either(
     "in, with, that, which, of, you, your, to, for, by, count, counts, counter, limit, limits, per,"
     " should, must, are, is, be, from, on, as, and, or, long, before, after, than, only, each, all,"
     " such, below, above, like, starting, appear, appears, used, not, at, have, has, it, the, a,"
-    " an, this, these, those, can, cannot, will, do, does, occurs, may, play, choice, choices,"
-    " problem, game, maximum, minimum, we, i, if, but, when, where, so, then, were, was, between,"
-    " length, processing, processor, document, file, within, less, more, exactly, max, min, total,"
-    " written, here, there, using, without, people, please, too, also, somewhere, following,"
-    " follow, afterwards, else, completely, entirely, altogether, anywhere, nor, whatsoever, would,"
-    " could, might, shall, ideal"
+    " an, this, these, those, can, cannot, will, do, does, occur, occurs, may, play, choice,"
+    " choices, problem, game, maximum, minimum, we, i, if, but, when, where, so, then, were, was,"
+    " between, length, processing, processor, document, file, within, less, more, exactly, max,"
+    " min, total, written, here, there, using, without, people, please, too, also, somewhere,"
+    " following, follow, afterwards, else, completely, entirely, altogether, anywhere, nor,"
+    " whatsoever, would, could, might, shall, ideal"
 )
 _BARE: Final = rf"(?<![\w-])(?!{_NO_WORD}\b)[a-z][\w-]*"
 _JOIN: Final = (
@@ -35,7 +35,7 @@ _MARKED: Final = rf"(?:{QUOTED}|\*\*[a-z][\w' -]{{0,40}}\*\*)"
 _QUOTES: Final = rf"{_MARKED}(?:{_JOIN}{_MARKED}){{0,30}}"
 _LISTED: Final = rf"{_QUOTES}|{_BARE}(?:{_JOIN}{_BARE}){{0,30}}"
 _SURE_NOUN: Final = r"(?:key\s?words?|words?|phrases?|expressions?)"
-_NOUN: Final = rf"(?:{_SURE_NOUN}|terms?|items|names?)"
+_NOUN: Final = rf"(?:{_SURE_NOUN}|terms?|items|names?|vocabulary)"
 _BETWEEN: Final = (
     r"(?:such\s+as\s+|like\s+|of\s+(?=[\"*])"
     r"|to\s+(?:include|use|mention|avoid|leave\s+out)\s*(?=:)"
@@ -43,8 +43,10 @@ _BETWEEN: Final = (
     r"|(?:in|within|throughout)\s+(?:your|the)\s+(?:entire\s+)?[a-z]+\s*(?=:))?"
     r"[:,-]?\s*[\[({]?\s*"
 )
+_COUNTED: Final = r"(?<!\ba\s)(?<!\bone\s)(?<!\bsingle\s)(?<!\d\s)\b"
+"""No name follows *a word* or *180 words*."""
 _NAMED: Final = re.compile(
-    rf"(?:\b{_SURE_NOUN}\b\s*{_BETWEEN}(?P<list>{_LISTED})"
+    rf"(?:{_COUNTED}{_SURE_NOUN}\b\s*{_BETWEEN}(?P<list>{_LISTED})"
     rf"|\b{_NOUN}\b\s*{_BETWEEN}(?P<quotes>{_QUOTES})"
     r"|\b(?:any\s+of\s+)?(?:these|the\s+following)(?:\s+(?:terms|items|names))?\s*:\s*"
     rf"(?P<these>{_LISTED}))\s*[\])}}]?"
@@ -61,7 +63,7 @@ _BARE_TIMES: Final = re.compile(
 _ALONE: Final = re.compile(rf"[\[({{]?(?P<list>{_QUOTES})[\])}}]?")
 # What may follow words that stand without quotation marks, so that they are sure to end there.
 _FOLLOWS: Final = re.compile(
-    r"\s*(?:$|[.,;:!?()\]}\n<\d]|in\s*(?:$|[.,;!])|"
+    r"\s*(?:$|[.,;:!?()\]}\n<\d]|in\s*(?:$|[.,;!]|somewhere\b)|"
     + either(
         "appear(s), should, must, at least, at most, at all, no more, no less, no fewer, more than,"
         " less than, fewer than, once, twice, thrice, in your, in the, in it, in this, in any,"
@@ -88,6 +90,12 @@ class Mention:
     """Whether one of them is enough: *a or b*."""
 
 
+_NO_MENTION: Final = re.compile(
+    r"\bletters?\s*$|\b(?:chang|alter|edit|miss)[a-z]*\s+(?:a|one|any)\s+(?:single\s+)?$"
+)
+"""Words before a quotation that name no word: a letter, *without changing a word*."""
+
+
 def find_mentions(sentence: Sentence) -> Iterator[Mention]:
     """Find the words that a sentence names, from left to right."""
     plain, at = sentence.plain, 0
@@ -97,7 +105,7 @@ def find_mentions(sentence: Sentence) -> Iterator[Mention]:
         if found is None:
             return
         at = found.end()
-        if re.search(r"\bletters?\s*$", plain[: found.start()]):
+        if _NO_MENTION.search(plain[: found.start()]):
             continue
         mention = _mention(sentence, found)
         if mention:
@@ -150,7 +158,7 @@ def _words(sentence: Sentence, start: int, end: int, *, quoted: bool) -> list[st
 # --- How often.
 
 _GAP: Final = re.compile(
-    r"[\s,(]*(?:(?!word|letter|keyword|sentence|paragraph|but|and)[a-z']+[\s,(]+){0,9}"
+    r"[\s,(:]*(?:(?!word|letter|keyword|sentence|paragraph|but|and)[a-z']+[\s,()]+){0,9}"
 )
 _TIMES: Final = re.compile(
     r"\s*(?:or\s+(?P<before>more|less|fewer)\s+)?(?:(?:separate|different)\s+)?"
@@ -161,7 +169,7 @@ _TIMES: Final = re.compile(
 )
 _TIMES_OF: Final = re.compile(
     rf"\s*{either('occurrence(s), instance(s), mention(s), uses, appearances, repetitions, times')}"
-    r"\s+of\s+(?:the\s+)?|\s+of\s+the\s+"
+    r"\s+of\s+(?:the\s+)?|\s+(?:times|of)\s+the\s+"
 )
 
 

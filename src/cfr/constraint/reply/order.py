@@ -27,7 +27,7 @@ WISH: Final = (
         "want, need, expect, ask that, ask you, prefer, require, insist, wish, hope, must, demand,"
         " have in mind, looking for, count on"
     )
-    + r")\b|(?:'d|\s+would)\s+(?:[a-z]+\s+)?(?:like|love|appreciate)\b)"
+    + r")\b|(?:'d|\s+would)\s+(?:[a-z]+\s+)?(?:like|love|appreciate|have(?!\s+\w+(?:ed|en)\b))\b)"
 )
 """What follows *I* or *we* in a wish."""
 
@@ -41,14 +41,19 @@ _JOINED: Final = either(
     " conclude, divide, leave, mark, skip, work in, weave, i want, i need, i expect, i'd like,"
     " i'd love"
 )
-_BOUND: Final = rf"(?:at\s+(?:least|most)|no\s+more|fewer|less|under|over|max|exactly|{NUMBER})\b"
+_BOUND: Final = (
+    r"(?:at\s+(?:least|most)|(?:no|not)\s+(?:more|less|fewer)|fewer|less|under|over|exactly|up\s+to"
+    r"|(?:a\s+)?(?:min|max)(?:imum)?)\b"
+)
 _CLEAR: Final = (
     r"\bplease\b|\byour\s+(?:(?:entire|whole|full)\s+)?(?:response|answer|reply|output)\b",
     r"\bthere\s+(?:should|must|has\s+to|needs?\s+to|can't|cannot)\s+be\b",
     rf"(?:[,;:]|\bso\b|\s-)\s*(?:{_JUST}\s+)*(?:{either(','.join(sorted(VERBS)))})\b",
     rf"(?:[,;:]|\b(?:so|and)\b)\s*(?:so\s+)?(?:the|your|this|all|everything)\s+"
-    rf"(?:[^\s,;.]+\s+){{0,4}}{MUST}\b",
-    rf"\bso\s+(?:the|your)\s+{PRODUCT}\b|\bso,?\s+{_BOUND}|\bso\s+(?:[a-z]+\s+)?i{WISH}",
+    rf"(?:[^\s,;.]+\s+){{0,6}}{MUST}\b",
+    rf"\bso\s+(?:the|your)\s+{PRODUCT}\b|\bso\s+(?:[a-z]+\s+)?i{WISH}",
+    rf"(?:\b(?:so|hence|therefore),?|[:;])\s+{_BOUND}|\bso,?\s+{NUMBER}\b",
+    r"\bso\s+(?:everything|all|[a-z]+\s+only)\b",
     r"\bso\s+(?:both|neither|none|the\s+(?:words?|letters?|phrases?|terms?))\b",
     r"[:;]\s*(?=[^.;]*\b(?:must|should|may|has\s+to)\b)|;\s*i\s+(?:want|need|expect|count)\b",
     r"\b(?:but|and)\s+\"□+\"\s+(?:must|should|ha[sv]e?|needs?)\b",

@@ -61,10 +61,12 @@ _ASIDE: Final = (
     + either("itself, themselves, either, both, all, too, also, each, here, ever, though, words")
     + r"|[a-z]+ly)\s+|(?:is|are)\s+[a-z ]{1,30}\s+(?:and|so)\s+(?:it\s+|they\s+)?)*"
 )
-_MODAL: Final = r"(?:should|must|may|can|could|will|shall|do|does|is|are|need|ought)"
+_MODAL: Final = r"(?:should|must|may|can|could|will|shall|is|are|need|ought)"
 BANNED: Final = re.compile(
     rf"{_ASIDE}(?:{_MODAL}(?:n't|\s+(?:not|never))|cannot|can't|won't"
-    r"|(?:(?:to\s+be|is|are|be|as|stay|stays|remain|remains)\s+)?(?:[a-z]+ly\s+)?(?:"
+    r"|(?:do|does)(?:n't|\s+not|nt)\s+(?:appear|occur|belong|show|come|get|have|fit|go)\b"
+    r"|(?:(?:should|must|shall|will|ha(?:s|ve)\s+to|needs?\s+to)\s+)?"
+    r"(?:(?:to\s+be|is|are|be|as|stay|stays|remain|remains)\s+)?(?:[a-z]+ly\s+)?(?:"
     + either(
         "forbidden, prohibited, banned, off limits, off-limits, off the table, out of bounds,"
         " taboo, disallowed, not allowed, not permitted, unwelcome, not welcome, to be avoided,"
@@ -82,7 +84,10 @@ _THERE: Final = either(
 )
 PRESENT: Final = re.compile(
     rf"{_ASIDE}(?P<must>(?:"
-    + either("should, must, need(s) to, has to, have to, shall, to, is to, are to, ought to")
+    + either(
+        "should, must, need(s) to, has to, have to, shall, to, is to, are to, ought to, has got to,"
+        " have got to"
+    )
     + r")\s+)?(?:(?:all|both|also|each|at\s+least|actually)\s+)*(?:"
     + either(
         "appear(s), appearing, occur(s), occurring, show(s) up, come(s) up, turn(s) up, crop(s) up,"
@@ -94,7 +99,8 @@ PRESENT: Final = re.compile(
 )
 """What may be said after something that is wanted, perhaps with ``must``."""
 _THEM: Final = (
-    r"(?:(?:that|this)\s+word|the\s+word(?!\s*\")|it|them|(?:those|these)(?:\s+words)?"
+    r"(?:(?:that|this)\s+word|the\s+word(?!\s*\")|it|them|(?:those|these|both)(?:\s+words)?|either"
+    r"|a\s+single\s+one"
     r"|(?:any|one)(?!\s+(?!in\b|at\b|of\b|please\b|anywhere\b|here\b)[a-z]))"
 )
 _LATER: Final = re.compile(
@@ -107,7 +113,8 @@ _LATER: Final = re.compile(
     rf"\s+{_THEM}|{_THEM}\s+(?:must|should|may|can)(?:n't|\s+not)"
     r"|leave\s+(?:[a-z]+\s+){1,5}out|so\s+none(?:\s+of\s+(?:them|those))?|use\s+none"
     r"|none\s+may\s+appear|there\s+can't\s+be\s+a\s+single\s+one"
-    r"|neither\s+(?:of\s+(?:them|these|those)\s+)?(?:may|should|must|can)\s+(?:appear|be|occur|show|you)"
+    r"|neither\s+(?:of\s+(?:them|these|those|the\s+two)\s+)?(?:words?\s+)?(?:may|should|must|can)\s+"
+    r"(?:appear|be|occur|show|turn|come|you)"
     r"|(?:can't|cannot|must\s+not|mustn't|should\s+not|shouldn't|may\s+not)"
     r"\s+(?:contain|have|use|include)\s+(?:any|one|a\s+single\s+one|them))\b"
 )

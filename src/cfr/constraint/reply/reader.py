@@ -108,9 +108,9 @@ _COUNTS: Final = frozenset(
 def _is_implied(one: Found, found: Iterable[Found]) -> bool:
     """Whether other demands say the same and more: how many capitals, which last words."""
     predicate, start, end = one
-    if predicate == _SOME_CAPITALS:
+    if predicate in _SOME:
         return any(
-            other["op"] == "capital_words" and "low" in other and other != predicate
+            other["op"] == predicate["op"] and "low" in other and other != predicate
             for other, _, _ in found
         )
     return predicate["op"] == "contains" and any(
@@ -118,5 +118,5 @@ def _is_implied(one: Found, found: Iterable[Found]) -> bool:
     )
 
 
-_SOME_CAPITALS: Final = {"op": "capital_words", "low": 1}
+_SOME: Final = ({"op": "capital_words", "low": 1}, {"op": "placeholders", "low": 1})
 _GIVEN_WORDS: Final = ("ends", "begins", "contains_any", "repeats", "paragraph_begins")

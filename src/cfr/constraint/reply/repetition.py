@@ -20,7 +20,7 @@ _REPEAT: Final = re.compile(
     rf"{_AGAIN}\s+(?:"
     + either(
         "the, this, my, that, all, of, exact, exactly, entire, whole, full, complete, original,"
-        " first, following, same, above, below, current, given, very, out, to me"
+        " first, following, same, above, below, current, given, very, out, to me, two, three"
     )
     + r"\s*,?\s+)*"
     + either(

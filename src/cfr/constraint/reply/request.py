@@ -72,7 +72,9 @@ _BREAK: Final = re.compile(
 _ABBREVIATION: Final = re.compile(
     r"(?:^|[^a-z])(?:i\.e|e\.g|etc|vs|mr|mrs|ms|dr|ie|eg|p\.s|p\.p\.s)$"
 )
-_SAID: Final = re.compile(r"\b(?:end|finish|close|conclude|repeat|copy|start|begin|say)\b")
+_SAID: Final = re.compile(
+    r"\b(?:end|finish|close|conclude|repeat|copy|start|begin|say|last|final)\b"
+)
 _ITEM: Final = re.compile(r"\s*\(?\d{1,2}$")
 _EXAMPLE: Final = re.compile(
     r"(?:such as|examples?|for instance|like|likes|format|form|below|e\.g\.|i\.e\.|following|point"

@@ -28,7 +28,7 @@ _NO_LANGUAGE: Final = (
 _ALL_OF_IT: Final = (
     r"(?=[^.;]{0,40}\b(?:no\s+(?:other|english)|not\s+(?:a\s+word|one\s+word)\s+of"
     r"|without\s+(?:any\s+)?english|all\s+of\s+it|throughout|nothing\s+else|only|entire"
-    r"|from\s+start"
+    r"|from\s+(?:start|beginning|the\s+(?:first|start|beginning))"
     r"|not\s+(?:in\s+)?english))"
 )
 _OF_SUBJECT: Final = either(
@@ -57,11 +57,11 @@ _SAID: Final = (
     re.compile(rf"\b(?:in|using|use)\s+{_NAME}{_ALL_OF_IT}"),
     re.compile(rf"\b(?:entire|whole|full|complete)\s+[a-z]+\s+in\s+{_NAME}{_NO_LANGUAGE}"),
     re.compile(
-        r"\b(?:everything|all\s+(?:of\s+)?(?:it|the))\b[^.;]{0,40}\b(?:be|is)\s+(?:in\s+)?"
+        r"\b(?:everything|all\s+(?:of\s+)?(?:it|the))\b(?:[^.;]{0,40}\b(?:be|is)\s+(?:in\s+)?|\s+in\s+)"
         rf"{_NAME}{_NO_LANGUAGE}"
     ),
     re.compile(rf"\b(?:in|using|use)\s+{_NAME}\s*(?:\(|,|-)?\s*(?:only|alone|please|throughout)\b"),
-    re.compile(rf"(?:^\W*|[,;:(]\s*){_NAME}\s+(?:only|throughout)\b"),
+    re.compile(rf"(?:^\W*|[,;:(]\s*|\b(?:so|speak|write)\s+){_NAME}\s+(?:only|throughout)\b"),
     re.compile(
         rf"\b(?:use|using)\s+{_NAME}\s+for\s+(?:the\s+|your\s+)?"
         r"(?:entire|whole|full|everything|all)\b"

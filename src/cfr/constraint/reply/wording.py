@@ -42,7 +42,7 @@ _LAST: Final = re.compile(
     r"|\s+(?:that\s+)?(?:you|readers|people|they|(?:the|my)\s+[a-z]+)\s+[a-z]+)?(?:,[^,;.]{1,40},)?"
     rf"(?:\s+{either('should, must, need(s) to, has to, have to, is to, are to, to, will, shall')}"
     rf"\s+{either('be, read, say, state, contain, have')}|\s+(?:is|are|be)|(?=\s*:))"
-    rf"\s*(?:exactly\s+)?(?:like|as)?\s*{_GIVEN}"
+    rf"\s*(?:exactly\s+)?(?:like|as)?\s*(?:(?:our|my|the|a)\s[^:\n\"]{{2,60}}(?=:\s*\"))?{_GIVEN}"
 )
 _AS_LAST: Final = re.compile(
     rf"(?P<quote>{QUOTED})\s+(?:(?:should|must|has\s+to|needs?\s+to|is\s+to|shall)\s+be\s+|as\s+)?"

@@ -24,7 +24,7 @@ _JSON: Final = re.compile(
     + either("format, block, object, code, output, structure, string, form, array")
     + r")*|json(?:\s+(?:object|format|output))?"
     r"(?:\s+and\s+nothing\s+else|\s*(?:,|-)?\s*(?:only|please)\b"
-    r"|\s+for\s+(?:the|your)\s+(?:whole|entire|full)\b))"
+    r"|\s+for\s+(?:the|your)\s+(?:whole|entire|full)\b)|(?<==\s)json\b|(?<==)json\b)"
 )
 _ABOUT: Final = re.compile(
     r"\b"
@@ -42,6 +42,11 @@ _WHOLLY: Final = re.compile(
     r"|\beverything\b[^.;:]{0,40}$"
 )
 """What before *JSON* makes sure that the reply is meant."""
+_TOLD_OF: Final = re.compile(
+    rf"\b{either('describe, discuss, compare, teach, about, learn, understand, introduce')}"
+    r"\s+(?:me\s+|us\s+)?(?:what\s+)?(?:a|an|the)?\s*$"
+)
+"""Words before *JSON* by which it is what is to be written about."""
 _BESIDE: Final = re.compile(
     rf"\b{either('outside, before, after, around, beside(s), except, other than')}\b[^.;]{{0,30}}$"
 )
@@ -49,16 +54,22 @@ _BESIDE: Final = re.compile(
 
 def read_json(sentence: Sentence) -> Iterator[Found]:
     """Whether the reply is JSON."""
-    found = _JSON.search(sentence.plain)
-    if not found or not sentence.wants(found.start()):
-        return
-    before = sentence.plain[: found.start()]
-    if _ABOUT.search(sentence.plain) and not _WHOLLY.search(sentence.plain[: found.end() - 4]):
-        only = "only" in found[0] or re.match(r"\W*only\b", sentence.plain[found.end() :])
-        if not only or _ABOUT.search(before):
+    plain = sentence.plain
+    for found in _JSON.finditer(plain):
+        told_of = _TOLD_OF.search(plain[: plain.index("json", found.start())])
+        if told_of or not sentence.wants(found.start()) or not _is_whole_reply(plain, found):
+            continue
+        if not _BESIDE.search(plain[: found.end()]):
+            yield sentence.found({"op": "json"}, *found.span())
             return
-    if not _BESIDE.search(sentence.plain[: found.end()]):
-        yield sentence.found({"op": "json"}, *found.span())
+
+
+def _is_whole_reply(plain: str, found: re.Match[str]) -> bool:
+    """Whether the reply itself is to be JSON, in a sentence that may be about programs."""
+    if not _ABOUT.search(plain) or _WHOLLY.search(plain[: found.end() - 4]):
+        return True
+    only = "only" in found[0] or re.match(r"\W*only\b", plain[found.end() :])
+    return bool(only) and not _ABOUT.search(plain[: found.start()])
 
 
 _MARKS: Final = (
