@@ -113,7 +113,7 @@ def read_keywords(sentence: Sentence) -> Iterator[Found]:
 
 def _comes_back(sentence: Sentence, one: Mention) -> tuple[bool, int] | None:
     """Find the order that comes back to words that were only told: if it refuses, where it ends."""
-    if not one.named and _EXAMPLE.search(sentence.plain[: one.start]):
+    if _is_example(sentence, one):
         return None
     refused, back = refused_later(sentence.plain, one.end), _BACK.match(sentence.plain, one.end)
     if refused and sentence.allows(refused):
@@ -124,12 +124,18 @@ def _comes_back(sentence: Sentence, one: Mention) -> tuple[bool, int] | None:
     return None if several else (False, back.end())
 
 
+def _is_example(sentence: Sentence, one: Mention) -> bool:
+    """Whether words only show what is meant: *a bullet like "- this"*."""
+    near = max(0, one.start - 40)
+    return not one.named and bool(_EXAMPLE.search(sentence.plain, near, one.start))
+
+
 def _is_unwanted(
     sentence: Sentence, one: Mention, amount: Amount | None, last: bool | None
 ) -> bool | None:
     """Say whether words are to be left out (True) or to be there (False); None where unsure."""
     before, after = sentence.plain[: one.start], sentence.plain[one.end :]
-    if not one.named and _EXAMPLE.search(before):
+    if _is_example(sentence, one):
         return None
     if _IN_EACH.match(after) or not sentence.allows(one.start):
         return None
