@@ -154,7 +154,7 @@ def test_the_reader_finds_the_instructions_of_ifeval(
 
 
 @pytest.mark.parametrize(
-    ("name", "precision", "recall"), [("unseen", 0.975, 0.878), ("in_sight", 0.999, 0.951)]
+    ("name", "precision", "recall"), [("unseen", 0.976, 0.888), ("in_sight", 0.999, 0.945)]
 )
 def test_the_reader_finds_the_instructions_of_requests_that_were_written_for_it(
     name: str, precision: float, recall: float
@@ -170,5 +170,5 @@ def test_the_reader_finds_the_instructions_of_requests_that_were_written_for_it(
 def test_little_is_read_from_requests_that_were_written_to_mislead() -> None:
     requests = written("nothing")
     misread = [row["id"] for row in requests if read_demands(row["problem"])]
-    assert len(misread) <= 14
+    assert len(misread) <= 21
     assert f"{len(misread)} of {len(requests)}" in PAGE

@@ -40,9 +40,9 @@ _CODE: Final = (
     " linter"
 )
 _GROUP: Final = either(
-    "bot, chatbot, app, user(s), student(s), players, participants, employees, customer(s),"
-    " candidates, applicants, entries, contestants, members, field, pupils, each player, writers,"
-    " authors, poets, people, speakers, journalists, teachers, children, kids"
+    "bot, chatbot, app, user(s), student(s), player(s), participants, employees, customer(s),"
+    " candidate(s), applicant(s), entries, contestants, members, field, pupils, each player,"
+    " writers, authors, poets, people, speakers, journalists, teachers, children, kids"
 )
 _ABOUT_OTHERS: Final = (
     either(
@@ -62,6 +62,7 @@ _ABOUT_OTHERS: Final = (
     r"(?<!:\s)(?<!,\s)lets?\s+(?:us|me|them|him|her|people)",
     rf"(?:he|she)\s+(?!{MUST})[a-z]+",
     rf"(?:the\s+)?{_GROUP}\s+{MUST}",
+    rf"{either('reject, refuse, accept, validate')}s?\s+{either('any, every, all, a, an')}",
     rf"(?!{either('that, which, it, also, text, title, reply')}\b)[a-z]+\s+"
     + either("says, states, requires, wants, insists, demands, claims, thinks, believes, asks"),
 )
@@ -71,7 +72,7 @@ _ABOUT_SUBJECT: Final = (
     rf"{either('rule(s), policy, guideline(s), law')}\s+{either('is, are, says')}:?\s*(?=\w)",
     r"(?<!make\s)(?<!without\s)(?<!without\sthe\s)use\s+of"
     r"(?![^.;,]{0,40}\b(?:not\s+(?:permitted|allowed)|forbidden|prohibited|banned|avoided))",
-    r"(?:rule|law|policy|fact|idea|claim|belief|theory|sign|note)\s+(?:that|which)",
+    r"(?:rule|law|policy|fact|idea|claim|belief|theory|sign|note)\s+(?:that|which)|has\s+a\s+rule",
     r"(?:stat|say|claim|argu|requir|complain|warn|suggest|announc)(?:es|s|ing)\s+that",
     rf"{either('convince, persuade, remind, reassure, prove')}\s[^.;,]{{1,40}}\sthat",
     either("you are given, you're given, you will be given, is given, are given"),
@@ -140,7 +141,7 @@ _WISHED: Final = (
     + either(
         "required, essential, important, necessary, vital, crucial, imperative, mandatory, critical"
     )
-    + r"\s+that\b)"
+    + rf"\s+that\s+(?:(?:the|your|all)\s+)*(?:it|there|{_FORM})\b)"
 )
 """What only looks like telling: a wish, *it is essential that*, one of several items."""
 _TELLS: Final = re.compile(
@@ -153,16 +154,24 @@ _PERSON: Final = either(
     "colleague, friend, neighbour, neighbor, coworker, classmate, customer, client, teacher, guy,"
     " student, relative, cousin, roommate, reviewer, boss, manager, editor"
 )
+_REPLY: Final = either(
+    "reply, response, answer, output, text, word(s), title, letter(s), last, first, final, whole"
+)
+"""Words of what may be the reply, or a part of it."""
 _DOES: Final = either(
     "asked, said, told, wants, says, lets, gave, thinks, gets, leaves, writes, finds, sends,"
-    " receives, posts, reads, takes, makes, keeps, tells, asks, decides, discovers"
+    " receives, posts, reads, takes, makes, keeps, tells, asks, decides, discovers, accept(s),"
+    " reject(s), force(s), prescribe(s), require(s), store(s), show(s), print(s), display(s),"
+    " speak(s), utter(s), avoid(s), allow(s), permit(s), forbid(s), ban(s), banned, insist(s),"
+    " demand(s), refuse(s)"
 )
 _TELLS_OTHERS: Final = re.compile(
     rf"{_OPENING}(?:(?:he|she|somebody|someone|everyone|nobody)\b|they\b(?!\s+{MUST})"
     rf"|(?:all\s+(?:of\s+)?)?(?:my|our|his|her|their)\s+(?!{_OWN}\b)"
     rf"|(?:(?:some|many|most)\s+)?{_GROUP}\b|an?\s+(?:[a-z]+\s+)?{_PERSON}\b"
     r"|the\s+[^.;,]{1,30}\s+of\s+my\b"
-    rf"|(?:an?|the|one|some|every)\s+(?:[a-z]+\s+){{1,2}}?{_DOES}\b"
+    rf"|(?:an?|the|one|some|every)\s+(?:(?!{_REPLY}\b)[a-z']+\s+){{1,6}}?{_DOES}\b"
+    r"|under\s+(?:the|our|my)\b|in\s+(?:1\d|20)\d\d\b"
     r"|(?:is|are|does|did|why|what|whats|what's|how|who|when|where|which|am|do\s+(?:i|we|you|they))"
     r"\b(?!\s+(?:happens|(?:i|we)\s+(?:need|want)\b)))"
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cfr.constraint.reply.bound import amounts
-from cfr.constraint.reply.pattern import SEPARATES, either
+from cfr.constraint.reply.pattern import SEPARATES, STRESS, either
 from cfr.constraint.reply.request import Found, Request, Sentence
 from cfr.problem import Json
 
@@ -37,9 +37,7 @@ _HEADING: Final = re.compile(
     r"\b(?:mark|begin|start|label|titl|head|indicat|denot|separat|call|nam|introduc|under|section"
     r"|divid|split|structur|organi|number)"
 )
-_STRESS: Final = re.compile(
-    r"\b(?:highlight|itali[cs]|bold|emphasi[sz])[a-z]*\s+(?:[a-z]+\s+){0,2}$"
-)
+_STRESSED: Final = re.compile(rf"\b{STRESS}\s+(?:[a-z]+\s+){{0,2}}$")
 """Words before parts that are no sections."""
 _NO_MARK: Final = frozenset("bullet point figure table page option version".split())
 
@@ -65,9 +63,8 @@ def read_sections(sentence: Sentence) -> Iterator[Found]:
     )
     for amount in amounts(sentence.plain):
         found = noun.match(sentence.plain, amount.end)
-        if _STRESS.search(sentence.plain[: amount.start]):
-            continue
-        if found and amount.low and sentence.allows(amount.start):
+        stressed = _STRESSED.search(sentence.plain[: amount.start])
+        if found and amount.low and not stressed and sentence.allows(amount.start):
             told = amount.widened(sentence.plain[found.end() :])
             yield _sections(heading.mark, told.at_least.ends, sentence, amount.start, found.end())
             return

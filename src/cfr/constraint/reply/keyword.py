@@ -81,6 +81,8 @@ _APPEAR: Final = re.compile(
     rf"{BANNED.pattern}|\s*(?:may|can|should|must|could)\s+(?:appear|be|occur|show)\b"
 )
 _EXAMPLE: Final = re.compile(r"\b(?:such\s+as|like|e\.g\.?|for\s+(?:example|instance)|i\.e\.?)\W*$")
+_EXAMPLE_REACH: Final = 40
+"""How many characters before a mention such words are looked for."""
 _IN_EACH: Final = re.compile(r"\s*(?:in|at|to|for)?\s*(?:each|every)\s+(?!appear|at|be)")
 _WISHED: Final = re.compile(
     rf"\b{either('sure, ensure, ensuring, want, need, like, let, have, so that, with, that')}\b"
@@ -126,7 +128,7 @@ def _comes_back(sentence: Sentence, one: Mention) -> tuple[bool, int] | None:
 
 def _is_example(sentence: Sentence, one: Mention) -> bool:
     """Whether words only show what is meant: *a bullet like "- this"*."""
-    near = max(0, one.start - 40)
+    near = max(0, one.start - _EXAMPLE_REACH)
     return not one.named and bool(_EXAMPLE.search(sentence.plain, near, one.start))
 
 
@@ -140,14 +142,13 @@ def _is_unwanted(
     if _IN_EACH.match(after) or not sentence.allows(one.start):
         return None
     refused = is_refused(sentence.plain, one.start, one.end)
-    if _DUE.search(sentence.plain, one.start, one.end) and refused is False:
-        return False
     if refused:
         sure = one.named or _SHUNNED.search(before) or _APPEAR.match(after)
         return True if sure else None
     if refused is None or _CHOICE.search(before):
         return None
-    return False if _is_wanted(one, before, after, amount, last) else None
+    due = not one.choice and _DUE.search(sentence.plain, one.start, one.end)
+    return False if due or _is_wanted(one, before, after, amount, last) else None
 
 
 def _is_wanted(

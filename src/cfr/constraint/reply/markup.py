@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from cfr.constraint.reply.bound import amounts, counts_of
-from cfr.constraint.reply.pattern import either
+from cfr.constraint.reply.pattern import STRESS, either
 from cfr.constraint.reply.request import Found, Sentence
 
 __all__ = [
@@ -63,12 +63,8 @@ def read_bullets(sentence: Sentence) -> Iterator[Found]:
 
 # --- Highlights.
 
-_STRESS: Final = (
-    r"(?:highlight(?:ed|ing)?|itali[cs](?:i[sz]ed?|i[sz]ing|s)?|bold(?:ed|face|ing)?"
-    r"|emphasi[sz](?:ed?|ing)|(?:in|with|using|between)\s+(?:single\s+)?asterisks)"
-)
 _STRESS_BEFORE: Final = re.compile(
-    rf"\b{_STRESS}(?:/[a-z]+)?(?:\s+(?:or|and)\s+{_STRESS})?"
+    rf"\b{STRESS}(?:/[a-z]+)?(?:\s+(?:or|and)\s+{STRESS})?"
     rf"(?:\s+{either('text, the, a, up, out, in, your, using, with, markdown')})*\s*$"
 )
 _KIND: Final = (
@@ -86,10 +82,10 @@ _PASSAGE: Final = either(
     " finding(s), stretch(es), place(s), idea(s), concept(s), figure(s), moment(s), claim(s)"
 )
 _PASSAGES: Final = re.compile(rf"[\s-]*{_KIND}{_PASSAGE}\b")
-_STRESSED: Final = re.compile(rf"[\s-]*{_KIND}{_STRESS}\s+(?:(?:text|markdown)\s+)?{_PASSAGE}\b")
+_STRESSED: Final = re.compile(rf"[\s-]*{_KIND}{STRESS}\s+(?:(?:text|markdown)\s+)?{_PASSAGE}\b")
 _STRESSED_AFTER: Final = re.compile(
     rf"[\s-]*{_KIND}{_PASSAGE}\s+(?:{either('be, are, is, that, which, in, should, must, to')}\s+)"
-    rf"{{0,3}}{_STRESS}\b"
+    rf"{{0,3}}{STRESS}\b"
 )
 _MARKED: Final = re.compile(
     rf"[\s-]*{_KIND}{_PASSAGE}\b(?:(?!\bbullet|\bseparat|\bdivid|\bbetween|\bsix\b|\bthree\b"
@@ -104,7 +100,9 @@ _MARKED_THINGS: Final = re.compile(
 )
 _IN_MARKDOWN: Final = re.compile(r"markdown|\*[^*\s][^*\n]*\*")
 _THINGS: Final = re.compile(r"(?:\s+[a-z-]+){0,2}?\s+[a-z]+s\b")
-_HIGHLIGHTED: Final = re.compile(rf"\s+highlighted\s+{_PASSAGE}\b")
+_HIGHLIGHTED: Final = re.compile(
+    rf"\s+highlighted\s+{_PASSAGE}\s*(?:$|[,.;:!)]|(?:and|with|in\s+your)\b)"
+)
 """What can only be meant as marks in the text, without a word about how they look."""
 _STAR_OR_MARKDOWN: Final = re.compile(r"markdown|\*|itali[cs]|\bbold|asterisk|\"□\"")
 

@@ -99,6 +99,9 @@ def _options(sentence: Sentence, found: re.Match[str]) -> list[str]:
 
 
 def _in_line(line: str) -> list[str]:
+    """The options of a line; where the first is no sentence, the line's own sentence ends them."""
+    if _SPLIT.split(line)[0][-1:] not in ".!?":
+        line = re.split(r"[.!?](?:\s|$)", line)[0]
     parts = [part.strip(QUOTE_MARKS) for part in _SPLIT.split(line) if part.strip(QUOTE_MARKS)]
     short = 2 <= len(parts) <= _MOST and all(len(one.split()) <= _MOST for one in parts)
     return parts if short else []

@@ -27,7 +27,7 @@ WISH: Final = (
         "want, need, expect, ask that, ask you, prefer, require, insist, wish, hope, must, demand,"
         " have in mind, looking for, count on"
     )
-    + r")\b|(?:'d|\s+would)\s+(?:[a-z]+\s+)?(?:like|love|appreciate|have(?!\s+\w+(?:ed|en)\b))\b)"
+    + r")\b|(?:'d|\s+would)\s+(?:[a-z]+\s+)?(?:like|love|appreciate)\b)"
 )
 """What follows *I* or *we* in a wish."""
 
@@ -52,8 +52,9 @@ _CLEAR: Final = (
     rf"(?:[,;:]|\b(?:so|and)\b)\s*(?:so\s+)?(?:the|your|this|all|everything)\s+"
     rf"(?:[^\s,;.]+\s+){{0,6}}{MUST}\b",
     rf"\bso\s+(?:the|your)\s+{PRODUCT}\b|\bso\s+(?:[a-z]+\s+)?i{WISH}",
-    rf"(?:\b(?:so|hence|therefore),?|[:;])\s+{_BOUND}|\bso,?\s+{NUMBER}\b",
-    r"\bso\s+(?:everything|all|[a-z]+\s+only)\b",
+    rf"\b(?:so|hence|therefore),?\s+{_BOUND}|\bso,?\s+{NUMBER}\b",
+    r"\bso\s+(?:everything\s+in\s+(?!my\b|our\b|the\b)|[a-z]+\s+only\b"
+    r"|all[\s-]+(?:caps|capitals|lower\w*)\b(?!\s+(?:appear|look|come|is|are)))",
     r"\bso\s+(?:both|neither|none|the\s+(?:words?|letters?|phrases?|terms?))\b",
     r"[:;]\s*(?=[^.;]*\b(?:must|should|may|has\s+to)\b)|;\s*i\s+(?:want|need|expect|count)\b",
     r"\b(?:but|and)\s+\"□+\"\s+(?:must|should|ha[sv]e?|needs?)\b",
@@ -67,7 +68,7 @@ _BY_THE_WAY: Final = (
     r"(?:have|has|contain|must|should)\b",
     r"[,;:(]\s*(?:and\s+|all\s+)?(?:"
     + either(
-        "in, within, using, over, under, between, exactly, at least, at most, more than,"
+        "in, within, using, over, under, between, exactly, at least, at most, more than, not more,"
         " fewer than, less than, max, min, maximum, minimum, up to, everything, all in, entirely"
     )
     + rf"|{NUMBER})\b",
@@ -82,9 +83,9 @@ _AND: Final = "and|but|then|so|hence|therefore"
 _NO_AND: Final = "but|then|so|hence|therefore"
 _PATTERNS: Final[dict[After, re.Pattern[str]]] = {
     "aside": re.compile("|".join((_joined(_AND), *_CLEAR, *_BY_THE_WAY))),
-    # In "I begin and end with it" no order begins.
+    # In "I begin and end with it", or "it makes us begin and end so", no order begins.
     "self": re.compile("|".join((_joined(_NO_AND), *_CLEAR, *_BY_THE_WAY, rf"\band\s+i{WISH}"))),
-    "others": re.compile("|".join((_joined(_AND), *_CLEAR))),
+    "others": re.compile("|".join((_joined(_NO_AND), *_CLEAR))),
     # The rules of a program look like orders too.
     "program": re.compile(
         r"\bplease\b|\b(?:your|the\s+(?:whole|entire))\s+(?:[a-z]+\s+)?"

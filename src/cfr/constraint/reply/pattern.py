@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["PRODUCT", "QUOTE_MARKS", "SEPARATES", "either"]
+__all__ = ["PRODUCT", "QUOTE_MARKS", "SEPARATES", "STRESS", "either"]
 
 QUOTE_MARKS: Final = "\"'“”‘’„«»"
 """The marks around a quotation."""
 SEPARATES: Final = re.compile(r"separat|divid|split|delimit|between|apart|break|part(?:ed|ing)")
 """Words with which a mark is asked for between parts."""
+
+STRESS: Final = (
+    r"(?:highlight(?:ed|ing)?|itali[cs](?:i[sz]ed?|i[sz]ing|s)?|bold(?:ed|face|ing)?"
+    r"|emphasi[sz](?:ed?|ing)|(?:in|with|using|between)\s+(?:single\s+)?asterisks)"
+)
+"""The pattern of a word for emphasis."""
 
 
 def either(phrases: str) -> str:

@@ -25,8 +25,12 @@ _EXACTLY: Final = (
     + rf"\s+|{either('word(s), phrase, sentence(s), question, statement, line, quote, text')}"
     r"\b\s*|exactly\b\s*|precisely\b\s*|following\b\s*|this\b\s*)*"
 )
-_ASIDE: Final = r"(?:(?:,\s*|\(|\b(?:and|with|then)\s)[^:\n\"]{2,60}(?=:))?"
-"""What may be said before the colon: *and put nothing after it*."""
+_ASIDE: Final = (
+    r"(?:(?:,\s*|\(|\b(?:and|with|then)\s)"
+    rf"(?:(?!\b{either('word(s), keyword(s), term(s), list, include, use, mention, cover')}\b)"
+    r"[^:\n\"]){2,60}(?=:))?"
+)
+"""What may be said before the colon and is no other order: *and put nothing after it*."""
 _GIVEN: Final = rf"(?P<how>{_EXACTLY}){_ASIDE}\s*(?P<colon>[:,]?)\s*(?P<quote>{QUOTED})?"
 _END: Final = re.compile(
     rf"\b{_ENDING}(?:\s+(?!{_PART}\b|beginning\b|starting\b|opening\b)[a-z'-]+){{0,5}}?"
