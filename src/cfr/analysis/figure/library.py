@@ -1,7 +1,5 @@
 """Import of matplotlib, which is optional and slow, and the types that figures use of it."""
 
-# ruff: noqa: D102  (what matplotlib's methods do is documented there)
-
 from __future__ import annotations
 
 import importlib
