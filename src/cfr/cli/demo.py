@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -59,11 +61,11 @@ EXAMPLES: Final = (
     ),
 )
 _NEXT: Final = """\
-On your own model, in three commands:
-  cfr eval constraintbench --limit 240 --runs 1 --model NAME --base-url URL \\
+On your own model, in three commands, with its key in OPENAI_API_KEY:
+  {cfr} eval constraintbench --limit 240 --runs 1 --model NAME --base-url URL \\
       --method direct --method program --method until-agreed
-  cfr calibrate runs.db -o policy.toml
-  cfr solve problem.txt --method 'calibrated(policy=policy.toml)' \\
+  {cfr} calibrate runs.db -o policy.toml
+  {cfr} solve problem.txt --method 'calibrated(policy=policy.toml)' \\
       --model NAME --base-url URL"""
 
 
@@ -191,7 +193,9 @@ def _conclusion(method: Method, pairs: Sequence[tuple[Solved, Solved]]) -> Itera
     policy = method.policy if isinstance(method, Calibrated) else None
     yield _measured(policy.by_problem if policy and policy.rules else None)
     yield ""
-    yield _NEXT
+    # `make demo` runs .venv/bin/cfr, which need not be on the PATH.
+    hidden = not shutil.which("cfr") and sys.argv[0].endswith("/cfr")
+    yield _NEXT.format(cfr=sys.argv[0] if hidden else "cfr")
 
 
 def _side_by_side(pairs: Sequence[tuple[Solved, Solved]]) -> Table:
