@@ -57,7 +57,10 @@ _REJECTED: Final = re.compile(
     r"\s+(?i:is|are|was|would|gives?|fails?|cannot|can['’]t|needs?|has|violates?|ignores?|does"
     r"|can|and|or)\b(?!\s+(?i:(?:the\s+|our\s+)?(?:only\s+)?(?:correct|right|best|true|answer)))"
 )
-_NEGATED: Final = re.compile(r"(?i:\bnot|n['’]t|\bnever|\bneither|\bnor)\s+(?:\w+\s+)?\Z")
+_DISMISSED: Final = re.compile(
+    r"\b(?i:is|are|was)\s+(?i:(?:clearly|also|not)\s+)?(?i:wrong|incorrect|false|not|out|impossible)\b"
+)
+_NEGATED: Final = re.compile(r"(?i:\bnot|\bcannot|n['’]t|\bnever|\bneither|\bnor)\s+(?:\w+\s+)?\Z")
 
 
 def lone_letter(text: str) -> str:
@@ -89,7 +92,8 @@ def leading_letter(phrase: str) -> str:
 def from_choice(text: str) -> tuple[str, str] | None:
     """Read the letter that the end of a reply chooses, or prefers to another."""
     tail = text[-_LAST:]
-    if len(text) < _LAST and (started := _STARTED.match(text.strip())):
+    started = _STARTED.match(text.strip()) if len(text) < _LAST else None
+    if started and not _DISMISSED.search(text):
         return started["letter"] or started["listed"], "choice"
     found = [
         (match.start("letter"), match["letter"])
