@@ -24,7 +24,9 @@ _LINK: Final = (
 _DENIED: Final = re.compile(
     r"(?:(?:\b(?:not|cannot|never|neither|nor|nicht|kein\w{0,2}|weder|noch)|n['’]t)\b"
     rf"(?:\s+(?!but\b|is\b|are\b|was\b|equals\b|that\b|to\b)[a-z]+)?{_LINK}{{0,4}}"
-    r"|\bn['’]est\s+pas|\bno\s+(?:es|son|puede\s+ser)|\bnon\s+è|\bnão\s+é"
+    r"|\b(?:none|nothing|no\s+one)\b(?:\s+[a-z]+){0,4}|\b(?:rather\s+than|instead\s+of|as\s+opposed\s+to"
+    r"|unlike)(?:\s+the)?|\b(?:rul(?:e|es|ed|ing)\s+out|eliminat\w+|exclud\w+|discard\w*|reject\w*"
+    r"|dismiss\w*)(?:\s+[a-z]+){0,2}(?:\s+\$?[a-z]\s?=\s?)?|\bn['’]est\s+pas|\bno\s+(?:es|son|puede\s+ser)|\bnon\s+è|\bnão\s+é"
     r"|不(?:可能)?(?:是|为|會是|会是|等于|能是)|[并並]非|\\neg)"
     rf"{_OPEN}",
     re.IGNORECASE,
@@ -34,17 +36,19 @@ _BOUNDED: Final = re.compile(
     r"(?:\b(?:at\s+(?:the\s+)?(?:least|most|(?:very\s+)?(?:least|most))"
     r"|(?:no\s+|not\s+)?(?:more|less|fewer|greater|larger|smaller|higher|lower|bigger|other|later"
     r"|earlier|longer|shorter|older|younger)\s+than(?:\s+or\s+equal\s+to)?|up\s+to|exceed(?:s|ing)?"
-    r"|(?<!\d\s)(?:over|under|above|below)|almost|nearly|(?:anything|all|everything)\s+(?:\w+\s+)?but"
-    r"|except(?:\s+for)?|excluding|between(?:\s+[^\s,;]{1,30}\s+and)?"
+    r"|(?<!\d\s)(?:over|under|above|below)|almost|nearly|(?:any|all|every)\w*\s+(?:\w+\s+){0,2}but"
+    r"|except(?:\s+for)?|between(?:\s+[^\s,;]{1,30}\s+and)?"
     r"|(?:negative|opposite|reciprocal|inverse|square|cube|half|third|quarter|double|square\s+root"
     r"|factorial|negation|logarithm)\s+of|twice|double|triple|half"
     r"|mindestens|höchstens|(?:mehr|weniger|größer|kleiner)\s+als|au\s+(?:moins|plus)|plus\s+de"
     r"|moins\s+de|m[áa]s\s+de|menos\s+de|al\s+menos)\b(?:\s+(?:an?|the|about|exactly))?"
-    r"|(?:不)?(?:至少|最多|至多|大于|小于|超过|不到|多于|少于|高于|低于)\s*(?:是|为|有)?"
+    r"|(?:不)?(?:至少|最多|至多|大于|小于|超过|不到|多于|少于|高于|低于)\s*(?:是|为|有|需要|要|用)?"
     rf"|(?:(?<![\w</\\])[A-Za-z]\w{{0,2}}\s?|(?<![\w/=-])){_RELATION})"
     rf"{_OPEN}",
     re.IGNORECASE,
 )
+# "She can use up to 12 inches" says how many she can use.
+_CAPACITY: Final = re.compile(r"\bcan\s+(?!be\b)[a-z]+\s+up\s+to\s*\Z", re.IGNORECASE)
 _BOUNDED_BEHIND: Final = re.compile(
     rf"{_CLOSE}(?:[A-Za-z]+\s+)?(?:(?:or|and)\s+(?:more|less|fewer|greater|above|below|over|under"
     r"|higher|lower|up|larger|smaller|older|later|earlier|beyond)|at\s+(?:least|most)|oder\s+mehr"
@@ -55,7 +59,10 @@ _VERDICT: Final = (
     r"(?:answer|correct|right|solution|possible|valid|allowed|acceptable|true|it\b|so\b)"
 )
 _REJECTED: Final = re.compile(
-    rf"{_CLOSE}(?:\?|(?:(?:is|was|would\s+be|must\s+be|seems|are)\s+"
+    rf"{_CLOSE}(?:\?|(?:[,;.…]{{0,3}}\s*(?:(?:but|wait|no|and|however|actually)[,:]?\s+){{0,2}}"
+    r"(?:which|that|this|it)(?:['’]s|\s+(?:is|was|turned\s+out\s+to\s+be))\s+(?:\w+\s+)?"
+    r"(?:wrong|incorrect|false|impossible|a\s+mistake|not\s+(?:right|correct|it|the\s+answer)))"
+    r"|(?:(?:is|was|would\s+be|must\s+be|seems|are)\s+"
     r"(?:(?:clearly|obviously|therefore|also|just|simply|the|a|an|thus|still|actually)\s+){0,2}"
     r"(?:wrong|incorrect|false|impossible|invalid|mistaken|mistake|error|trap|ruled\s+out|excluded"
     r"|too\s+(?:large|small|big|high|low|many|few|much|long|short)"
@@ -73,7 +80,9 @@ _SUPPOSED: Final = re.compile(
     r"|(?<!second\s)\bthought\b(?!s)[^,]*\Z|\b(?:first|initial|original|earlier|previous)\s+(?:guess|idea"
     r"|attempt|answer)\b[^,]*\Z|\b(?:mistakenly|wrongly|incorrectly|erroneously)\b[^,]*\Z"
     r"|(?:n['’]t|\bnot|\bnever)\s+(?:\w+\s+)?(?:think|believe|true|correct|right|the\s+case|agree|say"
-    r"|mean|accurate)\b[^,]*\Z|\b(?:doubt|false|wrong|incorrect|untrue|deny)\b[^,]*\sthat\b[^,]*\Z",
+    r"|mean|accurate)\b[^,]*\Z|(?<!no\s)(?<!without\s)"
+    r"\b(?:doubt|false|wrong|incorrect|untrue|deny)\b[^,]*\sthat\b[^,]*\Z"
+    r"|\bno\s+(?:reason|evidence|proof|guarantee|way)\b[^,]*\Z",
     re.IGNORECASE,
 )
 _CONDITION: Final = re.compile(
@@ -104,7 +113,10 @@ def is_rejected(text: str, start: int, end: int) -> bool:
 
 def bounds(text: str, start: int, end: int) -> tuple[str, str]:
     """Take the words on either side of a value that make it a bound; empty where there are none."""
-    before = _BOUNDED.search(text[max(0, start - _NEAR) : start])
+    near = text[max(0, start - _NEAR) : start]
+    before = _BOUNDED.search(near)
+    if before and _CAPACITY.search(near, 0, before.start() + len("up to ")):
+        before = None
     behind = _BOUNDED_BEHIND.match(text, end)
     bound = before[0].strip().rstrip('$*_(["“`\\').rstrip() + " " if before else ""
     return bound, behind[0] if behind else ""

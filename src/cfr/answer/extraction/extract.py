@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from cfr.answer.extraction.abstention import abstains, is_none, is_nothing
 from cfr.answer.extraction.approximation import without_approximation
-from cfr.answer.extraction.assertion import bounds, is_rejected
+from cfr.answer.extraction.assertion import bounds, is_rejected, is_supposed
 from cfr.answer.extraction.box import find_box, latex_boxes, without_empty_boxes
 from cfr.answer.extraction.check import without_check
 from cfr.answer.extraction.choice import from_choice
@@ -174,7 +174,7 @@ def _from_box(text: str) -> Extracted | None:
         if box.content is None:
             # An empty box says no more than none.
             return None if box.closed else Extracted(None, "unterminated box")
-        if not is_rejected(text, box.start, box.end):
+        if not (is_rejected(text, box.start, box.end) or is_supposed(text[: box.start])):
             return _found(_with_bounds(text, box.content, box.start, box.end), "boxed")
         if (instead := _instead(text[box.end :])) is not None:
             return instead

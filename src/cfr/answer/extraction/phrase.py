@@ -33,12 +33,13 @@ _NEXT_VALUE: Final = (
 _STOP: Final = re.compile(
     r"(?<!\bRs)(?<!\bca)(?<!\bapprox)\.(?=\s|$)|[。।！]|\n"
     rf"|[;；؛](?=\s|$)(?!{_NEXT_VALUE})|\s+(?:because|since|which|where|so\s+that|weil|denn|car"
-    r"|puisque|porque|perché|poiché|pois|так\s+как|потому\s+что)\b|[,;]\s+(?:so|since|as|because|i\.e"
+    r"|puisque|porque|perché|poiché|pois|так\s+как|потому\s+что"
+    r"|rather\s+than|instead\s+of|as\s+opposed\s+to|and\s+not)\b|[,;]\s+(?:so|since|as|because|i\.e"
     r"|that\s+is|not|but|it|this|that|there|with|for|given|giving|thus|hence|meaning|when|if"
-    r"|after|and\s+(?:we|the|so|this|it)|the|we|namely|obtained|found|rounded|or\s+(?:about"
+    r"|after|and\s+(?:we|the|so|this|it|not)|the|we|namely|obtained|found|rounded|or\s+(?:about"
     r"|approximately|equivalently|simply)|which|where|making|leaving|plus)\b"
     r"|\s+[–—]+\s+(?:not|because|since|as|so|the|this|it|we|that|which)\b|[，,](?=[一-鿿ぁ-ヿ])"
-    r"|\s+\((?:we|since|because|as|where|note|check|this|that|the|or|i\.e|see|which|about|approx)\b"
+    r"|\s+\((?:we|since|because|as|where|note|check|this|that|the|or(?!\s+-?\d+\))|i\.e|see|which|about|approx)\b"
     r"|\s*<\||\s+(?:✓|✅|🎉|\\checkmark)"
 )
 _MATHS: Final = re.compile(
@@ -73,7 +74,9 @@ _SPELT: Final = re.compile(
     r"[a-z]+(?:[ -][a-z]+){0,4}\s*\(\s*\$?([-−]?\d[\d,.]*)\$?\s*\)\Z", re.IGNORECASE
 )
 _QUANTITY: Final = re.compile(
-    r"((\$?[-−]?\$?\d[\d,]*(?:\.\d+)?)\s+[^\W\d_]+)(?:\s+(?:an?|each|every)\s+[a-z]+"
+    r"((\$?[-−]?\$?\d[\d,]*(?:\.\d+)?(?:\s?\\?%)?)(?:\s+[^\W\d_]+)?)(?:\s+(?:an?|each|every)\s+[a-z]+"
+    r"|\s+(?:in\s+(?:total|all)|altogether|overall|left(?:\s+over)?|remaining|each|total|combined)"
+    r"|\s+of\s+(?:the|her|his|their|all|its)\s+[a-z]+(?:\s[a-z]+)?"
     r"|\s*\([^()\d]{2,40}\)|,\s+\d+\s+of\s+(?:them|these|which|whom)\b[^\d]*)?"
 )
 _JOINED_ELSEWHERE: Final = re.compile(r"(?<=[\d$)])\s+(und|oder|et|ou|y|o)\s+(?=[-−$\\]{0,2}\d|\$)")
@@ -112,7 +115,7 @@ def bald(answer: str) -> str:
         answer = answer[:-2].strip()  # the emphasis began before the answer
     elif answer.endswith("*") and answer.count("*") == 1:
         answer = answer[:-1].strip()
-    answer = _without_comma(answer)
+    answer = _without_comma(answer).removesuffix("/-")
     for left, right in _WRAPPERS:
         inner = answer[len(left) : -len(right)]
         if inner and answer.startswith(left) and answer.endswith(right) and left not in inner:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, TypeAlias
 
-from cfr.answer.extraction.assertion import asserted
+from cfr.answer.extraction.assertion import asserted, bounds
 from cfr.answer.extraction.choice import from_choice, leading_letter, lone_letter
 from cfr.answer.extraction.marker import has_marker
 from cfr.answer.extraction.phrase import (
@@ -38,7 +38,7 @@ _BOLD: Final = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])")
 # One piece of ASCII without the signs that marks, emphasis and equations are made of.
 _PLAIN: Final = re.compile(r"[!\"$-)+-9;<>-~]+")
 _NUMBER: Final = re.compile(
-    r"(?:(?<![\w)}\]])[-−])?(?:\\?[$€£]\s?[-−]?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+)?(?:\s?[%万亿]|°)?"
+    r"(?:(?<![\w)}\]])[-−])?(?:\\?[$€£]\s?[-−]?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+|(?::\d+)+)?(?:\s?[%万亿]|°(?!\s?[CF]))?"
 )
 _IRRATIONAL: Final = re.compile(
     r"[-−]?(?:\(\d{1,9}/\d{1,9}\)|\d{1,20}(?:/\d{1,9})?|(?<![\w)]))\s?(?:π|√\d{1,20})(?!\w)"
@@ -57,6 +57,13 @@ _NAME: Final = r"[A-Za-z](?:_?\w|_\{\w{1,2}\})?"
 _EQUATIONS: Final = re.compile(
     rf"(?<![\w\\])({_NAME}\s?=\s?{_MEMBER}"
     rf"(?:(?:[,;]|[,;]?\s+{_OR})\s+{_NAME}\s?=\s?{_MEMBER}){{1,12}})[.!]?\Z"
+)
+_RELATION: Final = r"\s?(?:[<>]=?|[≤≥≠]|!=)\s?"
+_INEQUALITY: Final = rf"(?:{_MEMBER}{_RELATION})?{_NAME}{_RELATION}{_MEMBER}"
+# Chains and unions: "3 < x < 5", "x < 3 or x > 5".
+_INEQUALITIES: Final = re.compile(
+    rf"(?<![\w\\])({_MEMBER}{_RELATION}{_NAME}{_RELATION}{_MEMBER}"
+    rf"|{_INEQUALITY}(?:(?:,|,?\s+(?:and|or))\s+{_INEQUALITY}){{1,6}})[.!]?\Z"
 )
 _MEASURE: Final = (
     r"(?:hours?|minutes?|seconds?|days?|weeks?|months?|years?|feet|foot|inch(?:es)?|yards?|miles?"
@@ -100,7 +107,7 @@ _SENTENCE_WORDS: Final = frozenset(
 )
 # A sentence in a script whose words are not counted above.
 _FOREIGN: Final = re.compile(
-    r"[一-鿿ぁ-ヿ가-힯]{13,}|\A[一-鿿ぁ-ヿ가-힯，、]{2,}\s?[-$¥￥]?\d|(?:[^\x00-ӿ一-鿿ぁ-ヿ가-힯\s]{2,}\s+){5,}"
+    r"[一-鿿ぁ-ヿ가-힯]{13,}|\A[一-鿿ぁ-ヿ가-힯，、]{2,}[^\n]*[\d$]|(?:[^\x00-ӿ一-鿿ぁ-ヿ가-힯\s]{2,}\s+){5,}"
 )
 _PHRASE_BEFORE_NUMBER: Final = re.compile(r"[^\W\d_]+(?:['’ ] ?[^\W\d_]+)+ [-−$€£]*\.?\d")
 _BETWEEN_NUMBERS: Final = re.compile(r"[A-Za-z]{2,} -?\d[\d.,]* [A-Za-z]{2,} -?\d")
@@ -111,19 +118,28 @@ _LABEL: Final = re.compile(
 )
 _VALUE: Final = re.compile(r"\d|\\[A-Za-z]|\A\S+(?:\s\S+)?\Z")
 _ARITHMETIC: Final = re.compile(r"\\(?:[dt]?frac|sqrt|cdot|times|div|left|right|[dt]?binom)")
-_LEAD_IN: Final = re.compile(r"(?:∴|⇒|→|\\therefore|=+>|-+>)\s*|\A(?:≈|\\approx(?![a-z]))\s*")
+_LEAD_IN: Final = re.compile(
+    r"(?:∴|⇒|→|\\therefore|=+>|-+>)\s*|\A(?:≈|\\approx(?![a-z])"
+    r"|(?i:about|approximately|approx\.?|roughly|around)\s+(?=[$€£]?\d))\s*"
+)
 _SPEAKER: Final = re.compile(r"I(?:['’][a-z]{1,2})?\s[a-z']{2,}")
 _ASIDE: Final = re.compile(
     r"\s+\((?!(?:\\?mod|\\pmod)\b)(?=[^\W\d_]{2}|[≈~=])[^()\n]{0,80}\)\s*(?=[.!]?\Z)"
 )
 _NONE_EXIST: Final = re.compile(
     r"\b(no\s+(?:(?:real|integer|positive|rational|such|valid|possible|common|other)\s+){0,2}"
-    r"(?:solutions?|roots?)|infinitely\s+many(?:\s+solutions)?|none\s+of\s+(?:these|the\s+above))"
+    r"(?:solutions?|roots?)|infinitely\s+many(?:\s+solutions)?|all\s+real\s+numbers|does\s+not\s+exist|undefined|DNE"
+    r"|diverges|converges(?:\s+(?:absolutely|conditionally))?|none\s+of\s+(?:these|the\s+above))"
     r"(?:\s+(?:exists?|in\s+\w+|to\s+th(?:e|is)\s+(?:equation|system|problem|inequality)))?[.!]?\Z",
     re.IGNORECASE,
 )
 # What only says when, or after what: "24 apples left after giving away 6", "5 when x = 3".
-_REASON: Final = re.compile(r",?\s+(?:as|since|because|given\s+that)\s")
+_MOST_REASONS: Final = 4
+_REASON: Final = re.compile(
+    r",?\s+(?:as|since|because|given\s+that|rather\s+than|instead\s+of|as\s+opposed\s+to|and\s+not|not"
+    r"|unlike)\s|\s+\((?=[^()]*\Z)"
+)
+_SPLIT_EQUATION: Final = re.compile(r"\$([^$]*=)\s*\$\s*(?=[-−]?\d)")  # "$k =$ 7"
 _SUBORDINATE: Final = re.compile(
     r",?\s+(?:after|when|because|since|before|once|attained|achieved|reached|provided|if)\s"
     r"(?!.*\b(?:we|gets?|gives?|then|so|is|are|has|have|becomes?|obtain|equals)\b)"
@@ -172,6 +188,8 @@ def bare(text: str) -> str | None:
     if (words or not text.isascii()) and from_choice(text):
         return None
     text = unnamed(_LEAD_IN.sub("", text, count=1))
+    if "\\text" in text and any(bounds(plain := _TEXT.sub(r"\1", text), 0, plain.find(" "))):
+        return plain
     parts = EQUALS.split(text)
     sums = len(parts) > 1 and not re.search(r"[A-Za-z]", _ARITHMETIC.sub("", "".join(parts[:-1])))
     return bald(parts[-1]) if sums and parts[-1].strip() else bald(text)
@@ -212,14 +230,18 @@ def _trimmed(text: str) -> str:
 
 def _from_sentence(sentence: str, *, short: bool) -> Found:
     """Read the value that a sentence ends in, with its bound; none where the sentence denies it."""
-    found = _last_value(sentence, short=short)
-    if found is None:
-        return None
-    answer = asserted(sentence, found[0])
-    if answer != found[0] and (reason := last_match(_REASON.finditer(sentence))):
+    sentence = _SPLIT_EQUATION.sub(r"\1 ", sentence)
+    for _ in range(_MOST_REASONS):
+        if (found := _last_value(sentence, short=short)) is None:
+            return None
+        if (answer := asserted(sentence, found[0])) == found[0]:
+            return found
         # What a reason bounds or denies is not the answer: "it is 6, since it cannot be 5".
-        return _from_sentence(sentence[: reason.start()], short=True)
-    return (answer, found[1]) if answer else None
+        reasons = _REASON.finditer(sentence, 0, max(0, sentence.rfind(found[0])))
+        if (reason := last_match(reasons)) is None:
+            return (answer, found[1]) if answer else None
+        sentence, short = sentence[: reason.start()], True
+    return None
 
 
 def _last_value(sentence: str, *, short: bool) -> Found:
@@ -250,6 +272,8 @@ def _last_value(sentence: str, *, short: bool) -> Found:
 
 def _several(sentence: str) -> str:
     """Take the numbers or equations that a sentence ends in, or a quantity in two units."""
+    if relations := _INEQUALITIES.search(sentence):
+        return relations[1]
     if sentence.count("=") > 1 and (equations := _EQUATIONS.search(sentence)):
         return equations[1]
     if quantity := _TWO_UNITS.search(sentence):

@@ -41,7 +41,7 @@ _TYPED: Final = re.compile(rf"(?<![\w)}}]){_DASH}(?=[$\\(]?\d)")
 # Words of languages that write 1.234,5: two of them, and none of English.
 _COMMA_WORDS: Final = re.compile(
     r"\b(?:ist|und|die|der|das|sie|wir|also|insgesamt|daher|somit|lautet|beträgt|antwort|ergebnis|euro"
-    r"|kostet|hat|haben|für|pro|est|donc|les|une|réponse|sont|respuesta|los|por|lo|risposta|sono)\b",
+    r"|kostet|hat|haben|für|pro|sind|es|eine?|macht|zusammen|est|donc|les|une|réponse|sont|respuesta|los|por|lo|risposta|sono)\b",
     re.IGNORECASE,
 )
 _ENGLISH: Final = re.compile(r"\b(?:the|is|are|of|and|we)\b", re.IGNORECASE)

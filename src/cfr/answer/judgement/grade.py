@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -193,13 +194,16 @@ def _states(text: str, gold: str) -> bool:
 
     Some golds are sentences, out of which a value would be read that is not all they say.
     """
-    said, wanted = text.rstrip(_CLOSING), gold.strip().rstrip(_CLOSING)
-    if not wanted or not said.endswith(wanted) or wanted.isalnum():
+    said, gold = text.rstrip(_CLOSING), gold.strip()
+    written = json.dumps(gold)[1:-1] if text.endswith("}") else gold
+    forms = (form.rstrip(_CLOSING) for form in (gold, written))
+    wanted = next(filter(said.endswith, forms), "")
+    if not wanted or wanted.isalnum():
         return False
     before = said[: -len(wanted)].rstrip("$ (\\")
     if before and not before.endswith(_INTRODUCTIONS):
         return False
-    return "$" in gold.strip("$ ") or extract(gold).answer != gold.strip()
+    return "$" in gold.strip("$ ") or extract(gold).answer != gold
 
 
 def _gold(gold: str) -> str:
