@@ -31,6 +31,18 @@ def test_every_case_gets_its_verdict(split: str) -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize("verdict", ["correct", "incorrect"])
+def test_no_sign_negation_bound_or_other_value_is_dropped(verdict: str) -> None:
+    cases = [case for case in grade_cases("stated.jsonl") if case.verdict == verdict]
+    verdicts = grade_each(GradingCase.from_reply(case.pred, case.gold) for case in cases)
+    wrong = [
+        (case.pred, case.gold, found.answer)
+        for case, found in zip(cases, verdicts, strict=True)
+        if found.correct is not (verdict == "correct")
+    ]
+    assert wrong == []
+
+
 @pytest.mark.parametrize("split", ["tune", "held"])
 def test_every_reply_gives_its_answer(split: str) -> None:
     replies = [reply for reply in read_cases() if reply.split == split]

@@ -129,7 +129,7 @@ def test_what_else_a_reply_ends_in(text: str, answer: str, how: str) -> None:
         ("The maximum is 7 for x ∈ [0, 1].", "7", "last number"),
         ("For x ∈ [0, 1] the maximum is 7.", "7", "last number"),
         ("So the total is 1,234.", "1,234", "last number"),
-        ("So x = 2 and y = 3.", "3", "last number"),
+        ("So x = 2 and y = 3.", "x = 2 and y = 3", "last numbers"),
     ],
 )
 def test_a_set_or_a_list_that_a_reply_ends_in(text: str, answer: str, how: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 __all__ = ["Box", "find_box", "latex_boxes", "without_empty_boxes"]
@@ -29,6 +29,9 @@ class Box:
 
     content: str | None
     closed: bool = True
+    start: int = field(default=0, compare=False)
+    end: int = field(default=0, compare=False)
+    """Where it stands in the reply, with the boxes beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,11 @@ def find_box(text: str) -> Box | None:
         return Box(None, closed=last.closed)
     # Where no brace ends just before it, a long text need not be searched for another box.
     beside = text.rfind("}", max(0, place.start - _LONGEST_JOINT), place.start) >= 0
-    return Box(_joined(text, place) if beside else place.content)
+    return _joined(text, place) if beside else _only(place)
+
+
+def _only(place: _Place) -> Box:
+    return Box(place.content, start=place.start, end=place.end)
 
 
 def _repeats(text: str, last: _Place, before: _Place) -> bool:
@@ -86,7 +93,7 @@ def _repeats(text: str, last: _Place, before: _Place) -> bool:
     )
 
 
-def _joined(text: str, last: _Place) -> str:
+def _joined(text: str, last: _Place) -> Box:
     """Join a box to those before it with nothing but "and" in between.
 
     Several different boxes side by side are one answer of several parts, whatever is asked for: a
@@ -99,7 +106,9 @@ def _joined(text: str, last: _Place) -> str:
             break
         run.append(before.content)
         start = before.start
-    return last.content if len(set(run)) == 1 else ", ".join(reversed(run))
+    if len(set(run)) == 1:
+        return _only(last)
+    return Box(", ".join(reversed(run)), start=start, end=last.end)
 
 
 def _box(text: str, end: int) -> _Place | None:

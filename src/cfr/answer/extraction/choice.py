@@ -28,12 +28,12 @@ _OPERATOR: Final = re.compile(r"\s*[=+^_<>/∪∩×·]|\s*-\s*\d")
 
 _LAST: Final = 400
 _STARTED: Final = re.compile(
-    rf"{_LETTER}\s*[,;:–—-]?\s*(?i:because|since|as|for|due)\b"
+    rf"{_LETTER}(?!\w)\s*[,;:–—-]?\s*(?i:because|since|as|for|due)\b"
     r"|[*_(\[]{0,3}(?P<listed>[A-J])[)\]][*_]{0,2}\s+\S[^\n]*\Z"
 )
 _NOT_A_VALUE: Final = r"(?![\w'’]|\s*[=+^(<>])"
 _PICKED: Final = re.compile(
-    r"(?i:options?|choice|choose|chose|pick|select(?:ed)?|answer\s+is|correct(?:\s+one)?|go\s+with"
+    r"(?i:options?|antwort|choice|choose|chose|pick|select(?:ed)?|answer\s+is|correct(?:\s+one)?|go\s+with"
     r"|going\s+with|opt\s+for|故选|故選|应选|應選|选|選)\s*"
     rf"(?i:is|be|:|：)?\s*(?i:the\s+)?{_NAMED}{_LETTER}{_NOT_A_VALUE}"
 )
@@ -57,7 +57,13 @@ _REJECTED: Final = re.compile(
     r"\s+(?i:is|are|was|would|gives?|fails?|cannot|can['’]t|needs?|has|violates?|ignores?|does"
     r"|can|and|or)\b(?!\s+(?i:(?:the\s+|our\s+)?(?:only\s+)?(?:correct|right|best|true|answer)))"
 )
-_NEGATED: Final = re.compile(r"(?i:\bnot|n['’]t|\bnever|\bneither|\bnor)\s+(?:\w+\s+)?\Z")
+_DISMISSED: Final = re.compile(
+    r"\b(?i:is|are|was)\s+(?i:(?:clearly|also|not)\s+)?(?i:wrong|incorrect|false|not|out|impossible)\b"
+)
+_NEGATED: Final = re.compile(
+    r"(?i:\bnot|\bcannot|n['’]t|\bnever|\bneither|\bnor|\brul\w+\s+out|\beliminat\w+|\bexclud\w+"
+    r"|\breject\w*|\bdiscard\w*|\bdismiss\w*)\s+(?:\w+\s+)?\Z"
+)
 
 
 def lone_letter(text: str) -> str:
@@ -89,7 +95,8 @@ def leading_letter(phrase: str) -> str:
 def from_choice(text: str) -> tuple[str, str] | None:
     """Read the letter that the end of a reply chooses, or prefers to another."""
     tail = text[-_LAST:]
-    if len(text) < _LAST and (started := _STARTED.match(text.strip())):
+    started = _STARTED.match(text.strip()) if len(text) < _LAST else None
+    if started and not _DISMISSED.search(text):
         return started["letter"] or started["listed"], "choice"
     found = [
         (match.start("letter"), match["letter"])

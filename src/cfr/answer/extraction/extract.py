@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from cfr.answer.extraction.abstention import abstains, is_none, is_nothing
 from cfr.answer.extraction.approximation import without_approximation
+from cfr.answer.extraction.assertion import bounds, is_rejected, is_supposed
 from cfr.answer.extraction.box import find_box, latex_boxes, without_empty_boxes
 from cfr.answer.extraction.check import without_check
 from cfr.answer.extraction.choice import from_choice
@@ -20,7 +21,8 @@ from cfr.answer.extraction.json_object import find_object_answer
 from cfr.answer.extraction.latex import restore_commands
 from cfr.answer.extraction.marker import from_marker, unmarked
 from cfr.answer.extraction.phrase import LONGEST_ANSWER
-from cfr.answer.extraction.prose import bare, corrected, from_end
+from cfr.answer.extraction.prose import bare, concluded, corrected, from_end
+from cfr.answer.extraction.sign import with_decimal_points, with_plain_signs
 from cfr.thinking import without_thinking
 
 __all__ = ["Extracted", "extract"]
@@ -44,6 +46,11 @@ _ORNAMENT = re.compile(
 )
 _SPACES = re.compile(r"\s{4,}")
 _LONGEST_TAG = 200
+_MOST_DENIED = 4
+_STATES = re.compile(
+    r"(?:\b(?:is|are|be|was|were|equals)(?:\s+[a-z]+){2,4}|[<>=≤≥⩽⩾≠]|\\(?:[lg]eq?(?:slant)?|neq?|gt|lt))\Z",
+    re.IGNORECASE,
+)
 _MOST_LAYERS = 8
 """How often what was found is read in its turn: \\boxed{**2 + 3 = 5**} has three layers."""
 
@@ -85,7 +92,8 @@ def _read(text: str, *, truncated: bool) -> Extracted:
     if (tag := _from_tag(text, truncated=truncated)) is not None:
         return tag
     text = without_empty_boxes(text).strip() if "box" in text else text
-    end = without_approximation(_closed_up(text[-LONGEST_ANSWER:]))
+    end = _closed_up(text[-LONGEST_ANSWER:])
+    end = without_approximation(with_plain_signs(with_decimal_points(end)))
     if not truncated:
         whole = bare(end if len(text) <= LONGEST_ANSWER else text)
         if whole is not None:
@@ -160,12 +168,43 @@ def _finish(value: str, how: str) -> Extracted:
 
 
 def _from_box(text: str) -> Extracted | None:
-    box = find_box(text)
-    if box is None or (box.content is None and box.closed):
-        return None  # an empty box says no more than none
-    return (
-        Extracted(None, "unterminated box") if box.content is None else _found(box.content, "boxed")
+    """Read the last box that the reply does not deny."""
+    denied = 0
+    while (box := find_box(text)) is not None and denied < _MOST_DENIED:
+        if box.content is None:
+            # An empty box says no more than none.
+            return None if box.closed else Extracted(None, "unterminated box")
+        if not (is_rejected(text, box.start, box.end) or is_supposed(text[: box.start])):
+            return _found(_with_bounds(text, box.content, box.start, box.end), "boxed")
+        if (instead := _instead(text[box.end :])) is not None:
+            return instead
+        text, denied = text[: box.start], denied + 1
+    if not denied:
+        return None
+    stated = from_marker(text[-_TAIL:])
+    return _found(*stated) if stated and stated[0] else Extracted(None, "no answer")
+
+
+def _with_bounds(text: str, content: str, start: int, end: int) -> str:
+    """Take a box for a bound where the bound is the claim: "x is at least" before the box.
+
+    A box in "we need at least \\boxed{5} coins" is the number that was asked for.
+    """
+    before, behind = bounds(text, start, end)
+    stated = (
+        _STATES.search(text[max(0, start - _LONGEST_TAG) : start].rstrip(" $*(\\"))
+        if before
+        else None
     )
+    return content.join((before if stated else "", behind))
+
+
+def _instead(rest: str) -> Extracted | None:
+    """Read the answer that a reply gives in place of the box before it, which it denies."""
+    rest = with_plain_signs(rest[-_TAIL:])
+    marked = from_marker(rest)
+    found = marked if marked and marked[0] else concluded(rest)
+    return None if found is None else _found(*found)
 
 
 def _from_tag(text: str, *, truncated: bool) -> Extracted | None:

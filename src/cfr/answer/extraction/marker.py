@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from cfr.answer.extraction.assertion import is_condition, is_rejected, is_supposed
 from cfr.answer.extraction.choice import leading_letter
 from cfr.answer.extraction.phrase import LONGEST_ANSWER, bald, last_match, last_value, read_phrase
 
@@ -81,6 +82,8 @@ _BEHIND: Final = re.compile(
     r"\b(?:is|are|as)\s+(?:the|our|my|your)\s+(?:(?:only|final|correct|right|required|desired"
     r"|best)\s+){0,2}(?:answer|result|solution|one)\b(?!\s*(?:[:=]|is\b|to\b|of\b|for\b))"
 )
+_LABELLED: Final = re.compile(r"\W{0,6}\n\s*[-•*]\s+[^\n:]{2,60}:[^\n]*\n\s*[-•*]\s")
+_FIRST_VALUE: Final = re.compile(r"[-−]?(?:\\?[$€£])?\d[\d.,/]*|\$[^$]+\$")
 _LAST: Final = 400
 _MOST_MARKS: Final = 3
 # "Let the answer be x" only names what is looked for.
@@ -100,7 +103,7 @@ _UNKNOWN: Final = re.compile(
 
 def has_marker(text: str) -> bool:
     """Whether a text states an answer in so many words."""
-    return bool(_ends(text))
+    return bool(_marks(text))
 
 
 def from_marker(text: str) -> tuple[str, str] | None:
@@ -108,15 +111,22 @@ def from_marker(text: str) -> tuple[str, str] | None:
 
     A mark with nothing behind it takes back nothing that was said before.
     """
-    ends = [end for end in _ends(text)[-_MOST_MARKS:] if not _names_unknown(text, end)]
+    ends = [
+        end
+        for start, end in _marks(text)[-_MOST_MARKS:]
+        if not (_names_unknown(text, end) or _is_conditional(text[:start]))
+    ]
     if behind := last_match(_BEHIND.finditer(_small(text), max(0, len(text) - _LAST))):
         value = _before(text[max(0, behind.start() - 120) : behind.start()])
         if value and (not ends or ends[-1] < behind.start()):
             return value, "marker"
-    if not ends:
-        return None
-    phrases = (_introduced(text[end:]) for end in reversed(ends))
-    return next((phrase for phrase in phrases if phrase), ""), "marker"
+    phrases = [_introduced(text[end:]) for end in reversed(ends)]
+    stated = [phrase for phrase in phrases if phrase is not None]
+    return (next(filter(None, stated), ""), "marker") if stated else None
+
+
+def _is_conditional(before: str) -> bool:
+    return is_condition(before) or is_supposed(before)
 
 
 def _names_unknown(text: str, end: int) -> bool:
@@ -128,20 +138,20 @@ def _names_unknown(text: str, end: int) -> bool:
     return re.compile(value).search(text, name.end()) is not None
 
 
-def _ends(text: str) -> list[int]:
-    """List where the marks of a text end, in order."""
+def _marks(text: str) -> list[tuple[int, int]]:
+    """List where the marks of a text begin and end, by their ends."""
     small = _small(text)
-    ends = [
-        match.end()
+    marks = [
+        match.span()
         for pattern, hints in _HINTS
         if any(hint in small for hint in hints)
         for match in pattern.finditer(small)
     ]
     if "A:" in text or "A**" in text:
-        ends += [] if _OPTION.search(text) else [match.end() for match in _SHORT.finditer(text)]
+        marks += [] if _OPTION.search(text) else [match.span() for match in _SHORT.finditer(text)]
     if "answer" in small:
-        ends += [match.end() for match in _LETTERED.finditer(text)]
-    return sorted(ends)
+        marks += [match.span() for match in _LETTERED.finditer(text)]
+    return sorted(marks, key=lambda span: span[1])
 
 
 def _small(text: str) -> str:
@@ -152,12 +162,19 @@ def _small(text: str) -> str:
     return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 
-def _introduced(rest: str) -> str:
+def _introduced(rest: str) -> str | None:
+    """Read what a mark introduces; None where it is denied, only asked or a list with labels."""
+    if _LABELLED.match(rest):
+        return None
     if letter := leading_letter(rest.lstrip(" \t:：\n,")[:300]):
         return letter
     phrase = read_phrase(rest)
     if _UNKNOWN.match(phrase):
         return ""
+    if (value := _FIRST_VALUE.search(phrase)) and is_rejected(phrase, *value.span()):
+        return None
+    if phrase and (at := rest.find(phrase)) >= 0 and is_rejected(rest, at, at + len(phrase)):
+        return None
     return leading_letter(phrase) or bald(phrase)
 
 
@@ -173,6 +190,6 @@ def _before(clause: str) -> str:
 
 def unmarked(value: str) -> str:
     """Take the answer out of a value that is itself a sentence."""
-    ends = _ends(value) if len(value) < LONGEST_ANSWER else []
-    inside = value[ends[0] :] if ends else ""
+    marks = _marks(value) if len(value) < LONGEST_ANSWER else []
+    inside = value[marks[0][1] :] if marks else ""
     return bald(read_phrase(inside) if inside.strip() else value)

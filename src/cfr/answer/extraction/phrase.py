@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from cfr.answer.extraction.assertion import asserted
+
 __all__ = [
     "EQUALS",
     "LONGEST_ANSWER",
@@ -23,36 +25,64 @@ LONGEST_ANSWER: Final = 5000
 WORD: Final = re.compile(r"(?<![\\A-Za-zÀ-ɏͰ-ӿ])[A-Za-zÀ-ɏͰ-ӿ]{2,}(?![A-Za-zÀ-ɏͰ-ӿ]*\()")
 EQUALS: Final = re.compile(r"(?<![<>!\\=])=(?!=)")
 
+# What goes on with a list behind a semicolon: "80; 82; 84", not "80; 2 of them are red".
+_NEXT_VALUE: Final = (
+    r"\s*(?:\$?[A-Za-z]\w{0,2}\s?=\s?)?(?:[-−]?\$?[-−]?\d[\d.,/]*|\$[^$\n]{1,80}\$)\$?"
+    r"(?:\s?(?:%|°|[a-z]{1,3}))?\s*(?:[;,.*]|\Z|\n|and\b|or\b)"
+)
 _STOP: Final = re.compile(
-    r"\.(?=\s|$)|[。।！]|\n|[;；؛](?=\s|$)|\s+(?:because|since|which|where|so\s+that|weil|denn|car"
-    r"|puisque|porque|perché|poiché|pois|так\s+как|потому\s+что)\b|[,;]\s+(?:so|since|as|because|i\.e"
+    r"(?<!\bRs)(?<!\bca)(?<!\bapprox)\.(?=\s|$)|[。।！]|\n"
+    rf"|[;；؛](?=\s|$)(?!{_NEXT_VALUE})|\s+(?:because|since|which|where|so\s+that|weil|denn|car"
+    r"|puisque|porque|perché|poiché|pois|так\s+как|потому\s+что"
+    r"|rather\s+than|instead\s+of|as\s+opposed\s+to|and\s+not)\b|[,;]\s+(?:so|since|as|because|i\.e"
     r"|that\s+is|not|but|it|this|that|there|with|for|given|giving|thus|hence|meaning|when|if"
-    r"|after|and\s+(?:we|the|so|this|it)|the|we|namely|obtained|found|rounded|or\s+(?:about"
+    r"|after|and\s+(?:we|the|so|this|it|not)|the|we|namely|obtained|found|rounded|or\s+(?:about"
     r"|approximately|equivalently|simply)|which|where|making|leaving|plus)\b"
     r"|\s+[–—]+\s+(?:not|because|since|as|so|the|this|it|we|that|which)\b|[，,](?=[一-鿿ぁ-ヿ])"
-    r"|\s+\((?:we|since|because|as|where|note|check|this|that|the|or|i\.e|see|which|about|approx)\b"
+    r"|\s+\((?:we|since|because|as|where|note|check|this|that|the|or(?!\s+-?\d+\))|i\.e|see|which|about|approx)\b"
     r"|\s*<\||\s+(?:✓|✅|🎉|\\checkmark)"
 )
 _MATHS: Final = re.compile(
-    r"\$\$(.+?)\$\$|\\\[(.+?)\\\]|\$([^$\n]+?)\$|\\\((.+?)\\\)|(?<![\w)*])\*\*([^*\n]+?)\*\*",
+    r"(?<!\\)\$\$(.+?)\$\$|\\\[(.+?)\\\]|(?<!\\)\$((?:\\\$|[^$\n])+?)(?<!\\)\$|\\\((.+?)\\\)"
+    r"|(?<![\w)*])\*\*([^*\n]+?)\*\*",
     re.DOTALL,
 )
-_JOINT: Final = re.compile(r"\s*(?:,\s*(?:and|or)?|and|or)\s*\Z")
-_MORE_MATHS: Final = re.compile(r"\s*(?:,|and|or)\s*(?:\$|\\\()")
+_AND: Final = r"(?:[,;]\s*(?:and\b|or\b|und\b|oder\b)?|and\b|or\b|und\b|oder\b)"
+_JOINT: Final = re.compile(rf"\s*{_AND}\s*\Z")
+_MORE_MATHS: Final = re.compile(rf"\s*{_AND}\s*(?:\$|\\\()")
+_EQUATION: Final = re.compile(r"[A-Za-z]\w{0,2}(?:_\{?\w{1,2}\}?)?\s*=[^=]+")
+# "12 for the first and 7 for the second", "$18$ dollars and $50$ cents".
+_PAIRED: Final = re.compile(
+    r"\A\S+?(?:\s+[A-Za-z.]+){0,2},?\s+(?:and|or)\s+(?:(?:maybe|possibly|perhaps)\s+)?(?:[-−$]|\\\()*\d"
+    r"|\s(?:for|in|to)\s[^.\d]{1,40}?\s(?:and|or)\s+(?:[-−$]|\\\()*\d"
+)
 _SEVERAL: Final = re.compile(r"(?:\bare|\beither|:|=)\s*(?:then\s*)?\Z")
 _ADVERB: Final = re.compile(
-    r"(?:therefore|thus|hence|then|simply|just|exactly|approximately|about|roughly|indeed|clearly"
+    r"(?:either|also|therefore|thus|hence|then|simply|just|exactly|approximately|about|roughly|indeed|clearly"
     r"|equal\s+to|of\s+course|naturally|in\s+fact|again|as\s+expected|somit|daher|folglich|donc"
     r"|alors|quindi|dunque|portanto|entonces"
     r"|(?:l['’]|(?:la|le|el|die|der|das)\s+)?(?:option|opción|opzione|opção|вариант)\s+"
     r"(?=[(\[*]*[A-J]\b)|(?:la|le|el|die|der|das)\s+(?=[(\[*]*[A-J]\b)|≈|\\approx),?\s*",
     re.IGNORECASE,
 )
+_BEGIN: Final = re.compile(r"(?:[ \t:：\n},，、;→⇒_]|[-=]*=>|->|=(?![<=]))+")
+_RULE: Final = re.compile(r"(?:[-=_]{3,}|•)\s+")
 _BULLET: Final = re.compile(r"(?:[-=_]{3,}|[-•>])\s+")
+_ITEM: Final = re.compile(r"[^\S\n]*[-•*]\s+(.{1,80}?)[.,;]?[^\S\n]*(?:\n|\Z)")
 _GLOSS: Final = re.compile(r"(?<=\d)\s*\([A-Za-z][A-Za-z -]+\)\Z")  # 5 (five)
 _SPELT: Final = re.compile(
     r"[a-z]+(?:[ -][a-z]+){0,4}\s*\(\s*\$?([-−]?\d[\d,.]*)\$?\s*\)\Z", re.IGNORECASE
 )
+_QUANTITY: Final = re.compile(
+    r"((\$?[-−]?\$?\d[\d,]*(?:\.\d+)?(?:\s?\\?%)?)(?:\s+[^\W\d_]+)?)(?:\s+(?:an?|each|every)\s+[a-z]+"
+    r"|\s+(?:in\s+(?:total|all)|altogether|overall|left(?:\s+over)?|remaining|each|total|combined)"
+    r"|\s+of\s+(?:the|her|his|their|all|its)\s+[a-z]+(?:\s[a-z]+)?"
+    r"|\s*\([^()\d]{2,40}\)|,\s+\d+\s+of\s+(?:them|these|which|whom)\b[^\d]*)?"
+)
+_JOINED_ELSEWHERE: Final = re.compile(r"(?<=[\d$)])\s+(und|oder|et|ou|y|o)\s+(?=[-−$\\]{0,2}\d|\$)")
+_JOINTS: Final = {
+    "und": " and ", "et": " and ", "y": " and ", "oder": " or ", "ou": " or ", "o": " or ",
+}  # fmt: skip
 _IS_VALUE: Final = re.compile(r"\bis\s+(?=[-$\\(]*\d|\$|\\\()")
 _NAMED_VALUE: Final = re.compile(
     r"\\text\s*\{[^{}]*\}\s*=\s*(?=\S)|(?!(?:sin|cos|tan|log|exp|max|min|gcd|lcm|sec|csc|cot|arc|sqrt)\b)"
@@ -65,6 +95,10 @@ _COPULA: Final = re.compile(
 _IDEOGRAPH: Final = re.compile("[一-鿿ぁ-ヿ가-힯]")
 _IDEOGRAPHIC_LIST: Final = re.compile("[或和、，]|또는|または")
 _MOST_WORDS: Final = 4
+_NUMBER_BEFORE: Final = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?\s?\Z")
+_UNIT: Final = re.compile(
+    r"(?:\\(?:text|mathrm|mbox|rm)\s*\{?\s*[A-Za-z]{1,6}\s*\}?|[a-z]{1,3})(?:\^\{?[23]\}?)?"
+)
 _YES_NO: Final = re.compile(r"(?i:yes|no|true|false)(?=,\s)")
 _WRAPPERS: Final = (
     ("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ('"', '"'), ("“", "”"), ("__", "__"),
@@ -81,7 +115,7 @@ def bald(answer: str) -> str:
         answer = answer[:-2].strip()  # the emphasis began before the answer
     elif answer.endswith("*") and answer.count("*") == 1:
         answer = answer[:-1].strip()
-    answer = _without_comma(answer)
+    answer = _without_comma(answer).removesuffix("/-")
     for left, right in _WRAPPERS:
         inner = answer[len(left) : -len(right)]
         if inner and answer.startswith(left) and answer.endswith(right) and left not in inner:
@@ -110,25 +144,50 @@ def _inside(maths: re.Match[str]) -> str:
 
 def read_phrase(rest: str) -> str:
     """Take what a marker introduces: its mathematics, or its words up to the end of the clause."""
-    rest = rest.lstrip(" \t:：\n},，、;→⇒>=_")
-    start = match.end() if (match := _BULLET.match(rest)) else 0
+    begin = _BEGIN.match(rest)
+    leading, rest = (begin[0], rest[begin.end() :]) if begin else ("", rest)
+    if "\n" in leading and len(items := _items(rest)) > 1:
+        return ", ".join(items)
+    # On a line of its own a dash is a bullet, behind a mark it is a sign.
+    bullet = _BULLET.match(rest) if "\n" in leading else _RULE.match(rest)
+    start = bullet.end() if bullet else 0
     while adverb := _ADVERB.match(rest, start):
         start = adverb.end()
     rest = rest[start:]
-    if (maths := _MATHS.match(rest)) and not _MORE_MATHS.match(rest, maths.end()):
-        return _inside(maths)
-    stop = _STOP.search(rest)
+    maths = _MATHS.match(rest)
+    stop = _STOP.search(rest, maths.end() if maths else 0)
     phrase = rest[: stop.start()] if stop else rest
+    paired = _PAIRED.search(phrase) is not None
+    if maths and not _MORE_MATHS.match(rest, maths.end()) and not paired:
+        return _inside(maths)
     if inner := _IS_VALUE.search(phrase):
         phrase = phrase[inner.end() :]
     if answer := _YES_NO.match(phrase):
         return answer[0]
     if len(WORD.findall(phrase)) > _MOST_WORDS or _is_ideographic(phrase):
-        phrase = last_value(phrase) or phrase
+        value = "" if paired else last_value(phrase)
+        phrase = (asserted(phrase, value) if value else None) or phrase
     phrase = _COPULA.sub("", _GLOSS.sub("", phrase.strip()))
+    phrase = _quantity(_JOINED_ELSEWHERE.sub(lambda match: _JOINTS[match[1]], phrase))
     if spelt := _SPELT.fullmatch(phrase):
         return spelt[1]
     return unnamed(phrase)
+
+
+def _quantity(phrase: str) -> str:
+    """Drop what is said of a number and its unit behind them: "18 dollars a day"."""
+    if not (whole := _QUANTITY.fullmatch(phrase)):
+        return phrase
+    return whole[1] if whole[1].isascii() else whole[2]
+
+
+def _items(rest: str) -> list[str]:
+    """List what the bulleted lines at the beginning of a text hold."""
+    items, at = list[str](), 0
+    while item := _ITEM.match(rest, at):
+        items.append(item[1])
+        at = item.end()
+    return items
 
 
 def unnamed(phrase: str) -> str:
@@ -163,8 +222,12 @@ def trailing_maths(sentence: str) -> tuple[str, str] | None:
         first -= 1
     before = sentence[max(0, every[first].start() - 12) : every[first].start()]
     how = "bold" if every[-1][5] else "inline"
-    if first < len(every) - 1 and _SEVERAL.search(before):
-        return ", ".join(_inside(part) for part in every[first:]), how
+    parts = [_inside(part) for part in every[first:]]
+    if len(parts) > 1 and (_SEVERAL.search(before) or all(map(_EQUATION.fullmatch, parts))):
+        return ", ".join(parts), how
+    number = _NUMBER_BEFORE.search(sentence[: every[-1].start()])
+    if number and _UNIT.fullmatch(parts[-1]):
+        return number[0] + parts[-1], how
     return after_equals(_inside(every[-1])), how
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, TypeAlias
 
+from cfr.answer.extraction.assertion import asserted, bounds
 from cfr.answer.extraction.choice import from_choice, leading_letter, lone_letter
 from cfr.answer.extraction.marker import has_marker
 from cfr.answer.extraction.phrase import (
@@ -18,7 +19,7 @@ from cfr.answer.extraction.phrase import (
     unnamed,
 )
 
-__all__ = ["bare", "corrected", "from_end"]
+__all__ = ["bare", "concluded", "corrected", "from_end"]
 
 Found: TypeAlias = "tuple[str, str] | None"
 
@@ -26,8 +27,8 @@ _SHORT: Final = 200
 _MOST_WORDS: Final = 4
 _DISPLAY: Final = re.compile(r"(?:\\\[((?:(?!\\\[).)+?)\\\]|\$\$([^$]+)\$\$)\s*[.。]?\Z", re.DOTALL)
 _PLEASANTRY: Final = re.compile(
-    r"\s*(?:I hope|Hope|Let me know|Feel free|Please let|Is there anything)[^.!?\n]{0,120}[.!?]?"
-    r"\s*\Z"
+    r"\s*(?:I hope|Hope|Let me know|Feel free|Please let|Is there anything|Would you|Do you"
+    r"|Does th)[^.!?\n]{0,120}[.!?]?\s*\Z"
 )
 _FLOURISH: Final = re.compile(
     r"(?:\s|[✓✔✅🎉☑∎■□😊]|\n-{3,}|\ufe0f|\$?\\(?:blacksquare|square|qed|checkmark)\$?|Q\.E\.D\.|QED)+\Z"
@@ -37,21 +38,46 @@ _BOLD: Final = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])")
 # One piece of ASCII without the signs that marks, emphasis and equations are made of.
 _PLAIN: Final = re.compile(r"[!\"$-)+-9;<>-~]+")
 _NUMBER: Final = re.compile(
-    r"[-−]?(?:[$€£]\s?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+)?(?:\s?%|°)?"
+    r"(?:(?<![\w)}\]])[-−])?(?:\\?[$€£]\s?[-−]?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+|(?::\d+)+)?(?:\s?[%万亿]|°(?!\s?[CF]))?"
 )
 _IRRATIONAL: Final = re.compile(
     r"[-−]?(?:\(\d{1,9}/\d{1,9}\)|\d{1,20}(?:/\d{1,9})?|(?<![\w)]))\s?(?:π|√\d{1,20})(?!\w)"
     rf"(?:/\d{{1,9}})?|{_NUMBER.pattern}"
 )
-_MEMBER: Final = r"[-−]?\d+(?:[./]\d+)?"
+_MEMBER: Final = r"[-−]?\\?[$€£]?\d+(?:,\d{3})*(?:[./]\d+)?(?:\s?%)?"
+_OR: Final = r"(?:and|or|und|oder|y|et|ou)(?:\s+(?:maybe|possibly|perhaps))?"
+_BEHIND: Final = r"(?:\s+(?!is\b|are\b|so\b|we\b)[a-z]{1,12}){0,2}\s*[.!]?\Z"
+# Numbers that a sentence ends in: behind a verb or a colon, or joined by "and", "or", semicolons.
 _NUMBERS: Final = re.compile(
-    rf"(?:\bare|:|=)\s+((?:{_MEMBER},\s+){{0,12}}{_MEMBER}"
-    rf"(?:,?\s+(?:and|or)\s+{_MEMBER}|,\s+{_MEMBER}))[.!]?\Z"
+    rf"(?:\b(?:are|is|was|were|be)|:|=)\s+((?:{_MEMBER}[,;]\s+){{1,12}}{_MEMBER})[.!]?\Z"
+    rf"|(?<![\w.,\\])((?:{_MEMBER}[,;]\s+){{0,12}}{_MEMBER}(?:,?\s+{_OR}\s+{_MEMBER}|;\s+{_MEMBER}))"
+    rf"{_BEHIND}"
 )
+_NAME: Final = r"[A-Za-z](?:_?\w|_\{\w{1,2}\})?"
 _EQUATIONS: Final = re.compile(
-    rf"(?<![\w\\])(([A-Za-z])\s?=\s?{_MEMBER}"
-    rf"(?:(?:,|,?\s+(?:and|or))\s+\2\s?=\s?{_MEMBER}){{1,12}})[.!]?\Z"
+    rf"(?<![\w\\])({_NAME}\s?=\s?{_MEMBER}"
+    rf"(?:(?:[,;]|[,;]?\s+{_OR})\s+{_NAME}\s?=\s?{_MEMBER}){{1,12}})[.!]?\Z"
 )
+_RELATION: Final = r"\s?(?:[<>]=?|[≤≥≠]|!=)\s?"
+_INEQUALITY: Final = rf"(?:{_MEMBER}{_RELATION})?{_NAME}{_RELATION}{_MEMBER}"
+# Chains and unions: "3 < x < 5", "x < 3 or x > 5".
+_INEQUALITIES: Final = re.compile(
+    rf"(?<![\w\\])({_MEMBER}{_RELATION}{_NAME}{_RELATION}{_MEMBER}"
+    rf"|{_INEQUALITY}(?:(?:,|,?\s+(?:and|or))\s+{_INEQUALITY}){{1,6}})[.!]?\Z"
+)
+_MEASURE: Final = (
+    r"(?:hours?|minutes?|seconds?|days?|weeks?|months?|years?|feet|foot|inch(?:es)?|yards?|miles?"
+    r"|pounds?|ounces?|dollars?|cents?|euros?|metres?|meters?|centimet(?:re|er)s?|kilomet(?:re|er)s?"
+    r"|kg|grams?|litres?|liters?|h|min|ft|in|lbs?|oz|km|cm|m)"
+)
+# One quantity in two units: "2 hours and 30 minutes", "5 feet 6 inches".
+_TWO_UNITS: Final = re.compile(
+    rf"({_MEMBER}\s?{_MEASURE},?\s+(?:and\s+)?{_MEMBER}\s?{_MEASURE})(?:\s+[a-z]{{2,12}}){{0,2}}\s*[.!]?\Z"
+)
+_SHARES: Final = re.compile(
+    rf"({_MEMBER}\s+for\s+[^.\d]{{1,40}}?\s+(?:and|or)\s+{_MEMBER}\s+for\s+[^.\d]{{1,40}})[.!]?\Z"
+)
+_DIFFERENCE: Final = re.compile(rf"{_MEMBER}\s?[-–—]\s?\Z")
 _BRACKETED: Final = (
     r"(?:\\left\s?)?(?:\\?\{|[(\[])(?:[^(){}\[\]\n]|\{[^{}\n]{0,40}\}){1,120}?"
     r"(?:\\right\s?)?(?:\\?\}|[)\]])"
@@ -66,6 +92,13 @@ _SET_STATED: Final = re.compile(
     r"|[,:⇒→⟹]|\\(?:implies|Rightarrow))\s*(?:[A-Za-z]\w?\s*)?\Z",
     re.IGNORECASE,
 )
+# What is no word of a sentence, though it is made of letters.
+_TYPESET: Final = re.compile(
+    r"\\(?:begin|end|text|mbox|mathrm|textbf)\s*\{[^{}]*\}|\$[^$]*\$|(?<=\d)[A-Za-z]{1,3}\b|\b(?:and|or)\b"
+    r"|\A(?:yes|no|true|false)\.?\Z",
+    re.IGNORECASE,
+)
+_BULLET: Final = re.compile(r"[-•*]\s+(\S[^\n]{0,60})")
 _TEXT: Final = re.compile(r"\\text\s*\{([^}]*)\}")
 _STATED_LAST: Final = re.compile(r"(?:\b(?:is|are|get|equals)|=|:)\s*\S{1,20}$")
 _SENTENCE_WORDS: Final = frozenset(
@@ -73,30 +106,49 @@ _SENTENCE_WORDS: Final = frozenset(
     "follows i you not would choose".split()
 )
 # A sentence in a script whose words are not counted above.
-_FOREIGN: Final = re.compile(r"[一-鿿ぁ-ヿ가-힯]{13,}|(?:[^\x00-ӿ一-鿿ぁ-ヿ가-힯\s]{2,}\s+){5,}")
+_FOREIGN: Final = re.compile(
+    r"[一-鿿ぁ-ヿ가-힯]{13,}|\A[一-鿿ぁ-ヿ가-힯，、]{2,}[^\n]*[\d$]|(?:[^\x00-ӿ一-鿿ぁ-ヿ가-힯\s]{2,}\s+){5,}"
+)
 _PHRASE_BEFORE_NUMBER: Final = re.compile(r"[^\W\d_]+(?:['’ ] ?[^\W\d_]+)+ [-−$€£]*\.?\d")
 _BETWEEN_NUMBERS: Final = re.compile(r"[A-Za-z]{2,} -?\d[\d.,]* [A-Za-z]{2,} -?\d")
-_LABEL: Final = re.compile(r"\**[^\W\d_][^\W\d_]+(?:\s+[^\W\d_]+){0,5}\**\s*[:：]\**\s*(?=\S)")
+# A dash may stand for the colon: "Total cost - 31 dollars".
+_LABEL: Final = re.compile(
+    r"\**(?!(?:pi|sin|cos|tan|log|exp|sqrt|theta|alpha|beta)\b)[^\W\d_][^\W\d_]+(?:\s+[^\W\d_]+){0,5}\**"
+    r"(?:\s*[:：]\**\s*(?=\S)|(?<=[^\W\d_]{2})\s[-–—]\s(?=[$€£]?\d[^=]*\Z))"
+)
 _VALUE: Final = re.compile(r"\d|\\[A-Za-z]|\A\S+(?:\s\S+)?\Z")
 _ARITHMETIC: Final = re.compile(r"\\(?:[dt]?frac|sqrt|cdot|times|div|left|right|[dt]?binom)")
-_LEAD_IN: Final = re.compile(r"(?:∴|⇒|→|\\therefore|=+>|-+>)\s*")
+_LEAD_IN: Final = re.compile(
+    r"(?:∴|⇒|→|\\therefore|=+>|-+>)\s*|\A(?:≈|\\approx(?![a-z])"
+    r"|(?i:about|approximately|approx\.?|roughly|around)\s+(?=[$€£]?\d))\s*"
+)
 _SPEAKER: Final = re.compile(r"I(?:['’][a-z]{1,2})?\s[a-z']{2,}")
 _ASIDE: Final = re.compile(
     r"\s+\((?!(?:\\?mod|\\pmod)\b)(?=[^\W\d_]{2}|[≈~=])[^()\n]{0,80}\)\s*(?=[.!]?\Z)"
 )
 _NONE_EXIST: Final = re.compile(
     r"\b(no\s+(?:(?:real|integer|positive|rational|such|valid|possible|common|other)\s+){0,2}"
-    r"(?:solutions?|roots?)|infinitely\s+many(?:\s+solutions)?|none\s+of\s+(?:these|the\s+above))"
+    r"(?:solutions?|roots?)|infinitely\s+many(?:\s+solutions)?|all\s+real\s+numbers|does\s+not\s+exist|undefined|DNE"
+    r"|diverges|converges(?:\s+(?:absolutely|conditionally))?|none\s+of\s+(?:these|the\s+above))"
     r"(?:\s+(?:exists?|in\s+\w+|to\s+th(?:e|is)\s+(?:equation|system|problem|inequality)))?[.!]?\Z",
     re.IGNORECASE,
 )
 # What only says when, or after what: "24 apples left after giving away 6", "5 when x = 3".
+_MOST_REASONS: Final = 4
+_REASON: Final = re.compile(
+    r",?\s+(?:as|since|because|given\s+that|rather\s+than|instead\s+of|as\s+opposed\s+to|and\s+not|not"
+    r"|unlike)\s|\s+\((?=[^()]*\Z)"
+)
+_SPLIT_EQUATION: Final = re.compile(r"\$([^$]*=)\s*\$\s*(?=[-−]?\d)")  # "$k =$ 7"
 _SUBORDINATE: Final = re.compile(
     r",?\s+(?:after|when|because|since|before|once|attained|achieved|reached|provided|if)\s"
     r"(?!.*\b(?:we|gets?|gives?|then|so|is|are|has|have|becomes?|obtain|equals)\b)"
     r"|(?<=[\d$%])\s+(?:for|on)\s+(?:all\s+|every\s+)?\$?[A-Za-z]\s?(?:∈|\\in(?![a-z]))"
     r"|,\s+with\s|,\s+which\s+(?:is\s+)?(?:occurs?|happens?|attained|achieved|reached|holds|less"
     r"|more|greater|smaller|larger|fewer)\b"
+)
+_BROKEN_OFF: Final = re.compile(
+    r"(?:[=+*/,(]|\b(?:is|are|the|an?|and|or|of|to|so|which|that|leaves|gives|equals|be|than|with|we))\s*\Z"
 )
 _VERB: Final = re.compile(r"(?:\bis|\bare|\bequals|\bget|=)\s+")
 _RETRACTION: Final = re.compile(
@@ -136,6 +188,8 @@ def bare(text: str) -> str | None:
     if (words or not text.isascii()) and from_choice(text):
         return None
     text = unnamed(_LEAD_IN.sub("", text, count=1))
+    if "\\text" in text and any(bounds(plain := _TEXT.sub(r"\1", text), 0, plain.find(" "))):
+        return plain
     parts = EQUALS.split(text)
     sums = len(parts) > 1 and not re.search(r"[A-Za-z]", _ARITHMETIC.sub("", "".join(parts[:-1])))
     return bald(parts[-1]) if sums and parts[-1].strip() else bald(text)
@@ -147,13 +201,23 @@ def from_end(text: str) -> Found:
     if display := _DISPLAY.search(text):
         return after_equals((display[1] or display[2]).strip()), "display"
     line = text.rstrip().rpartition("\n")[2].strip()
-    if line != text.strip() and not WORD.search(line) and (answer := bare(line)):
-        return answer, "last line"
+    if line != text.strip() and not WORD.search(_TYPESET.sub(" ", line)) and (answer := bare(line)):
+        return (", ".join(items) if len(items := _bullets(text)) > 1 else answer), "last line"
     label = _LABEL.match(line)
     value = line[label.end() :] if label else ""
     if _VALUE.search(value) and (answer := bare(value)):
         return answer, "label"
     return _from_sentence(re.split(r"(?<=[.!?])\s+(?=[A-Z])", line)[-1], short=len(text) < _SHORT)
+
+
+def _bullets(text: str) -> list[str]:
+    """List the items of the bulleted lines that a text ends in."""
+    items = list[str]()
+    for line in reversed(text[-_LAST_WORDS:].rstrip().split("\n")):
+        if not (item := _BULLET.fullmatch(line.strip())):
+            break
+        items.insert(0, item[1])
+    return items
 
 
 def _trimmed(text: str) -> str:
@@ -165,6 +229,22 @@ def _trimmed(text: str) -> str:
 
 
 def _from_sentence(sentence: str, *, short: bool) -> Found:
+    """Read the value that a sentence ends in, with its bound; none where the sentence denies it."""
+    sentence = _SPLIT_EQUATION.sub(r"\1 ", sentence)
+    for _ in range(_MOST_REASONS):
+        if (found := _last_value(sentence, short=short)) is None:
+            return None
+        if (answer := asserted(sentence, found[0])) == found[0]:
+            return found
+        # What a reason bounds or denies is not the answer: "it is 6, since it cannot be 5".
+        reasons = _REASON.finditer(sentence, 0, max(0, sentence.rfind(found[0])))
+        if (reason := last_match(reasons)) is None:
+            return (answer, found[1]) if answer else None
+        sentence, short = sentence[: reason.start()], True
+    return None
+
+
+def _last_value(sentence: str, *, short: bool) -> Found:
     # A short reply may do without its full stop; a long one without it has been cut off.
     finished = short or sentence.endswith((*".。!$*)", "\\)"))
     aside = _ASIDE.search(sentence)
@@ -174,19 +254,34 @@ def _from_sentence(sentence: str, *, short: bool) -> Found:
         sentence = sentence[: clause.start()]
     if finished and (maths := trailing_maths(sentence)):
         return maths
-    several = _NUMBERS.search(sentence)
-    if several := several or (sentence.count("=") > 1 and _EQUATIONS.search(sentence)):
-        return several[1], "last numbers"
+    if several := _several(sentence):
+        return several, "last numbers"
     if members := _set(sentence):
         return members, "last set"
     if finished and (latex := _undelimited(sentence)):
         return latex, "last value"
     exact = "π" in sentence or "√" in sentence
-    numbers = (_IRRATIONAL if exact else _NUMBER).findall(sentence)
-    if numbers and (finished or _STATED_LAST.search(sentence)):
-        return numbers[-1].strip().rstrip(","), "last number"
+    number = last_match((_IRRATIONAL if exact else _NUMBER).finditer(sentence))
+    if number and (finished or _STATED_LAST.search(sentence)) and not _BROKEN_OFF.search(sentence):
+        range_ = _DIFFERENCE.search(sentence, 0, number.start())
+        start = range_.start() if range_ else number.start()
+        return sentence[start : number.end()].strip().rstrip(","), "last number"
     none = _NONE_EXIST.search(sentence)
     return (none[1], "words") if none else None
+
+
+def _several(sentence: str) -> str:
+    """Take the numbers or equations that a sentence ends in, or a quantity in two units."""
+    if relations := _INEQUALITIES.search(sentence):
+        return relations[1]
+    if sentence.count("=") > 1 and (equations := _EQUATIONS.search(sentence)):
+        return equations[1]
+    if quantity := _TWO_UNITS.search(sentence):
+        return quantity[1]
+    if shares := _SHARES.search(sentence):
+        return shares[1]
+    numbers = _NUMBERS.search(sentence)
+    return (numbers[1] or numbers[2]) if numbers else ""
 
 
 def _set(sentence: str) -> str:
@@ -211,6 +306,11 @@ def corrected(text: str, marked: str) -> Found:
     retraction = _RETRACTION.search(text, stated + len(marked)) if stated >= 0 else None
     if retraction is None:
         return None
-    line = _trimmed(text[retraction.end() :]).rpartition("\n")[2]
+    return concluded(text[retraction.end() :])
+
+
+def concluded(text: str) -> Found:
+    """Read what the last sentence of a text draws as its conclusion."""
+    line = _trimmed(text).rpartition("\n")[2]
     sentence = re.split(r"(?<=[.!?])\s+(?=[A-Z])", line)[-1]
     return _from_sentence(sentence, short=True) if _CONCLUSION.search(sentence) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,10 @@ _AHEAD = 64
 """Cases in flight for each worker, so that none waits for the order of the output."""
 
 
+_CLOSING = ' .$*}\n"`\\)'
+_INTRODUCTIONS = ("\n", ":", ":**", "{", '"', "####", " is", " are", "**")
+
+
 @dataclass(frozen=True, slots=True)
 class GradingCase:
     """An answer and the gold answer that it is compared with."""
@@ -42,9 +47,11 @@ class GradingCase:
         cls, text: str | None, gold: str, problem: str = "", *, truncated: bool = False
     ) -> GradingCase:
         """Read the answer out of a whole reply, or of its part before the budget ran out."""
-        answer = None if text is None else extract(text, truncated=truncated).answer
+        if text is None or _states(text, gold):
+            return cls(None if text is None else gold, gold, problem)
+        answer = extract(text, truncated=truncated).answer
         # "None" is no answer, except to a question whose answer is "none".
-        if text is not None and answer is None and plain_words(gold) == plain_words(text) != "":
+        if answer is None and plain_words(gold) == plain_words(text) != "":
             answer = text.strip()
         return cls(answer, gold, problem)
 
@@ -180,6 +187,23 @@ def _verdict(
 ) -> Verdict:
     word = "undecided" if ruling.same is None else "correct" if ruling.same else "incorrect"
     return Verdict(word, tier, answer, ruling.why, seconds)
+
+
+def _states(text: str, gold: str) -> bool:
+    """Whether a reply ends in the whole of a gold that is more than a value.
+
+    Some golds are sentences, out of which a value would be read that is not all they say.
+    """
+    said, gold = text.rstrip(_CLOSING), gold.strip()
+    written = json.dumps(gold)[1:-1] if text.endswith("}") else gold
+    forms = (form.rstrip(_CLOSING) for form in (gold, written))
+    wanted = next(filter(said.endswith, forms), "")
+    if not wanted or wanted.isalnum():
+        return False
+    before = said[: -len(wanted)].rstrip("$ (\\")
+    if before and not before.endswith(_INTRODUCTIONS):
+        return False
+    return "$" in gold.strip("$ ") or extract(gold).answer != gold
 
 
 def _gold(gold: str) -> str:
