@@ -53,11 +53,13 @@ _REST: Final = 0.25
 """Seconds that a connection rests after a reply while its host is on probation."""
 _RESTS: Final = 8
 """Rests without a stray byte that end the probation."""
-_SPARE: Final = 2
+_SPARE: Final = 3
 """Connections that may be opened beside resting ones; then a request waits for one of those."""
 _LOOK: Final = 0.02
 _IDLE: Final = 15.0
 """Seconds after which an idle connection is closed."""
+_ALIKE: Final = 4
+"""Replies, all alike, from which on it is no matter which request gets which."""
 _BODIES: Final = 16
 """Bodies, no two alike, from which on a body that comes again is suspect."""
 _REMEMBERED: Final = 4_096
@@ -140,6 +142,7 @@ class _Marks:
 
     def __init__(self) -> None:
         self.distinct = True
+        self._count = 0
         self._known: dict[object, tuple[int, bytes | None]] = {}
 
     def __len__(self) -> int:
@@ -147,7 +150,8 @@ class _Marks:
 
     @property
     def all_alike(self) -> bool:
-        return not self.distinct and len(self._known) == 1
+        """Whether all marks were the same, on several connections."""
+        return not self.distinct and len(self._known) == 1 and self._count >= _ALIKE
 
     def repeats(self, mark: object, line: int) -> bool:
         """Say whether a mark came before on its connection, and never on another one."""
@@ -162,6 +166,7 @@ class _Marks:
 
     def add(self, mark: object, line: int, noted: bytes | None = None) -> None:
         """Note a mark."""
+        self._count += 1
         self._known[mark] = line, noted
         if len(self._known) > _REMEMBERED:
             del self._known[next(iter(self._known))]
