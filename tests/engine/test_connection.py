@@ -85,11 +85,13 @@ async def test_a_reply_that_comes_twice_is_no_answer_to_the_next_request(
         (Doubling(again=0.01, closes=True), 6),
         (Doubling(again=0.01, ids="x", answers=7), 6),  # with many replies that are equal
         (Doubling(again=0.4, seconds=0.5), 20),  # after the probation: its id gives it away
+        (Doubling(again=0.4, seconds=0.5, ids=None), 20),  # or its body
     ],
 )
 async def test_whichever_way_it_comes_twice(server: Doubling, at_once: int) -> None:
     with server:
         assert (await ask(server, 60, at_once)).crossed == 0
+        assert (await ask(server, 60, at_once, stream=True)).crossed == 0
 
 
 @pytest.mark.parametrize("stream", [False, True])

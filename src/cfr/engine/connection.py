@@ -253,8 +253,11 @@ class Line(ResponseHandler):
             return True
         if fcntl is None or termios is None:
             return False
-        left = fcntl.ioctl(self._file(transport), termios.TIOCOUTQ, b"\0\0\0\0")
-        return left != b"\0\0\0\0"
+        try:
+            left = fcntl.ioctl(self._file(transport), termios.TIOCOUTQ, b"\0\0\0\0")
+        except OSError:
+            return False
+        return any(left)
 
     def _file(self, transport: asyncio.Transport) -> int:
         if self._descriptor is None:
@@ -315,7 +318,7 @@ class Response(aiohttp.ClientResponse):
     """A reply whose pieces are compared with the earlier replies of its connection."""
 
     compares = False
-    """Whether it is a completion, which has an id of its own or a body of its own."""
+    """Whether it is a completion, with an id or a body of its own, and not yet at its end."""
     _line: Line
     _used = False
     _tail: bytes | None = b""
@@ -338,9 +341,17 @@ class Response(aiohttp.ClientResponse):
         host = self._line.host
         if self._used and host.repeats:
             raise host.stale()
-        if self.compares:
+        if self.compares and found:
             self._compare(found)
+        elif not found:
+            self.end()
         return found
+
+    def end(self) -> None:
+        """Note that all of it was taken that matters, and refuse the body of an earlier reply."""
+        if self.compares:
+            self.compares = False
+            self._line.host.check_body((self._size, self._sum), self._line.number)
 
     async def pieces(self) -> AsyncGenerator[bytes]:
         """Take all pieces."""
@@ -348,10 +359,6 @@ class Response(aiohttp.ClientResponse):
             yield found
 
     def _compare(self, found: bytes) -> None:
-        host, line = self._line.host, self._line.number
-        if not found:
-            host.check_body((self._size, self._sum), line)
-            return
         self._size += len(found)
         self._sum = zlib.crc32(found, self._sum)
         if self._tail is None:
@@ -360,6 +367,6 @@ class Response(aiohttp.ClientResponse):
         if match := _ID.search(text):
             created = _CREATED.search(text)
             self._tail = None
-            host.check_id(match[1], created and created[1], line)
+            self._line.host.check_id(match[1], created and created[1], self._line.number)
         else:
             self._tail = text[-_OVERLAP:]

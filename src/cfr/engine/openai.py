@@ -242,6 +242,7 @@ class OpenAI:
                 if size > self.bounds.reply_bytes:
                     raise incoming.too_large()
                 _tell(watcher, call, text, reasoning)
+        incoming.end()
         if reply.finish is None:
             raise StreamCut(f"{self.endpoint.shown}: the stream ended before the reply did")
         return reply.completion()

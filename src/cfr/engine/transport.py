@@ -66,6 +66,7 @@ class Incoming:
     def __init__(self, response: Response, most: int, turn: asyncio.Lock) -> None:
         self._content = response.content
         self._took = response.took
+        self.end = response.end
         self._head = b""
         self._most = most
         self._turn = turn
