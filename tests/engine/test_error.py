@@ -11,6 +11,7 @@ from cfr.engine.error import (
     RateLimited,
     Rejected,
     ServerFault,
+    StaleReply,
     StreamCut,
     TimedOut,
     TookTooLong,
@@ -20,7 +21,7 @@ from cfr.engine.error import (
 )
 from cfr.error import CfrError
 
-PASSING = {Unreachable, TimedOut, RateLimited, ServerFault, BadReply, StreamCut}
+PASSING = {Unreachable, TimedOut, RateLimited, ServerFault, BadReply, StaleReply, StreamCut}
 FINAL = {
     Rejected,
     Unauthorized,

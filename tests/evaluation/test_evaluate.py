@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from doubling import Doubling
 from loopback import Endpoint as Server
 from loopback import Reply, answer, failure, large
 from sums import number_in, reply_right, sums, write_sums
@@ -304,3 +305,28 @@ def test_a_system_message_stands_in_the_place_of_the_benchmarks(options: cfr.Run
         (call,) = engine.asked
         asked.append(tuple(m.content for m in call.messages if m.role == "system"))
     assert asked == [("Its own.",), ("Mine.",), ()]
+
+
+@pytest.mark.parametrize("ids", ["distinct", "x"])
+@pytest.mark.parametrize("again", [0.01, 0.1])
+async def test_no_problem_gets_the_reply_to_another(
+    again: float, ids: str, options: cfr.RunOptions
+) -> None:
+    notes: list[str] = []
+
+    class Noting(EvaluationWatcher):
+        def noted(self, line: str) -> None:
+            notes.append(line)
+
+    with Doubling(again=again, ids=ids) as server:
+        done = await cfr.aevaluate(
+            Benchmark("sums", "Sums", sums(80)),
+            "direct",
+            model=cfr.ModelRef("m", server.url),
+            options=replace(options, concurrency=8),
+            watcher=Noting(),
+        )
+    assert done.complete
+    assert done.series[0].accuracy == 1.0
+    (note,) = notes
+    assert "no longer kept alive" in note

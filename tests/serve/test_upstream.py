@@ -1,10 +1,13 @@
 import asyncio
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from doubling import Doubling
 from loopback import Endpoint as Server
 from loopback import completion
+from served import chat, events, served
 
 from cfr.engine.dispatch import Dispatch
 from cfr.engine.error import ModelNotFound, Rejected, Unreachable
@@ -146,3 +149,25 @@ async def test_what_is_odd_about_several_endpoints_is_told(endpoint: Server) -> 
             await asyncio.sleep(0)
             assert f"{other.url}: serves another, and {endpoint.url} test-model" in told[1]
             assert told[1].endswith(f"2 of 3 endpoints in use, {other.url} rests")
+
+
+@pytest.mark.parametrize("ids", ["distinct", "x"])
+@pytest.mark.parametrize("again", [0.01, 0.1])
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("model", ["test-model", "direct@"])
+async def test_nobody_gets_the_reply_to_another(
+    model: str, again: float, ids: str, *, stream: bool
+) -> None:
+    with Doubling(again=again, ids=ids) as endpoint:
+        async with served(endpoint.url) as server:
+            left = iter(range(60))
+
+            async def ask() -> None:
+                for number in left:
+                    found = await (events if stream else chat)(
+                        server, model, f"What is {number} + 1?"
+                    )
+                    assert set(re.findall(r"boxed\{(\d+)", str(found))) == {str(number + 1)}
+
+            await asyncio.gather(*(ask() for _ in range(6)))
+            assert sum("no longer kept alive" in note for note in server.notes) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from functools import lru_cache
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
@@ -36,6 +37,7 @@ def secrets_in(base_url: str) -> tuple[str, ...]:
     return (*((password, basic) if password else ()), *tokens)
 
 
+@lru_cache(maxsize=256)
 def join(base_url: str, path: str) -> str:
     """Append a path, which may have a query of its own, to an address, ahead of its query."""
     parts = urlsplit(base_url)

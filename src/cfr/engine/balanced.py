@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Final
 
 from cfr.engine.balancer import Balancer, list_models
+from cfr.engine.connection import Tell
 from cfr.engine.endpoint import Endpoint
 from cfr.engine.engine import SILENT, Decoding, SampledCall, Watcher
 from cfr.engine.error import EngineError, Rejected, Transient, Unreachable
@@ -119,6 +120,11 @@ class Balanced:
         self._decoding = decoding
         for engine in self._engines.values():
             engine.decoding = decoding
+
+    def report_to(self, tell: Tell) -> None:
+        """Say to whom it is told that an endpoint's connections are no longer kept alive."""
+        for one in self.balancer.replicas:
+            one.transport.host.tell = tell
 
     def beside(self, model: str) -> Balanced:
         """Make the engine of another model of the same endpoints."""

@@ -10,8 +10,9 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final
 
+from cfr.engine.connection import Tell
 from cfr.engine.endpoint import Endpoint
 from cfr.engine.error import EngineError, RateLimited, TimedOut, Transient
 from cfr.engine.limit import Limiter
@@ -21,10 +22,7 @@ from cfr.engine.replica import Replica, Visit
 from cfr.engine.retry import Retry
 from cfr.engine.transport import Bounds
 
-__all__ = ["Balancer", "Tell", "list_models"]
-
-Tell: TypeAlias = Callable[[str], object]
-"""What is told, in a line, that an endpoint rests and that it is back."""
+__all__ = ["Balancer", "list_models"]
 
 _LISTING: Final = 10.0
 _MOST_NAMED: Final = 2
@@ -47,6 +45,7 @@ class Balancer:
 
     replicas: tuple[Replica, ...]
     tell: Tell = lambda _line: None
+    """Is told that an endpoint rests, and that it is back."""
     pauses: Retry = field(default_factory=Retry)
     """How long rests are."""
     listings: dict[Replica, Listing] = field(default_factory=dict[Replica, Listing], init=False)

@@ -18,6 +18,7 @@ __all__ = [
     "RateLimited",
     "Rejected",
     "ServerFault",
+    "StaleReply",
     "StreamCut",
     "TimedOut",
     "TookTooLong",
@@ -99,3 +100,7 @@ class BadReply(Transient):
 
 class StreamCut(Transient):
     """The stream ended before the reply did."""
+
+
+class StaleReply(Transient):
+    """The reply may belong to an earlier request on the same connection."""

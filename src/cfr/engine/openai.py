@@ -13,6 +13,7 @@ import orjson
 
 from cfr.engine.chat import StreamedReply, completion_from, request_for
 from cfr.engine.choice import sampled_from
+from cfr.engine.connection import Tell
 from cfr.engine.endpoint import Endpoint
 from cfr.engine.engine import SILENT, Decoding, SampledCall, Watcher
 from cfr.engine.error import (
@@ -28,7 +29,7 @@ from cfr.engine.error import (
 )
 from cfr.engine.refusal import DecodingRefused, ParameterRefused
 from cfr.engine.retry import Retry
-from cfr.engine.transport import Bounds, Incoming, Transport
+from cfr.engine.transport import COMPLETIONS, Bounds, Incoming, Transport
 from cfr.file.storable import storable_text
 from cfr.problem import Json
 from cfr.protocol import Call, Completion
@@ -103,6 +104,10 @@ class OpenAI:
     def context(self) -> int | None:
         """Tokens that a prompt and its reply have together, where that is known."""
         return self._context
+
+    def report_to(self, tell: Tell) -> None:
+        """Say to whom it is told that the endpoint's connections are no longer kept alive."""
+        self._transport.host.tell = tell
 
     async def complete(
         self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
@@ -209,7 +214,7 @@ class OpenAI:
             data = orjson.dumps(body)
         except TypeError as error:  # a lone surrogate
             raise Rejected(f"the problem cannot be sent: {error}; save it as UTF-8") from None
-        async with self._transport.request("POST", "chat/completions", data) as incoming:
+        async with self._transport.request("POST", COMPLETIONS, data) as incoming:
             if watcher.streams and not await incoming.is_document():
                 return await self._follow(incoming, call, watcher)
             whole = self._read(await incoming.read(), call, body)
@@ -237,6 +242,7 @@ class OpenAI:
                 if size > self.bounds.reply_bytes:
                     raise incoming.too_large()
                 _tell(watcher, call, text, reasoning)
+        incoming.end()
         if reply.finish is None:
             raise StreamCut(f"{self.endpoint.shown}: the stream ended before the reply did")
         return reply.completion()

@@ -11,16 +11,25 @@ import copy
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import aiohttp
 
+from cfr.engine.connection import Connections, Host, Response
 from cfr.engine.endpoint import Endpoint
 from cfr.engine.error import BadReply, EngineError, Rejected, StreamCut, TimedOut, Unreachable
 from cfr.engine.redaction import Redaction
 from cfr.engine.refusal import refusal
 
-__all__ = ["CALL_SECONDS", "REPLY_BYTES", "Bounds", "Incoming", "Transport", "read_beginning"]
+__all__ = [
+    "CALL_SECONDS",
+    "COMPLETIONS",
+    "REPLY_BYTES",
+    "Bounds",
+    "Incoming",
+    "Transport",
+    "read_beginning",
+]
 
 _MEGABYTE: Final = 10**6
 CALL_SECONDS: Final = 3_600.0
@@ -33,6 +42,8 @@ REPLY_BYTES: Final = 16 * _MEGABYTE
 _ERROR_BYTES: Final = 2**16
 _SMALL_BYTES: Final = 2**20
 _HEADERS: Final = {"Content-Type": "application/json"}
+COMPLETIONS: Final = "chat/completions"
+"""The path of the service that writes replies."""
 _DOCUMENTS: Final = (b"{", b"[", b"<")
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
@@ -52,8 +63,10 @@ class Bounds:
 class Incoming:
     """A reply that is on its way, taken only as far as the bounds allow."""
 
-    def __init__(self, response: aiohttp.ClientResponse, most: int, turn: asyncio.Lock) -> None:
+    def __init__(self, response: Response, most: int, turn: asyncio.Lock) -> None:
         self._content = response.content
+        self._took = response.took
+        self.end = response.end
         self._head = b""
         self._most = most
         self._turn = turn
@@ -63,7 +76,7 @@ class Incoming:
 
     async def is_document(self) -> bool:
         """Wait for its first bytes and say whether they begin something else than a stream."""
-        while not self._head.strip() and (piece := await self._content.readany()):
+        while not self._head.strip() and (piece := self._took(await self._content.readany())):
             self._head = piece.removeprefix(_BYTE_ORDER_MARK)
         self._size = len(self._head)
         return self._head.lstrip()[:1] in _DOCUMENTS
@@ -80,7 +93,7 @@ class Incoming:
     async def lines(self) -> AsyncGenerator[bytes]:
         """Take it line by line, whichever way the lines end; the last need not."""
         unfinished: list[bytes] = []
-        piece, size = self._head or await self._content.readany(), 0
+        piece, size = self._head or self._took(await self._content.readany()), 0
         while piece:
             first, *others = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
             unfinished.append(first)
@@ -90,7 +103,7 @@ class Incoming:
             for line in others:
                 yield b"".join(unfinished)
                 unfinished, size = [line], len(line)
-            piece = await self._content.readany()
+            piece = self._took(await self._content.readany())
         yield b"".join(unfinished)
 
     def too_large(self) -> BadReply:
@@ -103,7 +116,7 @@ class Incoming:
     async def _fill(self, pieces: list[bytes], most: int) -> bool:
         """Take pieces until the reply ends or exceeds a size; whether it ended."""
         while self._size <= most:
-            piece = await self._content.readany()
+            piece = self._took(await self._content.readany())
             if not piece:
                 return True
             pieces.append(piece)
@@ -118,6 +131,7 @@ class Transport:
         self.endpoint = endpoint
         self.bounds = bounds
         self.redaction = Redaction()
+        self.host = Host(endpoint.shown)
         self._connections = connections
         self._session: aiohttp.ClientSession | None = None
         self._turn = asyncio.Lock()
@@ -133,7 +147,8 @@ class Transport:
         self.redaction = self.endpoint.redaction
         key = self.endpoint.key
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self._connections),
+            connector=Connections(self.host, self._connections),
+            response_class=Response,
             cookie_jar=aiohttp.DummyCookieJar(),
             # A long solution is not a fault; silence is. The whole of a call has its own limit.
             timeout=aiohttp.ClientTimeout(
@@ -172,7 +187,7 @@ class Transport:
         path: str,
         data: bytes | aiohttp.FormData | None = None,
         headers: Mapping[str, str] = _HEADERS,
-    ) -> AsyncGenerator[aiohttp.ClientResponse]:
+    ) -> AsyncGenerator[Response]:
         """Send a request and give whatever comes back; every fault on the way is raised."""
         if self._session is None:
             raise RuntimeError("use the engine inside `async with`")
@@ -180,7 +195,9 @@ class Transport:
         try:
             async with self._session.request(
                 verb, url, data=data, headers=headers, allow_redirects=False
-            ) as response:
+            ) as found:
+                response = cast("Response", found)
+                response.compares = path == COMPLETIONS
                 yield response
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self._named(error) from None

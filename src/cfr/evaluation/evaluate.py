@@ -171,7 +171,7 @@ class _Evaluation:
         benchmarks = self._experiment.load_benchmarks(self._options.limit)
         with Store(self._options.store) as store, self._held(store):
             async with AsyncExitStack() as stack:
-                pool = ModelPool(self._options, stack, self._watcher.fetching)
+                pool = ModelPool(self._options, stack, self._watcher.fetching, self._watcher.noted)
                 self._limiters = pool.limiters
                 if self._options.batch.wanted:
                     self._batches = BatchPool(self._options, stack)

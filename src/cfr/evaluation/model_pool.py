@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Final
 
 from cfr.engine.balanced import Balanced
+from cfr.engine.connection import Tell
 from cfr.engine.dispatch import Dispatch, accompanied, opened_all
 from cfr.engine.engine import SILENT, Decoding, Served, Watcher
 from cfr.engine.limit import Limiter
+from cfr.engine.openai import OpenAI
 from cfr.engine.presets import find_price
 from cfr.engine.price import Price
 from cfr.engine.pull import Progress
@@ -31,7 +33,8 @@ _FIRST_CONCURRENCY: Final = 16
 class ModelPool:
     """Opens the models of a grid, and those that its methods name beside them.
 
-    ``stack`` closes them; ``fetching`` surrounds the fetching of a model file.
+    ``stack`` closes them; ``fetching`` surrounds the fetching of a model file; ``tell`` is told
+    what a person should know of an endpoint.
     """
 
     def __init__(
@@ -39,10 +42,12 @@ class ModelPool:
         options: RunOptions,
         stack: AsyncExitStack,
         fetching: Callable[[str], AbstractContextManager[Progress]],
+        tell: Tell = lambda _line: None,
     ) -> None:
         self._options = options
         self._stack = stack
         self._fetching = fetching
+        self._tell = tell
         self.limiters: list[Limiter] = []
 
     async def open(self, experiment: Experiment, ref: ModelRef) -> list[ServedModel]:
@@ -111,6 +116,8 @@ class ModelPool:
 
     def _limit(self, served: Served, most: int, start: int | None) -> Limiter | None:
         """Make the limiter of a model; None for one whose endpoints have one each."""
+        if isinstance(served, OpenAI | Balanced):
+            served.report_to(self._tell)
         if not isinstance(served, Balanced):
             return self._limiter(most, start)
         served.balancer.limit(lambda: self._limiter(most, start))

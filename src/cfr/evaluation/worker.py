@@ -78,7 +78,7 @@ async def awork(
     async with AsyncExitStack() as stack:
         store = stack.enter_context(Store(options.store))
         stack.enter_context(store.running())
-        pool = ModelPool(options, stack, watcher.fetching)
+        pool = ModelPool(options, stack, watcher.fetching, watcher.noted)
         return await _Worker(store, options, pool, instead, engine, watcher, progress).run(series)
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Final
 
-import aiohttp
 from aiohttp import web
 
 from cfr.engine.balancer import Balancer
-from cfr.engine.error import BadReply, Transient
+from cfr.engine.connection import Response
+from cfr.engine.error import BadReply, StaleReply, StreamCut, Transient
 from cfr.engine.refusal import refusal
 from cfr.engine.replica import Replica
-from cfr.engine.transport import Transport, read_beginning
+from cfr.engine.transport import COMPLETIONS, Transport, read_beginning
 from cfr.serve.error_reply import ErrorReply
 from cfr.serve.service import Served, Services
 from cfr.serve.upstream import Upstream
@@ -27,8 +27,9 @@ _KEPT: Final = frozenset(
     "openai-version".split()
 )
 _KEPT_FAMILY: Final = "x-ratelimit-"
-_PATH: Final = "chat/completions"
 _SMALL: Final = 2**16
+_TRIES: Final = 3
+"""How often a request is sent whose reply may belong to another one."""
 
 
 async def pass_through(
@@ -38,6 +39,15 @@ async def pass_through(
 
     The client's own headers stay here, its token among them; the endpoint gets its key from us.
     """
+    for _ in range(_TRIES - 1):
+        with suppress(StaleReply):
+            return await _pass_once(request, services, served, body)
+    return await _pass_once(request, services, served, body)
+
+
+async def _pass_once(
+    request: web.Request, services: Services, served: Served, body: bytes
+) -> web.StreamResponse:
     async with _exchange(services.upstream, body) as (transport, reply):
         headers = {n: v for n, v in reply.headers.items() if _is_kept(n.lower())}
         if not 200 <= reply.status < 300:
@@ -48,7 +58,8 @@ async def pass_through(
         if length is not None and length > most:
             raise _too_large(most)
         if length is not None and length <= _SMALL:
-            return web.Response(status=reply.status, body=await reply.read(), headers=headers)
+            whole = b"".join([piece async for piece in reply.pieces()])
+            return web.Response(status=reply.status, body=whole, headers=headers)
         response = web.StreamResponse(status=reply.status, headers=headers)
         response.content_length = length
         served.stream = True
@@ -57,9 +68,7 @@ async def pass_through(
 
 
 @asynccontextmanager
-async def _exchange(
-    upstream: Upstream, body: bytes
-) -> AsyncGenerator[tuple[Transport, aiohttp.ClientResponse]]:
+async def _exchange(upstream: Upstream, body: bytes) -> AsyncGenerator[tuple[Transport, Response]]:
     """Send a request to the endpoint, or to the least busy of several that answers."""
     async with AsyncExitStack() as stack:
         if upstream.balancer:
@@ -69,14 +78,14 @@ async def _exchange(
             yield (
                 upstream.transport,
                 await stack.enter_async_context(
-                    upstream.transport.exchange("POST", _PATH, body, _HEADERS)
+                    upstream.transport.exchange("POST", COMPLETIONS, body, _HEADERS)
                 ),
             )
 
 
 async def _ask_one_of(
     balancer: Balancer, stack: AsyncExitStack, body: bytes
-) -> tuple[Transport, aiohttp.ClientResponse]:
+) -> tuple[Transport, Response]:
     """Ask endpoints until one answers; of the last whatever it says is sent on."""
     tried, faults = frozenset[Replica](), list[Transient]()
     while visit := await balancer.turn(1, tried):
@@ -85,7 +94,7 @@ async def _ask_one_of(
             asking.callback(balancer.leave, visit)
             try:
                 await one.limiter.requests.wait()
-                sent = one.transport.exchange("POST", _PATH, body, _HEADERS)
+                sent = one.transport.exchange("POST", COMPLETIONS, body, _HEADERS)
                 reply = await asking.enter_async_context(sent)
             except Transient as fault:
                 balancer.failed(visit, fault)
@@ -106,29 +115,32 @@ async def _ask_one_of(
 
 async def _copy(
     request: web.Request,
-    reply: aiohttp.ClientResponse,
+    reply: Response,
     response: web.StreamResponse,
     most: int,
     served: Served,
 ) -> None:
     """Send pieces on as they come, and take no more than the client does."""
     size = 0
-    while piece := await reply.content.readany():
-        size += len(piece)
-        if size > most:
-            raise _too_large(most)
-        if not response.prepared:
-            served.spoke()
-            await response.prepare(request)
-        await response.write(piece)
+    try:
+        async for piece in reply.pieces():
+            size += len(piece)
+            if size > most:
+                raise _too_large(most)
+            if not response.prepared:
+                served.spoke()
+                await response.prepare(request)
+            await response.write(piece)
+    except StaleReply as fault:
+        if response.prepared:  # too late to ask again
+            raise StreamCut(str(fault)) from None
+        raise
     if not response.prepared:
         await response.prepare(request)
     await response.write_eof()
 
 
-async def _refusal(
-    transport: Transport, reply: aiohttp.ClientResponse, headers: dict[str, str]
-) -> web.Response:
+async def _refusal(transport: Transport, reply: Response, headers: dict[str, str]) -> web.Response:
     """Send an error on, unless it repeats a key."""
     body = await read_beginning(reply)
     if transport.redaction.is_clean(body.decode("utf-8", "replace")):

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from cfr.engine.balanced import Balanced
-from cfr.engine.balancer import Balancer, Tell
+from cfr.engine.balancer import Balancer
+from cfr.engine.connection import Tell
 from cfr.engine.dispatch import Dispatch, refs_beside
 from cfr.engine.endpoint import Endpoint
 from cfr.engine.engine import Decoding, Engine
@@ -128,6 +129,8 @@ class Upstream:
     async def survey(self, tell: Tell) -> None:
         """See whether it can be asked now, and tell what is odd, now and from now on."""
         engine = self.engine(self._named)
+        for one in (engine, *self._others.values()):
+            one.report_to(tell)
         if self.balancer and isinstance(engine, Balanced):
             self.balancer.tell = tell
             for line in await engine.survey():

@@ -21,6 +21,7 @@ import orjson
 
 from cfr.engine.batch.line import ENDPOINT
 from cfr.engine.batch.status import BatchStatus, read_status
+from cfr.engine.connection import Response
 from cfr.engine.endpoint import Endpoint
 from cfr.engine.error import BadReply, ModelNotFound, StreamCut
 from cfr.engine.refusal import refusal
@@ -138,11 +139,11 @@ class BatchClient:
 
         await self._again(fetch)
 
-    async def _save(self, response: aiohttp.ClientResponse, path: Path) -> None:
+    async def _save(self, response: Response, path: Path) -> None:
         """Write a body to the disk as it comes: all of it, or an error."""
         size = 0
         with path.open("wb") as file:
-            async for piece in response.content.iter_any():
+            async for piece in response.pieces():
                 size += len(piece)
                 await asyncio.to_thread(_write, file, piece)
         packed = "Content-Encoding" in response.headers
@@ -199,9 +200,9 @@ class BatchClient:
             raise BadReply(f"{self.endpoint.shown}: its reply is not a JSON object: {said!r}")
         return value
 
-    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
+    async def _body(self, response: Response) -> bytes:
         body = b""
-        async for piece in response.content.iter_any():
+        async for piece in response.pieces():
             body += piece
             if len(body) > self.bounds.reply_bytes:
                 raise BadReply(f"{self.endpoint.shown}: its reply is far too large")
@@ -214,7 +215,7 @@ class BatchClient:
         path: str,
         data: bytes | aiohttp.FormData | None = None,
         headers: Mapping[str, str] = _JSON,
-    ) -> AsyncGenerator[aiohttp.ClientResponse]:
+    ) -> AsyncGenerator[Response]:
         async with self._transport.exchange(verb, path, data, headers) as response:
             if not 200 <= response.status < 300:
                 body = await read_beginning(response)
