@@ -169,6 +169,30 @@ class Store:
 
         return patiently(self.url, "read", rows)
 
+    def require_finished(
+        self, registered: Registered, problems: Sequence[int], runs: int, count: int
+    ) -> None:
+        """Raise where fewer finished attempts can be read than were written."""
+        where = finished_attempts(registered, problems, runs)
+        query = sa.select(sa.func.count()).select_from(schema.attempts).where(*where)
+        if self._file:
+            self._lock.check()
+            # What an open connection has in memory would hide that the file was overwritten.
+            fresh = open_database(str(self._file.path), existing=True)
+            try:
+                with self.reading(), fresh.connect() as connection:
+                    found: int = connection.execute(query).scalar_one()
+            finally:
+                fresh.dispose()
+        else:
+            found = self.read(query)[0][0]
+        if found < count:
+            raise StoreError(
+                f"{self.url}: holds {found} of the {count} attempts that were written to it, so "
+                "another program changed it during the run; run the same command again to make "
+                "those that are lost"
+            )
+
     @contextmanager
     def reading(self) -> Generator[None]:
         """Tell in words where what is stored cannot be read, or makes no sense."""
