@@ -203,6 +203,12 @@ def test_what_is_no_file_is_refused_at_once(command: str, ask: Ask) -> None:
     path.rmdir()
     os.mkfifo(path)
     assert "x.jsonl: a pipe or a device, not a file" in str(ask(command).exception)
+    path.unlink()
+    path.touch()
+    os.truncate(path, 20 * 10**9)
+    assert "x.jsonl: larger than" in str(ask(command).exception)
+    os.truncate(path, 70 * 2**20)
+    assert "x.jsonl, line 1: longer than 64 MB" in str(ask(command).exception)
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,4 @@
+import os
 import struct
 from pathlib import Path
 
@@ -6,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_file import header, pair, text, write_model
 
+from cfr.engine import gguf
 from cfr.engine.error import ModelFileError
 from cfr.engine.gguf import inspect
 
@@ -40,7 +42,7 @@ def test_another_kind_of_file(tmp_path: Path) -> None:
     path.write_bytes(b"PK\x03\x04 not a model")
     with pytest.raises(ModelFileError, match="not a GGUF"):
         inspect(path)
-    with pytest.raises(ModelFileError, match="cannot be read"):
+    with pytest.raises(ModelFileError, match="not a file"):
         inspect(tmp_path)
 
 
@@ -50,3 +52,29 @@ def test_a_file_cut_anywhere_is_noticed(tmp_path_factory: pytest.TempPathFactory
     path.write_bytes(path.read_bytes()[:length])
     with pytest.raises(ModelFileError, match="cut short"):
         inspect(path)
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        struct.pack("<IQQ", 3, 0, 2**60),  # so many pairs, all of them zeros
+        struct.pack("<IQQ", 3, 2**60, 0),
+        struct.pack("<IQQQI", 3, 1, 0, 0, 2**31),  # a tensor of so many dimensions
+        struct.pack("<IQQQI", 3, 0, 1, 0, 9) + struct.pack("<IQ", 9, 2**60) * 5_000,
+    ],
+)
+def test_a_header_that_lies_about_its_length_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: bytes
+) -> None:
+    monkeypatch.setattr(gguf, "_LONGEST_HEADER", 2**20)
+    path = tmp_path / "m.gguf"
+    path.write_bytes(b"GGUF" + lie)
+    os.truncate(path, 20 * 10**9)
+    with pytest.raises(ModelFileError, match="damaged or cut short"):
+        inspect(path)
+
+
+def test_a_pipe_is_no_model_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "m.gguf")
+    with pytest.raises(ModelFileError, match="not a file"):
+        inspect(tmp_path / "m.gguf")

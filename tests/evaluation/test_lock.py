@@ -20,7 +20,6 @@ from cfr.engine.scripted import Scripted
 from cfr.evaluation import lock, schema, writer
 from cfr.evaluation import store as store_module
 from cfr.evaluation.error import StoreError
-from cfr.evaluation.lock import LockFile
 from cfr.evaluation.runner import prepare, run
 from cfr.evaluation.series import Series
 from cfr.evaluation.store import Store
@@ -280,11 +279,11 @@ def test_a_run_that_only_waits_for_its_model_hears_of_another_run(
 
 
 def test_a_folder_that_takes_no_lock_is_named(tmp_path: Path) -> None:
-    missing = LockFile("runs.db", tmp_path / "gone" / "runs.db")
-    (tmp_path / "gone").write_text("not a folder")
+    (tmp_path / "runs.db.lock").mkdir()
     with (
-        pytest.raises(StoreError, match=r"^runs\.db: cannot be locked \(.*runs\.db\.lock"),
-        missing.held(),
+        Store(str(tmp_path / "runs.db")) as store,
+        pytest.raises(StoreError, match=r"runs\.db: cannot be locked \(.*runs\.db\.lock"),
+        store.exclusively(),
     ):
         pass
 
@@ -320,7 +319,7 @@ def test_a_look_keeps_no_run_away(tmp_path: Path) -> None:
 
 
 def test_where_nobody_writes_nobody_runs(tmp_path: Path) -> None:
-    beside = LockFile("runs.db", tmp_path / "runs.db")
-    assert not beside.is_taken()
-    (tmp_path / "runs.db.lock").mkdir()
-    assert not beside.is_taken()
+    with Store(str(tmp_path / "runs.db")) as store:
+        assert not store.is_taken
+        (tmp_path / "runs.db.lock").mkdir()
+        assert not store.is_taken

@@ -32,3 +32,8 @@ def test_the_line_of_a_setting() -> None:
     assert line_of(text, "b") == ", line 4"
     assert line_of(text, "b", text.index("ab")) == ", line 6"
     assert line_of(text, "c") == line_of(text, "") == line_of(text, "a", 3) == ""
+
+
+def test_a_file_has_a_length() -> None:
+    with pytest.raises(InputError, match=r"^x\.toml: longer than 4 MB, the most that is read$"):
+        parse_toml("x.toml", "#" * (2**22 + 1))

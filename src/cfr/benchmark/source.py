@@ -23,7 +23,7 @@ from cfr.error import InputError
 from cfr.file.column import Columns, ColumnUse
 from cfr.file.field import FieldError, FieldType, check_text, read_field, within
 from cfr.file.json_file import rows_in
-from cfr.file.jsonl import JsonLine, NotJson, decode_text, parse_json, read_text
+from cfr.file.jsonl import MOST_TEXT, JsonLine, NotJson, decode_text, parse_json, read_text
 from cfr.file.path import expand_user
 from cfr.file.row import FORMATS, all_rows, row_format, row_stem
 from cfr.problem import Json, Problem
@@ -261,9 +261,12 @@ def _posed(text: str) -> str:
 def read_stdin() -> str:
     """Read all of standard input."""
     try:
-        return decode_text(sys.stdin.buffer.read(), "standard input")
+        data = sys.stdin.buffer.read(MOST_TEXT + 1)
     except (AttributeError, OSError):  # closed, or a folder
         raise InputError("standard input: cannot be read; give it a text") from None
+    if len(data) > MOST_TEXT:
+        raise InputError(f"standard input: more than {MOST_TEXT // 2**20} MB; give it one text")
+    return decode_text(data, "standard input")
 
 
 def _is_finite(value: object) -> bool:

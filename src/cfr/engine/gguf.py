@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ __all__ = ["GGUF", "inspect"]
 _STRING, _ARRAY = 8, 9
 # Bytes of each scalar type, by its number in the format.
 _WIDTH: Final = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+_LONGEST_HEADER: Final = 2**26
+_MOST_DIMENSIONS: Final = 16
+_TOO_MUCH: Final = (MemoryError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +32,15 @@ class GGUF:
 def inspect(path: Path) -> GGUF:
     """Read a model file's header, and refuse a file that is missing, foreign or cut short."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ModelFileError(f"{path}: not a file; give one that ends in .gguf")
         with path.open("rb") as file:
             return _read(path, file)
     except FileNotFoundError:
         raise ModelFileError(f"{path}: there is no such file; check the path") from None
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be read ({error.strerror})") from None
-    except (struct.error, UnicodeDecodeError, KeyError, MemoryError, OverflowError):
+    except (struct.error, UnicodeDecodeError, KeyError, *_TOO_MUCH):
         raise ModelFileError(f"{path}: damaged or cut short; fetch it again") from None
 
 
@@ -78,6 +84,8 @@ def _value(file: BinaryIO, kind: int) -> str | int | None:
 def _tensor_offset(file: BinaryIO) -> int:
     _string(file)
     (dimensions,) = _unpack(file, "I")
+    if dimensions > _MOST_DIMENSIONS:
+        raise struct.error
     *_, offset = _unpack(file, f"{dimensions}QIQ")
     return offset
 
@@ -90,5 +98,8 @@ def _string(file: BinaryIO) -> str:
 
 
 def _unpack(file: BinaryIO, layout: str) -> tuple[int, ...]:
+    # How many entries there are is the file's own word, and a false one is not followed for ever.
+    if file.tell() > _LONGEST_HEADER:
+        raise struct.error
     layout = "<" + layout
     return struct.unpack(layout, file.read(struct.calcsize(layout)))

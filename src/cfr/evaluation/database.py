@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
@@ -26,6 +27,7 @@ __all__ = [
     "open_database",
     "patiently",
     "pauses",
+    "save_copy",
     "sqlite_path",
     "sqlite_tables",
     "without_password",
@@ -40,7 +42,7 @@ _POSTGRES: Final = {"connect_timeout": "10", "keepalives_idle": "30", "tcp_user_
 
 
 def sqlite_path(url: str) -> Path | None:
-    """Return the file of a SQLite store; None where the address is PostgreSQL's."""
+    """Return the file of a SQLite store, its links followed; None where it is PostgreSQL's."""
     if "://" not in url:
         path = expand_user(url)
     elif (parsed := _parsed(url)).get_backend_name() == "sqlite":
@@ -58,7 +60,7 @@ def sqlite_path(url: str) -> Path | None:
             raise StoreError(f"{url}: not a file; name a file for the store")
     except OSError as error:  # a folder that one may not look into, a name too long
         raise StoreError(f"{url}: cannot be opened ({error.strerror}); name another") from None
-    return path
+    return Path(os.path.realpath(path))  # SQLite keeps its log beside the file, not beside a link
 
 
 def open_database(url: str, *, existing: bool) -> sa.Engine:
@@ -87,6 +89,33 @@ def sqlite_tables(url: str, path: Path) -> set[str]:
             return {name for (name,) in connection.execute(query)}
     except sqlite3.Error as error:
         raise cannot_be("opened as a store", url, error) from None
+
+
+def save_copy(database: sa.Engine, path: Path) -> tuple[Path, int]:
+    """Copy what SQLite has open, also where its file is gone; return where, and its attempts.
+
+    Beside ``path``, or in the working directory where that folder is gone.
+    """
+    folder = path.parent if path.parent.is_dir() else Path.cwd()
+    copy = next(
+        one
+        for number in count(1)
+        for one in [folder / f"{path.name}.rescued{f'-{number}' * (number > 1)}"]
+        if not one.exists()
+    )
+    try:
+        with closing(sqlite3.connect(copy)) as target:
+            with database.connect() as connection:
+                opened: Any = connection.connection.driver_connection
+                opened.backup(target)
+            target.execute("PRAGMA journal_mode=DELETE")
+            # Pages that are gone are copied as zeros, and nobody complains until they are read.
+            if (said := target.execute("PRAGMA quick_check").fetchone()[0]) != "ok":
+                raise sqlite3.DatabaseError(said)
+            return copy, target.execute("SELECT count(*) FROM attempts").fetchone()[0]
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        raise
 
 
 def without_password(url: str) -> str:

@@ -118,10 +118,12 @@ def adopt(
 
 
 def result_of(store: Store, job: Job) -> SeriesResult:
-    """Return a series with its counts, those by problem included."""
+    """Return a series with its counts, those by problem included, once all is seen to be there."""
+    tally = job.tally
+    store.require_finished(job.registered, job.numbers, job.runs, tally.scored)
     made = finished_attempts(job.registered, job.numbers, job.runs)
     scores = problem_scores(store, *made).get(job.registered.series, Counter())
-    return SeriesResult(job.series, job.tally, scores)
+    return SeriesResult(job.series, tally, scores)
 
 
 class _Outcome(NamedTuple):

@@ -1,8 +1,10 @@
-"""The lock on a store: whoever needs it alone has it alone.
+"""The lock on a store: one run has it alone, or workers share it.
 
-A file beside a SQLite store, an advisory lock of PostgreSQL otherwise. Both end with the process
-that holds them, however it ends. Workers of a PostgreSQL store share the lock, since leases tell
-them apart; a file is one run's.
+SQLite: a lock on the file itself, which holds whatever name leads to it, and one on ``NAME.lock``
+beside it, which is all there is where a system has no lock of the first kind (only Linux has), and
+which earlier versions of cfr look at. PostgreSQL: an advisory lock. All end with the process that
+holds them, however it ends. Workers of a PostgreSQL store share the lock, since leases tell them
+apart; a file is one run's.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from cfr.evaluation.database import patiently
 from cfr.evaluation.error import StoreError, reason
+from cfr.evaluation.store_file import StoreFile
 
 __all__ = ["AdvisoryLock", "Lock", "LockFile"]
 
@@ -61,18 +64,35 @@ class Lock(Protocol):
 
 
 class LockFile:
-    """The lock of a SQLite store, which is a file beside it."""
+    """The lock of a SQLite store; while it is held, a file that goes away is noticed."""
 
-    def __init__(self, url: str, path: Path) -> None:
+    def __init__(self, url: str, file: StoreFile, save: Callable[[Path], str]) -> None:
         self._url = url
-        self._path = path.with_name(path.name + ".lock")
+        self._file = file
+        self._save = save
+        self._path = file.path.with_name(file.path.name + ".lock")
+        self._guard = threading.Lock()
+        self._wanted = False
+        self._lost: StoreError | None = None
 
     @contextmanager
     def held(self) -> Generator[None]:
         """Hold it alone, or refuse to where another run has it."""
+        with self._held_beside():
+            if not self._file.lock():
+                raise _in_use(self._url, _ONE_RUNNER)
+            try:
+                self._wanted = True
+                yield
+                self.check()
+            finally:
+                self._wanted = False
+                self._file.unlock()
+
+    def _held_beside(self) -> AbstractContextManager[object]:
         try:
-            # Somebody who only looks whether it is taken has it for a moment.
-            held = FileLock(self._path, timeout=_MOMENT).acquire(poll_interval=_MOMENT / 10)
+            # Another process that only looks whether it is taken has it for a moment.
+            return FileLock(self._path, timeout=_MOMENT).acquire(poll_interval=_MOMENT / 10)
         except Timeout:
             raise _in_use(self._url, _ONE_RUNNER) from None
         except OSError as error:
@@ -80,18 +100,24 @@ class LockFile:
                 f"{self._url}: cannot be locked ({error.strerror}: {self._path}); name a store in "
                 "a folder that you may write to"
             ) from None
-        with held:
-            yield
 
     def shared(self, first: Callable[[], None]) -> AbstractContextManager[None]:  # noqa: ARG002
         """Hold it alone: nothing tells the attempts of two runs on a file apart."""
         return self.held()
 
     def check(self) -> None:
-        """Do nothing: the system takes such a lock away from nobody."""
+        """Raise where the file is no longer under its name: what is written there would be lost."""
+        with self._guard:
+            if self._lost is None and self._wanted and (damage := self._file.find_damage()):
+                saved = self._save(self._file.path)
+                self._lost = StoreError(f"{self._url}: {damage} during the run; {saved}")
+            if self._lost:
+                raise self._lost
 
     def is_taken(self) -> bool:
         """Say whether a run has it now."""
+        if self._file.is_locked():
+            return True
         if not self._path.exists():
             return False
         try:

@@ -7,10 +7,12 @@ again by the next run.
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from asyncio import Future
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, TypeVar, cast
 
@@ -21,17 +23,19 @@ from cfr.evaluation import schema
 from cfr.evaluation.database import (
     open_database,
     patiently,
+    save_copy,
     sqlite_path,
     sqlite_tables,
     without_password,
 )
-from cfr.evaluation.error import LeaseLost, StoreError, cannot_be
+from cfr.evaluation.error import LeaseLost, StoreError, cannot_be, reason
 from cfr.evaluation.lease import Leases, enqueue, free_all, name_owner
 from cfr.evaluation.lock import AdvisoryLock, Lock, LockFile
 from cfr.evaluation.registration import Registered, register
 from cfr.evaluation.selection import finished_attempts, share_of, summed_usage, usage_columns
 from cfr.evaluation.series import Series
 from cfr.evaluation.statement import WriteStatements
+from cfr.evaluation.store_file import StoreFile, opening
 from cfr.evaluation.stored_call import (
     EXECUTED,
     AttemptKey,
@@ -72,21 +76,29 @@ class Store:
     def __init__(self, url: str, *, existing: bool = False) -> None:
         self.url = without_password(url)
         path = sqlite_path(url)
-        if path and path.exists():
-            self._require_store(sqlite_tables(self.url, path), existing=existing)
-        self.database = open_database(url, existing=existing)
-        try:
+        self._file: StoreFile | None = None
+        self._is_saved = False
+        with opening(), ExitStack() as undo:
+            if path and path.exists():
+                self._file = StoreFile(path)
+                undo.callback(self._file.close)
+                self._require_one_name(self._file)
+                self._require_store(sqlite_tables(self.url, path), existing=existing)
+            self.database = open_database(url, existing=existing)
+            undo.callback(self.database.dispose)
             self._prepare(existing=existing)
-        except BaseException:
-            self.database.dispose()
-            raise
+            self._file = StoreFile(path) if path and not self._file else self._file
+            undo.pop_all()
         self.has_leases = self.is_shared = path is None
         """Whether any number of workers may run on it at the same time: on PostgreSQL, as long as
         nobody holds it alone."""
         self.owner = name_owner()
         """The name of this worker, which no other has."""
-        self._lock: Lock
-        self._lock = LockFile(self.url, path) if path else AdvisoryLock(self.url, self.database)
+        self._lock: Lock = (
+            LockFile(self.url, self._file, self._save)
+            if self._file
+            else AdvisoryLock(self.url, self.database)
+        )
         self._statements = WriteStatements(is_shared=self.has_leases)
         self._writer = Writer(self.url, self.database, self._lock.check)
 
@@ -101,6 +113,10 @@ class Store:
     ) -> None:
         self._writer.close()
         self.database.dispose()
+        if self._file:
+            if self._is_saved:
+                self._file.drop_log()
+            self._file.close()
 
     @contextmanager
     def exclusively(self) -> Generator[None]:
@@ -153,6 +169,30 @@ class Store:
 
         return patiently(self.url, "read", rows)
 
+    def require_finished(
+        self, registered: Registered, problems: Sequence[int], runs: int, count: int
+    ) -> None:
+        """Raise where fewer finished attempts can be read than were written."""
+        where = finished_attempts(registered, problems, runs)
+        query = sa.select(sa.func.count()).select_from(schema.attempts).where(*where)
+        if self._file:
+            self._lock.check()
+            # What an open connection has in memory would hide that the file was overwritten.
+            fresh = open_database(str(self._file.path), existing=True)
+            try:
+                with self.reading(), fresh.connect() as connection:
+                    found: int = connection.execute(query).scalar_one()
+            finally:
+                fresh.dispose()
+        else:
+            found = self.read(query)[0][0]
+        if found < count:
+            raise StoreError(
+                f"{self.url}: holds {found} of the {count} attempts that were written to it, so "
+                "another program changed it during the run; run the same command again to make "
+                "those that are lost"
+            )
+
     @contextmanager
     def reading(self) -> Generator[None]:
         """Tell in words where what is stored cannot be read, or makes no sense."""
@@ -165,6 +205,8 @@ class Store:
         """Do some work in a transaction; it is done again where the server broke off."""
 
         def transaction() -> T:
+            if self._file:  # a lock of PostgreSQL is looked at by the writer
+                self._lock.check()
             with self.database.begin() as connection:
                 return work(connection)
 
@@ -270,6 +312,30 @@ class Store:
         self._writer.hasten()
         if self._writer.leases:
             self._writer.leases.hasten()
+
+    def _save(self, path: Path) -> str:
+        """Copy what was written to a file that is gone, and say where it is, or that it is lost."""
+        try:
+            copy, attempts = save_copy(self.database, path)
+        except (OSError, sqlite3.Error, SQLAlchemyError) as error:
+            return (
+                f"what was stored is lost ({reason(error)}); restore it from a copy, or run the "
+                "same command again to make it anew"
+            )
+        self._is_saved = True
+        were = "attempt was" if attempts == 1 else "attempts were"
+        return (
+            f"its {attempts} {were} saved to {copy}; rename that to {path.name} and run the same "
+            "command again"
+        )
+
+    def _require_one_name(self, file: StoreFile) -> None:
+        """Refuse a file in use that has several names: SQLite keeps a log for each of them."""
+        if file.has_other_names and file.is_locked():
+            raise StoreError(
+                f"{self.url}: another run is using this store, and it has several names (hard "
+                "links); wait, or use the name which that run was given"
+            )
 
     def _require_store(self, tables: set[str], *, existing: bool) -> None:
         """Refuse a file that is somebody else's; a new one, or one just begun, is made a store."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from cfr.error import InputError
-from cfr.file.jsonl import BadLine, JsonLine, read_text
+from cfr.file.jsonl import MOST_WHOLE, BadLine, JsonLine, MemoryBound, read_text
 from cfr.file.printable import printable
 from cfr.file.storable import LONGEST
 
@@ -33,7 +34,7 @@ def scan_csv(path: Path) -> Iterator[JsonLine | BadLine]:
 
     The header tells what stands between two cells: a comma, a semicolon or a tab.
     """
-    text = read_text(path)
+    text, bound = read_text(path, MOST_WHOLE), MemoryBound(path)
     delimiter = _delimiter(text, "\t" if ".tsv" in map(str.lower, path.suffixes) else ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
@@ -43,9 +44,11 @@ def scan_csv(path: Path) -> Iterator[JsonLine | BadLine]:
             first = next(rows, list[str]())
         header = [name.strip() for name in first]
         names = [name.lower() for name in header]
-        if twice := next((name for name in names if name and names.count(name) > 1), None):
+        (twice, count), *_ = Counter(filter(None, names)).most_common(1) or [("", 0)]
+        if count > 1:
             raise InputError(f"{path}: two columns are called {twice!r}; rename one")
         for cells in rows:
+            bound.add(sum(map(len, cells)), len(cells))
             yield _by_name(reader.line_num, header, cells)
     except csv.Error as error:
         way = "; shorten it or write JSON Lines" if "larger than field limit" in str(error) else ""

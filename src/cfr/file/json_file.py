@@ -7,7 +7,17 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from cfr.error import InputError
-from cfr.file.jsonl import BadLine, JsonLine, NotJson, parse_json, read_text, scan_text
+from cfr.file.jsonl import (
+    MOST_WHOLE,
+    BadLine,
+    JsonLine,
+    MemoryBound,
+    NotJson,
+    count_values,
+    parse_json,
+    read_text,
+    scan_text,
+)
 
 __all__ = ["rows_in", "scan_json"]
 
@@ -17,9 +27,10 @@ _LISTS: Final = ("data", "rows", "problems", "questions", "examples", "items")
 
 def scan_json(path: Path) -> Iterator[JsonLine | BadLine]:
     """Read the rows of a JSON file, numbered from 1; JSON Lines of that name are read as such."""
-    text = read_text(path)
-    if not text.strip():
+    text = read_text(path, MOST_WHOLE)
+    if not text or text.isspace():
         return
+    MemoryBound(path).add(len(text), count_values(text))
     try:
         value = parse_json(text)
     except NotJson as error:

@@ -5,23 +5,22 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final, cast
 
 from cfr.error import InputError
-from cfr.file.jsonl import JsonLine, read_bytes
+from cfr.file.jsonl import MOST_WHOLE, JsonLine, MemoryBound, read_bytes
 from cfr.file.printable import one_line
 from cfr.problem import Json
 
 __all__ = ["scan_parquet"]
 
-_ROWS_AT_ONCE: Final = 1_000
+_ROWS_AT_ONCE: Final = 100
 
 
 def scan_parquet(path: Path) -> Iterator[JsonLine]:
     """Read the rows of a Parquet file, numbered from 1; NaN is no value."""
-    data = read_bytes(path)
+    data, bound = read_bytes(path, MOST_WHOLE), MemoryBound(path)
     try:
         arrow: Any = importlib.import_module("pyarrow")
         parquet: Any = importlib.import_module("pyarrow.parquet")
@@ -31,11 +30,14 @@ def scan_parquet(path: Path) -> Iterator[JsonLine]:
             ".jsonl, .json, .csv and .tsv need nothing"
         ) from None
     try:
-        batches = parquet.ParquetFile(arrow.BufferReader(data)).iter_batches(_ROWS_AT_ONCE)
-        rows = chain.from_iterable(batch.to_pylist() for batch in batches)
-        for number, row in enumerate(rows, start=1):
-            plain = {str(name): _plain(value) for name, value in row.items()}
-            yield JsonLine(number, plain, "row")
+        before = 0
+        for batch in parquet.ParquetFile(arrow.BufferReader(data)).iter_batches(_ROWS_AT_ONCE):
+            # A file of a few bytes may hold one text in a million rows, or rows without a value.
+            bound.add(batch.nbytes, batch.num_rows * (batch.num_columns + 1))
+            for number, row in enumerate(batch.to_pylist(), start=before + 1):
+                plain = {str(name): _plain(value) for name, value in row.items()}
+                yield JsonLine(number, plain, "row")
+            before += batch.num_rows
     except (arrow.ArrowException, OSError, ValueError) as error:
         said = one_line(str(error))[:100]
         raise InputError(f"{path}: not a Parquet file that can be read ({said})") from None

@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from cfr.error import InputError
 
 __all__ = ["line_of", "parse_toml"]
 
+_LONGEST: Final = 2**22
+
 
 def parse_toml(where: Path | str, text: str) -> dict[str, Any]:
     """Parse the text of a TOML file that is called ``where`` in a message."""
+    if len(text) > _LONGEST:
+        raise InputError(f"{where}: longer than {_LONGEST // 2**20} MB, the most that is read")
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also a number of more digits than Python reads
