@@ -66,7 +66,7 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
     """Serve until a signal comes, or ``stop`` is set."""
     settings = serving.settings
     settings.check()
-    methods = MethodChoice(settings.methods, settings.most_samples)
+    methods = MethodChoice(settings.methods, settings.most_calls)
     methods.check()
     _allow_many_connections()
     with ExitStack() as stack:
