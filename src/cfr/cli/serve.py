@@ -94,6 +94,14 @@ _server_options: Final = grouped(
         help="Requests that wait for a turn; any beyond are refused (503).",
     ),
     click.option(
+        "--max-connections",
+        "most_connections",
+        type=click.IntRange(min=2),
+        default=2_048,
+        show_default=True,
+        help="Open connections, half as many from one address; idle ones give way to new ones.",
+    ),
+    click.option(
         "--max-calls",
         "--max-samples",  # its earlier name
         "most_calls",

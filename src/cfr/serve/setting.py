@@ -30,6 +30,8 @@ class ServeSettings:
     most_requests: int = 256
     """Requests at the same time; as many more wait for their turn, and any beyond get a 503."""
     most_waiting: int = 256
+    most_connections: int = 2_048
+    """Open connections, of one address half as many; idle ones are closed for new ones."""
     most_calls: int = 256
     """Calls to the model that one request may cost, all of its attempts together."""
     most_tokens: int = 4_000_000
