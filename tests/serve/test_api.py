@@ -10,7 +10,8 @@ from loopback import Endpoint as Server
 from loopback import completion, failure
 from served import CUED, SPEC, Served, chat, events, served
 
-from cfr.serve import api, metric
+from cfr.serve import body as bodies
+from cfr.serve import metric
 
 
 def _missing(name: str) -> None:
@@ -141,7 +142,7 @@ async def test_half_a_surrogate_pair_is_asked_and_answered(endpoint: Server) -> 
 async def test_a_body_that_is_too_large_or_does_not_come(
     endpoint: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api, "_BODY_SECONDS", 0.05)
+    monkeypatch.setattr(bodies, "_SECONDS", 0.05)
     async with served(endpoint.url, body_bytes=1_000) as server:
         status, body = await chat(server, "direct@", "x" * 2_000)
         assert status == 413

@@ -12,7 +12,7 @@ CHOICE = MethodChoice(("auto", "vote(samples=5)"), 8)
 
 def test_a_method_is_made_once_and_known_by_its_family() -> None:
     first = CHOICE.choose("cfr(reply=json)", "m")
-    assert (first.name, first.family, first.samples) == ("cfr(reply=json)", "cfr", 1)
+    assert (first.name, first.family) == ("cfr(reply=json)", "cfr")
     assert CHOICE.choose("cfr(reply=json)", "other") is first
 
 
@@ -38,20 +38,45 @@ def test_what_a_client_may_not_name(tmp_path: Path) -> None:
     for name in ("cfr(extractor=gpt-4o)", "checked(base=llm-router(model=x))"):
         with pytest.raises(RequestError, match="other models"):
             CHOICE.choose(name, "m")
-    for name, attempts in (("vote(samples=9)", 1), ("vote(samples=4)", 3), ("direct", 9)):
-        with pytest.raises(RequestError, match="more than the 8"):
-            CHOICE.choose(name, "m", attempts)
-    assert CHOICE.choose("vote(samples=4)", "m", 2).samples == 4
+    for name in (
+        "vote(samples=9)",
+        "self-refine(iterations=999999999)",
+        "self-consistency(base=self-consistency(samples=3),samples=3)",
+        "prove(base=checked(base=self-consistency(samples=4)),samples=4)",
+    ):
+        with pytest.raises(RequestError, match=r"more than the 8 calls .*--max-calls"):
+            CHOICE.choose(name, "m")
+    with pytest.raises(RequestError, match="n=9 needs more than the 8"):
+        CHOICE.choose("direct", "m", 9)
+    assert CHOICE.choose("self-consistency(samples=8)", "m").family == "self-consistency"
 
 
-def test_whoever_starts_the_server_may_name_anything() -> None:
-    own = ("cfr(extractor=gpt-4o)", "vote(samples=9)")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "calibrated(policy=/etc/passwd)",
+        "calibrated(policy=../../../etc/passwd)",
+        "calibrated(policy='/etc/passwd')",
+        "checked(base=calibrated(policy=~/secret))",
+        "direct(" * 400,
+        "self-refine(iterations=" + "9" * 5_000 + ")",
+        "self-consistency(samples=99999999)",
+        "\ud800",
+    ],
+)
+def test_names_that_cannot_be_made_are_refused_in_words(name: str) -> None:
+    with pytest.raises((RequestError, MethodError)) as refused:
+        CHOICE.choose(name, "m")
+    assert "\n" not in str(refused.value)
+
+
+def test_whoever_starts_the_server_may_name_anything_that_can_end() -> None:
+    own = ("cfr(extractor=gpt-4o)",)
     choice = MethodChoice(own, 8)
     assert choice.other_models == ("gpt-4o",)
     assert choice.choose(own[0], "m").others == ("gpt-4o",)
-    assert choice.choose(own[1], "m").samples == 9
-    with pytest.raises(RequestError, match="18 samples"):
-        choice.choose(own[1], "m", 2)
+    with pytest.raises(RequestError, match="--max-calls"):
+        MethodChoice(("self-consistency(samples=9)",), 8).check()
 
 
 def test_names_that_are_made_up_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,9 @@ __all__ = [
     "decoding_options",
     "grouped",
     "json_option",
+    "limit_options",
+    "max_attempt_tokens_option",
+    "max_calls_option",
     "max_reply_bytes_option",
     "max_tokens_option",
     "model_options",
@@ -185,6 +188,42 @@ bound_options: Final = grouped(
     "bounds", _bounds, call_timeout_option("seconds"), max_reply_bytes_option("reply_bytes")
 )
 """The options that bound a single call, as ``Bounds``."""
+
+
+def _limit() -> Callable[..., object]:
+    from cfr.engine.allowance import AttemptLimit
+
+    return AttemptLimit
+
+
+def max_calls_option(name: str, most: int = 1_024) -> Decorator:
+    """Make the option that bounds the calls of an attempt."""
+    return click.option(
+        "--max-calls",
+        name,
+        type=click.IntRange(min=1),
+        default=most,
+        show_default=True,
+        help="Calls of one attempt, all samples and rounds together; one that needs more fails.",
+    )
+
+
+def max_attempt_tokens_option(name: str, most: int = 20_000_000) -> Decorator:
+    """Make the option that bounds the tokens of an attempt."""
+    return click.option(
+        "--max-attempt-tokens",
+        name,
+        type=click.IntRange(min=1),
+        default=most,
+        show_default=True,
+        help="Tokens of one attempt, prompts and replies together; one that needs more fails.",
+    )
+
+
+limit_options: Final = grouped(
+    "limit", _limit, max_calls_option("calls"), max_attempt_tokens_option("tokens")
+)
+"""The options that bound an attempt, as an ``AttemptLimit``."""
 
 prompts_option: Final = click.option(
     "--prompts",

@@ -94,12 +94,30 @@ _server_options: Final = grouped(
         help="Requests that wait for a turn; any beyond are refused (503).",
     ),
     click.option(
-        "--max-samples",
-        "most_samples",
-        type=click.IntRange(min=1),
-        default=64,
+        "--max-connections",
+        "most_connections",
+        type=click.IntRange(min=2),
+        default=2_048,
         show_default=True,
-        help="Samples of one request: n times those of its method.",
+        help="Open connections, half as many from one address; idle ones give way to new ones.",
+    ),
+    click.option(
+        "--max-calls",
+        "--max-samples",  # its earlier name
+        "most_calls",
+        type=click.IntRange(min=1),
+        default=256,
+        show_default=True,
+        help="Calls that one request may cost, all samples and rounds together; one that needs "
+        "more is refused (400).",
+    ),
+    click.option(
+        "--max-attempt-tokens",
+        "most_tokens",
+        type=click.IntRange(min=1),
+        default=4_000_000,
+        show_default=True,
+        help="Tokens that one request may cost, prompts and replies together (400).",
     ),
     click.option(
         "--max-body-bytes",

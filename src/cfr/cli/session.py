@@ -16,6 +16,7 @@ from cfr.cli.console import SafeConsole
 from cfr.cli.output import print_note
 from cfr.cli.progress import bytes_bar
 from cfr.cli.reply import CountingWatcher, ReplyWatcher
+from cfr.engine.allowance import AttemptLimit
 from cfr.engine.automatic import AutoChoice, choose_for
 from cfr.engine.balanced import Balanced
 from cfr.engine.dispatch import Dispatch, opened_all, serve
@@ -43,6 +44,7 @@ class Session(AbstractAsyncContextManager["Session"]):
         *,
         others: Sequence[str] = (),
         system: str = "",
+        limit: AttemptLimit | None = None,
         quiet: bool = False,
     ) -> None:
         def fetch(one: ModelRef) -> Resolved:
@@ -52,6 +54,7 @@ class Session(AbstractAsyncContextManager["Session"]):
         self._opening = opened_all(serve(ref, others, fetch))
         self._engine: Dispatch[Resolved] | None = None
         self._system = system
+        self._limit = limit
         self._quiet = quiet
         self._choice: AutoChoice | None = None
         self.console = SafeConsole()
@@ -90,7 +93,8 @@ class Session(AbstractAsyncContextManager["Session"]):
         """Solve a problem; without a watcher of its own everything is shown on standard output."""
         if self._engine is None:
             raise RuntimeError("use the session inside `async with`")
-        ask = partial(asolve, problem, method, engine=self._engine, system=self._system)
+        given = {"engine": self._engine, "system": self._system, "limit": self._limit}
+        ask = partial(asolve, problem, method, **given)
         if watcher is not None:
             return await ask(watcher=watcher)
         shown = _begin(self.console, method, problem)

@@ -10,6 +10,7 @@ from cfr.cli.option import (
     bound_options,
     columns_option,
     decoding_options,
+    limit_options,
     model_options,
     prompts_option,
     system_option,
@@ -20,6 +21,7 @@ from cfr.error import CfrError
 if TYPE_CHECKING:
     from cfr.cli.scoring import Scoring
     from cfr.cli.session import Session
+    from cfr.engine.allowance import AttemptLimit
     from cfr.engine.engine import Decoding
     from cfr.engine.resolve import ModelRef
     from cfr.engine.transport import Bounds
@@ -49,6 +51,7 @@ class NoAnswer(CfrError):
 @model_options
 @decoding_options
 @bound_options
+@limit_options
 @prompts_option
 @system_option
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object a problem.")
@@ -60,6 +63,7 @@ def command(
     ref: ModelRef,
     decoding: Decoding,
     bounds: Bounds,
+    limit: AttemptLimit,
     prompts: str | None,
     system: str | None,
     *,
@@ -104,7 +108,7 @@ def command(
     async def run() -> None:
         others = models_of(named)
         async with Session(
-            ref, decoding, bounds, others=others, system=system or "", quiet=silent
+            ref, decoding, bounds, others=others, system=system or "", limit=limit, quiet=silent
         ) as session:
             for number, problem in enumerate(problems):
                 chosen = named or with_wording(

@@ -7,7 +7,12 @@ from typing import Final
 
 import click
 
-from cfr.cli.option import call_timeout_option, max_reply_bytes_option
+from cfr.cli.option import (
+    call_timeout_option,
+    max_attempt_tokens_option,
+    max_calls_option,
+    max_reply_bytes_option,
+)
 
 __all__ = ["call_options", "load_run_options", "speed_options"]
 
@@ -42,6 +47,8 @@ speed_options: Final = (
 call_options: Final = (
     call_timeout_option("call_timeout"),
     max_reply_bytes_option("max_reply_bytes"),
+    max_calls_option("max_calls"),
+    max_attempt_tokens_option("max_attempt_tokens"),
     click.option(
         "--lease",
         type=click.FloatRange(min=0.1),

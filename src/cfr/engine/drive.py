@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, 
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from cfr.engine.allowance import Allowance
 from cfr.engine.engine import SILENT, Engine, Watcher
 from cfr.engine.journal import (
     Journal,
@@ -58,22 +59,24 @@ async def drive(
     watcher: Watcher = SILENT,
     journal: Journal | None = None,
     sandbox: RunProgram = run_program,
+    allowance: Allowance | None = None,
 ) -> Outcome[T]:
     """Run a method to its end. Calls and programs of one round are performed at the same time.
 
     With a journal, answers it already has are not asked for again, and each new one is stored
     before the method sees it. Whatever comes from outside passes the gate for storable values
     first, so that the method sees the same on a replay; thinking inside a reply is set apart there
-    too.
+    too. An attempt that goes beyond its allowance fails with ``TooExpensive``.
     """
-    run = Run(steps)
+    run, allowed = Run(steps), allowance or Allowance()
     while not run.done:
+        allowed.admit(run.calls)
         first = len(run.transcript)
         asked = Sampler(engine) if len(run.round) > 1 else engine
         performed = [
             _execute(step, first + n, sandbox, watcher, journal)
             if isinstance(step, Program)
-            else _perform(step, first + n, asked, watcher, journal)
+            else _perform(step, first + n, asked, watcher, journal, allowed)
             for n, step in enumerate(run.round)
         ]
         run.advance(tuple(_mark_shared(run, await _all(performed))))
@@ -110,15 +113,24 @@ def _mark_shared(run: Run[T], answers: Iterable[Answer]) -> Iterator[Answer]:
 
 
 async def _perform(
-    call: Call, ordinal: int, engine: Engine, watcher: Watcher, journal: Journal | None
+    call: Call,
+    ordinal: int,
+    engine: Engine,
+    watcher: Watcher,
+    journal: Journal | None,
+    allowed: Allowance,
 ) -> Completion:
     watcher.started(call)
     completion = journal.recall(ordinal, call) if journal else None
     if not isinstance(completion, Completion):
-        received = await engine.complete(storable_call(call), watcher)
-        completion = storable_completion(_with_thinking_apart(received))
+        async with allowed.reserve(call):
+            received = await engine.complete(storable_call(call), watcher)
+            completion = storable_completion(_with_thinking_apart(received))
+            allowed.count(call, completion)
         if journal:
             await journal.record(ordinal, call, completion)
+    else:
+        allowed.count(call, completion)
     watcher.finished(call, completion)
     return completion
 

@@ -21,6 +21,7 @@ __all__ = [
     "StaleReply",
     "StreamCut",
     "TimedOut",
+    "TooExpensive",
     "TookTooLong",
     "Transient",
     "Unauthorized",
@@ -63,6 +64,10 @@ class ModelFileError(EngineError):
 
 class JournalMismatch(EngineError):
     """A replayed method asked something other than what its journal has an answer to."""
+
+
+class TooExpensive(EngineError):
+    """An attempt that needs more calls or tokens than one may have."""
 
 
 class TookTooLong(EngineError):

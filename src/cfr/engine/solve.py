@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from cfr.engine.allowance import Allowance, AttemptLimit
 from cfr.engine.automatic import AUTO, choose_for
 from cfr.engine.dispatch import accompanied, opened_all, serve
 from cfr.engine.drive import drive
@@ -134,6 +135,7 @@ async def asolve(
     bounds: Bounds | None = None,
     prompts: str | Path | Wording | None = None,
     system: str = "",
+    limit: AttemptLimit | None = None,
     watcher: Watcher = SILENT,
     progress: TellProgress | None = None,
 ) -> Solved:
@@ -147,13 +149,14 @@ async def asolve(
     ``key`` goes to the endpoint and nowhere else; without it the model's environment variable holds
     it. ``context`` is in tokens, ``decoding`` says how replies are sampled, ``bounds`` how long one
     may take. ``prompts`` is a folder of own prompts, ``system`` a message ahead of every call.
+    ``limit`` bounds the calls and tokens of all stages together.
     ``progress`` is called at the beginning and the end of every stage, ``watcher`` hears every
     word.
     """
     posed = problem if isinstance(problem, Problem) else Problem(problem)
     named = make(method) if isinstance(method, str) and method != AUTO else method
     own = read_wording(prompts, prompts_of(named)) if isinstance(prompts, str | Path) else prompts
-    asked = _Asked(posed, named, own, check_system(system))
+    asked = _Asked(posed, named, own, check_system(system), limit)
     told = ProgressWatcher(progress, watcher) if progress else watcher
     given = {"base_url": base_url, "key": key, "context": context}
     settings = {name: value for name, value in given.items() if value is not None}
@@ -177,10 +180,11 @@ class _Asked(NamedTuple):
     method: str | Method
     wording: Wording | None
     system: str
+    limit: AttemptLimit | None
 
 
 async def _solve(asked: _Asked, engine: Engine, watcher: Watcher) -> Solved:
-    problem, method, wording, system = asked
+    problem, method, wording, system, limit = asked
     started = time.monotonic()
     async with opened_all(accompanied(engine, _others(method))) as performing:
         chosen = (
@@ -191,7 +195,7 @@ async def _solve(asked: _Asked, engine: Engine, watcher: Watcher) -> Solved:
         chosen = with_wording(chosen, wording)
         ahead = (Message("system", system),) if system else ()
         steps = preceded(assessed(chosen, problem), ahead)
-        outcome = await drive(steps, performing, watcher=watcher)
+        outcome = await drive(steps, performing, watcher=watcher, allowance=Allowance(limit))
     seconds = time.monotonic() - started
     prices = price_list(getattr(performing.main, "model", None), performing.others)
     cost = prices.total(outcome.exchanges)
@@ -230,6 +234,7 @@ def solve(
     bounds: Bounds | None = None,
     prompts: str | Path | Wording | None = None,
     system: str = "",
+    limit: AttemptLimit | None = None,
     watcher: Watcher = SILENT,
     progress: TellProgress | None = None,
 ) -> Solved:
@@ -247,6 +252,7 @@ def solve(
             bounds=bounds,
             prompts=prompts,
             system=system,
+            limit=limit,
             watcher=watcher,
             progress=progress,
         )

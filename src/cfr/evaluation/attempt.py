@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
+from cfr.engine.allowance import Allowance, AttemptLimit
 from cfr.engine.drive import drive
 from cfr.engine.engine import (
     SEEDS_A_RUN,
@@ -98,7 +99,11 @@ def failed(why: str, usage: Usage, *, hopeless: bool = False) -> Ending:
 
 
 async def make_attempt(
-    method: Method, problem: Problem, engine: EngineForRun, journal: StoredJournal
+    method: Method,
+    problem: Problem,
+    engine: EngineForRun,
+    journal: StoredJournal,
+    limit: AttemptLimit | None = None,
 ) -> Ending:
     """Make an attempt. Whatever goes wrong in it is how it ends, and touches no other.
 
@@ -107,7 +112,9 @@ async def make_attempt(
     break on them for ever: they are dropped, and asked for anew.
     """
     try:
-        outcome = await drive(assessed(method, problem), engine, journal=journal)
+        outcome = await drive(
+            assessed(method, problem), engine, journal=journal, allowance=Allowance(limit)
+        )
         return await _judge(ending_of(outcome.result, outcome.exchanges), problem)
     except _ENDS_THE_RUN:
         raise
@@ -120,7 +127,7 @@ async def make_attempt(
     if not journal.replays:
         return broken
     await journal.forget()
-    return await make_attempt(method, problem, engine, journal)
+    return await make_attempt(method, problem, engine, journal, limit)
 
 
 def ending_of(solution: Solution, exchanges: Iterable[Exchange]) -> Ending:

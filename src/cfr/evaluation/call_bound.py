@@ -17,7 +17,7 @@ from cfr.method import Method
 from cfr.problem import Problem
 from cfr.protocol import Call, Completion, Output, Program, Run, Usage
 
-__all__ = ["CallSettings", "Demand", "Span", "bound_attempt"]
+__all__ = ["CallSettings", "Demand", "Span", "bound_attempt", "needs_more_calls"]
 
 _MOST_ROUNDS: Final = 64
 _CHARACTERS_A_TOKEN: Final = 3
@@ -120,6 +120,41 @@ def bound_attempt(method: Method, problem: Problem, settings: CallSettings) -> D
     for one in played[1:]:
         found = found.around(one)
     return found
+
+
+_ANY: Final = Problem("What is 1 + 1?")
+_KINDEST: Final = (0, 5)
+"""Replies that let a method end soon: all agree, and programs run."""
+
+
+def needs_more_calls(method: Method, most: int) -> bool:
+    """Say whether a method needs more than so many calls even if all goes well.
+
+    It is played on a problem of no particular kind, so a method that asks more about other problems
+    may pass; it is then ended by its driver, when it has paid.
+    """
+    return not any(_ends_within(method, most, kind) for kind in _KINDEST)
+
+
+def _ends_within(method: Method, most: int, kind: int) -> bool:
+    reply, output = _KINDS[kind]
+    asked = 0
+    try:
+        run = Run(method.solve(_ANY))
+        while not run.done:
+            asked += len(run.calls)
+            if asked > most:
+                return False
+            text = reply(asked).replace("MARK", "")
+            run.advance(
+                tuple(
+                    output if isinstance(step, Program) else Completion(text, usage=Usage(10, 10))
+                    for step in run.round
+                )
+            )
+    except Exception:  # a method that breaks on a reply will say so when it gets one
+        return True
+    return True
 
 
 def _play(method: Method, problem: Problem, settings: CallSettings, kind: int) -> Demand:

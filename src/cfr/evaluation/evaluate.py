@@ -222,8 +222,9 @@ class _Evaluation:
     def _jobs(self, store: Store, model: ServedModel, benchmarks: list[Benchmark]) -> list[Job]:
         # Requests of a batch are paid for all together, before it is sent.
         budget = None if self._batches else self._budget
+        runs, limit = self._experiment.runs, self._options.attempt_limit
         jobs = [
-            prepare(store, one, benchmark.problems, self._experiment.runs, engine, model.prices)
+            prepare(store, one, benchmark.problems, runs, engine, model.prices, limit)
             for benchmark in benchmarks
             for one in model.series(self._experiment, benchmark)
             for engine in [model.engine(one.decoding, budget)]

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 import sqlalchemy as sa
 
+from cfr.engine.allowance import AttemptLimit
 from cfr.engine.engine import Engine
 from cfr.engine.price import Cost, PriceList
 from cfr.evaluation import schema
@@ -48,6 +49,7 @@ class Job:
     prices: PriceList = _NO_PRICES
     earlier: float | None = None
     """Output tokens that an attempt of the method took on average in other series of the store."""
+    limit: AttemptLimit = field(default_factory=AttemptLimit)
     by_number: dict[int, Problem] = field(default_factory=dict[int, Problem], repr=False)
 
     @property
@@ -80,10 +82,11 @@ def prepare(
     runs: int,
     engine: Engine,
     prices: PriceList = _NO_PRICES,
+    limit: AttemptLimit | None = None,
 ) -> Job:
     """Enter a series into the store and find out what is missing of it."""
     registered = store.register(series, problems, runs)
-    return adopt(store, series, registered, problems, runs, engine, prices)
+    return adopt(store, series, registered, problems, runs, engine, prices, limit)
 
 
 def adopt(
@@ -94,6 +97,7 @@ def adopt(
     runs: int,
     engine: Engine,
     prices: PriceList = _NO_PRICES,
+    limit: AttemptLimit | None = None,
 ) -> Job:
     """Find out what is missing of a series that is in the store."""
     job = Job(
@@ -107,8 +111,8 @@ def adopt(
         set() if store.is_shared else store.finished(registered.series),
         {} if store.is_shared else store.begun(registered.series),
         prices,
-        None,
-        {registered.problems[problem.id]: problem for problem in problems},
+        by_number={registered.problems[problem.id]: problem for problem in problems},
+        limit=limit or AttemptLimit(),
     )
     read_standing(store, job, resumed=True).apply(job.tally)
     job.tally.resumed = job.tally.scored

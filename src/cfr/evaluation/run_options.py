@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from cfr.engine.allowance import MOST_CALLS, MOST_TOKENS, AttemptLimit
 from cfr.engine.transport import CALL_SECONDS, REPLY_BYTES, Bounds
 from cfr.evaluation.batch.option import BatchOptions
 from cfr.evaluation.cluster.option import RayOptions
@@ -35,6 +36,10 @@ class RunOptions:
     over."""
     max_reply_bytes: int = REPLY_BYTES
     """The size of a reply beyond which it is a fault and not read further."""
+    max_calls: int = MOST_CALLS
+    """An attempt that needs more calls fails."""
+    max_attempt_tokens: int = MOST_TOKENS
+    """Likewise for tokens, input and output together."""
     batch: BatchOptions = field(default_factory=BatchOptions)
     """Whether calls go into batches, and how."""
     ray: RayOptions = field(default_factory=RayOptions)
@@ -44,6 +49,11 @@ class RunOptions:
     def bounds(self) -> Bounds:
         """What each call is held to."""
         return Bounds(seconds=self.call_timeout, reply_bytes=self.max_reply_bytes)
+
+    @property
+    def attempt_limit(self) -> AttemptLimit:
+        """What each attempt is held to."""
+        return AttemptLimit(self.max_calls, self.max_attempt_tokens)
 
     @property
     def is_bounded(self) -> bool:

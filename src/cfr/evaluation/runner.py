@@ -144,7 +144,7 @@ async def _attempt(store: Store, attempts: _Attempts, assigned: Assigned) -> _Wr
         journal = StoredJournal(store, key, assigned.known, job.prices)
         engine = EngineForRun(job.engine, run_index, job.series.system)
         try:
-            ending = await make_attempt(job.method, assigned.problem, engine, journal)
+            ending = await make_attempt(job.method, assigned.problem, engine, journal, job.limit)
         except LeaseLost:
             return None
         if job.tally.cost is not None:

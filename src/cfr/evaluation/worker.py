@@ -171,7 +171,8 @@ class _Worker:
             budget.require_prices([model])
         engine = model.engine(series.decoding, budget)
         registered = Registered(one.number, {})
-        return adopt(self._store, series, registered, (), EVERY_RUN, engine, model.prices)
+        limit = self._options.attempt_limit
+        return adopt(self._store, series, registered, (), EVERY_RUN, engine, model.prices, limit)
 
     async def _open(self, one: PendingSeries, others: tuple[str, ...]) -> ServedModel:
         if self._engine is not None:

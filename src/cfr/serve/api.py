@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 from typing import Any, Final, cast
 
-import orjson
 from aiohttp import web
 
 from cfr.problem import Json
 from cfr.serve.attempt import pose
+from cfr.serve.body import parse_json
 from cfr.serve.chat import answer_in_stream, answer_whole
 from cfr.serve.chat_request import Fields, is_foreign, read_request
 from cfr.serve.error_reply import RequestError
@@ -25,7 +23,6 @@ API: Final = web.RouteTableDef()
 PASSED: Final = "pass-through"
 """What requests are counted under that no method answers."""
 
-_BODY_SECONDS: Final = 60.0
 _LONGEST_NAME: Final = 500
 
 
@@ -33,8 +30,8 @@ _LONGEST_NAME: Final = 500
 async def complete_chat(request: web.Request) -> web.StreamResponse:
     """Answer a question by the method that its model names, or send it on."""
     services, served = request.app[SERVICES], request[SERVED]
-    body = await _read(request)
-    fields = _parse(body)
+    body = await request.read()
+    fields = _object(await parse_json(body))
     name = fields.get("model", "")
     if not isinstance(name, str) or len(name) > _LONGEST_NAME:
         raise RequestError("model: must be a name", param="model")
@@ -55,33 +52,10 @@ async def complete_chat(request: web.Request) -> web.StreamResponse:
     return await answer_whole(question)
 
 
-async def _read(request: web.Request) -> bytes:
-    if request.content.is_eof():  # it came with the head
-        return await request.read()
-    try:
-        async with asyncio.timeout(_BODY_SECONDS):
-            return await request.read()
-    except TimeoutError:
-        raise RequestError(
-            f"the body was not here after {_BODY_SECONDS:g} s", 408, code="body_timeout"
-        ) from None
-
-
-def _parse(body: bytes) -> Fields:
-    try:
-        value = _loaded(body)
-    except (ValueError, RecursionError) as error:
-        raise RequestError(f"the body is not JSON: {error}"[:300], code="invalid_json") from None
+def _object(value: Any) -> Fields:
     if not isinstance(value, dict):
         raise RequestError("the body must be a JSON object", code="invalid_json")
     return cast("Fields", value)
-
-
-def _loaded(body: bytes) -> Any:
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return json.loads(body)  # it takes half a surrogate pair
 
 
 @API.get("/v1/models")

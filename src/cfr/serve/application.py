@@ -18,6 +18,8 @@ from cfr.evaluation.attempt import raised_at
 from cfr.serve.access_log import access_line
 from cfr.serve.admission import Admission
 from cfr.serve.api import API
+from cfr.serve.body import Bodies
+from cfr.serve.connection import Connection
 from cfr.serve.error_reply import ErrorReply, describe_error
 from cfr.serve.guard import Guard, add_headers
 from cfr.serve.service import SERVED, SERVICES, Served, Services
@@ -39,7 +41,7 @@ _COUNTED: Final = "/v1/"
 def make_application(services: Services, *tables: web.RouteTableDef) -> web.Application:
     """Build the application of the API and of more tables of routes, such as those of a page."""
     settings = services.settings
-    guard = Guard(settings)
+    guard, bodies = Guard(settings), Bodies(settings.body_bytes)
     admission = Admission(
         settings.most_requests,
         settings.most_waiting,
@@ -52,7 +54,7 @@ def make_application(services: Services, *tables: web.RouteTableDef) -> web.Appl
         served = request[SERVED] = Served()
         status = _CLIENT_GONE
         try:
-            response = await _answered(request, handler, served, guard, admission)
+            response = await _answered(request, handler, served, guard, admission, bodies)
             status = response.status
             return response
         except asyncio.CancelledError:
@@ -74,7 +76,12 @@ def make_application(services: Services, *tables: web.RouteTableDef) -> web.Appl
 
 
 async def _answered(
-    request: web.Request, handler: Handler, served: Served, guard: Guard, admission: Admission
+    request: web.Request,
+    handler: Handler,
+    served: Served,
+    guard: Guard,
+    admission: Admission,
+    bodies: Bodies,
 ) -> web.StreamResponse:
     """Answer a request, whatever comes of it."""
     try:
@@ -84,8 +91,16 @@ async def _answered(
         guard.check_token(request)
         if request.path in _AT_ONCE:
             return await handler(request)
-        async with admission.place(served):
-            return await handler(request)
+        async with bodies.read(request, form=not request.path.startswith(_COUNTED)):
+            protocol = request.protocol
+            if isinstance(protocol, Connection):
+                protocol.hold()
+            try:
+                async with admission.place(served):
+                    return await handler(request)
+            finally:
+                if isinstance(protocol, Connection):
+                    protocol.release()
     except web.HTTPException as answer:
         if answer.status < 400:
             raise

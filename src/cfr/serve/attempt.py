@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from cfr.engine.allowance import Allowance, AttemptLimit
 from cfr.engine.drive import drive
 from cfr.engine.engine import SILENT, Engine, Watcher
 from cfr.engine.price import PriceList
@@ -47,6 +48,8 @@ class Question:
     prices: PriceList
     services: Services
     served: Served
+    allowance: Allowance
+    """What all attempts of the request may pay together."""
 
 
 def pose(
@@ -58,7 +61,9 @@ def pose(
     )
     prices = services.upstream.prices(upstream, chosen.others)
     problem = Problem(asked.problem, id=_name(asked), benchmark=SERVED)
-    return Question(asked, problem, chosen, upstream, engine, prices, services, served)
+    settings = services.settings
+    allowance = Allowance(AttemptLimit(settings.most_calls, settings.most_tokens))
+    return Question(asked, problem, chosen, upstream, engine, prices, services, served, allowance)
 
 
 def _name(asked: ChatRequest) -> str:
@@ -88,6 +93,7 @@ async def answer(
             begun.abandon(question.served.why_cancelled)
         raise
     except BaseException as error:
+        question.served.usage = question.allowance.usage
         if begun:
             why = str(error) if isinstance(error, CfrError) else type(error).__name__
             await begun.finish(failed(why, begun.usage))
@@ -140,6 +146,7 @@ async def _solve(
         watcher=watcher,
         journal=begun.journal if begun else None,
         sandbox=lambda program: _run(question, program),
+        allowance=question.allowance,
     )
     solution = assess(question.problem, outcome.result)
     cost = question.prices.total(outcome.exchanges)

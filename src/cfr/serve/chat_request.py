@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, cast
 
@@ -37,6 +37,7 @@ _FOREIGN: Final = frozenset(
 _MOST_STOPS: Final = 16
 _LONGEST: Final = 200_000
 """Characters of a problem: a method reads all of it for cues before anything is asked."""
+_DEEPEST: Final = 64
 _SEED: Final = 2**62
 
 
@@ -68,7 +69,8 @@ def is_foreign(fields: Fields) -> bool:
     form = fields.get("response_format")
     if isinstance(form, dict) and cast("Fields", form).get("type") != "text":
         return True
-    if any(mode != "text" for mode in fields.get("modalities") or ()):
+    modes = fields.get("modalities")
+    if isinstance(modes, list) and any(mode != "text" for mode in cast("list[Any]", modes)):
         return True
     messages = fields.get("messages")
     return isinstance(messages, list) and _is_foreign_talk(cast("list[Any]", messages))
@@ -108,6 +110,11 @@ def read_request(fields: Fields) -> ChatRequest:
         )
         if value is not None
     }
+    if not isinstance(fields.get("modalities") or [], list):
+        raise _bad("modalities", "must be a list")
+    extra = {name: value for name, value in fields.items() if name not in _KNOWN}
+    for name, value in extra.items():
+        _check_depth(name, value)
     budgets = (_whole(fields, name, 1) for name in ("max_completion_tokens", "max_tokens"))
     stream = _truth(fields, "stream")
     options: Any = fields.get("stream_options")
@@ -116,12 +123,28 @@ def read_request(fields: Fields) -> ChatRequest:
         context=tuple(messages[:-1]),
         chosen=chosen,
         stop=_stops(fields.get("stop")),
-        extra={name: value for name, value in fields.items() if name not in _KNOWN},
+        extra=extra,
         max_tokens=next((budget for budget in budgets if budget), None),
         n=_whole(fields, "n", 1, 128) or 1,
         stream=stream,
         include_usage=stream and _truth(_object(options), "include_usage"),
     )
+
+
+def _check_depth(name: str, value: Any) -> None:
+    """Refuse a field that nests deeper than what has to write it again."""
+    level: list[Any] = [value]
+    for _ in range(_DEEPEST):
+        level = [one for held in level for one in _held(held)]
+        if not level:
+            return
+    raise _bad(name, f"nests deeper than {_DEEPEST} levels")
+
+
+def _held(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("Fields", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
 
 
 def _object(value: Any) -> Fields:
@@ -139,7 +162,8 @@ def _message(number: int, value: Any) -> Message:
     if not isinstance(value, dict):
         raise _bad(where, "must be an object with a role and a content")
     fields = cast("Fields", value)
-    role = _ROLES.get(cast("str", fields.get("role")))
+    named = fields.get("role")
+    role = _ROLES.get(named) if isinstance(named, str) else None
     if role is None:
         raise _bad(f"{where}.role", f"must be one of {', '.join(_ROLES)}")
     return Message(role, _text(f"{where}.content", fields.get("content")))

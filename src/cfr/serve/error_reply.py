@@ -16,6 +16,7 @@ from cfr.engine.error import (
     RateLimited,
     Rejected,
     TimedOut,
+    TooExpensive,
     TookTooLong,
     Transient,
     Unauthorized,
@@ -128,6 +129,8 @@ def _of_upstream(error: EngineError) -> ErrorReply:
         return ErrorReply(501, said, "sandbox_missing", "model")
     if isinstance(error, RateLimited):
         return ErrorReply(429, said, "rate_limit_exceeded", retry_after=error.retry_after)
+    if isinstance(error, TooExpensive):
+        return ErrorReply(400, said, "attempt_limit_exceeded", "model")
     if isinstance(error, TimedOut | TookTooLong):
         return ErrorReply(504, said, "upstream_timeout")
     if isinstance(error, Transient):

@@ -9,10 +9,10 @@ from typing import Final, TypeVar
 
 from cfr.constraint.feature import TextKind, find_features, kind_of
 from cfr.engine.automatic import AUTO, choose_method
+from cfr.evaluation.call_bound import needs_more_calls
 from cfr.method import Method, make
 from cfr.method.method import models_of
 from cfr.method.name import split_name
-from cfr.method.vote import count_samples
 from cfr.serve.error_reply import RequestError
 
 __all__ = ["ChosenMethod", "MethodChoice"]
@@ -34,16 +34,15 @@ class ChosenMethod:
     """Its name without options: one of a few, so that it can label a count."""
     others: tuple[str, ...]
     """Other models that it asks."""
-    samples: int
 
 
 class MethodChoice:
     """Makes methods, and keeps those that were made last."""
 
-    def __init__(self, own: Sequence[str], most_samples: int) -> None:
+    def __init__(self, own: Sequence[str], most_calls: int) -> None:
         self.own = tuple(own)
         """Those of the person who started the server, who may do anything."""
-        self._most_samples = most_samples
+        self._most_calls = most_calls
         self._made: OrderedDict[str, ChosenMethod] = OrderedDict()
         self._automatic: OrderedDict[tuple[TextKind, str], str] = OrderedDict()
 
@@ -71,22 +70,31 @@ class MethodChoice:
             name = _remember(self._automatic, key, lambda: choose_method(upstream, kind).method)
         if not is_own and ".toml" in name.lower():
             raise _refused("policy files are named by whoever starts the server, with --method")
-        chosen = _remember(self._made, name, lambda: _made(name))
+        chosen = _remember(self._made, name, lambda: self._checked(name))
         if not is_own and chosen.others:
             raise _refused("other models are named by whoever starts the server, with --method")
-        samples = chosen.samples * attempts
-        most = max(self._most_samples, chosen.samples if is_own else 0)
-        if samples > most:
-            raise _refused(
-                f"{samples} samples are more than the {most} that this server allows in one request"
-            )
+        if attempts > self._most_calls:
+            raise self._too_many(f"n={attempts}")
         return chosen
+
+    def _checked(self, name: str) -> ChosenMethod:
+        """Make a method; refuse one that would surely be ended before it has an answer."""
+        made = _made(name)
+        if needs_more_calls(made.method, self._most_calls):
+            raise self._too_many(f"method {name!r}")
+        return made
+
+    def _too_many(self, what: str) -> RequestError:
+        return _refused(
+            f"{what} needs more than the {self._most_calls:,} calls that one request may cost; "
+            "--max-calls of the server allows more"
+        )
 
 
 def _made(name: str) -> ChosenMethod:
     method = make(name)
     family, _ = split_name(name)
-    return ChosenMethod(name, method, family, models_of(method), count_samples(method))
+    return ChosenMethod(name, method, family, models_of(method))
 
 
 def _remember(kept: OrderedDict[K, T], key: K, find: Callable[[], T]) -> T:

@@ -10,7 +10,7 @@ import socket
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from aiohttp import web
 
@@ -23,6 +23,7 @@ from cfr.evaluation.database import without_password
 from cfr.evaluation.store import Store
 from cfr.evaluation.traffic import Traffic
 from cfr.serve.application import ADMISSION, make_application
+from cfr.serve.connection import Connections, LimitedSite, allow_many_files
 from cfr.serve.method_choice import MethodChoice
 from cfr.serve.metric import Metrics
 from cfr.serve.service import Log, Services
@@ -40,7 +41,6 @@ __all__ = ["Serving", "serve"]
 _BACKLOG: Final = 1_024
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LISTING: Final = 5.0
-_MOST_FILES: Final = 65_536
 _LAST: Final = 2.0
 """Seconds that a request has to say that its time is over, before its connection is closed."""
 
@@ -66,9 +66,9 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
     """Serve until a signal comes, or ``stop`` is set."""
     settings = serving.settings
     settings.check()
-    methods = MethodChoice(settings.methods, settings.most_samples)
+    methods = MethodChoice(settings.methods, settings.most_calls)
     methods.check()
-    _allow_many_connections()
+    most = min(settings.most_connections, allow_many_files())
     with ExitStack() as stack:
         stack.enter_context(collecting_rarely())
         listening = stack.enter_context(_listening(settings))
@@ -81,7 +81,7 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
             serving.ref, serving.options, methods.other_models, serving.fetching
         ) as upstream:
             services = Services(settings, upstream, methods, Metrics(), serving.log, traffic)
-            async with _running(serving, services, listening) as runner:
+            async with _running(serving, services, listening, most) as runner:
                 with _heeding_signals(stop or asyncio.Event()) as (once, again):
                     trying = asyncio.create_task(_introduce(serving, upstream, listening))
                     await once.wait()
@@ -89,18 +89,6 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
                     with suppress(asyncio.CancelledError):
                         await trying
                     await _stop(serving, services, runner, again)
-
-
-def _allow_many_connections() -> None:
-    """Take as many open files as the system gives: each connection is one, or two."""
-    try:
-        import resource
-    except ImportError:  # a system without these limits
-        return
-    least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):
-        wanted = _MOST_FILES if most == resource.RLIM_INFINITY else min(most, _MOST_FILES)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(least, wanted), most))
 
 
 @contextmanager
@@ -148,21 +136,21 @@ def _no_log() -> logging.Logger:
 
 @asynccontextmanager
 async def _running(
-    serving: Serving, services: Services, listening: socket.socket
+    serving: Serving, services: Services, listening: socket.socket, most: int
 ) -> AsyncGenerator[web.AppRunner]:
     application = make_application(services, *serving.tables)
     if serving.install:
         serving.install(application)
     runner = web.AppRunner(
         application,
-        access_log=None,
-        logger=_no_log(),
         handler_cancellation=True,
         shutdown_timeout=serving.settings.grace + _LAST,
     )
     await runner.setup()
     try:
-        await web.SockSite(runner, listening, backlog=_BACKLOG).start()
+        limited = Connections(most, max(1, most // 2))
+        silent: dict[str, Any] = {"access_log": None, "logger": _no_log()}
+        await LimitedSite(runner, listening, limited, serving.note, **silent).start()
         yield runner
     finally:
         if runner.server:  # unless it was stopped already

@@ -30,8 +30,12 @@ class ServeSettings:
     most_requests: int = 256
     """Requests at the same time; as many more wait for their turn, and any beyond get a 503."""
     most_waiting: int = 256
-    most_samples: int = 64
-    """Attempts of one request, samples multiplied, unless one of ``methods`` has more."""
+    most_connections: int = 2_048
+    """Open connections, of one address half as many; idle ones are closed for new ones."""
+    most_calls: int = 256
+    """Calls to the model that one request may cost, all of its attempts together."""
+    most_tokens: int = 4_000_000
+    """Likewise in tokens, prompts and replies together."""
     body_bytes: int = 20_000_000
     request_seconds: float = 3_600.0
     grace: float = 30.0

@@ -89,7 +89,7 @@ class _Replay:
         journal = PlacedJournal(self._store, self._key, known, job.prices)
         engine = PlacedEngine(job.engine, journal, self._run, job.series.system)
         try:
-            ending = await make_attempt(job.method, self._problem, engine, journal)
+            ending = await make_attempt(job.method, self._problem, engine, journal, job.limit)
         except Deferred:
             return None
         if job.tally.cost is not None:

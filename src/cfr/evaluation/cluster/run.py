@@ -38,7 +38,7 @@ _LOOK_EVERY: Final = 10.0
 """Seconds between two looks at workers that have no place on the cluster."""
 _LIMITS: Final = (
     *("concurrency", "requests_per_minute", "tokens_per_minute"),
-    *("call_timeout", "lease", "max_reply_bytes"),
+    *("call_timeout", "lease", "max_reply_bytes", "max_calls", "max_attempt_tokens"),
 )
 """What holds for each worker by itself."""
 _FIRST_PAUSE: Final = 1.0

@@ -20,7 +20,7 @@ from cfr.analysis.study.study import ProblemText, Study, StudyError, Transcript
 from cfr.constraint.router import route
 from cfr.serve.error_reply import RequestError
 from cfr.serve.page.marked_text import cue_marks, mark_text
-from cfr.serve.page.site import SITE, Site, check_same_origin, in_thread, render
+from cfr.serve.page.site import SITE, Site, check_same_origin, in_thread, read_form, render
 from cfr.serve.page.sitting import Sitting, Turn
 
 __all__ = ["ROUTES"]
@@ -58,7 +58,7 @@ async def show_error(request: web.Request) -> web.Response:
 async def save_class(request: web.Request) -> web.Response:
     """Keep the class of an error, and show the next one."""
     check_same_origin(request)
-    sent = {name: str(value) for name, value in (await request.post()).items()}
+    sent = await read_form(request)
     sitting = Sitting.read(sent)
     found = await in_thread(_save, request.app[SITE], sitting, sent)
     if "HX-Request" not in request.headers:

@@ -9,7 +9,7 @@ from typing import Final
 from aiohttp import web
 
 from cfr.serve.guard import TOKEN_COOKIE
-from cfr.serve.page.site import check_same_origin, render
+from cfr.serve.page.site import check_same_origin, read_form, render
 from cfr.serve.service import SERVICES
 
 __all__ = ["ROUTES"]
@@ -32,8 +32,8 @@ async def ask_token(request: web.Request) -> web.Response:
 async def take_token(request: web.Request) -> web.Response:
     """Keep a token that is right."""
     check_same_origin(request)
-    form = await request.post()
-    token, after = str(form.get("token", "")).strip(), _local(str(form.get("next", "/")))
+    form = await read_form(request)
+    token, after = form.get("token", "").strip(), _local(form.get("next", "/"))
     own = request.app[SERVICES].settings.token
     if not hmac.compare_digest(token.encode("utf-8", "replace"), own.encode()):
         await asyncio.sleep(_PAUSE)

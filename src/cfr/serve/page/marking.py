@@ -22,7 +22,7 @@ from cfr.constraint.router import route
 from cfr.serve.error_reply import RequestError
 from cfr.serve.page.marked_text import cue_marks, mark_text
 from cfr.serve.page.query import read_number
-from cfr.serve.page.site import SITE, Site, check_same_origin, in_thread, render
+from cfr.serve.page.site import SITE, Site, check_same_origin, in_thread, read_form, render
 from cfr.serve.page.sitting import Sitting, Turn
 
 __all__ = ["ROUTES"]
@@ -56,7 +56,7 @@ async def show_task(request: web.Request) -> web.Response:
 async def save_mark(request: web.Request) -> web.Response:
     """Keep a mark, a missing constraint or a note; it is on the disk when the answer comes."""
     check_same_origin(request)
-    sent = {name: str(value) for name, value in (await request.post()).items()}
+    sent = await read_form(request)
     sitting = Sitting.read(sent)
     opened = await in_thread(_save, request.app[SITE], sitting, sent)
     if "HX-Request" not in request.headers:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any, Final, cast
 
-import orjson
 from aiohttp import web
 
 from cfr.answer.judgement.grade import grade
@@ -23,6 +22,7 @@ from cfr.method.check_summary import read_summary
 from cfr.method.registry import METHODS
 from cfr.problem import Json
 from cfr.serve.attempt import pose
+from cfr.serve.body import parse_json
 from cfr.serve.chat_request import read_request
 from cfr.serve.error_reply import RequestError
 from cfr.serve.model_name import ModelName
@@ -30,7 +30,7 @@ from cfr.serve.page.answer_stream import stream_answer
 from cfr.serve.page.code_sample import write_samples
 from cfr.serve.page.marked_text import cue_marks, mark_text, stated_marks
 from cfr.serve.page.query import write_query
-from cfr.serve.page.site import SITE, check_same_origin, render
+from cfr.serve.page.site import SITE, check_same_origin, read_form, render
 from cfr.serve.reply import ServedAnswer
 from cfr.serve.service import SERVED, SERVICES, Services
 
@@ -76,8 +76,7 @@ async def choose_example(request: web.Request) -> web.Response:
 async def read_problem(request: web.Request) -> web.Response:
     """Say what a text demands, before any model is asked."""
     check_same_origin(request)
-    sent = await request.post()
-    form = {name: str(sent.get(name, "")) for name in _FIELDS}
+    form = dict.fromkeys(_FIELDS, "") | await read_form(request)
     return render(request, "reading_part.html", form=form, **_reading(request, form))
 
 
@@ -86,7 +85,7 @@ async def give_answer(request: web.Request) -> web.StreamResponse:
     """Answer by one method, as a stream of events."""
     check_same_origin(request)
     services, served = request.app[SERVICES], request[SERVED]
-    form = _read_form(await request.read())
+    form = _read_form(await parse_json(await request.read()))
     served.upstream = upstream = await services.upstream.find(form["model"].strip())
     asked = read_request(
         {"messages": [{"role": "user", "content": form["problem"]}], **_settings(form)}
@@ -100,11 +99,7 @@ async def give_answer(request: web.Request) -> web.StreamResponse:
     return await stream_answer(request, question, fill, partial(_conclusion, fill))
 
 
-def _read_form(body: bytes) -> dict[str, str]:
-    try:
-        value = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        raise RequestError("the body is not JSON", code="invalid_json") from None
+def _read_form(value: Any) -> dict[str, str]:
     sent = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     wanted = ("problem", "method", "model", *_FIELDS[4:])
     return {name: str(sent.get(name, "")) for name in wanted}

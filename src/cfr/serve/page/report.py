@@ -18,7 +18,15 @@ from cfr.serve.page.library import ALL
 from cfr.serve.page.query import read_number
 from cfr.serve.page.report_desk import ReportJob
 from cfr.serve.page.report_writer import STEPS, ZIP, ReportOrder
-from cfr.serve.page.site import SITE, Site, check_same_origin, in_thread, read_runs, render
+from cfr.serve.page.site import (
+    SITE,
+    Site,
+    check_same_origin,
+    in_thread,
+    read_form,
+    read_runs,
+    render,
+)
 
 __all__ = ["ROUTES"]
 
@@ -67,7 +75,7 @@ async def order_report(request: web.Request) -> web.Response:
     """Have a report made."""
     check_same_origin(request)
     site = request.app[SITE]
-    sent = {name: str(value) for name, value in (await request.post()).items()}
+    sent = await read_form(request)
     runs = read_number(sent, "runs", 1, least=0)
     sources = site.library.sources if runs == ALL else (site.library.source(runs),)
     cases = min(read_number(sent, "cases", 12, least=0), _MOST_CASES)

@@ -31,6 +31,7 @@ __all__ = [
     "Site",
     "SiteOptions",
     "check_same_origin",
+    "read_form",
     "render",
     "show_error",
 ]
@@ -155,6 +156,14 @@ async def in_thread(work: Callable[..., T], *given: Any) -> T:
         raise
     except CfrError as error:
         raise RequestError(str(error)) from None
+
+
+async def read_form(request: web.Request) -> dict[str, str]:
+    """Read the fields of a form as texts."""
+    try:
+        return {name: str(value) for name, value in (await request.post()).items()}
+    except (ValueError, LookupError):  # not the encoding that it says, or one that nobody knows
+        raise RequestError("the form is not text in its encoding", code="invalid_body") from None
 
 
 def check_same_origin(request: web.Request) -> None:

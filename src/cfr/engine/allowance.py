@@ -1,0 +1,95 @@
+"""What one attempt may pay: a bound on its calls and its tokens, whatever its method.
+
+A method's options multiply (samples of samples, rounds of revisions), so no check of single options
+bounds an attempt. Its driver does: it counts every call and refuses the one that goes too far.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from cfr.engine.error import TooExpensive
+from cfr.protocol import Call, Completion, Usage
+
+__all__ = ["MOST_CALLS", "MOST_TOKENS", "Allowance", "AttemptLimit"]
+
+MOST_CALLS: Final = 1_024
+MOST_TOKENS: Final = 20_000_000
+_CHARACTERS_A_TOKEN: Final = 4
+"""A low guess of a prompt's tokens: what is refused by it would surely have been too much."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptLimit:
+    """The most calls and tokens of one attempt; in a server, of one request."""
+
+    calls: int = MOST_CALLS
+    tokens: int = MOST_TOKENS
+    """Input and output together. One call may go beyond, never two."""
+
+
+class Allowance:
+    """What is left of a limit. Attempts that share one, such as those of one request, share it."""
+
+    def __init__(self, limit: AttemptLimit | None = None) -> None:
+        self.limit = limit or AttemptLimit()
+        self.calls = 0
+        self.tokens = 0
+        self.usage = Usage()
+        """As the endpoint counts; it may count anything."""
+        self._reserved = 0
+        self._freed = asyncio.Event()
+
+    def admit(self, calls: Sequence[Call]) -> None:
+        """Count the calls of a round before any is asked, and refuse the round as a whole."""
+        if self.calls + len(calls) > self.limit.calls:
+            raise TooExpensive(
+                f"the attempt needs more than {self.limit.calls:,} calls and was ended after "
+                f"{self._paid()}; use a smaller method, or allow more with --max-calls"
+            )
+        if self.tokens + sum(map(_prompt_tokens, calls)) > self.limit.tokens:
+            raise self._too_many_tokens()
+        self.calls += len(calls)
+
+    @asynccontextmanager
+    async def reserve(self, call: Call) -> AsyncGenerator[None]:
+        """Wait until the call fits beside those under way, however long their replies become."""
+        most = _prompt_tokens(call) + call.max_tokens
+        while self._reserved and self.tokens + self._reserved + most > self.limit.tokens:
+            self._freed.clear()
+            await self._freed.wait()
+        if self.tokens >= self.limit.tokens:
+            raise self._too_many_tokens()
+        self._reserved += most
+        try:
+            yield
+        finally:
+            self._reserved -= most
+            self._freed.set()
+
+    def count(self, call: Call, completion: Completion) -> None:
+        """Count what a call took; no more than it can have taken, whatever the endpoint says."""
+        seen = len(completion.text) + len(completion.reasoning) + _prompt_characters(call)
+        self.tokens += min(completion.usage.total, call.max_tokens + seen)
+        self.usage += completion.usage
+
+    def _too_many_tokens(self) -> TooExpensive:
+        return TooExpensive(
+            f"the attempt needs more than {self.limit.tokens:,} tokens and was ended after "
+            f"{self._paid()}; use a smaller method, or allow more with --max-attempt-tokens"
+        )
+
+    def _paid(self) -> str:
+        return f"{self.calls:,} calls and {self.tokens:,} tokens"
+
+
+def _prompt_tokens(call: Call) -> int:
+    return _prompt_characters(call) // _CHARACTERS_A_TOKEN
+
+
+def _prompt_characters(call: Call) -> int:
+    return sum(len(message.content) for message in call.messages)
