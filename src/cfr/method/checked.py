@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 
 from cfr.constraint.stated import Stated
 from cfr.method.direct import Direct
-from cfr.method.method import BUDGET, Method, gathering, noting, solution_from
+from cfr.method.method import BUDGET, Method, gathering, may_revise, noting, solution_from
 from cfr.method.soundness import (
     broken,
     intervened,
@@ -46,6 +46,10 @@ class Checked:
     """For the turn that names what is broken."""
     pose: Prompt = field(default=_PROBLEM, repr=False)
     correct: Prompt = field(default=_CORRECT, repr=False)
+
+    def revises(self, problem: Problem) -> bool:
+        """Whether there is a constraint that an answer may break."""
+        return bool(stated_in(problem)) or may_revise(self.base, problem)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Solve, check, and intervene where the check fails."""

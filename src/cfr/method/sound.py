@@ -18,7 +18,7 @@ from cfr.constraint.reply.insertion import can_be_added, insertions, join_respon
 from cfr.constraint.reply.reader import read_demands
 from cfr.constraint.reply.repair import repair_reply
 from cfr.constraint.stated import Stated
-from cfr.method.method import BUDGET, Method, noting
+from cfr.method.method import BUDGET, Method, may_revise, noting
 from cfr.method.plain import Plain, whole_reply
 from cfr.method.soundness import broken, intervened, intervention, sentences
 from cfr.problem import Problem, Solution
@@ -77,6 +77,11 @@ class Sound:
     def demands(self, problem: Problem) -> tuple[Stated, ...]:
         """Read what the request demands of its reply."""
         return read_demands(problem.text)
+
+    def revises(self, problem: Problem) -> bool:
+        """Whether the reply is checked, and may be edited, added to or asked for again."""
+        acts = self.repair == "on" or self.add == "on" or self.then != "off"
+        return (acts and bool(self.demands(problem))) or may_revise(self.base, problem)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Reply, check, and go on until the reply is sound or all was tried."""
