@@ -18,7 +18,7 @@ from cfr.serve.server import Serving, serve
 from cfr.serve.setting import ServeSettings
 from cfr.serve.upstream import UpstreamOptions
 
-__all__ = ["CUED", "PLAIN", "SPEC", "Served", "chat", "events", "served"]
+__all__ = ["CUED", "PLAIN", "SPEC", "Served", "chat", "events", "said", "served"]
 
 CUED = "Find the remainder when $3^5$ is divided by 7."
 PLAIN = "Compute $3^5$."
@@ -121,3 +121,11 @@ async def events(
             elif told:
                 found.append(told)
     return found
+
+
+def said(found: list[Any], name: str, index: int = 0) -> str:
+    """Put together what a stream said under a name."""
+    told: list[dict[str, Any]] = [event for event in found if isinstance(event, dict)]
+    choices: list[Any] = [choice for event in told for choice in event.get("choices", ())]
+    deltas = [choice["delta"] for choice in choices if choice["index"] == index]
+    return "".join(delta.get(name, "") for delta in deltas)

@@ -1,5 +1,6 @@
 from cfr.method import Direct, make
 from cfr.method.checked import Checked
+from cfr.method.method import configuration
 from cfr.method.program import Programmed
 from cfr.method.vote import SelfConsistency
 from cfr.problem import Json, Problem, Solution
@@ -31,6 +32,33 @@ def test_a_certain_repair_costs_no_call() -> None:
     (done,) = as_list(run.result)
     assert (done["what"], done["before"], done["after"]) == ("repair", "16", "2")
     assert done["broken"]
+
+
+def test_a_repair_says_which_words_it_rests_on_and_can_be_left_out() -> None:
+    (done,) = as_list(play(Checked(), REMAINDER, r"\boxed{16}").result)
+    assert done["words"] == ["Find the remainder when $3^{50}$ is divided by 7"]
+    off = make("checked(repair=off)")
+    assert isinstance(off, Checked)
+    run = play(off, REMAINDER, r"\boxed{16}", r"\boxed{16}")
+    assert (run.result.answer, [one["what"] for one in as_list(run.result)]) == ("16", ["turn"])
+    assert repr(off) == repr(Checked()), "attempts in old stores are still its own"
+    assert configuration(off) != configuration(Checked())
+
+
+def test_a_model_that_gives_the_same_answer_again_is_believed() -> None:
+    run = play(Checked(), COUNT, r"\boxed{33.5}", r"It is \boxed{33.5}, I am sure.")
+    assert run.result.answer == "33.5"
+    assert [one.call.stage for one in run.exchanges] == ["direct", "correct"]
+
+
+def test_constraints_that_were_misread_elsewhere_do_not_overrule_an_answer() -> None:
+    bills = (
+        "Tye withdraws $300 from each of two banks, in 20 dollar bills. How many bills are they?"
+    )
+    letters = "Which?\nAnswer Choices: (A)550 (B)570 (C)600 (D)700 (E)none of these"
+    multiple = "Find the largest multiple of 7 below 50."
+    for text, answer in ((bills, "30"), (letters, "E"), (multiple, "48")):
+        assert play(Checked(), Problem(text), rf"\boxed{{{answer}}}").result.answer == answer
 
 
 def as_list(solution: Solution) -> list[dict[str, Json]]:

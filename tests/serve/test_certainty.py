@@ -112,7 +112,7 @@ async def test_a_method_that_breaks_on_what_is_made_up_is_not_trusted() -> None:
         ("Write about tea. Do not use any commas.", False),
         ("Write about tea. Do not include the word mug in your response.", False),
         ("Write about tea. Your response should be less than 900 words.", False),
-        ("Write about tea. Your response should be in German.", True),  # nothing could be done
+        ("Write about tea. Your response should be in German.", False),
     ],
 )
 async def test_a_reply_that_may_have_to_be_repaired_is_whole_before_it_is_content(

@@ -7,20 +7,12 @@ import aiohttp
 import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, cut_stream, failure, stream
-from served import CUED, PLAIN, SPEC, Served, chat, events, served
+from served import CUED, PLAIN, SPEC, Served, chat, events, said, served
 
 from cfr.engine.transport import Bounds
 from cfr.serve.upstream import UpstreamOptions
 
 PROGRAM = "```python\nprint(3**5 % 7)\n```"
-
-
-def said(found: list[Any], name: str, index: int = 0) -> str:
-    """Put together what a stream said under a name."""
-    told: list[dict[str, Any]] = [event for event in found if isinstance(event, dict)]
-    choices: list[Any] = [choice for event in told for choice in event.get("choices", ())]
-    deltas = [choice["delta"] for choice in choices if choice["index"] == index]
-    return "".join(delta.get(name, "") for delta in deltas)
 
 
 async def test_a_stream_from_its_role_to_its_end(endpoint: Server) -> None:

@@ -7,6 +7,7 @@ from cfr.engine.solve import Solved
 from cfr.method import Direct
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Call, Completion, Output, Program
+from cfr.serve.error_reply import RequestError
 from cfr.serve.outbox import Outbox
 from cfr.serve.reply import ServedAnswer
 from cfr.serve.stream_watcher import CONTENT, REASONING, StreamWatcher
@@ -83,13 +84,14 @@ def test_an_answer_that_the_text_does_not_say_follows_it(told: Told) -> None:
     assert told.all()[1] == (CONTENT, "a text\n\n\n**Answer:** $\\boxed{7}$")
 
 
-def test_where_the_solution_is_another_after_all_it_follows_too(told: Told) -> None:
+def test_a_solution_that_is_another_after_all_is_an_error_and_not_sent_too(told: Told) -> None:
     told.watcher.announce(SOLVING)
     told.watcher.started(SOLVING)
     told.watcher.wrote(SOLVING, "first", reasoning=False)
     told.watcher.finished(SOLVING, Completion("first"))
-    told.watcher.conclude(ended(r"second \boxed{5}"))
-    assert told.all()[1] == (CONTENT, "first\n\nsecond \\boxed{5}")
+    with pytest.raises(RequestError, match="direct changed its reply after it was sent"):
+        told.watcher.conclude(ended(r"second \boxed{5}"))
+    assert told.all()[1:] == [(CONTENT, "first")]
 
 
 def test_programs_and_replies_beside_the_one_that_is_followed(told: Told) -> None:

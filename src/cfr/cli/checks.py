@@ -10,7 +10,7 @@ from rich.text import Text
 
 from cfr.cli.table import Column, Table
 from cfr.file.printable import one_line
-from cfr.method.check_summary import CheckSummary, read_summary
+from cfr.method.check_summary import CheckSummary, Intervention, read_summary
 from cfr.problem import Json
 
 __all__ = ["MARKS", "shown_checks"]
@@ -38,12 +38,14 @@ def shown_checks(details: Mapping[str, Json], problem: str) -> RenderableType:
         words = Text(f"“{one_line(check.words)}”", "dim")
         table.add_row(MARKS[check.truth], Text(one_line(check.sentence)), words)
     notes = [Text(one_line(said), "bold yellow") for said in found.conflicts]
-    notes += [
-        Text(f"{one_line(done.what)}: {_cut(done.before)} → {_cut(done.after)}", "yellow")
-        for done in found.interventions
-    ]
+    notes += [Text(_told(done), "yellow") for done in found.interventions]
     confidence = Text(f"Confidence {found.confidence:.2f}{_samples(found)}", "dim")
     return Group(*([table] if table.row_count else []), *notes, confidence)
+
+
+def _told(done: Intervention) -> str:
+    said = f"{one_line(done.what)}: {_cut(done.before)} → {_cut(done.after)}"
+    return f"{said}, because of {one_line(done.because)}" if done.words else said
 
 
 def _samples(found: CheckSummary) -> str:

@@ -69,9 +69,11 @@ class ReplyWatcher(OrderedWatcher):
     says what goes on, with its tokens and seconds.
     """
 
-    def __init__(self, console: SafeConsole) -> None:
+    def __init__(self, console: SafeConsole, *, held: bool = False) -> None:
         super().__init__()
         self._console = console
+        self._held = held
+        """Whether replies are only drafts, which are not shown: the checked one is, at the end."""
         self._told = ToldWatcher(console)
         self._status: Status | None = None
         self._activity = Activity()
@@ -92,7 +94,7 @@ class ReplyWatcher(OrderedWatcher):
         """Say which stage begins."""
         self._stop_status()
         self._thinks = False
-        if call.stage == "stage1":
+        if call.stage == "stage1" or self._held:
             self._show_status()
         else:
             self._print_title(call)
@@ -104,7 +106,7 @@ class ReplyWatcher(OrderedWatcher):
 
     def write(self, call: Call, text: str, *, thought: bool) -> None:
         """Write the next words, thinking in grey."""
-        if call.stage == "stage1":
+        if call.stage == "stage1" or self._held:
             return
         if self._thinks and not thought:
             self._text.end()
@@ -175,6 +177,8 @@ class ReplyWatcher(OrderedWatcher):
 
     def end(self, call: Call, completion: Completion, *, written: bool) -> None:
         """Close a stage."""
+        if self._held:
+            return
         if call.stage == "stage1":
             recovered = read_spec(completion.text)
             rung = (f" ({recovered.rung})", "dim")

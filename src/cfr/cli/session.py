@@ -29,6 +29,7 @@ from cfr.method import Method, Routed, make
 from cfr.method.calibrated import Calibrated
 from cfr.method.constraint_first import Routing
 from cfr.problem import Problem
+from cfr.serve.certainty import is_held
 
 __all__ = ["Session"]
 
@@ -97,13 +98,14 @@ class Session(AbstractAsyncContextManager["Session"]):
         ask = partial(asolve, problem, method, **given)
         if watcher is not None:
             return await ask(watcher=watcher)
-        shown = _begin(self.console, method, problem)
+        held = is_held(method, problem)
+        shown = _begin(self.console, method, problem, held=held)
         try:
             solved = await ask(watcher=shown)
         except BaseException:
             shown.break_off()
             raise
-        _conclude(self.console, solved)
+        _conclude(self.console, solved, held=held)
         return solved
 
     async def solve_unseen(self, method: Method, problem: Problem) -> Solved:
@@ -113,7 +115,7 @@ class Session(AbstractAsyncContextManager["Session"]):
             return await self.solve(method, problem, watcher)
 
 
-def _begin(console: SafeConsole, method: Method, problem: Problem) -> ReplyWatcher:
+def _begin(console: SafeConsole, method: Method, problem: Problem, *, held: bool) -> ReplyWatcher:
     routing = method.route(problem) if isinstance(method, Routed) else None
     console.print(Rule(Text(one_line(method.label), style="bold"), align="left", style="dim"))
     console.print(show.highlighted(problem.text, routing.cues if routing else ()))
@@ -125,7 +127,7 @@ def _begin(console: SafeConsole, method: Method, problem: Problem) -> ReplyWatch
     if isinstance(method, Calibrated):
         console.print(Text(one_line(f"Policy: {method.explain(problem)}"), style="bold"))
         console.print()
-    return ReplyWatcher(console)
+    return ReplyWatcher(console, held=held)
 
 
 def _heading(routing: Routing) -> str:
@@ -136,13 +138,14 @@ def _heading(routing: Routing) -> str:
     return "No restrictive cue: Direct CoT"
 
 
-def _conclude(console: SafeConsole, solved: Solved) -> None:
+def _conclude(console: SafeConsole, solved: Solved, *, held: bool) -> None:
     solution = solved.solution
     answer = "none found" if solution.answer is None else show.printable(solution.answer)
     if solution.truncated:
         answer += "  (the reply was cut off by its budget)"
     title = "Reply\n" if solution.is_whole else "Answer  "
-    console.print(Text.assemble((title, "bold"), (answer, "bold green")))
+    if held or not solution.is_whole:  # else the reply has been shown word by word
+        console.print(Text.assemble((title, "bold"), (answer, "bold green")))
     console.print(shown_checks(solution.details, solved.problem.text))
     console.print()
     console.print(show.tokens(solved.exchanges))

@@ -63,7 +63,9 @@ class _Agreement(Sampled):
 
     def _numbered(self, method: Method, problem: Problem, number: int) -> Steps[Solution]:
         solution = yield from altered(method.solve(problem), as_sample(number))
-        return mended(stated_in(problem), solution) if self.check == "repair" else solution
+        if self.check == "repair":
+            return mended(stated_in(problem), solution, problem.text)
+        return solution
 
     def _conclude(self, problem: Problem, drawn: Sequence[Solution]) -> Steps[Solution]:
         """Take the answer that enough samples give; else ask the fall-back, and count again."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from cfr.constraint.feature import find_features, kind_of
-from cfr.method.method import Method, noting
+from cfr.method.method import Method, may_revise, noting
 from cfr.method.plain import Plain
 from cfr.method.policy import Policy
 from cfr.method.sound import Sound
@@ -71,6 +71,10 @@ class Calibrated:
         said = f"{found.method} on problems {found.words}"
         seen = found.evidence
         return f"{said} ({seen.gain:+.1f} points on {seen.problems:,} of them)" if seen else said
+
+    def revises(self, problem: Problem) -> bool:
+        """Whether the method that is chosen does."""
+        return may_revise(self.choose(problem).method, problem)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Choose, then solve; the rule and its evidence are noted."""

@@ -31,6 +31,13 @@ class Intervention(NamedTuple):
     what: str
     before: str
     after: str
+    words: tuple[str, ...] = ()
+    """The words of the problem that it rests on."""
+
+    @property
+    def because(self) -> str:
+        """Quote them; nothing where they are not on record."""
+        return ", ".join(f"“{' '.join(one.split())}”" for one in self.words)
 
 
 class CheckSummary(NamedTuple):
@@ -59,7 +66,12 @@ def read_summary(details: Mapping[str, Json], problem: str) -> CheckSummary:
             for sentence, check in checks.items()
         ),
         tuple(
-            Intervention(*(str(done.get(name)) for name in ("what", "before", "after")))
+            Intervention(
+                str(done.get("what")),
+                str(done.get("before")),
+                str(done.get("after")),
+                _quoted(done),
+            )
             for done in _objects(details.get("interventions"))
         ),
         tuple(None if one is None else str(one) for one in samples)
@@ -73,6 +85,11 @@ def read_summary(details: Mapping[str, Json], problem: str) -> CheckSummary:
 
 def _objects(value: Json) -> list[dict[str, Json]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _quoted(done: Mapping[str, Json]) -> tuple[str, ...]:
+    words = done.get("words")
+    return tuple(str(one) for one in words) if isinstance(words, list) else ()
 
 
 def _truth(check: Mapping[str, Json]) -> Truth:

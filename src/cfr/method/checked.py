@@ -7,8 +7,9 @@ from typing import ClassVar, Final
 
 from cfr.constraint.stated import Stated
 from cfr.method.direct import Direct
-from cfr.method.method import BUDGET, Method, gathering, noting, solution_from
+from cfr.method.method import BUDGET, Method, gathering, may_revise, noting, solution_from
 from cfr.method.soundness import (
+    Switch,
     broken,
     intervened,
     intervention,
@@ -17,6 +18,7 @@ from cfr.method.soundness import (
     sentences,
     stated_in,
 )
+from cfr.method.vote import ballot
 from cfr.problem import Problem, Solution
 from cfr.prompt import Prompt, load
 from cfr.protocol import Call, Message, Steps, altered, ask
@@ -34,18 +36,25 @@ _FRESH: Final = 500
 class Checked:
     """A method whose answer is mended where it breaks a stated constraint.
 
-    Three things are tried until one leads to an answer that breaks none: a repair that is certain
-    and costs nothing; one more turn, in which the model is told what its answer breaks; a fresh
-    sample. Where all fail the first answer stands. ``interventions`` among the details has each
-    that was made, with the answer before and after it.
+    Three things are tried until one leads to an answer that breaks none: a repair of its form that
+    is certain and costs nothing; one more turn, in which the model is told what its answer breaks;
+    a fresh sample. Where all fail, or the model gives the same answer again, the first one stands:
+    the text may have been misread. ``interventions`` among the details has each that was made, with
+    the answer before and after it and the words of the text that it rests on.
     """
 
     label: ClassVar[str] = "Checked"
     base: Method = Direct()
     budget: int = BUDGET
     """For the turn that names what is broken."""
+    repair: Switch = field(default="on", repr=False)
+    """Whether a certain repair is made; without it the model is asked."""
     pose: Prompt = field(default=_PROBLEM, repr=False)
     correct: Prompt = field(default=_CORRECT, repr=False)
+
+    def revises(self, problem: Problem) -> bool:
+        """Whether there is a constraint that an answer may break."""
+        return bool(stated_in(problem)) or may_revise(self.base, problem)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Solve, check, and intervene where the check fails."""
@@ -54,7 +63,7 @@ class Checked:
         faults = broken(stated, first.answer) if first.answer else ()
         if not first.answer or not faults:
             return noting(first, interventions=[])
-        repaired = mended(stated, first)
+        repaired = mended(stated, first, problem.text) if self.repair == "on" else first
         if repaired is not first:
             return repaired
         tried = [first]
@@ -63,10 +72,12 @@ class Checked:
             ("fresh sample", altered(self.base.solve(problem), _as_fresh)),
         ):
             other = yield from steps
-            made = intervention(what, first.answer, other.answer, faults)
+            made = intervention(what, first.answer, other.answer, faults, problem.text)
             tried.append(intervened(other, made))
             if is_sound(stated, other.answer):
                 return gathering(other, tried)
+            if other.answer and ballot(other.answer) == ballot(first.answer):
+                break
         return gathering(first, tried)
 
     def _turn(

@@ -16,10 +16,12 @@ __all__ = [
     "AsksOthers",
     "ChoosesPrompts",
     "Method",
+    "Revises",
     "ask_once",
     "configuration",
     "gathering",
     "last_answered",
+    "may_revise",
     "models_of",
     "noting",
     "parts_of",
@@ -65,6 +67,25 @@ class ChoosesPrompts(Protocol):
     def in_use(self) -> tuple[object, ...]:
         """The prompts and methods that it may ask with as it is set."""
         ...
+
+
+@runtime_checkable
+class Revises(Protocol):
+    """A method that may give another text than the reply of its last call."""
+
+    def revises(self, problem: Problem) -> bool:
+        """Whether it may change a reply to this problem after the model has written it."""
+        ...
+
+
+def may_revise(method: object, problem: Problem) -> bool:
+    """Whether a method, or one that it holds, may change a reply after it was written.
+
+    Such a reply must not be shown as the final one before the method has returned.
+    """
+    if isinstance(method, Revises):
+        return method.revises(problem)
+    return any(may_revise(one, problem) for one in _held(method))
 
 
 def parts_of(method: object) -> Iterator[object]:

@@ -99,7 +99,7 @@ class Programmed:
         reply = yield from ask(self._call(problem))
         solution = yield from run_program(reply)
         if self.check == "repair":
-            solution = mended(stated_in(problem), solution)
+            solution = mended(stated_in(problem), solution, problem.text)
         why = self._fault(problem, solution)
         if self.fallback is None or not why:
             return solution

@@ -33,8 +33,8 @@ from cfr.method.program import Modules, Programmed, Style, Tell
 from cfr.method.prove import Prove
 from cfr.method.refine import SelfRefine
 from cfr.method.search import Search
-from cfr.method.sound import Retry, Sound, Switch
-from cfr.method.soundness import Check
+from cfr.method.sound import Retry, Sound
+from cfr.method.soundness import Check, Switch
 from cfr.method.stated_cfr import Own, StatedCFR
 from cfr.method.vote import SelfConsistency
 from cfr.method.wording import CheckAnswer, ListFirst, PlanAndSolve, Reminder
@@ -185,9 +185,9 @@ def _voter(base: Method) -> Method:
     return replace(base, fallback=None) if isinstance(base, Programmed) else base
 
 
-def checked(base: Method = Direct()) -> Checked:
+def checked(base: Method = Direct(), repair: Switch = "on") -> Checked:
     """Check a method's answer by what the text states, and mend it where it fails."""
-    return Checked(base)
+    return Checked(base, repair=repair)
 
 
 def prove(base: Method = Direct(), samples: int = 5) -> Prove:

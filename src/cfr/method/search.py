@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
 from cfr.constraint.contradiction import contradicts
-from cfr.constraint.stated import Stated, read_stated
+from cfr.constraint.stated import Stated
 from cfr.method.agreement import count_sound, first_with
 from cfr.method.direct import Direct
 from cfr.method.method import BUDGET, Method, noting, solution_from
-from cfr.method.soundness import broken, is_sound
+from cfr.method.soundness import broken, is_sound, stated_in
 from cfr.method.vote import Sampled, as_sample, check_samples
 from cfr.problem import Json, Problem, Solution
 from cfr.prompt import Prompt, load
@@ -60,7 +60,7 @@ class Search(Sampled):
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Begin all branches, drop those that contradict the text, finish the others."""
-        stated = read_stated(problem.text)
+        stated = stated_in(problem)
         prompt = self.explore.fill(problem=problem.text)
         call = Call.user(prompt, stage="explore", max_tokens=self.exploring_budget)
         begun = yield from together(_begin(as_sample(n)(call)) for n in range(self.samples))

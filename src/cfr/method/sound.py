@@ -1,8 +1,8 @@
 """Sound replies: what a request demands is read and run, and a reply that breaks it is repaired.
 
-Telling a small model what to mind does harm; executing it helps. First come edits that are certain
-and cost no call; then a short addition where something is missing; then a turn that names what is
-broken, or a fresh sample.
+Telling a small model what to mind does harm; executing it helps. First come edits that keep every
+word and cost no call; then a short addition where something is missing; then a turn that names what
+is broken, or a fresh sample.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from cfr.constraint.reply.insertion import can_be_added, insertions, join_respon
 from cfr.constraint.reply.reader import read_demands
 from cfr.constraint.reply.repair import repair_reply
 from cfr.constraint.stated import Stated
-from cfr.method.method import BUDGET, Method, noting
+from cfr.method.method import BUDGET, Method, may_revise, noting
 from cfr.method.plain import Plain, whole_reply
-from cfr.method.soundness import broken, intervened, intervention, sentences
+from cfr.method.soundness import Switch, broken, intervened, intervention, sentences
 from cfr.problem import Problem, Solution
 from cfr.prompt import Prompt, load
 from cfr.protocol import Call, Message, Steps, altered, ask
 
-__all__ = ["Retry", "Sound", "Switch"]
+__all__ = ["Retry", "Sound"]
 
 _REQUEST: Final = load("cfr.method", "reply")
 _ADD: Final = load("cfr.method", "reply-add")
@@ -36,7 +36,6 @@ _TOKENS_A_WORD: Final = 2
 # Beyond the numbers of a vote's samples, and within those that one run may use.
 _FRESH: Final = 500
 
-Switch: TypeAlias = Literal["on", "off"]
 Retry: TypeAlias = Literal["turn", "sample", "off"]
 """What is tried where edits do not help: a turn that names what is broken, a fresh sample, or
 nothing."""
@@ -57,7 +56,7 @@ class Sound:
     most: int = 2
     """Whole replies at most, the first one among them."""
     repair: Switch = "on"
-    """Whether edits are made that are certain."""
+    """Whether edits are made; they keep all that a reply says."""
     add: Switch = "on"
     """Whether the model is asked for a short addition where one can help."""
     then: Retry = "sample"
@@ -78,27 +77,32 @@ class Sound:
         """Read what the request demands of its reply."""
         return read_demands(problem.text)
 
+    def revises(self, problem: Problem) -> bool:
+        """Whether the reply is checked, and may be edited, added to or asked for again."""
+        acts = self.repair == "on" or self.add == "on" or self.then != "off"
+        return (acts and bool(self.demands(problem))) or may_revise(self.base, problem)
+
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Reply, check, and go on until the reply is sound or all was tried."""
         demands = self.demands(problem)
         first = yield from self.base.solve(problem)
         if not demands or not first.text.strip():
             return noting(first, interventions=[])
-        tried = [self._mend(demands, first)]
+        tried = [self._mend(problem, demands, first)]
         for nth in range(1, self.most + 1):
             tried.extend((yield from self._complete(problem, demands, _best(demands, tried))))
             best = _best(demands, tried)
             if self.then == "off" or nth == self.most or not _mendable(demands, best.text):
                 break
             other = yield from self._again(problem, best, demands, nth)
-            tried.extend(self._candidates(demands, first, other))
+            tried.extend(self._candidates(problem, demands, first, other))
         return noting(_best(demands, tried), interventions=[])
 
-    def _mend(self, demands: Sequence[Stated], solution: Solution) -> Solution:
-        """Make the edits that are certain, and note them as one intervention."""
+    def _mend(self, problem: Problem, demands: Sequence[Stated], solution: Solution) -> Solution:
+        """Make the edits that keep all that the reply says, and note them as one intervention."""
         faults = broken(demands, solution.text) if self.repair == "on" else ()
         edited = repair_reply(demands, solution.text) if faults else solution.text
-        return _changed(solution, "repair", edited, faults)
+        return _changed(problem, solution, "repair", edited, faults)
 
     def _complete(
         self, problem: Problem, demands: Sequence[Stated], best: Solution
@@ -114,8 +118,10 @@ class Sound:
         added = whole_reply((yield from ask(call))).text
         if not added:
             return ()
-        grown = (_changed(best, "addition", one, faults) for one in insertions(best.text, added))
-        return (self._mend(demands, _best(demands, [*grown])),)
+        grown = [
+            _changed(problem, best, "addition", one, faults) for one in insertions(best.text, added)
+        ]
+        return (self._mend(problem, demands, _best(demands, grown)),) if grown else ()
 
     def _again(
         self, problem: Problem, best: Solution, demands: Sequence[Stated], nth: int
@@ -135,14 +141,14 @@ class Sound:
         )
 
     def _candidates(
-        self, demands: Sequence[Stated], first: Solution, other: Solution
+        self, problem: Problem, demands: Sequence[Stated], first: Solution, other: Solution
     ) -> Iterator[Solution]:
         """Take another reply by itself, and behind the first where several were asked for."""
         what = "turn" if self.then == "turn" else "fresh sample"
         faults = broken(demands, first.text)
         for text in (other.text, *join_responses(faults, first.text, other.text)):
-            changed = _changed(first, what, text, faults)
-            yield self._mend(demands, replace(changed, truncated=other.truncated))
+            changed = _changed(problem, first, what, text, faults)
+            yield self._mend(problem, demands, replace(changed, truncated=other.truncated))
 
 
 def _mendable(demands: Sequence[Stated], reply: str) -> tuple[Stated, ...]:
@@ -167,11 +173,13 @@ def _count(demands: Sequence[Stated], solution: Solution) -> int:
     return len(broken(demands, solution.text)) if solution.text.strip() else len(demands) + 1
 
 
-def _changed(solution: Solution, what: str, text: str, faults: Sequence[Stated]) -> Solution:
+def _changed(
+    problem: Problem, solution: Solution, what: str, text: str, faults: Sequence[Stated]
+) -> Solution:
     """Put another text in the place of a reply, and note what was done."""
     if text == solution.text:
         return solution
-    made = intervention(what, solution.text, text, faults)
+    made = intervention(what, solution.text, text, faults, problem.text)
     return noting(replace(intervened(solution, made), answer=text, text=text), whole=True)
 
 

@@ -2,7 +2,7 @@
 
 A stream cannot take back what it has said. A method is a pure function of its replies, so it can be
 replayed on those so far with a made-up one as the next: where each of several very different ones
-is returned at once as the solution's text, any will be.
+is returned at once as the solution's text, any will be, unless the method checks its replies.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from typing import Final
 
 from cfr.constraint.reply.reader import read_demands
 from cfr.method import Method
+from cfr.method.method import may_revise
 from cfr.problem import Problem, Solution
 from cfr.protocol import Answer, Call, Completion, Entry, Exchange, Run, Steps, Usage
 
-__all__ = ["announcing", "is_solving"]
+__all__ = ["announcing", "is_held", "is_solving"]
 
 _FEW: Final = Usage(10, 10)
-_MANY: Final = 4_000
-"""Words of a reply that is longer than most demands allow."""
 _MADE_UP: Final = (
     Completion(r"It is \boxed{2}.", usage=Usage(10, 1)),
     Completion("", usage=_FEW),
@@ -48,19 +47,20 @@ def announcing(
     return run.result
 
 
+def is_held(method: Method, problem: Problem) -> bool:
+    """Say whether replies to a text with demands are only drafts until the method has returned."""
+    return may_revise(method, problem) and bool(read_demands(problem.text))
+
+
 def is_solving(method: Method, problem: Problem, transcript: list[Entry]) -> bool:
-    """Say whether the next call of a method is the solving one."""
-    replies = (*_MADE_UP, *_about(problem))
-    return all(_ends_with(method, problem, transcript, reply) for reply in replies)
+    """Say whether the next call of a method is the solving one.
 
-
-def _about(problem: Problem) -> Iterator[Completion]:
-    """Make up replies that break what a request demands: with its own words, and very long ones."""
-    if not read_demands(problem.text):
-        return
-    words = problem.text.split()[:_MANY] or ["-"]
-    for times in (1, _MANY // len(words) + 1):
-        yield Completion(" ".join(words * times), usage=_FEW)
+    A method that may edit a reply, or ask for another one, says so itself: whether it does depends
+    on the reply, and no made-up one is like all that a model may write.
+    """
+    return not may_revise(method, problem) and all(
+        _ends_with(method, problem, transcript, reply) for reply in _MADE_UP
+    )
 
 
 def _ends_with(

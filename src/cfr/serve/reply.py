@@ -14,6 +14,7 @@ import orjson
 from cfr.answer.extraction.extract import extract
 from cfr.engine.solve import Solved
 from cfr.file.storable import storable_json, storable_text
+from cfr.method.check_summary import read_summary
 from cfr.problem import Json, Solution
 from cfr.protocol import Usage
 from cfr.serve.work import describe_checks, describe_work
@@ -64,6 +65,7 @@ class ServedAnswer:
             "label": solved.method.label,
             "upstream": self.upstream,
             "answer": solved.answer,
+            **_original(solved.solution),
             "truncated": solved.solution.truncated,
             **named,
             "calls": _calls(solved),
@@ -72,6 +74,14 @@ class ServedAnswer:
             "details": details,
             **self.stored,
         }
+
+
+def _original(solution: Solution) -> dict[str, Json]:
+    """Give the answer from before all changes, so that a client can take it instead."""
+    made = read_summary(solution.details, "").interventions
+    if not made or made[0].before == solution.answer:
+        return {}
+    return {"original_answer": made[0].before}
 
 
 def _calls(solved: Solved) -> dict[str, Json]:

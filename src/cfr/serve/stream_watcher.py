@@ -8,6 +8,7 @@ from cfr.engine.error import Transient
 from cfr.engine.ordered_watcher import OrderedWatcher
 from cfr.file.printable import one_line
 from cfr.protocol import Call, Completion, Output, Program
+from cfr.serve.error_reply import RequestError
 from cfr.serve.outbox import Outbox
 from cfr.serve.reply import ServedAnswer, final_text
 from cfr.serve.work import describe_checks, describe_constraints, describe_output, heading
@@ -79,7 +80,11 @@ class StreamWatcher(OrderedWatcher):
         self._held += f"\n\n({one_line(str(fault))}: asked again)\n\n"
 
     def conclude(self, answer: ServedAnswer) -> None:
-        """Write what is still missing of the solution, and end the choice."""
+        """Write what is still missing of the solution, and end the choice.
+
+        Content that was sent and is not how the solution begins ends the stream with an error: two
+        replies one behind the other would be taken for one.
+        """
         solution = answer.solved.solution
         final, said = final_text(solution), "".join(self._content).strip()
         if not said:
@@ -88,7 +93,12 @@ class StreamWatcher(OrderedWatcher):
         elif final.startswith(said):
             self._say(final[len(said) :])
         else:
-            self._say(f"\n\n{final}")
+            raise RequestError(
+                f"{one_line(answer.method)} changed its reply after it was sent; "
+                "ask without 'stream'",
+                500,
+                code="reply_changed",
+            )
         self._outbox.end(self._index, answer)
 
     def _say(self, text: str) -> None:

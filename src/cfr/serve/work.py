@@ -78,6 +78,12 @@ def describe_checks(solution: Solution) -> str:
     summary = read_summary(solution.details, "")
     lines = [f"- {_MARKS[one.truth]} {one.sentence}" for one in summary.checks]
     lines += [f"- {one}" for one in summary.conflicts]
+    if not solution.is_whole:  # the drafts of a whole reply are told before
+        lines += [
+            f"- {one.what}: {one.before} → {one.after}"
+            + (f", because of {one.because}" if one.words else "")
+            for one in summary.interventions
+        ]
     if not lines:
         return ""
     checked = "reply" if solution.is_whole else f"answer {solution.answer or '(none)'}"

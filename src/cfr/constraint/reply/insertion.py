@@ -7,6 +7,7 @@ from typing import Final
 
 from cfr.constraint.predicate import parts
 from cfr.constraint.reply.check import BLANK_LINE
+from cfr.constraint.reply.protected import keeps
 from cfr.constraint.stated import Stated
 
 __all__ = ["can_be_added", "insertions", "join_responses"]
@@ -26,12 +27,15 @@ def can_be_added(demand: Stated) -> bool:
 
 
 def insertions(reply: str, added: str) -> Iterator[str]:
-    """Yield the reply with more text: at its end, and ahead of its last paragraph."""
+    """Yield the reply with more text: at its end, and ahead of its last paragraph.
+
+    None where that would put it into code or another protected stretch.
+    """
     body, gap, last = reply.rstrip().rpartition(BLANK_LINE)
-    yield f"{reply.rstrip()}{BLANK_LINE}{added}"
-    yield f"{reply.rstrip()} {' '.join(added.split())}"
+    places = [f"{reply.rstrip()}{BLANK_LINE}{added}", f"{reply.rstrip()} {' '.join(added.split())}"]
     if gap:
-        yield f"{body}{BLANK_LINE}{added}{gap}{last}"
+        places.append(f"{body}{BLANK_LINE}{added}{gap}{last}")
+    return (one for one in places if keeps(reply, one))
 
 
 def join_responses(faults: Sequence[Stated], first: str, second: str) -> Iterator[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from typing import Final, TypeAlias, cast
 
 from cfr.constraint.reply.check import BLANK_LINE
@@ -14,6 +16,7 @@ from cfr.constraint.reply.measure import (
     is_bullet,
     split_paragraphs,
 )
+from cfr.constraint.reply.protected import find_outside, replace_all
 from cfr.constraint.reply.regroup import group_lines, group_sentences, split_sentences
 from cfr.problem import Json
 
@@ -33,19 +36,29 @@ def divide_paragraphs(args: _Args, reply: str) -> Iterator[str]:
     bare = _RULE.sub("", reply)
     gap = BLANK_LINE if mark == BLANK_LINE else f"{BLANK_LINE}{mark}{BLANK_LINE}"
     within = "\n" if mark == BLANK_LINE else BLANK_LINE
-    for parts, joint in ((split_paragraphs(bare), within), (split_sentences(bare), " ")):
-        if len(parts) >= wanted:
-            yield gap.join(group_lines(parts, wanted, joint))
+    paragraphs = split_paragraphs(bare)
+    if len(paragraphs) >= wanted:
+        yield gap.join(group_lines(paragraphs, wanted, within))
+    sentences = group_sentences(bare, wanted)
+    if len(sentences) == wanted:
+        yield gap.join(
+            _EMPTY.sub("\n" if mark == BLANK_LINE else r"\g<0>", one) for one in sentences
+        )
 
 
+_EMPTY: Final = re.compile(r"\n\s*\n")
 _RULE: Final = re.compile(r"^[ \t]*(?:(?:\*[ \t]*){3,}|-{3,})$", re.M)
 """A line across the page, of stars or dashes."""
+
+
+_MARKED: Final = re.compile(r"[*\-+#<>|`~•]|\d{1,3}[.)]")
+"""The beginning of a heading, a list, a table or code, which must stay at the start of its line."""
 
 
 def begin_paragraph(args: _Args, reply: str) -> Iterator[str]:
     """Put a word ahead of a paragraph."""
     paragraphs, nth = split_paragraphs(reply), cast("int", args["nth"])
-    if 1 <= nth <= len(paragraphs):
+    if 1 <= nth <= len(paragraphs) and not _MARKED.match(paragraphs[nth - 1]):
         word = str(args["word"])
         paragraphs[nth - 1] = f"{word[:1].upper()}{word[1:]}, {paragraphs[nth - 1]}"
         yield BLANK_LINE.join(paragraphs)
@@ -64,11 +77,14 @@ def head_sections(args: _Args, reply: str) -> Iterator[str]:
             yield BLANK_LINE.join(f"{mark} {n}\n{part}" for n, part in enumerate(grouped, 1))
 
 
-_NUMBERED: Final = re.compile(r"^(\s*)(?:\d{1,3}[.)]|[•●▪◦–])\s+", re.M)
+_NUMBERED: Final = re.compile(r"^([ \t]*)(?:(?=\d{1,3}[.)]\s)|[•●▪◦–]\s+)", re.M)
 
 
 def list_points(args: _Args, reply: str) -> Iterator[str]:
-    """Make points of numbered items, join points that are too many, or make some of sentences."""
+    """Make points of numbered items, join points that are too many, or make some of sentences.
+
+    The numbers of items stay, since other sentences may refer to them.
+    """
     wanted = _wanted(args)
     listed = _NUMBERED.sub(r"\1* ", reply) if count_bullets(reply) < wanted else reply
     yield listed
@@ -87,7 +103,9 @@ def _join_points(reply: str, most: int) -> str:
     for line in reply.split("\n"):
         seen += is_bullet(line)
         if is_bullet(line) and seen > most:
-            lines[-1] = f"{lines[-1].rstrip()} {line.strip().lstrip('*-').strip()}"
+            last = lines[-1].rstrip()
+            joint = " " if last.endswith((".", "!", "?", ";", ":", ",")) else "; "
+            lines[-1] = f"{last}{joint}{line.strip()[1:].strip()}"
         elif seen <= most or line.strip():
             lines.append(line)
     return "\n".join(lines)
@@ -97,14 +115,14 @@ _PHRASE: Final = re.compile(r"(?<![*\w])[A-Za-z][\w'’-]*(?: [\w'’-]+){1,4}(?
 
 
 def highlight(args: _Args, reply: str) -> Iterator[str]:
-    """Put stars around the first words of paragraphs, then of sentences, until it is enough."""
+    """Put stars around the first words of lines, then of sentences, until it is enough."""
     missing = _wanted(args) - count_highlights(reply)
-    for parts, gap in ((reply.split("\n"), "\n"), (split_sentences(reply), "")):
-        marked, left = list[str](), missing
-        for part in parts:
-            plain = left > 0 and "*" not in part and "<<" not in part
-            found = _PHRASE.search(part) if plain else None
-            left -= bool(found)
-            star = f"*{found[0]}*" if found else ""
-            marked.append(f"{part[: found.start()]}{star}{part[found.end() :]}" if found else part)
-        yield gap.join(marked)
+    phrases = [*find_outside(_PHRASE, reply)]
+    for parts in (reply.splitlines(keepends=True), split_sentences(reply)):
+        ends, chosen = [*accumulate(map(len, parts))], dict[int, re.Match[str]]()
+        for one in phrases:
+            nth = bisect(ends, one.start())
+            if "*" not in parts[nth] and "<<" not in parts[nth] and one.end() <= ends[nth]:
+                chosen.setdefault(nth, one)
+        marked = [*chosen.values()][: max(missing, 0)]
+        yield replace_all(reply, ((one, f"*{one[0]}*") for one in marked))

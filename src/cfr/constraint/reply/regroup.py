@@ -7,23 +7,49 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+from cfr.constraint.reply.measure import count_sentences
+from cfr.constraint.reply.protected import Span, protected_spans
+
 __all__ = ["group_lines", "group_sentences", "split_sentences"]
 
 _SENTENCE: Final = re.compile(r"[^\n]*?(?:[.!?…]{1,9}[\"'”’)\]*_]{0,9}(?:\s+|$)|\n+|$)")
 _NUMBER: Final = re.compile(r"\W*\d{0,3}[.)]\s*")
 """A piece that is no sentence by itself: the number of a list item."""
+_TAIL: Final = 60
+"""Characters at the end of a piece that decide whether a sentence ends there."""
 
 
 def split_sentences(text: str) -> list[str]:
-    """Cut a text behind its sentences and lines; joined again they are the text."""
-    pieces = [found[0] for found in _SENTENCE.finditer(text) if found[0]]
+    """Cut a text behind its sentences and lines; joined again they are the text.
+
+    Nothing is cut behind an abbreviation or inside a stretch that is protected.
+    """
+    inside = iter([*protected_spans(text), Span(len(text), len(text))])
+    span, at = next(inside), 0
     joined: list[str] = []
-    for piece in pieces:
-        if joined and (_NUMBER.fullmatch(joined[-1]) or not piece.strip()):
+    cut = False
+    for found in _SENTENCE.finditer(text):
+        piece = found[0]
+        if not piece:
+            continue
+        if cut and piece.strip():
+            joined.append(piece)
+        elif joined:
             joined[-1] += piece
         else:
             joined.append(piece)
+        at = found.end()
+        while span.end <= at < len(text):
+            span = next(inside)
+        cut = not span.start < at < span.end and _is_whole(joined[-1])
     return joined or [text]
+
+
+def _is_whole(piece: str) -> bool:
+    """Whether a piece ends where a sentence or a line does."""
+    if _NUMBER.fullmatch(piece[-_TAIL:]):
+        return False
+    return piece.endswith("\n") or count_sentences(f"{piece[-_TAIL:].rstrip()} x") > 1
 
 
 def group_lines(parts: Sequence[str], groups: int, gap: str) -> list[str]:
@@ -36,4 +62,6 @@ def group_lines(parts: Sequence[str], groups: int, gap: str) -> list[str]:
 def group_sentences(text: str, groups: int) -> list[str]:
     """Cut a text between sentences into so many groups, or fewer where it has fewer sentences."""
     sentences = [one for one in split_sentences(text) if one.strip()]
-    return group_lines(sentences, min(groups, len(sentences)), " ") if sentences else []
+    most = min(groups, len(sentences))
+    ends = [round(len(sentences) * n / most) for n in range(most + 1)] if most else []
+    return ["".join(sentences[start:end]).strip() for start, end in pairwise(ends)]

@@ -1,4 +1,4 @@
-"""Repair of a reply without a model: edits that are certain, and break nothing else."""
+"""Repair of a reply without a model: edits that keep its meaning and break no other demand."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from cfr.constraint.predicate import Predicate, parts, truth_of
-from cfr.constraint.reply.edit import EDITS
+from cfr.constraint.reply.edit import EDITS, RECASING
+from cfr.constraint.reply.protected import keeps
 from cfr.constraint.stated import Stated
 
 __all__ = ["repair_reply"]
@@ -17,10 +18,10 @@ _MOST_EDITS: Final = 12
 
 
 def repair_reply(stated: Sequence[Stated], reply: str) -> str:
-    """Return a reply that breaks fewer demands, or the same one where no edit is certain.
+    """Return a reply that breaks fewer demands, or the same one where no edit may be made.
 
-    An edit is made where it meets a demand that was broken and breaks none that was met. What was
-    met before is met after it.
+    An edit is made where it meets a demand that was broken, breaks none that was met, and keeps
+    every word and every protected stretch of the reply.
     """
     if len(reply) > _LONGEST:
         return reply
@@ -41,7 +42,11 @@ def _better(predicates: Sequence[Predicate], reply: str) -> Iterator[str]:
             if predicates[at]["op"] != op:
                 continue
             for edited in edit(predicates[at], reply):
-                if edited != reply and _broken(predicates, edited) < wrong:
+                if (
+                    edited != reply
+                    and _broken(predicates, edited) < wrong
+                    and keeps(reply, edited, recased=op in RECASING)
+                ):
                     yield edited
 
 

@@ -136,6 +136,9 @@ def read_options(reading: Reading) -> Iterator[Stated]:
     """Read which letters there are to choose from; an answer that is no letter is not judged."""
     found = [*_OPTION.finditer(reading.plain)]
     letters = "".join(one[1].upper() for one in found)
+    following = "abcdefghijk"[len(letters) : len(letters) + 1]
+    if re.search(rf"(?:\(|\n\s*){following or '(?!)'}[).]", reading.plain):
+        return  # "(D)none of these": a further letter, written in another way than the others
     if len(letters) >= 3 and letters == "ABCDEFGHIJ"[: len(letters)]:
         words = f"An answer that is a letter is one of {', '.join(letters)}."
         yield Stated("format", option(letters), (found[0].start(), found[-1].end()), words)

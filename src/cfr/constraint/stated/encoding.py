@@ -70,7 +70,12 @@ def read_encoding(reading: Reading) -> Iterator[Stated]:
     parts = [(factor, least[letter]) for letter, factor in factors.items()]
     lowest = sum(factor * low for factor, low in parts if low is not None)
     signed = any(low is None for _, low in parts)
-    named = [found.group(1) or found.group(3) for found in _FRACTION.finditer(reading.plain)]
+    pairs = [
+        (found[1] or found[3], found[2] or found[4]) for found in _FRACTION.finditer(reading.plain)
+    ]
+    named = [above for above, _ in pairs]
+    # One fraction, and the sum of its own two letters.
+    certain = {frozenset(pair) for pair in pairs} == {frozenset(factors)}
     predicate = code(
         *factors.values(),
         whole=True,
@@ -80,7 +85,8 @@ def read_encoding(reading: Reading) -> Iterator[Stated]:
     asked_for = "".join(asked[1].split())
     bound = "" if signed else f" of at least {lowest}"
     for span in (asked.span(), *proofs):
-        yield Stated("format", predicate, span, f"The answer is {asked_for}, an integer{bound}.")
+        words = f"The answer is {asked_for}, an integer{bound}."
+        yield Stated("format", predicate, span, words, certain=certain)
 
 
 _ENDS: Final = (*".?!,;:", "")
@@ -107,7 +113,7 @@ def _read_words(reading: Reading) -> Iterator[Stated]:
             words = "The answer is the sum of whole parts: an integer."
             predicate = code(1, 1, whole=True, least=least, fraction=fraction)
             for span in (found.span(), lowest.span()):
-                yield Stated("format", predicate, span, words)
+                yield Stated("format", predicate, span, words, certain=fraction)
 
 
 def _factors(expression: str) -> dict[str, int] | None:

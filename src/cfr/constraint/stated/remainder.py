@@ -21,6 +21,11 @@ _DIVISOR: Final = re.compile(
     r"\b(?:divided\s+by|divides\s+(?:the\s+result|it|this|that)\s+by|dividing\s+by|division\s+"
     rf"by|modulo|mod(?:ulo)?)\s+({INTEGER})"
 )
+# The remainder itself, of one division, and nothing is done with it afterwards.
+_CERTAIN: Final = re.compile(
+    r"[^.?!;]{0,60}?\bremainder\s+(?:when|if|after|of|that|obtained|upon|on)\b[^.?!;]{0,300}?"
+    rf"\b(?:divided|dividing|division)\s+by\s+{INTEGER}\s*(?:[.?!]\s*)?$"
+)
 _DIVIDES: Final = re.compile(r"\bdivi(?:ded|des|ding|sion)\s+(?:[a-z]+\s+){0,3}?by\b|\bmod")
 _COMBINED: Final = re.compile(
     r"\b(?:plus|minus|times|multiplied\s+by|added\s+to)\s+(?:the|its)\s+(?:remainder|residue"
@@ -68,17 +73,19 @@ def read_remainder(reading: Reading) -> Iterator[Stated]:
             # In a nested remainder the outer divisor is one of them, and the largest is safe.
             largest = max(to_integer(found[1]) for found in divisors)
             stop = max(asked.end(), divisors[-1].end())
-            yield from _residue(largest, (min(asked.start(), divisors[0].start()), stop))
+            span = (min(asked.start(), divisors[0].start()), stop)
+            certain = len(divisors) == 1 and bool(_CERTAIN.match(reading.plain, asked.start()))
+            yield from _residue(largest, span, certain=certain)
     elif not _NOT_THE_RESIDUE.search(reading.plain, start, end) and (
         found := reading.asked(_MODULO)
     ):
         yield from _residue(to_integer(found[1]), found.span())
 
 
-def _residue(modulus: int, span: tuple[int, int]) -> Iterator[Stated]:
+def _residue(modulus: int, span: tuple[int, int], *, certain: bool = False) -> Iterator[Stated]:
     if modulus > 0:
         words = f"The answer is a remainder: an integer from 0 to {modulus - 1}."
-        yield Stated("modular", least_residue(modulus), span, words)
+        yield Stated("modular", least_residue(modulus), span, words, certain=certain)
 
 
 def read_digit(reading: Reading) -> Iterator[Stated]:

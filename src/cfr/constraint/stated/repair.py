@@ -12,11 +12,11 @@ __all__ = ["repair"]
 
 
 def repair(stated: Iterable[Stated], answer: str) -> str | None:
-    """Mend an answer that breaks a constraint, where there is one certain way to do so.
+    """Write an answer that breaks a constraint in the form asked for, where that is certain.
 
     An integer is reduced where its remainder is asked for; the two parts of a fraction in lowest
-    terms are added where their sum is asked for. None where nothing is broken or nothing is
-    certain.
+    terms are added where their sum is asked for. None where nothing is broken, where the words can
+    be read in another way, or where another value would be needed.
     """
     value = read_answer(answer)
     if value is None or value.number is None:
@@ -24,6 +24,7 @@ def repair(stated: Iterable[Stated], answer: str) -> str | None:
     mended = {
         new
         for one in stated
+        if one.certain
         for predicate in parts(one.predicate)
         if (new := _mend(dict(predicate), value)) is not None
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from cfr.answer.expression.value import AnswerValue, read_answer
@@ -25,6 +25,13 @@ class Stated:
     """Where the text says it: ``text[start:end]``."""
     sentence: str
     """The same in words, for a person and for a prompt."""
+    certain: bool = field(default=False, compare=False)
+    """Whether the words leave no other reading, so that an answer in another form may be repaired
+    by it."""
+
+    def quote(self, text: str) -> str:
+        """Give the words that prove it."""
+        return text[slice(*self.span)]
 
 
 def check_stated(stated: Iterable[Stated], answer: str) -> tuple[tuple[Stated, Truth], ...]:

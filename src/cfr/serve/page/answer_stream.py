@@ -17,6 +17,7 @@ from cfr.file.printable import one_line
 from cfr.file.storable import storable_text
 from cfr.protocol import Call, Completion, Output, Program
 from cfr.serve.attempt import Question, answer
+from cfr.serve.certainty import is_held
 from cfr.serve.error_reply import describe_error
 from cfr.serve.outbox import Outbox, Words
 from cfr.serve.reply import ServedAnswer
@@ -44,15 +45,17 @@ class PageWatcher(OrderedWatcher):
     the place of the words.
     """
 
-    def __init__(self, outbox: Outbox, fill: Fill) -> None:
+    def __init__(self, outbox: Outbox, fill: Fill, *, held: bool = False) -> None:
         super().__init__()
         self._outbox = outbox
         self._fill = fill
+        self._held = held
+        """Whether replies are drafts, folded away when the checked one comes."""
         self._step = 0
 
     def begin(self, call: Call) -> None:
         """Open a step."""
-        self._open(stage_title(call.stage))
+        self._open(self._title(call))
 
     def write(self, call: Call, text: str, *, thought: bool) -> None:  # noqa: ARG002
         """Add words."""
@@ -61,11 +64,10 @@ class PageWatcher(OrderedWatcher):
     def end(self, call: Call, completion: Completion, *, written: bool) -> None:
         """Put the whole reply in the place of its words."""
         if not written:
-            self._open(stage_title(call.stage))
+            self._open(self._title(call))
         spec = read_spec(completion.text) if call.stage == "stage1" else None
-        self._close(
-            "reply_part.html", reply=completion, call=call, recovered=spec, fold=not written
-        )
+        fold = self._held or not written
+        self._close("reply_part.html", reply=completion, call=call, recovered=spec, fold=fold)
 
     def show_output(self, program: Program, output: Output) -> None:
         """Show a program and what it printed."""
@@ -76,6 +78,9 @@ class PageWatcher(OrderedWatcher):
         """Say that a reply begins anew."""
         super().retrying(call, fault, seconds)
         self._outbox.write(self._step, "again", one_line(str(fault)))
+
+    def _title(self, call: Call) -> str:
+        return "Draft" if self._held else stage_title(call.stage)
 
     def _open(self, title: str) -> None:
         self._step += 1
@@ -91,7 +96,9 @@ async def stream_answer(
 ) -> web.StreamResponse:
     """Answer a question, and send what happens as it happens."""
     outbox = Outbox()
-    work = asyncio.create_task(answer(question, watcher=PageWatcher(outbox, fill)))
+    held = is_held(question.chosen.method, question.problem)
+    watcher = PageWatcher(outbox, fill, held=held)
+    work = asyncio.create_task(answer(question, watcher=watcher))
     work.add_done_callback(lambda _: outbox.close())
     response = web.StreamResponse(headers=_EVENTS)
     try:
