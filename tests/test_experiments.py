@@ -168,7 +168,7 @@ def test_the_routers(reports: dict[str, Report]) -> None:
     both = {line[1] for line in rows(reports["router-convention"], "scores")}
     assert both == {"Direct CoT", ROUTED, f"{ROUTED} [convention=aime]"}
     assert any(
-        re.match(r"Routed-CFR is routed-cfr\(.*\) here; in these data are also .*convention", note)
+        re.match(r"Routed-CFR is routed-cfr here; in these data are also .*convention", note)
         for note in table(reports["router-convention"], "main").notes
     )
 

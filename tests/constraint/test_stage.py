@@ -22,14 +22,14 @@ SPEC = ConstraintSpec(
 
 
 STYLES: list[tuple[PromptSet, ReplyStyle]] = [
-    ("own", "prose"),
-    ("own", "json"),
+    ("brief", "prose"),
+    ("brief", "json"),
     ("paper", "prose"),
     ("paper", "json"),
 ]
 
 
-def stage1(prompts: PromptSet = "own", limit: Limit | None = FEW) -> str:
+def stage1(prompts: PromptSet = "brief", limit: Limit | None = FEW) -> str:
     return extract_constraints(PROBLEM, 1, prompts=prompts, limit=limit).messages[0].content
 
 
@@ -38,7 +38,7 @@ def stage2(prompts: PromptSet, style: ReplyStyle) -> str:
 
 
 def test_stage_1_asks_for_json_within_its_budget() -> None:
-    call = extract_constraints(PROBLEM, 1024)
+    call = extract_constraints(PROBLEM, 1024, prompts="brief", limit=FEW, json="schema")
     assert (call.stage, call.max_tokens, call.json) == ("stage1", 1024, True)
     assert call.schema == schema_for(FEW)
     prompt = call.messages[0].content
@@ -49,8 +49,10 @@ def test_stage_1_asks_for_json_within_its_budget() -> None:
 
 
 def test_the_papers_stage_1_has_no_limit_of_its_own() -> None:
-    call = extract_constraints(PROBLEM, 1024, prompts="paper", limit=None)
-    assert call.schema == schema_for(None, danger_note=False)
+    call = extract_constraints(PROBLEM, 1024)
+    assert (call.json, call.schema) == (True, "")
+    held = extract_constraints(PROBLEM, 1024, json="schema")
+    assert held.schema == schema_for(None, danger_note=False)
     assert_unchanged("stage1-paper.txt", call.messages[0].content)
 
 
@@ -58,12 +60,16 @@ def test_the_papers_stage_1_has_no_limit_of_its_own() -> None:
     ("prompts", "limit", "extent"),
     [
         (
-            "own",
+            "brief",
             FEW,
             "Be brief: at most six constraints and three combinations, each in fewer than",
         ),
-        ("own", Limit(20, 12), "Be brief: at most 20 constraints and twelve combinations, each in"),
-        ("own", None, "Leave out none that you find, each in fewer than twenty words. Reply"),
+        (
+            "brief",
+            Limit(20, 12),
+            "Be brief: at most 20 constraints and twelve combinations, each in",
+        ),
+        ("brief", None, "Leave out none that you find, each in fewer than twenty words. Reply"),
         ("paper", None, "Leave out none that you find. Reply"),
         ("paper", Limit(8, 5), "List at most eight constraints and five combinations. Reply"),
     ],
@@ -85,13 +91,13 @@ def test_stage_2_carries_problem_and_constraints(prompts: PromptSet, style: Repl
     assert_unchanged(f"stage2-{of_paper}{style}.txt", prompt)
 
 
-@pytest.mark.parametrize("prompts", ["own", "paper"])
+@pytest.mark.parametrize("prompts", ["brief", "paper"])
 def test_the_json_style_names_the_papers_fields_and_prose_the_box(prompts: PromptSet) -> None:
     assert all(f'"{name}"' in stage2(prompts, "json") for name in REPLY_FIELDS)
     assert r"\boxed{}" in stage2(prompts, "prose")
 
 
-@pytest.mark.parametrize(("prompts", "count"), [("own", 4), ("paper", 3)])
+@pytest.mark.parametrize(("prompts", "count"), [("brief", 4), ("paper", 3)])
 def test_both_styles_give_the_same_rules(prompts: PromptSet, count: int) -> None:
     def rules(style: ReplyStyle) -> list[str]:
         lines = stage2(prompts, style).splitlines()
@@ -158,12 +164,12 @@ def test_the_papers_stage_2_makes_every_demand(demand: str, style: ReplyStyle) -
 
 @pytest.mark.parametrize("style", ["prose", "json"])
 def test_the_papers_stage_2_does_not_call_the_list_doubtful(style: ReplyStyle) -> None:
-    assert "may contain an error" in stage2("own", style)
+    assert "may contain an error" in stage2("brief", style)
     assert "may contain an error" not in stage2("paper", style)
 
 
 def test_the_papers_stage_1_asks_for_the_papers_fields_alone() -> None:
-    assert "danger_note" in stage1("own")
+    assert "danger_note" in stage1("brief")
     assert "danger_note" not in stage1("paper")
 
 

@@ -152,7 +152,7 @@ def test_every_experiment_of_the_paper_can_be_run(path: Path) -> None:
     assert set(experiment.models) <= set(presets())
     assert experiment.runs == 4
     for method in map(str, experiment.methods):
-        assert "prompts=paper" in method or "cfr" not in method, f"{method} is not the paper's"
+        assert "brief" not in method, f"{method} is not the paper's"
 
 
 def test_every_experiment_is_listed() -> None:

@@ -1,9 +1,11 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from cfr.constraint.schema import FEW, Limit
 from cfr.method import CFR, Direct, Routed, make
+from cfr.method.constraint_first import BRIEF
 from cfr.problem import Problem, Solution
 from cfr.protocol import Call, Completion, Run
 
@@ -58,9 +60,14 @@ def test_later_options_are_named_only_where_they_are_used() -> None:
         "CFR(reply='prose', extraction_budget=1024, solving_budget=31744, "
         "fallback=Direct(budget=32768)"
     )
-    assert repr(CFR()) == repr(CFR(prompts="own", limit=FEW, json="schema")) == f"{known})"
-    assert repr(CFR(limit=None)) == f"{known}, limit=None)"
-    assert repr(CFR(prompts="paper", json="off")) == f"{known}, prompts='paper', json='off')"
+    brief = CFR("prose", prompts="brief", limit=FEW, json="schema")
+    assert repr(BRIEF) == repr(brief) == f"{known})"
+    assert repr(replace(BRIEF, limit=None)) == f"{known}, limit=None)"
+    assert repr(replace(BRIEF, prompts="paper", json="off")) == (
+        f"{known}, prompts='paper', json='off')"
+    )
+    papers = f"{known}, prompts='paper', limit=None, json='object')".replace("prose", "json")
+    assert repr(CFR()) == papers
 
 
 @pytest.mark.parametrize(
@@ -78,7 +85,7 @@ def test_later_options_are_named_only_where_they_are_used() -> None:
 def test_stage_1_may_have_a_budget_by_the_number_of_cues(
     text: str, budget: int, extent: str
 ) -> None:
-    (call,) = Run(CFR(stage1="cues").solve(Problem(text))).calls
+    (call,) = Run(replace(BRIEF, stage1="cues").solve(Problem(text))).calls
     assert call.max_tokens == budget
     assert extent in call.messages[0].content
     (unlimited,) = Run(CFR(stage1="cues", limit=None).solve(Problem(text))).calls

@@ -19,10 +19,11 @@ SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "modular", "descript
 REPLIES = {"stage1": SPEC, "router": '{"restrictive": "yes"}', "format": "An integer."}
 VARIANTS = [
     *METHODS,
-    "cfr(reply=json)",
-    "llm-router(reply=json)",
+    "cfr(reply=prose)",
+    "cfr-brief(reply=json)",
+    "llm-router-brief(reply=json)",
     "cfr(prompts=paper)",
-    "cfr(question=1,budget=cues)",
+    "cfr-brief(question=1,budget=cues)",
     "program(style=thinking,tell=stated)",
     "program(style=bare)",
     "program(style=short)",
@@ -43,9 +44,12 @@ LABELS = {
     "format-only": "Format-only extraction + solve",
     "self-refine": "Self-Refine",
     "cfr": "CFR (always-on)",
+    "cfr-brief": "CFR-brief (always-on)",
     "routed-cfr": "Routed-CFR",
+    "routed-cfr-brief": "Routed-CFR-brief",
     "self-consistency": "Self-Consistency",
     "llm-router": "LLM router",
+    "llm-router-brief": "LLM router (CFR-brief)",
     "program": "Program",
     "vote": "Checked vote",
     "until-agreed": "Until two agree",
@@ -86,7 +90,10 @@ def test_neither_benchmark_nor_gold_answer_reaches_a_prompt(method: str) -> None
 
 # These ask nothing that the snapshots of other methods, and of the direct, stage1 and stage2
 # prompts, do not show.
-SHOWN_ELSEWHERE = {"direct", "cfr", "routed-cfr", "self-consistency", "calibrated"}
+SHOWN_ELSEWHERE = {
+    *("direct", "cfr", "cfr-brief", "routed-cfr", "routed-cfr-brief", "llm-router-brief"),
+    *("self-consistency", "calibrated"),
+}
 
 
 @pytest.mark.parametrize("method", sorted(METHODS.keys() - SHOWN_ELSEWHERE))
@@ -182,7 +189,7 @@ def test_a_later_option_shows_only_where_it_is_used() -> None:
 
     assert configuration(Grown()) == repr(Grown())
     assert configuration(Grown(2, "x")).endswith("Grown(first=2, later='x')")
-    assert repr(make("cfr")) == (
+    assert repr(make("cfr-brief")) == (
         "CFR(reply='prose', extraction_budget=1024, solving_budget=31744, "
         "fallback=Direct(budget=32768))"
     )

@@ -47,7 +47,7 @@ def test_json_leaves_out_what_is_not_known() -> None:
         "gain": 15.5,
     }
     written = POLICY.to_json()
-    assert written["schema"] == 1
+    assert written["schema"] == 2
     assert written["rules"] == [
         {"when": ["latex", "not figure"], "method": "reminder", **EVIDENCE.to_json()},
         {"when": [], "method": "check"},

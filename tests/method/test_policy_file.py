@@ -59,7 +59,7 @@ def test_a_policy_is_read() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("schema = 1", "schema = 2", "p.toml, line 1: schema 2 is not 1, .* 'cfr calibrate'"),
+        ("schema = 1", "schema = 3", "p.toml, line 1: schema 3 is not from 1 to 2, .* 'cfr cal"),
         ("schema = 1\n", "", "p.toml: needs 'schema', a whole number"),
         ("schema = 1", "schema = 1\nschema = 1", "p.toml: not TOML"),
         ('model = "small"', "model = 3", "p.toml, line 2: 'model' must be a text that is not"),

@@ -1,8 +1,10 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from cfr.method import CFR, Routed, make
+from cfr.method.constraint_first import BRIEF
 from cfr.method.question import read_question
 from cfr.problem import Problem
 from cfr.protocol import Completion, Run
@@ -29,7 +31,7 @@ def test_a_question_stands_at_the_beginning_and_alone(reply: str, question: str)
 
 
 def test_the_constraint_stage_answers_and_the_solver_goes_on() -> None:
-    run = Run(CFR(questions=1).solve(CUED))
+    run = Run(replace(BRIEF, questions=1).solve(CUED))
     for reply in (SPEC, ASKS, "Yes, of the answer.", r"\boxed{2}"):
         run.advance((Completion(reply),))
     first, second, clarify, last = (exchange.call for exchange in run.exchanges)
@@ -48,21 +50,21 @@ def test_the_constraint_stage_answers_and_the_solver_goes_on() -> None:
 
 
 def test_questions_are_bounded() -> None:
-    run = Run(CFR(questions=1).solve(CUED))
+    run = Run(replace(BRIEF, questions=1).solve(CUED))
     for reply in (SPEC, ASKS, "Yes.", "QUESTION: Is 5 in the range?"):
         run.advance((Completion(reply),))
     assert run.result.answer is None  # one question too many is no answer either
     assert run.result.details["how"] == "question"
     with pytest.raises(ValueError, match="at most 3 questions"):
-        CFR(questions=4)
+        CFR("prose", questions=4)
     with pytest.raises(ValueError, match="use reply=prose"):
-        CFR("json", questions=1)
+        CFR(questions=1)
 
 
 def test_without_questions_nothing_is_offered() -> None:
     run = Run(CFR().solve(CUED))
     run.advance((Completion(SPEC),))
     assert "QUESTION" not in run.calls[0].messages[0].content
-    assert make("cfr(question=1)") == CFR(questions=1)
-    assert make("routed-cfr(question=2)") == Routed(CFR(questions=2))
-    assert repr(CFR(questions=1)).endswith(", questions=1)")
+    assert make("cfr(reply=prose,question=1)") == CFR("prose", questions=1)
+    assert make("routed-cfr-brief(question=2)") == Routed(replace(BRIEF, questions=2))
+    assert repr(CFR("prose", questions=1)).endswith(", questions=1)")

@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
 from cfr.constraint.schema import Limit
 from cfr.method import CFR, Direct, Method, Routed, make, names
 from cfr.method.agreement import UntilAgreed, Vote
 from cfr.method.checked import Checked
+from cfr.method.constraint_first import BRIEF
 from cfr.method.extended import ExtendedCoT
 from cfr.method.llm_router import LLMRouted
 from cfr.method.program import Programmed
@@ -18,30 +21,32 @@ from cfr.method.wording import Reminder
     ("text", "method"),
     [
         ("direct", Direct()),
-        ("cfr", CFR(reply="prose")),
-        (" cfr( reply = json ) ", CFR(reply="json")),
+        ("cfr", CFR("json", prompts="paper", limit=None, json="object")),
+        ("cfr-brief", CFR("prose", prompts="brief", limit=Limit(6, 3), json="schema")),
+        (" cfr( reply = prose ) ", CFR(reply="prose")),
         ("cfr()", CFR()),
         ("routed-cfr", Routed()),
+        ("routed-cfr-brief", Routed(BRIEF)),
         (
-            "routed-cfr(reply=json,router=printed,convention=aime)",
-            Routed(CFR(reply="json"), profile="printed", convention="aime"),
+            "routed-cfr(reply=prose,router=printed,convention=aime)",
+            Routed(CFR(reply="prose"), profile="printed", convention="aime"),
         ),
         ("extended(tokens=9000,rounds=0)", ExtendedCoT(9_000, 0)),
         ("self-refine(iterations=2)", SelfRefine(2)),
-        ("llm-router(reply=json)", LLMRouted(CFR(reply="json"))),
-        ("cfr(constraints=all)", CFR(limit=None)),
-        ("cfr(constraints=6+3,json=schema,prompts=own)", CFR()),
+        ("llm-router", LLMRouted()),
+        ("llm-router-brief(reply=json)", LLMRouted(replace(BRIEF, reply="json"))),
+        ("cfr-brief(constraints=all)", replace(BRIEF, limit=None)),
+        ("cfr-brief(constraints=6+3,json=schema,prompts=own)", BRIEF),
+        ("cfr(prompts=paper,constraints=6+3)", CFR(limit=Limit(6, 3))),
+        ("routed-cfr(prompts=paper)", Routed()),
         ("routed-cfr(json=off)", Routed(CFR(json="off"))),
-        (
-            "llm-router(prompts=paper)",
-            LLMRouted(CFR("json", prompts="paper", limit=None, json="object")),
-        ),
+        ("llm-router(prompts=paper)", LLMRouted()),
         ("self-consistency", SelfConsistency(Direct(), 8)),
         ("cfr(extractor=hbx/JustRL:1.5b@q4_0.gguf)", CFR(extractor="hbx/JustRL:1.5b@q4_0.gguf")),
         ("cfr(extractor=C:\\models\\a=b.gguf)", CFR(extractor="C:\\models\\a=b.gguf")),
         (
-            "cfr(extractor='a, b (c', reply=\"json\")",
-            CFR(reply="json", extractor="a, b (c"),
+            "cfr(extractor='a, b (c', reply=\"prose\")",
+            CFR(reply="prose", extractor="a, b (c"),
         ),
         ("routed-cfr(extractor=~/s.gguf)", Routed(CFR(extractor="~/s.gguf"))),
         (
@@ -61,11 +66,11 @@ from cfr.method.wording import Reminder
         ),
         ("checked(base=program)", Checked(Programmed())),
         ("prove(base=reminder,samples=2)", Prove(Reminder(), 2)),
-        ("cfr(budget=cues,question=1)", CFR(stage1="cues", questions=1)),
+        ("cfr-brief(budget=cues,question=1)", replace(BRIEF, stage1="cues", questions=1)),
         ("self-consistency(base=routed-cfr,samples=8)", SelfConsistency(Routed(), 8)),
         (
-            "self-consistency(samples=3, base=self-consistency(base=cfr(reply=json),samples=2))",
-            SelfConsistency(SelfConsistency(CFR(reply="json"), 2), 3),
+            "self-consistency(samples=3, base=self-consistency(base=cfr-brief,samples=2))",
+            SelfConsistency(SelfConsistency(BRIEF, 2), 3),
         ),
     ],
 )
@@ -88,13 +93,17 @@ def test_methods_by_name(text: str, method: Method) -> None:
         ("self-consistency(base=nothing)", "method 'nothing': not known"),
         ("cfr(reply=xml)", "'xml' is not one of prose, json"),
         ("cfr(style=json)", "no option 'style'; choose from reply"),
-        ("cfr(prompts=mine)", "'mine' is not one of own, paper"),
+        ("cfr(prompts=mine)", "'cfr': prompts=mine is not paper, which can be left out"),
+        ("cfr(prompts=own)", "'cfr': prompts=own is the method cfr-brief now; name that"),
+        ("routed-cfr(prompts=own)", "prompts=own is the method routed-cfr-brief now"),
+        ("llm-router(prompts=own)", "prompts=own is the method llm-router-brief now"),
+        ("routed-cfr-brief(prompts=paper)", "prompts=paper is the method routed-cfr now"),
         ("cfr(json=on)", "'on' is not one of schema, object, off"),
         ("cfr(constraints=6)", "'cfr': constraints must be 'all' or two numbers such as '6.3'"),
         ("cfr(extractor='small)", "option 'extractor': .* end with the quotation mark"),
         ("cfr(extractor='small' model)", "option 'extractor': .* end with the quotation mark"),
         ("program(fallback=non)", "method 'non': not known"),
-        ("cfr(question=4)", "'cfr': there can be at most 3 questions"),
+        ("cfr(reply=prose,question=4)", "'cfr': there can be at most 3 questions"),
         ("checked(base=none)", "method 'none': not known"),
         ("direct(x=1)", "no option 'x'; it takes none"),
         ("cfr(reply)", "must be written as OPTION=VALUE"),

@@ -1,6 +1,7 @@
 import json
 
-from cfr.method import CFR, Direct, make
+from cfr.method import Direct, make
+from cfr.method.constraint_first import BRIEF
 from cfr.method.stated_cfr import StatedCFR
 from cfr.problem import Problem, Solution
 from cfr.protocol import Completion, Run
@@ -43,7 +44,7 @@ def test_where_the_text_states_nothing_it_is_direct() -> None:
 def test_own_constraints_join_unless_the_text_contradicts_them() -> None:
     run = play(StatedCFR("join"), CUED, json.dumps(OWN), r"\boxed{2}")
     first, second = (exchange.call for exchange in run.exchanges)
-    assert first == CFR().extraction(CUED)
+    assert first == BRIEF.extraction(CUED)
     assert "Powers of 3 repeat" in second.messages[0].content
     assert "The answer is less than 7." in second.messages[0].content
     assert "between 50 and 90" not in second.messages[0].content

@@ -61,7 +61,9 @@ _method_options: Final = grouped(
         help="The method that gains are measured against.  [direct]",
     ),
     click.option(
-        "--method", default="", help="The method whose gains are measured.  [routed-cfr, else cfr]"
+        "--method",
+        default="",
+        help="The method whose gains are measured.  [routed-cfr, else cfr, else their -brief]",
     ),
 )
 

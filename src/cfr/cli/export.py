@@ -62,7 +62,7 @@ _pair_options: Final = grouped(
         type=click.Choice(["stage1", "problem"]),
         default="stage1",
         show_default=True,
-        help="What the user says in a pair: what 'cfr(extractor=…)' sends, or the problem alone.",
+        help="What the user says in a pair: what Stage 1 of its method asks, or the problem alone.",
     ),
 )
 
@@ -156,7 +156,7 @@ class _Counted:
 
 
 _OUTCOME: Final = ("benchmark", "problem", "method", "label", "model", "decoding", "run", "status")
-_COST: Final = ("input_tokens", "shared_tokens", "output_tokens", "finished_at")
+_COST: Final = ("input_tokens", "shared_tokens", "output_tokens", "finished_at", "names")
 
 
 def _outcome_lines(store: Any) -> Iterator[dict[str, Any]]:

@@ -38,7 +38,7 @@ __all__ = ["command"]
     "--method",
     default="",
     help="The method that the verdict, gains, errors and cases are about.  [the verdict: the best "
-    "supported; the others: routed-cfr, else cfr, else the best supported]",
+    "supported; the others: routed-cfr, else cfr, else their -brief, else the best supported]",
 )
 @click.option(
     "--variant",

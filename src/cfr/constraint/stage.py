@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from cfr.constraint.recovery import read_object
-from cfr.constraint.schema import FEW, Limit, schema_for
+from cfr.constraint.schema import Limit, schema_for
 from cfr.constraint.spec import ConstraintSpec
 from cfr.problem import Json
 from cfr.prompt import Prompt, load
@@ -32,9 +32,10 @@ ReplyStyle: TypeAlias = Literal["prose", "json"]
 """``json`` is the paper's reply. ``prose`` lets the reasoning come before the answer, which is
 where a model that does not think beforehand needs it (docs/design/0002-reply-style.md)."""
 
-PromptSet: TypeAlias = Literal["own", "paper"]
+PromptSet: TypeAlias = Literal["paper", "brief"]
 """``paper`` demands what the paper's templates demand, all of it and nothing else, in our words.
-``own`` asks for brevity and a danger note in Stage 1, and trusts its list less in Stage 2."""
+``brief`` is our variant for small models: it asks for brevity and a danger note in Stage 1, and
+trusts its list less in Stage 2."""
 
 JsonMode: TypeAlias = Literal["schema", "object", "off"]
 """How JSON is asked for beside the prompt: by a schema where the engine can enforce one and by JSON
@@ -56,22 +57,22 @@ _NUMBERS: Final = "no one two three four five six seven eight nine ten eleven tw
 class StagePrompts:
     """The wording of both stages, in either set and for either style of reply."""
 
-    own_stage1: Prompt = load("cfr.constraint", "stage1")
-    own_prose: Prompt = load("cfr.constraint", "stage2-prose")
-    own_json: Prompt = load("cfr.constraint", "stage2-json")
+    brief_stage1: Prompt = load("cfr.constraint", "stage1")
+    brief_prose: Prompt = load("cfr.constraint", "stage2-prose")
+    brief_json: Prompt = load("cfr.constraint", "stage2-json")
     paper_stage1: Prompt = load("cfr.constraint", "stage1-paper")
     paper_prose: Prompt = load("cfr.constraint", "stage2-paper-prose")
     paper_json: Prompt = load("cfr.constraint", "stage2-paper-json")
 
     def stage1(self, prompts: PromptSet) -> Prompt:
         """Choose the wording of Stage 1."""
-        return self.paper_stage1 if prompts == "paper" else self.own_stage1
+        return self.paper_stage1 if prompts == "paper" else self.brief_stage1
 
     def stage2(self, prompts: PromptSet, style: ReplyStyle) -> Prompt:
         """Choose the wording of Stage 2."""
         if prompts == "paper":
             return self.paper_json if style == "json" else self.paper_prose
-        return self.own_json if style == "json" else self.own_prose
+        return self.brief_json if style == "json" else self.brief_prose
 
 
 _TEMPLATES: Final = StagePrompts()
@@ -81,26 +82,26 @@ def extract_constraints(
     problem: str,
     budget: int,
     *,
-    prompts: PromptSet = "own",
-    limit: Limit | None = FEW,
-    json: JsonMode = "schema",
+    prompts: PromptSet = "paper",
+    limit: Limit | None = None,
+    json: JsonMode = "object",
     templates: StagePrompts = _TEMPLATES,
 ) -> Call:
     """Build the Stage 1 call: what must any valid answer satisfy?"""
     extent = _extent(prompts, limit)
     prompt = templates.stage1(prompts).fill(problem=problem, extent=extent)
-    schema = schema_for(limit, danger_note=prompts == "own") if json == "schema" else ""
+    schema = schema_for(limit, danger_note=prompts == "brief") if json == "schema" else ""
     return Call.user(prompt, stage="stage1", max_tokens=budget, json=json != "off", schema=schema)
 
 
 def _extent(prompts: PromptSet, limit: Limit | None) -> str:
     """Say how much Stage 1 should write."""
     if limit is None:
-        brief = ", each in fewer than twenty words" if prompts == "own" else ""
+        brief = ", each in fewer than twenty words" if prompts == "brief" else ""
         return f"Leave out none that you find{brief}."
     raw, propagated = (_NUMBERS[n] if n < len(_NUMBERS) else str(n) for n in limit)
     most = f"at most {raw} constraints and {propagated} combinations"
-    if prompts == "own":
+    if prompts == "brief":
         return f"Be brief: {most}, each in fewer than twenty words."
     return f"List {most}."
 
@@ -111,8 +112,8 @@ def solve_under(
     style: ReplyStyle,
     budget: int,
     *,
-    prompts: PromptSet = "own",
-    json: JsonMode = "schema",
+    prompts: PromptSet = "paper",
+    json: JsonMode = "object",
     templates: StagePrompts = _TEMPLATES,
 ) -> Call:
     """Build the Stage 2 call: solve, and check against the constraints on the way."""

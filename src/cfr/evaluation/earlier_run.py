@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from cfr.engine.price import Cost, PriceList
 from cfr.evaluation import schema
 from cfr.evaluation.call_bound import Demand, Span
+from cfr.evaluation.series_name import read_row
 from cfr.evaluation.spending import use_by_model
 from cfr.evaluation.store import Store
 from cfr.protocol import Usage
@@ -70,21 +71,22 @@ def read_earlier_runs(store: Store, model: str) -> EarlierRuns:
     """Read what finished attempts took; series whose tokens were not all counted tell nothing."""
     s, a = schema.series, schema.attempts
     finished = (a.c.status != "failed", s.c.model == model)
-    columns = (s.c.id, s.c.method, s.c.benchmark, sa.func.count(), sa.func.sum(a.c.seconds))
+    columns = (s, sa.func.count().label("attempts"), sa.func.sum(a.c.seconds).label("seconds"))
     query = sa.select(*columns).join(s, a.c.series == s.c.id).where(*finished)
-    rows: list[Any] = list(store.read(query.group_by(s.c.id, s.c.method, s.c.benchmark)))
-    numbers = [row[0] for row in rows]
+    rows: list[Any] = list(store.read(query.group_by(*s.c)))
+    numbers = [row.id for row in rows]
     used = use_by_model(store, a.c.series.in_(numbers), a.c.status != "failed") if rows else {}
     uses: dict[tuple[str, str], EarlierUse] = {}
-    for number, method, benchmark, attempts, seconds in rows:
-        by_model = used.get(number, {})
+    for row in rows:
+        series = read_row(row._mapping)
+        by_model = used.get(series.id, {})
         if not by_model or not all(one.usage.reported for one in by_model.values()):
             continue
         calls = {name: one.calls for name, one in by_model.items()}
         usage = {name: one.usage for name, one in by_model.items()}
-        use = EarlierUse(attempts, float(seconds), calls, usage)
-        known = uses.get((method, benchmark))
-        uses[method, benchmark] = known.plus(use) if known else use
+        use = EarlierUse(row.attempts, float(row.seconds), calls, usage)
+        at = (series.method, series.benchmark)
+        uses[at] = uses[at].plus(use) if at in uses else use
     times = sa.select(a.c.finished_at, a.c.seconds).join(s, a.c.series == s.c.id).where(*finished)
     return EarlierRuns(uses, _at_a_time((end - took, end) for end, took in store.read(times)))
 

@@ -29,6 +29,7 @@ from cfr.evaluation.merge_source import (
     snapshot,
 )
 from cfr.evaluation.registration import set_old_version_apart
+from cfr.evaluation.series_name import bring_up_to_date, marked, read_row
 from cfr.evaluation.store import AttemptKey, Store
 from cfr.evaluation.stored_prompt import read_prompts, write_prompts
 from cfr.file.atomic import atomic_file
@@ -130,9 +131,12 @@ class _Merging:
             source = MergeSource(store, reading)
             for name in source.names.values():
                 set_old_version_apart(self._connection, name)
+            bring_up_to_date(self._connection)
             problems = self._enter_problems(source)
-            for row in source.rows(schema.series):
-                entered = row | {"benchmark": source.names[row["benchmark"]]}
+            for row in map(read_row, source.rows(schema.series)):
+                fingerprint = marked(row.method, row.fingerprint)
+                named = {"benchmark": source.names[row.benchmark], "fingerprint": fingerprint}
+                entered = row._asdict() | named
                 number = self._enter_series(source, entered)
                 self._add_attempts(source, MergePart(entered, number, problems))
         self._before.append(store.url)

@@ -12,9 +12,11 @@ import sqlalchemy as sa
 
 from cfr.evaluation import schema
 from cfr.evaluation.database import patiently
+from cfr.evaluation.series_name import ALL_SERIES, SeriesRow, find_rows, read_row
 from cfr.evaluation.shared_prompt import MODEL_AT, shared_tokens
 from cfr.evaluation.store import EXECUTED, Store
 from cfr.evaluation.writer import RowValues
+from cfr.method.former import NAMES
 
 __all__ = [
     "RecordKey",
@@ -30,7 +32,7 @@ RecordKey: TypeAlias = tuple[str, str, str, str, str, int]
 """Benchmark, method, model and decoding as stored, problem, run: an attempt in any store."""
 
 _KEY: Final = ("series", "problem", "run")
-_SERIES: Final = ("benchmark", "method", "label", "model", "decoding")
+_SERIES: Final = SeriesRow._fields[1:]
 _AT_ONCE: Final = 1_000
 _PROBLEMS_AT_ONCE: Final = 200
 _OPTIONAL: Final = ("model", "programs", "cached_tokens")
@@ -57,20 +59,22 @@ def _attempts(*left_out: str) -> sa.Select[Any]:
 
 def attempt_columns() -> dict[str, type]:
     """Name what each row of an attempt has, with its type."""
-    columns = _attempts().selected_columns
-    return {column.name: column.type.python_type for column in columns} | {"stages": str}
+    columns = _attempts("fingerprint").selected_columns
+    kinds = {column.name: column.type.python_type for column in columns}
+    return kinds | {"names": int, "stages": str}
 
 
 def attempt_rows(store: Store) -> Iterator[RowValues]:
     """List every attempt with its problem and series, without loading them all at once.
 
+    ``names`` is the version of methods' names: a reader must know which ones these are.
     ``stages`` says as JSON how many calls, tokens and seconds each stage took, how many programs it
     ran, and which model answered it where that is not the one of the series.
     """
     key = (schema.attempts.c[name].label(f"key_{name}") for name in _KEY)
     with closing(_stages_by_attempt(store)) as stages:
         at, found = next(stages, _NO_MORE)
-        for row in _stream(store, _attempts().add_columns(*key)):
+        for row in map(_named, _stream(store, _attempts().add_columns(*key))):
             here = tuple(row.pop(f"key_{name}") for name in _KEY)
             while at is not None and at < here:  # an attempt that was begun and not finished
                 at, found = next(stages, _NO_MORE)
@@ -79,7 +83,7 @@ def attempt_rows(store: Store) -> Iterator[RowValues]:
 
 def outcome_rows(store: Store) -> Iterator[RowValues]:
     """List every attempt without its long texts."""
-    return _stream(store, _attempts("problem_text", "text", "error"))
+    return map(_named, _stream(store, _attempts("problem_text", "text", "error")))
 
 
 def problem_rows(store: Store) -> Iterator[RowValues]:
@@ -102,28 +106,37 @@ def stage_rows(store: Store) -> Iterator[RowValues]:
         .where(c.c.finish != EXECUTED)
         .group_by(*names, c.c.stage)
     )
-    return _stream(store, query)
+    return map(_named, _stream(store, query))
 
 
 def transcript_rows(
     store: Store, wanted: Collection[RecordKey]
 ) -> Iterator[tuple[RecordKey, RowValues]]:
     """Find attempts with all that they have, those of many problems of a series at once."""
-    s, p, a = schema.series, schema.problems, schema.attempts
+    p, a = schema.problems, schema.attempts
     names = ("benchmark", "method", "model", "decoding")
     runs: dict[tuple[str, str, str, str], dict[str, set[int]]] = {}
     for *series, problem, run in wanted:
         here = runs.setdefault((series[0], series[1], series[2], series[3]), {})
         here.setdefault(problem, set()).add(run)
+    known = store.read(ALL_SERIES)
     for series, problems in runs.items():
-        same = [s.c[name] == value for name, value in zip(names, series, strict=True)]
+        alike = find_rows(known, **dict(zip(names, series, strict=True)))
+        same = a.c.series.in_([row.id for row in alike])
         left = iter(problems)
         while some := list(islice(left, _PROBLEMS_AT_ONCE)):
             numbers = set[int]().union(*(problems[name] for name in some))
-            query = _attempts().where(*same, p.c.name.in_(some), a.c.run.in_(numbers))
-            for row in _stream(store, query):
+            query = _attempts().where(same, p.c.name.in_(some), a.c.run.in_(numbers))
+            for row in map(_named, _stream(store, query)):
                 if row["run"] in problems[row["problem"]]:
                     yield (*series, row["problem"], row["run"]), row
+
+
+def _named(row: RowValues) -> RowValues:
+    """Give a row the names that its series has today."""
+    named = read_row({"id": 0, **row})
+    row.pop("fingerprint")
+    return row | {"method": named.method, "label": named.label, "names": NAMES}
 
 
 def _stages_by_attempt(store: Store) -> Generator[tuple[tuple[Any, ...], dict[str, RowValues]]]:

@@ -16,8 +16,10 @@ from cfr.error import InputError
 from cfr.evaluation import schema
 from cfr.evaluation.error import StoreError
 from cfr.evaluation.series import Series, fingerprint, own_prompts
+from cfr.evaluation.series_name import ALL_SERIES, bring_up_to_date, find_rows, marked
 from cfr.evaluation.stored_prompt import read_prompts, write_prompts
 from cfr.file.storable import storable_json, storable_text
+from cfr.method.former import spelled
 from cfr.problem import Problem
 
 __all__ = [
@@ -47,6 +49,7 @@ def register(
     """Enter a series and its problems into the store at ``url``, or find them there."""
     _require_storable(series, problems)
     set_old_version_apart(connection, series.benchmark)
+    bring_up_to_date(connection)
     return Registered(
         _enter_series(connection, url, series),
         _enter_problems(connection, url, series.benchmark, problems),
@@ -56,6 +59,7 @@ def register(
 def enter_series(connection: sa.Connection, url: str, series: Series) -> int:
     """Enter a series whose problems are not known yet, or find it; return its number."""
     _require_storable(series, ())
+    bring_up_to_date(connection)
     return _enter_series(connection, url, series)
 
 
@@ -127,7 +131,10 @@ def _enter_series(connection: sa.Connection, url: str, series: Series) -> int:
     if known is not None:
         return known
     method = series.build()
-    named = {"label": storable_text(method.label), "fingerprint": fingerprint(method)}
+    named = {
+        "label": storable_text(method.label),
+        "fingerprint": marked(series.method, fingerprint(method)),
+    }
     entered = connection.execute(schema.series.insert().values(_identity(series) | named))
     number = cast("int", cast("Any", entered.inserted_primary_key)[0])
     write_prompts(connection, number, own_prompts(method))
@@ -144,17 +151,19 @@ def _identity(series: Series) -> dict[str, str]:
 
 
 def _find_series(connection: sa.Connection, url: str, series: Series) -> int | None:
-    table, method = schema.series, series.build()
-    where = [table.c[name] == value for name, value in _identity(series).items()]
-    known = connection.execute(sa.select(table).where(*where)).mappings().first()
-    if known is None:
+    others, method = _identity(series), series.build()
+    name = others.pop("method")
+    alike = find_rows(connection.execute(ALL_SERIES), **others)
+    same = [row for row in alike if row.method == name]
+    if not (found := same or [row for row in alike if spelled(row.method) == name]):
         return None
-    if known["fingerprint"] != fingerprint(method):
+    known = found[0]
+    if known.fingerprint != fingerprint(method):
         what = f"{url}: {series.method} on {series.benchmark} was run with other"
         raise StoreError(
-            f"{what} {_difference(read_prompts(connection, known['id']), own_prompts(method))}"
+            f"{what} {_difference(read_prompts(connection, known.id), own_prompts(method))}"
         )
-    return known["id"]
+    return known.id
 
 
 def _difference(stored: Mapping[str, str], now: Mapping[str, str]) -> str:

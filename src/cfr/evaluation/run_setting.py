@@ -19,6 +19,7 @@ from cfr.engine.engine import Decoding
 from cfr.engine.resolve import ModelRef, endpoint_addresses
 from cfr.error import CfrError, InputError
 from cfr.evaluation.series import Series, fingerprint
+from cfr.evaluation.series_name import read_row
 from cfr.evaluation.served_model import ServedModel
 from cfr.evaluation.store import Store
 from cfr.evaluation.stored_prompt import read_prompts
@@ -105,17 +106,18 @@ def pending_series(store: Store) -> list[PendingSeries]:
     """List the series of which attempts are to be made."""
 
     def read(connection: sa.Connection) -> Iterator[PendingSeries]:
-        for row in connection.execute(_PENDING):
+        for row in connection.execute(_PENDING).mappings():
+            series = read_row(row)
             yield PendingSeries(
-                row.id,
-                row.benchmark,
-                row.method,
-                row.model,
-                orjson.loads(row.decoding),
-                row.fingerprint,
-                read_prompts(connection, row.id),
-                None if row.models is None else orjson.loads(row.models),
-                row.budget,
+                series.id,
+                series.benchmark,
+                series.method,
+                series.model,
+                orjson.loads(series.decoding),
+                series.fingerprint,
+                read_prompts(connection, series.id),
+                None if row["models"] is None else orjson.loads(row["models"]),
+                row["budget"],
             )
 
     with store.reading():

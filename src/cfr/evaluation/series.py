@@ -12,6 +12,7 @@ from cfr.engine.engine import Decoding
 from cfr.engine.journal import digest
 from cfr.method import Method, make
 from cfr.method.calibrated import Calibrated
+from cfr.method.former import spelled
 from cfr.method.method import prompts_of
 from cfr.method.rewording import Wording, reword, worded_name
 from cfr.problem import Json, Problem
@@ -33,6 +34,9 @@ class Series:
     """A system prompt that goes ahead of every call; the paper's main runs have none."""
     given: Method | None = field(default=None, compare=False)
     """The method itself, where it was given as an object and cannot be made from its name."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "method", spelled(self.method))
 
     @property
     def settings(self) -> dict[str, Json]:

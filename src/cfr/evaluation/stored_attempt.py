@@ -18,6 +18,7 @@ from cfr.benchmark.gold_instruction import (
 from cfr.error import InputError
 from cfr.evaluation import schema
 from cfr.evaluation.judge import judge_reply
+from cfr.evaluation.series_name import ALL_SERIES, SeriesRow, find_rows
 from cfr.evaluation.shared_prompt import MODEL_AT
 from cfr.evaluation.store import EXECUTED, Store
 from cfr.evaluation.stored_prompt import read_prompts
@@ -143,8 +144,8 @@ def _own_prompts(store: Store, series: int) -> dict[str, Json]:
         return {**read_prompts(connection, series)}
 
 
-def _find_series(store: Store, named: SeriesName) -> sa.Row[Any]:
-    rows = store.read(sa.select(schema.series).order_by(schema.series.c.id))
+def _find_series(store: Store, named: SeriesName) -> SeriesRow:
+    rows = find_rows(store.read(ALL_SERIES))
     for what, wanted in (("benchmark", named.benchmark), ("model", named.model)):
         known = list(dict.fromkeys(getattr(row, what) for row in rows))
         if wanted is not None and wanted not in known:
@@ -169,7 +170,7 @@ def _find_series(store: Store, named: SeriesName) -> sa.Row[Any]:
     return found[0]
 
 
-def _called(rows: Sequence[sa.Row[Any]], name: str) -> list[sa.Row[Any]]:
+def _called(rows: Sequence[SeriesRow], name: str) -> list[SeriesRow]:
     """Find the series of a number, else of a method's name, else of its label or family."""
     wanted = name.casefold()
     by_number = [row for row in rows if str(row.id) == name]
@@ -182,7 +183,7 @@ def _family(method: str) -> str:
     return method.partition("(")[0]
 
 
-def _find_problem(store: Store, series: sa.Row[Any], name: str) -> tuple[int, sa.Row[Any]]:
+def _find_problem(store: Store, series: SeriesRow, name: str) -> tuple[int, sa.Row[Any]]:
     table = schema.problems
     query = sa.select(table).where(table.c.benchmark == series.benchmark).order_by(table.c.id)
     rows = list(enumerate(store.read(query), start=1))
@@ -198,7 +199,7 @@ def _find_problem(store: Store, series: sa.Row[Any], name: str) -> tuple[int, sa
     )
 
 
-def _not_there(store: Store, series: sa.Row[Any], posed: sa.Row[Any], run: int) -> str:
+def _not_there(store: Store, series: SeriesRow, posed: sa.Row[Any], run: int) -> str:
     where = f"{store.url}: series {series.id} ({series.method})"
     runs: set[int] = set()
     for table in (schema.attempts, schema.calls):

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from cfr.error import InputError
 from cfr.evaluation import schema
+from cfr.evaluation.series_name import ALL_SERIES, find_rows, read_row
 from cfr.evaluation.store import Store
 from cfr.problem import Json
 
@@ -99,7 +100,7 @@ def read_series(store: Store, number: int) -> StoredSeries:
     rows = store.read(sa.select(schema.series).where(schema.series.c.id == number))
     if not rows:
         raise InputError(f"{store.url}: has no series {number}; 'cfr runs' lists them")
-    row = rows[0]
+    row = read_row(rows[0]._mapping)
     with store.reading():
         decoding = orjson.loads(row.decoding)
     return StoredSeries(row.id, row.benchmark, row.method, row.label, row.model, decoding)
@@ -107,12 +108,11 @@ def read_series(store: Store, number: int) -> StoredSeries:
 
 def find_series(store: Store, benchmark: str, method: str, model: str, decoding: str) -> int:
     """Find the number of a series by all that names it; ``decoding`` is as it is stored."""
-    s = schema.series.c
-    same = (s.benchmark == benchmark, s.method == method, s.model == model, s.decoding == decoding)
-    rows = store.read(sa.select(s.id).where(*same))
+    wanted = {"benchmark": benchmark, "method": method, "model": model, "decoding": decoding}
+    rows = find_rows(store.read(ALL_SERIES), **wanted)
     if not rows:
         raise InputError(f"{store.url}: has no series of {method} on {benchmark} with {model}")
-    return rows[0][0]
+    return rows[0].id
 
 
 def list_problems(

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from cfr.engine.price import Cost
 from cfr.evaluation import schema
+from cfr.evaluation.series_name import ALL_SERIES, SeriesRow, current, find_rows, read_row
 from cfr.evaluation.spending import series_costs
 from cfr.evaluation.status import STATUSES
 from cfr.evaluation.store import Store, summed_usage
@@ -117,7 +118,7 @@ def summaries(store: Store) -> list[Summary]:
     statuses = [count(a.c.status == status) for status in STATUSES]
     query = (
         sa.select(
-            *(s.c[name] for name in ("id", "benchmark", "method", "label", "model", "decoding")),
+            *(s.c[name] for name in SeriesRow._fields),
             sa.func.count(a.c.series),
             *statuses,
             count(a.c.verdict == "undecided"),
@@ -156,11 +157,10 @@ def problem_scores(store: Store, *where: sa.ColumnElement[bool]) -> dict[int, Pr
 
 def mean_output(store: Store, method: str, model: str) -> float | None:
     """Average the output tokens of all attempts of a method with a model; None without any."""
-    s, a = schema.series, schema.attempts
-    query = (
-        sa.select(sa.func.avg(a.c.output_tokens))
-        .join(s, a.c.series == s.c.id)
-        .where(s.c.method == method, s.c.model == model, a.c.output_tokens > 0)
+    a = schema.attempts
+    series = [row.id for row in find_rows(store.read(ALL_SERIES), method=method, model=model)]
+    query = sa.select(sa.func.avg(a.c.output_tokens)).where(
+        a.c.series.in_(series), a.c.output_tokens > 0
     )
     ((found,),) = (tuple(row) for row in store.read(query))
     return None if found is None else float(found)
@@ -170,24 +170,27 @@ def failures(store: Store) -> list[Failure]:
     """List why attempts failed, the most frequent reason first; numbers in it make no other."""
     s, p, a = schema.series, schema.problems, schema.attempts
     query = (
-        sa.select(a.c.error, s.c.benchmark, s.c.method, s.c.model, p.c.name, a.c.run)
+        sa.select(s, a.c.error, p.c.name, a.c.run)
         .join(s, a.c.series == s.c.id)
         .join(p, a.c.problem == p.c.id)
         .where(a.c.status == "failed")
         .order_by(a.c.series, a.c.problem, a.c.run)
     )
     found: dict[str, Failure] = {}
-    for reason, *attempt in store.read(query):
-        alike = without_numbers(reason or "")
-        first = found.get(alike) or Failure(reason or "", 0, *attempt)
+    for row in store.read(query):
+        reason, series = row.error or "", read_row(row._mapping)
+        alike = without_numbers(reason)
+        attempt = (series.benchmark, series.method, series.model, row.name, row.run)
+        first = found.get(alike) or Failure(reason, 0, *attempt)
         found[alike] = replace(first, count=first.count + 1)
     return sorted(found.values(), key=lambda failure: -failure.count)
 
 
 def _summary(store: Store, row: tuple[Any, ...], scores: ProblemScores) -> Summary:
-    number, benchmark, method, label, model, decoding, *counts = row
-    *numbers, a, b, c, d, shared = counts
+    split = len(SeriesRow._fields)
+    one = current(SeriesRow(*row[:split]))
+    *numbers, a, b, c, d, shared = row[split:]
     with store.reading():
-        settings = orjson.loads(decoding)
-    named = (number, benchmark, method, label, model, settings)
+        settings = orjson.loads(one.decoding)
+    named = (one.id, one.benchmark, one.method, one.label, one.model, settings)
     return Summary(*named, *numbers, scores=scores, usage=Usage(a, b, c, d, shared=shared))

@@ -1,9 +1,12 @@
-"""Constraint-first reasoning, always on and routed (paper: Method, Algorithm 1)."""
+"""Constraint-first reasoning, always on and routed (paper: Method, Algorithm 1).
+
+``CFR`` is the paper's protocol as it stands, and ``BRIEF`` our variant of it for small models.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, cast
 
 from cfr.constraint.recovery import read_spec
 from cfr.constraint.router import Cue, Profile, aime_convention, route
@@ -19,13 +22,22 @@ from cfr.constraint.stage import (
     solve_under,
 )
 from cfr.method.direct import Direct
-from cfr.method.method import BUDGET, Method, configuration, noting, solution_from
+from cfr.method.method import BUDGET, UNSAID, Method, configuration, noting, solution_from
 from cfr.method.question import MOST_QUESTIONS, QuestionPrompts, read_question, solve_asking
 from cfr.problem import Json, Problem, Solution
 from cfr.prompt import Prompt
 from cfr.protocol import Call, Exchange, Steps, ask
 
-__all__ = ["CFR", "EXTRACTION_BUDGET", "Convention", "Routed", "Routing", "Stage1Budget"]
+__all__ = [
+    "BRIEF",
+    "CFR",
+    "EXTRACTION_BUDGET",
+    "Convention",
+    "Routed",
+    "Routing",
+    "Stage1Budget",
+    "label_by_stages",
+]
 
 EXTRACTION_BUDGET: Final = 1_024
 """Output tokens for Stage 1; Stage 2 has the rest of the 32,768 (paper: Implementation Details)."""
@@ -40,6 +52,19 @@ scores): one cue allows two constraints, two combinations and half of the budget
 _A_CUE: Final = 256
 
 
+def label_by_stages(paper: str, brief: str) -> str:
+    """Label a method by whose two stages it has: the paper's, or those of our variant.
+
+    It is a property. To type checkers it is what the label of every other method is.
+    """
+
+    def label(method: Any) -> str:
+        stages = method if isinstance(method, CFR) else method.constrained
+        return brief if isinstance(stages, CFR) and stages.prompts == "brief" else paper
+
+    return cast("str", property(label))
+
+
 @dataclass(frozen=True)
 class CFR:
     """CFR (always-on): Stage 1 lists the constraints, Stage 2 solves under them.
@@ -48,15 +73,16 @@ class CFR:
     is solved by Direct CoT.
     """
 
-    label: ClassVar[str] = "CFR (always-on)"
-    reply: ReplyStyle = "prose"
+    label: ClassVar[str] = label_by_stages("CFR (always-on)", "CFR-brief (always-on)")
+    reply: ReplyStyle = "json"
     extraction_budget: int = EXTRACTION_BUDGET
     solving_budget: int = BUDGET - EXTRACTION_BUDGET
     fallback: Method = Direct()
-    prompts: PromptSet = field(default="own", repr=False)
-    limit: Limit | None = field(default=FEW, repr=False)
+    # What goes unsaid is the variant's: it was the default, and stores know it by that.
+    prompts: PromptSet = field(default="paper", repr=False, metadata={UNSAID: "brief"})
+    limit: Limit | None = field(default=None, repr=False, metadata={UNSAID: FEW})
     """The most constraints that Stage 1 may list; None for as many as there are."""
-    json: JsonMode = field(default="schema", repr=False)
+    json: JsonMode = field(default="object", repr=False, metadata={UNSAID: "schema"})
     extractor: str = field(default="", repr=False)
     """Another model that answers Stage 1 (paper: Learned constraint extraction)."""
     stage1: Stage1Budget = field(default="fixed", repr=False)
@@ -151,6 +177,10 @@ class CFR:
         )
 
 
+BRIEF: Final = CFR("prose", prompts="brief", limit=FEW, json="schema")
+"""CFR-brief: shorter demands, at most 6 + 3 constraints and a reply in prose, for small models."""
+
+
 class Routing(NamedTuple):
     """A router's decision: whether to take two stages, and the cues that were found."""
 
@@ -162,7 +192,7 @@ class Routing(NamedTuple):
 class Routed:
     """Routed-CFR: two stages where the text has restrictive cues, Direct CoT elsewhere."""
 
-    label: ClassVar[str] = "Routed-CFR"
+    label: ClassVar[str] = label_by_stages("Routed-CFR", "Routed-CFR-brief")
     constrained: Method = CFR()
     otherwise: Method = Direct()
     profile: Profile = "reconstructed"

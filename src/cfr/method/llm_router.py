@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
 from cfr.constraint.recovery import read_object
-from cfr.method.constraint_first import CFR
+from cfr.method.constraint_first import CFR, label_by_stages
 from cfr.method.direct import Direct
 from cfr.method.method import Method, configuration, noting
 from cfr.problem import Json, Problem, Solution
@@ -35,7 +35,7 @@ class LLMRouted:
     sends a problem to two stages only on evidence.
     """
 
-    label: ClassVar[str] = "LLM router"
+    label: ClassVar[str] = label_by_stages("LLM router", "LLM router (CFR-brief)")
     constrained: Method = CFR()
     otherwise: Method = Direct()
     budget: int = 1_024

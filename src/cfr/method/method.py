@@ -13,6 +13,7 @@ from cfr.protocol import Call, Completion, Stage, Steps, ask
 
 __all__ = [
     "BUDGET",
+    "UNSAID",
     "AsksOthers",
     "ChoosesPrompts",
     "Method",
@@ -32,6 +33,9 @@ __all__ = [
 BUDGET: Final = 32_768
 """Output tokens for a whole solution (paper: Implementation Details). Engines lower it where the
 model's context is smaller."""
+
+UNSAID: Final = "unsaid"
+"""In a field's metadata: the value that ``configuration`` leaves out, in place of the default."""
 
 
 @runtime_checkable
@@ -118,7 +122,8 @@ def configuration(method: Any) -> str:
     """Write a method as a dataclass does, its later options only where they are not the default.
 
     A later option is a field with ``repr=False``: without it, a method is called what it was called
-    before there was one, and its attempts in old stores are still its own. Prompts are too long.
+    before there was one, and its attempts in old stores are still its own. Where the default has
+    changed since, the field's metadata has the one that goes unsaid. Prompts are too long.
     """
     shown = (f for f in fields(method) if f.repr or _is_chosen(f, getattr(method, f.name)))
     options = ", ".join(f"{field.name}={getattr(method, field.name)!r}" for field in shown)
@@ -126,7 +131,7 @@ def configuration(method: Any) -> str:
 
 
 def _is_chosen(option: Field[Any], value: object) -> bool:
-    return value != option.default and not prompts_of(value)
+    return value != option.metadata.get(UNSAID, option.default) and not prompts_of(value)
 
 
 def solution_from(completion: Completion, **details: Json) -> Solution:

@@ -11,19 +11,35 @@ import difflib
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from types import NoneType
 from typing import Final, Literal, TypeAlias, cast, get_args, get_origin, get_type_hints
 
 from cfr.method.method import Method
 from cfr.method.plugin import MethodError
 
-__all__ = ["read_options", "split_name", "suggest"]
+__all__ = [
+    "DEEPEST",
+    "nesting",
+    "read_options",
+    "split_name",
+    "split_options",
+    "suggest",
+    "unquote",
+]
 
 Make: TypeAlias = Callable[[str], object]
 """Makes a method from its name."""
 
+DEEPEST: Final = 16
+"""How many brackets within brackets a method's name may have."""
 _QUOTES: Final = ('"', "'")
 _SHAPE: Final = re.compile(r"(?P<name>[\w-]+)(?:\((?P<options>.*)\))?", re.DOTALL)
+
+
+def nesting(text: str) -> int:
+    """Count the brackets within brackets."""
+    return max(accumulate(({"(": 1, ")": -1}.get(one, 0) for one in text), initial=0))
 
 
 def split_name(text: str) -> tuple[str, str]:
@@ -40,17 +56,17 @@ def read_options(
     """Read the options of a method by the types that its factory declares."""
     kinds = get_type_hints(factory)
     known = list(inspect.signature(factory).parameters)
-    for option in _split(options, ","):
+    for option in split_options(options):
         key, equals, value = (part.strip() for part in option.partition("="))
         if not equals:
             raise MethodError(f"method {name!r}: option {option!r} must be written as OPTION=VALUE")
         if key not in known:
             raise MethodError(f"method {name!r}: no option {key!r}; {suggest(key, known)}")
         where = f"method {name!r}, option {key!r}"
-        yield key, _convert(where, kinds[key], _unquote(where, value), make)
+        yield key, _convert(where, kinds[key], unquote(where, value), make)
 
 
-def _split(options: str, mark: str) -> Iterator[str]:
+def split_options(options: str, mark: str = ",") -> Iterator[str]:
     """Split at the marks that stand outside inner brackets and quoted values."""
     depth, quote, piece = 0, "", ""
     for character in options:
@@ -69,7 +85,8 @@ def _split(options: str, mark: str) -> Iterator[str]:
         yield piece
 
 
-def _unquote(where: str, value: str) -> str:
+def unquote(where: str, value: str) -> str:
+    """Take the quotation marks off a value that has some."""
     if value[:1] not in _QUOTES:
         return value
     inner, closed, rest = value[1:].partition(value[0])
@@ -93,7 +110,7 @@ def _convert(where: str, kind: object, value: str, make: Make) -> object:
             raise MethodError(f"{where}: {value!r} is not a whole number of at most nine digits")
         return int(value)
     if get_origin(kind) is tuple:
-        return tuple(make(one) for one in _split(value, "+"))
+        return tuple(make(one) for one in split_options(value, "+"))
     return value if kind is str else make(value)
 
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from cfr.constraint.feature import describe
+from cfr.method.former import changed_meaning
 from cfr.problem import Json
 
 __all__ = ["NOT", "SCHEMA", "Evidence", "Policy", "Rule", "RunsEvidence"]
 
-SCHEMA: Final = 1
-"""The version of a policy's file, and of what its features mean."""
+SCHEMA: Final = 2
+"""The version of a policy's file: from the second on, methods have the names of today."""
 NOT: Final = "not "
 """Stands ahead of a feature that a problem must lack."""
 
@@ -123,11 +124,21 @@ class Policy:
     by_family: Evidence | None = None
     """Likewise, with whole families of problems left out."""
     runs: tuple[RunsEvidence, ...] = ()
+    first_names: tuple[str, ...] = field(default=(), compare=False)
+    """What a file of the first schema calls its methods, ``otherwise`` ahead; else empty."""
 
     @property
     def digest(self) -> str:
-        """A hash of what the policy decides: its evidence may be measured again all the same."""
-        decided = [SCHEMA, self.otherwise, *([[*one.when], one.method] for one in self.rules)]
+        """A hash of what the policy decides: its evidence may be measured again all the same.
+
+        Stores know series by it, so it is made of the names that the policy was written with, and
+        a second schema counts only where it makes a difference.
+        """
+        current = (self.otherwise, *(rule.method for rule in self.rules))
+        schema = 1 if self.first_names or not any(map(changed_meaning, current)) else SCHEMA
+        otherwise, *methods = self.first_names or current
+        whens = ([*rule.when] for rule in self.rules)
+        decided = [schema, otherwise, *map(list, zip(whens, methods, strict=True))]
         return hashlib.sha256(json.dumps(decided).encode()).hexdigest()[:16]
 
     def choose(self, features: Collection[str]) -> int | None:

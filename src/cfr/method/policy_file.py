@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -32,6 +33,7 @@ from cfr.file.field import (
 from cfr.file.jsonl import read_text
 from cfr.file.path import expand_user
 from cfr.file.toml_file import line_of, parse_toml
+from cfr.method.former import renamed
 from cfr.method.policy import NOT, SCHEMA, Evidence, Policy, Rule, RunsEvidence
 from cfr.problem import Json
 
@@ -161,7 +163,17 @@ def parse_policy(where: Path | str, text: str) -> Policy:
         if name in table
     }
     plain = {name: value for name, value in table.items() if name != "schema"}
-    return Policy(**cast("dict[str, Any]", plain | whole | tables))
+    policy = Policy(**cast("dict[str, Any]", plain | whole | tables))
+    return _with_current_names(policy) if table["schema"] == 1 else policy
+
+
+def _with_current_names(policy: Policy) -> Policy:
+    """Give the methods of a policy of the first schema the names that they have today."""
+    rules = tuple(replace(rule, method=renamed(rule.method)) for rule in policy.rules)
+    runs = tuple(replace(one, methods=tuple(map(renamed, one.methods))) for one in policy.runs)
+    first = (policy.otherwise, *(rule.method for rule in policy.rules))
+    otherwise = renamed(policy.otherwise)
+    return replace(policy, rules=rules, otherwise=otherwise, runs=runs, first_names=first)
 
 
 class _Located:
@@ -194,9 +206,9 @@ class _Located:
 
 def _check_schema(table: Mapping[str, Any]) -> None:
     """Check the version first: of a later one nothing else can be said."""
-    if (schema := read_field(table, "schema", WHOLE)) != SCHEMA:
+    if not 1 <= (schema := read_field(table, "schema", WHOLE)) <= SCHEMA:
         raise FieldError(
-            f"schema {schema} is not {SCHEMA}, the one that this version reads; "
+            f"schema {schema} is not from 1 to {SCHEMA}, those that this version reads; "
             "write the policy again with 'cfr calibrate'",
             "schema",
         )

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import accumulate
 from typing import Final
 
 from cfr.constraint.router import Profile
 from cfr.constraint.schema import read_limit
-from cfr.constraint.stage import JsonMode, PromptSet, ReplyStyle
+from cfr.constraint.stage import JsonMode, ReplyStyle
 from cfr.error import InputError
 from cfr.method import plugin
 from cfr.method.agreement import UntilAgreed, Vote
@@ -25,7 +24,7 @@ from cfr.method.extended import CFR_OUTPUT, ExtendedCoT
 from cfr.method.format_only import FormatOnly
 from cfr.method.llm_router import LLMRouted
 from cfr.method.method import BUDGET, Method
-from cfr.method.name import read_options, split_name, suggest
+from cfr.method.name import DEEPEST, nesting, read_options, split_name, suggest
 from cfr.method.plain import Mind, Plain
 from cfr.method.plugin import MethodError
 from cfr.method.policy_file import find_policy
@@ -41,7 +40,6 @@ from cfr.method.wording import CheckAnswer, ListFirst, PlanAndSolve, Reminder
 
 __all__ = ["METHODS", "MethodError", "make", "names"]
 
-_DEEPEST: Final = 16
 _EMBEDDED: Final = "qwen2.5-coder-1.5b-instruct"  # its policy comes with the package
 
 
@@ -86,43 +84,76 @@ def self_refine(iterations: int = 1) -> SelfRefine:
 
 
 def cfr(
-    reply: ReplyStyle | None = None,
-    prompts: PromptSet = "own",
-    constraints: str = "",
-    json: JsonMode | None = None,
+    reply: ReplyStyle = "json",
+    constraints: str = "all",
+    json: JsonMode = "object",
     extractor: str = "",
     budget: Stage1Budget = "fixed",
     question: int = 0,
+    prompts: str = "paper",
 ) -> CFR:
-    """List the constraints first, then solve under them, for every problem.
-
-    With the paper's prompts go its settings, unless others are given.
-    """
-    paper = prompts == "paper"
+    """List the constraints first, then solve under them: the paper's protocol."""
+    _require_prompts(prompts, "paper", "cfr-brief")
+    limit = read_limit(constraints)
     return CFR(
-        reply or ("json" if paper else "prose"),
-        prompts=prompts,
-        limit=read_limit(constraints or ("all" if paper else "6+3")),
-        json=json or ("object" if paper else "schema"),
-        extractor=extractor,
-        stage1=budget,
-        questions=question,
+        reply, limit=limit, json=json, extractor=extractor, stage1=budget, questions=question
     )
 
 
-def routed_cfr(
-    reply: ReplyStyle | None = None,
-    router: Profile = "reconstructed",
-    convention: Convention = "none",
-    prompts: PromptSet = "own",
-    constraints: str = "",
-    json: JsonMode | None = None,
+def cfr_brief(
+    reply: ReplyStyle = "prose",
+    constraints: str = "6+3",
+    json: JsonMode = "schema",
     extractor: str = "",
     budget: Stage1Budget = "fixed",
     question: int = 0,
+    prompts: str = "own",
+) -> CFR:
+    """CFR for small models: shorter demands, few constraints, a reply in prose."""
+    _require_prompts(prompts, "own", "cfr")
+    made = cfr(reply, constraints, json, extractor, budget, question)
+    return replace(made, prompts="brief")
+
+
+def _require_prompts(given: str, known: str, other: str) -> None:
+    """Accept an option of earlier versions, which chose between what are two methods now."""
+    if given not in ("own", "paper"):
+        raise ValueError(f"prompts={given} is not {known}, which can be left out")
+    if given != known:
+        raise ValueError(f"prompts={given} is the method {other} now; name that")
+
+
+def routed_cfr(
+    reply: ReplyStyle = "json",
+    router: Profile = "reconstructed",
+    convention: Convention = "none",
+    constraints: str = "all",
+    json: JsonMode = "object",
+    extractor: str = "",
+    budget: Stage1Budget = "fixed",
+    question: int = 0,
+    prompts: str = "paper",
 ) -> Routed:
-    """List the constraints first where the text has restrictive cues; Direct CoT elsewhere."""
-    constrained = cfr(reply, prompts, constraints, json, extractor, budget, question)
+    """CFR where the text has restrictive cues, Direct CoT elsewhere: the paper's protocol."""
+    _require_prompts(prompts, "paper", "routed-cfr-brief")
+    constrained = cfr(reply, constraints, json, extractor, budget, question)
+    return Routed(constrained, profile=router, convention=convention)
+
+
+def routed_cfr_brief(
+    reply: ReplyStyle = "prose",
+    router: Profile = "reconstructed",
+    convention: Convention = "none",
+    constraints: str = "6+3",
+    json: JsonMode = "schema",
+    extractor: str = "",
+    budget: Stage1Budget = "fixed",
+    question: int = 0,
+    prompts: str = "own",
+) -> Routed:
+    """CFR-brief where the text has restrictive cues, Direct CoT elsewhere."""
+    _require_prompts(prompts, "own", "routed-cfr")
+    constrained = cfr_brief(reply, constraints, json, extractor, budget, question)
     return Routed(constrained, profile=router, convention=convention)
 
 
@@ -132,15 +163,29 @@ def self_consistency(base: Method = Direct(), samples: int = 8) -> SelfConsisten
 
 
 def llm_router(
-    reply: ReplyStyle | None = None,
-    prompts: PromptSet = "own",
-    constraints: str = "",
-    json: JsonMode | None = None,
+    reply: ReplyStyle = "json",
+    constraints: str = "all",
+    json: JsonMode = "object",
     extractor: str = "",
     model: str = "",
+    prompts: str = "paper",
 ) -> LLMRouted:
     """Routed-CFR with a short call to the model in place of the regular expressions."""
-    return LLMRouted(cfr(reply, prompts, constraints, json, extractor), model=model)
+    _require_prompts(prompts, "paper", "llm-router-brief")
+    return LLMRouted(cfr(reply, constraints, json, extractor), model=model)
+
+
+def llm_router_brief(
+    reply: ReplyStyle = "prose",
+    constraints: str = "6+3",
+    json: JsonMode = "schema",
+    extractor: str = "",
+    model: str = "",
+    prompts: str = "own",
+) -> LLMRouted:
+    """Routed-CFR-brief with a short call to the model in place of the regular expressions."""
+    _require_prompts(prompts, "own", "llm-router")
+    return LLMRouted(cfr_brief(reply, constraints, json, extractor), model=model)
 
 
 def program(
@@ -241,9 +286,12 @@ METHODS: Final[dict[str, Callable[..., Method]]] = {
     "format-only": format_only,
     "self-refine": self_refine,
     "cfr": cfr,
+    "cfr-brief": cfr_brief,
     "routed-cfr": routed_cfr,
+    "routed-cfr-brief": routed_cfr_brief,
     "self-consistency": self_consistency,
     "llm-router": llm_router,
+    "llm-router-brief": llm_router_brief,
     "program": program,
     "vote": vote,
     "until-agreed": until_agreed,
@@ -258,11 +306,6 @@ METHODS: Final[dict[str, Callable[..., Method]]] = {
 """The factory of every method that is built in, by its name on the command line."""
 
 
-def _depth(text: str) -> int:
-    """Count the brackets within brackets."""
-    return max(accumulate(({"(": 1, ")": -1}.get(one, 0) for one in text), initial=0))
-
-
 def names() -> tuple[str, ...]:
     """List all methods that can be named: the built-in ones, then those of plugins."""
     return (*METHODS, *(name for name in plugin.names() if name not in METHODS))
@@ -271,8 +314,8 @@ def names() -> tuple[str, ...]:
 def make(text: str) -> Method:
     """Build the method that a text such as ``routed-cfr(reply=json)`` names."""
     name, options = split_name(text)
-    if _depth(text) > _DEEPEST:
-        raise MethodError(f"method {name!r}: holds methods within methods, {_DEEPEST} deep at most")
+    if nesting(text) > DEEPEST:
+        raise MethodError(f"method {name!r}: holds methods within methods, {DEEPEST} deep at most")
     factory: Callable[..., object] | None = METHODS.get(name) or plugin.load(name)
     if name == "auto":
         raise MethodError(

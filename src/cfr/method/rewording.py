@@ -22,10 +22,9 @@ M = TypeVar("M")
 
 _CHOOSING: Final = (
     "",
-    "prompts=paper",
-    "prompts=paper,reply=prose",
     "reply=json",
-    "question=1",
+    "reply=prose",
+    "reply=prose,question=1",
     "style=thinking",
     "style=bare",
     "style=short",

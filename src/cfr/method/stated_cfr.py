@@ -9,7 +9,7 @@ from cfr.constraint.contradiction import contradicts
 from cfr.constraint.recovery import read_spec
 from cfr.constraint.spec import Constraint, ConstraintSpec
 from cfr.constraint.stated import read_stated
-from cfr.method.constraint_first import CFR
+from cfr.method.constraint_first import BRIEF, CFR
 from cfr.method.method import noting, solution_from
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Steps, ask
@@ -30,7 +30,7 @@ class StatedCFR:
 
     label: ClassVar[str] = "Stated-CFR"
     own: Own = "off"
-    base: CFR = CFR()
+    base: CFR = BRIEF
     """What asks for the model's own constraints, and for a solution under all of them."""
 
     @property

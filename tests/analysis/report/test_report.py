@@ -50,7 +50,7 @@ def hostile_rows() -> list[dict[str, Any]]:
     details = {"rung": "parsed", "routed": True, "constraints": spec}
     return [
         row | {"method": "direct", "correct": False, "answer": HOSTILE},
-        row | {"method": "routed-cfr", "correct": True, "answer": "4", "details": details},
+        row | {"method": "routed-cfr-brief", "correct": True, "answer": "4", "details": details},
     ]
 
 

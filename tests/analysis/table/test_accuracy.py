@@ -4,6 +4,8 @@ from hand_made import arm, cells, study, two_benchmarks
 
 from cfr.analysis.table.accuracy import main_table, routing_table, scores_table
 
+BOTH = {"routed-cfr": "routed-cfr", "cfr": "cfr"}
+
 
 def test_the_main_table_has_gains_and_the_papers_rows() -> None:
     table = main_table(two_benchmarks(), "direct", "routed-cfr")
@@ -38,23 +40,25 @@ def test_a_row_without_a_verdict_is_empty_and_whole() -> None:
 
 
 def test_routing_is_shown_beside_always_on() -> None:
-    table = routing_table(two_benchmarks(), "direct", "routed-cfr", "cfr")
+    table = routing_table(two_benchmarks(), "direct", BOTH)
     _, direct, routed, always = cells(table)
     assert [direct[2], routed[2], always[2]] == ["1.00×", "2.00×", "3.00×"]
     assert always[3:] == ["–", "–"]
 
 
 def test_a_family_that_the_routing_ablation_lacks_is_named() -> None:
-    table = routing_table(two_benchmarks(), "direct", "routed-cfr", None)
+    table = routing_table(two_benchmarks(), "direct", {"routed-cfr": "routed-cfr"})
     assert [line[0] for line in cells(table)[1:]] == ["Direct CoT", "Routed-CFR"]
     lacking = "CFR (always-on) is not in these data; run cfr to compare with it."
     assert table.notes[0] == lacking
-    alone = routing_table(study(arm("routed-cfr", {"1": "+"})), "direct", "routed-cfr", None)
+    alone = routing_table(
+        study(arm("routed-cfr", {"1": "+"})), "direct", {"routed-cfr": "routed-cfr"}
+    )
     assert (alone.rows, len(alone.notes), alone.notes[1]) == ((), 2, lacking)
     apart = study(arm("direct", {"1": "+"}, model="a"), arm("cfr", {"1": "+"}, model="b"))
-    assert len(routing_table(apart, "direct", None, "cfr").notes) == 1
+    assert len(routing_table(apart, "direct", {"cfr": "cfr"}).notes) == 1
     unjudged = study(*(arm(name, {"1": "?"}) for name in ("direct", "routed-cfr", "cfr")))
-    (why,) = routing_table(unjudged, "direct", "routed-cfr", "cfr").notes
+    (why,) = routing_table(unjudged, "direct", BOTH).notes
     assert "No model of this study has two of" in why
 
 

@@ -28,11 +28,11 @@ def test_settings_as_they_were_recorded() -> None:
     )
     assert (
         "| model | Routed-CFR | AIME24, AIME25 | 0.7 | 0.95 | none | none | 2–4 | "
-        "stage1 1,024; stage2 31,744; direct 32,768 | stage1 |"
+        "stage1 1,024; stage2 31,744; direct 32,768 | stage1, stage2 |"
     ) in table
     assert "| 0.0 | 0.95 | 7 | “Answer with an integer from 0 to 999, an…” | 1 |" in table
     assert (
-        "| router 1,024; stage1 1,024; stage2 31,744; direct 32,768 | router, stage1 |"
+        "| router 1,024; stage1 1,024; stage2 31,744; direct 32,768 | router, stage1, stage2 |"
     ) in table
     assert "begun only" not in table
 

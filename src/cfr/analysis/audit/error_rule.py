@@ -13,6 +13,7 @@ from cfr.analysis.audit.person_file import PersonLine, read_person_lines
 from cfr.analysis.statistics.subset import Key
 from cfr.analysis.study.study import Study
 from cfr.error import InputError
+from cfr.method.former import with_current_names
 
 __all__ = ["DEFAULT_RULE", "ErrorClasses", "ErrorRule", "RightRule", "read_classes"]
 
@@ -56,7 +57,9 @@ def read_classes(path: Path, study: Study) -> ErrorClasses:
     for line in read_person_lines(path, study):
         known = _class_in(line)
         names = ("method", "model", "annotator")
-        method, model, annotator = (str(line.value.get(name) or "") for name in names)
+        # An annotator's line was written by 'cfr audit', which has given methods other names since.
+        value = with_current_names(line.value) if line.value.get("annotator") else line.value
+        method, model, annotator = (str(value.get(name) or "") for name in names)
         if line.key is None or (model and model not in models):
             unknown += 1
             continue

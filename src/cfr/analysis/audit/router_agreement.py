@@ -17,7 +17,7 @@ from cfr.analysis.audit.routing import RouterAudit
 from cfr.analysis.audit.settings import stage_requests
 from cfr.analysis.statistics.kappa import kappa
 from cfr.analysis.statistics.subset import Key
-from cfr.analysis.study.family import ROUTED_CFR, SELF_CONSISTENCY, family_of
+from cfr.analysis.study.family import ROUTED_CFR, ROUTED_CFR_BRIEF, SELF_CONSISTENCY, family_of
 from cfr.analysis.study.study import Arm, StageCost, Study
 from cfr.engine.presets import find_price
 from cfr.error import InputError
@@ -40,6 +40,8 @@ Decisions = Mapping[Key, bool]
 """Routing decisions by problem: whether it goes to two stages."""
 
 REGEX_ROUTER: Final = "Regex router"
+_BY_PATTERNS: Final = (ROUTED_CFR, ROUTED_CFR_BRIEF)
+"""Families that route by regular expressions, which cost nothing."""
 _STAGE: Final = "router"
 
 
@@ -179,7 +181,7 @@ def _routed_arms(study: Study) -> Iterator[list[Arm]]:
 def _by_default_patterns(arm: Arm) -> bool:
     options = arm.method.partition("(")[2]
     return (
-        family_of(arm) == ROUTED_CFR and "router=" not in options and "convention=" not in options
+        family_of(arm) in _BY_PATTERNS and "router=" not in options and "convention=" not in options
     )
 
 
@@ -192,7 +194,7 @@ def _deciding_model(arm: Arm) -> str:
 def _row(arms: list[Arm], agreement: RouterAgreement) -> RouterRow:
     spent = reduce(add, (arm.stages.get(_STAGE, StageCost()) for arm in arms))
     name, model = arms[0].name, arms[0].model
-    if family_of(arms[0]) == ROUTED_CFR:
+    if family_of(arms[0]) in _BY_PATTERNS:
         return RouterRow(name, model, agreement, tokens=0.0, milliseconds=None, dollars=0.0)
     if not spent.calls:
         return RouterRow(name, model, agreement, None, None, None)

@@ -21,8 +21,7 @@ from cfr.analysis.statistics.comparison import (
     find_baseline,
 )
 from cfr.analysis.study.family import (
-    CFR,
-    ROUTED_CFR,
+    CONSTRAINED,
     check_variants,
     family_of,
     find_variant,
@@ -62,12 +61,12 @@ class ReportContext:
         self.method = self._closer_look()
 
     def _closer_look(self) -> str:
-        """Find the method to look at closely: as named, Routed-CFR, CFR, or the best supported."""
+        """Find the method to look at closely: as named, a kind of CFR, or the best supported."""
         wanted = self.options.method
         found = constrained_method(self.study, self.baseline, wanted, self._chosen)
         families = {arm.method: family_of(arm) for arm in self.study.arms}
         best = [best_supported(comparison) for comparison in self.compared[0]]
-        if wanted or families.get(found) in (ROUTED_CFR, CFR) or not best:
+        if wanted or families.get(found) in CONSTRAINED or not best:
             return found
         return min(best, key=lambda pair: pair.p_holm).method
 

@@ -18,7 +18,16 @@ from cfr.analysis.report.provenance import about, title
 from cfr.analysis.report.section import Section, filled, left_out
 from cfr.analysis.report.verdict import best_supported, no_verdict, verdict, verdict_note
 from cfr.analysis.statistics.comparison import Comparison
-from cfr.analysis.study.family import CFR, ROUTED_CFR, name_notes, variant_notes, with_short_names
+from cfr.analysis.study.family import (
+    CFR,
+    CFR_BRIEF,
+    CONSTRAINED,
+    ROUTED_CFR,
+    ROUTED_CFR_BRIEF,
+    name_notes,
+    variant_notes,
+    with_short_names,
+)
 from cfr.analysis.study.study import Study, StudyError
 from cfr.analysis.table.accuracy import main_table, routing_table, scores_table
 from cfr.analysis.table.categories import categories_table
@@ -61,7 +70,7 @@ _OF_ONE_METHOD = (
 )
 """The tables about the method that is looked at closely."""
 _OF_FAMILIES = ("prompting", "routing-ablation")
-"""The tables in which one variant stands for CFR, and one for Routed-CFR."""
+"""The tables in which one variant stands for each kind of CFR."""
 _LEFT_OUT = (
     f"Problem by problem, only the first {_MOST_OF_A_KIND} benchmarks and models are shown here; "
     "'cfr audit errors' has them all, and --benchmark and --model choose."
@@ -159,9 +168,13 @@ def _main(context: ReportContext, title: str) -> Section:
 
 def _prompting(context: ReportContext, title: str) -> Section:
     study, baseline = context.study, context.baseline
-    references = (context.variant(CFR), context.variant(ROUTED_CFR))
+    papers = [context.variant(family) for family in (CFR, ROUTED_CFR)]
+    brief = [context.variant(family) for family in (CFR_BRIEF, ROUTED_CFR_BRIEF)]
+    # Our variant is no substitute for the paper's protocol: where there is nothing else, by name.
+    stands = any(brief) and not any(papers)
+    references, named = (brief, "CFR-brief") if stands else (papers, "CFR")
     tables = (
-        prompting_table(study, baseline, references),
+        prompting_table(study, baseline, references, named),
         exploratory_table(study, baseline),
         stages_table(study),
         tokens_table(study, baseline, context.method),
@@ -187,8 +200,8 @@ def _paired_tables(context: ReportContext) -> tuple[Table, ...]:
 
 def _routing(context: ReportContext, title: str) -> Section:
     study, audit, baseline = context.study, context.router, context.baseline
-    routed, always = context.variant(ROUTED_CFR), context.variant(CFR)
-    ablation = routing_table(study, baseline, routed, always)
+    constrained = {family: context.variant(family) for family in CONSTRAINED}
+    ablation = routing_table(study, baseline, constrained)
     audits = (
         rates_table(audit),
         patterns_table(audit),
@@ -196,10 +209,10 @@ def _routing(context: ReportContext, title: str) -> Section:
         cofire_table(study, audit, context.method, baseline, context.options.labels),
         _several_routers(routers_table(compare_routers(study, audit))),
     )
-    # The protocol is Routed-CFR's: without it or CFR there is no way through it to draw.
+    # Without a kind of CFR there is no way through the protocol to draw.
     flow = partial(illustration.flow_figure, study, context.method)
     cloud = partial(illustration.cloud_figure, audit)
-    figures = context.draw(*([flow, cloud] if routed or always else [cloud]))
+    figures = context.draw(*([flow, cloud] if any(constrained.values()) else [cloud]))
     names = ("routing-ablation", "router-rates", "router-patterns", "router-convention")
     paper = _paper(*names, "cofire", "router-ablation")
     if not audit.families:
@@ -282,7 +295,7 @@ def _naming_variants(context: ReportContext, section: Section) -> Section:
         if table.name in _OF_ONE_METHOD:
             methods = (context.baseline, context.method)
         elif table.name in _OF_FAMILIES:
-            methods = (context.baseline, context.variant(ROUTED_CFR), context.variant(CFR))
+            methods = (context.baseline, *map(context.variant, CONSTRAINED))
         notes = [note for note in variant_notes(context.study, methods) if note not in said]
         tables.append(replace(table, notes=(*table.notes, *notes)))
         said.update(notes)

@@ -12,7 +12,7 @@ from cfr.analysis.statistics.interval import Interval
 from cfr.analysis.statistics.paired import Test, detectable, holm
 from cfr.analysis.statistics.resample import IntervalKind
 from cfr.analysis.statistics.subset import BASELINE
-from cfr.analysis.study.family import CFR, ROUTED_CFR, family_named, find_variant
+from cfr.analysis.study.family import CONSTRAINED, family_named, find_variant
 from cfr.analysis.study.group import groups_of
 from cfr.analysis.study.reader import Source, open_study
 from cfr.analysis.study.study import Arm, Study, benchmark_label, pooled_label
@@ -33,8 +33,6 @@ __all__ = [
 
 POOLED: Final = "pooled"
 """The benchmark of a row that takes the problems of several together."""
-_CONSTRAINED: Final = (ROUTED_CFR, CFR)
-"""What is looked at closely, where nothing is named: the first of these families that is there."""
 
 
 class ComparisonError(CfrError):
@@ -260,14 +258,14 @@ def find_baseline(study: Study, name: str = "", chosen: Sequence[str] = ()) -> s
 def constrained_method(
     study: Study, baseline: str, wanted: str = "", chosen: Sequence[str] = ()
 ) -> str:
-    """Find the method that is looked at closely: the one wanted, Routed-CFR, CFR, or another."""
+    """Find the method that is looked at closely: the one wanted, a kind of CFR, or another."""
     if wanted:
         found = find_method(study, wanted, chosen)
         if found == baseline:
             raise ComparisonError(f"{found}: compared with itself; name another --method")
         return found
     others = [name for name in study.names("method") if name != baseline]
-    known = (find_variant(study, family, chosen) for family in _CONSTRAINED)
+    known = (find_variant(study, family, chosen) for family in CONSTRAINED)
     return next((name for name in known if name in others), [*others, baseline][0])
 
 

@@ -19,7 +19,10 @@ from cfr.method.registry import METHODS
 
 __all__ = [
     "CFR",
+    "CFR_BRIEF",
+    "CONSTRAINED",
     "ROUTED_CFR",
+    "ROUTED_CFR_BRIEF",
     "SELF_CONSISTENCY",
     "check_variants",
     "family_label",
@@ -36,6 +39,11 @@ __all__ = [
 
 CFR: Final = "cfr"
 ROUTED_CFR: Final = "routed-cfr"
+CFR_BRIEF: Final = "cfr-brief"
+ROUTED_CFR_BRIEF: Final = "routed-cfr-brief"
+CONSTRAINED: Final = (ROUTED_CFR, CFR, ROUTED_CFR_BRIEF, CFR_BRIEF)
+"""What tables look at closely where nothing is named: the first of these that is there. The
+paper's protocol comes first; our variant is another method and goes by its own name."""
 SELF_CONSISTENCY: Final = "self-consistency"
 _MOST_OPTIONS: Final = 10
 """Methods with more options than this keep them all in their names."""

@@ -15,6 +15,7 @@ from cfr.analysis.study.study import StageCost
 from cfr.benchmark.source import read_gold
 from cfr.evaluation.status import STATUSES
 from cfr.file.field import NUMBER, TEXT, WHOLE, FieldError, FieldType, one_of, read_field
+from cfr.method.former import with_current_names
 from cfr.method.registry import MethodError, make
 from cfr.problem import Json
 
@@ -52,6 +53,7 @@ def outcome_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def _line(
     row: Mapping[str, Json], labels: dict[str, str], runs: dict[tuple[str, ...], Iterator[int]]
 ) -> dict[str, Any]:
+    row = with_current_names(row) if "label" in row or "finished_at" in row else row
     method, problem = str(read_field(row, "method", _NAME)), str(read_field(row, "problem", _NAME))
     arm = {name: _text(row, name) or "" for name in ("benchmark", "model")}
     arm |= {"method": method, "decoding": write_decoding(row.get("decoding"))}

@@ -150,12 +150,13 @@ def _paper_rows(part: ModelArms, benchmarks: Sequence[str]) -> list[Row]:
     return rows
 
 
-def routing_table(study: Study, baseline: str, routed: str | None, always: str | None) -> Table:
+def routing_table(study: Study, baseline: str, constrained: Mapping[str, str | None]) -> Table:
     """Tabulate what routing saves: accuracy and tokens, always on and routed.
 
-    None is a family that the study has no method of; the table says so.
+    ``constrained`` has a method of each kind of CFR, or None where the study has none of that
+    family; of the paper's two the table says so.
     """
-    wanted = tuple(filter(None, (baseline, routed, always)))
+    wanted = (baseline, *filter(None, constrained.values()))
     parts = [part.keep(wanted) for part in by_model(study)]
     parts = [part for part in parts if len(part.methods) > 1]
     benchmarks = benchmarks_of(parts)
@@ -170,7 +171,8 @@ def routing_table(study: Study, baseline: str, routed: str | None, always: str |
         for name in benchmarks
         for title in ("Acc. [95 %]", "Tokens")
     ]
-    lacking = _lacking(study, {baseline: baseline, ROUTED_CFR: routed, CFR: always})
+    papers = {family: constrained.get(family) for family in (ROUTED_CFR, CFR)}
+    lacking = _lacking(study, {baseline: baseline, **papers})
     notes = (
         f"Tokens, in and out, are relative to {study.method_name(baseline)} on the same set.",
         ACCURACY_INTERVAL,
@@ -188,7 +190,8 @@ def routing_table(study: Study, baseline: str, routed: str | None, always: str |
 
 
 _APART: Final = (
-    "No model of this study has two of Direct CoT, Routed-CFR and CFR (always-on) judged."
+    "No model of this study has two of Direct CoT, Routed-CFR and CFR (always-on) judged, nor of "
+    "Direct CoT and CFR-brief."
 )
 
 

@@ -21,11 +21,13 @@ _COST_NOTE: Final = (
 )
 
 
-def prompting_table(study: Study, baseline: str, references: Sequence[str | None]) -> Table:
+def prompting_table(
+    study: Study, baseline: str, references: Sequence[str | None], named: str = "CFR"
+) -> Table:
     """Tabulate all methods side by side: accuracy, and tokens in, out, together and relative.
 
-    The first of ``references`` that a model has is what "vs. CFR" compares with; None is a family
-    that the study has no method of.
+    The first of ``references`` that a model has is what "vs. CFR" compares with, or what else it is
+    ``named``; None is a family that the study has no method of.
     """
     parts = by_model(study)
     benchmarks = benchmarks_of(parts)
@@ -36,15 +38,15 @@ def prompting_table(study: Study, baseline: str, references: Sequence[str | None
     rows: list[Row] = []
     for part in parts:
         rows.append(row(part.title, kind="heading"))
-        reference = next((name for name in references if name in part.methods), None)
+        beside = next((name for name in references if name in part.methods), None)
         for method in part.methods:
-            cells = _method_cells(part, method, (baseline, reference), benchmarks)
+            cells = _method_cells(part, method, (baseline, beside), benchmarks)
             cost = (str(costs[part.title, method] or NONE),) if priced else ()
             rows.append(row(*cells, *cost))
     accuracy = [Column(benchmark_label(b) or "all", group="Accuracy [95 %]") for b in benchmarks]
     known = study.names("method")
     names = [study.method_name(name) for name in references if name and name in known]
-    tokens = ("Input", "Output", "Total", f"vs. {study.method_name(baseline)}", "vs. CFR")
+    tokens = ("Input", "Output", "Total", f"vs. {study.method_name(baseline)}", f"vs. {named}")
     return Table(
         "prompting",
         "All methods side by side: accuracy and mean tokens of an attempt",
@@ -57,7 +59,8 @@ def prompting_table(study: Study, baseline: str, references: Sequence[str | None
         tuple(rows),
         (
             "Accuracy in per cent; bold is the best of its model. Ratios are of total tokens, on "
-            f"the benchmarks that both methods have; CFR is {' or else '.join(names) or 'absent'}.",
+            "the benchmarks that both methods have; "
+            f"{named} is {' or else '.join(names) or 'absent'}.",
             *((_COST_NOTE,) if priced else ()),
             ACCURACY_INTERVAL,
             size_note(parts),

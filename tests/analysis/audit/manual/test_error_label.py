@@ -29,6 +29,7 @@ def test_a_label_is_kept_as_a_line_that_the_other_commands_read(tmp_path: Path) 
         "method": "cfr",
         "model": "x",
         "class": "out_of_range",
+        "names": 2,
         "note": "12 is not below 9",
     }
     assert read_error_labels(path) == [LABEL]

@@ -37,6 +37,7 @@ LINE: dict[str, Any] = {
         {"id": "P1", "stage": "propagated", "mark": "vague"},
     ],
     "missing": ["x ≤ 9"],
+    "names": 2,
 }
 LABEL = Label(
     "ada", KEY, (Judged("C1", "raw", "entailed"), Judged("P1", "propagated", "vague")), ("x ≤ 9",)

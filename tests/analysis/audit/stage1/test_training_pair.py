@@ -65,7 +65,7 @@ def test_a_pair_is_what_an_extractor_is_asked_and_what_it_should_reply() -> None
             attempt(details=listing("The answer is at least 9."), gold=None),
             "contradicts the problem's text",
         ),
-        (attempt(details=listing(*[GOOD] * 7)), "more than the prompt allows"),
+        (attempt(details=listing(*[GOOD] * 7), method="cfr-brief"), "more than the prompt allows"),
     ],
 )
 def test_what_speaks_against_a_pair_drops_it(row: dict[str, Any], reason: str) -> None:
@@ -77,8 +77,10 @@ def test_what_speaks_against_a_pair_drops_it(row: dict[str, Any], reason: str) -
 
 
 def test_a_long_list_is_fine_where_no_prompt_forbids_it() -> None:
-    row = attempt(details=listing(*[GOOD] * 7))
+    row = attempt(details=listing(*[GOOD] * 7), method="cfr-brief")
     assert len(collect_pairs([row], PairRules(prompt="problem"), "x").kept) == 1
+    papers = attempt(details=listing(*[GOOD] * 7))
+    assert len(collect_pairs([papers], PairRules(), "x").kept) == 1
 
 
 def test_a_wrong_answer_drops_a_pair_only_where_that_is_asked_for() -> None:

@@ -20,6 +20,7 @@ from cfr.error import InputError
 from cfr.file.field import FILLED, TEXT, one_of, read_field
 from cfr.file.jsonl import read_rows
 from cfr.file.row_log import append_row
+from cfr.method.former import NAMES, with_current_names
 from cfr.problem import Json
 
 __all__ = ["ErrorLabel", "append_error_label", "error_accords", "read_error_labels"]
@@ -55,6 +56,7 @@ class ErrorLabel:
             "method": self.method,
             "model": self.model,
             "class": self.mistake,
+            "names": NAMES,
         }
         return fields | ({"note": self.note} if self.note else {})
 
@@ -81,7 +83,8 @@ def read_error_labels(path: Path) -> list[ErrorLabel]:
 
 def _label(where: str, row: Mapping[str, Json]) -> ErrorLabel:
     try:
-        named = {"benchmark": "", "method": "", "model": "", "note": "", **row}
+        current = with_current_names(row)
+        named = {"benchmark": "", "method": "", "model": "", "note": "", **current}
         return ErrorLabel(
             check_annotator(read_field(named, "annotator", TEXT)),
             read_field(named, "benchmark", TEXT),

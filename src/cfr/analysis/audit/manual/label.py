@@ -33,6 +33,7 @@ from cfr.file.field import (
 )
 from cfr.file.jsonl import read_rows
 from cfr.file.row_log import append_row
+from cfr.method.former import NAMES, with_current_names
 from cfr.problem import Json
 
 __all__ = [
@@ -131,6 +132,7 @@ class Label:
             "run": run,
             "constraints": [one.to_json() for one in self.constraints],
             "missing": [*self.missing],
+            "names": NAMES,
         }
         return fields | ({"note": self.note} if self.note else {})
 
@@ -210,7 +212,8 @@ def read_labels(paths: Iterable[Path]) -> list[Label]:
     return [label for _, label in found.values()]
 
 
-def _label(where: str, row: Mapping[str, Json]) -> Label:
+def _label(where: str, line: Mapping[str, Json]) -> Label:
+    row = with_current_names(line)
     try:
         annotator = check_annotator(read_field(row, "annotator", TEXT))
         names = [read_field(row, name, TEXT) for name in ("benchmark", "method", "model")]

@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
 
@@ -27,13 +28,16 @@ from cfr.benchmark.constraintbench.split import find_item, is_constraintbench
 from cfr.constraint.claim import names_of_answer, read_claims
 from cfr.constraint.contradiction import contradicts
 from cfr.constraint.predicate import truth_of
-from cfr.constraint.schema import FEW
+from cfr.constraint.schema import Limit
 from cfr.constraint.spec import ConstraintSpec
-from cfr.constraint.stage import extract_constraints
 from cfr.constraint.stated import read_stated
 from cfr.evaluation.record import RecordKey, attempt_rows
 from cfr.file.row import row_format
-from cfr.problem import Json
+from cfr.method.constraint_first import CFR
+from cfr.method.method import parts_of
+from cfr.method.registry import MethodError, make
+from cfr.method.rewording import plain_name
+from cfr.problem import Json, Problem
 
 __all__ = ["PairPrompt", "PairRules", "TrainingPair", "TrainingPairs", "collect_pairs", "pair_rows"]
 
@@ -67,7 +71,7 @@ class TrainingPair:
         """Write it as a conversation of two turns."""
         asked = self.problem
         if prompt == "stage1":
-            (message,) = extract_constraints(self.problem, 1).messages
+            (message,) = _asking(self.key).extraction(Problem(self.problem)).messages
             asked = message.content
         reply = json.dumps(self.spec.to_json(), ensure_ascii=False)
         return [{"role": "user", "content": asked}, {"role": "assistant", "content": reply}]
@@ -145,7 +149,7 @@ def _flaw(row: _Row, pair: TrainingPair, marks: Sequence[Label], rules: PairRule
         return "a person marked a constraint as not entailed or vague"
     if any(label.missing for label in marks):
         return "a person found a constraint missing"
-    if rules.prompt == "stage1" and _is_long(spec):
+    if rules.prompt == "stage1" and _is_long(spec, _asking(pair.key).limit):
         return "it lists more than the prompt allows"
     if _breaks_gold(pair, row["gold"]):
         return "a constraint is false of the gold answer"
@@ -154,8 +158,23 @@ def _flaw(row: _Row, pair: TrainingPair, marks: Sequence[Label], rules: PairRule
     return ""
 
 
-def _is_long(spec: ConstraintSpec) -> bool:
-    return len(spec.raw_constraints) > FEW.raw or len(spec.propagated_constraints) > FEW.propagated
+def _is_long(spec: ConstraintSpec, limit: Limit | None) -> bool:
+    raw, propagated = len(spec.raw_constraints), len(spec.propagated_constraints)
+    return limit is not None and (raw > limit.raw or propagated > limit.propagated)
+
+
+def _asking(key: RecordKey) -> CFR:
+    """Find the two stages of the method that made an attempt; the paper's where it is not known."""
+    return _stages_of(key[1])
+
+
+@cache
+def _stages_of(method: str) -> CFR:
+    try:
+        made = make(plain_name(method))
+    except MethodError:
+        return CFR()
+    return next((one for one in parts_of(made) if isinstance(one, CFR)), CFR())
 
 
 def _breaks_gold(pair: TrainingPair, gold: str | None) -> bool:
