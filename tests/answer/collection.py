@@ -43,8 +43,8 @@ class ReadCase:
     split: str
 
 
-def grade_cases() -> list[GradeCase]:
-    lines = (HERE / "cases.jsonl").read_text(encoding="utf-8").splitlines()
+def grade_cases(name: str = "cases.jsonl") -> list[GradeCase]:
+    lines = (HERE / name).read_text(encoding="utf-8").splitlines()
     return [GradeCase(**json.loads(line)) for line in lines]
 
 

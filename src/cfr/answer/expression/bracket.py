@@ -12,6 +12,7 @@ OPENERS = frozenset({"(", "[", r"\{", "{", "langle"})
 FENCES = {"lfloor": ("rfloor", "floor"), "lceil": ("rceil", "ceil")}
 _CLOSERS = frozenset({")", "]", r"\}", "rangle", "}"})
 _MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "Bmatrix", "smallmatrix"})
+MAX_DETERMINANT = 4
 _NUMBER_SETS = {"R": Op("()", (Op("neg", (Sym("oo"),)), Sym("oo")))}
 
 
@@ -21,6 +22,11 @@ class BracketParser(Cursor):
     def __init__(self, tokens: list[Token]) -> None:
         super().__init__(tokens)
         self._bars = 0
+        # Of integrals: how many still await their dx, the variables of those that had it, and
+        # whether the innermost integrand has ended with it.
+        self._awaited = 0
+        self._differentials: list[Node] = []
+        self._ended = False
 
     # Levels that the loose half of the grammar defines.
 
@@ -30,6 +36,10 @@ class BracketParser(Cursor):
 
     def sum(self) -> Node:
         """Read a sum."""
+        raise NotImplementedError
+
+    def product(self) -> Node:
+        """Read a product."""
         raise NotImplementedError
 
     def script(self) -> str:
@@ -46,7 +56,9 @@ class BracketParser(Cursor):
     def group(self) -> Node:
         """Read {…} as grouping."""
         self.expect("{")
+        ended, self._ended = self._ended, False
         inner = self.items()
+        self._ended |= ended
         self.expect("}")
         return inner
 
@@ -58,7 +70,9 @@ class BracketParser(Cursor):
             return Op("{}", ())
         # In {x | x > 0} the bar is not an absolute value.
         bars, self._bars = self._bars, int(opened in (r"\{", "{"))
+        ended, self._ended = self._ended, False
         inner = self.items()
+        self._ended |= ended
         if self.peek() in ("over", "choose"):
             name = "/" if self.next() == "over" else "binom"
             inner = Op(name, (inner, self.items()))
@@ -83,6 +97,8 @@ class BracketParser(Cursor):
         inner = self.sum()
         self.expect("|")
         self._bars -= 1
+        if isinstance(inner, Op) and inner.name == "matrix":
+            return determinant(inner)
         return Op("abs", (inner,))
 
     def empty(self) -> Node:
@@ -99,7 +115,7 @@ class BracketParser(Cursor):
         kind = self.script()
         if kind.rstrip("*") == "array" and self.peek() == "{":
             self.script()
-        elif kind not in _MATRICES:
+        elif kind not in _MATRICES and kind != "vmatrix":
             raise Unreadable(f"an environment {kind!r}")
         rows: list[Node] = []
         cells: list[Node] = []
@@ -117,7 +133,27 @@ class BracketParser(Cursor):
         self.script()
         if cells:
             rows.append(Op("row", tuple(cells)))
-        return Op("matrix", tuple(rows))
+        whole = Op("matrix", tuple(rows))
+        return determinant(whole) if kind == "vmatrix" else whole
+
+
+def determinant(matrix: Op) -> Node:
+    """Expand the determinant of a small square matrix along its first row."""
+    rows = [row.args for row in matrix.args if isinstance(row, Op)]
+    if len(rows) > MAX_DETERMINANT or any(len(row) != len(rows) for row in rows):
+        raise Unreadable("a determinant of no small square matrix")
+    return _expand(rows)
+
+
+def _expand(rows: list[tuple[Node, ...]]) -> Node:
+    if len(rows) == 1:
+        return rows[0][0]
+    terms: list[Node] = []
+    for at, cell in enumerate(rows[0]):
+        minor = _expand([row[:at] + row[at + 1 :] for row in rows[1:]])
+        term = Op("*", (cell, minor))
+        terms.append(Op("neg", (term,)) if at % 2 else term)
+    return Op("+", tuple(terms))
 
 
 def _bracketed(opened: str, closed: str, inner: Node, *, call: bool) -> Node:
