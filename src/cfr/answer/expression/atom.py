@@ -8,7 +8,7 @@ from fractions import Fraction
 from cfr.answer.expression.bracket import FENCES, OPENERS, BracketParser
 from cfr.answer.expression.lexer import Token, Unreadable
 from cfr.answer.expression.numeral import MAX_DIGITS, in_base, literal, recurring
-from cfr.answer.expression.syntax import Node, Num, Op, Sym
+from cfr.answer.expression.syntax import Node, Num, Op, Sym, substitute
 
 __all__ = ["AtomParser"]
 
@@ -140,7 +140,9 @@ class AtomParser(BracketParser):
             name += f"_{self.next()}"  # x1 is an index, and no product
         elif self.peek() == "_":
             self.next()
-            name += f"_{self.script()}"
+            index = self.script()
+            both = "," in index and index.replace(",", "").isdecimal()
+            name += "" if both else f"_{index}"  # x_{1,2} = ±3 are two values of x
         while self.peek() == "'":
             self.next()
             name += "'"
@@ -171,8 +173,11 @@ class AtomParser(BracketParser):
         if name == "int":
             return Op("int", (*self.integrand(), low, high))
         match low:
-            case Op("rel", (Sym() as variable, first, Sym(name="="))):
-                return Op(name, (self.product(), variable, first, high))
+            case Op("rel", (Sym(name=index), first, Sym(name="="))):
+                variable = Sym(f"index {index}")  # and not the imaginary unit
+                return Op(
+                    name, (substitute(self.product(), index, variable), variable, first, high)
+                )
             case _:
                 raise Unreadable("a sum over something else than whole numbers")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from cfr.answer.expression.cursor import Cursor
 from cfr.answer.expression.lexer import Token, Unreadable
-from cfr.answer.expression.syntax import Node, Op, Sym
+from cfr.answer.expression.syntax import Node, Num, Op, Sym
 
 __all__ = ["FENCES", "OPENERS", "BracketParser"]
 
@@ -13,6 +15,16 @@ FENCES = {"lfloor": ("rfloor", "floor"), "lceil": ("rceil", "ceil")}
 _CLOSERS = frozenset({")", "]", r"\}", "rangle", "}"})
 _MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "Bmatrix", "smallmatrix"})
 MAX_DETERMINANT = 4
+_ZERO = Num(Fraction(0))
+_POSITIVE = Op("()", (_ZERO, Sym("oo")))
+_NEGATIVE = Op("()", (Op("neg", (Sym("oo"),)), _ZERO))
+_PARTS_OF_LINE = {
+    "+": _POSITIVE,
+    "-": _NEGATIVE,
+    "*": Op("union", (_NEGATIVE, _POSITIVE)),
+    ">0": _POSITIVE,
+    "<0": _NEGATIVE,
+}
 _NUMBER_SETS = {"R": Op("()", (Op("neg", (Sym("oo"),)), Sym("oo")))}
 
 
@@ -77,6 +89,8 @@ class BracketParser(Cursor):
             name = "/" if self.next() == "over" else "binom"
             inner = Op(name, (inner, self.items()))
         elif self.peek() in ("|", ":") and opened in (r"\{", "{"):
+            if not _is_element(inner):
+                raise Unreadable("a set of expressions")  # {2x | x > 0} is not {x | x > 0}
             self.next()
             inner = self.items()  # {x | condition}: the condition alone says which set
         self._bars = bars
@@ -108,6 +122,13 @@ class BracketParser(Cursor):
     def numbers(self) -> Node:
         """Read the name of a number set."""
         letter = self.script()
+        if letter == "R" and self.peek() in ("^", "_"):
+            at = self._at
+            self.next()
+            part = _PARTS_OF_LINE.get(self.script())
+            if part is not None:
+                return part
+            self._at = at
         return _NUMBER_SETS.get(letter, Sym(f"set {letter}"))
 
     def matrix(self) -> Node:
@@ -135,6 +156,19 @@ class BracketParser(Cursor):
             rows.append(Op("row", tuple(cells)))
         whole = Op("matrix", tuple(rows))
         return determinant(whole) if kind == "vmatrix" else whole
+
+
+def _is_element(node: Node) -> bool:
+    """Whether a set's condition is about a name itself: {x | …}, {x ∈ R : …}, {(x, y) | …}."""
+    match node:
+        case Sym():
+            return True
+        case Op("()", args):
+            return all(isinstance(arg, Sym) for arg in args)
+        case Op("rel", (name, _, Sym(name="in"))):
+            return _is_element(name)
+        case _:
+            return False
 
 
 def determinant(matrix: Op) -> Node:
@@ -174,6 +208,6 @@ def _bracketed(opened: str, closed: str, inner: Node, *, call: bool) -> Node:
             if kind == "[]" and isinstance(inner, Op) and inner.name == "[]"
             else inner
         )
-    if kind not in ("()", "[]", "[)", "(]"):
+    if kind not in ("()", "[]", "[)", "(]") or (len(several) != 2 and kind in ("[)", "(]")):
         raise Unreadable("brackets that do not match")
     return Op(kind, several) if not call or kind == "()" else Op("()", several)

@@ -52,6 +52,9 @@ _DECIMAL_COMMA = re.compile(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
 # "m + n = 17" where m + n is what was asked for, besides being an equation.
 _NAMED_SUM = re.compile(r"[A-Za-z](?:\s*\+\s*[A-Za-z])+\s*=\s*(?=[-+]?\d)")
 _WORDED = re.compile(r"(?:\\(?:text|mathrm)\s*\{)?\s*-?[A-Za-z][A-Za-z' -]+[.!]?\}?")
+_NAME = re.compile(
+    r"(?!.*\b(?:not|no|never|isn't|if|when|than)\b)[^,;\n]{1,60}(?<!\. )", re.IGNORECASE
+)
 _EQUALS = re.compile(r"(?<![<>!\\=])=(?!=)")
 _IN_WORDS = {
     **NUMERALS,
@@ -94,7 +97,8 @@ def interpret(text: str) -> tuple[Node, ...]:
     trees = tuple(tree for spelling in spellings if (tree := _read(spelling)) is not None)
     if not trees and "=" in cleaned:
         # An unread name of a value that can be read: "P-value = 0.527".
-        value = _read(_EQUALS.split(cleaned)[-1])
+        name, *values = _EQUALS.split(cleaned)
+        value = _read(values[0]) if len(values) == 1 and _NAME.fullmatch(name) else None
         return (value,) if value is not None and not symbols(value) else ()
     return trees
 

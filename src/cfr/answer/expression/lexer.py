@@ -45,7 +45,9 @@ _OPERATORS = {
     "**": "^", "==": "=", "...": "ldots", "<>": "ne", "!=": "ne", "<=": "le", ">=": "ge",
 }  # fmt: skip
 _START = Token("", "", False)
-_WORDS = frozenset({"or", "and", "to", "per", "sq", "old"})
+_WORDS = frozenset(
+    "or and to per sq old no on not yes all any odd the of is are for but off red".split()
+)
 _AFTER_VALUES = frozenset({"an", "in", "out"})
 """Words that are letters elsewhere: an angle is a times n as well."""
 _LABEL = re.compile("[A-Z]{2,}")
@@ -129,7 +131,11 @@ def _from_name(name: str, spaced: bool, after: Token) -> list[Token]:
         return [Token("sym", name, spaced)]
     if name == "mod":
         return [Token("cmd", name, spaced)]
-    if name in _WORDS or (name in _AFTER_VALUES and after.kind in ("num", "text")) or is_unit(name):
+    if (
+        name.lower() in _WORDS
+        or (name in _AFTER_VALUES and after.kind in ("num", "text"))
+        or is_unit(name)
+    ):
         return [Token("text", name, spaced)]
     if _LABEL.fullmatch(name) or name in ("nCr", "nPr"):
         # HTH, IX or AB: letters in an order of their own, and no product of them.

@@ -92,6 +92,10 @@ _EXCEPT = re.compile(
     r"(?:[a-z]\s*=\s*)?(.+)",
     re.IGNORECASE,
 )
+_TEMPERATURE = re.compile(
+    r"(?:\^\s*\{?\s*\\circ\s*\}?\s*|\s*degrees?\s+)(?:\\(?:text|mathrm|rm)\s*\{?\s*)?"
+    r"(?:(C)(?:elsius)?|F(?:ahrenheit)?)\b\s*\}?(?!\s*=)"
+)
 _OUT_OF = re.compile(r"(\d+)\s+out\s+of\s+(\d+)")
 _UNIT_VECTOR = re.compile(
     r"\\(?:mathbf|hat|vec|boldsymbol|widehat)\s*\{\s*\\?(?:math)?([ijk])(?:math)?\s*\}"
@@ -170,9 +174,9 @@ def _currency(text: str) -> str:
 
 
 def _without_end(text: str) -> str:
-    while text and text[-1] in ".,;:" and not text.endswith("..."):
+    while text and text[-1] in ".,;:\\" and not text.endswith("..."):
         text = text[:-1].rstrip()
-    return text
+    return text.removesuffix("/-")  # Rs. 750/-
 
 
 def _words(text: str) -> str:
@@ -185,6 +189,8 @@ def _words(text: str) -> str:
             text = "".join(text.split())
     if "R" in text:
         text = _REALS_LESS.sub(r"\\mathbb{R}\\setminus ", text)
+    if ("circ" in text or "degree" in text) and ("C" in text or "F" in text):
+        text = _TEMPERATURE.sub(lambda m: r"\text{celsius}" if m[1] else r"\text{fahrenheit}", text)
     if _has_letter(text):
         text = _ORDINAL.sub(r"\1 ", text)
         if " out " in text:
@@ -207,8 +213,8 @@ def _has_letter(text: str) -> bool:
 
 
 _HINTS = (
-    "st", "nd", "rd", "th", " out ", "sq.", "in.", "ft.", "lb", "hr", "mi", "sec", "cm.", "cu", "oz",
-    "yd", "km", "kg", "int", "mathbf", "hat", "vec",
+    "st", "nd", "rd", "th", " out ", "sq.", "in.", "ft.", "lb", "hr", "mi", "sec", "cm.", "cu",
+    "oz", "yd", "km", "kg", "int", "mathbf", "hat", "vec",
 )  # fmt: skip
 
 

@@ -10,8 +10,8 @@ from fractions import Fraction
 from cfr.answer.expression.atom import AtomParser
 from cfr.answer.expression.lexer import Unreadable, tokenize
 from cfr.answer.expression.numeral import literal
-from cfr.answer.expression.syntax import Measure, Node, Num, Op, Sym
-from cfr.answer.expression.unit import MONEY, MULTIPLES, joined, unit_name
+from cfr.answer.expression.syntax import Measure, Node, Num, Op, Sym, walk
+from cfr.answer.expression.unit import MONEY, MULTIPLES, is_known, joined, unit_name
 
 __all__ = ["parse"]
 
@@ -75,7 +75,8 @@ class Parser(AtomParser):
     def ratio(self, first: Node) -> Node:
         """Read 3:2 and "3 to 2", and the congruence class behind "5 mod 7"."""
         parts = [first]
-        name = ":"
+        before = self._tokens[self._at - 1].text
+        name = "time" if before[:1] == "0" and len(before) == 2 else ":"
         while self.peek() in (":", "to") and not (self._bars and _is_name(first)):
             self.next()
             if self.peek()[:1] == "0" and len(self.peek()) == 2:
@@ -108,6 +109,8 @@ class Parser(AtomParser):
         unit = self.unit()
         if unit and isinstance(value, Sym):
             raise Unreadable("words behind a letter")  # "a circle" is no multiple of a
+        if unit and not is_known(unit) and not any(isinstance(n, Num) for n in walk(value)):
+            raise Unreadable("words behind letters")  # "the limit" is no multiple of the
         if unit == "percent":
             return Op("%", (value,))
         if not (before or unit):
@@ -220,6 +223,8 @@ class Parser(AtomParser):
             match right:
                 case Op("/", (Num(value=over), Num(value=under))) if 0 < over < under:
                     return Num(left.value + Fraction(over, under))
+                case Op("%", (Op("/", (Num(value=over), Num(value=under))),)) if 0 < over < under:
+                    return Op("%", (Num(left.value + Fraction(over, under)),))
                 case _:
                     pass
         return Op("*", (left, right))

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from cfr.answer.expression.exact import rational
 from cfr.answer.expression.lexer import Unreadable
-from cfr.answer.expression.real_set import as_real_set, as_tree
+from cfr.answer.expression.real_set import REALS, as_real_set, as_tree
 from cfr.answer.expression.syntax import INFINITE, Node, Num, Op, Sym, substitute, symbols
 from cfr.answer.expression.vocabulary import GREEK
 
@@ -44,12 +44,16 @@ def relation(node: Op, canonical: Canonical) -> Node:
     if len(signs) == 1 and one_way:
         return _inequality(parts, signs[0])
     if signs == ["ne"]:
-        return _unequal(*parts)
+        return _unequal(parts[0], canonical(parts[1]))
     raise Unreadable("a chain of relations")
 
 
 def _unequal(left: Node, right: Node) -> Node:
     """Read x ≠ 2 as everything on either side of 2."""
+    if name_of(left) and isinstance(right, Op) and right.name == "list":
+        holes = as_real_set(Op("minus", (REALS, Op("{}", right.args))))
+        if holes is not None:
+            return _define(left, as_tree(holes))
     if name_of(left) and not symbols(right):
         rays = Op("()", (INFINITE[1], right)), Op("()", (right, INFINITE[0]))
         return _define(left, Op("union", rays))

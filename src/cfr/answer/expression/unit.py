@@ -12,6 +12,7 @@ __all__ = [
     "MULTIPLES",
     "UNIT_LETTERS",
     "compatible",
+    "is_known",
     "is_unit",
     "joined",
     "ratio_of",
@@ -58,6 +59,7 @@ gbp quid
 yen jpy
 rupee rs rupees inr
 mph
+mpg
 kmh kph
 hz hertz
 joule
@@ -67,6 +69,8 @@ kw kilowatt
 volt
 ohm
 mol mole
+celsius centigrade
+fahrenheit
 percent pct percentage
 unit units
 am
@@ -95,6 +99,11 @@ _WORD = re.compile(r"[A-Za-z€£¥₹¢]+|\^\s*\{?\s*(-?\d)\s*\}?|/")
 def is_unit(word: str) -> bool:
     """Whether a word of two letters or more is the name of a unit."""
     return len(word) > 1 and _lookup(word) is not None and word not in ("sec", "min")
+
+
+def is_known(unit: str) -> bool:
+    """Whether a unit in its one spelling begins with a unit of the table."""
+    return unit.lstrip("/").split("/")[0].split("^")[0] in _NAMES
 
 
 def _lookup(word: str) -> str | None:
@@ -126,7 +135,7 @@ def _one(word: str) -> str:
     return known or (word.lower().removesuffix("s") if len(word) > 3 else word.lower())
 
 
-_COMPOUND = {"mile/hour": "mph", "km/hour": "kmh", "unit^2": "unit", "unit^3": "unit"}
+_COMPOUND = {"mile/hour": "mph", "km/hour": "kmh", "mile/gallon": "mpg"}
 
 MONEY = frozenset({"dollar", "euro", "gbp", "yen", "rupee", "cent"})
 # How much of a base unit each unit is, where that is exact by definition.
@@ -174,13 +183,15 @@ def _measured(unit: str) -> tuple[dict[str, int], Fraction] | None:
     return (powers, size) if end == len(unit) and powers else None
 
 
-_EXPANDED = {short: long for long, short in _COMPOUND.items() if short != "unit"}
+_EXPANDED = {short: long for long, short in _COMPOUND.items()}
 
 
 def compatible(unit: str, other: str) -> bool:
     """Whether two units say the same: one may be missing, or say less of a price."""
     if unit == other or not unit or not other or "unit" in (unit, other):
         return True
+    if unit.startswith("unit^") or other.startswith("unit^"):
+        return unit[-2:] == other[-2:]
     if {unit, other} == _ALIKE:
         return True
     money, _, per = unit.partition("/")

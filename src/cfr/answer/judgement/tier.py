@@ -34,7 +34,7 @@ _VARIABLE = re.compile(
     r"(?<![A-Za-z\d\\/'’])(?<!\d )(?<!\d~)(?<!\bin )([mgshlL])(?![A-Za-z'’.]\b|[A-Za-z])"
 )
 _LABEL = re.compile("[A-Z]{2,}")
-_CONSTANTS = frozenset("CcKk")
+_CONSTANTS = frozenset({"C", "c", "K", "k", "C_1", "c_1"})
 """Names of a constant of integration."""
 _COMMA = re.compile(r"-?\d[\d ]*,\d+")
 _DECIMAL = re.compile(r"-?\d+\.\d+")
