@@ -60,7 +60,7 @@ def _variants(gold: str) -> Iterator[str]:
             yield gold[: fraction.start()] + turned + gold[fraction.end() :]
     if (pair := _PAIR.fullmatch(gold.strip("$ "))) and pair[1].strip() != pair[2].strip():
         yield f"({pair[2]},{pair[1]})"
-    if re.fullmatch(r"[-\d.]+", gold) and float(gold) != 0:
+    if re.fullmatch(r"-?[\d.]+", gold) and float(gold) != 0:
         yield gold[1:] if gold[0] == "-" else f"-{gold}"
         yield f"{gold}0" if "." not in gold else f"1{gold.lstrip('-')}"
         yield f"{gold}x"

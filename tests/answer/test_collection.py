@@ -43,6 +43,21 @@ def test_no_sign_negation_bound_or_other_value_is_dropped(verdict: str) -> None:
     assert wrong == []
 
 
+def test_equivalent_forms_are_correct_and_near_misses_are_not() -> None:
+    cases = grade_cases("forms.jsonl")
+    bare = grade_each(GradingCase(case.pred, case.gold) for case in cases)
+    replies = grade_each(GradingCase.from_reply(case.pred, case.gold) for case in cases)
+    wrong = [
+        (case.pred, case.gold, verdict.verdict, verdict.why)
+        for case, *verdicts in zip(cases, bare, replies, strict=True)
+        for verdict in (verdicts if case.split == "reply" else verdicts[:1])
+        if verdict.correct != (case.verdict == "correct")
+    ]
+    assert wrong == []
+    for verdict in ("correct", "incorrect"):
+        assert sum(case.verdict == verdict for case in cases) >= 200
+
+
 @pytest.mark.parametrize("split", ["tune", "held"])
 def test_every_reply_gives_its_answer(split: str) -> None:
     replies = [reply for reply in read_cases() if reply.split == split]

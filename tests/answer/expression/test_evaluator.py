@@ -111,7 +111,7 @@ def test_what_does_not_exist_is_undefined(text: str) -> None:
         "f(2)",
         r"\{1, 2\}",
         r"\infty",
-        "gcd(4, 6)",
+        "gcd(4.5, 6)",
     ],
 )
 def test_what_is_too_large_or_unknown_is_out_of_reach(text: str) -> None:

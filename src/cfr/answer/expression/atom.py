@@ -8,7 +8,7 @@ from fractions import Fraction
 from cfr.answer.expression.bracket import FENCES, OPENERS, BracketParser
 from cfr.answer.expression.lexer import Token, Unreadable
 from cfr.answer.expression.numeral import MAX_DIGITS, in_base, literal, recurring
-from cfr.answer.expression.syntax import Node, Num, Op, Sym
+from cfr.answer.expression.syntax import Node, Num, Op, Sym, substitute
 
 __all__ = ["AtomParser"]
 
@@ -28,7 +28,8 @@ class AtomParser(BracketParser):
         return (
             text in OPENERS
             or text in FENCES
-            or text in ("frac", "sqrt", "binom", "overline", "begin")
+            or text in ("frac", "sqrt", "binom", "overline", "begin", "digits", "unitvector")
+            or text in _RANGED
         )
 
     def factor(self) -> Node:
@@ -132,10 +133,16 @@ class AtomParser(BracketParser):
 
     def symbol(self) -> Node:
         """Read a name with its index and primes; f(x) is kept as a call."""
+        if self._awaited and (differential := self.differential()):
+            return differential
         name = self.next()
-        if self.peek() == "_":
+        if self.kind() == "num" and self.attached() and self.peek().isdecimal() and len(name) == 1:
+            name += f"_{self.next()}"  # x1 is an index, and no product
+        elif self.peek() == "_":
             self.next()
-            name += f"_{self.script()}"
+            index = self.script()
+            both = "," in index and index.replace(",", "").isdecimal()
+            name += "" if both else f"_{index}"  # x_{1,2} = ±3 are two values of x
         while self.peek() == "'":
             self.next()
             name += "'"
@@ -152,10 +159,67 @@ class AtomParser(BracketParser):
             return Op("call", (Sym(name), arg))
         return Sym(name)
 
+    # Integrals, sums and products over a range.
+
+    def ranged(self, name: str) -> Node:
+        """Read an integral, a sum or a product with its ends and its body."""
+        marks = dict[str, Node]()
+        while (mark := self.peek()) in ("_", "^"):
+            self.next()
+            marks[mark] = self.group() if self.peek() == "{" else self.atom()
+        if marks.keys() != {"_", "^"}:
+            raise Unreadable("a range with an open end")
+        low, high = marks["_"], marks["^"]
+        if name == "int":
+            return Op("int", (*self.integrand(), low, high))
+        match low:
+            case Op("rel", (Sym(name=index), first, Sym(name="="))):
+                variable = Sym(f"index {index}")  # and not the imaginary unit
+                return Op(
+                    name, (substitute(self.product(), index, variable), variable, first, high)
+                )
+            case _:
+                raise Unreadable("a sum over something else than whole numbers")
+
+    def integrand(self) -> tuple[Node, Node]:
+        """Read what is integrated, and the variable that its differential names."""
+        self._awaited += 1
+        ended, self._ended = self._ended, False
+        body = self.sum()
+        self._ended = ended
+        if not self._differentials:
+            raise Unreadable("an integral without a differential")
+        return body, self._differentials.pop(0)
+
+    def differential(self) -> Node | None:
+        """Step over the dx of an integral, which multiplies by one and ends the integrand."""
+        if self.peek() != "d":
+            return None
+        after = self._tokens[self._at + 1]
+        if after.kind != "sym" or after.text in ("e", "i", "pi", "oo"):
+            return None
+        self._at += 2
+        self._awaited -= 1
+        self._differentials.append(Sym(after.text))
+        self._ended = not self._awaited
+        return Num(Fraction(1))
+
+    def digits(self) -> Node:
+        """Read digits of a base above ten, some of them letters."""
+        text = self.script().upper()
+        self.expect("_")
+        return Op("base", (Sym(text), literal(self.script())))
+
+    def triangle(self) -> Node:
+        """Read the name of a triangle as one symbol."""
+        return Sym(f"triangle {self.next()}")
+
     def function(self, name: str) -> Node:
         """Read a function: sin^2 x, log_2 8, ln|x|, and sin 2x without parentheses."""
         base: Node | None = None
         power: Node | None = None
+        if name == "log" and self.peek() in ("2", "10") and self.attached() and self.peek(1) == "(":
+            base = literal(self.next())  # log2(8), as programs write it
         while self.peek() in ("^", "_"):
             if self.next() == "_":
                 base = self.group() if self.peek() == "{" else self.atom()
@@ -232,6 +296,7 @@ class AtomParser(BracketParser):
         return Sym(f"segment {self.script()}")
 
 
+_RANGED = frozenset({"int", "sum", "prod"})
 _READERS: dict[str, Callable[[AtomParser], Node]] = {
     "frac": AtomParser.fraction,
     "sqrt": AtomParser.root,
@@ -240,5 +305,12 @@ _READERS: dict[str, Callable[[AtomParser], Node]] = {
     "emptyset": AtomParser.empty,
     "angle": AtomParser.angle,
     "overline": AtomParser.overlined,
+    "bar": AtomParser.overlined,
+    "digits": AtomParser.digits,
+    "triangle": AtomParser.triangle,
+    "unitvector": lambda parser: Sym(f"unit {parser.script()}"),
+    "int": lambda parser: parser.ranged("int"),
+    "sum": lambda parser: parser.ranged("sum"),
+    "prod": lambda parser: parser.ranged("prod"),
     "mathbb": AtomParser.numbers,
 }

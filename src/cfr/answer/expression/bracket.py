@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from cfr.answer.expression.cursor import Cursor
 from cfr.answer.expression.lexer import Token, Unreadable
-from cfr.answer.expression.syntax import Node, Op, Sym
+from cfr.answer.expression.syntax import Node, Num, Op, Sym
 
 __all__ = ["FENCES", "OPENERS", "BracketParser"]
 
@@ -12,6 +14,17 @@ OPENERS = frozenset({"(", "[", r"\{", "{", "langle"})
 FENCES = {"lfloor": ("rfloor", "floor"), "lceil": ("rceil", "ceil")}
 _CLOSERS = frozenset({")", "]", r"\}", "rangle", "}"})
 _MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "Bmatrix", "smallmatrix"})
+MAX_DETERMINANT = 4
+_ZERO = Num(Fraction(0))
+_POSITIVE = Op("()", (_ZERO, Sym("oo")))
+_NEGATIVE = Op("()", (Op("neg", (Sym("oo"),)), _ZERO))
+_PARTS_OF_LINE = {
+    "+": _POSITIVE,
+    "-": _NEGATIVE,
+    "*": Op("union", (_NEGATIVE, _POSITIVE)),
+    ">0": _POSITIVE,
+    "<0": _NEGATIVE,
+}
 _NUMBER_SETS = {"R": Op("()", (Op("neg", (Sym("oo"),)), Sym("oo")))}
 
 
@@ -21,6 +34,11 @@ class BracketParser(Cursor):
     def __init__(self, tokens: list[Token]) -> None:
         super().__init__(tokens)
         self._bars = 0
+        # Of integrals: how many still await their dx, the variables of those that had it, and
+        # whether the innermost integrand has ended with it.
+        self._awaited = 0
+        self._differentials: list[Node] = []
+        self._ended = False
 
     # Levels that the loose half of the grammar defines.
 
@@ -30,6 +48,10 @@ class BracketParser(Cursor):
 
     def sum(self) -> Node:
         """Read a sum."""
+        raise NotImplementedError
+
+    def product(self) -> Node:
+        """Read a product."""
         raise NotImplementedError
 
     def script(self) -> str:
@@ -46,7 +68,9 @@ class BracketParser(Cursor):
     def group(self) -> Node:
         """Read {…} as grouping."""
         self.expect("{")
+        ended, self._ended = self._ended, False
         inner = self.items()
+        self._ended |= ended
         self.expect("}")
         return inner
 
@@ -58,11 +82,15 @@ class BracketParser(Cursor):
             return Op("{}", ())
         # In {x | x > 0} the bar is not an absolute value.
         bars, self._bars = self._bars, int(opened in (r"\{", "{"))
+        ended, self._ended = self._ended, False
         inner = self.items()
+        self._ended |= ended
         if self.peek() in ("over", "choose"):
             name = "/" if self.next() == "over" else "binom"
             inner = Op(name, (inner, self.items()))
         elif self.peek() in ("|", ":") and opened in (r"\{", "{"):
+            if not _is_element(inner):
+                raise Unreadable("a set of expressions")  # {2x | x > 0} is not {x | x > 0}
             self.next()
             inner = self.items()  # {x | condition}: the condition alone says which set
         self._bars = bars
@@ -83,6 +111,8 @@ class BracketParser(Cursor):
         inner = self.sum()
         self.expect("|")
         self._bars -= 1
+        if isinstance(inner, Op) and inner.name == "matrix":
+            return determinant(inner)
         return Op("abs", (inner,))
 
     def empty(self) -> Node:
@@ -92,6 +122,13 @@ class BracketParser(Cursor):
     def numbers(self) -> Node:
         """Read the name of a number set."""
         letter = self.script()
+        if letter == "R" and self.peek() in ("^", "_"):
+            at = self._at
+            self.next()
+            part = _PARTS_OF_LINE.get(self.script())
+            if part is not None:
+                return part
+            self._at = at
         return _NUMBER_SETS.get(letter, Sym(f"set {letter}"))
 
     def matrix(self) -> Node:
@@ -99,7 +136,7 @@ class BracketParser(Cursor):
         kind = self.script()
         if kind.rstrip("*") == "array" and self.peek() == "{":
             self.script()
-        elif kind not in _MATRICES:
+        elif kind not in _MATRICES and kind != "vmatrix":
             raise Unreadable(f"an environment {kind!r}")
         rows: list[Node] = []
         cells: list[Node] = []
@@ -117,7 +154,40 @@ class BracketParser(Cursor):
         self.script()
         if cells:
             rows.append(Op("row", tuple(cells)))
-        return Op("matrix", tuple(rows))
+        whole = Op("matrix", tuple(rows))
+        return determinant(whole) if kind == "vmatrix" else whole
+
+
+def _is_element(node: Node) -> bool:
+    """Whether a set's condition is about a name itself: {x | …}, {x ∈ R : …}, {(x, y) | …}."""
+    match node:
+        case Sym():
+            return True
+        case Op("()", args):
+            return all(isinstance(arg, Sym) for arg in args)
+        case Op("rel", (name, _, Sym(name="in"))):
+            return _is_element(name)
+        case _:
+            return False
+
+
+def determinant(matrix: Op) -> Node:
+    """Expand the determinant of a small square matrix along its first row."""
+    rows = [row.args for row in matrix.args if isinstance(row, Op)]
+    if len(rows) > MAX_DETERMINANT or any(len(row) != len(rows) for row in rows):
+        raise Unreadable("a determinant of no small square matrix")
+    return _expand(rows)
+
+
+def _expand(rows: list[tuple[Node, ...]]) -> Node:
+    if len(rows) == 1:
+        return rows[0][0]
+    terms: list[Node] = []
+    for at, cell in enumerate(rows[0]):
+        minor = _expand([row[:at] + row[at + 1 :] for row in rows[1:]])
+        term = Op("*", (cell, minor))
+        terms.append(Op("neg", (term,)) if at % 2 else term)
+    return Op("+", tuple(terms))
 
 
 def _bracketed(opened: str, closed: str, inner: Node, *, call: bool) -> Node:
@@ -138,6 +208,6 @@ def _bracketed(opened: str, closed: str, inner: Node, *, call: bool) -> Node:
             if kind == "[]" and isinstance(inner, Op) and inner.name == "[]"
             else inner
         )
-    if kind not in ("()", "[]", "[)", "(]"):
+    if kind not in ("()", "[]", "[)", "(]") or (len(several) != 2 and kind in ("[)", "(]")):
         raise Unreadable("brackets that do not match")
     return Op(kind, several) if not call or kind == "()" else Op("()", several)

@@ -9,15 +9,29 @@ import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise, product
+from itertools import product
 
-from cfr.answer.expression.exact import rational
+from cfr.answer.expression.exact import nearly, rational
 from cfr.answer.expression.lexer import Unreadable
 from cfr.answer.expression.normal import clean
 from cfr.answer.expression.numeral import literal
 from cfr.answer.expression.parse import parse
+from cfr.answer.expression.real_set import REALS, as_real_set, as_tree
 from cfr.answer.expression.relation import relation
-from cfr.answer.expression.syntax import BRACKETS, INFINITE, Measure, Node, Num, Op, walk
+from cfr.answer.expression.spelling import read_number
+from cfr.answer.expression.syntax import (
+    BRACKETS,
+    INFINITE,
+    Measure,
+    Node,
+    Num,
+    Op,
+    Sym,
+    substitute,
+    symbols,
+    walk,
+)
+from cfr.answer.expression.unit import joined
 from cfr.answer.expression.words import NUMERALS, plain_words
 
 __all__ = ["SIMPLE", "interpret", "scalars"]
@@ -27,11 +41,21 @@ SIMPLE = re.compile(
     r"|\\[dt]?frac\{([0-9]{1,40})\}\{([1-9][0-9]{0,40})\})"
 )
 """The commonest answers: sign, whole, decimals, denominator; or numerator and denominator."""
-_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+# 1,234,567 and, in India, 12,34,567.
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:,\d{3})+|(?:,\d\d)+,\d{3})(?![\d,])")
+# 1'234 in Switzerland; 1.234,5 and 1.234.567 in much of Europe.
+_APOSTROPHES = re.compile(r"(?<![\d.,'])\d{1,3}(?:'\d{3})+(?![\d'])")
+_POINTS = re.compile(
+    r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+),(\d+)(?![\d,.])|(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d,.])"
+)
 _DECIMAL_COMMA = re.compile(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
 # "m + n = 17" where m + n is what was asked for, besides being an equation.
 _NAMED_SUM = re.compile(r"[A-Za-z](?:\s*\+\s*[A-Za-z])+\s*=\s*(?=[-+]?\d)")
-_WORDED = re.compile(r"(?:\\text\s*\{)?[A-Za-z]{2}[A-Za-z ]+\}?")
+_WORDED = re.compile(r"(?:\\(?:text|mathrm)\s*\{)?\s*-?[A-Za-z][A-Za-z' -]+[.!]?\}?")
+_NAME = re.compile(
+    r"(?!.*\b(?:not|no|never|isn't|if|when|than)\b)[^,;\n]{1,60}(?<!\. )", re.IGNORECASE
+)
+_EQUALS = re.compile(r"(?<![<>!\\=])=(?!=)")
 _IN_WORDS = {
     **NUMERALS,
     **dict.fromkeys(("no solution", "no solutions", "no real solution"), r"\emptyset"),
@@ -40,6 +64,11 @@ _IN_WORDS = {
         ("no solution exists", "no solutions exist", "there no solution"), r"\emptyset"
     ),
     **dict.fromkeys(("all real numbers", "all reals", "any real number"), r"\mathbb{R}"),
+    **dict.fromkeys(("none", "null set", "no real roots", "no roots"), r"\emptyset"),
+    **dict.fromkeys(("infinity", "positive infinity", "plus infinity"), r"\infty"),
+    **dict.fromkeys(("negative infinity", "minus infinity", "-infinity", "-inf"), r"-\infty"),
+    "noon": "12:00 pm",
+    "midnight": "12:00 am",
 }
 _MAX_SIGNS = 4
 _VECTORS = ("()", "[]", "matrix")
@@ -52,7 +81,7 @@ def interpret(text: str) -> tuple[Node, ...]:
         return (_simple(simple),)
     cleaned = clean(text)
     if _WORDED.fullmatch(cleaned):
-        cleaned = _IN_WORDS.get(plain_words(cleaned), cleaned)
+        cleaned = _from_words(cleaned)
     spellings = [cleaned]
     if "=" in cleaned and (asked := _NAMED_SUM.match(cleaned)):
         spellings.append(cleaned[asked.end() :])
@@ -61,7 +90,35 @@ def interpret(text: str) -> tuple[Node, ...]:
             spellings.insert(0, _THOUSANDS.sub(lambda m: m[0].replace(",", ""), cleaned))
         if _DECIMAL_COMMA.fullmatch(cleaned):
             spellings.append(cleaned.replace(",", "."))
-    return tuple(tree for spelling in spellings if (tree := _read(spelling)) is not None)
+    if "'" in cleaned:
+        spellings[0] = _APOSTROPHES.sub(lambda m: m[0].replace("'", ""), cleaned)
+    if cleaned.count(".") + ("," in cleaned) > 1 and _POINTS.search(cleaned):
+        spellings[0] = _POINTS.sub(_pointed, cleaned)
+    trees = tuple(tree for spelling in spellings if (tree := _read(spelling)) is not None)
+    if not trees and "=" in cleaned:
+        # An unread name of a value that can be read: "P-value = 0.527".
+        name, *values = _EQUALS.split(cleaned)
+        value = _read(values[0]) if len(values) == 1 and _NAME.fullmatch(name) else None
+        return (value,) if value is not None and not symbols(value) else ()
+    return trees
+
+
+def _pointed(match: re.Match[str]) -> str:
+    whole = (match[1] or match[0]).replace(".", "")
+    return f"{whole}.{match[2]}" if match[2] else whole
+
+
+def _from_words(text: str) -> str:
+    """Write in signs what is said in words: twenty-one, one half, no solution, infinity."""
+    words = plain_words(text)
+    if (known := _IN_WORDS.get(words)) is not None:
+        return known
+    bare = re.sub(r"\\(?:text|mathrm)\s*|[{}]", "", text).strip(" .!")
+    found = read_number(bare)
+    if found is None:
+        return text
+    number, rest = found
+    return rf"{number} \text{{{rest}}}" if rest else number
 
 
 def scalars(text: str) -> Iterator[Node]:
@@ -111,10 +168,12 @@ def canonical(node: Node) -> Node:
         return _several(node)
     if node.name == "deg":
         return Measure(canonical(node.args[0]), "degree")
-    if node.name == "union":
-        return Op("union", tuple(_parts("union", node)))
-    if node.name == "minus":
-        return _punctured(*(canonical(arg) for arg in node.args))
+    if node.name in ("union", "intersect", "minus"):
+        return _set_operation(node)
+    if node.name == "call" and (counted := _counted(node)) is not None:
+        return counted
+    if any(isinstance(n, Sym) and n.name.startswith("unit ") for n in walk(node)):
+        return _components(node)
     if node.name in (":", "time"):
         return _ratio(node)
     if node.name in ("neg", "*", "/") and (scaled := _scaled(node)) is not None:
@@ -162,15 +221,63 @@ def _parts(name: str, node: Node) -> list[Node]:
     return [inner.args[1]] if _is_definition(inner) and isinstance(inner, Op) else [inner]
 
 
-def _punctured(whole: Node, holes: Node) -> Node:
-    """Read the line without some points as the intervals between them."""
-    if not (isinstance(holes, Op) and holes.name == "{}"):
-        raise Unreadable("a difference of sets")
-    points = {value: hole for hole in holes.args if (value := rational(hole)) is not None}
-    if whole != Op("()", (INFINITE[1], INFINITE[0])) or len(points) != len(holes.args):
-        raise Unreadable("a difference of sets")
-    ends = [INFINITE[1], *(points[value] for value in sorted(points)), INFINITE[0]]
-    return Op("union", tuple(Op("()", pair) for pair in pairwise(ends)))
+def _set_operation(node: Op) -> Node:
+    """Work out unions, intersections and differences of intervals and finite sets of numbers."""
+    parts = _parts("union", node) if node.name == "union" else [canonical(a) for a in node.args]
+    parts = [
+        part.args[1] if isinstance(part, Op) and part.name == "def" else part for part in parts
+    ]
+    if node.name != "union":
+        # \\setminus {0}: braces that only group in LaTeX.
+        parts = [parts[0], *(_as_set(part) for part in parts[1:])]
+    pieces = as_real_set(Op(node.name, tuple(parts)))
+    if pieces is not None:
+        return as_tree(pieces)
+    if node.name == "union":
+        braces = all(isinstance(part, Op) and part.name == "{}" for part in parts)
+        items = tuple(item for part in parts if isinstance(part, Op) for item in part.args)
+        return Op("{}", items) if braces else Op("union", tuple(parts))
+    return Op(node.name, tuple(parts))
+
+
+def _as_set(node: Node) -> Node:
+    if isinstance(node, Op) and node.name == "list":
+        return Op("{}", node.args)
+    scalar = not (isinstance(node, Op) and (node.name in BRACKETS or node.name == "union"))
+    return Op("{}", (node,)) if scalar else node
+
+
+def _counted(node: Op) -> Node | None:
+    """Read C(10, 3) as a binomial coefficient and P(10, 3) as a number of arrangements."""
+    match node:
+        case Op("call", (Sym(name="C" | "nCr"), whole, part)):
+            return Op("binom", (whole, part))
+        case Op("call", (Sym(name="P" | "nPr"), whole, part)):
+            numbers = rational(whole), rational(part)
+            if None in numbers or not 0 <= (numbers[1] or 0) <= (numbers[0] or 0):
+                return None
+            rest = Op("+", (whole, Op("neg", (part,))))
+            return Op("/", (Op("!", (whole,)), Op("!", (rest,))))
+        case _:
+            return None
+
+
+def _components(node: Node) -> Node:
+    """Write a sum of the unit vectors i, j and k as a tuple."""
+    names = ["unit i", "unit j", "unit k"]
+    used = names if Sym("unit k") in walk(node) else names[:2]
+    linear = all(
+        not isinstance(n, Op) or n.name in ("+", "neg", "*", "/", "root", "^") for n in walk(node)
+    )
+    if not linear:
+        raise Unreadable("unit vectors in something else than a sum")
+    parts: list[Node] = []
+    for chosen in used:
+        part = node
+        for name in names:
+            part = substitute(part, name, Num(Fraction(int(name == chosen))))
+        parts.append(part)
+    return Op("()", tuple(parts))
 
 
 def _ratio(node: Op) -> Node:
@@ -188,6 +295,9 @@ def _several(node: Op) -> Node:
     items = [canonical(arg) for arg in node.args]
     if name in ("list", "{}"):
         items = [part for item in items for part in _flat(item)]
+        if node.name == "and" and (total := _total(items)) is not None:
+            return total
+        items = _spread_inequality(items)
         if len(items) == 1 and name == "{}" and _is_interval_definition(items[0]):
             return items[0]
         if len(items) > 1 and all(_is_interval_definition(item) for item in items):
@@ -195,6 +305,8 @@ def _several(node: Op) -> Node:
         return Op(name, tuple(items))
     if name == "[]" and (rows := _rows(items)):
         return Op("matrix", rows)
+    if name in ("[]", "()") and all(map(_is_definition, items)):
+        return Op("list", tuple(items))  # [x = 2, y = 4]
     return _spread_tuple(Op(name, tuple(items)))
 
 
@@ -206,6 +318,34 @@ def _flat(item: Node) -> tuple[Node, ...]:
         if isinstance(value, Op) and value.name == "list":
             return tuple(Op("def", (name, part)) for part in value.args)
     return (item,)
+
+
+def _total(items: list[Node]) -> Node | None:
+    """Add the parts of one quantity: 3 hours and 20 minutes."""
+    if len(items) == 2 and isinstance(items[0], Measure) and isinstance(items[1], Measure):
+        return joined(items[0], items[1])
+    return None
+
+
+def _spread_inequality(items: list[Node]) -> list[Node]:
+    """Read x ≠ 1, 2 as x ≠ 1 and x ≠ 2."""
+    first = items[0] if items else None
+    if not (isinstance(first, Op) and first.name == "def" and len(items) > 1):
+        return items
+    union = first.args[1]
+    if not (isinstance(union, Op) and union.name == "union" and len(union.args) == 2):
+        return items
+    hole = union.args[0].args[1] if isinstance(union.args[0], Op) else None
+    if hole is None or as_real_set(union) != as_real_set(_without(hole)):
+        return items
+    scalar = [item for item in items[1:] if nearly(item) is not None]
+    if len(scalar) != len(items) - 1:
+        return items
+    return [first, *(Op("def", (first.args[0], _without(item))) for item in scalar)]
+
+
+def _without(hole: Node) -> Node:
+    return Op("union", (Op("()", (INFINITE[1], hole)), Op("()", (hole, INFINITE[0]))))
 
 
 def _rows(items: list[Node]) -> tuple[Node, ...]:
@@ -222,20 +362,24 @@ def _is_interval_definition(node: Node) -> bool:
     if not (isinstance(node, Op) and node.name == "def"):
         return False
     value = node.args[1]
+    if isinstance(value, Op) and value.name == "union":
+        return True
     return isinstance(value, Op) and value.name in ("()", "[]", "[)", "(]") and len(value.args) == 2
 
 
 def _joined(items: list[Node], how: str) -> Node:
-    """Join inequalities: "or" and commas unite them, "and" intersects two opposite rays."""
+    """Join inequalities: "and" intersects, "or" unites, and so do commas that leave a bound."""
     definitions = [item for item in items if isinstance(item, Op)]
-    intervals = [d.args[1] for d in definitions if isinstance(d.args[1], Op)]
+    values = tuple(d.args[1] for d in definitions)
     name = definitions[0].args[0]
-    if how == "and" and len(intervals) == 2:
-        low = next((i for i in intervals if i.args[1] == INFINITE[0]), None)
-        high = next((i for i in intervals if i.args[0] == INFINITE[1]), None)
-        if low and high and low is not high:
-            return Op("def", (name, Op(low.name[0] + high.name[1], (low.args[0], high.args[1]))))
-    return Op("def", (name, Op("union", tuple(intervals))))
+    if len({d.args[0] for d in definitions}) > 1:
+        return Op("list", tuple(items))
+    union, common = (as_real_set(Op(joint, values)) for joint in ("union", "intersect"))
+    if union is None or common is None:
+        return Op("def", (name, Op("union", values)))
+    both = how == "and" and bool(common)
+    both |= how not in ("and", "or") and as_tree(union) == REALS
+    return Op("def", (name, as_tree(common if both else union)))
 
 
 # Signs that stand for two.

@@ -28,6 +28,10 @@ class Cursor:
         """Return the text of a coming token, empty past the end."""
         return self._tokens[self._at + ahead].text
 
+    def attached(self) -> bool:
+        """Whether the coming token touches the one just read."""
+        return not self._tokens[self._at].spaced
+
     def kind(self) -> str:
         """Return the kind of the coming token, empty past the end."""
         return self._tokens[self._at].kind

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 from mpmath import MPContext  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from cfr.answer.expression.syntax import Node, Num, Op, Sym
+from cfr.answer.expression.syntax import INFINITE, Node, Num, Op, Sym
 
-__all__ = ["CONTEXTS", "DIGITS", "FAILURES", "MORE_DIGITS", "Evaluator", "OutOfReach", "Undefined"]
+__all__ = [
+    "CALCULUS_DIGITS",
+    "CONTEXTS",
+    "DIGITS",
+    "FAILURES",
+    "MORE_DIGITS",
+    "Evaluator",
+    "OutOfReach",
+    "Undefined",
+]
 
 DIGITS = 50
 MORE_DIGITS = 300
@@ -18,6 +29,9 @@ MAX_BITS = 80_000
 MAX_EXPONENT = 1_000_000
 MAX_WHOLE = 20_000
 """Largest argument of a factorial or a binomial coefficient."""
+MAX_TERMS = 5_000
+CALCULUS_DIGITS = 25
+"""Digits to which an integral or a series must settle."""
 SNAP = 1e-30
 """How close to an integer a value is taken for it before floor turns on it."""
 
@@ -48,6 +62,8 @@ class Evaluator:
 
     def __init__(self, digits: int, point: dict[str, Value] | None = None) -> None:
         self.mp = CONTEXTS[digits]
+        self._digits = digits
+        self._integrates = False
         self._point = point or {}
 
     def __call__(self, node: Node) -> Value:
@@ -61,13 +77,78 @@ class Evaluator:
                 if name in ("f", "g", "h"):
                     raise OutOfReach(f"the function {name} is not known")
                 return self._checked(self._symbol(name) * self(inner))
+            case Op("int" | "sum" | "prod" as name, (body, Sym(name=variable), low, high)):
+                return self._checked(self._ranged(name, body, variable, (low, high)))
             case Op(name, args):
                 return self._checked(self._apply(name, [self(arg) for arg in args]))
             case _:
                 raise OutOfReach("a unit inside an expression")
 
+    def _ranged(self, name: str, body: Node, variable: str, ends: tuple[Node, Node]) -> Value:
+        """Integrate, add or multiply a body over a range of its variable."""
+        low, high = (self._end(end) for end in ends)
+        if name == "int":
+            return self._integral(
+                lambda at: self.at(variable, at, integrates=True)(body), low, high
+            )
+        first = self._whole_or_negative(low)
+
+        def term(at: Value) -> Value:
+            return self.at(variable, self.mp.mpf(at))(body)
+
+        if self.mp.isinf(high):
+            return self._series(name, term, first)
+        last = self._whole_or_negative(high)
+        if last - first > MAX_TERMS:
+            raise OutOfReach("a sum of too many terms")
+        terms = [term(at) for at in range(first, last + 1)]
+        return self.mp.fsum(terms) if name == "sum" else self.mp.fprod(terms)
+
+    def _integral(self, body: Callable[[Value], Value], low: Value, high: Value) -> Value:
+        if low == high:
+            return self.mp.zero
+        value, error = self.mp.quad(body, [low, high], error=True)
+        if error * 10**CALCULUS_DIGITS > max(abs(value), 1):
+            raise OutOfReach("an integral that does not settle")
+        return value
+
+    def _series(self, name: str, term: Callable[[Value], Value], first: int) -> Value:
+        if name == "prod":
+            raise OutOfReach("a product without end")
+        # Two ways to sum up that seldom agree on a value that is not there.
+        found = [
+            self.mp.nsum(term, [start, self.mp.inf], method=method)
+            + self.mp.fsum(term(at) for at in range(first, start))
+            for start, method in ((first, "r+s"), (first + 7, "r+s+e"))
+        ]
+        if abs(found[0] - found[1]) * 10**CALCULUS_DIGITS > max(abs(found[0]), 1):
+            raise OutOfReach("a series that does not settle")
+        return found[0]
+
+    def _end(self, node: Node) -> Value:
+        if node in INFINITE:
+            return self.mp.inf if node == INFINITE[0] else -self.mp.inf
+        value = self(node)
+        if value.imag:
+            raise OutOfReach("a range with a complex end")
+        return value.real
+
+    def _whole_or_negative(self, value: Value) -> int:
+        nearest = int(self.mp.nint(value))
+        if abs(value - nearest) > 1e-20 or abs(nearest) > MAX_WHOLE:
+            raise OutOfReach("not a whole number of moderate size")
+        return nearest
+
+    def at(self, variable: str, value: Value, *, integrates: bool = False) -> Evaluator:
+        """Give an evaluator with one more variable set."""
+        inner = Evaluator(self._digits, {**self._point, variable: value})
+        inner._integrates = integrates or self._integrates
+        return inner
+
     def _apply(self, name: str, values: list[Value]) -> Value:
         if name in _ELEMENTARY and len(values) == 1:
+            if name == "exp":
+                return self._do_power(+self.mp.e, values[0])
             return getattr(self.mp, _ELEMENTARY[name])(self._moderate(values[0]))
         operation = getattr(self, f"_do_{_METHODS.get(name, name)}", None)
         if operation is None:
@@ -132,6 +213,8 @@ class Evaluator:
             if self.mp.re(exponent) <= 0:
                 raise Undefined("zero to no positive power")
             return self.mp.zero
+        if self._integrates and self.mp.re(exponent * self.mp.log(base)) < -MAX_BITS / 8:
+            return self.mp.zero  # the far ends of an integral over the whole line
         if abs(exponent) > MAX_EXPONENT or abs(exponent) * abs(self.mp.mag(base)) > MAX_BITS:
             raise OutOfReach("a power too large")
         return base**exponent
@@ -150,14 +233,35 @@ class Evaluator:
         return self._do_root(value, self.mp.mpf(3))
 
     def _do_factorial(self, value: Value) -> Value:
-        return self.mp.factorial(self._whole(value))
+        # The gamma function between whole numbers: x! + sin(pi x) is x! at whole numbers alone.
+        return self.mp.factorial(self._bounded(value))
 
     def _do_double_factorial(self, value: Value) -> Value:
         return self.mp.fac2(self._whole(value))
 
     def _do_binom(self, top: Value, bottom: Value) -> Value:
-        upper, lower = self._whole(top), self._whole(bottom)
-        return self.mp.binomial(upper, lower) if lower <= upper else self.mp.zero
+        return self.mp.binomial(self._bounded(top), self._bounded(bottom))
+
+    def _bounded(self, value: Value) -> Value:
+        """Pass on an argument for which the gamma function is not too large."""
+        if not self._point:
+            return self._whole(value)
+        if abs(value) > MAX_WHOLE:
+            raise OutOfReach("too large for a factorial")
+        nearest = self.mp.nint(value.real)
+        return nearest if abs(value - nearest) < SNAP else value
+
+    def _do_gcd(self, *values: Value) -> Value:
+        return self.mp.mpf(math.gcd(*map(self._whole, values)))
+
+    def _do_lcm(self, *values: Value) -> Value:
+        return self.mp.mpf(math.lcm(*map(self._whole, values)))
+
+    def _do_sign(self, value: Value) -> Value:
+        return self.mp.sign(value)
+
+    def _do_cis(self, value: Value) -> Value:
+        return self.mp.expj(self._moderate(value))
 
     def _do_abs(self, value: Value) -> Value:
         return abs(value)

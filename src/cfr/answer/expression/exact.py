@@ -6,15 +6,16 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from cfr.answer.expression.syntax import INFINITE, Measure, Node, Num, Op, Sym
+from cfr.answer.expression.syntax import INFINITE, Measure, Node, Num, Op, Sym, substitute
 
-__all__ = ["ENOUGH_DIGITS", "digits_of", "equal_numbers", "leaf", "rational"]
+__all__ = ["ENOUGH_DIGITS", "digits_of", "equal_numbers", "leaf", "nearly", "rational"]
 
 ENOUGH_DIGITS = 6
 """A decimal with this many significant digits equals the exact value that it rounds."""
 
 MAX_BITS = 60_000
 MAX_FACTORIAL = 2_000
+MAX_TERMS = 200
 
 
 def leaf(pred: Node, gold: Node) -> bool | None:
@@ -81,12 +82,59 @@ def rational(node: Node) -> Fraction | None:
             return None
         case Op("call", (Sym(), _)):
             return None
+        case Op("sum" | "prod" as name, (body, Sym(name=variable), low, high)):
+            return _ranged(name, body, variable, (rational(low), rational(high)))
         case Op(name, args):
             evaluate = _OPERATIONS.get(name)
             if evaluate is None:
                 return None
             values = [value for arg in args if (value := rational(arg)) is not None]
             return evaluate(*values) if len(values) == len(args) and args else None
+
+
+def _ranged(
+    name: str, body: Node, variable: str, ends: tuple[Fraction | None, Fraction | None]
+) -> Fraction | None:
+    """Add or multiply the values of a body at the whole numbers of a short range."""
+    low, high = ends
+    if low is None or high is None or low.denominator != 1 or high.denominator != 1:
+        return None
+    if high - low >= MAX_TERMS:
+        return None
+    total: Fraction | None = Fraction(0 if name == "sum" else 1)
+    for at in range(int(low), int(high) + 1):
+        term = rational(substitute(body, variable, Num(Fraction(at))))
+        if term is None or total is None:
+            return None
+        total = total + term if name == "sum" else _multiply(total, term)
+    return total
+
+
+def _whole_numbers(values: tuple[Fraction, ...]) -> list[int] | None:
+    whole = all(v.denominator == 1 and v.numerator.bit_length() <= MAX_BITS for v in values)
+    return [int(value) for value in values] if whole else None
+
+
+def _gcd(*values: Fraction) -> Fraction | None:
+    whole = _whole_numbers(values)
+    return None if whole is None else Fraction(math.gcd(*whole))
+
+
+def _lcm(*values: Fraction) -> Fraction | None:
+    whole = _whole_numbers(values) if len(values) < MAX_TERMS else None
+    return None if whole is None else Fraction(math.lcm(*whole))
+
+
+def _largest(*values: Fraction) -> Fraction:
+    return max(values)
+
+
+def _smallest(*values: Fraction) -> Fraction:
+    return min(values)
+
+
+def _sign(value: Fraction) -> Fraction:
+    return Fraction((value > 0) - (value < 0))
 
 
 def _add(*values: Fraction) -> Fraction:
@@ -189,4 +237,79 @@ _OPERATIONS: dict[str, Callable[..., Fraction | None]] = {
     "ceil": _ceil,
     "%": _hundredth,
     "mod": _modulo,
+    "residue": _modulo,
+    "gcd": _gcd,
+    "lcm": _lcm,
+    "max": _largest,
+    "min": _smallest,
+    "sign": _sign,
+}
+
+
+def nearly(node: Node) -> float | None:
+    """Evaluate roughly, to put the ends of intervals in order; None where that fails."""
+    match node:
+        case Num(value=value):
+            try:
+                return float(value)
+            except OverflowError:
+                return None
+        case Sym(name=name):
+            return {"pi": math.pi, "e": math.e, "oo": math.inf}.get(name)
+        case Op(name, args) if name in _ROUGHLY:
+            values = [value for arg in args if (value := nearly(arg)) is not None]
+            try:
+                return _ROUGHLY[name](*values) if len(values) == len(args) else None
+            except (ArithmeticError, ValueError, TypeError):
+                return None
+        case _:
+            return None
+
+
+def _rough_power(base: float, exponent: float) -> float | None:
+    return base**exponent if base > 0 or exponent == int(exponent) else None
+
+
+def _rough_root(value: float, index: float) -> float | None:
+    return _rough_power(value, 1 / index)
+
+
+def _rough_negative(value: float) -> float:
+    return -value
+
+
+def _rough_product(left: float, right: float) -> float:
+    return left * right
+
+
+def _rough_quotient(over: float, under: float) -> float:
+    return over / under
+
+
+def _rough_log(base: float, value: float) -> float:
+    return math.log(value) / math.log(base)
+
+
+def _rough_sum(*values: float) -> float:
+    return math.fsum(values)
+
+
+_ROUGHLY: dict[str, Callable[..., float | None]] = {
+    "+": _rough_sum,
+    "neg": _rough_negative,
+    "*": _rough_product,
+    "/": _rough_quotient,
+    "^": _rough_power,
+    "root": _rough_root,
+    "abs": math.fabs,
+    "ln": math.log,
+    "log10": math.log10,
+    "log": _rough_log,
+    "exp": math.exp,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "arcsin": math.asin,
+    "arccos": math.acos,
+    "arctan": math.atan,
 }

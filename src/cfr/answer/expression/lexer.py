@@ -44,6 +44,13 @@ _TOKEN = re.compile(
 _OPERATORS = {
     "**": "^", "==": "=", "...": "ldots", "<>": "ne", "!=": "ne", "<=": "le", ">=": "ge",
 }  # fmt: skip
+_START = Token("", "", False)
+_WORDS = frozenset(
+    "or and to per sq old no on not yes all any odd the of is are for but off red".split()
+)
+_AFTER_VALUES = frozenset({"an", "in", "out"})
+"""Words that are letters elsewhere: an angle is a times n as well."""
+_LABEL = re.compile("[A-Z]{2,}")
 _SYMBOLIC = re.compile(r"[^A-Za-z]*(?:[A-Za-z](?:_\w)?[^A-Za-z]*)?")
 
 
@@ -69,23 +76,26 @@ def _add(tokens: list[Token], match: re.Match[str], *, spaced: bool) -> None:
         text = _OPERATORS.get(match["op"], match["op"])
         tokens.append(Token("cmd" if text.isalpha() else "op", text, spaced))
     elif kind == "name":
-        tokens.extend(_from_name(match["name"], spaced, tokens[-1].text if tokens else ""))
+        tokens.extend(_from_name(match["name"], spaced, tokens[-1] if tokens else _START))
     elif kind == "text":
-        tokens.extend(_from_text(match["inner"], spaced, tokens[-1] if tokens else None))
+        tokens.extend(_from_text(match["inner"], spaced, tokens[-1] if tokens else _START))
     elif match["cmd"][1:] not in DECORATIONS:
         tokens.append(_from_command(match["cmd"][1:], spaced))
 
 
-def _from_text(inner: str, spaced: bool, after: Token | None) -> list[Token]:
+def _from_text(inner: str, spaced: bool, after: Token) -> list[Token]:
     words = inner.strip()
-    behind_value = after is not None and (after.kind in ("num", "sym") or after.text in ")}")
+    behind_value = after.kind in ("num", "sym") or (after.text != "" and after.text in ")}")
     # Units here; elsewhere these are functions and variables.
-    if words in ("min", "sec") or (words in UNIT_LETTERS and behind_value):
+    unit = words in UNIT_LETTERS or words in ("am", "pm")
+    if words in ("min", "sec") or (unit and behind_value):
         return [Token("text", words, spaced)]
     if words in FUNCTIONS or words in CONSTANTS or words in ALIASES:
         return [_from_command(words, spaced)]
     if _SYMBOLIC.fullmatch(words) and not is_unit(words):
         return tokenize(words)
+    if _LABEL.fullmatch(words) and not (behind_value and is_unit(words)):
+        return [Token("sym", words, spaced)]
     return [Token("text", words, spaced)]
 
 
@@ -106,10 +116,10 @@ def _from_command(name: str, spaced: bool) -> Token:
     raise Unreadable(f"\\{name} is not known here")
 
 
-def _from_name(name: str, spaced: bool, after: str) -> list[Token]:
+def _from_name(name: str, spaced: bool, after: Token) -> list[Token]:
     if name in CONSTANTS:
         return [Token("sym", CONSTANTS[name], spaced)]
-    if name == "I" and after == "*":
+    if name == "I" and after.text == "*":
         return [Token("sym", "i", spaced)]
     if name in GREEK:
         return [Token("sym", name, spaced)]
@@ -119,11 +129,21 @@ def _from_name(name: str, spaced: bool, after: str) -> list[Token]:
         return [Token("cmd" if known in ("sqrt", "binom") else "fun", known, spaced)]
     if len(name) == 1:
         return [Token("sym", name, spaced)]
-    if name in ("or", "and", "to", "per", "sq", "old") or is_unit(name):
+    if name == "mod":
+        return [Token("cmd", name, spaced)]
+    if (
+        name.lower() in _WORDS
+        or (name in _AFTER_VALUES and after.kind in ("num", "text"))
+        or is_unit(name)
+    ):
         return [Token("text", name, spaced)]
+    if _LABEL.fullmatch(name) or name in ("nCr", "nPr"):
+        # HTH, IX or AB: letters in an order of their own, and no product of them.
+        return [Token("sym", name, spaced)]
     if split := _split(name):
         head, tail = split
-        return _from_name(head, spaced, after) + (_from_name(tail, False, head) if tail else [])
+        first = _from_name(head, spaced, after)
+        return first + (_from_name(tail, False, first[-1]) if tail else [])
     if len(name) <= 3:
         return [Token("sym", letter, spaced and not i) for i, letter in enumerate(name)]
     return [Token("text", name, spaced)]

@@ -9,15 +9,15 @@ from fractions import Fraction
 
 from cfr.answer.expression.atom import AtomParser
 from cfr.answer.expression.lexer import Unreadable, tokenize
-from cfr.answer.expression.syntax import Measure, Node, Num, Op, Sym
-from cfr.answer.expression.unit import MULTIPLES, unit_name
+from cfr.answer.expression.numeral import literal
+from cfr.answer.expression.syntax import Measure, Node, Num, Op, Sym, walk
+from cfr.answer.expression.unit import MONEY, MULTIPLES, is_known, joined, unit_name
 
 __all__ = ["parse"]
 
 _RELATIONS = frozenset({"=", "<", ">", "le", "ge", "ne", "approx", "in", "equiv"})
 _SETS = {"cup": "union", "cap": "intersect", "setminus": "minus"}
-_MONEY = frozenset({"dollar", "euro", "gbp", "yen", "rupee"})
-_CURRENCY = {"usd": "dollar", "€": "euro", "£": "gbp", "¥": "yen"}
+_CURRENCY = {"usd": "dollar", "€": "euro", "£": "gbp", "¥": "yen", "₹": "rupee", "¢": "cent"}
 
 
 def parse(text: str) -> Node:
@@ -51,6 +51,8 @@ class Parser(AtomParser):
 
     def relation(self) -> Node:
         """Read one thing, or several joined by =, <, ∈ and their kin."""
+        if self.kind() == "text" and (label := self.label()):
+            return Op("rel", (Sym(label), self.relation(), Sym("=")))
         parts, signs = [self.union()], list[str]()
         while self.peek() in _RELATIONS:
             signs.append(self.next())
@@ -59,10 +61,22 @@ class Parser(AtomParser):
             return self.ratio(parts[0])
         return Op("rel", (*parts, *(Sym(sign) for sign in signs)))
 
+    def label(self) -> str:
+        """Step over the words in front of "= 12" or ": 12", which name what the value is."""
+        start, words = self._at, list[str]()
+        while self.kind() == "text" and self.peek() not in ("and", "or"):
+            words.append(self.next())
+        if words and self.peek() in ("=", ":", "approx"):
+            self.next()
+            return " ".join(words).lower()
+        self._at = start
+        return ""
+
     def ratio(self, first: Node) -> Node:
         """Read 3:2 and "3 to 2", and the congruence class behind "5 mod 7"."""
         parts = [first]
-        name = ":"
+        before = self._tokens[self._at - 1].text
+        name = "time" if before[:1] == "0" and len(before) == 2 else ":"
         while self.peek() in (":", "to") and not (self._bars and _is_name(first)):
             self.next()
             if self.peek()[:1] == "0" and len(self.peek()) == 2:
@@ -83,19 +97,44 @@ class Parser(AtomParser):
         before = ""
         if self.peek() in _CURRENCY:
             before = _CURRENCY[self.next()]
-        elif self.kind() == "text" and (code := unit_name(self.peek())) in _MONEY:
+        elif self.kind() == "text" and (code := unit_name(self.peek())) in MONEY:
             self.next()
             before = code
         value = self.sum()
+        if (residue := self.modulus()) is not None:
+            value = Op("residue", (value, residue))
         while (word := self.peek().lower()) in MULTIPLES:
             self.next()
             value = Op("*", (value, Num(Fraction(MULTIPLES[word]))))
         unit = self.unit()
         if unit and isinstance(value, Sym):
             raise Unreadable("words behind a letter")  # "a circle" is no multiple of a
+        if unit and not is_known(unit) and not any(isinstance(n, Num) for n in walk(value)):
+            raise Unreadable("words behind letters")  # "the limit" is no multiple of the
         if unit == "percent":
             return Op("%", (value,))
-        return Measure(value, before or unit) if before or unit else value
+        if not (before or unit):
+            return value
+        per = unit if before and unit.startswith("/") else ""
+        measure = Measure(value, before + per if before else unit)
+        if self.kind() == "num":  # 2 hours 30 minutes
+            rest = self.measured()
+            if isinstance(rest, Measure) and (total := joined(measure, rest)):
+                return total
+            raise Unreadable("a number behind a unit")
+        return measure
+
+    def modulus(self) -> Node | None:
+        """Read the modulus of a congruence: \\pmod{13} or (mod 13)."""
+        if self.peek() == "pmod":
+            self.next()
+            return self.argument()
+        if self.peek() == "(" and self.peek(1) == "mod":
+            self._at += 2
+            inner = self.sum()
+            self.expect(")")
+            return inner
+        return None
 
     def unit(self) -> str:
         """Read the words behind a value as one unit."""
@@ -104,6 +143,11 @@ class Parser(AtomParser):
             word = self.peek()
             if self.kind() == "text" and word not in ("and", "or", "to"):
                 words.append(self.next())
+            elif word == "a" and words and self._tokens[self._at + 1].kind == "text":
+                self.next()
+                words.append("per")  # 18 dollars a day
+            elif word == "/" and not words and self._tokens[self._at + 1].kind == "text":
+                words.append(self.next())  # $18/day
             elif word in _CURRENCY and not words:
                 words.append(_CURRENCY[self.next()])
             elif word == "^" and words:
@@ -125,7 +169,7 @@ class Parser(AtomParser):
         while True:
             term = self.product()
             terms.append(_signed(sign, term))
-            if self.peek() not in ("+", "-", "±", "∓"):
+            if self.peek() not in ("+", "-", "±", "∓") or self._ended:
                 break
             sign = self.sign()
         if len(terms) == 1:
@@ -148,14 +192,17 @@ class Parser(AtomParser):
         left = self.factor()
         while True:
             mark = self.peek()
-            if mark in ("*", "/"):
+            if mark in ("*", "/") and self._tokens[self._at + 1].kind != "text":
                 self.next()
                 right = _signed(self.sign(), self.factor())
-                left = Op(mark, (left, right))
-            elif mark in ("mod", "bmod", "pmod"):
+                if mark == "/" and isinstance(right, Op) and right.name == "%":
+                    left = Op("%", (Op("/", (left, right.args[0])),))  # 1/4 % is a quarter of 1 %
+                else:
+                    left = Op(mark, (left, right))
+            elif mark in ("mod", "bmod"):
                 self.next()
                 left = Op("mod", (left, self.factor()))
-            elif self.starts_factor():
+            elif self.starts_factor() and not (mark == "(" and self.peek(1) == "mod"):
                 left = self.beside(left)
             else:
                 return left
@@ -164,13 +211,20 @@ class Parser(AtomParser):
         """Multiply by what stands next to it; a proper fraction behind an integer is added."""
         digits_meet = self.last_kind() == self.kind() == "num"
         mixed = self.peek() == "frac"
+        counted = self.last_kind() == "num" and self.attached() and self.peek() in ("C", "P")
         right = self.factor()
+        if counted and isinstance(left, Num) and isinstance(right, Sym):
+            chosen = right.name.partition("_")
+            if chosen[2].isdecimal():  # 10C3
+                return Op("call", (Sym(chosen[0]), left, literal(chosen[2])))
         if digits_meet and isinstance(right, Num):
             raise Unreadable("two numbers side by side")
         if mixed and isinstance(left, Num) and left.value.denominator == 1 and left.digits is None:
             match right:
                 case Op("/", (Num(value=over), Num(value=under))) if 0 < over < under:
                     return Num(left.value + Fraction(over, under))
+                case Op("%", (Op("/", (Num(value=over), Num(value=under))),)) if 0 < over < under:
+                    return Op("%", (Num(left.value + Fraction(over, under)),))
                 case _:
                     pass
         return Op("*", (left, right))

@@ -8,7 +8,9 @@ from typing import TypeAlias
 
 from cfr.answer.expression.exact import rational
 from cfr.answer.expression.lexer import Unreadable
+from cfr.answer.expression.real_set import REALS, as_real_set, as_tree
 from cfr.answer.expression.syntax import INFINITE, Node, Num, Op, Sym, substitute, symbols
+from cfr.answer.expression.vocabulary import GREEK
 
 __all__ = ["relation"]
 
@@ -17,6 +19,8 @@ Canonical: TypeAlias = Callable[[Node], Node]
 
 _RISING = frozenset({"<", "le"})
 _FALLING = frozenset({">", "ge"})
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_TURNED = {">": "<", "ge": "le"}
 
 
 def relation(node: Op, canonical: Canonical) -> Node:
@@ -24,6 +28,8 @@ def relation(node: Op, canonical: Canonical) -> Node:
     count = len(node.args) // 2 + 1
     parts = list(node.args[:count])
     signs = [sign.name for sign in node.args[count:] if isinstance(sign, Sym)]
+    if "equiv" in signs:
+        parts = [_residue(part) for part in parts]
     if "approx" in signs:
         at = signs.index("approx")
         # x = 1/3 ≈ 0.33 says 1/3; x ≈ 5 says 5.
@@ -38,27 +44,49 @@ def relation(node: Op, canonical: Canonical) -> Node:
     if len(signs) == 1 and one_way:
         return _inequality(parts, signs[0])
     if signs == ["ne"]:
-        return _unequal(*parts)
+        return _unequal(parts[0], canonical(parts[1]))
     raise Unreadable("a chain of relations")
 
 
 def _unequal(left: Node, right: Node) -> Node:
     """Read x ≠ 2 as everything on either side of 2."""
+    if name_of(left) and isinstance(right, Op) and right.name == "list":
+        holes = as_real_set(Op("minus", (REALS, Op("{}", right.args))))
+        if holes is not None:
+            return _define(left, as_tree(holes))
     if name_of(left) and not symbols(right):
         rays = Op("()", (INFINITE[1], right)), Op("()", (right, INFINITE[0]))
         return _define(left, Op("union", rays))
     return Op("ne", (left, right))
 
 
+def _residue(node: Node) -> Node:
+    """Read the mod of a congruence as its modulus, and not as a remainder."""
+    return Op("residue", node.args) if isinstance(node, Op) and node.name == "mod" else node
+
+
 def _equation(parts: list[Node], canonical: Canonical) -> Node:
     first, last = parts[0], parts[-1]
     if name_of(first) is not None:
-        return _define(first, canonical(last))
+        return _define(first, _in_order(first, canonical(last)))
     if not symbols(first) and isinstance(last, Sym):
         return _define(last, canonical(first))
     if len(parts) > 2 or (not symbols(last) and not symbols(first)):
         return canonical(last)
     return Op("=", (first, last))
+
+
+def _in_order(names: Node, value: Node) -> Node:
+    """Put (y, x) = (1, 2) in the order of the alphabet, where its letters are neighbours in it."""
+    match names, value:
+        case Op("()", letters), Op("()", values) if len(letters) == len(values):
+            text = [letter.name for letter in letters if isinstance(letter, Sym)]
+            if "".join(sorted(text)) in _ALPHABET:
+                pairs = sorted(zip(text, values, strict=True), key=lambda pair: pair[0])
+                return Op("()", tuple(pair[1] for pair in pairs))
+        case _:
+            pass
+    return value
 
 
 def name_of(node: Node) -> str | None:
@@ -70,8 +98,12 @@ def name_of(node: Node) -> str | None:
             return f"{name}({variable})"
         case Op("()", args) if all(isinstance(arg, Sym) for arg in args):
             return ""
-        case Op("abs", (inner,)):
-            return name_of(inner)
+        case Op("abs", (inner,)) if (inside := name_of(inner)) is not None:
+            return inside if inside.isupper() else f"|{inside}|"
+        case Op("sin" | "cos" | "tan" | "cot" | "sec" | "csc" as name, (Sym(name=variable),)) if (
+            variable.isupper() or variable in GREEK or variable.startswith("angle ")
+        ):
+            return f"{name} {variable}"
         case Op("*", args):
             names = [arg.name for arg in args if isinstance(arg, Sym)]
             deep = names if len(names) == len(args) else [name_of(arg) or "?" for arg in args]
@@ -93,6 +125,8 @@ def _define(left: Node, value: Node) -> Node:
 def _inequality(parts: list[Node], sign: str) -> Node:
     small, big = parts if sign in _RISING else parts[::-1]
     closed = sign in ("le", "ge")
+    if (bounded := _bounded(small, big, sign)) is not None:
+        return bounded
     if name_of(small) and not symbols(big):
         return _define(small, Op("(]" if closed else "()", (INFINITE[1], big)))
     if name_of(big) and not symbols(small):
@@ -103,6 +137,32 @@ def _inequality(parts: list[Node], sign: str) -> Node:
         kind = ("[)" if rising else "(]") if closed else "()"
         return _define(Sym(name), Op(kind, ends))
     return Op("<=" if closed else "<", (small, big))
+
+
+def _bounded(small: Node, big: Node, sign: str) -> Node | None:
+    """Read |x - 2| < 3 as the interval that it is, and |x| > 3 as two rays."""
+    sign = {"<": "<", ">": "<", "le": "le", "ge": "le"}[sign]
+    match small, big:
+        case Op("abs", (inner,)), bound if not symbols(bound):
+            sides = (
+                _inequality([Op("neg", (bound,)), inner], sign),
+                _inequality([inner, bound], sign),
+            )
+            name = "intersect"
+        case bound, Op("abs", (inner,)) if not symbols(bound):
+            sides = (
+                _inequality([inner, Op("neg", (bound,))], sign),
+                _inequality([bound, inner], sign),
+            )
+            name = "union"
+        case _:
+            return None
+    if any(not (isinstance(side, Op) and side.name == "def") for side in sides):
+        return None
+    values = [side.args[1] for side in sides if isinstance(side, Op)]
+    pieces = as_real_set(Op(name, tuple(values)))
+    variable = sides[0].args[0] if isinstance(sides[0], Op) else Sym("x")
+    return None if pieces is None else Op("def", (variable, as_tree(pieces)))
 
 
 def _solve(small: Node, big: Node) -> tuple[str, Fraction, bool] | None:
@@ -124,7 +184,13 @@ def _solve(small: Node, big: Node) -> tuple[str, Fraction, bool] | None:
 
 def _between(parts: list[Node], signs: list[str]) -> Node:
     if signs[0] in _FALLING:
-        parts, signs = parts[::-1], signs[::-1]
+        parts, signs = parts[::-1], [_TURNED[sign] for sign in signs[::-1]]
     low, middle, high = parts
+    if name_of(middle) is None:  # 1 < 2x + 1 < 5
+        sides = [_inequality([low, middle], signs[0]), _inequality([middle, high], signs[1])]
+        values = [side.args[1] for side in sides if isinstance(side, Op) and side.name == "def"]
+        pieces = as_real_set(Op("intersect", tuple(values))) if len(values) == 2 else None
+        if pieces is not None and isinstance(sides[0], Op):
+            return Op("def", (sides[0].args[0], as_tree(pieces)))
     kind = ("[" if signs[0] in ("le", "ge") else "(") + ("]" if signs[1] in ("le", "ge") else ")")
     return _define(middle, Op(kind, (low, high)))

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 __all__ = [
+    "BINDERS",
     "BRACKETS",
     "INFINITE",
     "Measure",
@@ -24,6 +25,8 @@ BRACKETS = frozenset({"()", "[]", "[)", "(]", "{}", "list"})
 """Operators that hold several things side by side; all but the last two can be intervals."""
 
 CONSTANTS = frozenset({"pi", "e", "i", "oo"})
+BINDERS = frozenset({"sum", "prod", "int"})
+"""Operators with a body, the variable that it binds, and the two ends of its range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +79,19 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def symbols(node: Node) -> frozenset[str]:
-    """Name the variables of an expression."""
-    return frozenset(n.name for n in walk(node) if isinstance(n, Sym) and n.name not in CONSTANTS)
+    """Name the free variables of an expression."""
+    found = {n.name for n in walk(node) if isinstance(n, Sym) and n.name not in CONSTANTS}
+    bound = {n.args[1] for n in walk(node) if isinstance(n, Op) and n.name in BINDERS}
+    return frozenset(found - {n.name for n in bound if isinstance(n, Sym)} if bound else found)
 
 
 def substitute(node: Node, name: str, value: Node) -> Node:
-    """Put a value in the place of a variable."""
+    """Put a value in the place of a free variable."""
     if isinstance(node, Sym):
         return value if node.name == name else node
     if isinstance(node, Op):
+        if node.name in BINDERS and node.args[1] == Sym(name):
+            ends = (substitute(arg, name, value) for arg in node.args[2:])
+            return Op(node.name, (*node.args[:2], *ends))
         return Op(node.name, tuple(substitute(arg, name, value) for arg in node.args))
     return node

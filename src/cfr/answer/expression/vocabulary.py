@@ -7,7 +7,7 @@ __all__ = ["ALIASES", "ATTACHED", "COMMANDS", "CONSTANTS", "DECORATIONS", "FUNCT
 FUNCTIONS = frozenset(
     "sin cos tan cot sec csc arcsin arccos arctan arccot asin acos atan sinh cosh tanh coth sech "
     "csch ln log lg exp sqrt cbrt abs floor ceil ceiling max min gcd lcm factorial binomial "
-    "binom".split()
+    "binom sign sgn signum cis".split()
 )
 ALIASES = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "ceiling": "ceil", "tg": "tan",
@@ -19,6 +19,8 @@ ALIASES = {
     "lor": "or", "vee": "or", "varnothing": "emptyset", "dots": "ldots", "cdots": "ldots",
     "simeq": "approx", "sim": "approx", "degree": "circ", "pm": "±", "mp": "∓", "varphi": "phi",
     "varepsilon": "epsilon", "to": "to", "lparen": "(", "rparen": ")",
+    "backslash": "setminus", "smallsetminus": "setminus", "sgn": "sign", "signum": "sign",
+    "mod": "mod", "oslash": "emptyset",
 }  # fmt: skip
 """Other spellings. ± keeps its sign as a name, because "pm" is also half of a day."""
 GREEK = frozenset(
@@ -29,7 +31,7 @@ CONSTANTS = {"pi": "pi", "oo": "oo", "inf": "oo", "infty": "oo", "infinity": "oo
 COMMANDS = frozenset(
     "frac sqrt binom overline dot bar ± ∓ cup cap in notin emptyset circ over begin end langle "
     "rangle lfloor rfloor lceil rceil ge le ne approx usd setminus ldots angle mathbb equiv pmod "
-    "bmod mod choose".split()
+    "bmod mod choose int sum prod digits triangle unitvector".split()
 )
 DECORATIONS = frozenset(
     "vec hat widehat tilde overrightarrow mathring underline displaylines boxed fbox".split()

@@ -31,6 +31,23 @@ _TRUTH = {"yes": "yes", "true": "yes", "no": "no", "false": "no", "是": "yes", 
 _TRUTH_LETTERS = {"Y": "yes", "N": "no", "T": "yes", "F": "no"}
 _TRUE_OR_NOT = re.compile(r"\W*(?:text\s*\{)?\s*(yes|true|no|false|是|否)\W*", re.IGNORECASE)
 _NO_SOLUTION = re.compile(r"(?:there (?:are )?)?no (?:([a-z]+) )?solutions?(?: exists?)?")
+_SUBJECT = re.compile(
+    r"^(?:limit|series|sequence|integral|function|derivative|slope|expression|value|it)\s+(?:is\s+)?"
+)
+_VERBS = re.compile(r"\b(converge|diverge)(?:s|nt)?\b")
+# Ways to say the same.
+_SAME = {
+    **dict.fromkeys(
+        ("dne", "doesn't exist", "undefined", "not defined", "nonexistent", "not exist"),
+        "does not exist",
+    ),
+    **dict.fromkeys(
+        ("infinitely many solutions", "infinite solutions", "infinite number of solutions",
+         "infinite", "infinitely many solution", "there are infinitely many solutions",
+         "there are infinitely many"),
+        "infinitely many",
+    ),
+}  # fmt: skip
 NUMERALS: dict[str, str] = dict(
     zip(
         "zero one two three four five six seven eight nine ten eleven twelve".split(),
@@ -75,8 +92,16 @@ def choice_verdict(pred: str, gold: str) -> bool | None:
         )
     said = _STYLE.sub(" ", pred).strip().rstrip(".")
     if _LETTERS.fullmatch(letters) and _LETTERS.fullmatch(said):
-        return set(re.findall("[A-J]", letters)) == set(re.findall("[A-J]", said))
+        wanted, chosen = (re.findall("[A-J]", text) for text in (letters, said))
+        if _is_word(letters, wanted) or _is_word(said, chosen):
+            return wanted == chosen  # DCBA is a word or an order, and not four choices
+        return set(wanted) == set(chosen)
     return None
+
+
+def _is_word(text: str, letters: list[str]) -> bool:
+    """Whether letters touch, unless they are in the order of a list of choices beside another."""
+    return text.isalpha() and (letters != sorted(set(letters)) or len(letters) < 2)
 
 
 def truth_verdict(pred: str, gold: str) -> bool | None:
@@ -100,12 +125,17 @@ def absence_verdict(pred: str, gold: str) -> bool | None:
 
 def words_verdict(pred: str, gold: str) -> bool | None:
     """Compare with a gold answer that is words; None where it is not."""
-    wanted, said = plain_words(gold), plain_words(pred)
+    wanted, said = (_SAME.get(text, text) for text in map(_essence, (gold, pred)))
     if said in NUMERALS or wanted in NUMERALS:
         return NUMERALS.get(said, said) == NUMERALS.get(wanted, wanted)
     if not _is_prose(wanted):
         return None
     return wanted == said
+
+
+def _essence(text: str) -> str:
+    """Take the subject off a statement: the limit does not exist, the series diverges."""
+    return _VERBS.sub(r"\1", _SUBJECT.sub("", plain_words(text)))
 
 
 def _is_prose(text: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 from cfr.answer.expression.syntax import (
@@ -20,7 +21,9 @@ from cfr.answer.expression.syntax import (
     Sym,
     substitute,
     symbols,
+    walk,
 )
+from cfr.answer.expression.unit import compatible, ratio_of
 
 __all__ = ["Equivalence", "Leaf"]
 
@@ -31,6 +34,8 @@ _ORDERED = frozenset({"()", "[]", "[)", "(]"})
 _UNORDERED = frozenset({"{}", "list", "union"})
 _RELATIONS = frozenset({"=", "<", "<=", "ne"})
 MAX_ITEMS = 64
+_ZERO = Num(Fraction(0))
+_HALF_DAY = 720
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +64,22 @@ class Equivalence:
         return self._several(pred, gold, kinds)
 
     def _measures(self, pred: Node, gold: Node) -> bool | None:
+        if _is_clock(pred) or _is_clock(gold):
+            return _same_time(pred, gold)
         left, right = (n.unit if isinstance(n, Measure) else "" for n in (pred, gold))
-        if left and right and left != right and "unit" not in (left, right):
+        first, second = (n.value if isinstance(n, Measure) else n for n in (pred, gold))
+        if {left, right} == {"degree", "radian"}:
+            return self.same(_in_radians(first, left), _in_radians(second, right))
+        if compatible(left, right):
+            same = self.same(first, second)
+            if same is not True and {left, right} == {"degree", ""} and _has_pi(first, second):
+                # 30° is π/6, where the degree sign is given and the other side is in terms of π.
+                return self.same(_in_radians(first, left), _in_radians(second, right))
+            return same
+        ratio = ratio_of(left, right)
+        if ratio is None:
             return False
-        inner = (n.value if isinstance(n, Measure) else n for n in (pred, gold))
-        return self.same(*inner)
+        return self.same(Op("*", (first, Num(ratio))), second)
 
     def _definitions(self, pred: Node, gold: Node) -> bool | None:
         left, pred_value = _definition(pred)
@@ -86,16 +102,26 @@ class Equivalence:
     def _scalars(self, pred: Node, gold: Node) -> bool | None:
         if _is(pred, "base") or _is(gold, "base"):
             # The base may be missing where the gold answer names it, like a unit.
-            return isinstance(pred, Num) and pred == _args(gold)[0]
+            return isinstance(pred, Num | Sym) and _is(gold, "base") and pred == _args(gold)[0]
         if _is(pred, "time") or _is(gold, "time"):
-            clocks = _clock(pred) and _clock(gold)
-            return self._pairwise(_args(pred), _args(gold)) if clocks else False
+            return _same_time(pred, gold)
+        remainders = _is_remainder(pred) and _is_remainder(gold)
+        if remainders or _is(pred, "residue") or _is(gold, "residue"):
+            return self._residues(pred, gold)
         if _is(pred, ":") and _is(gold, ":"):
             return self._ratios(pred, gold)
         pred, gold = _quotient(pred), _quotient(gold)
         if _is(pred, "%") != _is(gold, "%"):
             return self._percent(pred, gold)
         return self.leaf(pred, gold)
+
+    def _residues(self, pred: Node, gold: Node) -> bool | None:
+        """Compare classes modulo a number; its least member alone stands for a class as well."""
+        if _is_remainder(pred) and _is_remainder(gold):
+            (first, modulus), (second, other) = _args(pred), _args(gold)
+            gap = Op("mod", (Op("+", (first, Op("neg", (second,)))), modulus))
+            return _all((self.leaf(modulus, other), self.leaf(gap, _ZERO)))
+        return self.leaf(_remainder(pred), _remainder(gold))
 
     def _percent(self, pred: Node, gold: Node) -> bool | None:
         """10 % is 0.1; it is 10 as well where a percentage is asked for, as a gold with % shows."""
@@ -147,6 +173,9 @@ class Equivalence:
         left, right = _args(pred), _args(gold)
         if _is(pred, "{}") or _is(gold, "{}"):
             left, right = (tuple(dict.fromkeys(items)) for items in (left, right))
+        left, right = _roots(left, right), _roots(right, left)
+        if any(map(_is_sequence, (left, right))):
+            return self._pairwise(left, right)
         named = [_names(items) for items in (left, right)]
         # x = 1, y = 2 against 1, 2: without its names a list can only be meant in order.
         if (len(named[0]) > 1) != (len(named[1]) > 1):
@@ -241,9 +270,56 @@ def _shape(node: Node) -> str:
     return low + high
 
 
-def _clock(node: Node) -> bool:
-    """Whether 12:05, or 12:30 beside it, can be a time of day."""
-    return _is(node, "time") or _is(node, ":")
+def _is_remainder(node: Node) -> bool:
+    return _is(node, "residue") or _is(node, "mod")
+
+
+def _remainder(node: Node) -> Node:
+    return Op("mod", _args(node)) if _is(node, "residue") else node
+
+
+def _in_radians(node: Node, unit: str) -> Node:
+    if unit != "degree":
+        return node
+    return Op("*", (node, Op("/", (Sym("pi"), Num(Fraction(180))))))
+
+
+def _has_pi(*nodes: Node) -> bool:
+    return any(Sym("pi") in walk(node) for node in nodes)
+
+
+def _is_clock(node: Node) -> bool:
+    """Whether a node is a time of day by its form or its am or pm."""
+    return _is(node, "time") or (isinstance(node, Measure) and node.unit in ("am", "pm"))
+
+
+def _same_time(pred: Node, gold: Node) -> bool:
+    """Compare two times of day; 3:05 may be in either half, 15:05 is in the afternoon."""
+    left, right = _minutes(pred), _minutes(gold)
+    if left is None or right is None:
+        return False
+    (first, half), (second, other) = left, right
+    if bool(half) != bool(other) and "24" not in (half, other):
+        return first % _HALF_DAY == second % _HALF_DAY
+    return first == second
+
+
+def _minutes(node: Node) -> tuple[Fraction, str] | None:
+    """Count the minutes since midnight, and say how the half of the day is known."""
+    half = node.unit if isinstance(node, Measure) else ""
+    inner = node.value if isinstance(node, Measure) else node
+    parts = _args(inner) if _is(inner, "time") or _is(inner, ":") else (inner,)
+    values = [part.value for part in parts if isinstance(part, Num)]
+    if len(values) != len(parts) or len(values) > 2 or half not in ("", "am", "pm"):
+        return None
+    hour, minute = (*values, Fraction(0))[:2]
+    if len(values) == 1 and not half:
+        return None
+    if hour.denominator != 1 or not 0 <= hour < 24 or not 0 <= minute < 60:
+        return None
+    if half and hour <= 12:
+        return (hour % 12 + (12 if half == "pm" else 0)) * 60 + minute, half
+    return hour * 60 + minute, half or ("24" if hour > 12 or not hour else "")
 
 
 def _quotient(node: Node) -> Node:
@@ -278,6 +354,22 @@ def _bound(left: str, right: str) -> tuple[str, str] | None:
 
 def _names(items: Sequence[Node]) -> set[str]:
     return {name for item in items if (name := _definition(item)[0])}
+
+
+def _roots(items: tuple[Node, ...], others: Sequence[Node]) -> tuple[Node, ...]:
+    """Take the indices off x_1 = 3, x_2 = -2, unless the other side has them too."""
+    names = {_definition(item)[0] for item in items}
+    bases = {name.partition("_")[0] for name in names}
+    indexed = len(bases) == 1 and len(names) == len(items) > 1 and all("_" in n for n in names)
+    if not indexed or any("_" in name for name in _names(others)):
+        return items
+    return tuple(Op("def", (Sym(*bases), _definition(item)[1])) for item in items)
+
+
+def _is_sequence(items: Sequence[Node]) -> bool:
+    """Whether letters repeat, as in H, T, H: a sequence, and no list of things."""
+    letters = [item.name for item in items if isinstance(item, Sym) and item.name.isupper()]
+    return len(letters) == len(items) and len(set(letters)) < len(letters)
 
 
 def _by_name(node: Node) -> tuple[Node, ...]:

@@ -6,11 +6,12 @@ disagreement shows that they are not. The points never change, so neither does a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property
 from typing import TypeAlias
 
 from cfr.answer.expression.evaluator import (
+    CALCULUS_DIGITS,
     CONTEXTS,
     DIGITS,
     FAILURES,
@@ -21,7 +22,7 @@ from cfr.answer.expression.evaluator import (
 )
 from cfr.answer.expression.exact import ENOUGH_DIGITS, digits_of, equal_numbers, rational
 from cfr.answer.expression.exact import leaf as exact_leaf
-from cfr.answer.expression.syntax import Node, Num, Op, Sym, substitute, symbols, walk
+from cfr.answer.expression.syntax import INFINITE, Node, Num, Op, Sym, substitute, symbols, walk
 
 __all__ = ["leaf", "relate"]
 
@@ -33,13 +34,20 @@ AGREE = 30
 ENOUGH_POINTS = 3
 _BIG = 10**100
 
-_WHOLE = frozenset({"floor", "ceil", "!", "!!", "binom", "mod"})
+# Functions that whole numbers cannot tell from something simpler: there the floor of x is x, and
+# sin(pi x) is 0. Where only whole numbers can be put in, these are compared as they are written.
+_BLIND = frozenset(
+    "floor ceil mod abs sign sin cos tan cot sec csc arcsin arccos arctan max min gcd lcm".split()
+)
 # Generic points: no value, sum or ratio of theirs is special. Signs and sizes vary, so that |x| and
-# x, or branches of a root, cannot be mistaken for one another.
+# x, branches of a root or periods of a sine cannot be mistaken for one another.
 _SCALES = (
     ("0.734861", 1), ("1.893127", 1), ("0.218343", 1), ("2.671939", 1), ("0.561277", -1),
-    ("1.337741", -1), ("3.918273", 1), ("0.093417", 1),
+    ("1.337741", -1), ("3.918273", 1), ("0.093417", 1), ("0.317659", -1), ("6.483121", 1),
+    ("5.171347", -1),
 )  # fmt: skip
+_STEPS = frozenset({"floor", "ceil", "mod", "sign"})
+_WHOLE = frozenset({"sum", "prod", "!!", "gcd", "lcm"})
 _WHOLE_POINTS = (*range(2, 26), 37, 60, 101)
 
 
@@ -50,27 +58,16 @@ class ExpressionPair:
         self.left, self.right = left, right
         self.names = sorted(symbols(left) | symbols(right))
 
-    @cached_property
-    def whole(self) -> bool:
-        """Whether the variables can only stand for whole numbers."""
-        return any(
-            isinstance(node, Op) and symbols(node) and (node.name in _WHOLE or _alternates(node))
-            for side in (self.left, self.right)
-            for node in walk(side)
-        )
+    def nodes(self) -> Iterator[Node]:
+        """Yield the nodes of both sides."""
+        yield from walk(self.left)
+        yield from walk(self.right)
 
     def points(self) -> list[Point]:
         """Return the points at which to evaluate; one empty point for constants."""
         mp = CONTEXTS[DIGITS]
         if not self.names:
             return [{}]
-        if self.whole:
-            return [
-                {name: mp.mpf(base + 7 * i * (at % 3) + i) for i, name in enumerate(order)}
-                for at, base in enumerate(_WHOLE_POINTS)
-                # Each variable is the largest in turn: n choose k needs n, d - k needs d.
-                for order in (self.names[at % 2 :: 1] + self.names[: at % 2],)
-            ]
         return [
             {
                 name: mp.mpf(start) * mp.sqrt(i + 2) * (sign if (at + i) % 2 else 1)
@@ -80,6 +77,30 @@ class ExpressionPair:
             for at, (start, sign) in enumerate(_SCALES)
         ]
 
+    def whole_points(self) -> list[Point]:
+        """Return whole numbers to put in; each variable is the largest in turn."""
+        mp = CONTEXTS[DIGITS]
+        return [
+            {name: mp.mpf(base + 7 * i * (at % 3) + i) for i, name in enumerate(order)}
+            for at, base in enumerate(_WHOLE_POINTS)
+            # n choose k needs n, d - k needs d.
+            for order in (self.names[at % 2 :: 1] + self.names[: at % 2],)
+        ]
+
+    def needs_whole(self) -> bool:
+        """Whether an operation has values at whole numbers alone: a sum up to n, (-1)^n, n!!."""
+        return any(
+            isinstance(node, Op) and symbols(node) and (node.name in _WHOLE or _alternates(node))
+            for node in self.nodes()
+        )
+
+    def has_calculus(self) -> bool:
+        """Whether a side has an integral or a series in it."""
+        return any(
+            isinstance(node, Op) and (node.name == "int" or (node.name == "sum" and _endless(node)))
+            for node in self.nodes()
+        )
+
     def values(self, point: Point, digits: int = DIGITS) -> tuple[Value, Value] | None:
         """Evaluate both sides at a point; None where one of them has no value there."""
         evaluate = Evaluator(digits, point)
@@ -87,6 +108,10 @@ class ExpressionPair:
             return evaluate(self.left), evaluate(self.right)
         except FAILURES:
             return None
+
+
+def _endless(node: Op) -> bool:
+    return any(end in INFINITE for end in node.args[2:])
 
 
 def _alternates(node: Op) -> bool:
@@ -137,6 +162,11 @@ def _fraction(value: Value) -> Fraction:
 
 def _agree(pair: ExpressionPair, point: Point, values: tuple[Value, Value]) -> bool | None:
     """Compare two values to thirty digits and, where they agree, to far more."""
+    if pair.has_calculus():
+        # Integrals and series are computed to fewer digits, and too slowly for three hundred.
+        settled = CALCULUS_DIGITS - 5
+        both_zero = all(bool(abs(value) * 10**settled < 1) for value in values)
+        return both_zero or _close(*values, settled)
     if not (_close(*values, AGREE) or _tiny(*values)):
         return False
     closer = pair.values(point, MORE_DIGITS)
@@ -160,22 +190,82 @@ def _tiny(left: Value, right: Value) -> bool:
 
 
 def _identical(pair: ExpressionPair) -> bool | None:
-    rounded = _one_is_rounded(pair)
-    agreed = 0
+    rounded, calculus = _one_is_rounded(pair), pair.has_calculus()
+    real = complex_agrees = complex_differs = 0
     for point in pair.points():
         values = pair.values(point)
-        if values is None or _only_one_is_real(*values):
+        if values is None:
+            continue
+        left, right = map(_is_complex, values)
+        if left != right:
+            # ln(x²) and 2 ln x are the same where both are real; ln|x| is more than ln x.
+            if _has_modulus(pair.left) != _has_modulus(pair.right):
+                return False
+            continue
+        if left:  # outside the domain of real functions: branches may differ
+            near = _close(*values, AGREE)
+            complex_agrees, complex_differs = complex_agrees + near, complex_differs + (not near)
             continue
         if rounded:
             verdict = _close(*values, ENOUGH_DIGITS - 1)
         else:
             # One point is looked at closely; at the others thirty digits will do.
             near = _close(*values, AGREE) or _tiny(*values)
-            verdict = near if agreed else _agree(pair, point, values)
+            verdict = near if real and not calculus else _agree(pair, point, values)
         if verdict is False:
             return False
-        agreed += verdict is True
-    return True if agreed >= ENOUGH_POINTS else None
+        real += verdict is True
+    if real >= ENOUGH_POINTS:
+        return _agree_at_steps(pair)
+    if complex_differs and not real:
+        return False
+    if complex_agrees + real >= ENOUGH_POINTS and not complex_differs:
+        return True
+    return _whole_identical(pair) if pair.needs_whole() else None
+
+
+def _agree_at_steps(pair: ExpressionPair) -> bool:
+    """Compare step functions where they jump too: ⌈x⌉ and ⌊x⌋ + 1 differ at whole numbers alone."""
+    if not any(isinstance(n, Op) and n.name in _STEPS and symbols(n) for n in pair.nodes()):
+        return True
+    mp = CONTEXTS[DIGITS]
+    for at, numerator in enumerate(range(-14, 20)):
+        point = {
+            name: mp.mpf(numerator + 5 * i * (at % 4)) / 2 for i, name in enumerate(pair.names)
+        }
+        values = pair.values(point)
+        if values and not (_close(*values, AGREE) or _tiny(*values)):
+            return False
+    return True
+
+
+def _whole_identical(pair: ExpressionPair) -> bool | None:
+    """Compare at whole numbers, with what they are blind to compared as it is written."""
+    opaque = pair
+    if any(isinstance(node, Op) and node.name in _WHOLE for node in pair.nodes()):
+        opaque = ExpressionPair(_opaque(pair.left), _opaque(pair.right))
+    found = [values for point in opaque.whole_points() if (values := opaque.values(point))]
+    if len(found) < ENOUGH_POINTS:
+        return None
+    return all(_close(*values, AGREE) or _tiny(*values) for values in found)
+
+
+def _opaque(node: Node) -> Node:
+    """Write a function that is blind to whole numbers as a variable of its own."""
+    if not isinstance(node, Op):
+        return node
+    if node.name in _BLIND and symbols(node):
+        return Sym(f"opaque {node!r}")
+    return Op(node.name, tuple(_opaque(arg) for arg in node.args))
+
+
+def _is_complex(value: Value) -> bool:
+    """Whether a value has an imaginary part that is more than rounding noise."""
+    return bool(abs(value.imag) * 10 ** (AGREE + 5) > abs(value))
+
+
+def _has_modulus(node: Node) -> bool:
+    return any(isinstance(n, Op) and n.name == "abs" and bool(symbols(n)) for n in walk(node))
 
 
 def _one_is_rounded(pair: ExpressionPair) -> bool:
@@ -185,11 +275,6 @@ def _one_is_rounded(pair: ExpressionPair) -> bool:
         for side in (pair.left, pair.right)
     ]
     return bool(digits[0]) != bool(digits[1]) and min(digits[0] + digits[1]) >= ENOUGH_DIGITS
-
-
-def _only_one_is_real(left: Value, right: Value) -> bool:
-    """ln(x²) and 2 ln x are the same where both are real; elsewhere they say nothing."""
-    return bool(left.imag) != bool(right.imag)
 
 
 def relate(pred: Node, gold: Node) -> bool | None:
@@ -203,8 +288,8 @@ def relate(pred: Node, gold: Node) -> bool | None:
     ratios: list[Value] = []
     for point in pair.points():
         values = pair.values(point)
-        if values is not None and values[1] and not any(v.imag for v in values):
-            ratios.append(values[0] / values[1])
+        if values is not None and values[1] and not any(map(_is_complex, values)):
+            ratios.append(values[0].real / values[1].real)
     if len(ratios) < ENOUGH_POINTS or not ratios[0]:
         return None if len(ratios) < ENOUGH_POINTS else False
     if pred.name in ("<", "<=") and ratios[0] < 0:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from cfr.answer.expression import exact
 from cfr.answer.expression.canonical import interpret
 from cfr.answer.expression.normal import clean
-from cfr.answer.expression.syntax import Node, Op
+from cfr.answer.expression.syntax import Measure, Node, Num, Op, Sym, substitute, symbols
+from cfr.answer.expression.unit import UNIT_LETTERS, ratio_of
 from cfr.answer.expression.words import (
     absence_verdict,
     choice_verdict,
@@ -32,6 +33,12 @@ _WORDS = re.compile(r"\\(?:text[a-z]{0,6}|mathrm|mbox)\s*\{[^{}]*\}")
 _VARIABLE = re.compile(
     r"(?<![A-Za-z\d\\/'’])(?<!\d )(?<!\d~)(?<!\bin )([mgshlL])(?![A-Za-z'’.]\b|[A-Za-z])"
 )
+_LABEL = re.compile("[A-Z]{2,}")
+_CONSTANTS = frozenset({"C", "c", "K", "k", "C_1", "c_1"})
+"""Names of a constant of integration."""
+_COMMA = re.compile(r"-?\d[\d ]*,\d+")
+_DECIMAL = re.compile(r"-?\d+\.\d+")
+_THOUSANDS = re.compile(r"-?[1-9]\d{0,2},\d{3}")
 _PERCENT = re.compile(r"%|\bpercent", re.IGNORECASE)
 
 
@@ -66,11 +73,20 @@ def decide(pred: str, gold: str, *, percent: bool = False) -> Ruling:
         return _ruling(_digits(pred) == _digits(gold), "as integers")
     if pred == gold:
         return Ruling(True, "the same text")
+    if "," in pred and _is_decimal(pred, gold):
+        pred = pred.replace(" ", "").replace(",", ".")
     if max(len(pred), len(gold)) > MAX_LENGTH:
         return Ruling(None, "too long to be read as mathematics", readable=False)
     if (verdict := choice_verdict(pred, gold)) is not None:
         return _ruling(verdict, "as choices")
     return _decide_content(pred, gold, percent=percent)
+
+
+def _is_decimal(pred: str, gold: str) -> bool:
+    """Whether 3,5 is a decimal, because the gold answer is one; 1,234 is a thousand and more."""
+    if not _COMMA.fullmatch(pred) or _THOUSANDS.fullmatch(pred):
+        return False
+    return _DECIMAL.fullmatch(gold) is not None
 
 
 def _decide_content(pred: str, gold: str, *, percent: bool) -> Ruling:
@@ -99,10 +115,73 @@ def decide_trees(
 ) -> bool | None:
     """Compare every tree of one answer with every tree of the other; any match counts."""
     try:
-        verdicts = [equivalence.same(a, b) for b in right for a in left]
+        pairs = (_alike(a, b) for b in right for a in left)
+        verdicts = [equivalence.same(a, b) for a, b in pairs]
     except RecursionError:  # a product of a thousand factors
         return None
     return True if True in verdicts else None if None in verdicts else False
+
+
+def _alike(pred: Node, gold: Node) -> tuple[Node, Node]:
+    """Bring two trees to the same names: AB beside A·B is a product, and C beside c a constant."""
+    if isinstance(pred, Num) and isinstance(gold, Num):
+        return pred, gold
+    if isinstance(pred, Measure) != isinstance(gold, Measure):
+        pred, gold = _measured(pred, gold), _measured(gold, pred)
+    names = symbols(pred), symbols(gold)
+    if names[0] == names[1]:
+        return pred, gold
+    labels = [{name for name in side if _LABEL.fullmatch(name)} for side in names]
+    letters = names[0] | names[1]
+    if any(labels):
+        apart = all(labels) and not any(set(label) & letters for side in labels for label in side)
+        pred, gold = (_spelt(node, apart=apart) for node in (pred, gold))
+    elif len(names[0] - names[1]) == len(names[1] - names[0]) == 1:
+        (first,), (second,) = names[0] - names[1], names[1] - names[0]
+        constants = {first, second}
+        if "C" in constants <= _CONSTANTS and _is_added(pred, first) and _is_added(gold, second):
+            pred, gold = (substitute(pred, first, Sym("C")), substitute(gold, second, Sym("C")))
+    return pred, gold
+
+
+def _measured(node: Node, other: Node) -> Node:
+    """Read the letter of "1 m" as a unit where the other side has a unit of its kind."""
+    match node, other:
+        case Op("*", (value, Sym(name=letter))), Measure(unit=unit) if letter in UNIT_LETTERS:
+            unit_of_letter = UNIT_LETTERS[letter]
+            same_kind = ratio_of(unit_of_letter, unit) is not None and not symbols(value)
+            return Measure(value, unit_of_letter) if same_kind else node
+        case _:
+            return node
+
+
+def _spelt(node: Node, *, apart: bool, inside: bool = False) -> Node:
+    """Read the capitals of 2RC as a product, or AB·CD as two segments, whose ends have no order.
+
+    Capitals that are an answer by themselves are a word, unless the other side multiplies them.
+    """
+    if isinstance(node, Sym) and _LABEL.fullmatch(node.name) and (inside or not apart):
+        if apart:
+            return Sym("".join(sorted(node.name)))
+        product: Node = Sym(node.name[0])
+        for letter in node.name[1:]:
+            product = Op("*", (product, Sym(letter)))
+        return product
+    if isinstance(node, Op) and node.name != "base":
+        inside |= node.name in ("+", "*", "/", "^", "neg", "root")
+        kept = node.args[:1] if node.name in ("def", "call") else ()
+        rest = (_spelt(arg, apart=apart, inside=inside) for arg in node.args[len(kept) :])
+        return Op(node.name, (*kept, *rest))
+    return node
+
+
+def _is_added(node: Node, name: str) -> bool:
+    """Whether a name is a constant of integration: one term of a sum, and nowhere else."""
+    if isinstance(node, Op) and node.name == "def":
+        node = node.args[1]
+    terms = node.args if isinstance(node, Op) and node.name == "+" else ()
+    others = [term for term in terms if term != Sym(name)]
+    return len(others) == len(terms) - 1 and all(name not in symbols(term) for term in others)
 
 
 def _relate(pred: Node, gold: Node) -> bool | None:
