@@ -88,12 +88,15 @@ def test_requests_are_left_to_sound_and_plain_replies() -> None:
     demanding = Problem("Write about tea. Do not use any commas.")
     free = Problem("Write me a poem about tea.")
     assert method.choose(demanding) == Chosen(make("sound(then=off)"), 0)
-    assert method.choose(free) == Chosen(make("plain"), 0)
+    assert method.choose(free).method == make("plain")
+    assert method.leaves_alone(free)
     assert method.explain(demanding) == (
         "a request that demands something of its reply; the reply is checked"
     )
-    assert method.explain(free) == ("a request that demands nothing; it goes straight to the model")
-    assert solved(method, free).details["policy"] == {"rule": 0, "method": "plain"}
+    why = "it asks for a text (“Write me a poem”)"
+    assert method.explain(free) == f"passed to the model untouched, because {why}"
+    noted = {"rule": 0, "method": "plain", "why": why}
+    assert solved(method, free).details["policy"] == noted
     assert solved(method, demanding).details["policy"] == {"rule": 0, "method": "sound(then=off)"}
 
 
@@ -102,7 +105,7 @@ def test_a_policy_that_knows_requests_decides_about_them() -> None:
     method = calibrate_by(policy, make)
     demanding = Problem("Write about tea. Do not use any commas.")
     assert method.choose(demanding) == Chosen(make("sound(most=4)"), 1)
-    assert method.choose(Problem("Write me a poem about tea.")) == Chosen(make("plain"), 0)
+    assert method.leaves_alone(Problem("Write me a poem about tea."))
 
 
 def test_a_rule_for_everything_is_for_requests_where_it_leads_to_whole_replies() -> None:
