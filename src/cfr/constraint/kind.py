@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from cfr.constraint.reply.reader import read_demands
 
-__all__ = ["Kind", "TextKind", "read_kind"]
+__all__ = ["Kind", "TextKind", "read_kind", "tell_kind"]
 
 TextKind: TypeAlias = Literal["problem", "demand", "other"]
 
@@ -31,6 +31,17 @@ def read_kind(text: str) -> Kind:
         quoted = " ".join(text[slice(*demands[0].span)].split())
         return Kind("demand", f"demands something of its reply (“{_short(quoted)}”)")
     return _read_problem(text)
+
+
+def tell_kind(text: str) -> str:
+    """Say what ``auto`` does with a text, and why."""
+    kind = read_kind(text)
+    done = {
+        "problem": "auto solves it as a problem",
+        "demand": "auto checks the reply",
+        "other": "auto passes it to the model untouched",
+    }
+    return f"{done[kind.what]}: it {kind.why}"
 
 
 _LONGEST: Final = 4_000
@@ -116,7 +127,7 @@ _PLAIN_FORMULA: Final = re.compile(
     r"|(?<![\w'’])\d{0,4}[a-zA-Z](?:\(\w\))?\s?[=<>≤≥]\s?-?[\d(√]"  # f(x) = 2, x > 3
     r"|(?<![\w'’])\d{0,4}[a-z]\s?[+*]\s?\d{0,4}[a-z](?!\w)"  # 2x + y
     r"|[√∫∑π∠]|\[\[-?\d|(?<![\w.,])\d+!(?=\s*[*/)+-]|\s*\?)"
-    r"|\d\s?%\s+of\s+[$€£]?\d"
+    r"|\d\s?(?:%|/\s?\d+)\s+of\s+[$€£]?\d|\bpercent of \d"
 )
 _WORD_NUMBERS: Final = (
     *("zero", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
@@ -281,7 +292,7 @@ _OTHER: Final = {
         r"|\bshould (?:I|we|my|you|one)\b|\bwhat should\b|\bdo you (?:think|know|like|recommend)\b"
         r"|\byour (?:opinion|thoughts|favou?rite|advice)\b|\bhelp me\b|\bI (?:want|need) you\b"
         r"|\bdo I need\b|\bwould I need\b|\bbest (?:way|one|option)\b|\bpros and cons\b"
-        r"|\bwhat do you\b|\bwhy\b|\bwhat does it mean\b|\bwhat (?:kind|type|sort)s? of\b"
+        r"|\bwhat do you\b|\bwhy\b|\bwhat does\b[^?]{0,60}\bmean\b|\bwhat (?:kind|type|sort)s? of\b"
         r"|\brecommend|\bis it (?:ok|okay|safe|worth|true|possible|better)\b|(?:^|[.?!]\s+)who\b"
         r"|\b(?:in )?(?:what|which) (?:year|country|city|state|company|movie|book|person)\b",
         re.IGNORECASE,
