@@ -57,7 +57,7 @@ def test_what_is_no_problem_is_one_plain_call_with_every_model(model: str, text:
 
 def test_the_library_replies_to_a_request() -> None:
     solved = solve("Write of tea, without commas.", engine=Scripted(["Tea, warm tea."]))
-    assert solved.solution.details["policy"] == {"rule": 0, "method": "sound(then=off)"}
+    assert solved.solution.details["policy"] == {"rule": 0, "method": "sound(add=off,then=off)"}
 
 
 def test_an_engine_is_asked_for_its_models_name() -> None:

@@ -51,8 +51,9 @@ class Calibrated:
     gate: int = 1
     """The version of the rules in ``choose`` that come before those of the policy: part of the
     fingerprint, so that a series from before them is not continued under them."""
-    sound: Method = field(default=Sound(then="off"), repr=False)
-    """For a text that demands something of its reply, where no rule is for such texts."""
+    sound: Method = field(default=Sound(add="off", then="off"), repr=False)
+    """For a text that demands something of its reply, where no rule is for such texts: one call,
+    because nothing was measured that would be worth a second one."""
     plain: Method = field(default=Plain(), repr=False)
     """For every text that is neither a problem nor demands anything: it is sent as it is."""
     alone: bool = field(default=True, repr=False)
@@ -118,7 +119,7 @@ class Calibrated:
         why: dict[str, Json] = {"why": chosen.why} if chosen.why else {}
         if chosen.method is self.plain:
             return {"rule": 0, "method": "plain", **why}
-        named = "sound(then=off)" if chosen.method is self.sound else self.policy.otherwise
+        named = "sound(add=off,then=off)" if chosen.method is self.sound else self.policy.otherwise
         return {"rule": 0, "method": named, **why}
 
 
