@@ -37,7 +37,8 @@ def words(found: list[Streamed], *, is_work: bool) -> str:
 
 
 async def test_work_and_solution_come_apart_and_the_whole_comes_last(served: Endpoint) -> None:
-    found = [one async for one in stream_answer(Question(REMAINDER), engine_of(served))]
+    asked = Question(REMAINDER, "routed-cfr")
+    found = [one async for one in stream_answer(asked, engine_of(served))]
     assert words(found, is_work=False) == SOLUTION
     work = words(found, is_work=True)
     assert "an integer from 0 to 6" in work
@@ -58,6 +59,18 @@ async def test_what_was_said_before_goes_ahead_of_every_call(served: Endpoint) -
         assert [one["content"] for one in request["messages"][:-1]] == ["be brief", "hello", "yes"]
 
 
+@pytest.mark.parametrize("text", ["and why?", "What is $3^6$?"])
+async def test_auto_leaves_a_conversation_to_the_model(endpoint: Endpoint, text: str) -> None:
+    endpoint.script(completion("Because."))
+    before = (Message("user", REMAINDER.text), Message("assistant", "5"))
+    question = Question(Problem(text), context=before)
+    *_, last = [one async for one in stream_answer(question, engine_of(endpoint))]
+    (request,) = endpoint.requests
+    assert [one["content"] for one in request["messages"]] == [REMAINDER.text, "5", text]
+    assert isinstance(last, ServedAnswer)
+    assert last.solved.answer == "Because."
+
+
 async def test_what_goes_wrong_ends_the_stream(endpoint: Endpoint) -> None:
     endpoint.script(failure(401, "no"))
     with pytest.raises(Unauthorized):
@@ -69,7 +82,8 @@ def test_ordinary_code_reads_a_stream_also_where_a_loop_runs(
     served: Endpoint, *, in_a_loop: bool
 ) -> None:
     def read() -> list[Streamed]:
-        return list(iterate(stream_answer(Question(REMAINDER), engine_of(served))))
+        asked = Question(REMAINDER, "routed-cfr")
+        return list(iterate(stream_answer(asked, engine_of(served))))
 
     async def main() -> list[Streamed]:
         return read()

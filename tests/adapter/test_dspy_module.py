@@ -128,10 +128,10 @@ async def test_a_stream_ends_with_the_prediction(lm: Any) -> None:
 
 
 def test_auto_is_chosen_by_the_name_of_the_model(lm: Any) -> None:
-    assert ConstraintFirst()(question=PLAIN).details["method"] == "Routed-CFR"
-    known = lm.copy(model="openai/Qwen/Qwen2.5-Coder-1.5B-Instruct")
-    with dspy.context(lm=known):
-        assert ConstraintFirst()(question=PLAIN).details["method"] != "Routed-CFR"
+    assert ConstraintFirst()(question=CUED).details["policy"] == {"rule": 0, "method": "direct"}
+    paper = lm.copy(model="openai/Qwen/Qwen3.5-9B")
+    with dspy.context(lm=paper):
+        assert ConstraintFirst()(question=CUED).details["policy"]["method"] == "routed-cfr"
 
 
 def test_evaluate_judges_with_our_grader(lm: Any) -> None:

@@ -56,7 +56,7 @@ def ask(endpoint: Endpoint, *arguments: str) -> Result:
 
 
 def test_a_prompt_is_answered_with_the_work_on_standard_error(served: Endpoint) -> None:
-    ran = ask(served, "-m", "cfr/auto", REMAINDER, "-u")
+    ran = ask(served, "-m", "cfr/routed-cfr", REMAINDER, "-u")
     assert ran.exit_code == 0, ran.output
     assert ran.stdout == f"{SOLUTION}\n"
     assert "an integer from 0 to 6" in ran.stderr
@@ -71,9 +71,9 @@ def test_every_way_of_asking_gives_the_same_answer(served: Endpoint, way: list[s
 
 
 def test_what_led_to_an_answer_is_logged(served: Endpoint) -> None:
-    assert ask(served, "-m", "cfr/auto", REMAINDER).exit_code == 0
+    assert ask(served, "-m", "cfr/routed-cfr", REMAINDER).exit_code == 0
     (logged,) = json.loads(CliRunner().invoke(cli, ["logs", "--json"]).stdout)
-    assert (logged["model"], logged["resolved_model"]) == ("cfr/auto", "test-model")
+    assert (logged["model"], logged["resolved_model"]) == ("cfr/routed-cfr", "test-model")
     assert (logged["input_tokens"], logged["output_tokens"]) == (22, 14)
     assert logged["response_json"]["answer"] == "5"
     assert logged["response_json"]["method"] == "routed-cfr"
@@ -81,7 +81,7 @@ def test_what_led_to_an_answer_is_logged(served: Endpoint) -> None:
 
 
 def test_a_conversation_goes_ahead_of_the_next_problem(served: Endpoint) -> None:
-    assert ask(served, "-m", "cfr/auto", REMAINDER, "-s", "be brief").exit_code == 0
+    assert ask(served, "-m", "cfr/routed-cfr", REMAINDER, "-s", "be brief").exit_code == 0
     assert ask(served, "-c", "And $3^6$?").exit_code == 0
     *before, last = served.requests[-1]["messages"]
     assert [(one["role"], one["content"]) for one in before] == [
@@ -103,14 +103,14 @@ def test_options_reach_the_endpoint(endpoint: Endpoint) -> None:
 
 
 def test_a_program_in_python_asks_in_the_same_way(served: Endpoint) -> None:
-    response = llm.get_model("cfr/auto").prompt(REMAINDER, base_url=served.url)
+    response = llm.get_model("cfr/routed-cfr").prompt(REMAINDER, base_url=served.url)
     assert response.text() == SOLUTION
     assert (response.usage().input, response.usage().output) == (22, 14)
     assert response.response_json["answer"] == "5"
 
 
 async def test_an_asynchronous_program_too(served: Endpoint) -> None:
-    response = llm.get_async_model("cfr/auto").prompt(REMAINDER, base_url=served.url)
+    response = llm.get_async_model("cfr/routed-cfr").prompt(REMAINDER, base_url=served.url)
     assert await response.text() == SOLUTION
     assert (await response.usage()).input == 22
 

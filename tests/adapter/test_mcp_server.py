@@ -66,7 +66,8 @@ async def test_a_client_starts_it_and_uses_every_tool(served: Endpoint, handshak
         for tool in listed.values():
             assert tool.description
             assert tool.output_schema
-        solved = await client.call_tool("solve", {"problem": REMAINDER}, progress_callback=hear)
+        asked = {"problem": REMAINDER, "method": "routed-cfr"}
+        solved = await client.call_tool("solve", asked, progress_callback=hear)
         constraints = await call(client, "constraints", problem=REMAINDER)
         checked = await call(client, "check_answer", problem=REMAINDER, answer="12")
         graded = await call(client, "grade", answer="0.5", gold=r"\frac{1}{2}")
@@ -150,7 +151,7 @@ async def test_it_serves_http_on_this_machine(served: Endpoint, port: int) -> No
         assert f"http://127.0.0.1:{port}/mcp" in said.decode()
         await listening(port)
         async with Client(f"http://127.0.0.1:{port}/mcp") as client:
-            assert (await call(client, "solve", problem=REMAINDER))["answer"] == "5"
+            assert (await call(client, "solve", problem=REMAINDER, method="cfr"))["answer"] == "5"
     finally:
         process.terminate()
         out, _ = await process.communicate()

@@ -70,7 +70,7 @@ def test_llm_shows_what_the_page_shows(endpoint: Endpoint, tmp_path: Path) -> No
     if not entry_points(group="llm", name="cfr"):
         pytest.skip("the package is on the path alone; install it to have its entry points")
     ran = subprocess.run(
-        ["/bin/sh", "-c", typed("llm.md", "llm -m cfr/auto")],
+        ["/bin/sh", "-c", typed("llm.md", "llm -m cfr/routed-cfr")],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

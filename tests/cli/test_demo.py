@@ -84,7 +84,9 @@ def test_both_methods_solve_each_problem(cfr: Run, endpoint: Server) -> None:
         (problem, stage) for problem in EVERY for stage in ("direct", "stage1", "stage2")
     ]
     assert {body["temperature"] for body in endpoint.requests} == {0}
-    assert ran.err.startswith("auto is routed-cfr: no policy comes with the package")
+    assert ran.err.startswith(
+        "auto is calibrated(policy=unmeasured): no policy comes with the package"
+    )
     assert ran.out.count("a whole number") == len(EXAMPLES)
     assert "✓  The answer is from 51 to 71." in ran.out
     table = last_lines(ran.out)

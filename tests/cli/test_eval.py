@@ -31,10 +31,14 @@ def test_what_auto_stands_for_is_said_and_stored(cfr: Run, served: Server) -> No
     given = ("sums.jsonl", "--runs", "1", "--base-url", served.url, "--model", "m")
     ran = cfr("eval", *given)
     assert ran.code == 0, ran.err
-    assert "m: auto is routed-cfr: no policy comes with the package for m;" in ran.err
-    assert [one["method"] for one in listed(cfr)] == ["direct", "routed-cfr"]
+    assert (
+        "m: auto is calibrated(policy=unmeasured): no policy comes with the package for m,"
+        in ran.err
+    )
+    assert [one["method"] for one in listed(cfr)] == ["direct", "calibrated(policy=unmeasured)"]
     asked = len(served.requests)
-    again = cfr("eval", *given, "--method", "auto", "--method", "routed-cfr", "--quiet")
+    named = "calibrated(policy=unmeasured)"
+    again = cfr("eval", *given, "--method", "auto", "--method", named, "--quiet")
     assert (again.code, again.err) == (0, "")
     assert len(served.requests) == asked  # both are the one that is there
 

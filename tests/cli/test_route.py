@@ -2,6 +2,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from .conftest import Run
 
 
@@ -23,9 +25,24 @@ def test_everyday_words_are_no_cues(cfr: Run) -> None:
 def test_a_problem_as_json(cfr: Run) -> None:
     ran = cfr("route", "How many?", "--json")
     assert json.loads(ran.out) == {
+        "kind": "other",
+        "why": "asks (“How many”) but gives too little to compute from",
         "routed": True,
         "cues": [{"family": "final_integer_or_count", "spans": [[0, 8]], "phrases": ["How many"]}],
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hello", "auto passes it to the model untouched: it has no question or order for a value"),
+        ("What is 2 + 2?", "auto solves it as a problem: it asks for a value (“What is 2”)"),
+        ("Write of tea without commas.", "auto checks the reply: it demands something of its"),
+    ],
+)
+def test_what_auto_does_with_a_text_is_said(cfr: Run, text: str, said: str) -> None:
+    for command in ("route", "constraints"):
+        assert said in " ".join(cfr(command, text).out.split())
 
 
 def test_a_file_is_audited(cfr: Run, tmp_path: Path) -> None:

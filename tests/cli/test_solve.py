@@ -40,7 +40,7 @@ def served(endpoint: Server) -> Server:
 
 
 def test_everything_that_happens_is_shown(cfr: Run, served: Server) -> None:
-    ran = cfr("solve", CUED, "--base-url", served.url)
+    ran = cfr("solve", CUED, "--base-url", served.url, "--method", "routed-cfr")
     assert ran.code == 0, ran.err
     for part in ("“remainder”", "C1", "taken modulo 7", "reduce at the end", "34 \\cdot 7"):
         assert part in ran.out
@@ -80,7 +80,7 @@ def test_what_is_said_of_the_route_is_the_route_that_is_taken(
     assert "Stage 1: constraints" in ran.out
     assert "Direct CoT" not in ran.out
     served.script(completion(r"\boxed{243}"))
-    ran = cfr("solve", "aime24.jsonl", "--base-url", served.url)
+    ran = cfr("solve", "aime24.jsonl", "--base-url", served.url, "--method", "routed-cfr")
     assert "No restrictive cue: Direct CoT" in ran.out
     assert "Stage 1" not in ran.out
 
@@ -117,8 +117,8 @@ def test_stage_1_by_another_model(cfr: Run, endpoint: Server) -> None:
 
 def test_what_auto_stands_for_is_said(cfr: Run, served: Server) -> None:
     ran = cfr("solve", CUED, "--base-url", served.url, "--json")
-    assert json.loads(ran.out)["method"] == "Routed-CFR"
-    assert ran.err.startswith("auto is routed-cfr: no policy comes with the package for ")
+    assert json.loads(ran.out)["method"] == "Calibrated"
+    assert ran.err.startswith("auto is calibrated(policy=unmeasured): no policy comes with the ")
     assert ran.err.count("\n") == 1
     assert cfr("solve", CUED, "--base-url", served.url, "--quiet").err == ""
 
@@ -169,6 +169,7 @@ def test_quiet_writes_the_answer_alone(cfr: Run, served: Server) -> None:
 
 
 def test_the_endpoint_may_come_from_the_environment(cfr: Run, served: Server) -> None:
+    served.script(completion(r"\boxed{5}"))
     ran = cfr("solve", CUED, "--quiet", OPENAI_BASE_URL=served.url, OPENAI_API_KEY=KEY)
     assert ran.out == "5\n"
     assert served.headers[-1]["Authorization"] == f"Bearer {KEY}"

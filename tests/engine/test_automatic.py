@@ -12,6 +12,7 @@ from cfr.method import make
 from cfr.method.calibrated import Calibrated
 from cfr.method.policy import Policy, Rule
 from cfr.method.registry import MethodError
+from cfr.problem import Problem
 
 
 def test_a_model_with_a_policy_of_the_package_gets_it() -> None:
@@ -23,40 +24,45 @@ def test_a_model_with_a_policy_of_the_package_gets_it() -> None:
     )
 
 
-@pytest.mark.parametrize("model", ["", "gpt-7"])
-def test_any_other_model_gets_routed_cfr(model: str) -> None:
+@pytest.mark.parametrize("model", ["", "gpt-7", "paper", "unmeasured"])
+def test_any_other_model_gets_direct_cot_and_a_line_on_calibration(model: str) -> None:
     choice = choose_method(model)
-    assert choice.method == "routed-cfr"
+    assert choice.method == "calibrated(policy=unmeasured)"
+    assert "Direct CoT" in choice.why
     assert "cfr calibrate" in choice.why
 
 
 @pytest.mark.parametrize(
-    ("text", "method"),
-    [
-        ("Find the remainder when 7^100 is divided by 13.", "routed-cfr"),
-        ("Write me a poem about tea.", "plain"),
-        ("Write me a poem about tea, without commas.", "sound(then=off)"),
-    ],
+    "model", ["deepseek-chat", "Qwen/Qwen3.5-9B", "hbx/JustRL-DeepSeek-1.5B", "Qwen3.5-35B-A3B-FP8"]
 )
-def test_a_request_for_a_text_is_no_problem_to_solve(text: str, method: str) -> None:
-    choice = choose_for(Scripted([]), text)
-    assert choice.method == method
-    assert ("this request demands" in choice.why) == (method != "routed-cfr")
+def test_the_papers_models_get_its_method_on_problems(model: str) -> None:
+    choice = choose_method(model)
+    assert choice.method == "calibrated(policy=paper)"
+    method = make(choice.method)
+    assert isinstance(method, Calibrated)
+    chosen = method.choose(Problem("Find the remainder when 7^100 is divided by 13.")).method
+    assert chosen == make("routed-cfr")
+    assert method.leaves_alone(Problem("hello"))
 
 
-def test_a_policy_decides_about_requests_by_itself() -> None:
-    assert choose_method(DEFAULT_MODEL, "demand") == choose_method(DEFAULT_MODEL, "problem")
+@pytest.mark.parametrize("model", ["", "gpt-7", "deepseek-chat", DEFAULT_MODEL])
+@pytest.mark.parametrize("text", ["hello", "thanks!", "Write me a poem about tea.", "and why?"])
+def test_what_is_no_problem_is_one_plain_call_with_every_model(model: str, text: str) -> None:
+    engine = Scripted(["Hi!"])
+    solved = solve(text, make(choose_method(model).method), engine=engine)
+    (exchange,) = solved.exchanges
+    assert [(one.role, one.content) for one in exchange.call.messages] == [("user", text)]
+    assert solved.answer == "Hi!"
 
 
 def test_the_library_replies_to_a_request() -> None:
     solved = solve("Write of tea, without commas.", engine=Scripted(["Tea, warm tea."]))
-    assert solved.method == make("sound(then=off)")
-    assert "," not in (solved.answer or ",")
+    assert solved.solution.details["policy"] == {"rule": 0, "method": "sound(add=off,then=off)"}
 
 
 def test_an_engine_is_asked_for_its_models_name() -> None:
-    assert choose_for(object()).method == "routed-cfr"
-    assert choose_for(Scripted([])).method == "routed-cfr"
+    assert choose_for(object()).method == "calibrated(policy=unmeasured)"
+    assert choose_for(Scripted([])).method == "calibrated(policy=unmeasured)"
 
 
 def ship(monkeypatch: pytest.MonkeyPatch, method: str, *, sandbox: bool) -> None:
@@ -82,7 +88,7 @@ def test_a_policy_that_runs_programs_needs_their_sandbox(
     assert choose_method(DEFAULT_MODEL).method.startswith("calibrated")
     ship(monkeypatch, method, sandbox=False)
     choice = choose_method(DEFAULT_MODEL)
-    assert choice.method == "routed-cfr"
+    assert choice.method == "calibrated(policy=unmeasured)"
     assert "pip install 'constraint-first[programs]'" in choice.why
 
 
@@ -94,7 +100,8 @@ def test_without_programs_no_sandbox_is_needed(monkeypatch: pytest.MonkeyPatch) 
 def test_auto_is_the_default_of_the_library() -> None:
     solved = solve("What is two plus two?", engine=Scripted([r"\boxed{4}"]))
     assert solved.answer == "4"
-    assert solved.method == make("routed-cfr")
+    assert solved.method == make("calibrated(policy=unmeasured)")
+    assert [one.call.stage for one in solved.exchanges] == ["direct"]
 
 
 def test_auto_is_no_method_by_itself() -> None:

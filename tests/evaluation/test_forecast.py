@@ -62,7 +62,7 @@ def test_bounds_of_many_problems_are_scaled(options: cfr.RunOptions) -> None:
 
 def test_auto_is_what_it_stands_for(options: cfr.RunOptions) -> None:
     (one,) = forecast(replace(GRID, methods=("auto",)), REF, options).series
-    assert one.series.method == "routed-cfr"
+    assert one.series.method == "calibrated(policy=unmeasured)"
 
 
 def test_a_changed_problem_is_refused_as_by_the_run(options: cfr.RunOptions) -> None:

@@ -27,6 +27,14 @@ async def test_a_gold_answer_is_compared_with_the_answer() -> None:
     assert await both(Problem("What is 1 + 1?"), "2", "2") is None
 
 
+async def test_the_answer_is_found_in_a_reply_that_is_given_whole() -> None:
+    problem = Problem("What is 1 + 1?", answer="2")
+    for text, word in (("One and one make \\boxed{2}.", "correct"), ("It is 3.", "incorrect")):
+        found = await both(problem, text, text)
+        assert found
+        assert found.verdict == word
+
+
 @pytest.mark.parametrize(
     ("text", "word", "why"),
     [

@@ -5,13 +5,13 @@ import pytest
 
 from cfr.evaluation.series import fingerprint
 from cfr.method import Direct, make
-from cfr.method.calibrated import Calibrated, Chosen, calibrate_by
+from cfr.method.calibrated import Calibrated, Chosen, calibrate_by, in_conversation
 from cfr.method.method import models_of
 from cfr.method.policy import Evidence, Policy, Rule
 from cfr.method.policy_file import write_policy
 from cfr.method.wording import CheckAnswer, Reminder
 from cfr.problem import Problem, Solution
-from cfr.protocol import Completion, Run
+from cfr.protocol import Completion, Message, Run
 
 EVIDENCE = Evidence(1_234, 40.0, 55.5, 15.5, (10.0, 21.0), 0.9)
 POLICY = Policy(
@@ -87,14 +87,20 @@ def test_requests_are_left_to_sound_and_plain_replies() -> None:
     method = calibrate_by(POLICY, make)
     demanding = Problem("Write about tea. Do not use any commas.")
     free = Problem("Write me a poem about tea.")
-    assert method.choose(demanding) == Chosen(make("sound(then=off)"), 0)
-    assert method.choose(free) == Chosen(make("plain"), 0)
+    assert method.choose(demanding) == Chosen(make("sound(add=off,then=off)"), 0)
+    assert method.choose(free).method == make("plain")
+    assert method.leaves_alone(free)
     assert method.explain(demanding) == (
         "a request that demands something of its reply; the reply is checked"
     )
-    assert method.explain(free) == ("a request that demands nothing; it goes straight to the model")
-    assert solved(method, free).details["policy"] == {"rule": 0, "method": "plain"}
-    assert solved(method, demanding).details["policy"] == {"rule": 0, "method": "sound(then=off)"}
+    why = "it asks for a text (“Write me a poem”)"
+    assert method.explain(free) == f"passed to the model untouched, because {why}"
+    noted = {"rule": 0, "method": "plain", "why": why}
+    assert solved(method, free).details["policy"] == noted
+    assert solved(method, demanding).details["policy"] == {
+        "rule": 0,
+        "method": "sound(add=off,then=off)",
+    }
 
 
 def test_a_policy_that_knows_requests_decides_about_them() -> None:
@@ -102,7 +108,7 @@ def test_a_policy_that_knows_requests_decides_about_them() -> None:
     method = calibrate_by(policy, make)
     demanding = Problem("Write about tea. Do not use any commas.")
     assert method.choose(demanding) == Chosen(make("sound(most=4)"), 1)
-    assert method.choose(Problem("Write me a poem about tea.")) == Chosen(make("plain"), 0)
+    assert method.leaves_alone(Problem("Write me a poem about tea."))
 
 
 def test_a_rule_for_everything_is_for_requests_where_it_leads_to_whole_replies() -> None:
@@ -110,3 +116,86 @@ def test_a_rule_for_everything_is_for_requests_where_it_leads_to_whole_replies()
     for name, wanted in (("sound(then=turn)", 1), ("program", 0)):
         method = calibrate_by(replace(POLICY, rules=(Rule((), name),)), make)
         assert method.choose(demanding).rule == wanted
+
+
+PROGRAMS = Policy("m", (Rule(("not functions",), "program"),))
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("Which of the following is prime? (A) 21 (B) 27 (C) 31 (D) 33", "one of several options"),
+        ("What is 3 + 4?\nAnswer Choices: (A)5 (B)6 (C)7", "one of several options"),
+        (
+            "What is $2+2$? $\\textbf{(A)}\\ 3 \\textbf{(B)}\\ 4 \\textbf{(C)}\\ 5$",
+            "one of several",
+        ),
+        ("Solve the equation: $x^2 = 9$", "several values"),
+        (
+            "Find all positive integers $n$ such that $n^2 < 10$. List all solutions.",
+            "several values",
+        ),
+        ("Find the coordinates of the midpoint of $(1,2)$ and $(3,4)$.", "several values"),
+        ("The sum of two numbers is 35 and their difference is 13. Find the numbers.", "several"),
+        ("Simplify: $3(8v + 9)$", "an expression"),
+        ("Factor $7x^3 - 21x^2 + 14x$.", "an expression"),
+        ("Find the derivative of $x^3$.", "an expression"),
+        ("Find the range of values of $x$ for which $x + 4 > 0$.", "an expression"),
+        ("If 3 pens cost $p$ dollars, find the cost of 7 pens in terms of $p$.", "an expression"),
+    ],
+)
+def test_programs_are_for_problems_that_ask_for_a_number(text: str, form: str) -> None:
+    method = calibrate_by(PROGRAMS, make)
+    assert method.choose(Problem(text)).method == Direct()
+    assert form in method.explain(Problem(text))
+    assert method.explain(Problem(text)).startswith("direct: programs print numbers")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann has 5 apples and buys 3 more. How many apples does she have?",
+        "A farmer wants to expand his 3 fields by 2 each. How many fields has he then?",
+        "Tom solved 4 puzzles on each of 3 days. How many puzzles did he solve?",
+        "A factory makes 20 toys in each of 5 hours. How many toys is that?",
+        "For how many ordered pairs of positive integers $(x,y)$ is $x+2y = 100$?",
+        "What is the sum of all possible values of $n$ if $n^2 = 9$?",
+        "Find the remainder when $7^{100}$ is divided by 13.",
+        "What is the probability of two sixes with 2 fair dice? Express your answer as a fraction.",
+    ],
+)
+def test_a_number_is_still_left_to_programs(text: str) -> None:
+    assert calibrate_by(PROGRAMS, make).choose(Problem(text)).rule == 1
+
+
+def test_a_rule_that_was_learnt_for_a_form_counts_for_it() -> None:
+    text = Problem("Simplify: $3(8v + 9)$")
+    learnt = replace(PROGRAMS, rules=(Rule(("asks.expression",), "program"),))
+    assert calibrate_by(learnt, make).choose(text).rule == 1
+
+
+def test_rules_learnt_from_english_say_nothing_of_other_languages() -> None:
+    method = calibrate_by(PROGRAMS, make)
+    text = "Tom hat 5 Äpfel und kauft 3 dazu. Wie viele Äpfel hat er jetzt?"
+    assert method.choose(Problem(text)).method == Direct()
+    assert "English" in method.explain(Problem(text))
+
+
+@pytest.mark.parametrize(
+    ("ahead", "alone"),
+    [
+        ([], True),
+        ([Message("system", "You are a helpful assistant.")], True),
+        ([Message("system", "You are Qwen, by Alibaba. You are a helpful assistant.")], True),
+        ([Message("system", "Answer in JSON.")], False),
+        ([Message("system", "You are a poet. Answer in rhyme.")], False),
+        ([Message("user", "hi"), Message("assistant", "Hello.")], False),
+    ],
+)
+def test_a_problem_in_a_conversation_is_left_to_the_model(
+    ahead: list[Message], *, alone: bool
+) -> None:
+    method = in_conversation(calibrate_by(PROGRAMS, make), ahead)
+    assert isinstance(method, Calibrated)
+    assert method.leaves_alone(Problem("What is 2 + 2?")) != alone
+    assert in_conversation(Direct(), ahead) == Direct()

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from cfr.protocol import Message
-from cfr.serve.chat_request import ChatRequest, is_foreign, read_request
+from cfr.serve.chat_request import ChatRequest, check_length, is_foreign, read_request
 from cfr.serve.error_reply import RequestError
 
 USER = {"role": "user", "content": "What is 2 + 2?"}
@@ -80,7 +80,7 @@ def test_what_no_method_gives_passes_through(fields: dict[str, Any]) -> None:
 def test_a_book_is_no_problem() -> None:
     long = {"role": "user", "content": "x" * 200_001}
     with pytest.raises(RequestError, match="200,001 characters") as error:
-        read_request({"messages": [long]})
+        check_length(read_request({"messages": [long]}))
     assert error.value.code == "context_length_exceeded"
     assert read_request({"messages": [long, USER]}).context
 

@@ -17,9 +17,8 @@ def test_a_method_is_made_once_and_known_by_its_family() -> None:
 
 
 def test_auto_is_what_measured_best_on_the_model() -> None:
-    assert CHOICE.choose("auto", "nobody-knows-it").name == "routed-cfr"
-    for text, name in (("Write about tea.", "plain"), ("What is 2 + 2?", "routed-cfr")):
-        assert CHOICE.choose("auto", "nobody-knows-it", text=text).name == name
+    assert CHOICE.choose("auto", "nobody-knows-it").name == "calibrated(policy=unmeasured)"
+    assert CHOICE.choose("auto", "Qwen/Qwen3.5-9B").name == "calibrated(policy=paper)"
     shipped = CHOICE.choose("auto", "qwen2.5-coder-1.5b-instruct")
     assert shipped.family == "calibrated"
 

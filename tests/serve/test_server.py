@@ -18,7 +18,7 @@ from cfr.method.registry import MethodError
 async def test_it_says_where_it_is_what_it_does_and_for_whom(endpoint: Server) -> None:
     async with served(endpoint.url, methods=("auto", "direct")) as server:
         (line, *_) = server.notes
-        with_what = "auto (routed-cfr), direct"
+        with_what = "auto (calibrated(policy=unmeasured)), direct"
         assert (
             line
             == f"serving {server.url} with {with_what} in front of test-model at {endpoint.url}"

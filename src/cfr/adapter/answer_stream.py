@@ -15,6 +15,7 @@ from cfr.engine.dispatch import Dispatch, opened_all
 from cfr.engine.resolve import Resolved
 from cfr.engine.solve import asolve, preceded
 from cfr.method import Method, make
+from cfr.method.calibrated import in_conversation
 from cfr.problem import Problem, Solution
 from cfr.protocol import Call, Message, Steps
 from cfr.serve.certainty import announcing
@@ -73,8 +74,8 @@ async def _answer(question: Question, engine: Dispatch[Resolved], outbox: Outbox
     problem, name = question.problem, question.method
     async with opened_all(engine) as opened:
         if name == AUTO:
-            name = choose_for(opened.main, problem.text).method
-        method = make(name)
+            name = choose_for(opened.main).method
+        method = in_conversation(make(name), question.context)
         watcher = StreamWatcher(outbox, 0, describe_start(method, problem))
         told = _Announced(method, watcher, question.context)
         solved = await asolve(problem, told, engine=opened, watcher=watcher)

@@ -139,13 +139,13 @@ class ToolServer:
             self._choose(name, "")  # a mistake shows before a model is opened
         engine = await self._opened(tell)
         model = engine.main.model
-        chosen = self._choose(name, model, problem).method
+        chosen = self._choose(name, model).method
         solved = await asolve(Problem(problem), chosen, engine=engine, progress=tell)
         return SolveResult.of(solved, model)
 
-    def _choose(self, name: str, model: str, problem: str = "") -> ChosenMethod:
+    def _choose(self, name: str, model: str) -> ChosenMethod:
         try:
-            return self._methods.choose(name, model, text=problem)
+            return self._methods.choose(name, model)
         except RequestError as error:
             raise InputError(f"method {name!r}: {str(error).removeprefix('model: ')}") from None
 

@@ -13,11 +13,10 @@ from typing import Final
 from cfr.benchmark.constraintbench.split import SPLITS, Split, split_name
 from cfr.benchmark.constraintbench.split import load as load_split
 from cfr.benchmark.entry import Entry, entries
-from cfr.benchmark.gold_instruction import read_instructions, unknown_kinds
+from cfr.benchmark.gold_instruction import unknown_kinds
 from cfr.benchmark.hugging_face import fetch
 from cfr.benchmark.integrity import Origin, check
 from cfr.benchmark.source import ProblemSet, read_problem_file, unknown_note
-from cfr.constraint.feature import TextKind
 from cfr.error import InputError
 from cfr.file.field import check_text, within
 from cfr.file.path import expand_user
@@ -42,12 +41,6 @@ class Benchmark:
     """Sent ahead of every call by whoever runs the benchmark; empty unless somebody sets it."""
     taken: str = field(default="", compare=False)
     """One line on the columns of the user's own file, or on instructions that are not known."""
-
-    @property
-    def kind(self) -> TextKind:
-        """What its texts are: requests where whole replies are judged, by gold instructions."""
-        judged_whole = any(read_instructions(one.answer) for one in self.problems)
-        return "demand" if judged_whole else "problem"
 
 
 def _constraintbench(name: str, split: Split) -> Benchmark:

@@ -13,6 +13,7 @@ from cfr.benchmark.gold_instruction import read_instructions
 from cfr.benchmark.source import ProblemSet, read_problems
 from cfr.cli.option import columns_option, json_option
 from cfr.cli.output import print_json, print_note
+from cfr.constraint.kind import tell_kind
 from cfr.constraint.predicate import Truth
 from cfr.constraint.reply.conflict import Conflict, find_conflicts, tell_conflict
 from cfr.constraint.reply.reader import read_demands
@@ -163,6 +164,7 @@ def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None
     console = SafeConsole()
     console.print(_marked(text, [one.span for one in stated]))
     console.print()
+    console.print(_cell(tell_kind(text), "dim"))
     if not stated:
         console.print(
             "the text states no constraint and makes no demand that can be checked", style="bold"

@@ -77,7 +77,7 @@ def command(ref: ModelRef, decoding: Decoding) -> None:
 
     For each it shows what the text demands of the answer, with a mark for whether that holds, and
     the program that printed the answer. auto is the policy that comes with the package for the
-    model, and Routed-CFR where there is none.
+    model. Where there is none it would be Direct CoT as well, so Routed-CFR takes its place.
 
     \b
     cfr demo
@@ -88,7 +88,7 @@ def command(ref: ModelRef, decoding: Decoding) -> None:
 
     async def run() -> None:
         async with Session(ref, decoding) as session:
-            method = session.choose_method()
+            method = _compared(session.choose_method())
             for line in _introduction(method):
                 session.console.print(line)
             pairs = [await _solve_twice(session, method, at) for at in range(len(EXAMPLES))]
@@ -96,6 +96,17 @@ def command(ref: ModelRef, decoding: Decoding) -> None:
                 session.console.print(part)
 
     run_interruptible(run(), lambda: "stopped")
+
+
+def _compared(automatic: Method) -> Method:
+    """Choose what is held against Direct CoT: Routed-CFR where ``auto`` would be Direct CoT too."""
+    from cfr.method import Direct, make
+    from cfr.method.calibrated import Calibrated
+
+    if not isinstance(automatic, Calibrated) or automatic.methods:
+        return automatic
+    same = isinstance(automatic.otherwise, Direct)
+    return make("routed-cfr") if same else automatic.otherwise
 
 
 def _introduction(method: Method) -> Iterator[str]:

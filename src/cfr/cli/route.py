@@ -11,6 +11,7 @@ import click
 from cfr.benchmark.source import read_problems
 from cfr.cli.option import columns_option, json_option
 from cfr.cli.output import print_json, print_note
+from cfr.constraint.kind import read_kind, tell_kind
 from cfr.constraint.router import FAMILIES, PROFILES, Cue, Profile, aime_convention, route
 from cfr.problem import Json, Problem
 
@@ -39,6 +40,8 @@ def command(
     source: str, profile: str, convention: str, columns: dict[str, str], *, as_json: bool
 ) -> None:
     """Show which restrictive cues a problem has; on a file, count them.
+
+    Also says what --method auto takes the text for, and why.
 
     \b
     cfr route "Find the remainder when 7^100 is divided by 13."
@@ -76,7 +79,10 @@ def _audit(
 
 
 def _describe(text: str, found: tuple[Cue, ...]) -> dict[str, Json]:
+    kind = read_kind(text)
     return {
+        "kind": kind.what,
+        "why": kind.why,
         "routed": bool(found),
         "cues": [
             {
@@ -99,6 +105,7 @@ def _show(text: str, found: tuple[Cue, ...]) -> None:
     if found:
         console.print(show.cues(text, found))
     console.print("routed to CFR" if found else "no restrictive cue: Direct CoT", style="bold")
+    console.print(show.printable(tell_kind(text)))
 
 
 def _show_audit(source: str, audit: dict[str, Json]) -> None:

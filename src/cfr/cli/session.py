@@ -17,7 +17,7 @@ from cfr.cli.output import print_note
 from cfr.cli.progress import bytes_bar
 from cfr.cli.reply import CountingWatcher, ReplyWatcher
 from cfr.engine.allowance import AttemptLimit
-from cfr.engine.automatic import AutoChoice, choose_for
+from cfr.engine.automatic import choose_for
 from cfr.engine.balanced import Balanced
 from cfr.engine.dispatch import Dispatch, opened_all, serve
 from cfr.engine.engine import Decoding, Watcher
@@ -57,7 +57,6 @@ class Session(AbstractAsyncContextManager["Session"]):
         self._system = system
         self._limit = limit
         self._quiet = quiet
-        self._choice: AutoChoice | None = None
         self.console = SafeConsole()
 
     async def __aenter__(self) -> Session:
@@ -75,17 +74,13 @@ class Session(AbstractAsyncContextManager["Session"]):
     ) -> None:
         await self._opening.__aexit__(kind, error, traceback)
 
-    def choose_method(self, text: str = "", *, quiet: bool = False) -> Method:
-        """Make the method that ``auto`` stands for with the model and a text.
-
-        Which it is, is said on standard error, where it is another than the last time.
-        """
+    def choose_method(self, *, quiet: bool = False) -> Method:
+        """Make the method that ``auto`` stands for with the model; say which, on standard error."""
         if self._engine is None:
             raise RuntimeError("use the session inside `async with`")
-        choice = choose_for(self._engine.main, text)
-        if choice != self._choice and not quiet:
+        choice = choose_for(self._engine.main)
+        if not quiet:
             print_note(str(choice))
-        self._choice = choice
         return make(choice.method)
 
     async def solve(
@@ -116,7 +111,8 @@ class Session(AbstractAsyncContextManager["Session"]):
 
 
 def _begin(console: SafeConsole, method: Method, problem: Problem, *, held: bool) -> ReplyWatcher:
-    routing = method.route(problem) if isinstance(method, Routed) else None
+    used = method.choose(problem).method if isinstance(method, Calibrated) else method
+    routing = used.route(problem) if isinstance(used, Routed) else None
     console.print(Rule(Text(one_line(method.label), style="bold"), align="left", style="dim"))
     console.print(show.highlighted(problem.text, routing.cues if routing else ()))
     console.print()

@@ -110,12 +110,10 @@ def command(
         async with Session(
             ref, decoding, bounds, others=others, system=system or "", limit=limit, quiet=silent
         ) as session:
-            for number, problem in enumerate(problems):
-                chosen = named or with_wording(
-                    session.choose_method(problem.text, quiet=quiet), own
-                )
-                if own and not (number or quiet):
-                    _note_prompts(chosen, own)
+            chosen = named or with_wording(session.choose_method(quiet=quiet), own)
+            if own and not quiet:
+                _note_prompts(chosen, own)
+            for problem in problems:
                 if silent:
                     await _solve_silently(session, chosen, problem, scoring, as_json=as_json)
                 else:

@@ -8,9 +8,9 @@ text.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Iterator
 from itertools import islice
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from ahocorasick_rs import AhoCorasick
 
@@ -19,27 +19,63 @@ from cfr.constraint.router import FAMILIES, route
 from cfr.constraint.spec import KINDS
 from cfr.constraint.stated.read import read_stated
 
-__all__ = ["FEATURES", "TextKind", "describe", "find_features", "kind_of"]
-
-TextKind: TypeAlias = Literal["problem", "request", "demand"]
-"""What a text is: a problem to solve, a request for a text, or one that demands something of it."""
+__all__ = ["FEATURES", "describe", "find_features"]
 
 _LONG: Final = 60
 """Words of a text that is no longer short; one in ten of MATH-500 and one in five of GSM8K is."""
 
+# A letter, several values or an expression: what a program that prints one number cannot give.
+_OPTIONS: Final = re.compile(
+    r"(?<![\w$])(?:\\(?:text|mathrm|textbf|mathbf)\s?\{\s?)*[(\[]?\s?([A-Ea-e])\s?[)\]]"
+    r"|(?:^|\n|\s)([A-E])\s?[.:]\s",
+)
+_CHOICE: Final = re.compile(
+    r"\banswer choices\b|\bwhich (?:one )?of (?:the following|these|those)\b"
+    r"|\bwhich (?:option|statement|answer|choice)\b|\btrue or false\b|\bfalse or true\b",
+    re.IGNORECASE,
+)
+# One number after all: how many of them there are, or what they add up to.
+_COUNTED: Final = re.compile(
+    r"\b(?:how many|number of|sum of|product of|value of|average of)\s+(?:the\s+|all\s+)?"
+    r"(?:[\w$-]+\s+){0,3}?(?:ordered\s+\w+|coordinates|solutions|roots|values|pairs|triples)\b"
+    r"|\$?[xyz]\$?-coordinates?\b",
+    re.IGNORECASE,
+)
+_LIST: Final = re.compile(
+    r"\bordered (?:pair|triple|list|quadruple)|\bcoordinates\b|\bseparated by commas"
+    r"|\ball (?:the )?(?:real |possible |integer |complex |positive integer )?"
+    r"(?:solutions|roots|values|pairs|triples|zeros|functions|polynomials|primes|integers|numbers"
+    r"|positive integers|real numbers)\b(?! (?:less|between|from|greater|that are less))"
+    r"|\b(?:possible|these|those) values\b|\bpairs of (?:positive )?(?:integers|numbers)\b"
+    r"|\bsystems? of (?:linear )?equations?\b|\bsolution set\b|\bas (?:an? )?(?:\w+ )?list\b"
+    r"|\bin a list\b|\bfind (?:the|their|these|both|two) (?:\w+ )?"
+    r"(?:numbers|ages|points?|dimensions|sides|intercepts|zeros|roots|solutions|integers|angles)\b"
+    r"|\bmidpoint of\b|\bhow (?:long|much|old|many) \w+ (?:the (?:pieces|parts|two)|each\b)"
+    r"|\bwhat are the (?!odds|chances)|\beigenvalues\b|\\(?:cap|cup)\b"
+    r"|\bsolve\b[^.?!]{0,20}(?:\$|\\\[|:|for\b|the (?:following )?(?:equation|proportion))",
+    re.IGNORECASE,
+)
+_EXPRESSION: Final = re.compile(
+    r"\bin terms of (?:\$|\w\b|the)|\bradical form|\binterval notation|\bsimplif(?:y|ied)\b"
+    r"|\bfactor(?:ed|i[sz]e|ing)?\b(?=\s*(?:\$|:|\\|the (?:poly|expr|following|quad|tri)|form|over"
+    r"|completely|\d|[a-z]\^|out))|\bfactori[sz]ation\b|\bexpand(?:ed)?\b(?=\s*(?:\$|:|and|the (?:"
+    r"expr|product|foll)|\\|form))|\bequations? (?:of|for)\b|\bexact (?:value|form|answer)"
+    r"|\bprove\b|\bshow that\b|\bin real numbers|\bclosed form|\bdistribute:|\bcombine like"
+    r"|\b(?:divide|multiply|add|subtract|integrate|differentiate)\s*[:$]"
+    r"|\bfind the square:|\b(?:range|set|interval) of (?:all )?(?:possible )?(?:values|\$|the|x)"
+    r"|\b(?:domain|range|inverse) of (?:the|\$|f\b)|\binequalit(?:y|ies)\b[^?]{0,80}\bis\b"
+    r"|\bsolve[^.?!]{0,40}inequalit|\b(?:general|particular) solution|\b(?:anti)?derivative\b"
+    r"|\bdifferentiate\b|\bindefinite integral|\bintegral\b(?! value)|\bas a function of\b"
+    r"|\bformula for\b|\bmeaningful\b|\brelationship between\b|\bdescribe\b|\bexplain\b"
+    r"|\b(?:in|to) base[ $]|\bbase (?:two|three|four|five|six|seven|eight|nine)\b[^?.]*\?"
+    r"|\bexpress (?!your|the (?:answer|probability|result)|as\b)"
+    r"|\bwrite (?:an|the) (?:equation|expr)"
+    r"|\bwhich expression\b|\bestimator\b|\bvectors?\b|\bmatri(?:x|ces)\b|\+\s?\d*i\b",
+    re.IGNORECASE,
+)
 # Openings of words and phrases, in lower case. Of what is asked for, the first that is there
 # counts, in this order.
 _OPENINGS: Final[dict[str, tuple[str, ...]]] = {
-    "asks.list": (
-        *("ordered pair", "ordered triple", "ordered list", "ordered quadruple", "coordinates of"),
-        *("separated by commas", "all solutions", "all the solutions", "all roots", "all values"),
-        *("all real values", "all possible values"),
-    ),
-    "asks.expression": (
-        *("in terms of", "radical form", "interval notation", "simplif", "factored", "factorize"),
-        *("factor the", "expand", "equation of", "exact value", "exact form", "prove that"),
-        *("solve the equation", "in real numbers", "closed form"),
-    ),
     "asks.fraction": (
         *("common fraction", "reduced fraction", "improper fraction", "mixed number"),
         *("as a fraction", "lowest terms", "simplest form", "probability"),
@@ -68,7 +104,6 @@ _OPENINGS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "figure": ("[asy]", "\\includegraphics", "diagram", "figure"),
 }
-_OPTION: Final = re.compile(r"\b[ABC]\)")
 _COMMAND: Final = re.compile(r"\\[A-Za-z(\[]")
 _BETWEEN_DOLLARS: Final = re.compile(r"\$([^$\n]{1,400})\$")
 _OPERATOR: Final = re.compile(r"[\^_=+*<>-]")
@@ -129,13 +164,6 @@ def find_features(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def kind_of(features: Collection[str]) -> TextKind:
-    """Say what a text with some features is."""
-    if "demand" in features:
-        return "demand"
-    return "request" if "request" in features else "problem"
-
-
 def describe(feature: str, *, present: bool = True) -> str:
     """Say which problems have a feature, or lack it."""
     return _WORDS[feature][0 if present else 1]
@@ -155,9 +183,18 @@ def _opened(text: str) -> set[str]:
         if not (lower[start].isalpha() and lower[max(start - 1, 0) : start].isalpha())
     }
     asked = [name for name in _OPENINGS if name.startswith("asks.") and name in found]
-    if len(set(_OPTION.findall(text))) == 3:
-        asked.insert(0, "asks.choice")
-    return (found - {*asked}) | {*asked[:1]}
+    return (found - {*asked}) | {*[*_no_number(text), *asked][:1]}
+
+
+def _no_number(text: str) -> Iterator[str]:
+    """Say which form is asked for where it is no single number."""
+    letters = {(one[1] or one[2]).upper() for one in _OPTIONS.finditer(text)}
+    if _CHOICE.search(text) or {"A", "B", "C"} <= letters:
+        yield "asks.choice"
+    if _LIST.search(_COUNTED.sub(" ", text)):
+        yield "asks.list"
+    if _EXPRESSION.search(text):
+        yield "asks.expression"
 
 
 _WRITING: Final = re.compile(

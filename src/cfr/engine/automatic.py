@@ -1,30 +1,28 @@
-"""The method ``auto``: the policy that comes with the package for a model.
+"""The method ``auto``: a policy, for every model; what differs is where its evidence comes from.
 
-For any other model it is Routed-CFR, and for a request for a text a reply that is sound, or plain.
+The package has policies for models that were measured here. The paper's four models get Routed-CFR
+on problems, by the paper's evidence, and any other model Direct CoT. What is no problem goes to the
+model untouched with each of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
-from cfr.constraint.feature import TextKind, find_features, kind_of
-from cfr.method.method import Method, parts_of
-from cfr.method.policy_file import shipped_for
-from cfr.method.program import Programmed
-from cfr.method.prove import Prove
+from cfr.method.calibrated import runs_programs
+from cfr.method.policy_file import PAPER, UNMEASURED, plain_model, shipped_for
 from cfr.method.registry import make
 
 __all__ = ["AUTO", "AutoChoice", "choose_for", "choose_method"]
 
 AUTO: Final = "auto"
-_OTHERWISE: Final[Mapping[TextKind, tuple[str, str]]] = {
-    "problem": ("routed-cfr", ""),
-    "demand": ("sound(then=off)", "; this request demands something of its reply"),
-    "request": ("plain", "; this request demands nothing that could be checked"),
-}
-"""What ``auto`` is without a policy, and what is added to the reason."""
+
+# Names that the paper's four models are served under (its Table 1; see also models.toml).
+_PAPER_MODELS: Final = frozenset(
+    "deepseek-chat deepseek-v4-pro qwen3.5-9b qwen3.5-9b-instruct qwen3.5-35b-a3b "
+    "qwen3.5-35b-a3b-instruct justrl-1.5b justrl-deepseek-1.5b".split()
+)
 
 
 class AutoChoice(NamedTuple):
@@ -38,31 +36,29 @@ class AutoChoice(NamedTuple):
         return f"{AUTO} is {self.method}: {self.why}"
 
 
-def choose_for(engine: object, text: str = "") -> AutoChoice:
+def choose_for(engine: object) -> AutoChoice:
     """Choose the method for an engine that is open; one without a model's name has no policy."""
-    return choose_method(str(getattr(engine, "model", "")), kind_of(find_features(text)))
+    return choose_method(str(getattr(engine, "model", "")))
 
 
-def choose_method(model: str, kind: TextKind = "problem") -> AutoChoice:
-    """Choose the method for texts of a kind on a model, by the name that it is served under."""
-    name = shipped_for(model)
-    if not name:
-        unknown = f"no policy comes with the package for {model or 'this model'}"
-        return _otherwise(kind, f"{unknown}; 'cfr calibrate' learns one from your runs")
-    chosen = f"calibrated(policy={name})"
-    if _runs_programs(make(chosen)) and find_spec("pydantic_monty") is None:
-        return _otherwise(
-            kind,
+def choose_method(model: str) -> AutoChoice:
+    """Choose the method for a model, by the name that it is served under."""
+    if name := shipped_for(model):
+        chosen = f"calibrated(policy={name})"
+        if not runs_programs(make(chosen)) or find_spec("pydantic_monty"):
+            return AutoChoice(chosen, "the policy that comes with the package for this model")
+        return _unmeasured(
             f"the policy for {name} runs programs, which need pydantic-monty: pip install "
-            "'constraint-first[programs]'",
+            "'constraint-first[programs]'"
         )
-    return AutoChoice(chosen, "the policy that comes with the package for this model")
+    if plain_model(model) in _PAPER_MODELS:
+        why = "Routed-CFR on problems, as the paper measured it with this model"
+        return AutoChoice(f"calibrated(policy={PAPER})", why)
+    return _unmeasured(
+        f"no policy comes with the package for {model or 'this model'}, so problems go to Direct "
+        "CoT; 'cfr calibrate' learns one from your runs"
+    )
 
 
-def _otherwise(kind: TextKind, why: str) -> AutoChoice:
-    method, more = _OTHERWISE[kind]
-    return AutoChoice(method, why + more)
-
-
-def _runs_programs(method: Method) -> bool:
-    return any(isinstance(one, Programmed | Prove) for one in parts_of(method))
+def _unmeasured(why: str) -> AutoChoice:
+    return AutoChoice(f"calibrated(policy={UNMEASURED})", why)

@@ -187,11 +187,7 @@ async def _solve(asked: _Asked, engine: Engine, watcher: Watcher) -> Solved:
     problem, method, wording, system, limit = asked
     started = time.monotonic()
     async with opened_all(accompanied(engine, _others(method))) as performing:
-        chosen = (
-            make(choose_for(performing.main, problem.text).method)
-            if isinstance(method, str)
-            else method
-        )
+        chosen = make(choose_for(performing.main).method) if isinstance(method, str) else method
         chosen = with_wording(chosen, wording)
         ahead = (Message("system", system),) if system else ()
         steps = preceded(assessed(chosen, problem), ahead)

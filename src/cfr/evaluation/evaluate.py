@@ -15,7 +15,7 @@ from types import UnionType
 from typing import Final, TypeVar, cast
 
 from cfr.benchmark import Benchmark
-from cfr.engine.automatic import AUTO, AutoChoice, choose_method
+from cfr.engine.automatic import AUTO, choose_method
 from cfr.engine.dispatch import Dispatch
 from cfr.engine.engine import Served
 from cfr.engine.limit import Limiter
@@ -178,8 +178,9 @@ class _Evaluation:
                 models = await self._open_models(pool, engine)
                 self._watcher.opened([model.served for model in models])
                 if AUTO in self._experiment.methods:
-                    for name, choice in self._automatic(models, benchmarks):
-                        self._watcher.chose(name, choice)
+                    for model in models:
+                        name = model.served.model
+                        self._watcher.chose(name, choose_method(name))
                 self._budget = self._open_budget(store, models, benchmarks)
                 if self._budget:
                     stack.push_async_callback(self._budget.close)
@@ -187,16 +188,6 @@ class _Evaluation:
             series = tuple(result_of(store, job) for job in jobs)
         seconds = time.monotonic() - self._started
         return Evaluated(self._options.store, series, seconds, stopped or explain_missing(series))
-
-    def _automatic(
-        self, models: list[ServedModel], benchmarks: list[Benchmark]
-    ) -> dict[tuple[str, AutoChoice], None]:
-        """List what ``auto`` stands for with each model, each choice once."""
-        return dict.fromkeys(
-            (name, choose_method(name, benchmark.kind))
-            for name in (model.served.model for model in models)
-            for benchmark in benchmarks
-        )
 
     async def _open_models(
         self, pool: ModelPool, engine: Served | Dispatch[Served] | None

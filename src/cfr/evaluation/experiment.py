@@ -91,8 +91,7 @@ class Experiment:
         ahead = benchmark.system_prompt if self.system is None else self.system
         for decoding, method in product(self.decodings(), self.methods):
             if isinstance(method, str):
-                automatic = method == AUTO
-                name = choose_method(model, benchmark.kind).method if automatic else method
+                name = choose_method(model).method if method == AUTO else method
                 made = Series(benchmark.name, name, model, decoding, ahead)
             else:
                 made = Series(benchmark.name, repr(method), model, decoding, ahead, method)

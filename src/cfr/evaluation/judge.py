@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from cfr.answer import GradingCase, Verdict, grade, grade_all
+from cfr.answer.extraction.extract import extract
 from cfr.benchmark.gold_instruction import GoldInstruction, follow, read_instructions
 from cfr.problem import Problem
+from cfr.thinking import without_thinking
 
 __all__ = ["judge", "judge_attempt", "judge_reply"]
 
@@ -23,7 +25,8 @@ async def judge_attempt(problem: Problem, answer: str | None, text: str) -> Verd
         return None
     if instructions := read_instructions(problem.answer):
         return await asyncio.to_thread(judge_reply, instructions, text)
-    (verdict,) = await grade_all([GradingCase(answer, problem.answer, problem.text)])
+    found = _final(answer, text)
+    (verdict,) = await grade_all([GradingCase(found, problem.answer, problem.text)])
     return verdict
 
 
@@ -33,7 +36,13 @@ def judge(problem: Problem, answer: str | None, text: str) -> Verdict | None:
         return None
     if instructions := read_instructions(problem.answer):
         return judge_reply(instructions, text)
-    return grade(answer, problem.answer, problem.text)
+    return grade(_final(answer, text), problem.answer, problem.text)
+
+
+def _final(answer: str | None, text: str) -> str | None:
+    """Read the final answer in a whole reply, which is what ``plain`` calls its answer."""
+    is_whole = answer is not None and answer == without_thinking(text).strip()
+    return (extract(text).answer or answer) if is_whole else answer
 
 
 def judge_reply(instructions: Sequence[GoldInstruction], text: str) -> Verdict:

@@ -1,7 +1,7 @@
 """The file of a policy: short TOML that a person can read, check and change; read strictly.
 
-The policies that come with the package lie in ``policies`` beside this file, each under the name of
-its model.
+The policies that come with the package are in ``policies`` beside this file, each under the name of
+its model; two are for models without one.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ from cfr.method.policy import NOT, SCHEMA, Evidence, Policy, Rule, RunsEvidence
 from cfr.problem import Json
 
 __all__ = [
+    "PAPER",
+    "UNMEASURED",
     "find_policy",
     "parse_policy",
     "plain_model",
@@ -47,6 +49,10 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+PAPER: Final = "paper"
+UNMEASURED: Final = "unmeasured"
+"""The policies that belong to no single model."""
 
 
 def _ranged(name: str, low: float, high: float) -> FieldType[float]:
@@ -124,7 +130,8 @@ def shipped_names() -> tuple[str, ...]:
 def shipped_for(model: str) -> str:
     """Find the policy that comes with the package for a model; empty where there is none."""
     wanted = plain_model(model)
-    return next((name for name in shipped_names() if plain_model(name) == wanted), "")
+    own = (name for name in shipped_names() if name not in (PAPER, UNMEASURED))
+    return next((name for name in own if plain_model(name) == wanted), "")
 
 
 def plain_model(name: str) -> str:

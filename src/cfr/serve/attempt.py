@@ -24,7 +24,7 @@ from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Call, Output, Program, Steps, altered
 from cfr.serve.budget import within
 from cfr.serve.certainty import announcing
-from cfr.serve.chat_request import ChatRequest
+from cfr.serve.chat_request import ChatRequest, check_length
 from cfr.serve.method_choice import ChosenMethod
 from cfr.serve.reply import ServedAnswer
 from cfr.serve.request_engine import request_decoding
@@ -56,6 +56,7 @@ def pose(
     services: Services, served: Served, asked: ChatRequest, chosen: ChosenMethod, upstream: str
 ) -> Question:
     """Put together what it takes to answer a request."""
+    check_length(asked)
     engine = services.upstream.engine_for(
         upstream, chosen.others, request_decoding(asked), services.metrics.called
     )

@@ -11,7 +11,7 @@ from cfr.problem import Json
 from cfr.protocol import Message
 from cfr.serve.error_reply import RequestError
 
-__all__ = ["ChatRequest", "Fields", "is_foreign", "read_request"]
+__all__ = ["ChatRequest", "Fields", "check_length", "is_foreign", "read_request"]
 
 Fields: TypeAlias = Mapping[str, Any]
 """A request's JSON object."""
@@ -94,13 +94,6 @@ def read_request(fields: Fields) -> ChatRequest:
     problem = messages[-1].content
     if not problem.strip():
         raise _bad("messages", "the last message is empty; it must hold the problem")
-    if len(problem) > _LONGEST:
-        raise RequestError(
-            f"messages: the last message has {len(problem):,} characters; methods take "
-            f"{_LONGEST:,} at most, a plain model's name passes more on",
-            code="context_length_exceeded",
-            param="messages",
-        )
     chosen = {
         name: value
         for name, value in (
@@ -145,6 +138,17 @@ def _held(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return cast("Fields", value).values()
     return cast("list[Any]", value) if isinstance(value, list) else ()
+
+
+def check_length(asked: ChatRequest) -> None:
+    """Refuse a text that is longer than what methods read."""
+    if len(asked.problem) > _LONGEST:
+        raise RequestError(
+            f"messages: the last message has {len(asked.problem):,} characters; methods take "
+            f"{_LONGEST:,} at most, a plain model's name passes more on",
+            code="context_length_exceeded",
+            param="messages",
+        )
 
 
 def _object(value: Any) -> Fields:

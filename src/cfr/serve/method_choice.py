@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from cfr.constraint.feature import TextKind, find_features, kind_of
 from cfr.engine.automatic import AUTO, choose_method
 from cfr.evaluation.call_bound import needs_more_calls
 from cfr.method import Method, make
+from cfr.method.calibrated import Calibrated, in_conversation
 from cfr.method.method import models_of
 from cfr.method.name import split_name
+from cfr.problem import Problem
+from cfr.protocol import Message
 from cfr.serve.error_reply import RequestError
 
 __all__ = ["ChosenMethod", "MethodChoice"]
@@ -35,6 +37,14 @@ class ChosenMethod:
     others: tuple[str, ...]
     """Other models that it asks."""
 
+    def after(self, ahead: Sequence[Message]) -> ChosenMethod:
+        """Choose for a text that other messages come ahead of."""
+        return replace(self, method=in_conversation(self.method, ahead))
+
+    def leaves_alone(self, text: str) -> bool:
+        """Say whether a policy sends a text to the model as it is."""
+        return isinstance(self.method, Calibrated) and self.method.leaves_alone(Problem(text))
+
 
 class MethodChoice:
     """Makes methods, and keeps those that were made last."""
@@ -44,7 +54,7 @@ class MethodChoice:
         """Those of the person who started the server, who may do anything."""
         self._most_calls = most_calls
         self._made: OrderedDict[str, ChosenMethod] = OrderedDict()
-        self._automatic: OrderedDict[tuple[TextKind, str], str] = OrderedDict()
+        self._automatic: OrderedDict[str, str] = OrderedDict()
 
     def check(self) -> None:
         """Make the server's own methods once, so that a mistake shows before anybody asks."""
@@ -58,16 +68,11 @@ class MethodChoice:
         made = [_made(name) for name in self.own if name != AUTO]
         return tuple(dict.fromkeys(name for one in made for name in one.others))
 
-    def choose(self, name: str, upstream: str, attempts: int = 1, text: str = "") -> ChosenMethod:
-        """Make a method, or find it; refuse one that reaches further than a client may.
-
-        ``text`` is what it is for: without a policy for the model, ``auto`` depends on it.
-        """
+    def choose(self, name: str, upstream: str, attempts: int = 1) -> ChosenMethod:
+        """Make a method, or find it; refuse one that reaches further than a client may."""
         is_own = name in self.own
         if name == AUTO:
-            kind = kind_of(find_features(text))
-            key = (kind, upstream)
-            name = _remember(self._automatic, key, lambda: choose_method(upstream, kind).method)
+            name = _remember(self._automatic, upstream, lambda: choose_method(upstream).method)
         if not is_own and ".toml" in name.lower():
             raise _refused("policy files are named by whoever starts the server, with --method")
         chosen = _remember(self._made, name, lambda: self._checked(name))

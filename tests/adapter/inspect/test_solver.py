@@ -112,7 +112,7 @@ def test_programs_are_in_the_transcript_and_the_answer_in_the_output(endpoint: E
 def test_auto_is_decided_by_the_model(endpoint: Endpoint) -> None:
     endpoint.script(chat("\\boxed{10}"))
     (sample,) = run_task(task(method()), endpoint).samples
-    assert sample.store["cfr"]["method"] == "routed-cfr"
+    assert sample.store["cfr"]["method"] == "calibrated(policy=unmeasured)"
     assert "no policy comes with the package for test-model" in sample.store["cfr"]["why"]
     named = run_task(task(method()), endpoint, model="loopback/Qwen2.5-Coder-1.5B-Instruct")
     (sample,) = named.samples

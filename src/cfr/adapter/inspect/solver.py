@@ -27,6 +27,7 @@ from cfr.engine.solve import preceded
 from cfr.error import InputError
 from cfr.file.storable import storable_json
 from cfr.method import Method, make, names
+from cfr.method.calibrated import in_conversation
 from cfr.method.confidence import assessed
 from cfr.method.registry import METHODS
 from cfr.problem import Json, Problem, Solution
@@ -103,7 +104,7 @@ def _solve_with(name: str) -> Solver:
             if chosen is None:
                 choice = choose_for(engine)
                 noted |= {"method": choice.method, "why": choice.why}
-            solving = chosen or make(str(noted["method"]))
+            solving = in_conversation(chosen or make(str(noted["method"])), ahead)
             steps = preceded(assessed(solving, problem), ahead)
             outcome = await drive(steps, engine, watcher=_Recorder())
         _note(state, solving, outcome.result, noted)
