@@ -1,24 +1,15 @@
-"""Golds read back out of sentences: every set of the data folder, every way to state an answer.
-
-    .venv/bin/python perf/golds.py [--data DIR] [--show N]
-
-A gold is put into a sentence, the answer is read out of it, and must be equal to the gold. A gold
-that is not equal to itself is counted apart: it is no value, or one that cannot be read.
-"""
+"""The golds of every set at hand, each stated in many kinds of replies."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
-from collections import Counter
 from pathlib import Path
 
-from cfr.answer import GradingCase, grade_each
+DATA = Path(os.environ.get("CFR_DATA", Path(__file__).parents[3] / "shared" / "data"))
+__all__ = ["DATA", "TEMPLATES", "fits", "golds", "stated"]
 
-HERE = Path(__file__).parent
-DATA = Path(os.environ.get("CFR_DATA", HERE.parents[1] / "shared" / "data"))
 REASONING = "Let us work through this. The first step gives 17, and 17 + 4 = 21.\n\n"
 TEMPLATES = {
     "the answer is G.": REASONING + "So the answer is {}.",
@@ -68,38 +59,3 @@ def fits(name: str, gold: str) -> bool:
         r"(?<![\\A-Za-z])[A-Za-z]{3,}(?! *[({])", re.sub(r"\\[A-Za-z]+(?:\{[^{}]*\})?", "", gold)
     )
     return not (in_maths and ("$" in gold.strip("$") or words))
-
-
-def main() -> None:
-    """Print, for every set and way to state an answer, how many golds were read back."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--show", type=int, default=0, metavar="N", help="failures a cell")
-    parser.add_argument("--sets", default="")
-    options = parser.parse_args()
-    totals: Counter[str] = Counter()
-    for name, every in golds(options.data).items():
-        if options.sets and not re.search(options.sets, name):
-            continue
-        itself = list(grade_each(GradingCase(gold + " ", gold) for gold in every))
-        values = [gold for gold, verdict in zip(every, itself, strict=True) if verdict.correct]
-        print(f"\n{name}: {len(every)} golds, {len(every) - len(values)} not equal to themselves")
-        for how in TEMPLATES:
-            chosen = [gold for gold in values if fits(how, gold)]
-            cases = [GradingCase.from_reply(stated(how, gold), gold) for gold in chosen]
-            verdicts = list(grade_each(cases))
-            lost = [
-                (gold, verdict.answer)
-                for gold, verdict in zip(chosen, verdicts, strict=True)
-                if not verdict.correct
-            ]
-            totals["read"] += len(chosen) - len(lost)
-            totals["lost"] += len(lost)
-            print(f"  {how:28} {len(chosen) - len(lost):5} of {len(chosen):5}")
-            for gold, answer in lost[: options.show]:
-                print(f"      {gold!r} -> {answer!r}")
-    print(f"\n{totals['read']} of {totals['read'] + totals['lost']} read back")
-
-
-if __name__ == "__main__":
-    main()
