@@ -81,7 +81,7 @@ class Host:
         """Whether it was caught, so that none of its connections is kept alive."""
         self.spare = _SPARE
         self.rests = 0
-        self._lines = 0
+        self._lines = self._doubts = 0
         self._ids = _Marks()
         self._bodies = _Marks()
 
@@ -129,6 +129,9 @@ class Host:
     def check_body(self, body: tuple[int, int], line: int) -> None:
         """Refuse a reply with the body of an earlier one on its connection."""
         if self._bodies.repeats(body, line) and len(self._bodies) >= _BODIES:
+            self._doubts += 1
+            if self._doubts > 1:  # once may be chance
+                self.catch()
             raise self.stale()
         self._bodies.add(body, line)
 
@@ -338,27 +341,33 @@ class Response(aiohttp.ClientResponse):
 
     def took(self, found: bytes) -> bytes:
         """Refuse a piece of its content, empty at the end, that may belong to another request."""
-        host = self._line.host
-        if self._used and host.repeats:
-            raise host.stale()
-        if self.compares and found:
-            self._compare(found)
-        elif not found:
-            self.end()
+        try:
+            self._check(found)
+        except StaleReply:
+            # The reply that belongs here may still come, and the connection be in the pool already.
+            self._line.close()
+            raise
         return found
 
     def end(self) -> None:
-        """Note that all of it was taken that matters, and refuse the body of an earlier reply."""
-        if self.compares:
-            self.compares = False
-            self._line.host.check_body((self._size, self._sum), self._line.number)
+        """Note that all of it was taken that matters."""
+        self.took(b"")
 
     async def pieces(self) -> AsyncGenerator[bytes]:
         """Take all pieces."""
         while found := self.took(await self.content.readany()):
             yield found
 
-    def _compare(self, found: bytes) -> None:
+    def _check(self, found: bytes) -> None:
+        host, line = self._line.host, self._line.number
+        if self._used and host.repeats:
+            raise host.stale()
+        if not self.compares:
+            return
+        if not found:
+            self.compares = False
+            host.check_body((self._size, self._sum), line)
+            return
         self._size += len(found)
         self._sum = zlib.crc32(found, self._sum)
         if self._tail is None:
@@ -367,6 +376,6 @@ class Response(aiohttp.ClientResponse):
         if match := _ID.search(text):
             created = _CREATED.search(text)
             self._tail = None
-            self._line.host.check_id(match[1], created and created[1], self._line.number)
+            host.check_id(match[1], created and created[1], line)
         else:
             self._tail = text[-_OVERLAP:]
