@@ -43,6 +43,21 @@ async def test_a_routed_problem_from_its_cues_to_its_cost(
     assert places == sorted(places), "in the order in which they happen"
 
 
+@pytest.mark.parametrize("method", ["plain", "sound", "sound(then=off)"])
+@pytest.mark.parametrize("text", ["Write about rain.", "Write about rain. Do not use any commas."])
+async def test_a_reply_is_shown_once_and_a_draft_not_at_all(
+    endpoint: Server, capsys: pytest.CaptureFixture[str], method: str, text: str
+) -> None:
+    endpoint.script(stream("Heavy rain, cold ", "rain, all day."))
+    reply = await solve(endpoint, make(method), Problem(text))
+    assert reply
+    shown = capsys.readouterr().out
+    assert (reply == "Heavy rain cold rain all day.") is ("commas" in text and method != "plain")
+    shown = shown.partition("repair:")[0]  # the note of the change quotes both
+    assert shown.count(reply) == 1
+    assert shown.count("Heavy rain") == 1
+
+
 async def test_thinking_inside_replies_is_no_solution(
     endpoint: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 from cfr.engine.price import Cost
 from cfr.engine.solve import Solved
 from cfr.method import Direct, make
+from cfr.method.soundness import mended, stated_in
 from cfr.problem import Json, Problem, Solution
 from cfr.protocol import Call, Completion, Entry, Exchange, Usage
 from cfr.serve.reply import ReplyHead, ServedAnswer, final_text, usage_json
@@ -64,6 +65,17 @@ def test_the_object_that_only_we_tell() -> None:
     assert (told["details"], told["stored"]) == ({"how": "boxed"}, {"problem": "p", "run": 0})
     assert told["seconds"] == 1.235
     assert any("0.25" in str(value) for value in told.values())
+
+
+def test_the_answer_from_before_a_repair_is_told_with_the_words_it_rests_on() -> None:
+    repaired = mended(stated_in(PROBLEM), Solution("243", r"\boxed{243}"), PROBLEM.text)
+    told = answered(repaired).to_json()
+    assert (told["answer"], told["original_answer"]) == ("5", "243")
+    reasoning = str(answered(repaired).message()["reasoning_content"])
+    assert "- repair: 243 → 5, because of “Find the remainder when $3^5$ is divided by 7”" in (
+        reasoning
+    )
+    assert "original_answer" not in answered(Solution("5", r"\boxed{5}")).to_json()
 
 
 def test_a_whole_reply() -> None:

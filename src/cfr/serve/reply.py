@@ -78,8 +78,10 @@ class ServedAnswer:
 
 def _original(solution: Solution) -> dict[str, Json]:
     """Give the answer from before all changes, so that a client can take it instead."""
-    made = read_summary(solution.details, "").interventions
-    if not made or made[0].before == solution.answer:
+    summary = read_summary(solution.details, "")
+    made = summary.interventions
+    # In a vote the changes are those of its samples, and no one answer was there before.
+    if not made or summary.samples or made[0].before == solution.answer:
         return {}
     return {"original_answer": made[0].before}
 

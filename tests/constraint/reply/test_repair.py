@@ -1,4 +1,7 @@
+from pathlib import Path
+
 import pytest
+from edit_measure import REPLIES, measure
 
 from cfr.constraint.demand import all_of
 from cfr.constraint.predicate import Predicate, truth_of
@@ -71,3 +74,14 @@ def test_demands_that_were_read_are_met() -> None:
     assert len(demands) == 3
     repaired = repair_reply(demands, "There was a cat, old and fat.")
     assert [truth_of(one.predicate, repaired) for one in demands] == ["holds"] * 3
+
+
+DOCS = Path(__file__).parents[3] / "docs" / "demands.md"
+
+
+def test_what_edits_bring_is_what_the_docs_say() -> None:
+    if not REPLIES.is_file():
+        pytest.skip(f"{REPLIES} is not here; set CFR_DATA to a folder that has it")
+    found = measure()
+    assert found.broken == 0
+    assert str(found) in DOCS.read_text("utf-8")

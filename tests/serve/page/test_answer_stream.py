@@ -52,6 +52,16 @@ async def test_a_program_and_its_output_are_shown(endpoint: Server) -> None:
     assert "<pre>42</pre>" in ran
 
 
+async def test_a_reply_that_may_be_changed_is_a_draft(endpoint: Server) -> None:
+    endpoint.script(stream("Rain, cold ", "rain."))
+    async with paged(endpoint.url) as pages:
+        events = await follow(pages, "sound", "Write about rain. Do not use any commas.")
+    assert [e["text"] for e in events if e["kind"] == "step"] == ["Draft"]
+    (draft,) = (e["text"] for e in events if e["kind"] == "html")
+    assert draft.startswith("<details>")
+    assert "Rain cold rain." in events[-1]["text"]
+
+
 async def test_samples_that_nobody_followed_are_folded(endpoint: Server) -> None:
     async with paged(endpoint.url) as pages:
         events = await follow(pages, "self-consistency(samples=3)", "What is 2 + 2?")
