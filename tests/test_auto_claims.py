@@ -1,50 +1,44 @@
-"""What the policy that comes with the package scores now, from attempts that were stored before.
+"""The tables of docs/calibration.md on what ``auto`` acts on, computed again.
 
-Where it leads to another method than then, the stored attempt of Direct CoT on the same problem and
-run takes the place of the policy's own. Direct CoT also stands for the request as it is, of which
-no attempts on these problems were stored.
-
-python tests/routing_now.py
+What the policy that comes with the package scores now is computed from attempts that were stored
+before: where it leads to another method than then, the stored attempt of Direct CoT on the same
+problem and run takes the place of the policy's own.
 """
-
-from __future__ import annotations
 
 import gzip
 import json
 from collections import defaultdict
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+
+import pytest
 
 from cfr.benchmark.registry import load
+from cfr.constraint.kind import read_kind
 from cfr.method import make
 from cfr.method.calibrated import Calibrated
 from cfr.problem import Problem
 
-RESULTS = Path(__file__).parents[1] / "docs" / "results"
+DOCS = Path(__file__).parents[1] / "docs"
 POLICY = "calibrated(policy=qwen2.5-coder-1.5b-instruct)"
-FRESH = "constraintbench-1-seed-5101"
-SETS = ("constraintbench", FRESH, "gsm8k", "math500", "aime24", "aime25")
+PUBLIC = ("gsm8k", "math500", "aime24", "aime25")
+OWN = ("constraintbench", "constraintbench-1-seed-5101")
 
 
-class Now(NamedTuple):
-    """One benchmark: shares of right answers in percent, and how many problems go another way."""
-
-    problems: int
-    to_direct: int
-    """Problems that had programs and now go to Direct CoT: they ask for no single number."""
-    untouched: int
-    """Problems that are not recognised, and go to the model as they are."""
-    direct: float
-    then: float
-    now: float
+def rows(head: str) -> dict[str, list[float]]:
+    """Read the table under a head of the page: the numbers of each row, by its first cell."""
+    page = (DOCS / "calibration.md").read_text(encoding="utf-8")
+    lines = page[page.index(head) :].partition("\n\n")[0].splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {name: [float(one.replace(",", "")) for one in numbers] for name, *numbers in cells}
 
 
 @cache
 def attempts() -> dict[tuple[str, str], dict[tuple[str, int], bool]]:
     """Read what was right, by benchmark and method, then by problem and run."""
     found: dict[tuple[str, str], dict[tuple[str, int], bool]] = defaultdict(dict)
-    with gzip.open(RESULTS / "programs.jsonl.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(DOCS / "results" / "programs.jsonl.gz", "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             if row["method"] in ("direct", POLICY):
                 key = row["problem"], row["run"]
@@ -52,32 +46,45 @@ def attempts() -> dict[tuple[str, str], dict[tuple[str, int], bool]]:
     return found
 
 
-def measure(name: str) -> Now:
-    """Score one benchmark; it must be there, in the package or under CFR_DATA."""
-    path = RESULTS / "problems" / f"{name}.jsonl"
-    texts = {one.id: one.text for one in load(str(path) if path.is_file() else name).problems}
+def measure(name: str, source: str) -> list[float]:
+    """Count the problems that go another way now, and score Direct CoT, then, and now."""
     method = make(POLICY)
     assert isinstance(method, Calibrated)
-    policy, direct, then = method.policy, attempts()[name, "direct"], attempts()[name, POLICY]
+    direct, then = attempts()[name, "direct"], attempts()[name, POLICY]
+    posed = {one.id: Problem(one.text) for one in load(source).problems}
     problems = {problem for problem, _ in then}
-    changed, untouched = set[str](), set[str]()
-    for one in problems:
-        posed = Problem(texts[one])
-        chosen = method.choose(posed)
-        if method.leaves_alone(posed):
-            untouched.add(one)
-        elif chosen.rule == 0 and chosen.why:
-            changed.add(one)
-    assert policy.rules
+    untouched = {one for one in problems if method.leaves_alone(posed[one])}
+    changed = {one for one in problems - untouched if method.choose(posed[one]).why}
     now = [direct[key] if key[0] in changed | untouched else right for key, right in then.items()]
-    return Now(
-        len(problems),
-        len(changed),
-        len(untouched),
-        *(100 * sum(one) / len(one) for one in (direct.values(), then.values(), now)),
-    )
+    shares = [100 * sum(one) / len(one) for one in (direct.values(), then.values(), now)]
+    return [len(problems), len(changed), len(untouched), *shares]
 
 
-if __name__ == "__main__":
-    for name in SETS:
-        print(f"{name:30}", *(f"{one:8.1f}" for one in measure(name)))  # noqa: T201
+@pytest.mark.parametrize("name", OWN)
+def test_what_the_policy_scores_now(name: str) -> None:
+    path = DOCS / "results" / "problems" / f"{name}.jsonl"
+    found = measure(name, str(path) if path.is_file() else name)
+    assert rows("| benchmark | problems |")[name] == pytest.approx(found, abs=0.051)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_what_the_policy_scores_now_on_public_sets(
+    name: str, benchmark_file: Callable[[str], Path]
+) -> None:
+    found = measure(name, str(benchmark_file(name)))
+    assert rows("| benchmark | problems |")[name] == pytest.approx(found, abs=0.051)
+
+
+def test_how_much_is_recognised(benchmark_file: Callable[[str], Path]) -> None:
+    panel = benchmark_file("panel/svamp").parent
+    for name, claimed in rows("| set | rows |").items():
+        path = next(one for one in (panel, panel.parent) if (one / f"{name}.jsonl").is_file())
+        lines = (path / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        kinds = [read_kind(json.loads(line)["problem"]).what for line in lines]
+        found = [
+            100 * half.count(what) / len(half)
+            for what in ("problem", "demand")
+            for half in (kinds[::2], kinds[1::2])
+        ]
+        # Demands are read by rules of their own, which change for reasons of their own.
+        assert claimed[:3] == pytest.approx([len(kinds), *found[:2]], abs=0.051), name

@@ -50,7 +50,7 @@ _grid_options: Final = grouped(
         "--method",
         "methods",
         multiple=True,
-        help="A method; repeat for more.  [direct, and auto: what measured best on the model]",
+        help="A method; repeat for more.  [direct, and auto: a policy for the model]",
     ),
     click.option("--runs", type=click.IntRange(min=1), help="Attempts for each problem.  [4]"),
     click.option(

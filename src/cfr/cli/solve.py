@@ -44,8 +44,8 @@ class NoAnswer(CfrError):
     "--method",
     default="auto",
     show_default=True,
-    help="direct, cfr, program, vote, …; options in brackets: 'cfr(reply=json)'; auto is what "
-    "measured best on the model, else routed-cfr, or sound for a request for a text.",
+    help="direct, cfr, program, vote, …; options in brackets: 'cfr(reply=json)'; auto is the "
+    "policy for the model, which passes on untouched what is no problem.",
 )
 @columns_option()
 @model_options

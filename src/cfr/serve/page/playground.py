@@ -126,7 +126,7 @@ def _methods(services: Services) -> dict[str, str]:
 
 def _about(name: str) -> str:
     if name == AUTO:
-        return "The best method that is known for the model."
+        return "The policy for the model; what is no problem goes to the model untouched."
     made = METHODS.get(name)
     return ((made.__doc__ if made else "") or "").partition("\n")[0]
 
