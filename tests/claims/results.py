@@ -87,8 +87,9 @@ def _losses() -> Iterator[str]:
         f"{ratio(BENCH, 'cfr-brief')} and {ratio(BENCH, 'routed-cfr-brief')} times the tokens"
     )
     math, gsm = versus("math500", "cfr-brief"), versus("gsm8k", "routed-cfr-brief")
-    yield f"on MATH-500, always on ({gain(math)}, n = {math.n}, {ratio('math500', 'cfr-brief')} times)"
-    yield f"on GSM8K, routed ({gain(gsm)}, n = {gsm.n:,}, {ratio('gsm8k', 'routed-cfr-brief')} times)"
+    always_on, by_cues = ratio("math500", "cfr-brief"), ratio("gsm8k", "routed-cfr-brief")
+    yield f"on MATH-500, always on ({gain(math)}, n = {math.n}, {always_on} times)"
+    yield f"on GSM8K, routed ({gain(gsm)}, n = {gsm.n:,}, {by_cues} times)"
     yield f"CFR-brief costs {ratio(BENCH, 'cfr-brief')} times as much"
     tiers = {tier: versus(BENCH, "cfr-brief", items_of(tier=tier)) for tier in TIERS}
     worst, *rest = sorted(tiers, key=lambda tier: tiers[tier].gain)
@@ -119,7 +120,8 @@ def _unrouted() -> Iterator[str]:
         f"On the {gsm.n} of GSM8K they do: {gain(gsm)}, p = {p_value(gsm.p)}, "
         f"{p_value(holm([gsm.p, bench.p])[0])} after correction for the two tests."
     )
-    yield f"On its {len(cued)} routed problems it is {gain(versus('gsm8k', 'routed-cfr-brief', cued))}."
+    on_cued = versus("gsm8k", "routed-cfr-brief", cued)
+    yield f"On its {len(cued)} routed problems it is {gain(on_cued)}."
 
 
 def _paper_prompts() -> Iterator[str]:
