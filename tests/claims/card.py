@@ -26,7 +26,7 @@ from .shipped import (
 
 __all__ = ["card"]
 
-METHODS = ("direct", "list-first", "cfr", "routed-cfr")
+METHODS = ("direct", "list-first", "cfr-brief", "routed-cfr-brief")
 """The methods that the card shows by tier and level."""
 
 

@@ -36,7 +36,7 @@ OPENING = {
     "pooled": "AIME 2024 and 2025",
 }
 """The benchmarks that README.md opens with, and what it calls them."""
-FUTURE = ("cfr", "cfr(question=1)", "cfr(budget=cues)", "search", "stated-cfr")
+FUTURE = ("cfr-brief", "cfr-brief(question=1)", "cfr-brief(budget=cues)", "search", "stated-cfr")
 """CFR, and what the paper leaves for later."""
 
 
@@ -44,14 +44,17 @@ def readme() -> Iterator[str]:
     """Claim what README.md opens with and what it says under "What to expect"."""
     yield from _opening()
     yield from _expected()
-    cfr, explicit = versus(BENCH, "cfr"), versus(BENCH, "cfr", items_of(tier="explicit"))
+    cfr, explicit = (
+        versus(BENCH, "cfr-brief"),
+        versus(BENCH, "cfr-brief", items_of(tier="explicit")),
+    )
     low, high = cfr.ci
     yield (
         f"over {cfr.n} problems of the first version of ConstraintBench and {cfr.runs} runs CFR is "
         f"{decimal(-cfr.gain)} points below Direct CoT (95 % [{decimal(-high)}, {decimal(-low)}]) "
-        f"at {ratio(BENCH, 'cfr')} times the tokens"
+        f"at {ratio(BENCH, 'cfr-brief')} times the tokens"
     )
-    by_tier = [versus(BENCH, "cfr", items_of(tier=tier)).gain for tier in TIERS]
+    by_tier = [versus(BENCH, "cfr-brief", items_of(tier=tier)).gain for tier in TIERS]
     assert explicit.gain == min(by_tier), "it loses most where the demand is explicit"
     yield f"most of all where the demand is explicit ({loss(explicit)}, n = {explicit.n})"
     pairs = compared(BENCH).pairs
@@ -85,7 +88,7 @@ def _expected() -> Iterator[str]:
     )
     told = [other("reminder", name) for name in (NEW, FRESH, "gsm8k")]
     assert not any(pair.significant for pair in told)
-    own = [other(name, NEW) for name in ("cfr", "routed-cfr")]
+    own = [other(name, NEW) for name in ("cfr-brief", "routed-cfr-brief")]
     assert all(pair.gain < 0 for pair in own)
     yield "{} and {} points".format(*map(gain, own))
     every = [ratios(measured(name))[2] for name in (FRESH, NEW)]
@@ -126,26 +129,26 @@ def _programs() -> Iterator[str]:
 
 def _first_runs() -> Iterator[str]:
     for benchmark, title, method in (
-        ("math500", "MATH-500", "cfr"),
-        ("gsm8k", "GSM8K", "routed-cfr"),
+        ("math500", "MATH-500", "cfr-brief"),
+        ("gsm8k", "GSM8K", "routed-cfr-brief"),
     ):
         size = scored_arm(benchmark, "direct").problems
         yield cells(title, f"{size:,}", "Direct CoT", *_measured(benchmark, "direct"))
         label = arm(benchmark, method).label
         yield cells("", "", f"{label}, prose", *_measured(benchmark, method))
-    math, gsm = versus("math500", "cfr"), versus("gsm8k", "routed-cfr")
+    math, gsm = versus("math500", "cfr-brief"), versus("gsm8k", "routed-cfr-brief")
     yield f"{decimal(-math.gain)} points on MATH-500 and {decimal(-gsm.gain)} on GSM8K"
-    used = (ratio("math500", "cfr"), ratio("gsm8k", "routed-cfr"))
+    used = (ratio("math500", "cfr-brief"), ratio("gsm8k", "routed-cfr-brief"))
     yield "{} and {} times the tokens".format(*used)
     false, of_all = false_share(), false_share(of_all=True)
     yield f"{false} of the statements that could be decided ({of_all} of all) in its Stage 1"
-    cfr = versus(BENCH, "cfr")
-    yield f"CFR is {decimal(-cfr.gain)} points below Direct CoT"
+    cfr = versus(BENCH, "cfr-brief")
+    yield f"CFR-brief is {decimal(-cfr.gain)} points below Direct CoT"
     methods = WORDS[1 + len(compared(BENCH).pairs)]
     yield f"{methods} methods on ConstraintBench"
     yield f"All {methods} methods on all {cfr.n} problems, {WORDS[cfr.runs]} runs each"
     yield f"it falls to {decimal(accuracy(BENCH, JSON))} %"
-    bench, gsm = (versus(name, "routed-cfr", unrouted(name)) for name in (BENCH, "gsm8k"))
+    bench, gsm = (versus(name, "routed-cfr-brief", unrouted(name)) for name in (BENCH, "gsm8k"))
     yield f"no loss on ConstraintBench ({gain(bench)}, n = {bench.n})"
     yield f"one on GSM8K ({gain(gsm)}, n = {gsm.n})"
 
@@ -158,10 +161,10 @@ def _measured(benchmark: str, method: str) -> tuple[str, str, str]:
 
 def reply_style() -> Iterator[str]:
     """Claim what the design note on reply styles says."""
-    own = scored_arm(BENCH, "cfr")
-    direct, json, prose = (decimal(accuracy(BENCH, name)) for name in ("direct", JSON, "cfr"))
+    own = scored_arm(BENCH, "cfr-brief")
+    direct, json, prose = (decimal(accuracy(BENCH, name)) for name in ("direct", JSON, "cfr-brief"))
     yield f"on ConstraintBench ({own.problems} problems, {own.runs} runs): Direct CoT {direct} %"
-    yield f"CFR with the JSON reply {json} %, CFR with the prose reply {prose} %"
-    with_grammar = [decimal(accuracy(MINI, name)) for name in (JSON, "cfr")]
+    yield f"CFR-brief with the JSON reply {json} %, CFR-brief with the prose reply {prose} %"
+    with_grammar = [decimal(accuracy(MINI, name)) for name in (JSON, "cfr-brief")]
     yield "{} % against {} %".format(*with_grammar)
-    yield f"({scored_arm(MINI, 'cfr').problems} problems, one run)"
+    yield f"({scored_arm(MINI, 'cfr-brief').problems} problems, one run)"

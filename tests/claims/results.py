@@ -81,16 +81,17 @@ def _comparison() -> Iterator[str]:
 
 
 def _losses() -> Iterator[str]:
-    always, routed = versus(BENCH, "cfr"), versus(BENCH, "routed-cfr")
+    always, routed = versus(BENCH, "cfr-brief"), versus(BENCH, "routed-cfr-brief")
     yield (
         f"it is {decimal(-always.gain)} and {decimal(-routed.gain)} points below Direct CoT, at "
-        f"{ratio(BENCH, 'cfr')} and {ratio(BENCH, 'routed-cfr')} times the tokens"
+        f"{ratio(BENCH, 'cfr-brief')} and {ratio(BENCH, 'routed-cfr-brief')} times the tokens"
     )
-    math, gsm = versus("math500", "cfr"), versus("gsm8k", "routed-cfr")
-    yield f"on MATH-500, always on ({gain(math)}, n = {math.n}, {ratio('math500', 'cfr')} times)"
-    yield f"on GSM8K, routed ({gain(gsm)}, n = {gsm.n:,}, {ratio('gsm8k', 'routed-cfr')} times)"
-    yield f"CFR costs {ratio(BENCH, 'cfr')} times as much"
-    tiers = {tier: versus(BENCH, "cfr", items_of(tier=tier)) for tier in TIERS}
+    math, gsm = versus("math500", "cfr-brief"), versus("gsm8k", "routed-cfr-brief")
+    always_on, by_cues = ratio("math500", "cfr-brief"), ratio("gsm8k", "routed-cfr-brief")
+    yield f"on MATH-500, always on ({gain(math)}, n = {math.n}, {always_on} times)"
+    yield f"on GSM8K, routed ({gain(gsm)}, n = {gsm.n:,}, {by_cues} times)"
+    yield f"CFR-brief costs {ratio(BENCH, 'cfr-brief')} times as much"
+    tiers = {tier: versus(BENCH, "cfr-brief", items_of(tier=tier)) for tier in TIERS}
     worst, *rest = sorted(tiers, key=lambda tier: tiers[tier].gain)
     assert worst == "explicit"
     yield f"{gain(tiers[worst])} on the {tiers[worst].n} problems of the explicit tier"
@@ -98,13 +99,13 @@ def _losses() -> Iterator[str]:
 
 
 def _others() -> Iterator[str]:
-    yield f"{decimal(accuracy(BENCH, JSON))} % against {decimal(accuracy(BENCH, 'cfr'))} %"
+    yield f"{decimal(accuracy(BENCH, JSON))} % against {decimal(accuracy(BENCH, 'cfr-brief'))} %"
     best = max(compared(BENCH).pairs, key=lambda pair: pair.gain)
     assert (best.method, best.significant) == ("reminder", False)
     yield f"The reminder has the largest gain, {gain(best)}; its p of {p_value(best.p)} does not"
-    long, cfr = (arm(BENCH, name) for name in ("extended(tokens=1025)", "cfr"))
+    long, cfr = (arm(BENCH, name) for name in ("extended(tokens=1025)", "cfr-brief"))
     output = [sum(a.output_tokens for a in one.all_attempts()) / 960 for one in (long, cfr)]
-    yield "{} output tokens where CFR has {}".format(*map(whole, output))
+    yield "{} output tokens where CFR-brief has {}".format(*map(whole, output))
     aime = [one.accuracy or 0 for one in shipped(GPU).arms if "aime" in one.benchmark]
     yield f"(at most {decimal(100 * max(aime))} %)"
 
@@ -112,14 +113,15 @@ def _others() -> Iterator[str]:
 def _unrouted() -> Iterator[str]:
     silent = {name for name, item in items().items() if not route(item.text)}
     assert unrouted(BENCH) == silent, "prompts of equal length are those of unrouted problems"
-    bench, gsm = (versus(name, "routed-cfr", unrouted(name)) for name in (BENCH, "gsm8k"))
+    bench, gsm = (versus(name, "routed-cfr-brief", unrouted(name)) for name in (BENCH, "gsm8k"))
     cued = arm("gsm8k", "direct").attempts.keys() - unrouted("gsm8k")
     yield f"On the {bench.n} of ConstraintBench they do not: {gain(bench)}."
     yield (
         f"On the {gsm.n} of GSM8K they do: {gain(gsm)}, p = {p_value(gsm.p)}, "
         f"{p_value(holm([gsm.p, bench.p])[0])} after correction for the two tests."
     )
-    yield f"On its {len(cued)} routed problems it is {gain(versus('gsm8k', 'routed-cfr', cued))}."
+    on_cued = versus("gsm8k", "routed-cfr-brief", cued)
+    yield f"On its {len(cued)} routed problems it is {gain(on_cued)}."
 
 
 def _paper_prompts() -> Iterator[str]:
@@ -157,7 +159,7 @@ def _mini() -> Iterator[str]:
     assert not any(pair.significant for pair in found.pairs)
     yield f"With {base.problems} problems and one run nothing is shown"
     yield f"between {decimal(min(least))} and {decimal(max(least))} points"
-    other = versus(MINI, JSON, baseline="cfr")
+    other = versus(MINI, JSON, baseline="cfr-brief")
     yield (
         f"it is {decimal(other.gain)} points{interval(other.interval)} ({other.improved} improved, "
         f"{other.degraded} degraded, exact McNemar p = {p_value(other.p)}"

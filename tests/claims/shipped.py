@@ -46,7 +46,7 @@ __all__ = [
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 GPU, PAPER = "gpu.jsonl.gz", "paper-prompts.jsonl.gz"
 BENCH, MINI = "constraintbench@1", "constraintbench-mini@1"
-JSON = "cfr(reply=json)"
+JSON = "cfr-brief(reply=json)"
 
 
 @cache
@@ -123,7 +123,7 @@ def ratio(benchmark: str, method: str) -> str:
 
 def unrouted(benchmark: str) -> set[str]:
     """Find the problems at which Routed-CFR asks what Direct CoT asks: its prompts are as long."""
-    plain, routed = (arm(benchmark, name).attempts for name in ("direct", "routed-cfr"))
+    plain, routed = (arm(benchmark, name).attempts for name in ("direct", "routed-cfr-brief"))
     lengths = [
         {name: {one.input_tokens for one in runs} for name, runs in side.items()}
         for side in (plain, routed)

@@ -211,6 +211,7 @@ def test_pairs_of_right_attempts_and_of_what_people_marked(cfr: Run, extracted: 
         "decoding": {"temperature": 0.7, "top_p": 0.95, "seed": None},
         "constraints": [{"id": "C1", "stage": "raw", "mark": "vague"}],
         "missing": [],
+        "names": 2,
     }
     (extracted / "labels.jsonl").write_text(json.dumps(label))
     ran = cfr("export", "pairs.jsonl", "--pairs", "--labels", "labels.jsonl")

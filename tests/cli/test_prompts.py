@@ -44,12 +44,12 @@ def test_the_list_says_what_each_is_for_and_who_asks_with_it(cfr: Run) -> None:
     ran = cfr("prompts", COLUMNS="80")
     assert ran.code == 0
     assert all(len(line) <= 80 for line in ran.out.splitlines())
-    assert "stage1              Stage 1: list the constraints" in ran.out
+    assert "stage1-paper        Stage 1: list the constraints" in ran.out
     listed = json.loads(cfr("prompts", "--json").out)
     assert {one["name"] for one in listed} == {*original_prompts()}
     assert all(one["purpose"] and one["methods"] and one["text"] for one in listed)
     (router,) = [one for one in listed if one["name"] == "router"]
-    assert router["methods"] == ["llm-router"]
+    assert router["methods"] == ["llm-router", "llm-router-brief"]
     assert router["places"] == ["problem"]
 
 

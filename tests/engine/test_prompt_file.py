@@ -103,14 +103,14 @@ def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
 
 def test_own_prompts_must_be_for_some_method() -> None:
     wording = Wording("mine", (Prompt("stage1", "[[problem]] [[extent]]", replaced=True),))
-    require_used(wording, [make("direct"), make("cfr")])
+    require_used(wording, [make("direct"), make("cfr-brief")])
     require_used(Wording("same", ()), [make("direct")])
     with pytest.raises(InputError, match=r"no method that is to be run asks with stage1\.txt"):
-        require_used(wording, [make("direct"), make("cfr(prompts=paper)")])
+        require_used(wording, [make("direct"), make("cfr")])
     with pytest.raises(InputError, match="prompts of mine"):
         with_wording(make("direct"), wording)
     assert with_wording(make("direct"), None) == make("direct")
-    assert with_wording(make("cfr"), wording) != make("cfr")
+    assert with_wording(make("cfr-brief"), wording) != make("cfr-brief")
 
 
 def test_a_system_message_is_a_text_or_that_of_a_file(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ async def announced(method: Method, problem: Problem) -> tuple[list[str], Soluti
         ("direct", CUED, ["direct"]),
         ("plan-and-solve", CUED, ["plan"]),
         ("cfr", CUED, ["stage2"]),
-        ("cfr(reply=json)", CUED, ["stage2"]),
+        ("cfr-brief", CUED, ["stage2"]),
         ("routed-cfr", CUED, ["stage2"]),
         ("routed-cfr", PLAIN, ["direct"]),
         ("stated-cfr", CUED, ["stage2"]),
@@ -49,7 +49,7 @@ async def announced(method: Method, problem: Problem) -> tuple[list[str], Soluti
         ("format-only", PLAIN, ["solve"]),
         ("checked(base=direct)", PLAIN, ["direct"]),  # nothing is stated: it stands in any case
         ("checked(base=direct)", CUED, []),
-        ("cfr(question=1)", CUED, []),
+        ("cfr-brief(question=1)", CUED, []),
         ("self-refine", CUED, []),
         ("extended(tokens=5)", CUED, []),
         ("self-consistency(samples=2)", CUED, []),

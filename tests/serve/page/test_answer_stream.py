@@ -29,7 +29,7 @@ def kinds(events: list[Any]) -> list[str]:
 async def test_stages_come_with_a_title_words_and_html(endpoint: Server) -> None:
     endpoint.script(completion(SPEC), stream("It is ", r"\boxed{5}", "."))
     async with paged(endpoint.url) as pages:
-        events = await follow(pages, "cfr")
+        events = await follow(pages, "cfr-brief")
     titles = [event["text"] for event in events if event["kind"] == "step"]
     assert titles == ["Stage 1: constraints", "Stage 2: solution"]
     first, second = ([e for e in events if e["step"] == step] for step in (1, 2))
