@@ -25,31 +25,23 @@ def split_sentences(text: str) -> list[str]:
     Nothing is cut behind an abbreviation or inside a stretch that is protected.
     """
     inside = iter([*protected_spans(text), Span(len(text), len(text))])
-    span, at = next(inside), 0
-    joined: list[str] = []
-    cut = False
+    span, starts, may_cut = next(inside), [0], False
     for found in _SENTENCE.finditer(text):
-        piece = found[0]
-        if not piece:
-            continue
-        if cut and piece.strip():
-            joined.append(piece)
-        elif joined:
-            joined[-1] += piece
-        else:
-            joined.append(piece)
+        if may_cut and found[0].strip():
+            starts.append(found.start())
         at = found.end()
         while span.end <= at < len(text):
             span = next(inside)
-        cut = not span.start < at < span.end and _is_whole(joined[-1])
-    return joined or [text]
+        tail = text[max(starts[-1], at - _TAIL) : at]
+        may_cut = not span.start < at < span.end and _is_whole(tail)
+    return [text[start:end] for start, end in pairwise((*starts, len(text)))]
 
 
-def _is_whole(piece: str) -> bool:
-    """Whether a piece ends where a sentence or a line does."""
-    if _NUMBER.fullmatch(piece[-_TAIL:]):
+def _is_whole(tail: str) -> bool:
+    """Whether a piece of text with this end is one that a sentence or a line ends with."""
+    if _NUMBER.fullmatch(tail):
         return False
-    return piece.endswith("\n") or count_sentences(f"{piece[-_TAIL:].rstrip()} x") > 1
+    return tail.endswith("\n") or count_sentences(f"{tail.rstrip()} x") > 1
 
 
 def group_lines(parts: Sequence[str], groups: int, gap: str) -> list[str]:
