@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -15,10 +16,11 @@ __all__ = ["group_lines", "group_sentences", "split_sentences"]
 _SENTENCE: Final = re.compile(r"[^\n]*?(?:[.!?…]{1,9}[\"'”’)\]*_]{0,9}(?:\s+|$)|\n+|$)")
 _NUMBER: Final = re.compile(r"\W*\d{0,3}[.)]\s*")
 """A piece that is no sentence by itself: the number of a list item."""
-_TAIL: Final = 60
+_TAIL: Final = 24
 """Characters at the end of a piece that decide whether a sentence ends there."""
 
 
+@lru_cache(maxsize=8)
 def split_sentences(text: str) -> list[str]:
     """Cut a text behind its sentences and lines; joined again they are the text.
 
