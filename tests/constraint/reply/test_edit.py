@@ -113,6 +113,9 @@ LEFT_ALONE: list[tuple[Predicate, str]] = [
             "France, Italy, South Korea",
             "> Rain, rain, go away.",
             "Like so:\n\n    x = [a, b]\n",
+            "SELECT a, b FROM t WHERE x = 1;",
+            "Write this:\nimport os, sys\nand run it.",
+            "for (int i = 0, j = 1; i < n; i++) {",
         )
     ),
     # Case has a meaning in these.
@@ -127,6 +130,7 @@ LEFT_ALONE: list[tuple[Predicate, str]] = [
             "Go to https://Example.org/A.",
             "It is H2O.",
             "Run `Make` now.",
+            "class Foo:\n    pass",
         )
     ),
     (UPPER, "Take 5 mg of it."),

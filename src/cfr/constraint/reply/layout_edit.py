@@ -120,9 +120,10 @@ def highlight(args: _Args, reply: str) -> Iterator[str]:
     phrases = [*find_outside(_PHRASE, reply)]
     for parts in (reply.splitlines(keepends=True), split_sentences(reply)):
         ends, chosen = [*accumulate(map(len, parts))], dict[int, re.Match[str]]()
+        plain = ["*" not in part and "<<" not in part for part in parts]
         for one in phrases:
             nth = bisect(ends, one.start())
-            if "*" not in parts[nth] and "<<" not in parts[nth] and one.end() <= ends[nth]:
+            if plain[nth] and one.end() <= ends[nth]:
                 chosen.setdefault(nth, one)
         marked = [*chosen.values()][: max(missing, 0)]
         yield replace_all(reply, ((one, f"*{one[0]}*") for one in marked))

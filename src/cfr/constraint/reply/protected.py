@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -41,6 +42,15 @@ _BLOCKS: Final = (
     ),
     re.compile(r"^[^\n|]*\|[^\n]*$", re.M),  # rows of tables
     re.compile(r"^[ \t]*>[^\n]*$", re.M),  # quoted lines
+    # Lines that are code without a fence: they end or begin as no sentence does.
+    re.compile(
+        r"^[^\n]*(?:[;{}]|\)\s*=>)[ \t]*$"
+        r"|^[ \t]*(?:(?:import|from|def|class|const|let|var|function|public|private|static|return"
+        r"|export|package|using|namespace|elif|except|try|void|int|struct|fn|func)\b[^\n.!?]*[:({=;,]"
+        r"|import[ ]\w|from[ ][\w.]+[ ]import\b|(?:if|for|while|switch)[ ]?\(|[#@]\w|//|/\*|\$[ ]"
+        r"|SELECT\b|INSERT\b|UPDATE\b|DELETE\b|CREATE\b|sudo\b)[^\n]*$",
+        re.M,
+    ),
 )
 _UNIT: Final = (
     r"(?:[ \u00a0]?(?:[kMGTmµμcdnp]?"
@@ -81,8 +91,12 @@ _INLINE: Final = tuple(
 )
 
 
-def protected_spans(text: str) -> list[Span]:
-    """Find what no edit may touch, in order and without overlaps."""
+@lru_cache(maxsize=8)
+def protected_spans(text: str) -> Sequence[Span]:
+    """Find what no edit may touch, in order and without overlaps.
+
+    Edits and their test ask for the same reply over and over, so the last few are kept.
+    """
     blocks = (Span(*one.span(), block=True) for p in _BLOCKS for one in p.finditer(text))
     inline = (Span(*one.span()) for p in _INLINE for one in p.finditer(text))
     merged: list[Span] = []

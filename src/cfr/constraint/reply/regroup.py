@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -15,41 +16,34 @@ __all__ = ["group_lines", "group_sentences", "split_sentences"]
 _SENTENCE: Final = re.compile(r"[^\n]*?(?:[.!?…]{1,9}[\"'”’)\]*_]{0,9}(?:\s+|$)|\n+|$)")
 _NUMBER: Final = re.compile(r"\W*\d{0,3}[.)]\s*")
 """A piece that is no sentence by itself: the number of a list item."""
-_TAIL: Final = 60
+_TAIL: Final = 24
 """Characters at the end of a piece that decide whether a sentence ends there."""
 
 
+@lru_cache(maxsize=8)
 def split_sentences(text: str) -> list[str]:
     """Cut a text behind its sentences and lines; joined again they are the text.
 
     Nothing is cut behind an abbreviation or inside a stretch that is protected.
     """
     inside = iter([*protected_spans(text), Span(len(text), len(text))])
-    span, at = next(inside), 0
-    joined: list[str] = []
-    cut = False
+    span, starts, may_cut = next(inside), [0], False
     for found in _SENTENCE.finditer(text):
-        piece = found[0]
-        if not piece:
-            continue
-        if cut and piece.strip():
-            joined.append(piece)
-        elif joined:
-            joined[-1] += piece
-        else:
-            joined.append(piece)
+        if may_cut and found[0].strip():
+            starts.append(found.start())
         at = found.end()
         while span.end <= at < len(text):
             span = next(inside)
-        cut = not span.start < at < span.end and _is_whole(joined[-1])
-    return joined or [text]
+        tail = text[max(starts[-1], at - _TAIL) : at]
+        may_cut = not span.start < at < span.end and _is_whole(tail)
+    return [text[start:end] for start, end in pairwise((*starts, len(text)))]
 
 
-def _is_whole(piece: str) -> bool:
-    """Whether a piece ends where a sentence or a line does."""
-    if _NUMBER.fullmatch(piece[-_TAIL:]):
+def _is_whole(tail: str) -> bool:
+    """Whether a piece of text with this end is one that a sentence or a line ends with."""
+    if _NUMBER.fullmatch(tail):
         return False
-    return piece.endswith("\n") or count_sentences(f"{piece[-_TAIL:].rstrip()} x") > 1
+    return tail.endswith("\n") or count_sentences(f"{tail.rstrip()} x") > 1
 
 
 def group_lines(parts: Sequence[str], groups: int, gap: str) -> list[str]:

@@ -12,7 +12,7 @@ from cfr.constraint.stated import Stated
 
 __all__ = ["repair_reply"]
 
-_LONGEST: Final = 100_000
+_LONGEST: Final = 30_000
 """Characters of the longest reply that is repaired."""
 _MOST_EDITS: Final = 12
 
