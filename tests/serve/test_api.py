@@ -70,8 +70,8 @@ async def test_settings_of_the_request_reach_the_calls(endpoint: Server) -> None
     endpoint.script(completion(SPEC), completion(r"\boxed{5}"))
     async with served(endpoint.url) as server:
         await chat(
-            server, "cfr-brief@", CUED, temperature=0.2, top_p=0.5, seed=7, max_tokens=400, stop="END",
-            frequency_penalty=0.1,
+            server, "cfr-brief@", CUED, temperature=0.2, top_p=0.5, seed=7, max_tokens=400,
+            stop="END", frequency_penalty=0.1,
         )  # fmt: skip
     stage1, stage2 = endpoint.requests
     for sent in (stage1, stage2):
