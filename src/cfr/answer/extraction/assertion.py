@@ -37,7 +37,7 @@ _BOUNDED: Final = re.compile(
     r"|(?:no\s+|not\s+)?(?:more|less|fewer|greater|larger|smaller|higher|lower|bigger|other|later"
     r"|earlier|longer|shorter|older|younger)\s+than(?:\s+or\s+equal\s+to)?|up\s+to|exceed(?:s|ing)?"
     r"|(?<!\d\s)(?:over|under|above|below)|almost|nearly|(?:any|all|every)\w*\s+(?:\w+\s+){0,2}but"
-    r"|except(?:\s+for)?|between(?:\s+[^\s,;]{1,30}\s+and)?"
+    r"|(?:(?:all|any|every)\w*(?:\s+[a-z]+){0,3}\s+)?except(?:\s+for)?|between(?:\s+[^\s,;]{1,30}\s+and)?"
     r"|(?:negative|opposite|reciprocal|inverse|square|cube|half|third|quarter|double|square\s+root"
     r"|factorial|negation|logarithm|multiple|factor|divisor|power|one|two|three|percent|%)\s+of"
     r"|divisible\s+by|congruent\s+to|(?:ending|ends|beginning|begins|starting|starts)\s+(?:in|with)|twice|double|triple|half"

@@ -80,10 +80,9 @@ _SPELT: Final = re.compile(
     r"[a-z]+(?:[ -][a-z]+){0,4}\s*\(\s*\$?([-−]?\d[\d,.]*)\$?\s*\)\Z", re.IGNORECASE
 )
 _QUANTITY: Final = re.compile(
-    r"((\$?[-−]?\$?\d[\d,]*(?:\.\d+)?(?:\s?\\?%)?)(?:\s+[^\W\d_]+)?)(?:\s+(?:an?|each|every)\s+[a-z]+"
-    r"|\s+(?:in\s+(?:total|all)|altogether|overall|left(?:\s+over)?|remaining|each|total|combined)"
+    r"((\$?[-−]?\$?\d[\d,]*(?:\.\d+)?(?:\s?\\?%)?)(?:\s+[^\W\d_]+)?)(?:\s+(?:in\s+(?:total|all)|altogether|overall|left(?:\s+over)?|remaining|each|total|combined)"
     r"|\s+of\s+(?:the|her|his|their|all|its)\s+[a-z]+(?:\s[a-z]+)?"
-    r"|\s*\([^()\d]{2,40}\)|,\s+\d+\s+of\s+(?:them|these|which|whom)\b[^\d]*)?"
+    r"|(?<=[^\W\d_])\s*\([^()\d]{2,40}\)|,\s+\d+\s+of\s+(?:them|these|which|whom)\b[^\d]*)?"
 )
 _JOINED_ELSEWHERE: Final = re.compile(r"(?<=[\d$)])\s+(und|oder|et|ou|y|o)\s+(?=[-−$\\]{0,2}\d|\$)")
 _JOINTS: Final = {
@@ -184,7 +183,7 @@ def read_phrase(rest: str) -> str:
 
 
 def quantity(phrase: str) -> str:
-    """Drop what is said of a number and its unit behind them: "18 dollars a day"."""
+    """Drop what is said of a number and its unit behind them: "18 apples in total"."""
     if not (whole := _QUANTITY.fullmatch(phrase)):
         return phrase
     return whole[1] if whole[1].isascii() else whole[2]

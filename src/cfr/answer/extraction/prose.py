@@ -193,7 +193,9 @@ def bare(text: str) -> str | None:
     if "\\text" in text and any(bounds(plain := _TEXT.sub(r"\1", text), 0, plain.find(" "))):
         return plain
     parts = EQUALS.split(text)
-    sums = len(parts) > 1 and not re.search(r"[A-Za-z]", _ARITHMETIC.sub("", "".join(parts[:-1])))
+    # 2 + 3 = 5 is 5; 3 = x stays.
+    calculated = len(parts) > 1 and not re.fullmatch(r"\s*[A-Za-z]\s*", parts[-1])
+    sums = calculated and not re.search(r"[A-Za-z]", _ARITHMETIC.sub("", "".join(parts[:-1])))
     return quantity(bald(parts[-1] if sums and parts[-1].strip() else text))
 
 
