@@ -37,9 +37,10 @@ _BOUNDED: Final = re.compile(
     r"|(?:no\s+|not\s+)?(?:more|less|fewer|greater|larger|smaller|higher|lower|bigger|other|later"
     r"|earlier|longer|shorter|older|younger)\s+than(?:\s+or\s+equal\s+to)?|up\s+to|exceed(?:s|ing)?"
     r"|(?<!\d\s)(?:over|under|above|below)|almost|nearly|(?:any|all|every)\w*\s+(?:\w+\s+){0,2}but"
-    r"|except(?:\s+for)?|between(?:\s+[^\s,;]{1,30}\s+and)?"
+    r"|(?:(?:all|any|every)\w*(?:\s+[a-z]+){0,3}\s+)?except(?:\s+for)?|between(?:\s+[^\s,;]{1,30}\s+and)?"
     r"|(?:negative|opposite|reciprocal|inverse|square|cube|half|third|quarter|double|square\s+root"
-    r"|factorial|negation|logarithm)\s+of|twice|double|triple|half"
+    r"|factorial|negation|logarithm|multiple|factor|divisor|power|one|two|three|percent|%)\s+of"
+    r"|divisible\s+by|congruent\s+to|(?:ending|ends|beginning|begins|starting|starts)\s+(?:in|with)|twice|double|triple|half"
     r"|mindestens|höchstens|(?:mehr|weniger|größer|kleiner)\s+als|au\s+(?:moins|plus)|plus\s+de"
     r"|moins\s+de|m[áa]s\s+de|menos\s+de|al\s+menos)\b(?:\s+(?:an?|the|about|exactly))?"
     r"|(?:不)?(?:至少|最多|至多|大于|小于|超过|不到|多于|少于|高于|低于)\s*(?:是|为|有|需要|要|用)?"
@@ -52,11 +53,12 @@ _CAPACITY: Final = re.compile(r"\bcan\s+(?!be\b)[a-z]+\s+up\s+to\s*\Z", re.IGNOR
 _BOUNDED_BEHIND: Final = re.compile(
     rf"{_CLOSE}(?:[A-Za-z]+\s+)?(?:(?:or|and)\s+(?:more|less|fewer|greater|above|below|over|under"
     r"|higher|lower|up|larger|smaller|older|later|earlier|beyond)|at\s+(?:least|most)|oder\s+mehr"
-    r"|oder\s+weniger|以上|以下)\b(?!\s+than)",
+    r"|oder\s+weniger|only\s+if|以上|以下)\b(?!\s+than)",
     re.IGNORECASE,
 )
 _VERDICT: Final = (
-    r"(?:answer|correct|right|solution|possible|valid|allowed|acceptable|true|it\b|so\b)"
+    r"(?:answer|correct|right|solution|possible|valid|allowed|acceptable|true|enough|sufficient"
+    r"|it\b|so\b)"
 )
 _REJECTED: Final = re.compile(
     rf"{_CLOSE}(?:\?|(?:[,;.…]{{0,3}}\s*(?:(?:but|wait|no|and|however|actually)[,:]?\s+){{0,2}}"
@@ -67,6 +69,7 @@ _REJECTED: Final = re.compile(
     r"(?:wrong|incorrect|false|impossible|invalid|mistaken|mistake|error|trap|ruled\s+out|excluded"
     r"|too\s+(?:large|small|big|high|low|many|few|much|long|short)"
     rf"|not\s*(?:[.!,;]|\Z|(?:\w+\s+){{0,3}}?{_VERDICT}))"
+    r"|would\s?n[o'’]t\s+be\s+(?:enough|sufficient|right|correct|possible)"
     rf"|(?:isn['’]t|wasn['’]t)\s*(?:[.!,;]|\Z|(?:\w+\s+){{0,3}}?{_VERDICT})"
     rf"|(?:cannot|can['’]t|could\s?n[o'’]t|must\s+not|can\s+not)\s+be\b\s*(?:[.!,;]|\Z|(?:\w+\s+){{0,3}}?{_VERDICT})"
     r"|(?:does\s+not|doesn['’]t|do\s+not|don['’]t|did\s+not|didn['’]t)\s+(?:work|fit|satisf\w+|hold|qualify)"

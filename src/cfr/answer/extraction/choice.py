@@ -24,6 +24,9 @@ _REASON: Final = re.compile(
     r"|\s*,\s+(?=[a-z]{2})|\s*[–—，。、；（]|\s+-+\s+(?=[^\W\d_]{2})|\s+\((?=[^\W\d_]{2}|\d+\))|\s*[.:)]\s+\S"
 )
 _ANOTHER: Final = re.compile(rf"\s*(?:,|;|&|/|\band\b|\bor\b|,\s*and\b)\s*{_LETTER}(?![\w'’])")
+_LIST: Final = re.compile(
+    r"(?:\s*(?:,\s*(?:and|or)?|;|&|and|or)\s*[(\[*]{0,3}[A-J][)\]*]{0,3})+[.!]?"
+)
 _OPERATOR: Final = re.compile(r"\s*[=+^_<>/∪∩×·]|\s*-\s*\d")
 
 _LAST: Final = 400
@@ -80,6 +83,8 @@ def leading_letter(phrase: str) -> str:
     rest = phrase[match.end() :]
     if not rest.strip(" .,;:!*"):
         return match["letter"]
+    if _LIST.fullmatch(rest):
+        return ""
     if (another := _ANOTHER.match(rest)) and not _REJECTED.match(rest, another.end()):
         return ""
     if _OPERATOR.match(rest):

@@ -16,6 +16,7 @@ __all__ = [
     "bald",
     "last_match",
     "last_value",
+    "quantity",
     "read_phrase",
     "trailing_maths",
     "unnamed",
@@ -51,10 +52,15 @@ _AND: Final = r"(?:[,;]\s*(?:and\b|or\b|und\b|oder\b)?|and\b|or\b|und\b|oder\b)"
 _JOINT: Final = re.compile(rf"\s*{_AND}\s*\Z")
 _MORE_MATHS: Final = re.compile(rf"\s*{_AND}\s*(?:\$|\\\()")
 _EQUATION: Final = re.compile(r"[A-Za-z]\w{0,2}(?:_\{?\w{1,2}\}?)?\s*=[^=]+")
+# "1/2, or 0.5" says one value twice.
+_OTHER_FORM: Final = re.compile(
+    r",?\s+or\s+(?=\$?[-−]?\d*\.\d+\$?\s*\Z|\$?[-−]?[\d.]+\s?\\?%\$?\s*\Z)"
+)
+_EXACT: Final = re.compile(r"\d\s?/\s?\d|\\[dt]?frac|\\sqrt|[√π]")
 # "12 for the first and 7 for the second", "$18$ dollars and $50$ cents".
 _PAIRED: Final = re.compile(
     r"\A\S+?(?:\s+[A-Za-z.]+){0,2},?\s+(?:and|or)\s+(?:(?:maybe|possibly|perhaps)\s+)?(?:[-−$]|\\\()*\d"
-    r"|\s(?:for|in|to)\s[^.\d]{1,40}?\s(?:and|or)\s+(?:[-−$]|\\\()*\d"
+    r"|\s(?:for|in|to|if|when)\s[^.\d]{1,40}?\s(?:and|or)\s+(?:[-−$]|\\\()*\d"
 )
 _SEVERAL: Final = re.compile(r"(?:\bare|\beither|:|=)\s*(?:then\s*)?\Z")
 _ADVERB: Final = re.compile(
@@ -74,10 +80,9 @@ _SPELT: Final = re.compile(
     r"[a-z]+(?:[ -][a-z]+){0,4}\s*\(\s*\$?([-−]?\d[\d,.]*)\$?\s*\)\Z", re.IGNORECASE
 )
 _QUANTITY: Final = re.compile(
-    r"((\$?[-−]?\$?\d[\d,]*(?:\.\d+)?(?:\s?\\?%)?)(?:\s+[^\W\d_]+)?)(?:\s+(?:an?|each|every)\s+[a-z]+"
-    r"|\s+(?:in\s+(?:total|all)|altogether|overall|left(?:\s+over)?|remaining|each|total|combined)"
+    r"((\$?[-−]?\$?\d[\d,]*(?:\.\d+)?(?:\s?\\?%)?)(?:\s+[^\W\d_]+)?)(?:\s+(?:in\s+(?:total|all)|altogether|overall|left(?:\s+over)?|remaining|each|total|combined)"
     r"|\s+of\s+(?:the|her|his|their|all|its)\s+[a-z]+(?:\s[a-z]+)?"
-    r"|\s*\([^()\d]{2,40}\)|,\s+\d+\s+of\s+(?:them|these|which|whom)\b[^\d]*)?"
+    r"|(?<=[^\W\d_])\s*\([^()\d]{2,40}\)|,\s+\d+\s+of\s+(?:them|these|which|whom)\b[^\d]*)?"
 )
 _JOINED_ELSEWHERE: Final = re.compile(r"(?<=[\d$)])\s+(und|oder|et|ou|y|o)\s+(?=[-−$\\]{0,2}\d|\$)")
 _JOINTS: Final = {
@@ -95,6 +100,7 @@ _COPULA: Final = re.compile(
 _IDEOGRAPH: Final = re.compile("[一-鿿ぁ-ヿ가-힯]")
 _IDEOGRAPHIC_LIST: Final = re.compile("[或和、，]|또는|または")
 _MOST_WORDS: Final = 4
+_PROSE: Final = re.compile(r"[A-Za-z]{2,}\s+(?:\d+\s+)?[A-Za-z]{2,}")
 _NUMBER_BEFORE: Final = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?\s?\Z")
 _UNIT: Final = re.compile(
     r"(?:\\(?:text|mathrm|mbox|rm)\s*\{?\s*[A-Za-z]{1,6}\s*\}?|[a-z]{1,3})(?:\^\{?[23]\}?)?"
@@ -157,6 +163,8 @@ def read_phrase(rest: str) -> str:
     maths = _MATHS.match(rest)
     stop = _STOP.search(rest, maths.end() if maths else 0)
     phrase = rest[: stop.start()] if stop else rest
+    if (other := _OTHER_FORM.search(phrase)) and _EXACT.search(phrase, 0, other.start()):
+        phrase = phrase[: other.start()]
     paired = _PAIRED.search(phrase) is not None
     if maths and not _MORE_MATHS.match(rest, maths.end()) and not paired:
         return _inside(maths)
@@ -168,14 +176,14 @@ def read_phrase(rest: str) -> str:
         value = "" if paired else last_value(phrase)
         phrase = (asserted(phrase, value) if value else None) or phrase
     phrase = _COPULA.sub("", _GLOSS.sub("", phrase.strip()))
-    phrase = _quantity(_JOINED_ELSEWHERE.sub(lambda match: _JOINTS[match[1]], phrase))
+    phrase = quantity(_JOINED_ELSEWHERE.sub(lambda match: _JOINTS[match[1]], phrase))
     if spelt := _SPELT.fullmatch(phrase):
         return spelt[1]
     return unnamed(phrase)
 
 
-def _quantity(phrase: str) -> str:
-    """Drop what is said of a number and its unit behind them: "18 dollars a day"."""
+def quantity(phrase: str) -> str:
+    """Drop what is said of a number and its unit behind them: "18 apples in total"."""
     if not (whole := _QUANTITY.fullmatch(phrase)):
         return phrase
     return whole[1] if whole[1].isascii() else whole[2]
@@ -214,7 +222,7 @@ def trailing_maths(sentence: str) -> tuple[str, str] | None:
 
     "The roots are $1$ and $2$" names two; in "from $1$ we get $2$" only the last counts.
     """
-    every = list(_MATHS.finditer(sentence))
+    every = [maths for maths in _MATHS.finditer(sentence) if not _is_money(maths)]
     if not every:
         return None
     first = len(every) - 1
@@ -229,6 +237,11 @@ def trailing_maths(sentence: str) -> tuple[str, str] | None:
     if number and _UNIT.fullmatch(parts[-1]):
         return number[0] + parts[-1], how
     return after_equals(_inside(every[-1])), how
+
+
+def _is_money(maths: re.Match[str]) -> bool:
+    """Whether two dollar signs stand for money: "3 pens are $12, so 1 pen is $4"."""
+    return maths[3] is not None and "\\" not in maths[3] and bool(_PROSE.search(maths[3]))
 
 
 def after_equals(maths: str) -> str:

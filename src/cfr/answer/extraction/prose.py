@@ -15,6 +15,7 @@ from cfr.answer.extraction.phrase import (
     after_equals,
     bald,
     last_match,
+    quantity,
     trailing_maths,
     unnamed,
 )
@@ -49,7 +50,7 @@ _OR: Final = r"(?:and|or|und|oder|y|et|ou)(?:\s+(?:maybe|possibly|perhaps))?"
 _BEHIND: Final = r"(?:\s+(?!is\b|are\b|so\b|we\b)[a-z]{1,12}){0,2}\s*[.!]?\Z"
 # Numbers that a sentence ends in: behind a verb or a colon, or joined by "and", "or", semicolons.
 _NUMBERS: Final = re.compile(
-    rf"(?:\b(?:are|is|was|were|be)|:|=)\s+((?:{_MEMBER}[,;]\s+){{1,12}}{_MEMBER})[.!]?\Z"
+    rf"(?:\b(?:are|is|was|were|be|of)|:|=)\s+((?:{_MEMBER}[,;]\s+){{1,12}}{_MEMBER})[.!]?\Z"
     rf"|(?<![\w.,\\])((?:{_MEMBER}[,;]\s+){{0,12}}{_MEMBER}(?:,?\s+{_OR}\s+{_MEMBER}|;\s+{_MEMBER}))"
     rf"{_BEHIND}"
 )
@@ -75,7 +76,8 @@ _TWO_UNITS: Final = re.compile(
     rf"({_MEMBER}\s?{_MEASURE},?\s+(?:and\s+)?{_MEMBER}\s?{_MEASURE})(?:\s+[a-z]{{2,12}}){{0,2}}\s*[.!]?\Z"
 )
 _SHARES: Final = re.compile(
-    rf"({_MEMBER}\s+for\s+[^.\d]{{1,40}}?\s+(?:and|or)\s+{_MEMBER}\s+for\s+[^.\d]{{1,40}})[.!]?\Z"
+    rf"({_MEMBER}\s+(?:for|if|when)\s+[^.\d]{{1,40}}?\s+(?:and|or)\s+{_MEMBER}\s+(?:for|if|when)\s+"
+    r"[^.\d]{1,40})[.!]?\Z"
 )
 _DIFFERENCE: Final = re.compile(rf"{_MEMBER}\s?[-–—]\s?\Z")
 _BRACKETED: Final = (
@@ -191,8 +193,10 @@ def bare(text: str) -> str | None:
     if "\\text" in text and any(bounds(plain := _TEXT.sub(r"\1", text), 0, plain.find(" "))):
         return plain
     parts = EQUALS.split(text)
-    sums = len(parts) > 1 and not re.search(r"[A-Za-z]", _ARITHMETIC.sub("", "".join(parts[:-1])))
-    return bald(parts[-1]) if sums and parts[-1].strip() else bald(text)
+    # 2 + 3 = 5 is 5; 3 = x stays.
+    calculated = len(parts) > 1 and not re.fullmatch(r"\s*[A-Za-z]\s*", parts[-1])
+    sums = calculated and not re.search(r"[A-Za-z]", _ARITHMETIC.sub("", "".join(parts[:-1])))
+    return quantity(bald(parts[-1] if sums and parts[-1].strip() else text))
 
 
 def from_end(text: str) -> Found:

@@ -28,11 +28,11 @@ _SPACED: Final = re.compile(
     rf"[*_$]{{0,3}}{_SPACE}{{0,3}}[*_$]{{0,3}}){_DASH}{_SPACE}{{1,3}}{_VALUE}"
 )
 _WORD: Final = re.compile(
-    r"(?:(?<![\d)}$] )(?<![\w-])(?<!\b[A-Za-z] )(?:\\text\s*\{\s*)?"
+    r"(?:(?<![\d)}$] )(?<![\w-])(?<!\b[A-Za-z] )(?<!\bor )(?:\\text\s*\{\s*)?"
     rf"(?i:minus|negative|negativ|moins|menos|meno|минус){_SPACE}{{1,2}}|[负負]{_SPACE}?)"
-    rf"(?:\}}\s*(?=\d)|(?=[$\\(]{{0,2}}\d|\\[dt]?frac|(?i:{_NUMERALS})\b))"
+    rf"(?:\}}\s*(?=\d)|(?=[$\\(]{{0,2}}\d|\\[dt]?frac|(?i:{_NUMERALS})\b(?!\s+[a-z])))"
 )
-_NUMERAL: Final = re.compile(rf"-({_NUMERALS})\b", re.IGNORECASE)
+_NUMERAL: Final = re.compile(rf"-({_NUMERALS})\b(?!\s+[a-z])", re.IGNORECASE)
 _ALONE: Final = re.compile(rf"\$\s?{_DASH}\s?\$\s?(?=[\d(])")
 _BEFORE_MONEY: Final = re.compile(rf"(?<![\w)}}]){_DASH}{_SPACE}?(\\\$|[€£]){_SPACE}?(?=\d)")
 _TYPED: Final = re.compile(rf"(?<![\w)}}]){_DASH}(?=[$\\(]?\d)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ _AHEAD = 64
 """Cases in flight for each worker, so that none waits for the order of the output."""
 
 
+_SHORT = 120
+_SHORTEST_WORD = 2
+_VALUE = re.compile(r"\d|\\boxed")
 _CLOSING = ' .$*}\n"`\\)'
 _INTRODUCTIONS = ("\n", ":", ":**", "{", '"', "####", " is", " are", "**")
 
@@ -51,7 +55,7 @@ class GradingCase:
             return cls(None if text is None else gold, gold, problem)
         answer = extract(text, truncated=truncated).answer
         # "None" is no answer, except to a question whose answer is "none".
-        if answer is None and plain_words(gold) == plain_words(text) != "":
+        if answer is None and _says_in_words(text, gold):
             answer = text.strip()
         return cls(answer, gold, problem)
 
@@ -187,6 +191,14 @@ def _verdict(
 ) -> Verdict:
     word = "undecided" if ruling.same is None else "correct" if ruling.same else "incorrect"
     return Verdict(word, tier, answer, ruling.why, seconds)
+
+
+def _says_in_words(text: str, gold: str) -> bool:
+    """Whether a reply without any value is the gold in other words."""
+    short = len(text) <= _SHORT and "\n" not in text.strip()
+    if not short or _VALUE.search(text) or len(gold.strip("() ")) < _SHORTEST_WORD:
+        return False
+    return plain_words(gold) == plain_words(text) != "" or decide(text, gold).same is True
 
 
 def _states(text: str, gold: str) -> bool:
