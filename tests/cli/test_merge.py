@@ -59,3 +59,13 @@ def test_a_store_that_is_not_there_is_not_merged(cfr: Run, stores: Path) -> None
     assert ran.code == 5
     assert "d.db: there is no such store" in ran.err
     assert not (stores / "all.db").exists()
+
+
+def test_what_was_left_out_is_told_and_is_no_success(cfr: Run, stores: Path) -> None:
+    with Store(str(stores / "a.db")) as store, store.database.begin() as connection:
+        connection.execute(schema.problems.delete().where(schema.problems.c.name == "p1"))
+    ran = cfr("merge", "a.db", "b.db", "-o", "all.db")
+    assert ran.code == 5
+    assert ran.out == "all.db: 2 series, 2 problems, 3 attempts, 0 calls; 3 added\n"
+    assert "1 of a.db: these attempts were left out" in ran.err
+    assert ran.err.count("\n") == 1

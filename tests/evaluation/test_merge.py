@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from instructed import TITLE, request_store
+from postgres import empty_database
 from stored import attempt
 from sums import number_in, right, sums
 
@@ -235,3 +236,44 @@ def test_gold_instructions_are_merged_like_any_gold(tmp_path: Path) -> None:
         joined(ours, theirs, to=str(tmp_path / "more.db"))
     assert "r0 of requests has the gold instructions 'The reply has a title" in str(caught.value)
     assert "{" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("harm", "lost", "kept"),
+    [
+        ("DELETE FROM problems WHERE name = 'p1'", 1, 2),
+        ("DELETE FROM problems", 3, 0),
+        ("DELETE FROM series", 3, 0),
+        ("DELETE FROM attempts", 0, 0),  # calls of attempts that have not ended
+        ("DELETE FROM attempts; DELETE FROM problems WHERE name = 'p1'", 1, 0),
+        ("DELETE FROM calls", 0, 3),
+    ],
+)
+def test_attempts_without_their_series_or_problem_are_left_out_and_counted(
+    url: str, tmp_path: Path, harm: str, lost: int, kept: int
+) -> None:
+    source = fill(tmp_path / "damaged.db")
+    whole = fill(tmp_path / "whole.db", series=Series("sums", "direct", "other"))
+    with Store(source) as store, store.database.begin() as connection:
+        for statement in harm.split("; "):
+            connection.execute(sa.text(statement))
+    merged = joined(source, whole, to=url)
+    assert merged.left_out == (((source, lost),) if lost else ())
+    assert merged.attempts == kept + 3
+    again = joined(source, whole, to=url)
+    assert (again.attempts, again.added) == (kept + 3, 0)
+
+
+def test_a_server_may_lack_rows_too(postgres: str, tmp_path: Path) -> None:
+    with Store(postgres) as store:
+        job = prepare(store, SERIES, sums(3), 1, Scripted(right))
+        asyncio.run(run(store, [job], 1))
+        with store.database.begin() as connection:
+            connection.execute(sa.text("SET session_replication_role = replica"))  # no foreign keys
+            connection.execute(sa.text("DELETE FROM problems WHERE name = 'p1'"))
+    try:
+        merged = joined(postgres, to=str(tmp_path / "all.db"))
+        assert [count for _, count in merged.left_out] == [1]
+        assert merged.attempts == 2
+    finally:
+        empty_database(postgres)

@@ -70,5 +70,5 @@ def test_a_row_gets_the_numbers_of_the_target() -> None:
     part = MergePart({"id": 4}, 7, {1: 9})
     assert part.source == 4
     assert part.key(1, 2) == (9, 2)
-    moved = part.moved({"series": 4, "problem": 1, "run": 2, "text": "x"})
-    assert moved == {"series": 7, "problem": 9, "run": 2, "text": "x"}
+    moved = [*part.move([{"series": 4, "problem": 1, "run": 2, "text": "x"}, {"problem": 2}])]
+    assert moved == [{"series": 7, "problem": 9, "run": 2, "text": "x"}]

@@ -13,7 +13,7 @@ from served import CUED, PLAIN, SPEC, Served, chat, events, served
 
 from cfr.evaluation import schema
 from cfr.evaluation.record import attempt_rows
-from cfr.evaluation.store import Store
+from cfr.evaluation.store import Store, StoreError
 from cfr.evaluation.stored_attempt import SeriesName, read_attempt
 from cfr.evaluation.summary import summaries
 
@@ -142,3 +142,18 @@ async def test_no_key_is_stored(endpoint: Server, path: str) -> None:
     assert b"[key]" in written
     assert b"very-secret" not in written
     assert b"a-token-of-ours" not in written
+
+
+async def test_a_store_that_is_deleted_fails_requests_and_the_end(
+    endpoint: Server, path: str
+) -> None:
+    async def serve() -> None:
+        async with served(endpoint.url, store=path) as server:
+            assert (await chat(server))[0] == 200
+            Path(path).unlink()
+            status, body = await chat(server)
+            assert status == 500
+            assert "the file was deleted or moved" in body["error"]["message"]
+
+    with pytest.raises(StoreError, match=r"deleted or moved .*1 attempt was saved to .*rescued"):
+        await serve()

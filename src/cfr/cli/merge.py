@@ -51,8 +51,20 @@ def command(runs: tuple[str, ...], target: str, prefer: Prefer | None) -> None:
         stores = [opened.enter_context(existing_store(url)) for url in runs]
         merged = merge(stores, target, prefer, progress)
     from cfr.evaluation.database import without_password
+    from cfr.evaluation.error import StoreError
 
     print_text(f"{without_password(target)}: {_summary(merged)}")
+    if merged.left_out:
+        raise StoreError(_tell_left_out(merged))
+
+
+def _tell_left_out(merged: Merged) -> str:
+    stores = ", ".join(f"{count:,} of {url}" for url, count in merged.left_out)
+    return (
+        f"{stores}: these attempts were left out, since rows of their series or problem are "
+        "missing there; all else was merged; restore that store from a copy and merge it again to "
+        "add them"
+    )
 
 
 def _summary(merged: Merged) -> str:

@@ -39,6 +39,7 @@ __all__ = [
     "enqueue",
     "free_all",
     "name_owner",
+    "release_crew",
     "requeue_failed",
 ]
 
@@ -88,9 +89,14 @@ class Waiting(NamedTuple):
     total: int
 
 
-def name_owner() -> str:
-    """Make the name of a worker, which no other has: its machine, its process, a random part."""
-    return f"{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
+def name_owner(crew: str = "") -> str:
+    """Make the name of a worker, which no other has: its machine, its process, a random part.
+
+    Workers that a run has started elsewhere have the name of that run before their own.
+    """
+    return (
+        f"{crew}{'/' * bool(crew)}{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
+    )
 
 
 def enqueue(connection: sa.Connection, benchmark: str, share: SeriesShare) -> None:
@@ -125,6 +131,14 @@ def free_all(connection: sa.Connection, up: float = 0.0) -> None:
     """
     connection.execute(sql.FREE_ALL, {"up": up})
     connection.execute(sql.EXPIRE_RESERVED, {"up": up})
+
+
+def release_crew(connection: sa.Connection, crew: str) -> None:
+    """Free what the workers of a run had claimed, once they are gone.
+
+    One that lives on after all writes nothing more: it holds no lease.
+    """
+    connection.execute(sql.RELEASE_CREW, {"crew": f"{crew}/"})
 
 
 class Leases:

@@ -25,6 +25,7 @@ __all__ = [
     "OTHERS",
     "RELEASE",
     "RELEASE_BUT",
+    "RELEASE_CREW",
     "RENEW",
     "RENEW_RESERVED",
     "REQUEUE_FAILED",
@@ -76,6 +77,7 @@ HOLD: Final = sa.text(
     " SELECT * FROM ended UNION ALL SELECT * FROM held"
 )
 RELEASE: Final = sa.text(f"UPDATE leases SET {_FREED} WHERE owner = :owner")
+RELEASE_CREW: Final = sa.text(f"UPDATE leases SET {_FREED} WHERE starts_with(owner, :crew)")
 GIVE_BACK: Final = sa.text(
     f"UPDATE leases SET {_FREED} FROM {_KEYS} WHERE owner = :owner"
     " AND leases.series = named.series AND leases.problem = named.problem"

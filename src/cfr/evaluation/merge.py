@@ -58,6 +58,8 @@ class Merged:
     known: int
     """Attempts of which the target or an earlier store had the same, or a better one."""
     replaced: int
+    left_out: tuple[tuple[str, int], ...] = ()
+    """Stores that have attempts without their series or problem, and how many of these."""
 
 
 def merge(
@@ -124,6 +126,7 @@ class _Merging:
         self._total = total
         self._before = before
         self._done = self._added = self._known = self._replaced = 0
+        self._left_out: list[tuple[str, int]] = []
 
     def add(self, store: Store) -> None:
         """Add all that a store has."""
@@ -133,6 +136,8 @@ class _Merging:
                 set_old_version_apart(self._connection, name)
             bring_up_to_date(self._connection)
             problems = self._enter_problems(source)
+            if lone := source.count_lone():
+                self._left_out.append((store.url, lone))
             for row in map(read_row, source.rows(schema.series)):
                 fingerprint = marked(row.method, row.fingerprint)
                 named = {"benchmark": source.names[row.benchmark], "fingerprint": fingerprint}
@@ -153,6 +158,7 @@ class _Merging:
             added=self._added,
             known=self._known,
             replaced=self._replaced,
+            left_out=tuple(self._left_out),
         )
 
     def _enter_problems(self, source: MergeSource) -> dict[int, int]:
@@ -213,7 +219,8 @@ class _Merging:
     def _add_attempts(self, source: MergeSource, part: MergePart) -> None:
         """Add the attempts of a series, finished or not, with their calls."""
         ours = read_standing(self._connection, part.number)
-        theirs = {part.key(*at): s for at, s in read_standing(source.reading, part.source).items()}
+        standing = read_standing(source.reading, part.source)
+        theirs = {part.key(*at): s for at, s in standing.items() if at[0] in part.problems}
         both = theirs.keys() & ours.keys()
         finished = {at for at in both if theirs[at].finished and ours[at].finished}
         better = {at for at in both - finished if theirs[at] > ours[at]}
@@ -223,8 +230,9 @@ class _Merging:
         taken = (theirs.keys() - both) | better
         for table in (schema.attempts, schema.calls):
             rows = source.rows(table, part.source)
-            while batch := list(map(part.moved, islice(rows, ROWS_AT_ONCE))):
-                chosen = [row for row in batch if (row["problem"], row["run"]) in taken]
+            while batch := list(islice(rows, ROWS_AT_ONCE)):
+                moved = part.move(batch)
+                chosen = [row for row in moved if (row["problem"], row["run"]) in taken]
                 if chosen:
                     self._connection.execute(table.insert(), chosen)
                 self._done += len(batch)
@@ -243,7 +251,7 @@ class _Merging:
         found = (((row["problem"], row["run"]), row) for row in streamed)
         known = {at: _digest(dict(row)) for at, row in found if at in both}
         differing: set[AttemptKey] = set()
-        for row in map(part.moved, source.rows(table, part.source)):
+        for row in part.move(source.rows(table, part.source)):
             at = (row["problem"], row["run"])
             if at in known and known[at] != _digest(row):
                 if self._choice.prefer is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -49,6 +49,20 @@ class MergeSource:
             for row in self.reading.execute(query, execution_options=STREAMED).mappings():
                 yield dict(row)
 
+    def count_lone(self) -> int:
+        """Count the attempts, begun or ended, whose series or problem is missing."""
+        keys = [
+            sa.select(table.c.series, table.c.problem, table.c.run).where(
+                sa.or_(
+                    table.c.series.not_in(sa.select(schema.series.c.id)),
+                    table.c.problem.not_in(sa.select(schema.problems.c.id)),
+                )
+            )
+            for table in (schema.attempts, schema.calls)
+        ]
+        lone = sa.union(*keys).subquery()
+        return self.reading.execute(sa.select(sa.func.count()).select_from(lone)).scalar_one()
+
 
 @dataclass(frozen=True, slots=True)
 class MergePart:
@@ -67,9 +81,11 @@ class MergePart:
         """Name an attempt as the target does."""
         return self.problems[problem], run
 
-    def moved(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Give a row the numbers that it has in the target."""
-        return {**row, "series": self.number, "problem": self.problems[row["problem"]]}
+    def move(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Give rows the numbers that they have in the target; leave out those without a problem."""
+        for row in rows:
+            if row["problem"] in self.problems:
+                yield {**row, "series": self.number, "problem": self.problems[row["problem"]]}
 
 
 @dataclass(frozen=True, slots=True, order=True)

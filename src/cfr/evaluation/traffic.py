@@ -150,6 +150,10 @@ class Traffic:
         written.add_done_callback(release)
         return written
 
+    async def watch(self) -> None:
+        """Wait until nothing can be written any more, and raise that."""
+        await self._store.watch()
+
     def journal(self, key: dict[str, int], prices: PriceList) -> StoredJournal:
         """Make the journal of an attempt."""
         return StoredJournal(self._store, key, {}, prices)

@@ -23,7 +23,7 @@ from cfr.evaluation.database import sqlite_path
 from cfr.evaluation.error import StoreError
 from cfr.evaluation.evaluate import Evaluated
 from cfr.evaluation.job import Job, adopt, result_of
-from cfr.evaluation.lease import EVERY_RUN, requeue_failed
+from cfr.evaluation.lease import EVERY_RUN, name_owner, requeue_failed
 from cfr.evaluation.model_pool import ModelPool
 from cfr.evaluation.progress import TellEvaluationProgress, measure_progress
 from cfr.evaluation.run_options import RunOptions
@@ -59,6 +59,7 @@ async def awork(
     instead: ModelRef = _AS_STORED,
     engine: Served | None = None,
     series: Collection[int] | None = None,
+    crew: str = "",
     watcher: EvaluationWatcher = _SILENT,
     progress: TellEvaluationProgress | None = None,
 ) -> Evaluated:
@@ -77,6 +78,7 @@ async def awork(
         )
     async with AsyncExitStack() as stack:
         store = stack.enter_context(Store(options.store))
+        store.owner = name_owner(crew)
         stack.enter_context(store.running())
         pool = ModelPool(options, stack, watcher.fetching, watcher.noted)
         return await _Worker(store, options, pool, instead, engine, watcher, progress).run(series)

@@ -20,7 +20,7 @@ from cfr.engine.error import EngineError
 from cfr.engine.resolve import ModelRef
 from cfr.error import InputError
 from cfr.evaluation.database import without_password
-from cfr.evaluation.store import Store
+from cfr.evaluation.store import Store, StoreError
 from cfr.evaluation.traffic import Traffic
 from cfr.serve.application import ADMISSION, make_application
 from cfr.serve.connection import Connections, LimitedSite, allow_many_files
@@ -83,14 +83,40 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
             services = Services(settings, upstream, methods, Metrics(), serving.log, traffic)
             async with _running(serving, services, listening, most) as runner:
                 with _heeding_signals(stop or asyncio.Event()) as (once, again):
-                    trying = asyncio.create_task(_introduce(serving, upstream, listening))
+                    tasks = [asyncio.create_task(_introduce(serving, upstream, listening))]
+                    if traffic:
+                        tasks.append(asyncio.create_task(_tell_of_failure(serving, traffic)))
                     await once.wait()
-                    trying.cancel()
+                    for task in tasks:
+                        task.cancel()
                     with suppress(asyncio.CancelledError):
-                        await trying
+                        await asyncio.gather(*tasks)
                     await _stop(serving, services, runner, again)
 
 
+<<<<<<< HEAD
+=======
+async def _tell_of_failure(serving: Serving, traffic: Traffic) -> None:
+    """Say at once that nothing can be stored any more; methods answer with an error from then."""
+    try:
+        await traffic.watch()
+    except StoreError as error:
+        serving.note(str(error))
+
+
+def _allow_many_connections() -> None:
+    """Take as many open files as the system gives: each connection is one, or two."""
+    try:
+        import resource
+    except ImportError:  # a system without these limits
+        return
+    least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        wanted = _MOST_FILES if most == resource.RLIM_INFINITY else min(most, _MOST_FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(least, wanted), most))
+
+
+>>>>>>> w-store
 @contextmanager
 def _listening(settings: ServeSettings) -> Generator[socket.socket]:
     """Take the port before anything that takes time."""

@@ -25,6 +25,7 @@ from cfr.evaluation.cluster.process import RayFailed
 from cfr.evaluation.cluster.run import check_ray, make_order
 from cfr.evaluation.cluster.worker import RayWorker
 from cfr.evaluation.error import StoreError
+from cfr.evaluation.lease import Leases, SeriesShare, name_owner
 from cfr.evaluation.record import attempt_rows
 from cfr.evaluation.store import Store
 from cfr.evaluation.watcher import EvaluationWatcher
@@ -192,6 +193,35 @@ async def test_one_that_dies_again_and_again_ends_the_run(
     dying += ["a", "b", "out of memory"]
     with pytest.raises(RayFailed, match=r"died 3 times in a row .*the last time: out of memory"):
         await evaluate(options, endpoint)
+
+
+class DriverOfTheSlow(DriverHere):
+    """Its worker claims all there is, and is killed because it does not stop."""
+
+    async def _run(self, number: int) -> None:
+        settings = self._order["settings"]
+        with Store(settings["store"]) as store:
+            owner = name_owner(settings.get("crew", ""))
+            leases = Leases(store.url, store.database, owner, 3600.0)
+            assert len(leases.claim(SeriesShare(settings["series"][0], 2), 99)) == 8
+        self._events.put_nowait(DriverEvent("placed", number, "here"))
+
+
+async def test_what_a_worker_that_was_killed_had_claimed_is_left_to_the_next_run(
+    options: cfr.RunOptions, endpoint: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @asynccontextmanager
+    async def start(order: DriverOrder) -> AsyncGenerator[DriverHere]:
+        yield DriverOfTheSlow(order)
+
+    monkeypatch.setattr(ray_run, "start_driver", start)
+    task = asyncio.create_task(evaluate(options, endpoint))
+    while not owners(options.store):
+        assert not task.done()
+        await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.wait([task])
+    assert owners(options.store) == set()
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias, TypedDict
+from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 __all__ = ["DriverEvent", "DriverOrder", "Refusal", "WorkerReport", "WorkerSettings"]
 
@@ -15,6 +15,8 @@ class WorkerSettings(TypedDict):
     limits: dict[str, Any]
     """Fields of ``RunOptions`` that are a worker's own."""
     series: list[int]
+    crew: NotRequired[str]
+    """The name of the run that starts the workers."""
     base_url: list[str]
     """The endpoints that were given, as they were: the store has them without their secrets."""
 

@@ -11,6 +11,7 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,7 +24,9 @@ from cfr.evaluation.cluster.message import DriverEvent, DriverOrder, WorkerRepor
 from cfr.evaluation.cluster.option import RayOptions
 from cfr.evaluation.cluster.process import RayFailed, RayProcess, require_ray, start_driver
 from cfr.evaluation.database import sqlite_path
+from cfr.evaluation.error import StoreError
 from cfr.evaluation.job import Job
+from cfr.evaluation.lease import release_crew
 from cfr.evaluation.progress import measure_progress
 from cfr.evaluation.run_options import RunOptions
 from cfr.evaluation.runner import follow, recount
@@ -185,8 +188,14 @@ async def run_on_ray(run: RayRun, order: DriverOrder) -> str:
     """Have workers on a cluster make what is missing; say why something is, where it is."""
     if run.is_complete:
         return ""
-    async with start_driver(order) as driver:
-        return await run.drive(driver)
+    order["settings"]["crew"] = crew = run.store.owner
+    try:
+        async with start_driver(order) as driver:
+            return await run.drive(driver)
+    finally:
+        # A worker that was killed, because it took too long to stop, has given nothing back.
+        with suppress(StoreError):
+            await asyncio.to_thread(run.store.change, lambda one: release_crew(one, crew))
 
 
 def make_order(options: RunOptions, ref: ModelRef, jobs: Sequence[Job]) -> DriverOrder:

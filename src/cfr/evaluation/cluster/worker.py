@@ -45,6 +45,7 @@ class RayWorker:
             RunOptions(store=settings["store"], **settings["limits"]),
             instead=ModelRef(base_url=settings["base_url"] or None),
             series=settings["series"],
+            crew=settings.get("crew", ""),
             watcher=heard,
         )
         try:
