@@ -94,8 +94,6 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
                     await _stop(serving, services, runner, again)
 
 
-<<<<<<< HEAD
-=======
 async def _tell_of_failure(serving: Serving, traffic: Traffic) -> None:
     """Say at once that nothing can be stored any more; methods answer with an error from then."""
     try:
@@ -104,19 +102,6 @@ async def _tell_of_failure(serving: Serving, traffic: Traffic) -> None:
         serving.note(str(error))
 
 
-def _allow_many_connections() -> None:
-    """Take as many open files as the system gives: each connection is one, or two."""
-    try:
-        import resource
-    except ImportError:  # a system without these limits
-        return
-    least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):
-        wanted = _MOST_FILES if most == resource.RLIM_INFINITY else min(most, _MOST_FILES)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(least, wanted), most))
-
-
->>>>>>> w-store
 @contextmanager
 def _listening(settings: ServeSettings) -> Generator[socket.socket]:
     """Take the port before anything that takes time."""
