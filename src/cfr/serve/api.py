@@ -43,7 +43,8 @@ async def complete_chat(request: web.Request) -> web.StreamResponse:
     if is_foreign(fields):
         return await pass_through(request, services, served, rename_model(body, upstream))
     asked = read_request(fields)
-    chosen = services.methods.choose(named.method, upstream, asked.n, asked.problem)
+    method = await services.name_method(named.method, upstream, asked.problem)
+    chosen = services.methods.choose(method, upstream, asked.n, asked.problem)
     served.method, served.stream = chosen.family, asked.stream
     served.model = name or str(ModelName(named.method, upstream))
     question = pose(services, served, asked, chosen, upstream)

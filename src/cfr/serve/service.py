@@ -10,12 +10,14 @@ from typing import Final, TypeAlias
 
 from aiohttp import web
 
+from cfr.engine.automatic import AUTO
 from cfr.evaluation.traffic import Traffic
 from cfr.problem import Json
 from cfr.protocol import Usage
 from cfr.serve.error_reply import RequestError
 from cfr.serve.method_choice import MethodChoice
 from cfr.serve.metric import Metrics
+from cfr.serve.reading import SHORT, Readers
 from cfr.serve.setting import ServeSettings
 from cfr.serve.upstream import Upstream
 
@@ -35,8 +37,15 @@ class Services:
     metrics: Metrics
     log: Log | None = None
     traffic: Traffic | None = None
+    readers: Readers = field(default_factory=Readers)
     stopping: bool = False
     """Whether the server takes no more requests."""
+
+    async def name_method(self, name: str, upstream: str, text: str) -> str:
+        """Name the method that ``auto`` stands for with a text that is not read at once."""
+        if name != AUTO or len(text) <= SHORT:
+            return name
+        return await self.readers.choose(upstream, text)
 
 
 @dataclass(slots=True, eq=False)

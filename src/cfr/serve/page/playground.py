@@ -91,7 +91,8 @@ async def give_answer(request: web.Request) -> web.StreamResponse:
         {"messages": [{"role": "user", "content": form["problem"]}], **_settings(form)}
     )
     method = form["method"].strip()
-    chosen = services.methods.choose(method, upstream, text=asked.problem)
+    named = await services.name_method(method, upstream, asked.problem)
+    chosen = services.methods.choose(named, upstream, text=asked.problem)
     served.method, served.stream = chosen.family, True
     served.model = str(ModelName(method, upstream))
     question = pose(services, served, asked, chosen, upstream)
