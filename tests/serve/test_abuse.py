@@ -217,7 +217,7 @@ async def test_bodies_share_one_room(endpoint: Server, monkeypatch: pytest.Monke
         assert (await chat(server))[0] == 200
 
 
-async def test_a_body_is_bounded_when_it_is_unpacked(endpoint: Server) -> None:
+async def test_a_compressed_body_is_not_unpacked(endpoint: Server) -> None:
     packed = gzip.compress(b'{"messages": "' + b"x" * 30_000_000 + b'"}')
     assert len(packed) < 100_000
     async with (
@@ -227,18 +227,15 @@ async def test_a_body_is_bounded_when_it_is_unpacked(endpoint: Server) -> None:
             f"{server.url}/chat/completions", data=packed, headers={"Content-Encoding": "gzip"}
         ) as reply,
     ):
-        assert reply.status == 413
+        assert reply.status == 415
 
 
-async def test_a_body_in_parts_or_in_a_false_encoding_is_refused(endpoint: Server) -> None:
+async def test_a_body_in_several_parts_is_refused(endpoint: Server) -> None:
     async with served(endpoint.url) as server, aiohttp.ClientSession() as session:
         address = f"{server.url}/chat/completions"
-        for sent, status in (
-            ({"headers": {"Content-Type": "multipart/form-data; boundary=x"}}, 415),
-            ({"headers": {"Content-Encoding": "gzip"}}, 400),
-        ):
-            async with session.post(address, data=b"--x", **sent) as reply:
-                assert reply.status == status
+        head = {"Content-Type": "multipart/form-data; boundary=x"}
+        async with session.post(address, data=b"--x", headers=head) as reply:
+            assert reply.status == 415
 
 
 # Connections.

@@ -43,8 +43,13 @@ class Bodies:
         if not request.can_read_body:
             yield
             return
-        if request.content_type.startswith("multipart/"):
-            raise RequestError("multipart bodies are not taken", 415, code="unsupported_media_type")
+        packed = request.headers.get("Content-Encoding", "identity").lower() != "identity"
+        if packed or request.content_type.startswith("multipart/"):
+            raise RequestError(
+                "bodies that are compressed, or in several parts, are not taken",
+                415,
+                code="unsupported_media_type",
+            )
         most = min(_FORM_BYTES, self._largest) if form else self._largest
         parts: list[bytes] = []
         try:
@@ -81,7 +86,7 @@ class Bodies:
             ) from None
         except web.RequestPayloadError:
             raise RequestError(
-                "the body is not in the encoding or of the length that its head says",
+                "the body is not of the length or in the chunks that its head says",
                 code="invalid_body",
             ) from None
 

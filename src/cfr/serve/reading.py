@@ -51,7 +51,7 @@ _CPU_SECONDS: Final = 1.0
 _PATIENCE: Final = 10.0
 _WAIT: Final = 5.0
 """Seconds that a text waits for a worker before it is left unread."""
-_NICE: Final = 5
+_NICE: Final = 10
 _UNREAD: Final = "took too long to read, so nothing was read, checked or changed"
 
 
