@@ -1,6 +1,6 @@
 """``cfr serve`` under mixed abuse: what a polite client, /health and memory see of it.
 
-python perf/abuse.py [--minutes 2] [--baseline 20] [--log FILE]
+python perf/abuse.py [--minutes 2] [--baseline 20]
 
 A real ``cfr serve`` stands in front of a small endpoint. The abusers and the endpoint run at low
 priority, so that what is measured is the server. Everything is on loopback and bounded in number:
@@ -33,9 +33,10 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 PROCESSES = multiprocessing.get_context("spawn")
-TOKEN = "polite"
+TOKEN = "polite"  # noqa: S105
 HEALTH_EVERY = 0.1
 POLITE_EVERY = 0.5
 MEMORY_EVERY = 5.0
@@ -142,6 +143,13 @@ def chat(model: str = "auto@", text: str = "What is 2 + 2?", **more: Any) -> byt
     return post(json.dumps(asked).encode())
 
 
+def page(text: str) -> bytes:
+    """Send a text to the page that says what it demands."""
+    body = urlencode({"problem": text[:50_000]}).encode()
+    kind = "Content-Type: application/x-www-form-urlencoded"
+    return post(body, kind, f"Content-Length: {len(body)}", path="/playground/problem")
+
+
 async def send(port: int, data: bytes, *, reads: bool = True, holds: float = 0.0) -> str:
     """Send bytes on a connection of their own; the status that came, if any."""
     status = "closed"
@@ -168,7 +176,7 @@ class Abuse:
 
     name: str
     every: float
-    act: Callable[[int, random.Random], Awaitable[str]]
+    act: Callable[[random.Random], Awaitable[str]]
 
 
 async def flood(port: int, data: bytes, count: int, holds: float) -> str:
@@ -196,7 +204,7 @@ async def never_read(port: int) -> str:
     with suppress(OSError):
         taken = socket.socket()
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-        taken.setblocking(False)  # noqa: FBT003
+        taken.setblocking(False)
         await asyncio.get_running_loop().sock_connect(taken, ("127.0.0.1", port))
         await asyncio.get_running_loop().sock_sendall(
             taken, chat("direct@", "never-reads", stream=True)
@@ -225,36 +233,32 @@ def kinds(port: int) -> list[Abuse]:
         return chat(dice.choice(("auto@", "sound@", "checked@")), f"Hi. {dice.choice(TEXTS)} Go!")
 
     return [
-        Abuse("half-open connections, 300 at once", 5, lambda n, _: flood(port, half, 300, 4)),
-        Abuse("silent connections, 300 at once", 7, lambda n, _: flood(port, b"", 300, 6)),
-        Abuse("heads, a byte at a time", 1, lambda n, _: drip(port, half + b"a" * 200, 0.5, 40)),
-        Abuse("bodies, a byte at a time", 1, lambda n, _: drip(port, chat(), 0.02, 300)),
-        Abuse("bodies that never end", 2, lambda n, _: send(port, chat()[:-5], holds=20)),
-        Abuse("18 MB of {}", 4, lambda n, _: send(port, post(big))),
-        Abuse("18 MB of {}, four at once", 30, lambda n, _: flood(port, post(big), 4, 2)),
-        Abuse("25 MB", 10, lambda n, _: send(port, post(b"x" * 25_000_000))),
-        Abuse("a gzip bomb", 3, lambda n, _: send(port, post(bomb, *zipped))),
-        Abuse("900 levels of nesting", 0.5, lambda n, _: send(port, post(deep + b"}"))),
-        Abuse("fields of wrong types", 0.1, lambda n, d: send(port, chat(**d.choice(WRONG)))),
-        Abuse("hostile texts", 1, lambda n, d: send(port, text(d))),
-        Abuse("methods without end", 0.3, lambda n, d: send(port, chat(d.choice(METHODS)))),
-        Abuse("streams that nobody reads", 3, lambda n, _: never_read(port)),
-        Abuse("streams that are left", 0.3, lambda n, _: send(
+        Abuse("half-open connections, 300 at once", 5, lambda _: flood(port, half, 300, 4)),
+        Abuse("silent connections, 300 at once", 7, lambda _: flood(port, b"", 300, 6)),
+        Abuse("heads, a byte at a time", 1, lambda _: drip(port, half + b"a" * 200, 0.5, 40)),
+        Abuse("bodies, a byte at a time", 1, lambda _: drip(port, chat(), 0.02, 300)),
+        Abuse("bodies that never end", 2, lambda _: send(port, chat()[:-5], holds=20)),
+        Abuse("18 MB of {}", 4, lambda _: send(port, post(big))),
+        Abuse("18 MB of {}, four at once", 30, lambda _: flood(port, post(big), 4, 2)),
+        Abuse("25 MB", 10, lambda _: send(port, post(b"x" * 25_000_000))),
+        Abuse("a gzip bomb", 3, lambda _: send(port, post(bomb, *zipped))),
+        Abuse("900 levels of nesting", 0.5, lambda _: send(port, post(deep + b"}"))),
+        Abuse("fields of wrong types", 0.1, lambda d: send(port, chat(**d.choice(WRONG)))),
+        Abuse("hostile texts", 1, lambda d: send(port, text(d))),
+        Abuse("methods without end", 0.3, lambda d: send(port, chat(d.choice(METHODS)))),
+        Abuse("streams that nobody reads", 3, lambda _: never_read(port)),
+        Abuse("streams that are left", 0.3, lambda _: send(
             port, chat("direct@", stream=True), reads=False, holds=0.05)),
-        Abuse("forged lines for the log", 0.2, lambda n, _: send(port, forged.encode())),
-        Abuse("forged names of models", 0.2, lambda n, _: send(
+        Abuse("forged lines for the log", 0.2, lambda _: send(port, forged.encode())),
+        Abuse("forged names of models", 0.2, lambda _: send(
             port, chat("m\n12:00:00 200 GET /\x1b[31m\u2028x"))),
-        Abuse("no HTTP", 0.2, lambda n, d: send(port, d.randbytes(2_000))),
-        Abuse("wrong tokens", 0.1, lambda n, _: send(port, post(b"{}", token="x"))),
-        Abuse("pipelined requests, 500", 3, lambda n, _: send(port, pipelined, holds=0.5)),
-        Abuse("upgrades to WebSocket", 1, lambda n, _: send(port, post(b"", *upgrade))),
-        Abuse("chunks, one byte each", 2, lambda n, _: drip(
+        Abuse("no HTTP", 0.2, lambda d: send(port, d.randbytes(2_000))),
+        Abuse("wrong tokens", 0.1, lambda _: send(port, post(b"{}", token="x"))),
+        Abuse("pipelined requests, 500", 3, lambda _: send(port, pipelined, holds=0.5)),
+        Abuse("upgrades to WebSocket", 1, lambda _: send(port, post(b"", *upgrade))),
+        Abuse("chunks, one byte each", 2, lambda _: drip(
             port, post(b"1\r\na\r\n" * 200, *chunked), 0.01, 1_000)),
-        Abuse("pages", 0.5, lambda n, d: send(
-            port, post(b"problem=" + d.choice(TEXTS).encode()[:30_000],
-                       "Content-Type: application/x-www-form-urlencoded",
-                       f"Content-Length: {8 + len(d.choice(TEXTS).encode()[:1])}",
-                       path="/playground/problem"))),
+        Abuse("pages", 0.5, lambda d: send(port, page(d.choice(TEXTS)))),
     ]  # fmt: skip
 
 
@@ -271,14 +275,12 @@ def abusers(port: int, seconds: float, told: Connection) -> None:
     async def repeat(kind: Abuse, ends: float) -> None:
         dice, found = random.Random(kind.name), counted.setdefault(kind.name, Counter())
         under_way: set[asyncio.Task[str]] = set()
-        number = 0
         while time.monotonic() < ends:
             if len(under_way) < 64:
-                task = asyncio.ensure_future(kind.act(number, dice))
+                task = asyncio.ensure_future(kind.act(dice))
                 under_way.add(task)
                 task.add_done_callback(under_way.discard)
                 task.add_done_callback(lambda one: found.update([_outcome(one)]))
-            number += 1
             await asyncio.sleep(kind.every)
         for task in under_way:
             task.cancel()
@@ -415,9 +417,8 @@ def table(before: Seen, during: Seen) -> None:
     print(f"{'memory, MB, most':34}{max(before.memory):12.0f}{max(during.memory):12.0f}")
     print(f"{'memory, first and last fifth, MB':34}{first:12.0f}{last:12.0f}{last / first:8.2f}")
     print(f"{'open files, most':34}{max(before.files):12,}{max(during.files):12,}")
-    print(
-        f"{'load of the machine, mean':34}{statistics.mean(before.load):12.1f}{statistics.mean(during.load):12.1f}"
-    )
+    loads = statistics.mean(before.load), statistics.mean(during.load)
+    print(f"{'load of the machine, mean':34}{loads[0]:12.1f}{loads[1]:12.1f}")
     print(f"failed without abuse: {dict(before.failed) or 'none'}")
     print(f"failed with abuse:    {dict(during.failed) or 'none'}", flush=True)
 

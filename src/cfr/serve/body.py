@@ -118,14 +118,18 @@ def _loaded(body: bytes) -> Any:
 
 _MARKS: Final = (b"{", b"[", b",", b":")
 _TEXT: Final = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
-_SLICE: Final = 2**19
+_SLICE: Final = 2**20
 
 
 async def _check_values(body: bytes) -> None:
     """Count the marks that begin or part values; those within texts only where there are many."""
-    if _marks(body, 0, len(body)) <= _MOST_VALUES:
-        return
     values = at = 0
+    for start in range(0, len(body), _SLICE):
+        values += _marks(body, start, start + _SLICE)
+        await asyncio.sleep(0)
+    if values <= _MOST_VALUES:
+        return
+    values = 0
     while values <= _MOST_VALUES and (start := body.find(b'"', at)) >= 0:
         values += 1 + _marks(body, at, start)
         at = start + 1
@@ -136,7 +140,11 @@ async def _check_values(body: bytes) -> None:
         at += 1
         if values % _IN_A_ROW == 0:
             await asyncio.sleep(0)
-    if values + _marks(body, at, len(body)) > _MOST_VALUES:
+    while values <= _MOST_VALUES and at < len(body):
+        values += _marks(body, at, at + _SLICE)
+        at += _SLICE
+        await asyncio.sleep(0)
+    if values > _MOST_VALUES:
         raise RequestError(
             f"the body holds more than {_MOST_VALUES:,} values", 413, code="body_too_large"
         )
