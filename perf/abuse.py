@@ -273,7 +273,8 @@ def abusers(port: int, seconds: float, told: Connection) -> None:
     counted: dict[str, Counter[str]] = {}
 
     async def repeat(kind: Abuse, ends: float) -> None:
-        dice, found = random.Random(kind.name), counted.setdefault(kind.name, Counter())
+        dice = random.Random(kind.name)  # noqa: S311
+        found = counted.setdefault(kind.name, Counter())
         under_way: set[asyncio.Task[str]] = set()
         while time.monotonic() < ends:
             if len(under_way) < 64:
