@@ -106,15 +106,16 @@ class Worker:
         waiting = select.poll()  # and not select.select, which knows no file beyond the 1,024th
         waiting.register(output, select.POLLIN)
         deadline = time.monotonic() + patience
-        while b"\n" not in self._buffer:
+        pieces, last = [self._buffer], self._buffer
+        while b"\n" not in last:
             left = deadline - time.monotonic()
             if left <= 0 or not waiting.poll(left * 1_000):
                 raise Undecided(f"no reply within {patience:g} s")
-            data = os.read(output, 65536)
-            if not data:
+            last = os.read(output, 65536)
+            if not last:
                 raise Undecided("ran out of time or memory")
-            self._buffer += data
-        line, _, self._buffer = self._buffer.partition(b"\n")
+            pieces.append(last)
+        line, _, self._buffer = b"".join(pieces).partition(b"\n")
         return line
 
 

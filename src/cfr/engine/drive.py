@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from cfr.engine.allowance import Allowance
 from cfr.engine.engine import SILENT, Engine, Watcher
@@ -27,13 +27,15 @@ from cfr.protocol import (
     Output,
     Program,
     Run,
+    Step,
     Steps,
 )
 from cfr.thinking import split_thinking
 
-__all__ = ["Outcome", "RunProgram", "drive"]
+__all__ = ["Advancing", "Outcome", "RunProgram", "drive"]
 
 T = TypeVar("T")
+R = TypeVar("R", covariant=True)
 
 RunProgram: TypeAlias = Callable[[Program], Awaitable[Output]]
 """What runs programs: a sandbox, or what stands for one in a test."""
@@ -52,8 +54,69 @@ class Outcome(Generic[T]):
         return tuple(entry for entry in self.transcript if isinstance(entry, Exchange))
 
 
+class Advancing(Protocol[R]):
+    """A method under way that is run elsewhere: a ``Run`` whose next round is waited for."""
+
+    @property
+    def round(self) -> tuple[Step, ...]:
+        """The steps to perform next."""
+        ...
+
+    @property
+    def transcript(self) -> list[Entry]:
+        """Every step so far with its answer."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Whether the method has returned."""
+        ...
+
+    @property
+    def result(self) -> R:
+        """What it returned."""
+        ...
+
+    async def start(self) -> None:
+        """Find the first round."""
+        ...
+
+    async def advance(self, answers: tuple[Answer, ...]) -> None:
+        """Hand over the answers of a round, and find the next one."""
+        ...
+
+
+class _Here(Generic[T]):
+    """A method that is run in this process."""
+
+    def __init__(self, steps: Steps[T]) -> None:
+        self._run = Run(steps)
+
+    @property
+    def round(self) -> tuple[Step, ...]:
+        return self._run.round
+
+    @property
+    def transcript(self) -> list[Entry]:
+        return self._run.transcript
+
+    @property
+    def done(self) -> bool:
+        return self._run.done
+
+    @property
+    def result(self) -> T:
+        return self._run.result
+
+    async def start(self) -> None:
+        pass
+
+    async def advance(self, answers: tuple[Answer, ...]) -> None:
+        self._run.advance(answers)
+
+
 async def drive(
-    steps: Steps[T],
+    steps: Steps[T] | Advancing[T],
     engine: Engine,
     *,
     watcher: Watcher = SILENT,
@@ -68,9 +131,11 @@ async def drive(
     first, so that the method sees the same on a replay; thinking inside a reply is set apart there
     too. An attempt that goes beyond its allowance fails with ``TooExpensive``.
     """
-    run, allowed = Run(steps), allowance or Allowance()
+    run = _Here(steps) if isinstance(steps, Generator) else steps
+    allowed = allowance or Allowance()
+    await run.start()
     while not run.done:
-        allowed.admit(run.calls)
+        allowed.admit([step for step in run.round if isinstance(step, Call)])
         first = len(run.transcript)
         asked = Sampler(engine) if len(run.round) > 1 else engine
         performed = [
@@ -79,7 +144,7 @@ async def drive(
             else _perform(step, first + n, asked, watcher, journal, allowed)
             for n, step in enumerate(run.round)
         ]
-        run.advance(tuple(_mark_shared(run, await _all(performed))))
+        await run.advance(tuple(_mark_shared(run, await _all(performed))))
     return Outcome(run.result, tuple(run.transcript))
 
 
@@ -96,12 +161,13 @@ def _unless_failed(result: Answer | BaseException) -> Answer:
     return result
 
 
-def _mark_shared(run: Run[T], answers: Iterable[Answer]) -> Iterator[Answer]:
+def _mark_shared(run: Advancing[T], answers: Iterable[Answer]) -> Iterator[Answer]:
     """Count the input of a call that repeats an earlier one of the attempt as shared.
 
     It follows from the transcript alone, so that it is the same on every engine and on a replay.
     """
-    sent = {(exchange.call.model, exchange.call.messages) for exchange in run.exchanges}
+    exchanges = (entry for entry in run.transcript if isinstance(entry, Exchange))
+    sent = {(exchange.call.model, exchange.call.messages) for exchange in exchanges}
     for step, answer in zip(run.round, answers, strict=True):
         if isinstance(step, Program) or not isinstance(answer, Completion):
             yield answer

@@ -44,7 +44,7 @@ async def complete_chat(request: web.Request) -> web.StreamResponse:
         return await pass_through(request, services, served, rename_model(body, upstream))
     asked = read_request(fields)
     chosen = services.methods.choose(named.method, upstream, asked.n).after(asked.context)
-    if chosen.leaves_alone(asked.problem):
+    if await services.leaves_alone(chosen, asked.problem):
         return await pass_through(request, services, served, rename_model(body, upstream))
     served.method, served.stream = chosen.family, asked.stream
     served.model = name or str(ModelName(named.method, upstream))

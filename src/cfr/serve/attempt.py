@@ -14,18 +14,16 @@ from cfr.engine.drive import drive
 from cfr.engine.engine import SILENT, Engine, Watcher
 from cfr.engine.price import PriceList
 from cfr.engine.sandbox.sandbox import run_program
-from cfr.engine.solve import Solved, preceded
+from cfr.engine.solve import Solved
 from cfr.error import CfrError
 from cfr.evaluation.attempt import ending_of, failed
 from cfr.evaluation.series import Series
 from cfr.evaluation.traffic import SERVED, TrafficAttempt
-from cfr.method.confidence import assess
 from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Call, Output, Program, Steps, altered
-from cfr.serve.budget import within
-from cfr.serve.certainty import announcing
+from cfr.protocol import Call, Output, Program
 from cfr.serve.chat_request import ChatRequest, check_length
 from cfr.serve.method_choice import ChosenMethod
+from cfr.serve.reading import Reading, ReadRun
 from cfr.serve.reply import ServedAnswer
 from cfr.serve.request_engine import request_decoding
 from cfr.serve.service import Served, Services
@@ -141,37 +139,46 @@ async def _solve(
     begun: TrafficAttempt | None,
 ) -> Solved:
     began = time.monotonic()
+    asked, chosen = question.asked, question.chosen
+    reading = Reading(
+        chosen.name,
+        asked.problem,
+        asked.max_tokens,
+        announced=announce is not None,
+        alone=chosen.alone,
+    )
     outcome = await drive(
-        _steps(question, number, announce),
+        ReadRun(
+            question.services.readers,
+            reading,
+            chosen.method,
+            announce or _tell_nobody,
+            lambda call: _changed(call, asked, number),
+        ),
         question.engine,
         watcher=watcher,
         journal=begun.journal if begun else None,
         sandbox=lambda program: _run(question, program),
         allowance=question.allowance,
     )
-    solution = assess(question.problem, outcome.result)
     cost = question.prices.total(outcome.exchanges)
     seconds = time.monotonic() - began
-    method = question.chosen.method
-    return Solved(question.problem, method, solution, outcome.transcript, seconds, cost)
+    return Solved(
+        question.problem, chosen.method, outcome.result, outcome.transcript, seconds, cost
+    )
 
 
-def _steps(
-    question: Question, number: int, announce: Callable[[Call], None] | None
-) -> Steps[Solution]:
-    """Take the method's steps and put around them what the request asks for."""
-    asked, method, problem = question.asked, question.chosen.method, question.problem
-    steps = preceded(method.solve(problem), asked.context)
-    if number:
-        steps = altered(steps, lambda call: _as_attempt(call, number))
-    if asked.max_tokens:
-        steps = within(steps, asked.max_tokens)
-    return announcing(steps, method, problem, announce) if announce else steps
+def _changed(call: Call, asked: ChatRequest, number: int) -> Call:
+    """Put the conversation ahead of a call, and number those of one of several attempts.
+
+    Numbers of their own give them seeds of their own.
+    """
+    sample = call.sample + number * _SAMPLES_AN_ATTEMPT
+    return replace(call, messages=asked.context + call.messages, sample=sample)
 
 
-def _as_attempt(call: Call, number: int) -> Call:
-    """Give the calls of one of several attempts numbers, and so seeds, of their own."""
-    return replace(call, sample=call.sample + number * _SAMPLES_AN_ATTEMPT)
+def _tell_nobody(call: Call) -> None:
+    pass
 
 
 async def _run(question: Question, program: Program) -> Output:

@@ -43,8 +43,13 @@ class Bodies:
         if not request.can_read_body:
             yield
             return
-        if request.content_type.startswith("multipart/"):
-            raise RequestError("multipart bodies are not taken", 415, code="unsupported_media_type")
+        packed = request.headers.get("Content-Encoding", "identity").lower() != "identity"
+        if packed or request.content_type.startswith("multipart/"):
+            raise RequestError(
+                "bodies that are compressed, or in several parts, are not taken",
+                415,
+                code="unsupported_media_type",
+            )
         most = min(_FORM_BYTES, self._largest) if form else self._largest
         parts: list[bytes] = []
         try:
@@ -81,7 +86,7 @@ class Bodies:
             ) from None
         except web.RequestPayloadError:
             raise RequestError(
-                "the body is not in the encoding or of the length that its head says",
+                "the body is not of the length or in the chunks that its head says",
                 code="invalid_body",
             ) from None
 
@@ -113,14 +118,18 @@ def _loaded(body: bytes) -> Any:
 
 _MARKS: Final = (b"{", b"[", b",", b":")
 _TEXT: Final = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
-_SLICE: Final = 2**19
+_SLICE: Final = 2**20
 
 
 async def _check_values(body: bytes) -> None:
     """Count the marks that begin or part values; those within texts only where there are many."""
-    if _marks(body, 0, len(body)) <= _MOST_VALUES:
-        return
     values = at = 0
+    for start in range(0, len(body), _SLICE):
+        values += _marks(body, start, start + _SLICE)
+        await asyncio.sleep(0)
+    if values <= _MOST_VALUES:
+        return
+    values = 0
     while values <= _MOST_VALUES and (start := body.find(b'"', at)) >= 0:
         values += 1 + _marks(body, at, start)
         at = start + 1
@@ -131,7 +140,11 @@ async def _check_values(body: bytes) -> None:
         at += 1
         if values % _IN_A_ROW == 0:
             await asyncio.sleep(0)
-    if values + _marks(body, at, len(body)) > _MOST_VALUES:
+    while values <= _MOST_VALUES and at < len(body):
+        values += _marks(body, at, at + _SLICE)
+        at += _SLICE
+        await asyncio.sleep(0)
+    if values > _MOST_VALUES:
         raise RequestError(
             f"the body holds more than {_MOST_VALUES:,} values", 413, code="body_too_large"
         )

@@ -116,6 +116,7 @@ class Connection(web.RequestHandler):
             server,
             keepalive_timeout=_IDLE_SECONDS,
             lingering_time=_LINGER_SECONDS,
+            auto_decompress=False,  # a small body may unpack to any size
             **options,
         )
         self.address = ""

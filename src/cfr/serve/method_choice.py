@@ -13,7 +13,6 @@ from cfr.method import Method, make
 from cfr.method.calibrated import Calibrated, in_conversation
 from cfr.method.method import models_of
 from cfr.method.name import split_name
-from cfr.problem import Problem
 from cfr.protocol import Message
 from cfr.serve.error_reply import RequestError
 
@@ -41,9 +40,10 @@ class ChosenMethod:
         """Choose for a text that other messages come ahead of."""
         return replace(self, method=in_conversation(self.method, ahead))
 
-    def leaves_alone(self, text: str) -> bool:
-        """Say whether a policy sends a text to the model as it is."""
-        return isinstance(self.method, Calibrated) and self.method.leaves_alone(Problem(text))
+    @property
+    def alone(self) -> bool:
+        """Whether the text is all that the model is told."""
+        return not isinstance(self.method, Calibrated) or self.method.alone
 
 
 class MethodChoice:

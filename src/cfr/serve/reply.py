@@ -23,6 +23,8 @@ from cfr.thinking import without_thinking
 __all__ = ["DONE", "ReplyHead", "ServedAnswer", "final_text", "usage_json"]
 
 DONE: Final = b"data: [DONE]\n\n"
+_LONG: Final = 10_000
+"""Characters that are searched for an answer while others wait."""
 _DETAILS: Final = ("confidence", "cues", "constraints", "checks", "programs")
 
 
@@ -112,7 +114,9 @@ def final_text(solution: Solution) -> str:
 def _says(text: str, answer: str) -> bool:
     last = text.rfind("\\boxed{")  # by far the usual way, and quickly seen
     boxed = last >= 0 and text.startswith(f"\\boxed{{{answer}}}", last)
-    return boxed or extract(text).answer == answer
+    if boxed or len(text) > _LONG:
+        return boxed or answer in text[-_LONG:]
+    return extract(text).answer == answer
 
 
 def usage_json(usage: Usage) -> dict[str, Json]:

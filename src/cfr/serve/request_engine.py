@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -54,7 +55,10 @@ def request_decoding(asked: ChatRequest) -> RequestDecoding:
 
 
 def _written(fields: Mapping[str, Json]) -> str:
-    return orjson.dumps(fields).decode() if fields else ""
+    try:
+        return orjson.dumps(fields).decode() if fields else ""
+    except TypeError:  # a number of more than 64 bits, or half a surrogate pair
+        return json.dumps(fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,7 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
             serving.ref, serving.options, methods.other_models, serving.fetching
         ) as upstream:
             services = Services(settings, upstream, methods, Metrics(), serving.log, traffic)
+            stack.callback(services.readers.close)
             async with _running(serving, services, listening, most) as runner:
                 with _heeding_signals(stop or asyncio.Event()) as (once, again):
                     tasks = [asyncio.create_task(_introduce(serving, upstream, listening))]

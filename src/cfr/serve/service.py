@@ -11,11 +11,14 @@ from typing import Final, TypeAlias
 from aiohttp import web
 
 from cfr.evaluation.traffic import Traffic
-from cfr.problem import Json
+from cfr.method.calibrated import Calibrated
+from cfr.problem import Json, Problem
 from cfr.protocol import Usage
+from cfr.serve.certainty import is_held
 from cfr.serve.error_reply import RequestError
-from cfr.serve.method_choice import MethodChoice
+from cfr.serve.method_choice import ChosenMethod, MethodChoice
 from cfr.serve.metric import Metrics
+from cfr.serve.reading import SHORT, Readers
 from cfr.serve.setting import ServeSettings
 from cfr.serve.upstream import Upstream
 
@@ -35,8 +38,26 @@ class Services:
     metrics: Metrics
     log: Log | None = None
     traffic: Traffic | None = None
+    readers: Readers = field(default_factory=Readers)
     stopping: bool = False
     """Whether the server takes no more requests."""
+
+    async def leaves_alone(self, chosen: ChosenMethod, text: str) -> bool:
+        """Say whether a policy sends a text to the model as it is.
+
+        A text that takes too long to read is left alone.
+        """
+        if not isinstance(chosen.method, Calibrated):
+            return False
+        if len(text) <= SHORT:
+            return chosen.method.leaves_alone(Problem(text))
+        return await self.readers.decide("leaves_alone", chosen.name, text, alone=chosen.alone)
+
+    async def holds(self, chosen: ChosenMethod, problem: Problem) -> bool:
+        """Say whether replies are only drafts until the method has returned."""
+        if len(problem.text) <= SHORT:
+            return is_held(chosen.method, problem)
+        return await self.readers.decide("holds", chosen.name, problem.text, alone=chosen.alone)
 
 
 @dataclass(slots=True, eq=False)

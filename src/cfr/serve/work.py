@@ -13,6 +13,7 @@ from cfr.method.calibrated import Calibrated
 from cfr.method.check_summary import read_summary
 from cfr.problem import Problem, Solution
 from cfr.protocol import Completion, Entry, Exchange, Output, Program, Stage
+from cfr.serve.reading import SHORT
 
 __all__ = [
     "describe_checks",
@@ -33,11 +34,15 @@ def heading(stage: Stage) -> str:
 
 def describe_start(method: Method, problem: Problem) -> str:
     """Say what is known before anything is asked: the policy's choice, cues, stated demands."""
+    if len(problem.text) > SHORT:  # it is read elsewhere
+        return ""
     demands = [one.sentence for one in read_stated(problem.text)]
     return "\n\n".join((*_choice(method, problem), *_demands(demands)))
 
 
 def _choice(method: Method, problem: Problem) -> Iterator[str]:
+    if len(problem.text) > SHORT:
+        return
     if isinstance(method, Calibrated):
         yield f"Policy: {method.explain(problem)}"
         method = method.choose(problem).method

@@ -17,7 +17,6 @@ from cfr.file.printable import one_line
 from cfr.file.storable import storable_text
 from cfr.protocol import Call, Completion, Output, Program
 from cfr.serve.attempt import Question, answer
-from cfr.serve.certainty import is_held
 from cfr.serve.error_reply import describe_error
 from cfr.serve.outbox import Outbox, Words
 from cfr.serve.reply import ServedAnswer
@@ -96,7 +95,7 @@ async def stream_answer(
 ) -> web.StreamResponse:
     """Answer a question, and send what happens as it happens."""
     outbox = Outbox()
-    held = is_held(question.chosen.method, question.problem)
+    held = await question.services.holds(question.chosen, question.problem)
     watcher = PageWatcher(outbox, fill, held=held)
     work = asyncio.create_task(answer(question, watcher=watcher))
     work.add_done_callback(lambda _: outbox.close())

@@ -41,7 +41,7 @@ _FIELDS: Final = ("problem", "left", "right", "model", "temperature", "seed", "m
 _WHOLE: Final = ("seed", "max_tokens")
 _SPLIT: Final = "public"
 _LISTING: Final = 2.0
-_LONGEST: Final = 20_000
+_LONGEST: Final = 8_000
 """Characters of a problem that are read for cues while somebody types."""
 
 

@@ -1,0 +1,113 @@
+"""Long texts are read in workers: what takes too long goes to the model as it is."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from loopback import Endpoint as Server
+from loopback import completion
+from served import chat, events, served
+
+from cfr.process import Undecided
+from cfr.serve import reading
+from cfr.serve.reading import Readers
+
+LONG = (
+    "A farmer has 12 rows of 8 trees. " * 20 + "How many trees are there? Answer with an integer."
+)
+DEMAND = "Write about tea. Use exactly 3 words. " + "Tea is a drink that many people like. " * 20
+
+
+@pytest.mark.parametrize(
+    "method", ["direct", "routed-cfr", "sound", "checked", "self-refine", "auto"]
+)
+@pytest.mark.parametrize("text", [LONG, DEMAND], ids=["problem", "demand"])
+async def test_a_worker_does_what_the_loop_would(
+    endpoint: Server, monkeypatch: pytest.MonkeyPatch, method: str, text: str
+) -> None:
+    endpoint.respond = lambda _: completion(r"Green tea soothes. \boxed{96}")
+    told: list[tuple[Any, Any, int]] = []
+    for short in (10**9, 0):
+        monkeypatch.setattr(reading, "SHORT", short)
+        monkeypatch.setattr("cfr.serve.service.SHORT", short)
+        monkeypatch.setattr("cfr.serve.work.SHORT", 0)
+        endpoint.requests.clear()
+        async with served(endpoint.url) as server:
+            _, body = await chat(server, f"{method}@", text, max_tokens=900)
+            streamed = await events(server, f"{method}@", text)
+        del body["id"], body["created"], body["cfr"]["seconds"]
+        whole: list[Any] = [one for one in streamed if one != "data: [DONE]" and one["choices"]]
+        said = "".join(str(one["choices"][0]["delta"].get("content", "")) for one in whole)
+        told.append((body, said, len(endpoint.requests)))
+    assert told[0] == told[1]
+
+
+class Slow(Readers):
+    """Workers that take too long from some step on."""
+
+    left = 0
+
+    async def ask(self, task: str, *arguments: Any) -> Any:
+        if self.left == 0:
+            raise Undecided
+        type(self).left -= 1
+        return await super().ask(task, *arguments)
+
+
+@pytest.mark.parametrize("method", ["auto", "direct", "sound", "self-consistency"])
+async def test_a_text_that_takes_too_long_goes_untouched(
+    endpoint: Server, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    monkeypatch.setattr(Readers, "ask", Slow.ask)
+    monkeypatch.setattr(Readers, "left", 0, raising=False)
+    endpoint.respond = lambda _: completion("Here it is.")
+    async with served(endpoint.url) as server:
+        status, body = await chat(server, f"{method}@", LONG)
+    assert status == 200
+    assert body["choices"][0]["message"]["content"] == "Here it is."
+    assert "took too long to read" in body["cfr"]["details"]["unread"]
+    assert [one["messages"] for one in endpoint.requests] == [[{"role": "user", "content": LONG}]]
+
+
+async def test_a_reply_that_takes_too_long_goes_on_as_it_is(
+    endpoint: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ask(self: Readers, task: str, *arguments: Any) -> Any:
+        if task == "advance" and arguments[1]:
+            raise Undecided
+        return await original(self, task, *arguments)
+
+    original = Readers.ask
+    monkeypatch.setattr(Readers, "ask", ask)
+    endpoint.respond = lambda _: completion("Here it is.")
+    async with served(endpoint.url) as server:
+        _, body = await chat(server, "sound@", DEMAND)
+        assert body["choices"][0]["message"]["content"] == "Here it is."
+        assert "unread" in body["cfr"]["details"]
+        status, body = await chat(server, "self-consistency@", LONG)
+        assert (status, body["error"]["code"]) == (502, "unreadable_reply")
+
+
+HOSTILE = [
+    "\n" * 20_000,
+    " \n" * 20_000,
+    '"a" ' * 10_000,
+    "a " * 50_000,
+    "- a\n" * 20_000,
+    "(" * 100_000,
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:4]))
+async def test_the_loop_goes_on_while_a_hostile_text_is_read(endpoint: Server, text: str) -> None:
+    endpoint.respond = lambda _: completion("Here it is.")
+    async with served(endpoint.url) as server:
+        asked = asyncio.create_task(chat(server, "auto@", f"Hello. {text} Thanks!"))
+        turns = 0
+        while not asked.done():
+            await asyncio.sleep(0.01)
+            turns += 1
+        status, _ = await asked
+    assert status == 200
+    assert turns > 5
