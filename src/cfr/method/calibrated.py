@@ -28,6 +28,10 @@ __all__ = ["Calibrated", "Chosen", "calibrate_by", "in_conversation", "runs_prog
 _NO_NUMBER: Final = ("asks.choice", "asks.list", "asks.expression")
 """Forms of an answer that a program, which prints one number, does not give."""
 
+_GATE: Final = 1
+"""The version of the rules in ``choose`` that come before those of a policy: in the fingerprint, so
+that a series from before them is not continued under them."""
+
 
 class Chosen(NamedTuple):
     """A policy's decision: the method, the number of its rule (0 where none counts), and why."""
@@ -43,14 +47,11 @@ class Calibrated:
 
     label: ClassVar[str] = "Calibrated"
     digest: str
-    """The hash of what the policy decides."""
+    """The hash of what the policy decides, with the version of the rules ahead of it."""
     methods: tuple[Method, ...]
     """One for each rule, in order."""
     otherwise: Method
     policy: Policy = field(repr=False)
-    gate: int = 1
-    """The version of the rules in ``choose`` that come before those of the policy: part of the
-    fingerprint, so that a series from before them is not continued under them."""
     sound: Method = field(default=Sound(add="off", then="off"), repr=False)
     """For a text that demands something of its reply, where no rule is for such texts: one call,
     because nothing was measured that would be worth a second one."""
@@ -130,7 +131,7 @@ class Calibrated:
 def calibrate_by(policy: Policy, make: Callable[[str], Method]) -> Calibrated:
     """Make the methods of a policy, by a function that knows their names."""
     methods = tuple(make(rule.method) for rule in policy.rules)
-    return Calibrated(policy.digest, methods, make(policy.otherwise), policy)
+    return Calibrated(f"{policy.digest}-{_GATE}", methods, make(policy.otherwise), policy)
 
 
 _WHO: Final = re.compile(r"\s*(?:you are\b[^.!?\n]{1,80}[.!]?\s*){1,3}", re.IGNORECASE)
