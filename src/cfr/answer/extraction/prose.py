@@ -39,7 +39,7 @@ _BOLD: Final = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])")
 # One piece of ASCII without the signs that marks, emphasis and equations are made of.
 _PLAIN: Final = re.compile(r"[!\"$-)+-9;<>-~]+")
 _NUMBER: Final = re.compile(
-    r"(?:(?<![\w)}\]])[-−])?(?:\\?[$€£]\s?[-−]?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+|(?::\d+)+)?(?:\s?[%万亿]|°(?!\s?[CF]))?"
+    r"(?:(?<![\w)}\]])[-−]|±\s?|\\pm\s?)?(?:\\?[$€£]\s?[-−]?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+|(?::\d+)+)?(?:\s?[%万亿]|°(?!\s?[CF]))?"
 )
 _IRRATIONAL: Final = re.compile(
     r"[-−]?(?:\(\d{1,9}/\d{1,9}\)|\d{1,20}(?:/\d{1,9})?|(?<![\w)]))\s?(?:π|√\d{1,20})(?!\w)"

@@ -33,6 +33,7 @@ _WORD: Final = re.compile(
     rf"(?:\}}\s*(?=\d)|(?=[$\\(]{{0,2}}\d|\\[dt]?frac|(?i:{_NUMERALS})\b(?!\s+[a-z])))"
 )
 _NUMERAL: Final = re.compile(rf"-({_NUMERALS})\b(?!\s+[a-z])", re.IGNORECASE)
+_EITHER: Final = re.compile(r"(?i:\bplus\s+or\s+minus\s+)(?=[$\\(]{0,2}\d)")
 _ALONE: Final = re.compile(rf"\$\s?{_DASH}\s?\$\s?(?=[\d(])")
 _BEFORE_MONEY: Final = re.compile(rf"(?<![\w)}}]){_DASH}{_SPACE}?(\\\$|[€£]){_SPACE}?(?=\d)")
 _TYPED: Final = re.compile(rf"(?<![\w)}}]){_DASH}(?=[$\\(]?\d)")
@@ -63,7 +64,7 @@ def with_plain_signs(text: str) -> str:
     """Write every sign of a value as a hyphen with nothing behind it; leave other dashes alone."""
     if not _HINTS.search(text):
         return text
-    text = _ALONE.sub("-", text)
+    text = _EITHER.sub(r"\\pm ", _ALONE.sub("-", text))
     # One line that begins with a dash is a value; the first of several lines may be a bullet.
     if "\n" in text and text[:1] in "-−–":
         text = text[:1] + _SPACED.sub(r"\1-", text[1:])
