@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from cfr.answer.expression.words import plain_words
+from cfr.answer.expression.canonical import interpret
 from cfr.answer.extraction.extract import extract
-from cfr.answer.judgement.tier import Ruling, asks_percent, decide, spell_variables
+from cfr.answer.judgement.tier import MAX_LENGTH, Ruling, asks_percent, decide, spell_variables
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -21,6 +22,15 @@ if TYPE_CHECKING:
 
 __all__ = ["GradingCase", "Verdict", "grade", "grade_all", "grade_each", "grade_reply"]
 
+_SHORT = 120
+"""A reply that is longer is more than an answer by itself."""
+_SENTENCE = 3
+"""Words from which on a gold answer that is no value is taken for a sentence."""
+_LONG = 40
+"""Length from which on a gold answer is not repeated by chance."""
+_BEFORE = re.compile(r"(?:\A|[$*:\"`({]|(?<!\bnot)(?<!n't)(?<!\bnever)(?<=[a-z])\s)\s*\\*\Z")
+"""What may stand before a gold answer that a reply ends in: its mark, or a word of the sentence."""
+_MARKS = re.compile(r"\\boxed|\\text|[\s${}*_.\\]+")
 _AHEAD = 64
 """Cases in flight for each worker, so that none waits for the order of the output."""
 
@@ -43,9 +53,8 @@ class GradingCase:
     ) -> GradingCase:
         """Read the answer out of a whole reply, or of its part before the budget ran out."""
         answer = None if text is None else extract(text, truncated=truncated).answer
-        # "None" is no answer, except to a question whose answer is "none".
-        if text is not None and answer is None and plain_words(gold) == plain_words(text) != "":
-            answer = text.strip()
+        if text is not None and not truncated and (said := _stated(text, answer, gold)):
+            answer = said
         return cls(answer, gold, problem)
 
 
@@ -180,6 +189,33 @@ def _verdict(
 ) -> Verdict:
     word = "undecided" if ruling.same is None else "correct" if ruling.same else "incorrect"
     return Verdict(word, tier, answer, ruling.why, seconds)
+
+
+def _stated(text: str, answer: str | None, gold: str) -> str | None:
+    """Find a gold answer in words that a reply is, or ends in, where a value was looked for.
+
+    "None" and "does not exist" are no answers, except to a question whose answer they are; a gold
+    answer that is a sentence has more in it than the last value of that sentence.
+    """
+    reply, gold = text.strip(), _gold(gold).strip()
+    if answer in (reply, gold) or len(gold) > MAX_LENGTH:
+        return None
+    if len(reply) <= _SHORT and "\n" not in reply and decide(reply, gold).same:
+        return reply
+    if len(gold) < _LONG and (len(gold.split()) < _SENTENCE or interpret(gold)):
+        return None
+    tail = reply[-4 * len(gold) - 200 :]
+    wanted, said = _letters(gold), _letters(tail)
+    at = len(said) - len(wanted)
+    if not wanted or at < 0 or any(a[0] != b[0] for a, b in zip(said[at:], wanted, strict=True)):
+        return None
+    return gold if _BEFORE.search(tail[: said[at][1]]) else None
+
+
+def _letters(text: str) -> list[tuple[str, int]]:
+    """List the characters of a text and their places, without spaces and typesetting."""
+    marks = {at for mark in _MARKS.finditer(text) for at in range(*mark.span())}
+    return [(letter, at) for at, letter in enumerate(text) if at not in marks]
 
 
 def _gold(gold: str) -> str:
