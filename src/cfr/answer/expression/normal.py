@@ -92,7 +92,7 @@ _EXCEPT = re.compile(
     r"(?:[a-z]\s*=\s*)?(.+)",
     re.IGNORECASE,
 )
-_TEXT = re.compile(r"\\text(?:bf|it|rm|normal)?\s*\{([^{}\\]*\d[^{}\\]*)\}[.]?")
+_TEXT = re.compile(r"\\text(?:bf|it|rm|normal)?\s*\{([^{}\\]*\d[^{}\\]*)\}\s*[.,;]?")
 _TEMPERATURE = re.compile(
     r"(?:\^\s*\{?\s*\\circ\s*\}?\s*|\s*degrees?\s+)(?:\\(?:text|mathrm|rm)\s*\{?\s*)?"
     r"(?:(C)(?:elsius)?|F(?:ahrenheit)?)\b\s*\}?(?!\s*=)"
