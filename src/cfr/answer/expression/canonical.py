@@ -42,7 +42,7 @@ SIMPLE = re.compile(
 )
 """The commonest answers: sign, whole, decimals, denominator; or numerator and denominator."""
 # 1,234,567 and, in India, 12,34,567.
-_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:,\d{3})+|(?:,\d\d)+,\d{3})(?![\d,])")
+_THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:(?:,\d{3})+|(?:,\d\d)+,\d{3})(?![\d,])")
 # 1'234 in Switzerland; 1.234,5 and 1.234.567 in much of Europe.
 _APOSTROPHES = re.compile(r"(?<![\d.,'])\d{1,3}(?:'\d{3})+(?![\d'])")
 _POINTS = re.compile(

@@ -102,7 +102,7 @@ def name_of(node: Node) -> str | None:
             return f"{value}'"
         case Op("*", (Op("^", (Sym(name=name), Num(value=Fraction(numerator=-1)))), Sym())):
             return f"{name}^-1"
-        case Op("()", args) if all(isinstance(arg, Sym) for arg in args):
+        case Op("()" | "{}", args) if args and all(isinstance(arg, Sym) for arg in args):
             return ""
         case Op("abs", (inner,)) if (inside := name_of(inner)) is not None:
             return inside if inside.isupper() else f"|{inside}|"
