@@ -2,8 +2,9 @@
 
     .venv/bin/python perf/grading.py
 
-Accuracy is on the collection under tests/answer, of which a third was held aside; near misses are
-made from its gold answers. math-verify is called as its manual says, with its own time limits.
+Accuracy is on the collections under tests/answer: cases.jsonl, of which a third was held aside, and
+forms.jsonl, which has equivalent forms and near misses. More near misses are made from the gold
+answers of the first. math-verify is called as its manual says, with its own time limits.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cfr.answer import extract, grade_reply
+from cfr.answer import extract, grade, grade_reply
 from cfr.answer.expression.canonical import interpret
 
 ANSWER_TESTS = Path(__file__).parent.parent / "tests" / "answer"
@@ -45,6 +46,10 @@ class Result:
 
 def ours(pred: str, gold: str) -> bool:
     return grade_reply(pred, gold).correct
+
+
+def bare(pred: str, gold: str) -> bool:
+    return grade(pred, gold).correct
 
 
 def peer() -> Grade:
@@ -127,11 +132,23 @@ def compare() -> None:
     row("false positives in the collection", str(false[0]), str(false[1]))
     same = f"of {len(misses)} near misses, called correct"
     row(same, str(sum(near.verdicts)), str(sum(near_other.verdicts)))
+    compare_forms(theirs)
     row("median a case", *(milliseconds(r.percentile(0.5)) for r in (mine, other)))
     row("p99 a case", *(milliseconds(r.percentile(0.99)) for r in (mine, other)))
     speed, other_speed = integers_per_second(ours, 4000), integers_per_second(theirs, 100)
     row("integer golds a second, 6 kB replies", f"{speed:,.0f}", f"{other_speed:,.0f}")
     print(f"\nRatio of medians: {other.percentile(0.5) / mine.percentile(0.5):.0f}.")
+
+
+def compare_forms(theirs: Grade) -> None:
+    """Count what is right on equivalent forms and on near misses, and the time of both."""
+    forms = load("forms.jsonl")
+    for verdict, kind in (("correct", "equivalent forms"), ("incorrect", "near misses")):
+        pairs = [(form["pred"], form["gold"]) for form in forms if form["verdict"] == verdict]
+        results = run(bare, pairs), run(theirs, pairs)
+        right = [sum(said == (verdict == "correct") for said in r.verdicts) for r in results]
+        row(f"right on {len(pairs)} {kind}", *map(str, right))
+        row(f"seconds for {len(pairs)} {kind}", *(f"{sum(r.seconds):.1f} s" for r in results))
 
 
 def exact_tier() -> None:

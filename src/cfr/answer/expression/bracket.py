@@ -119,6 +119,17 @@ class BracketParser(Cursor):
         """Read ∅."""
         return Op("{}", ())
 
+    def system(self) -> Node:
+        """Read the equations of a system, one a row."""
+        found = [self.items()]
+        while self.peek() == "newline":
+            self.next()
+            if self.peek() != "end":
+                found.append(self.items())
+        self.expect("end")
+        self.script()
+        return Op("and", tuple(found))
+
     def numbers(self) -> Node:
         """Read the name of a number set."""
         letter = self.script()
@@ -134,6 +145,8 @@ class BracketParser(Cursor):
     def matrix(self) -> Node:
         """Read a matrix environment, row by row."""
         kind = self.script()
+        if kind in ("cases", "aligned"):
+            return self.system()
         if kind.rstrip("*") == "array" and self.peek() == "{":
             self.script()
         elif kind not in _MATRICES and kind != "vmatrix":

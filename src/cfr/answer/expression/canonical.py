@@ -42,7 +42,7 @@ SIMPLE = re.compile(
 )
 """The commonest answers: sign, whole, decimals, denominator; or numerator and denominator."""
 # 1,234,567 and, in India, 12,34,567.
-_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:,\d{3})+|(?:,\d\d)+,\d{3})(?![\d,])")
+_THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:(?:,\d{3})+|(?:,\d\d)+,\d{3})(?![\d,])")
 # 1'234 in Switzerland; 1.234,5 and 1.234.567 in much of Europe.
 _APOSTROPHES = re.compile(r"(?<![\d.,'])\d{1,3}(?:'\d{3})+(?![\d'])")
 _POINTS = re.compile(
@@ -64,6 +64,7 @@ _IN_WORDS = {
         ("no solution exists", "no solutions exist", "there no solution"), r"\emptyset"
     ),
     **dict.fromkeys(("all real numbers", "all reals", "any real number"), r"\mathbb{R}"),
+    **dict.fromkeys(("every real number", "any real numbers", "real numbers"), r"\mathbb{R}"),
     **dict.fromkeys(("none", "null set", "no real roots", "no roots"), r"\emptyset"),
     **dict.fromkeys(("infinity", "positive infinity", "plus infinity"), r"\infty"),
     **dict.fromkeys(("negative infinity", "minus infinity", "-infinity", "-inf"), r"-\infty"),
@@ -172,6 +173,8 @@ def canonical(node: Node) -> Node:
         return _set_operation(node)
     if node.name == "call" and (counted := _counted(node)) is not None:
         return counted
+    if node.name == "^" and node.args[1] == Sym("T") and _is_vector(node.args[0]):
+        return canonical(node.args[0])  # a column written as a row
     if any(isinstance(n, Sym) and n.name.startswith("unit ") for n in walk(node)):
         return _components(node)
     if node.name in (":", "time"):
@@ -252,6 +255,10 @@ def _counted(node: Op) -> Node | None:
     match node:
         case Op("call", (Sym(name="C" | "nCr"), whole, part)):
             return Op("binom", (whole, part))
+        case Op("call", (Sym(name=name) as point, *args)) if (
+            len(args) > 1 and len(name) == 1 and name.isupper() and name != "P"
+        ):
+            return Op("def", (point, Op("()", tuple(canonical(arg) for arg in args))))
         case Op("call", (Sym(name="P" | "nPr"), whole, part)):
             numbers = rational(whole), rational(part)
             if None in numbers or not 0 <= (numbers[1] or 0) <= (numbers[0] or 0):
@@ -297,7 +304,9 @@ def _several(node: Op) -> Node:
         items = [part for item in items for part in _flat(item)]
         if node.name == "and" and (total := _total(items)) is not None:
             return total
-        items = _spread_inequality(items)
+        items = _without_parameters(_spread_inequality(items))
+        if len(items) == 1 and name == "list":
+            return items[0]
         if len(items) == 1 and name == "{}" and _is_interval_definition(items[0]):
             return items[0]
         if len(items) > 1 and all(_is_interval_definition(item) for item in items):
@@ -344,6 +353,20 @@ def _spread_inequality(items: list[Node]) -> list[Node]:
     return [first, *(Op("def", (first.args[0], _without(item))) for item in scalar)]
 
 
+def _without_parameters(items: list[Node]) -> list[Node]:
+    """Read x = kπ, k ∈ Z as one statement about a whole number of any name."""
+    for item in items:
+        match item:
+            case Op("def", (Sym(name=name), Sym(name="set Z" | "set N" as numbers))):
+                others = [other for other in items if other is not item]
+                if others and all(name in symbols(other) for other in others):
+                    parameter = Sym(f"any of {numbers}")
+                    return [substitute(other, name, parameter) for other in others]
+            case _:
+                pass
+    return items
+
+
 def _without(hole: Node) -> Node:
     return Op("union", (Op("()", (INFINITE[1], hole)), Op("()", (hole, INFINITE[0]))))
 
@@ -377,8 +400,7 @@ def _joined(items: list[Node], how: str) -> Node:
     union, common = (as_real_set(Op(joint, values)) for joint in ("union", "intersect"))
     if union is None or common is None:
         return Op("def", (name, Op("union", values)))
-    both = how == "and" and bool(common)
-    both |= how not in ("and", "or") and as_tree(union) == REALS
+    both = how == "and" or (how != "or" and as_tree(union) == REALS)
     return Op("def", (name, as_tree(common if both else union)))
 
 

@@ -30,6 +30,8 @@ MAX_EXPONENT = 1_000_000
 MAX_WHOLE = 20_000
 """Largest argument of a factorial or a binomial coefficient."""
 MAX_TERMS = 5_000
+MAX_EVALUATIONS = 200_000
+"""How often the bodies of the integrals, sums and products of a tree are evaluated."""
 CALCULUS_DIGITS = 25
 """Digits to which an integral or a series must settle."""
 SNAP = 1e-30
@@ -64,6 +66,7 @@ class Evaluator:
         self.mp = CONTEXTS[digits]
         self._digits = digits
         self._integrates = False
+        self._left = [MAX_EVALUATIONS]  # shared with the evaluators of bodies
         self._point = point or {}
 
     def __call__(self, node: Node) -> Value:
@@ -143,6 +146,10 @@ class Evaluator:
         """Give an evaluator with one more variable set."""
         inner = Evaluator(self._digits, {**self._point, variable: value})
         inner._integrates = integrates or self._integrates
+        inner._left = self._left
+        self._left[0] -= 1
+        if self._left[0] < 0:
+            raise OutOfReach("too many values to compute")
         return inner
 
     def _apply(self, name: str, values: list[Value]) -> Value:

@@ -6,7 +6,17 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from cfr.answer.expression.syntax import INFINITE, Measure, Node, Num, Op, Sym, substitute
+from cfr.answer.expression.syntax import (
+    BINDERS,
+    INFINITE,
+    Measure,
+    Node,
+    Num,
+    Op,
+    Sym,
+    substitute,
+    walk,
+)
 
 __all__ = ["ENOUGH_DIGITS", "digits_of", "equal_numbers", "leaf", "nearly", "rational"]
 
@@ -99,7 +109,8 @@ def _ranged(
     low, high = ends
     if low is None or high is None or low.denominator != 1 or high.denominator != 1:
         return None
-    if high - low >= MAX_TERMS:
+    # A sum inside a sum is left to the worker, which can be killed.
+    if high - low >= MAX_TERMS or any(isinstance(n, Op) and n.name in BINDERS for n in walk(body)):
         return None
     total: Fraction | None = Fraction(0 if name == "sum" else 1)
     for at in range(int(low), int(high) + 1):
@@ -107,6 +118,8 @@ def _ranged(
         if term is None or total is None:
             return None
         total = total + term if name == "sum" else _multiply(total, term)
+        if total is None or total.denominator.bit_length() > MAX_BITS:
+            return None
     return total
 
 

@@ -50,6 +50,7 @@ _WORDS = frozenset(
 )
 _AFTER_VALUES = frozenset({"an", "in", "out"})
 """Words that are letters elsewhere: an angle is a times n as well."""
+_PAIR = re.compile("[a-z]{2}")
 _LABEL = re.compile("[A-Z]{2,}")
 _SYMBOLIC = re.compile(r"[^A-Za-z]*(?:[A-Za-z](?:_\w)?[^A-Za-z]*)?")
 
@@ -94,6 +95,8 @@ def _from_text(inner: str, spaced: bool, after: Token) -> list[Token]:
         return [_from_command(words, spaced)]
     if _SYMBOLIC.fullmatch(words) and not is_unit(words):
         return tokenize(words)
+    if _PAIR.fullmatch(words) and not behind_value and not is_unit(words) and words not in _WORDS:
+        return [Token("sym", letter, spaced and not i) for i, letter in enumerate(words)]
     if _LABEL.fullmatch(words) and not (behind_value and is_unit(words)):
         return [Token("sym", words, spaced)]
     return [Token("text", words, spaced)]

@@ -62,9 +62,9 @@ _IN_BASE = re.compile(
 )
 _ROW_END = re.compile(r"\\\\(?:\[[^\]]*(?:pt|em|ex)\])?")
 _LEAD = re.compile(
-    r"(?:(?:the\s+)?solutions?(?:\s+set)?\s*"
+    r"(?:(?:the\s+(?=\d))|(?:the\s+)?solutions?(?:\s+set)?\s*"
     r"(?:(?:is|are)\s*:?|[:=])|(?:is\s+)?(?:approximately|approx\.?|about|roughly|around)(?=[\s\d$\\])"
-    r"|\\approx(?![a-z])|\\simeq(?![a-z])|\\sim(?![a-z])|(?:minus|negative)\s(?=[\d\\]|infinity))\s*",
+    r"|\\approx(?![a-z])|\\simeq(?![a-z])|\\sim(?![a-z])|plus\s(?:or|/)\sminus\s|(?:minus|negative)\s(?=[\d\\]|infinity))\s*",
     re.IGNORECASE,
 )
 """Words in front of a value that say no more than that it is one; "minus" is a sign."""
@@ -74,7 +74,8 @@ _ORDINAL = re.compile(
 )
 _ASIDE = re.compile(r"(?<=[\d}%])\s*\(([A-Za-z]{3,}(?: [A-Za-z]+)*\.?)\)\s*$")
 _ABBREVIATION = re.compile(r"\b(sq|cu|ft|in|yd|lbs?|oz|hrs?|mins?|secs?|mi|cm|km|kg)\.(?=\s|$|\})")
-_FRENCH = re.compile(r"([\[\]])([^\[\]()]*[,;][^\[\]()]*)([\[\]])")
+_FRENCH = re.compile(r"([\[\]])([^\[\]()]*)([\[\]])")
+_FRENCH_UNION = re.compile(r"\[[^\[\]]*\[\s*\\cup|\\cup\s*\]")
 _REALS_LESS = re.compile(r"(?:\\mathbb\s*\{?\s*R\s*\}?|\\R\b|^R)\s*[-\\]\s*(?=\\?\{)")
 _DIGITS_IN_BASE = re.compile(
     r"(?<![\w\\])\(?((?:[0-9A-F]|\\(?:text|mathrm|texttt|mathtt)\s*\{\s*[0-9A-F]+\s*\}){2,40}"
@@ -92,11 +93,16 @@ _EXCEPT = re.compile(
     r"(?:[a-z]\s*=\s*)?(.+)",
     re.IGNORECASE,
 )
+_TEXT = re.compile(r"\\text(?:bf|it|rm|normal)?\s*\{([^{}\\]*\d[^{}\\]*)\}\s*[.,;]?")
 _TEMPERATURE = re.compile(
     r"(?:\^\s*\{?\s*\\circ\s*\}?\s*|\s*degrees?\s+)(?:\\(?:text|mathrm|rm)\s*\{?\s*)?"
     r"(?:(C)(?:elsius)?|F(?:ahrenheit)?)\b\s*\}?(?!\s*=)"
 )
-_OUT_OF = re.compile(r"(\d+)\s+out\s+of\s+(\d+)")
+_OUT_OF = re.compile(r"(\d+)\s+(?:out\s+of|in)\s+(\d+)")
+_SHORT_TIME = re.compile(r"(?<=\d)\s*(min|sec)s?$")
+_HOURS = re.compile(r"(\d+)\s*h(?:rs?)?\s*(\d+)\s*m(?:ins?)?")
+_ANGLED = re.compile(r"<([^<>]*,[^<>]*)>")
+_DECIMAL_BRACES = re.compile(r"(?<=\d)\{,\}(?=\d)")
 _UNIT_VECTOR = re.compile(
     r"\\(?:mathbf|hat|vec|boldsymbol|widehat)\s*\{\s*\\?(?:math)?([ijk])(?:math)?\s*\}"
 )
@@ -123,10 +129,19 @@ def clean(text: str) -> str:
     if "\\\\" in text:
         text = _single(text)
     if "\\" in text or "{," in text or "~" in text:
-        text = _SURE_THOUSANDS.sub("", text)
+        text = _DECIMAL_BRACES.sub(".", _SURE_THOUSANDS.sub("", text))
         text = _currency(_INVISIBLE.sub(" ", _DELIMITERS.sub(" ", text)))
     elif "$" in text:
         text = _currency(text)
+    if r"\text" in text and (words := _TEXT.fullmatch(text.strip())):
+        text = words[1].strip()  # \text{5 hours}
+    text = text.strip()
+    if text[:1] == "=":
+        text = text[1:].lstrip()
+    elif text[:1] == "<" and (angled := _ANGLED.fullmatch(text)):
+        text = f"({angled[1]})"
+    if " & " in text and r"\begin" not in text:
+        text = text.replace(" & ", " and ")
     if "]" in text or "[" in text:
         text = _french(text)
     if "(" in text and text[-1] == ")":
@@ -191,9 +206,14 @@ def _words(text: str) -> str:
         text = _REALS_LESS.sub(r"\\mathbb{R}\\setminus ", text)
     if ("circ" in text or "degree" in text) and ("C" in text or "F" in text):
         text = _TEMPERATURE.sub(lambda m: r"\text{celsius}" if m[1] else r"\text{fahrenheit}", text)
+    if "h" in text and text[-1:] in "mns" and (hours := _HOURS.fullmatch(text)):
+        text = f"{hours[1]} hours {hours[2]} minutes"
+    if text[-1:] in ("n", "c", "s") and text[:1].isdigit():
+        # Behind a number and last, these are units and no functions.
+        text = _SHORT_TIME.sub(lambda m: " minutes" if m[1] == "min" else " seconds", text)
     if _has_letter(text):
         text = _ORDINAL.sub(r"\1 ", text)
-        if " out " in text:
+        if " out " in text or " in " in text:
             text = _OUT_OF.sub(r"\\frac{\1}{\2}", text)
         if "." in text:
             text = _ABBREVIATION.sub(r"\1", text)
@@ -205,7 +225,8 @@ def _words(text: str) -> str:
 
 
 def _lead(match: re.Match[str]) -> str:
-    return "-" if match[0][:5].lower() in ("minus", "negat") else ""
+    first = match[0][:5].lower()
+    return "-" if first in ("minus", "negat") else r"\pm " if first == "plus " else ""
 
 
 def _has_letter(text: str) -> bool:
@@ -213,8 +234,8 @@ def _has_letter(text: str) -> bool:
 
 
 _HINTS = (
-    "st", "nd", "rd", "th", " out ", "sq.", "in.", "ft.", "lb", "hr", "mi", "sec", "cm.", "cu",
-    "oz", "yd", "km", "kg", "int", "mathbf", "hat", "vec",
+    "st", "nd", "rd", "th", " out ", " in ", "sq.", "in.", "ft.", "lb", "hr", "mi", "sec", "cm.",
+    "cu", "oz", "yd", "km", "kg", "int", "mathbf", "hat", "vec",
 )  # fmt: skip
 
 
@@ -243,8 +264,11 @@ def _french(text: str) -> str:
     """Write ]1, 2[ with the round brackets that it means."""
     first = text.find("[")
     turned = "]" in text[: first if first >= 0 else len(text)] or text.rstrip()[-1] == "["
-    if not turned and not re.search(r"\[[^\[\]]*[,;][^\[\]]*\[\s*\\cup|\\cup\s*\]", text):
-        return text
-    return _FRENCH.sub(
-        lambda m: ("[" if m[1] == "[" else "(") + m[2] + ("]" if m[3] == "]" else ")"), text
-    )
+    return _FRENCH.sub(_rounded, text) if turned or _FRENCH_UNION.search(text) else text
+
+
+def _rounded(match: re.Match[str]) -> str:
+    opened, inside, closed = match.groups()
+    if "," not in inside and ";" not in inside:
+        return match[0]
+    return ("[" if opened == "[" else "(") + inside + ("]" if closed == "]" else ")")

@@ -217,6 +217,8 @@ class Parser(AtomParser):
             chosen = right.name.partition("_")
             if chosen[2].isdecimal():  # 10C3
                 return Op("call", (Sym(chosen[0]), left, literal(chosen[2])))
+        if isinstance(right, Num) and self._tokens[self._at - 2].text in ("R", "r"):
+            raise Unreadable("a quotient and a remainder")
         if digits_meet and isinstance(right, Num):
             raise Unreadable("two numbers side by side")
         if mixed and isinstance(left, Num) and left.value.denominator == 1 and left.digits is None:

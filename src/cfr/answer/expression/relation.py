@@ -96,7 +96,13 @@ def name_of(node: Node) -> str | None:
             return name
         case Op("call", (Sym(name=name), Sym(name=variable))):
             return f"{name}({variable})"
-        case Op("()", args) if all(isinstance(arg, Sym) for arg in args):
+        case Op("call", (Sym(name="P" | "E" | "V" | "D" as name), event)):
+            return f"{name}({event!r})"
+        case Op("/", (Op("*", (Sym(name="d"), Sym(name=value))), Op("*", (Sym(name="d"), Sym())))):
+            return f"{value}'"
+        case Op("*", (Op("^", (Sym(name=name), Num(value=Fraction(numerator=-1)))), Sym())):
+            return f"{name}^-1"
+        case Op("()" | "{}", args) if args and all(isinstance(arg, Sym) for arg in args):
             return ""
         case Op("abs", (inner,)) if (inside := name_of(inner)) is not None:
             return inside if inside.isupper() else f"|{inside}|"

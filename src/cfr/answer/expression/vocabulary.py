@@ -27,7 +27,10 @@ GREEK = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau "
     "upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega ell".split()
 )
-CONSTANTS = {"pi": "pi", "oo": "oo", "inf": "oo", "infty": "oo", "infinity": "oo", "Infinity": "oo"}
+CONSTANTS = {
+    **dict.fromkeys(("pi", "PI", "Pi"), "pi"),
+    **dict.fromkeys(("oo", "inf", "infty", "infinity", "Infinity"), "oo"),
+}
 COMMANDS = frozenset(
     "frac sqrt binom overline dot bar ± ∓ cup cap in notin emptyset circ over begin end langle "
     "rangle lfloor rfloor lceil rceil ge le ne approx usd setminus ldots angle mathbb equiv pmod "

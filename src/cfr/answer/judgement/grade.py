@@ -25,8 +25,6 @@ __all__ = ["GradingCase", "Verdict", "grade", "grade_all", "grade_each", "grade_
 
 _AHEAD = 64
 """Cases in flight for each worker, so that none waits for the order of the output."""
-
-
 _SHORT = 120
 _SHORTEST_WORD = 2
 _VALUE = re.compile(r"\d|\\boxed")

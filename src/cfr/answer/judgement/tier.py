@@ -36,6 +36,7 @@ _VARIABLE = re.compile(
 _LABEL = re.compile("[A-Z]{2,}")
 _CONSTANTS = frozenset({"C", "c", "K", "k", "C_1", "c_1"})
 """Names of a constant of integration."""
+_PARAMETERS = frozenset({"any of set Z", "any of set N"})
 _COMMA = re.compile(r"-?\d[\d ]*,\d+")
 _DECIMAL = re.compile(r"-?\d+\.\d+")
 _THOUSANDS = re.compile(r"-?[1-9]\d{0,2},\d{3}")
@@ -139,6 +140,8 @@ def _alike(pred: Node, gold: Node) -> tuple[Node, Node]:
     elif len(names[0] - names[1]) == len(names[1] - names[0]) == 1:
         (first,), (second,) = names[0] - names[1], names[1] - names[0]
         constants = {first, second}
+        if _PARAMETERS & constants and constants - _PARAMETERS <= {"k", "n", "m"}:
+            return pred, substitute(gold, second, Sym(first))
         if "C" in constants <= _CONSTANTS and _is_added(pred, first) and _is_added(gold, second):
             pred, gold = (substitute(pred, first, Sym("C")), substitute(gold, second, Sym("C")))
     return pred, gold
