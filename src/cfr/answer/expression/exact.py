@@ -115,7 +115,7 @@ def _ranged(
     total: Fraction | None = Fraction(0 if name == "sum" else 1)
     for at in range(int(low), int(high) + 1):
         term = rational(substitute(body, variable, Num(Fraction(at))))
-        if term is None or total is None:
+        if term is None:
             return None
         total = total + term if name == "sum" else _multiply(total, term)
         if total is None or total.denominator.bit_length() > MAX_BITS:
