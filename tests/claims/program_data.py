@@ -4,6 +4,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
+
 from cfr.analysis.notation import decimal
 from cfr.analysis.statistics.comparison import Comparison, Pair, compare, pair_arms
 from cfr.analysis.study.study import Arm
@@ -23,7 +25,9 @@ __all__ = [
     "UNCHECKED",
     "UNTIL",
     "arm_of",
+    "by_family",
     "calibrated",
+    "families_of",
     "learnt",
     "measured",
     "other",
@@ -59,6 +63,29 @@ def measured(benchmark: str, problems: Collection[str] | None = None) -> Pair:
     if problems is None:
         return next(pair for pair in calibrated().pairs if pair.benchmark == benchmark)
     return _versus(benchmark, "direct", CALIBRATED, problems)
+
+
+def families_of(benchmark: str) -> dict[str, list[float]]:
+    """Find the gain on each problem of ConstraintBench, in points, by the family it is drawn from.
+
+    Families are the first part of a problem's name.
+    """
+    before, after = (arm_of(benchmark, name).scores for name in ("direct", CALIBRATED))
+    gains: dict[str, list[float]] = {}
+    for problem in before.keys() & after.keys():
+        (was, runs), (now, again) = before[problem], after[problem]
+        gain = 100 * (now / again - was / runs)
+        gains.setdefault(problem.partition("-")[0], []).append(gain)
+    return gains
+
+
+def by_family(benchmark: str, resamples: int = 20_000) -> tuple[float, float]:
+    """Compute the 95 % interval of the gain by resampling whole families."""
+    gains = [families_of(benchmark)[name] for name in sorted(families_of(benchmark))]
+    sums, sizes = (np.array([f(one) for one in gains]) for f in (sum, len))
+    drawn = np.random.default_rng(0).integers(0, len(gains), (resamples, len(gains)))
+    low, high = np.percentile(sums[drawn].sum(1) / sizes[drawn].sum(1), (2.5, 97.5))
+    return float(low), float(high)
 
 
 def ratios(pair: Pair) -> tuple[str, str, str]:
