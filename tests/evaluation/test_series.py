@@ -143,7 +143,6 @@ def test_built_in_methods_differ() -> None:
         ("self-consistency(base=routed-cfr)", "e834c78829fb0c06"),
         ("self-consistency(base=cfr(prompts=paper),samples=3)", "7ea89629ffc9bf77"),
         ("vote(base=program+cfr,fallback=routed-cfr(prompts=paper))", "04596d91bd7cbbd3"),
-        ("checked(base=cfr)", "038187cc1b564e8f"),
     ],
 )
 def test_methods_of_old_stores_are_still_the_same(name: str, known: str) -> None:

@@ -128,6 +128,6 @@ def test_a_policy_of_today_has_other_names_and_another_digest() -> None:
 
 
 @pytest.mark.parametrize("name", shipped_names())
-def test_a_policy_without_cfr_has_one_digest_in_both_schemas(name: str) -> None:
+def test_a_policy_of_the_package_has_one_digest_in_every_schema(name: str) -> None:
     policy = find_policy(name)
     assert parse_policy("p", write_policy(policy)).digest == policy.digest

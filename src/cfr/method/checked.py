@@ -7,7 +7,15 @@ from typing import ClassVar, Final
 
 from cfr.constraint.stated import Stated
 from cfr.method.direct import Direct
-from cfr.method.method import BUDGET, Method, gathering, may_revise, noting, solution_from
+from cfr.method.method import (
+    BUDGET,
+    Method,
+    configuration,
+    gathering,
+    may_revise,
+    noting,
+    solution_from,
+)
 from cfr.method.soundness import (
     Switch,
     broken,
@@ -51,6 +59,9 @@ class Checked:
     """Whether a certain repair is made; without it the model is asked."""
     pose: Prompt = field(default=_PROBLEM, repr=False)
     correct: Prompt = field(default=_CORRECT, repr=False)
+
+    def __repr__(self) -> str:
+        return configuration(self)
 
     def revises(self, problem: Problem) -> bool:
         """Whether there is a constraint that an answer may break."""
