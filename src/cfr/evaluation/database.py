@@ -109,7 +109,7 @@ def save_copy(database: sa.Engine, path: Path) -> tuple[Path, int]:
                 opened: Any = connection.connection.driver_connection
                 opened.backup(target)
             target.execute("PRAGMA journal_mode=DELETE")
-            # Pages that are gone are copied as zeros, and nobody complains until they are read.
+            # Missing pages are copied as zeros without an error; only reading them fails.
             if (said := target.execute("PRAGMA quick_check").fetchone()[0]) != "ok":
                 raise sqlite3.DatabaseError(said)
             return copy, target.execute("SELECT count(*) FROM attempts").fetchone()[0]

@@ -114,7 +114,7 @@ class StoreFile:
         return self._locked or (self._descriptor is not None and _is_locked(self._descriptor))
 
     def find_damage(self) -> str:
-        """Say what became of the file where it is no longer the one that was opened."""
+        """Describe the loss where the name no longer leads to the file that was opened."""
         try:
             found = self.path.stat()
         except FileNotFoundError:
@@ -142,8 +142,8 @@ class StoreFile:
     def drop_log(self) -> None:
         """Delete the log that was left under the name of a file that is gone.
 
-        SQLite would take it for the log of the next file of that name. Only where all that it held
-        is saved elsewhere.
+        SQLite would replay it into the next file of that name. Call this only once everything in it is
+        saved elsewhere.
         """
         with suppress(OSError):
             if _identity(self.path.stat()) == self.identity:

@@ -2,8 +2,8 @@
 
 Until then ``cfr``, ``routed-cfr`` and ``llm-router`` meant our brief variant, and the paper's
 protocol was an option of theirs, ``prompts=paper``. Stores, exports, labels and policies from then
-keep their meaning: whoever reads one translates its names. What is written today has a mark
-wherever a name could be mistaken for one from then: ``renamed`` must be applied once, never twice.
+keep their meaning: the code that reads one translates its names. Files written today carry a mark
+wherever a name could be mistaken for one from then, so apply ``renamed`` once, never twice.
 """
 
 from __future__ import annotations

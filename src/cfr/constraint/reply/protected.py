@@ -112,8 +112,8 @@ def protected_spans(text: str) -> Sequence[Span]:
 def _quotations(text: str) -> Iterator[Span]:
     """Find the stretches between straight double marks, paragraph by paragraph.
 
-    Where a paragraph has an odd number of marks nobody can tell which belong together, and all
-    between the first and the last counts.
+    Where a paragraph has an odd number of marks it is unclear which belong together, so
+    everything between the first and the last is protected.
     """
     for paragraph in re.finditer(r"[^\n]+(?:\n[^\n]+)*", text):
         marks = [found.start() for found in re.finditer('"', paragraph[0])]
