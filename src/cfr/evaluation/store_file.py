@@ -142,7 +142,7 @@ class StoreFile:
     def drop_log(self) -> None:
         """Delete the log that was left under the name of a file that is gone.
 
-        SQLite would replay it into the next file of that name. Call this only once everything in it is
+        SQLite would replay it into the next file of that name. Call this only once all of it is
         saved elsewhere.
         """
         with suppress(OSError):
