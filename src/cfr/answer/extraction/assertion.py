@@ -24,7 +24,7 @@ _LINK: Final = (
 _DENIED: Final = re.compile(
     r"(?:(?:\b(?:not|cannot|never|neither|nor|nicht|kein\w{0,2}|weder|noch)|n['’]t)\b"
     rf"(?:\s+(?!but\b|is\b|are\b|was\b|equals\b|that\b|to\b)[a-z]+)?{_LINK}{{0,4}}"
-    r"|\b(?:none|nothing|no\s+one)\b(?:\s+[a-z]+){0,4}|\b(?:rather\s+than|instead\s+of|as\s+opposed\s+to"
+    r"|\b(?:none|nothing|no\s+one)\b(?:\s+[a-z]+){0,4}(?:\s+[-−$\d./]{1,12},?(?:\s+(?:and|or))?){0,6}|\b(?:rather\s+than|instead\s+of|as\s+opposed\s+to"
     r"|unlike)(?:\s+the)?|\b(?:rul(?:e|es|ed|ing)\s+out|eliminat\w+|exclud\w+|discard\w*|reject\w*"
     r"|dismiss\w*)(?:\s+[a-z]+){0,2}(?:\s+\$?[a-z]\s?=\s?)?|\bn['’]est\s+pas|\bno\s+(?:es|son|puede\s+ser)|\bnon\s+è|\bnão\s+é"
     r"|不(?:可能)?(?:是|为|會是|会是|等于|能是)|[并並]非|\\neg)"
