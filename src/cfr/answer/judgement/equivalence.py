@@ -100,6 +100,10 @@ class Equivalence:
         return self.relate(left, right)
 
     def _scalars(self, pred: Node, gold: Node) -> bool | None:
+        if _is(pred, "base") and not _is(gold, "base"):
+            pred = _in_ten(pred)
+        elif _is(gold, "base") and not _is(pred, "base"):
+            gold = _in_ten(gold)
         if _is(pred, "base") or _is(gold, "base"):
             # The base may be missing where the gold answer names it, like a unit.
             return isinstance(pred, Num | Sym) and _is(gold, "base") and pred == _args(gold)[0]
@@ -268,6 +272,12 @@ def _shape(node: Node) -> str:
     low = "(" if node.args[0] in INFINITE else node.name[0]
     high = ")" if node.args[1] in INFINITE else node.name[1]
     return low + high
+
+
+def _in_ten(node: Node) -> Node:
+    """Take the base off digits in base ten, which is no base worth naming beside plain digits."""
+    digits, base = _args(node)
+    return digits if base == Num(Fraction(10)) else node
 
 
 def _is_remainder(node: Node) -> bool:
