@@ -54,7 +54,9 @@ _DECIMAL_COMMA = re.compile(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
 _NAMED_SUM = re.compile(r"[A-Za-z](?:\s*\+\s*[A-Za-z])+\s*=\s*(?=[-+]?\d)")
 _WORDED = re.compile(r"(?:\\(?:text|mathrm)\s*\{)?\s*-?[A-Za-z][A-Za-z' -]+[.!]?\}?")
 _NAME = re.compile(
-    r"(?!.*\b(?:not|no|never|isn't|if|when|than)\b)[^,;\n]{1,60}(?<!\. )", re.IGNORECASE
+    r"(?!.*\b(?:not|no|never|isn't|cannot|if|unless|when|than|false|wrong|incorrect|untrue|doubt)\b)"
+    r"[^,;\n]{1,60}(?<!\. )",
+    re.IGNORECASE,
 )
 _TWICE = re.compile(r"([^()]{1,60}\S)\s+\(([^()]{1,60})\)")
 _EQUALS = re.compile(r"(?<![<>!\\=])=(?!=)")
@@ -99,8 +101,10 @@ def interpret(text: str) -> tuple[Node, ...]:
         spellings[0] = _POINTS.sub(_pointed, cleaned)
     trees = tuple(tree for spelling in spellings if (tree := _read(spelling)) is not None)
     if not trees and (twice := _TWICE.fullmatch(cleaned)):
-        first, second = _read(twice[1]), _read(twice[2])
-        return (first,) if first and second and _repeats(first, second) else ()
+        worded = _WORDED.fullmatch(twice[1]) is not None
+        first = _read(_from_words(twice[1]) if worded else twice[1])
+        second = _read(twice[2])
+        return (first,) if first and second and _repeats(first, second, worded=worded) else ()
     if not trees and "=" in cleaned:
         # An unread name of a value that can be read: "P-value = 0.527".
         name, *values = _EQUALS.split(cleaned)
@@ -109,11 +113,12 @@ def interpret(text: str) -> tuple[Node, ...]:
     return trees
 
 
-def _repeats(first: Node, second: Node) -> bool:
-    """Whether two quantities are one amount in one unit: 75 pounds (£75)."""
+def _repeats(first: Node, second: Node, *, worded: bool) -> bool:
+    """Whether two quantities are one amount: 75 pounds (£75), fifteen (15)."""
     units = [node.unit if isinstance(node, Measure) else "" for node in (first, second)]
     amount = rational(first)
-    return any(units) and compatible(*units) and amount is not None and amount == rational(second)
+    told = worded or any(units)
+    return told and compatible(*units) and amount is not None and amount == rational(second)
 
 
 def _pointed(match: re.Match[str]) -> str:

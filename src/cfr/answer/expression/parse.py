@@ -19,7 +19,7 @@ __all__ = ["parse"]
 _RELATIONS = frozenset({"=", "<", ">", "le", "ge", "ne", "approx", "in", "equiv"})
 _BOUND = re.compile(
     r"\b(?:(?:or|and|at)\s+(?:more|less|fewer|greater|above|below|over|under|higher|lower|up|larger"
-    r"|smaller|older|later|earlier|beyond|least|most|so)|than|not)\b",
+    r"|smaller|older|later|earlier|beyond|least|most|so)|than|not|is|are|was|were|fails|cannot)\b",
     re.IGNORECASE,
 )
 _SETS = {"cup": "union", "cap": "intersect", "setminus": "minus"}

@@ -137,6 +137,7 @@ _SPEAKER: Final = re.compile(r"I(?:['’][a-z]{1,2})?\s[a-z']{2,}")
 _ASIDE: Final = re.compile(
     r"\s+\((?!(?:\\?mod|\\pmod)\b)(?=[^\W\d_]{2}|[≈~=])[^()\n]{0,80}\)\s*(?=[.!]?\Z)"
 )
+_BECAUSE: Final = re.compile(r"\s+\((?:since|because|as|given|note)\s[^()\n]{1,80}\)\Z")
 _NONE_EXIST: Final = re.compile(
     r"\b(no\s+(?:(?:real|integer|positive|rational|such|valid|possible|common|other)\s+){0,2}"
     r"(?:solutions?|roots?)|infinitely\s+many(?:\s+solutions)?|all\s+real\s+numbers|does\s+not\s+exist|undefined|DNE"
@@ -194,6 +195,7 @@ def bare(text: str) -> str | None:
         return None
     if _PHRASE_BEFORE_NUMBER.match(text) or _LABEL.match(text):
         return None
+    text = _BECAUSE.sub("", text)
     if letter := lone_letter(text) or leading_letter(text):
         return letter
     if (words or not text.isascii()) and from_choice(text):
@@ -319,7 +321,10 @@ def corrected(text: str, marked: str) -> Found:
     retraction = _RETRACTION.search(text, stated + len(marked)) if stated >= 0 else None
     if retraction is None:
         return None
-    return concluded(text[retraction.end() :])
+    rest = text[retraction.end() :]
+    if instead := _NUMBER.fullmatch(rest.strip(" ,.:;!–—$*\n")):
+        return instead[0], "correction"
+    return concluded(rest)
 
 
 def concluded(text: str) -> Found:

@@ -13,6 +13,8 @@ JOINING: Final = r"\dA-Za-z_À-ɏͰ-ӿ"
 """What makes a hyphen behind it a part of a word. Chinese, Japanese, Thai and other scripts write
 no space before a sign, and no hyphens."""
 _WIDE: Final = str.maketrans("０１２３４５６７８９－﹣＋．％／＝", "0123456789--+.%/=")
+# The mark of a long vowel, typed for a sign: it lengthens nothing where no kana is before it.
+_LONG: Final = re.compile(r"(?<![ァ-ヿ])ー(?=[^\S\n]?\d)")
 _HINTS: Final = re.compile(
     r"[-−–]\s|[-−–]\\?[$€£]|[−–]|(?i:minus|negativ|moins|menos)|[负負]|минус|マイナス|마이너스"
 )
@@ -66,7 +68,7 @@ def with_decimal_points(text: str) -> str:
 
 def with_plain_signs(text: str) -> str:
     """Write every sign of a value as a hyphen with nothing behind it; leave other dashes alone."""
-    text = text if text.isascii() else text.translate(_WIDE)
+    text = text if text.isascii() else _LONG.sub("-", text.translate(_WIDE))
     if not _HINTS.search(text):
         return text
     text = _EITHER.sub(r"\\pm ", _ALONE.sub("-", text))
