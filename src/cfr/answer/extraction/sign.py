@@ -15,9 +15,22 @@ no space before a sign, and no hyphens."""
 _WIDE: Final = str.maketrans("０１２３４５６７８９－﹣＋．％／＝", "0123456789--+.%/=")
 # The mark of a long vowel, typed for a sign: it lengthens nothing where no kana is before it.
 _LONG: Final = re.compile(r"(?<![ァ-ヿ])ー(?=[^\S\n]?\d)")
-_HINTS: Final = re.compile(
-    r"[-−–]\s|[-−–]\\?[$€£]|[−–]|(?i:minus|negativ|moins|menos)|[负負]|минус|マイナス|마이너스"
+_SIGNS: Final = (
+    "- ",
+    "-\t",
+    "-$",
+    "-\\",
+    "-€",
+    "-£",
+    "-\xa0",
+    "−",
+    "–",
+    "负",
+    "負",
+    "マイナス",
+    "마이너스",
 )
+_WORDS: Final = ("minus", "negativ", "moins", "menos", "meno", "минус")
 _DASH: Final = "[-−–]"
 _SPACE: Final = r"[^\S\n]"
 _NUMERALS: Final = "|".join(NUMERALS)
@@ -69,7 +82,7 @@ def with_decimal_points(text: str) -> str:
 def with_plain_signs(text: str) -> str:
     """Write every sign of a value as a hyphen with nothing behind it; leave other dashes alone."""
     text = text if text.isascii() else _LONG.sub("-", text.translate(_WIDE))
-    if not _HINTS.search(text):
+    if not any(map(text.__contains__, _SIGNS)) and not any(map(text.lower().__contains__, _WORDS)):
         return text
     text = _EITHER.sub(r"\\pm ", _ALONE.sub("-", text))
     # One line that begins with a dash is a value; the first of several lines may be a bullet.

@@ -227,6 +227,9 @@ def _says_in_words(text: str, gold: str) -> str | None:
         plain_words(gold) == plain_words(text) != "" or decide(text, gold).same is True
     ):
         return text
+    line = text.rpartition("\n")[2].strip()
+    if not _VALUE.search(line) and plain_words(gold) == plain_words(line) != "":
+        return line
     *before, last = _SENTENCE.split(text[-_SHORT:])
     if len(text) > _SHORT and not before:
         return None  # the middle of a sentence
