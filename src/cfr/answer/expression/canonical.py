@@ -319,6 +319,8 @@ def _several(node: Op) -> Node:
     items = [canonical(arg) for arg in node.args]
     if name in ("list", "{}"):
         items = _assignments([part for item in _assignments(items) for part in _flat(item)])
+        if node.name == "or" and all(map(_is_definition, items)) and len(set(_defined(items))) > 1:
+            raise Unreadable("one or another thing has a value")  # x = 1 or y = 0
         if node.name == "and" and (total := _total(items)) is not None:
             return total
         items = _without_parameters(_spread_inequality(items))

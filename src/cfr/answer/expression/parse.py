@@ -19,9 +19,11 @@ __all__ = ["parse"]
 _RELATIONS = frozenset({"=", "<", ">", "le", "ge", "ne", "approx", "in", "equiv"})
 _BOUND = re.compile(
     r"\b(?:(?:or|and|at)\s+(?:more|less|fewer|greater|above|below|over|under|higher|lower|up|larger"
-    r"|smaller|older|later|earlier|beyond|least|most|so)|than|not|is|are|was|were|fails|cannot)\b",
+    r"|smaller|older|later|earlier|beyond|least|most|so|counting)|than|not|is|are|was|were|fails"
+    r"|cannot|too|wrong|incorrect|false|invalid|impossible|excluded|except|extraneous)\b",
     re.IGNORECASE,
 )
+"""Words behind a value that bound or deny it, and are no unit."""
 _SETS = {"cup": "union", "cap": "intersect", "setminus": "minus"}
 _CURRENCY = {"usd": "dollar", "€": "euro", "£": "gbp", "¥": "yen", "₹": "rupee", "¢": "cent"}
 
@@ -137,7 +139,7 @@ class Parser(AtomParser):
         if self.peek() == "pmod":
             self.next()
             return self.argument()
-        if self.peek() == "(" and self.peek(1) == "mod":
+        if self.peek() == "(" and self.peek(1) in ("mod", "bmod"):
             self._at += 2
             inner = self.sum()
             self.expect(")")
@@ -213,7 +215,7 @@ class Parser(AtomParser):
             elif mark in ("mod", "bmod"):
                 self.next()
                 left = Op("mod", (left, self.factor()))
-            elif self.starts_factor() and not (mark == "(" and self.peek(1) == "mod"):
+            elif self.starts_factor() and not (mark == "(" and self.peek(1) in ("mod", "bmod")):
                 left = self.beside(left)
             else:
                 return left

@@ -58,7 +58,7 @@ _NUMBERS: Final = re.compile(
 )
 # "5 to 2" behind a verb is a ratio, "from 2 to 5" a range; "4.7 to 5" may be a rounding.
 _RATIO: Final = re.compile(
-    r"(?:\b(?:is|are|was|were|be|of|as|equals|exactly)|[:=])\s+"
+    r"(?:\b(?:is|are|was|were|be|of|as|to|by|won|lost|equals|exactly)|[:=])\s+"
     rf"((?:from\s+)?{_MEMBER}(?:\s+{TO}\s+{_MEMBER}){{1,3}}|{_MEMBER}(?:\s:\s{_MEMBER}){{1,3}}){_BEHIND}"
     rf"|\b(from\s+{_MEMBER}\s+{TO}\s+{_MEMBER}){_BEHIND}"
 )

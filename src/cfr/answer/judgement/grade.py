@@ -35,9 +35,9 @@ _NOT_THE_THING = (
 ).replace(" ", "|")
 # One thing, said in a sentence without digits: "The limit is infinity."
 _STATEMENT = re.compile(
-    r"(?:(?:so|thus|hence|therefore|then|and),?\s+)?"
-    rf"(?:(?:the|its|this|that)\s+(?!(?:{_NOT_THE_THING})\b)[a-z]+(?:\s+of\s+[^.,;]{{1,40}}?)?|it|there)\s+"
-    r"(?:is|are|was|were|will\s+be|must\s+be|equals)\s+(?:(?:equal\s+to|exactly|an?|the)\s+)?"
+    r"(?:yes,\s+)?(?:(?:so|thus|hence|therefore|then|and),?\s+)?"
+    rf"(?:(?:the|its|this|that)\s+(?!(?:{_NOT_THE_THING})\b)[a-z]+(?:\s+of\s+[^.,;]{{1,40}}?)?|it|there)"
+    r"(?:['’]s|\s+(?:is|are|was|were|will\s+be|must\s+be|equals))\s+(?:(?:equal\s+to|exactly)\s+)?"
     r"(?P<value>[^.,;:!?\n]{1,60})[.!]?",
     re.IGNORECASE,
 )
