@@ -56,7 +56,7 @@ def test_powers_and_what_stands_behind_an_atom(text: str, tree: Node) -> None:
         (r"1.2333...", num("37/30")),
         ("101_2", Op("base", (num(101), num(2)))),
         (r"12_{\text{seven}}", Op("base", (num(12), num(7)))),
-        ("12_{10}", num(12)),
+        ("12_{10}", Op("base", (num(12), num(10)))),
     ],
 )
 def test_numbers(text: str, tree: Node) -> None:

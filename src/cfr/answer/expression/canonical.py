@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
+from typing import TypeGuard
 
 from cfr.answer.expression.exact import nearly, rational
 from cfr.answer.expression.lexer import Unreadable
@@ -31,7 +32,7 @@ from cfr.answer.expression.syntax import (
     symbols,
     walk,
 )
-from cfr.answer.expression.unit import joined
+from cfr.answer.expression.unit import compatible, joined
 from cfr.answer.expression.words import NUMERALS, plain_words
 
 __all__ = ["SIMPLE", "interpret", "scalars"]
@@ -53,8 +54,11 @@ _DECIMAL_COMMA = re.compile(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
 _NAMED_SUM = re.compile(r"[A-Za-z](?:\s*\+\s*[A-Za-z])+\s*=\s*(?=[-+]?\d)")
 _WORDED = re.compile(r"(?:\\(?:text|mathrm)\s*\{)?\s*-?[A-Za-z][A-Za-z' -]+[.!]?\}?")
 _NAME = re.compile(
-    r"(?!.*\b(?:not|no|never|isn't|if|when|than)\b)[^,;\n]{1,60}(?<!\. )", re.IGNORECASE
+    r"(?!.*\b(?:not|no|never|isn't|cannot|if|unless|when|than|false|wrong|incorrect|untrue|doubt)\b)"
+    r"[^,;\n]{1,60}(?<!\. )",
+    re.IGNORECASE,
 )
+_TWICE = re.compile(r"([^()]{1,60}\S)\s+\(([^()]{1,60})\)")
 _EQUALS = re.compile(r"(?<![<>!\\=])=(?!=)")
 _IN_WORDS = {
     **NUMERALS,
@@ -96,12 +100,25 @@ def interpret(text: str) -> tuple[Node, ...]:
     if cleaned.count(".") + ("," in cleaned) > 1 and _POINTS.search(cleaned):
         spellings[0] = _POINTS.sub(_pointed, cleaned)
     trees = tuple(tree for spelling in spellings if (tree := _read(spelling)) is not None)
+    if not trees and (twice := _TWICE.fullmatch(cleaned)):
+        worded = _WORDED.fullmatch(twice[1]) is not None
+        first = _read(_from_words(twice[1]) if worded else twice[1])
+        second = _read(twice[2])
+        return (first,) if first and second and _repeats(first, second, worded=worded) else ()
     if not trees and "=" in cleaned:
         # An unread name of a value that can be read: "P-value = 0.527".
         name, *values = _EQUALS.split(cleaned)
         value = _read(values[0]) if len(values) == 1 and _NAME.fullmatch(name) else None
         return (value,) if value is not None and not symbols(value) else ()
     return trees
+
+
+def _repeats(first: Node, second: Node, *, worded: bool) -> bool:
+    """Whether two quantities are one amount: 75 pounds (£75), fifteen (15)."""
+    units = [node.unit if isinstance(node, Measure) else "" for node in (first, second)]
+    amount = rational(first)
+    told = worded or any(units)
+    return told and compatible(*units) and amount is not None and amount == rational(second)
 
 
 def _pointed(match: re.Match[str]) -> str:
@@ -301,7 +318,9 @@ def _several(node: Op) -> Node:
     name = "list" if node.name in ("and", "or") else node.name
     items = [canonical(arg) for arg in node.args]
     if name in ("list", "{}"):
-        items = [part for item in items for part in _flat(item)]
+        items = _assignments([part for item in _assignments(items) for part in _flat(item)])
+        if node.name == "or" and all(map(_is_definition, items)) and len(set(_defined(items))) > 1:
+            raise Unreadable("one or another thing has a value")  # x = 1 or y = 0
         if node.name == "and" and (total := _total(items)) is not None:
             return total
         items = _without_parameters(_spread_inequality(items))
@@ -317,6 +336,41 @@ def _several(node: Op) -> Node:
     if name in ("[]", "()") and all(map(_is_definition, items)):
         return Op("list", tuple(items))  # [x = 2, y = 4]
     return _spread_tuple(Op(name, tuple(items)))
+
+
+def _assignments(items: list[Node]) -> list[Node]:
+    """Write each of several solutions, x = 1, y = 0 or x = 0, y = 1, as a point."""
+    groups = [item.args if _is_list(item) else () for item in items]
+    if len(items) > 1 and all(map(_is_definition, items)):
+        names = _defined(items)
+        period = len(set(names))
+        groups = [tuple(items[at : at + period]) for at in range(0, len(items), period)]
+    names = [_defined(group) for group in groups]
+    width = len(names[0]) if len(names) > 1 else 0
+    alike = all(len(name) == width and set(name) == set(names[0]) for name in names)
+    if width < 2 or len(set(names[0])) < width or not alike:
+        return items
+    order = sorted(names[0])
+    return [
+        Op("()", tuple(dict(zip(name, _values(group), strict=True))[key] for key in order))
+        for name, group in zip(names, groups, strict=True)
+    ]
+
+
+def _is_list(node: Node) -> TypeGuard[Op]:
+    return isinstance(node, Op) and node.name == "list" and all(map(_is_definition, node.args))
+
+
+def _defined(items: Sequence[Node]) -> list[str]:
+    return [
+        item.args[0].name
+        for item in items
+        if isinstance(item, Op) and isinstance(item.args[0], Sym)
+    ]
+
+
+def _values(items: Sequence[Node]) -> list[Node]:
+    return [item.args[1] for item in items if isinstance(item, Op)]
 
 
 def _flat(item: Node) -> tuple[Node, ...]:

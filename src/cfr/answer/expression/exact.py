@@ -112,14 +112,15 @@ def _ranged(
     # A sum inside a sum is left to the worker, which can be killed.
     if high - low >= MAX_TERMS or any(isinstance(n, Op) and n.name in BINDERS for n in walk(body)):
         return None
-    total: Fraction | None = Fraction(0 if name == "sum" else 1)
+    total = Fraction(0 if name == "sum" else 1)
     for at in range(int(low), int(high) + 1):
         term = rational(substitute(body, variable, Num(Fraction(at))))
         if term is None:
             return None
-        total = total + term if name == "sum" else _multiply(total, term)
-        if total is None or total.denominator.bit_length() > MAX_BITS:
+        more = total + term if name == "sum" else _multiply(total, term)
+        if more is None or more.denominator.bit_length() > MAX_BITS:
             return None
+        total = more
     return total
 
 
@@ -235,6 +236,10 @@ def _hundredth(value: Fraction) -> Fraction:
     return value / 100
 
 
+def _in_base_ten(digits: Fraction, base: Fraction) -> Fraction | None:
+    return digits if base == 10 else None
+
+
 _OPERATIONS: dict[str, Callable[..., Fraction | None]] = {
     "+": _add,
     "neg": _negate,
@@ -256,6 +261,7 @@ _OPERATIONS: dict[str, Callable[..., Fraction | None]] = {
     "max": _largest,
     "min": _smallest,
     "sign": _sign,
+    "base": _in_base_ten,
 }
 
 

@@ -16,7 +16,7 @@ _SIGNS = {
     "±": r"\pm ", "∓": r"\mp ", "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ", "ℝ": r"\mathbb{R}",
     "°": r"^\circ ", "º": r"^\circ ", "˚": r"^\circ ", "′": "'", "⌊": r"\lfloor ", "⌋": r"\rfloor ",
     "⌈": r"\lceil ", "⌉": r"\rceil ", "⟨": r"\langle ", "⟩": r"\rangle ", "∠": r"\angle ",
-    "∣": "|", "…": r"\ldots ",
+    "∣": "|", "≡": r"\equiv ", "…": r"\ldots ",
     "，": ",", "、": ",", "；": ";", "：": ":", "。": ".", "“": '"', "”": '"', "‘": "'", "’": "'",
     "∖": r"\setminus ", "⊂": r"\subset ", "△": r"\triangle ", "∫": r"\int ", "∑": r"\sum ",
     "亿": "*10^{8}", "万": "*10^{4}", "或": r"\text{ or }", "和": r"\text{ and }", "￥": "¥",
@@ -40,7 +40,7 @@ _VULGAR = re.compile("[¼-¾⅐-⅞]")
 
 # Separators that can stand for nothing but thousands: 1{,}000, 1,\!000, 1\,000, 1~000.
 _SURE_THOUSANDS = re.compile(
-    r"(?<=\d)(?:\{,\}\s?|,\\!\s?|\\!,\s?|\\[,!;: ]|~|\{\\,\}|,\\,)(?=\d{3}(?!\d))"
+    r"(?<=\d)(?:\{,\}\s?|\\!,\\!\s?|,\\!\s?|\\!,\s?|\\[,!;: ]|~|\{\\,\}|,\\,)(?=\d{3}(?!\d))"
 )
 _SPACED_THOUSANDS = re.compile(r"(?<![\d.,/^_])\d{1,3}(?:[ _]\d{3})+(?![\d/])")
 _MIXED = re.compile(r"(?<![\d./^_})])(\d+)\s+(\d+)/(\d+)(?![\d/.^])")
@@ -57,6 +57,7 @@ _RATE = re.compile(
     r"(?<=[\d} ])\s*((?:[kcm]?m|ft|mi|k?g|L)\s*/\s*"
     r"(?:s|h|hr|min|sec|L|[kc]?m|ft)(?:\^\{?[23]\}?)?)$"
 )
+_INCHES = re.compile(r"(?<=[\d}])\s*(?:in\.?|inch(?:es)?)\s*\^\s*\{?\s*([23])\s*\}?$")
 _IN_BASE = re.compile(
     r"(?<=\d)\s*(?:\\text\s*\{)?\s*\(?\s*(?:in\s+)?base[\s-]*(\d{1,2}|[a-z]{3,5})\s*\)?\}?\s*$"
 )
@@ -70,7 +71,7 @@ _LEAD = re.compile(
 """Words in front of a value that say no more than that it is one; "minus" is a sign."""
 _ORDINAL = re.compile(
     r"(?<![\d.,])(\d{1,12})\s*(?:\^\s*\{?\s*)?(?:\\(?:text|mathrm|textsuperscript|rm)\s*\{?\s*)?"
-    r"(?:st|nd|rd|th)\b[\s}]*(?=$|[A-Za-z]{3})"
+    r"(?:st|nd|rd|th)\b[\s}]*$"
 )
 _ASIDE = re.compile(r"(?<=[\d}%])\s*\(([A-Za-z]{3,}(?: [A-Za-z]+)*\.?)\)\s*$")
 _ABBREVIATION = re.compile(r"\b(sq|cu|ft|in|yd|lbs?|oz|hrs?|mins?|secs?|mi|cm|km|kg)\.(?=\s|$|\})")
@@ -159,7 +160,9 @@ def clean(text: str) -> str:
         text = rf"\digits{{{digits[1]}}}_{{16}}"
     text = _words(text)
     text = _without_end(text.strip())
-    return _RATE.sub(r" \\text{\1}", text) if "/" in text and text[-1].isalnum() else text
+    if "^" in text and "in" in text:
+        text = _INCHES.sub(r"\\text{ inch}^{\1}", text)
+    return _RATE.sub(_rate, text) if "/" in text else text
 
 
 def _single(text: str) -> str:
@@ -167,6 +170,11 @@ def _single(text: str) -> str:
     if r"\\begin" in text or r"\begin" not in text:
         text = text.replace("\\\\", "\\")
     return _ROW_END.sub(r"\\newline ", text)
+
+
+def _rate(match: re.Match[str]) -> str:
+    unit = match[1].replace("{", "").replace("}", "")
+    return rf" \text{{{unit}}}"
 
 
 def _vulgar(match: re.Match[str]) -> str:

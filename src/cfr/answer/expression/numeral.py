@@ -12,7 +12,17 @@ __all__ = ["MAX_DIGITS", "in_base", "literal", "recurring"]
 MAX_DIGITS = 4000
 """Python refuses to convert much longer ones, and no answer needs them."""
 
-_BASES = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
+_BASES = {
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+}
 
 
 def literal(text: str) -> Num:
@@ -44,10 +54,10 @@ def recurring(text: str, period: str) -> Num:
 
 
 def in_base(text: str, base: str) -> Node:
-    """Read digits with an index that names their base; ten is no base worth naming."""
+    """Read digits with an index that names their base."""
     base = base.strip("()")
     number = _BASES.get(base.lower()) or (int(base) if base.isdecimal() and len(base) < 3 else 0)
-    if number == 10 or base.lower() == "ten":
+    if number == 10 and not text.isdecimal():
         return literal(text)
     if not 2 <= number <= 36 or not text.isdecimal():
         raise Unreadable("a base that is not one")

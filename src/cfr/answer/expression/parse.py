@@ -5,6 +5,7 @@ From loose to tight: lists, relations, unions, sums, products, powers, atoms.
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 from cfr.answer.expression.atom import AtomParser
@@ -16,6 +17,13 @@ from cfr.answer.expression.unit import MONEY, MULTIPLES, is_known, joined, unit_
 __all__ = ["parse"]
 
 _RELATIONS = frozenset({"=", "<", ">", "le", "ge", "ne", "approx", "in", "equiv"})
+_BOUND = re.compile(
+    r"\b(?:(?:or|and|at)\s+(?:more|less|fewer|greater|above|below|over|under|higher|lower|up|larger"
+    r"|smaller|older|later|earlier|beyond|least|most|so|counting)|than|not|is|are|was|were|fails"
+    r"|cannot|too|wrong|incorrect|false|invalid|impossible|excluded|except|extraneous)\b",
+    re.IGNORECASE,
+)
+"""Words behind a value that bound or deny it, and are no unit."""
 _SETS = {"cup": "union", "cap": "intersect", "setminus": "minus"}
 _CURRENCY = {"usd": "dollar", "€": "euro", "£": "gbp", "¥": "yen", "₹": "rupee", "¢": "cent"}
 
@@ -113,6 +121,8 @@ class Parser(AtomParser):
             raise Unreadable("words behind letters")  # "the limit" is no multiple of the
         if unit == "percent":
             return Op("%", (value,))
+        if unit in ("^2", "^3"):  # 12 squared
+            return Op("^", (value, literal(unit[1])))
         if not (before or unit):
             return value
         per = unit if before and unit.startswith("/") else ""
@@ -129,7 +139,7 @@ class Parser(AtomParser):
         if self.peek() == "pmod":
             self.next()
             return self.argument()
-        if self.peek() == "(" and self.peek(1) == "mod":
+        if self.peek() == "(" and self.peek(1) in ("mod", "bmod"):
             self._at += 2
             inner = self.sum()
             self.expect(")")
@@ -160,7 +170,10 @@ class Parser(AtomParser):
                 words.append(self.next())
             else:
                 break
-        return unit_name(" ".join(words)) if words else ""
+        phrase = " ".join(words)
+        if _BOUND.search(phrase):
+            raise Unreadable("a bound and no unit")
+        return unit_name(phrase) if words else ""
 
     def sum(self) -> Node:
         """Read terms joined by +, - and ±."""
@@ -202,7 +215,7 @@ class Parser(AtomParser):
             elif mark in ("mod", "bmod"):
                 self.next()
                 left = Op("mod", (left, self.factor()))
-            elif self.starts_factor() and not (mark == "(" and self.peek(1) == "mod"):
+            elif self.starts_factor() and not (mark == "(" and self.peek(1) in ("mod", "bmod")):
                 left = self.beside(left)
             else:
                 return left

@@ -96,6 +96,10 @@ def name_of(node: Node) -> str | None:
             return name
         case Op("call", (Sym(name=name), Sym(name=variable))):
             return f"{name}({variable})"
+        case Op(
+            "call", (Sym(name="f" | "g" | "h" | "F" | "G" | "H" | "p" | "q" as name), Num(value))
+        ):
+            return f"{name}({value})"
         case Op("call", (Sym(name="P" | "E" | "V" | "D" as name), event)):
             return f"{name}({event!r})"
         case Op("/", (Op("*", (Sym(name="d"), Sym(name=value))), Op("*", (Sym(name="d"), Sym())))):

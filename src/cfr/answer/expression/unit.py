@@ -200,9 +200,13 @@ def compatible(unit: str, other: str) -> bool:
 
 
 def joined(first: Measure, second: Measure) -> Measure | None:
-    """Add two parts of one quantity, the larger unit first: 2 hours 30 minutes."""
+    """Add two parts of one quantity, the larger unit first: 2 hours 30 minutes.
+
+    The sum is in the larger unit: like 2.5 hours, it is not the number 150 that a gold without a
+    unit has where minutes were asked for.
+    """
     ratio = ratio_of(first.unit, second.unit)
     if ratio is None or ratio <= 1:
         return None
-    value = Op("+", (Op("*", (first.value, Num(ratio))), second.value))
-    return Measure(value, second.unit)
+    value = Op("+", (first.value, Op("/", (second.value, Num(ratio)))))
+    return Measure(value, first.unit)

@@ -11,6 +11,7 @@ __all__ = [
     "absence_verdict",
     "choice_letter",
     "choice_verdict",
+    "date_verdict",
     "plain_words",
     "truth_verdict",
     "words_verdict",
@@ -30,6 +31,18 @@ _ARTICLES = frozenset({"a", "an", "the", "is", "it", "its"})
 _TRUTH = {"yes": "yes", "true": "yes", "no": "no", "false": "no", "是": "yes", "否": "no"}
 _TRUTH_LETTERS = {"Y": "yes", "N": "no", "T": "yes", "F": "no"}
 _TRUE_OR_NOT = re.compile(r"\W*(?:text\s*\{)?\s*(yes|true|no|false|是|否)\W*", re.IGNORECASE)
+_MONTHS = {
+    name: at + 1
+    for at, month in enumerate(
+        "january february march april may june july august september october november "
+        "december".split()
+    )
+    for name in (month, month[:3])
+} | {"sept": 9}
+_DATE = re.compile(
+    r"(?:(\d{1,2})(?:st|nd|rd|th)?(?: of)? ([a-z]+)|([a-z]+) (?:the )?(\d{1,2})(?:st|nd|rd|th)?)"
+    r"(?: (\d{3,4}))?|(\d{4})-(\d\d)-(\d\d)"
+)
 _NO_SOLUTION = re.compile(r"(?:there (?:are )?)?no (?:([a-z]+) )?solutions?(?: exists?)?")
 _SUBJECT = re.compile(
     r"^(?:limit|series|sequence|integral|function|derivative|slope|expression|value|it)\s+(?:is\s+)?"
@@ -113,6 +126,26 @@ def truth_verdict(pred: str, gold: str) -> bool | None:
     if wanted is None:
         return None
     return _TRUTH.get(plain_words(pred)) == _TRUTH[wanted[1].lower()]
+
+
+def date_verdict(pred: str, gold: str) -> bool | None:
+    """Compare two dates that name their month; None where either is none."""
+    wanted = _date(gold)
+    said = _date(pred) if wanted else None
+    return wanted == said if said else None
+
+
+def _date(text: str) -> tuple[int, int, int] | None:
+    words = _STYLE.sub(" ", text).lower().replace(",", " ").replace(".", " ")
+    found = (
+        _DATE.fullmatch(" ".join(words.removeprefix("the ").split())) if len(text) < 60 else None
+    )
+    if found is None:
+        return None
+    if found[6]:
+        return int(found[6]), int(found[7]), int(found[8])
+    month = _MONTHS.get(found[2] or found[3])
+    return (int(found[5] or 0), month, int(found[1] or found[4])) if month else None
 
 
 def absence_verdict(pred: str, gold: str) -> bool | None:

@@ -15,7 +15,7 @@ __all__ = ["asserted", "bounds", "is_condition", "is_rejected", "is_supposed"]
 _NEAR: Final = 80
 """Characters before and after a value that are read."""
 _OPEN: Final = r"(?:[\s$*_(\[}\"“`]|\\[(\[]){0,6}\Z"
-_CLOSE: Final = r"(?:[\s$*_)\]}\"”`]|\\[)\]]){0,6}"
+_CLOSE: Final = r"(?:[\s$*_)\]}\"”`]|\\[)\]]|\\text\s?\{){0,6}"
 _LINK: Final = (
     r"(?:\s+(?:be|been|equals?|to|the|an?|of|by|or|it|value|number|answer|result|option|choice"
     r"|exactly|really|simply|just|always|possibly|ever|even|about|approximately|only|correct|right"
@@ -24,7 +24,7 @@ _LINK: Final = (
 _DENIED: Final = re.compile(
     r"(?:(?:\b(?:not|cannot|never|neither|nor|nicht|kein\w{0,2}|weder|noch)|n['’]t)\b"
     rf"(?:\s+(?!but\b|is\b|are\b|was\b|equals\b|that\b|to\b)[a-z]+)?{_LINK}{{0,4}}"
-    r"|\b(?:none|nothing|no\s+one)\b(?:\s+[a-z]+){0,4}|\b(?:rather\s+than|instead\s+of|as\s+opposed\s+to"
+    r"|\b(?:none|nothing|no\s+one)\b(?:\s+[a-z]+){0,4}(?:\s+[-−$\d./]{1,12},?(?:\s+(?:and|or))?){0,6}|\b(?:rather\s+than|instead\s+of|as\s+opposed\s+to"
     r"|unlike)(?:\s+the)?|\b(?:rul(?:e|es|ed|ing)\s+out|eliminat\w+|exclud\w+|discard\w*|reject\w*"
     r"|dismiss\w*)(?:\s+[a-z]+){0,2}(?:\s+\$?[a-z]\s?=\s?)?|\bn['’]est\s+pas|\bno\s+(?:es|son|puede\s+ser)|\bnon\s+è|\bnão\s+é"
     r"|不(?:可能)?(?:是|为|會是|会是|等于|能是)|[并並]非|\\neg)"
@@ -40,7 +40,7 @@ _BOUNDED: Final = re.compile(
     r"|(?:(?:all|any|every)\w*(?:\s+[a-z]+){0,3}\s+)?except(?:\s+for)?|between(?:\s+[^\s,;]{1,30}\s+and)?"
     r"|(?:negative|opposite|reciprocal|inverse|square|cube|half|third|quarter|double|square\s+root"
     r"|factorial|negation|logarithm|multiple|factor|divisor|power|one|two|three|percent|%)\s+of"
-    r"|divisible\s+by|congruent\s+to|(?:ending|ends|beginning|begins|starting|starts)\s+(?:in|with)|twice|double|triple|half"
+    r"|(?:log|ln|sine|cosine|tangent)(?:\s+(?:to\s+)?(?:the\s+)?base\s+\w+)?\s+of|not\s+far\s+from|close\s+to|divisible\s+by|congruent\s+to|(?:ending|ends|beginning|begins|starting|starts)\s+(?:in|with)|twice|double|triple|half"
     r"|mindestens|höchstens|(?:mehr|weniger|größer|kleiner)\s+als|au\s+(?:moins|plus)|plus\s+de"
     r"|moins\s+de|m[áa]s\s+de|menos\s+de|al\s+menos)\b(?:\s+(?:an?|the|about|exactly))?"
     r"|(?:不)?(?:至少|最多|至多|大于|小于|超过|不到|多于|少于|高于|低于)\s*(?:是|为|有|需要|要|用)?"
@@ -66,9 +66,9 @@ _REJECTED: Final = re.compile(
     r"(?:wrong|incorrect|false|impossible|a\s+mistake|not\s+(?:right|correct|it|the\s+answer)))"
     r"|(?:(?:is|was|would\s+be|must\s+be|seems|are)\s+"
     r"(?:(?:clearly|obviously|therefore|also|just|simply|the|a|an|thus|still|actually)\s+){0,2}"
-    r"(?:wrong|incorrect|false|impossible|invalid|mistaken|mistake|error|trap|ruled\s+out|excluded"
+    r"(?:wrong|incorrect|false|impossible|invalid|mistaken|mistake|error|trap|extraneous|spurious|unattainable|inadmissible|ruled\s+out|excluded"
     r"|too\s+(?:large|small|big|high|low|many|few|much|long|short)"
-    rf"|not\s*(?:[.!,;]|\Z|(?:\w+\s+){{0,3}}?{_VERDICT}))"
+    rf"|(?:not\s+in|outside)\s+(?:of\s+)?the\s+(?:domain|range|interval)|not\s*(?:[.!,;]|\Z|(?:\w+\s+){{0,3}}?{_VERDICT}))"
     r"|would\s?n[o'’]t\s+be\s+(?:enough|sufficient|right|correct|possible)"
     rf"|(?:isn['’]t|wasn['’]t)\s*(?:[.!,;]|\Z|(?:\w+\s+){{0,3}}?{_VERDICT})"
     rf"|(?:cannot|can['’]t|could\s?n[o'’]t|must\s+not|can\s+not)\s+be\b\s*(?:[.!,;]|\Z|(?:\w+\s+){{0,3}}?{_VERDICT})"

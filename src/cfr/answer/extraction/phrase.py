@@ -11,6 +11,7 @@ from cfr.answer.extraction.assertion import asserted
 __all__ = [
     "EQUALS",
     "LONGEST_ANSWER",
+    "TO",
     "WORD",
     "after_equals",
     "bald",
@@ -25,6 +26,8 @@ __all__ = [
 LONGEST_ANSWER: Final = 5000
 WORD: Final = re.compile(r"(?<![\\A-Za-zÀ-ɏͰ-ӿ])[A-Za-zÀ-ɏͰ-ӿ]{2,}(?![A-Za-zÀ-ɏͰ-ӿ]*\()")
 EQUALS: Final = re.compile(r"(?<![<>!\\=])=(?!=)")
+TO: Final = r"to(?!\s+\$?\d+\$?\s+(?:decimal|significant|sig|d\.?\s?p|s\.?\s?f|place|digit|figure))"
+"""The word between the sides of a ratio; "4.25 to 2 decimal places" is none."""
 
 # What goes on with a list behind a semicolon: "80; 82; 84", not "80; 2 of them are red".
 _NEXT_VALUE: Final = (
@@ -59,8 +62,11 @@ _OTHER_FORM: Final = re.compile(
 _EXACT: Final = re.compile(r"\d\s?/\s?\d|\\[dt]?frac|\\sqrt|[√π]")
 # "12 for the first and 7 for the second", "$18$ dollars and $50$ cents".
 _PAIRED: Final = re.compile(
-    r"\A\S+?(?:\s+[A-Za-z.]+){0,2},?\s+(?:and|or)\s+(?:(?:maybe|possibly|perhaps)\s+)?(?:[-−$]|\\\()*\d"
-    r"|\s(?:for|in|to|if|when)\s[^.\d]{1,40}?\s(?:and|or)\s+(?:[-−$]|\\\()*\d"
+    rf"\A\S+?(?:\s+[A-Za-z.]+){{0,2}},?\s+(?:and|or|{TO})\s+(?:(?:maybe|possibly|perhaps)\s+)?(?:[-−$]|\\\()*\d"
+    + r"|\s(?:for|in|to|if|when)\s[^.\d]{1,40}?\s(?:and|or)\s+(?:[-−$]|\\\()*\d"
+)
+_STATED_RATIO: Final = re.compile(
+    r"(?:\b(?:is|are|was|were|be|of|as|equals|exactly)|[:=])\s+\Z|(\bfrom\s+)\Z"
 )
 _SEVERAL: Final = re.compile(r"(?:\bare|\beither|:|=)\s*(?:then\s*)?\Z")
 _ADVERB: Final = re.compile(
@@ -81,6 +87,8 @@ _SPELT: Final = re.compile(
 )
 _QUANTITY: Final = re.compile(
     r"((\$?[-−]?\$?\d[\d,]*(?:\.\d+)?(?:\s?\\?%)?)(?:\s+[^\W\d_]+)?)(?:\s+(?:in\s+(?:total|all)|altogether|overall|left(?:\s+over)?|remaining|each|total|combined)"
+    r"|,?\s+(?:(?:rounded|correct)\s+)?to\s+(?:the\s+nearest\s+[a-z]+|(?:\d+|[a-z]+)\s+"
+    r"(?:decimal\s+places?|decimals|significant\s+(?:figures|digits)|d\.?p\.?|s\.?f\.?))"
     r"|\s+of\s+(?:the|her|his|their|all|its)\s+[a-z]+(?:\s[a-z]+)?"
     r"|(?<=[^\W\d_])\s*\([^()\d]{2,40}\)|,\s+\d+\s+of\s+(?:them|these|which|whom)\b[^\d]*)?"
 )
@@ -228,6 +236,8 @@ def trailing_maths(sentence: str) -> tuple[str, str] | None:
     first = len(every) - 1
     while first and _JOINT.fullmatch(sentence, every[first - 1].end(), every[first].start()):
         first -= 1
+    if ratio := _ratio(sentence, every):
+        return ratio, "inline"
     before = sentence[max(0, every[first].start() - 12) : every[first].start()]
     how = "bold" if every[-1][5] else "inline"
     parts = [_inside(part) for part in every[first:]]
@@ -237,6 +247,16 @@ def trailing_maths(sentence: str) -> tuple[str, str] | None:
     if number and _UNIT.fullmatch(parts[-1]):
         return number[0] + parts[-1], how
     return after_equals(_inside(every[-1])), how
+
+
+def _ratio(sentence: str, every: list[re.Match[str]]) -> str:
+    """Take "$5$ to $2$" behind a verb as a ratio, and "from $2$ to $5$" as a range."""
+    if len(every) < 2 or not re.fullmatch(
+        rf"\s+{TO}\s+", sentence[every[-2].end() : every[-1].start()]
+    ):
+        return ""
+    stated = _STATED_RATIO.search(sentence[: every[-2].start()])
+    return f"{stated[1] or ''}{_inside(every[-2])} to {_inside(every[-1])}" if stated else ""
 
 
 def _is_money(maths: re.Match[str]) -> bool:

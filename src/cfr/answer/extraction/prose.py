@@ -11,6 +11,7 @@ from cfr.answer.extraction.marker import has_marker
 from cfr.answer.extraction.phrase import (
     EQUALS,
     LONGEST_ANSWER,
+    TO,
     WORD,
     after_equals,
     bald,
@@ -19,6 +20,7 @@ from cfr.answer.extraction.phrase import (
     trailing_maths,
     unnamed,
 )
+from cfr.answer.extraction.sign import JOINING
 
 __all__ = ["bare", "concluded", "corrected", "from_end"]
 
@@ -39,10 +41,10 @@ _BOLD: Final = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])")
 # One piece of ASCII without the signs that marks, emphasis and equations are made of.
 _PLAIN: Final = re.compile(r"[!\"$-)+-9;<>-~]+")
 _NUMBER: Final = re.compile(
-    r"(?:(?<![\w)}\]])[-−]|±\s?|\\pm\s?)?(?:\\?[$€£]\s?[-−]?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+|(?::\d+)+)?(?:\s?[%万亿]|°(?!\s?[CF]))?"
+    rf"(?:(?<![{JOINING})}}\]])[-−]|±\s?|\\pm\s?)?(?:\\?[$€£]\s?[-−]?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+|(?::\d+)+)?(?:\s?[%万亿]|°(?!\s?[CF]))?"
 )
 _IRRATIONAL: Final = re.compile(
-    r"[-−]?(?:\(\d{1,9}/\d{1,9}\)|\d{1,20}(?:/\d{1,9})?|(?<![\w)]))\s?(?:π|√\d{1,20})(?!\w)"
+    rf"[-−]?(?:\(\d{{1,9}}/\d{{1,9}}\)|\d{{1,20}}(?:/\d{{1,9}})?|(?<![{JOINING})]))\s?(?:π|√\d{{1,20}})(?!\w)"
     rf"(?:/\d{{1,9}})?|{_NUMBER.pattern}"
 )
 _MEMBER: Final = r"[-−]?\\?[$€£]?\d+(?:,\d{3})*(?:[./]\d+)?(?:\s?%)?"
@@ -53,6 +55,12 @@ _NUMBERS: Final = re.compile(
     rf"(?:\b(?:are|is|was|were|be|of)|:|=)\s+((?:{_MEMBER}[,;]\s+){{1,12}}{_MEMBER})[.!]?\Z"
     rf"|(?<![\w.,\\])((?:{_MEMBER}[,;]\s+){{0,12}}{_MEMBER}(?:,?\s+{_OR}\s+{_MEMBER}|;\s+{_MEMBER}))"
     rf"{_BEHIND}"
+)
+# "5 to 2" behind a verb is a ratio, "from 2 to 5" a range; "4.7 to 5" may be a rounding.
+_RATIO: Final = re.compile(
+    r"(?:\b(?:is|are|was|were|be|of|as|to|by|won|lost|equals|exactly)|[:=])\s+"
+    rf"((?:from\s+)?{_MEMBER}(?:\s+{TO}\s+{_MEMBER}){{1,3}}|{_MEMBER}(?:\s:\s{_MEMBER}){{1,3}}){_BEHIND}"
+    rf"|\b(from\s+{_MEMBER}\s+{TO}\s+{_MEMBER}){_BEHIND}"
 )
 _NAME: Final = r"[A-Za-z](?:_?\w|_\{\w{1,2}\})?"
 _EQUATIONS: Final = re.compile(
@@ -109,6 +117,7 @@ _SENTENCE_WORDS: Final = frozenset(
 )
 # A sentence in a script whose words are not counted above.
 _FOREIGN: Final = re.compile(
+    r"[一-鿿ぁ-ヿ가-힯]{2,}[是为為は]\s*[-−$\\\d]|[฀-๿]{4,}[^\n]*\d|"
     r"[一-鿿ぁ-ヿ가-힯]{13,}|\A[一-鿿ぁ-ヿ가-힯，、]{2,}[^\n]*[\d$]|(?:[^\x00-ӿ一-鿿ぁ-ヿ가-힯\s]{2,}\s+){5,}"
 )
 _PHRASE_BEFORE_NUMBER: Final = re.compile(r"[^\W\d_]+(?:['’ ] ?[^\W\d_]+)+ [-−$€£]*\.?\d")
@@ -128,6 +137,7 @@ _SPEAKER: Final = re.compile(r"I(?:['’][a-z]{1,2})?\s[a-z']{2,}")
 _ASIDE: Final = re.compile(
     r"\s+\((?!(?:\\?mod|\\pmod)\b)(?=[^\W\d_]{2}|[≈~=])[^()\n]{0,80}\)\s*(?=[.!]?\Z)"
 )
+_BECAUSE: Final = re.compile(r"\s+\((?:since|because|as|given|note)\s[^()\n]{1,80}\)\Z")
 _NONE_EXIST: Final = re.compile(
     r"\b(no\s+(?:(?:real|integer|positive|rational|such|valid|possible|common|other)\s+){0,2}"
     r"(?:solutions?|roots?)|infinitely\s+many(?:\s+solutions)?|all\s+real\s+numbers|does\s+not\s+exist|undefined|DNE"
@@ -152,7 +162,7 @@ _SUBORDINATE: Final = re.compile(
 _BROKEN_OFF: Final = re.compile(
     r"(?:[=+*/,(]|\b(?:is|are|the|an?|and|or|of|to|so|which|that|leaves|gives|equals|be|than|with|we))\s*\Z"
 )
-_VERB: Final = re.compile(r"(?:\bis|\bare|\bequals|\bget|=)\s+")
+_VERB: Final = re.compile(r"(?:\bis|\bare|\bequals|\bget|=)\s+|[是为為は]\s*")
 _RETRACTION: Final = re.compile(
     r"\b(?:wait|actually|hold\s+on|oops|scratch\s+that|that['’]s\s+(?:wrong|not\s+right|incorrect)"
     r"|i\s+made\s+a\s+(?:mistake|slip)|on\s+second\s+thought)\b",
@@ -185,6 +195,7 @@ def bare(text: str) -> str | None:
         return None
     if _PHRASE_BEFORE_NUMBER.match(text) or _LABEL.match(text):
         return None
+    text = _BECAUSE.sub("", text)
     if letter := lone_letter(text) or leading_letter(text):
         return letter
     if (words or not text.isascii()) and from_choice(text):
@@ -284,7 +295,7 @@ def _several(sentence: str) -> str:
         return quantity[1]
     if shares := _SHARES.search(sentence):
         return shares[1]
-    numbers = _NUMBERS.search(sentence)
+    numbers = _NUMBERS.search(sentence) or _RATIO.search(sentence)
     return (numbers[1] or numbers[2]) if numbers else ""
 
 
@@ -310,7 +321,10 @@ def corrected(text: str, marked: str) -> Found:
     retraction = _RETRACTION.search(text, stated + len(marked)) if stated >= 0 else None
     if retraction is None:
         return None
-    return concluded(text[retraction.end() :])
+    rest = text[retraction.end() :]
+    if instead := _NUMBER.fullmatch(rest.strip(" ,.:;!–—$*\n")):
+        return instead[0], "correction"
+    return concluded(rest)
 
 
 def concluded(text: str) -> Found:

@@ -7,11 +7,30 @@ from typing import Final
 
 from cfr.answer.expression.words import NUMERALS
 
-__all__ = ["with_decimal_points", "with_plain_signs"]
+__all__ = ["JOINING", "with_decimal_points", "with_plain_signs"]
 
-_HINTS: Final = re.compile(
-    r"[-−–]\s|[-−–]\\?[$€£]|[−–]|(?i:minus|negativ|moins|menos)|[负負]|минус"
+JOINING: Final = r"\dA-Za-z_À-ɏͰ-ӿ"
+"""What makes a hyphen behind it a part of a word. Chinese, Japanese, Thai and other scripts write
+no space before a sign, and no hyphens."""
+_WIDE: Final = str.maketrans("０１２３４５６７８９－﹣＋．％／＝", "0123456789--+.%/=")
+# The mark of a long vowel, typed for a sign: it lengthens nothing where no kana is before it.
+_LONG: Final = re.compile(r"(?<![ァ-ヿ])ー(?=[^\S\n]?\d)")
+_SIGNS: Final = (
+    "- ",
+    "-\t",
+    "-$",
+    "-\\",
+    "-€",
+    "-£",
+    "-\xa0",
+    "−",
+    "–",
+    "负",
+    "負",
+    "マイナス",
+    "마이너스",
 )
+_WORDS: Final = ("minus", "negativ", "moins", "menos", "meno", "минус")
 _DASH: Final = "[-−–]"
 _SPACE: Final = r"[^\S\n]"
 _NUMERALS: Final = "|".join(NUMERALS)
@@ -24,19 +43,19 @@ _VALUE: Final = (
 _SPACED: Final = re.compile(
     r"((?i:\A|[=:：(\[{<>≤≥≈,;#]|\b(?:is|are|was|were|be|equals?|to|of|at|by|and|or|than|get|gets"
     r"|have|gives?|yields?|obtain|becomes|either|so|thus|hence|therefore|about|approximately|ist|sind|lautet|beträgt|und"
-    r"|oder|est|vaut|es|son|è|é|jest|это)|[是为為は]|\d[;,])"
+    r"|oder|est|vaut|es|son|è|é|jest|это)|[是为為は等于於得到即が]|[가-힣][은는이가]|\d[;,])"
     rf"[*_$]{{0,3}}{_SPACE}{{0,3}}[*_$]{{0,3}}){_DASH}{_SPACE}{{1,3}}{_VALUE}"
 )
 _WORD: Final = re.compile(
     r"(?:(?<![\d)}$] )(?<![\w-])(?<!\b[A-Za-z] )(?<!\bor )(?:\\text\s*\{\s*)?"
-    rf"(?i:minus|negative|negativ|moins|menos|meno|минус){_SPACE}{{1,2}}|[负負]{_SPACE}?)"
+    rf"(?i:minus|negative|negativ|moins|menos|meno|минус){_SPACE}{{1,2}}|(?:[负負]|マイナス|마이너스){_SPACE}?)"
     rf"(?:\}}\s*(?=\d)|(?=[$\\(]{{0,2}}\d|\\[dt]?frac|(?i:{_NUMERALS})\b(?!\s+[a-z])))"
 )
 _NUMERAL: Final = re.compile(rf"-({_NUMERALS})\b(?!\s+[a-z])", re.IGNORECASE)
 _EITHER: Final = re.compile(r"(?i:\bplus\s+or\s+minus\s+)(?=[$\\(]{0,2}\d)")
 _ALONE: Final = re.compile(rf"\$\s?{_DASH}\s?\$\s?(?=[\d(])")
-_BEFORE_MONEY: Final = re.compile(rf"(?<![\w)}}]){_DASH}{_SPACE}?(\\\$|[€£]){_SPACE}?(?=\d)")
-_TYPED: Final = re.compile(rf"(?<![\w)}}]){_DASH}(?=[$\\(]?\d)")
+_BEFORE_MONEY: Final = re.compile(rf"(?<![{JOINING})}}]){_DASH}{_SPACE}?(\\\$|[€£]){_SPACE}?(?=\d)")
+_TYPED: Final = re.compile(rf"(?<![{JOINING})}}]){_DASH}(?=[$\\(]?\d)")
 
 
 # Words of languages that write 1.234,5: two of them, and none of English.
@@ -62,7 +81,8 @@ def with_decimal_points(text: str) -> str:
 
 def with_plain_signs(text: str) -> str:
     """Write every sign of a value as a hyphen with nothing behind it; leave other dashes alone."""
-    if not _HINTS.search(text):
+    text = text if text.isascii() else _LONG.sub("-", text.translate(_WIDE))
+    if not any(map(text.__contains__, _SIGNS)) and not any(map(text.lower().__contains__, _WORDS)):
         return text
     text = _EITHER.sub(r"\\pm ", _ALONE.sub("-", text))
     # One line that begins with a dash is a value; the first of several lines may be a bullet.

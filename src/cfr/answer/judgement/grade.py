@@ -28,6 +28,25 @@ _AHEAD = 64
 _SHORT = 120
 _SHORTEST_WORD = 2
 _VALUE = re.compile(r"\d|\\boxed")
+_APPROXIMATE = re.compile(r"\s*(?:≈|≃|\$?\\approx(?![a-z]))\s*")
+_NOT_THE_THING = (
+    "opposite negation converse contrary inverse contrapositive reverse reciprocal complement "
+    "negative square cube double half root rest former latter other"
+).replace(" ", "|")
+# One thing, said in a sentence without digits: "The limit is infinity."
+_STATEMENT = re.compile(
+    r"(?:yes,\s+)?(?:(?:so|thus|hence|therefore|then|and),?\s+)?"
+    rf"(?:(?:the|its|this|that)\s+(?!(?:{_NOT_THE_THING})\b)[a-z]+(?:\s+of\s+[^.,;]{{1,40}}?)?|it|there)"
+    r"(?:['’]s|\s+(?:is|are|was|were|will\s+be|must\s+be|equals))\s+(?:(?:equal\s+to|exactly)\s+)?"
+    r"(?P<value>[^.,;:!?\n]{1,60})[.!]?",
+    re.IGNORECASE,
+)
+_QUALIFIED = re.compile(
+    r"\b(?:than|times|or|if|unless|when|not|no|never|at|squared|cubed|of|only|if|neither)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+_DOLLAR = re.compile(r"(?<!\\)\$")
 _CLOSING = ' .$*}\n"`\\)'
 _INTRODUCTIONS = ("\n", ":", ":**", "{", '"', "####", " is", " are", "**")
 
@@ -49,12 +68,18 @@ class GradingCase:
         cls, text: str | None, gold: str, problem: str = "", *, truncated: bool = False
     ) -> GradingCase:
         """Read the answer out of a whole reply, or of its part before the budget ran out."""
-        if text is None or _states(text, gold):
-            return cls(None if text is None else gold, gold, problem)
+        if text is None:
+            return cls(None, gold, problem)
+        if _states(text, gold):
+            return cls(gold, gold, problem)
+        if _APPROXIMATE.match(gold) and _APPROXIMATE.search(text):
+            # Where the gold is a rounded value, so is the answer: not √3, but 1.732 behind it.
+            *_, rough = _APPROXIMATE.finditer(text)
+            text = text[rough.end() :]
         answer = extract(text, truncated=truncated).answer
         # "None" is no answer, except to a question whose answer is "none".
-        if answer is None and _says_in_words(text, gold):
-            answer = text.strip()
+        if answer is None and not truncated:
+            answer = _says_in_words(text, gold)
         return cls(answer, gold, problem)
 
 
@@ -191,12 +216,27 @@ def _verdict(
     return Verdict(word, tier, answer, ruling.why, seconds)
 
 
-def _says_in_words(text: str, gold: str) -> bool:
-    """Whether a reply without any value is the gold in other words."""
-    short = len(text) <= _SHORT and "\n" not in text.strip()
-    if not short or _VALUE.search(text) or len(gold.strip("() ")) < _SHORTEST_WORD:
-        return False
-    return plain_words(gold) == plain_words(text) != "" or decide(text, gold).same is True
+def _says_in_words(text: str, gold: str) -> str | None:
+    """Return the words of a reply without any value that are the gold; None without such words."""
+    gold = gold.strip("() ")
+    if gold.isalpha() and len(gold) < _SHORTEST_WORD:
+        return None
+    text = text.strip()
+    in_words = len(text) <= _SHORT and "\n" not in text and not _VALUE.search(text)
+    if in_words and (
+        plain_words(gold) == plain_words(text) != "" or decide(text, gold).same is True
+    ):
+        return text
+    line = text.rpartition("\n")[2].strip()
+    if not _VALUE.search(line) and plain_words(gold) == plain_words(line) != "":
+        return line
+    *before, last = _SENTENCE.split(text[-_SHORT:])
+    if len(text) > _SHORT and not before:
+        return None  # the middle of a sentence
+    stated = _STATEMENT.fullmatch(last) if not _VALUE.search(last) else None
+    if stated is None or _QUALIFIED.search(stated["value"]):
+        return None
+    return stated["value"] if decide(stated["value"], gold).same is True else None
 
 
 def _states(text: str, gold: str) -> bool:
@@ -206,7 +246,7 @@ def _states(text: str, gold: str) -> bool:
     """
     said, gold = text.rstrip(_CLOSING), gold.strip()
     written = json.dumps(gold)[1:-1] if text.endswith("}") else gold
-    forms = (form.rstrip(_CLOSING) for form in (gold, written))
+    forms = [form.rstrip(_CLOSING) for form in (gold, written, _DOLLAR.sub("", gold))]
     wanted = next(filter(said.endswith, forms), "")
     if not wanted or wanted.isalnum():
         return False

@@ -48,6 +48,8 @@ _SCALES = (
 )  # fmt: skip
 _STEPS = frozenset({"floor", "ceil", "mod", "sign"})
 _WHOLE = frozenset({"sum", "prod", "!!", "gcd", "lcm"})
+_INDICES = frozenset("ijklmnpqrNMK")
+"""Letters that stand for whole numbers where a power of -1 is taken."""
 _WHOLE_POINTS = (*range(2, 26), 37, 60, 101)
 
 
@@ -247,7 +249,32 @@ def _whole_identical(pair: ExpressionPair) -> bool | None:
     found = [values for point in opaque.whole_points() if (values := opaque.values(point))]
     if len(found) < ENOUGH_POINTS:
         return None
-    return all(_close(*values, AGREE) or _tiny(*values) for values in found)
+    if not all(_close(*values, AGREE) or _tiny(*values) for values in found):
+        return False
+    return _agree_between(pair)
+
+
+def _agree_between(pair: ExpressionPair) -> bool | None:
+    """Compare powers of -1 at the fractions at which they are real: (-1)^{2x} is -1 at a half.
+
+    Where there are none, only a letter that stands for whole numbers makes whole numbers enough.
+    """
+    if any(isinstance(node, Op) and node.name in _WHOLE for node in pair.nodes()):
+        return True
+    mp = CONTEXTS[DIGITS]
+    real = 0
+    for below in (2, 3, 4, 6):
+        for over in range(1, 2 * below):
+            if over % below == 0:
+                continue
+            point = {name: mp.mpf(over + i * below) / below for i, name in enumerate(pair.names)}
+            values = pair.values(point)
+            if values is None or any(map(_is_complex, values)):
+                continue
+            if not (_close(*values, AGREE) or _tiny(*values)):
+                return False
+            real += 1
+    return True if real or set(pair.names) <= _INDICES else None
 
 
 def _opaque(node: Node) -> Node:

@@ -14,6 +14,7 @@ from cfr.answer.expression.unit import UNIT_LETTERS, ratio_of
 from cfr.answer.expression.words import (
     absence_verdict,
     choice_verdict,
+    date_verdict,
     truth_verdict,
     words_verdict,
 )
@@ -95,6 +96,8 @@ def _decide_content(pred: str, gold: str, *, percent: bool) -> Ruling:
         return _ruling(verdict, "as yes or no")
     if (verdict := absence_verdict(pred, gold)) is not None:
         return _ruling(verdict, "as words")
+    if (verdict := date_verdict(pred, gold)) is not None:
+        return _ruling(verdict, "as dates")
     left, right = interpret(pred), interpret(gold)
     if left and right:
         same = decide_trees(left, right, Equivalence(exact.leaf, _relate, percent))
