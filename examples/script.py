@@ -2,6 +2,7 @@
 
 python examples/script.py                             the embedded model, on this machine
 python examples/script.py http://127.0.0.1:8000/v1    an endpoint; its key, if any, in ENDPOINT_KEY
+python examples/script.py http://127.0.0.1:8000/v1 routed-cfr    a method by its name
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import cfr
 PROBLEM = "Find the remainder when 7^100 is divided by 13."
 
 
-def main(address: str | None = None) -> None:
+def main(address: str | None = None, method: str = "auto") -> None:
     solved = cfr.solve(
         PROBLEM,
+        method,
         base_url=address,
         key=os.environ.get("ENDPOINT_KEY") if address else None,
         context=4096,
@@ -30,6 +32,6 @@ def main(address: str | None = None) -> None:
 
 if __name__ == "__main__":
     try:
-        main(*sys.argv[1:2])
+        main(*sys.argv[1:3])
     except cfr.CfrError as error:
         sys.exit(str(error))

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 SEED = 5
-METHODS = ("direct", "cfr", "self-consistency(samples=3)")
+METHODS = ("direct", "cfr-brief", "self-consistency(samples=3)")
 SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "domain", "desc": "an integer"}]})
 # A shell that runs the tests in the background has its children ignore interrupts.
 LAUNCH = (

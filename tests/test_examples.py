@@ -31,16 +31,25 @@ def run(name: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess
     )
 
 
-def test_the_script_shows_its_stages_and_what_they_took(endpoint: Server, tmp_path: Path) -> None:
-    endpoint.script(completion(CONSTRAINTS), completion(r"So it is \boxed{9}."))
-    ran = run("script.py", tmp_path, endpoint.url)
+@pytest.mark.parametrize(
+    ("method", "replies"),
+    [
+        ((), {"direct": r"So it is \boxed{9}."}),
+        (("routed-cfr",), {"stage1": CONSTRAINTS, "stage2": '{"final_answer": "9"}'}),
+    ],
+)
+def test_the_script_shows_its_stages_and_what_they_took(
+    method: tuple[str, ...], replies: dict[str, str], endpoint: Server, tmp_path: Path
+) -> None:
+    endpoint.script(*map(completion, replies.values()))
+    ran = run("script.py", tmp_path, endpoint.url, *method)
     assert ran.returncode == 0, ran.stderr
     stages = [line.partition(":")[0] for line in ran.stdout.splitlines()]
-    began_and_ended = ["stage1 started", "stage1 finished", "stage2 started", "stage2 finished"]
+    began_and_ended = [f"{name} {word}" for name in replies for word in ("started", "finished")]
     assert stages == [*began_and_ended, "9 is right"]
-    assert "9 is right: 36 tokens" in ran.stdout
+    assert f"9 is right: {18 * len(replies)} tokens" in ran.stdout
     assert {headers["Authorization"] for headers in endpoint.headers} == {f"Bearer {KEY}"}
-    assert [body["temperature"] for body in endpoint.requests] == [0.0, 0.0]
+    assert [body["temperature"] for body in endpoint.requests] == [0.0] * len(replies)
 
 
 def test_a_refused_key_is_one_line_that_does_not_show_it(endpoint: Server, tmp_path: Path) -> None:

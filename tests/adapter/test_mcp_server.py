@@ -18,6 +18,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from cfr.adapter.mcp_server import Asked, ToolServer
+from cfr.engine.allowance import AttemptLimit
 from cfr.engine.resolve import ModelRef
 from cfr.method.plugin import MethodError
 
@@ -176,7 +177,15 @@ async def listening(port: int) -> None:
         ("solve", {"problem": "x", "method": "nope"}, "method 'nope': not known"),
         ("solve", {"problem": "x", "method": "cfr(extractor=m)"}, "other models are named by"),
         ("solve", {"problem": "x", "method": "calibrated(policy=/x.toml)"}, "policy files"),
-        ("solve", {"problem": "x", "method": "vote(samples=1000)"}, "1000 samples are more than"),
+        (
+            *("solve", {"problem": "x", "method": "vote(samples=1000)"}),
+            "method 'vote(samples=1000)': needs more than the 256 calls that one request may cost; "
+            "--max-calls of the server allows more",
+        ),
+        (
+            *("solve", {"problem": "x", "method": "self-refine(iterations=999999999)"}),
+            "more than the 256 calls",
+        ),
         ("solve", {}, "Field required"),
         ("constraints", {"problem": ["x"]}, "valid string"),
         ("constraints", {"problem": ""}, "problem: is empty"),
@@ -199,6 +208,17 @@ async def test_bad_input_is_an_error_of_the_tool(
     assert said in text
     assert "Traceback" not in text
     assert not endpoint.requests
+
+
+async def test_a_call_of_the_tool_costs_no_more_than_the_server_allows(endpoint: Endpoint) -> None:
+    endpoint.script(*(completion(rf"\boxed{{{n}}}") for n in range(8)))
+    asked = Asked(ModelRef(None, endpoint.url), limit=AttemptLimit(calls=3))
+    async with ToolServer(asked) as tools, Client(tools.server()) as client:
+        arguments = {"problem": REMAINDER, "method": "until-agreed(base=direct,most=8)"}
+        found = await client.call_tool("solve", arguments)
+    assert found.is_error
+    assert "allow more with --max-calls" in getattr(found.content[0], "text", "")
+    assert len(endpoint.requests) <= 3
 
 
 @pytest.mark.parametrize("garbage", ["\x00\x1b[2J", "{" * 5_000, "9" * 10_000])

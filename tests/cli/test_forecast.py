@@ -18,7 +18,7 @@ def test_nothing_is_asked_and_no_store_is_made(cfr: Run, served: Server, tmp_pat
     assert (ran.code, ran.err) == (0, taken)
     assert "sums with m: 6 problems × 2 runs" in ran.out
     assert "≤ 393,216" in ran.out  # twelve replies of 32,768 tokens
-    assert "routed-cfr" in ran.out  # which is auto
+    assert "calibrated(policy=unmeasured)" in ran.out  # which is auto
     assert "$" not in ran.out
     assert not served.requests
     assert not served.headers

@@ -19,6 +19,10 @@ def test_without_its_package_it_says_what_to_install(monkeypatch: pytest.MonkeyP
     ("arguments", "said"),
     [
         (["--method", "nope"], "cfr: method 'nope': not known"),
+        (
+            ["--method", "vote(samples=8)", "--max-calls", "5"],
+            "cfr: method 'vote(samples=8)': needs more than the 5 calls",
+        ),
         (["--model", "nope"], "cfr: model 'nope': no .gguf file"),
         (["--http", "0"], "--http"),
     ],

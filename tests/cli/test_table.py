@@ -100,7 +100,7 @@ def nasty(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize(
     "command",
-    ["compare", "audit router", "audit stage1", "audit errors", "audit errors --method cfr"],
+    ["compare", "audit router", "audit stage1", "audit errors", "audit errors --method cfr-brief"],
 )
 def test_tables_of_an_analysis(
     command: str, nasty: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -15,6 +15,7 @@ from cfr.engine.solve import run_sync
 
 CONSTRAINTS = '{"raw_constraints": [{"id": "C1", "type": "modular", "description": "in 0..6"}]}'
 TEXT = "Find the remainder when $3^5$ is divided by 7."
+BRIEF = "routed-cfr-brief"
 
 
 def scripted() -> cfr.Scripted:
@@ -22,10 +23,10 @@ def scripted() -> cfr.Scripted:
 
 
 async def test_a_problem_is_solved_with_an_open_engine() -> None:
-    solved = await cfr.asolve(TEXT, engine=scripted())
+    solved = await cfr.asolve(TEXT, BRIEF, engine=scripted())
     assert solved.answer == solved.solution.answer == "5"
     assert [exchange.call.stage for exchange in solved.exchanges] == ["stage1", "stage2"]
-    assert solved.method == cfr.make("routed-cfr")
+    assert solved.method == cfr.make(BRIEF)
     assert solved.problem == cfr.Problem(TEXT)
 
 
@@ -82,9 +83,9 @@ def test_settings_beside_an_engine_are_refused() -> None:
 
 
 def test_what_is_known_is_told_to_programs() -> None:
-    told = cfr.solve(cfr.Problem(TEXT, id="p1"), engine=scripted()).to_json()
+    told = cfr.solve(cfr.Problem(TEXT, id="p1"), BRIEF, engine=scripted()).to_json()
     assert told["id"] == "p1"
-    assert told["method"] == "Routed-CFR"
+    assert told["method"] == "Routed-CFR-brief"
     assert told["answer"] == "5"
     stages = told["stages"]
     assert isinstance(stages, list)
@@ -121,7 +122,7 @@ def test_thinking_inside_a_reply_is_told_as_reasoning() -> None:
     engine = cfr.Scripted(
         [f"<think>modulo 7</think>\n{CONSTRAINTS}", r"<think>\boxed{6}?</think>\boxed{5}"]
     )
-    solved = cfr.solve(TEXT, engine=engine)
+    solved = cfr.solve(TEXT, BRIEF, engine=engine)
     assert solved.solution.text == r"\boxed{5}"
     assert solved.solution.details["rung"] == "parsed"
     stages = cast("list[dict[str, Any]]", solved.to_json()["stages"])
@@ -133,7 +134,7 @@ def test_thinking_inside_a_reply_is_told_as_reasoning() -> None:
 
 async def test_ordinary_code_runs_inside_an_event_loop_too() -> None:
     # As in a notebook, whose cells are run by a loop that is running already.
-    assert cfr.solve(TEXT, engine=scripted()).answer == "5"
+    assert cfr.solve(TEXT, BRIEF, engine=scripted()).answer == "5"
 
 
 async def test_an_error_inside_an_event_loop_is_the_callers() -> None:

@@ -29,8 +29,8 @@ from cfr.method.registry import METHODS
 
 VARIANTS = (
     *METHODS,
-    "cfr(reply=json)",
-    "cfr(prompts=paper)",
+    "cfr(reply=prose)",
+    "cfr-brief(reply=json)",
     "self-consistency(base=cfr,samples=2)",
 )
 UNWORRIED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]

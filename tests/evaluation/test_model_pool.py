@@ -175,7 +175,7 @@ def test_a_budget_counts_every_model_at_its_price(
     priced(tmp_path, endpoint.url, monkeypatch, "org/small:7b", "large")
     other = replace(bounded, store=str(tmp_path / "other.db"))
     done = cfr.evaluate(SUMS, METHOD, runs=1, model="large", options=other)
-    assert "one call could cost up to $0.065, and --max-cost is $0.04" in done.stopped
+    assert "one call could cost up to $0.066, and --max-cost is $0.04" in done.stopped
 
 
 def test_a_second_model_may_refuse_a_setting_by_itself(

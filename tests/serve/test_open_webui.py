@@ -62,14 +62,14 @@ async def take(session: aiohttp.ClientSession, server: Served, step: dict[str, A
 async def test_a_session(endpoint: Server) -> None:
     endpoint.respond = respond
     async with (
-        served(endpoint.url, token=TOKEN, methods=("routed-cfr",)) as server,
+        served(endpoint.url, token=TOKEN, methods=("routed-cfr-brief",)) as server,
         aiohttp.ClientSession() as session,
     ):
         models, first, title, second, begun = [await take(session, server, one) for one in STEPS]
         assert await asyncio.to_thread(endpoint.left.wait, 10)
         await server.logged(len(STEPS))
     names = [model["id"] for model in json.loads(models)["data"]]
-    assert names == ["routed-cfr@test-model", "test-model"]
+    assert names == ["routed-cfr-brief@test-model", "test-model"]
     assert first == second == r"So \boxed{5}."
     assert "Remainders" in title
     assert "assistant" in begun

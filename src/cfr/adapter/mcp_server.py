@@ -28,6 +28,7 @@ from cfr.adapter.tool_result import (
     stated_in,
 )
 from cfr.answer import grade_reply
+from cfr.engine.allowance import AttemptLimit
 from cfr.engine.automatic import AUTO
 from cfr.engine.dispatch import Dispatch, opened_all, serve
 from cfr.engine.engine import SILENT, Decoding
@@ -43,7 +44,7 @@ from cfr.serve.method_choice import ChosenMethod, MethodChoice
 
 __all__ = ["Asked", "ToolServer", "run_http", "run_stdio"]
 
-_MOST_SAMPLES: Final = 64
+_LIMIT: Final = AttemptLimit(calls=256, tokens=4_000_000)
 _INSTRUCTIONS: Final = (
     "Tools for mathematical problems whose text restricts the answer (an integer, a range, a "
     "remainder, a form). `solve` asks a language model and may take minutes; `constraints`, "
@@ -69,6 +70,8 @@ class Asked:
     decoding: Decoding = field(default_factory=Decoding)
     bounds: Bounds | None = None
     method: str = AUTO
+    limit: AttemptLimit = _LIMIT
+    """For one call of the tool."""
 
 
 class ToolServer:
@@ -76,8 +79,9 @@ class ToolServer:
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
-        self._methods = MethodChoice((asked.method,), _MOST_SAMPLES)
-        self._methods.check()
+        self._methods = MethodChoice((asked.method,), asked.limit.calls)
+        if asked.method != AUTO:
+            self._choose(asked.method, "")  # a mistake shows before any client asks
         self._engine: Dispatch[Resolved] | None = None
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
@@ -140,14 +144,17 @@ class ToolServer:
         engine = await self._opened(tell)
         model = engine.main.model
         chosen = self._choose(name, model).method
-        solved = await asolve(Problem(problem), chosen, engine=engine, progress=tell)
+        solved = await asolve(
+            Problem(problem), chosen, engine=engine, limit=self._asked.limit, progress=tell
+        )
         return SolveResult.of(solved, model)
 
     def _choose(self, name: str, model: str) -> ChosenMethod:
         try:
             return self._methods.choose(name, model)
         except RequestError as error:
-            raise InputError(f"method {name!r}: {str(error).removeprefix('model: ')}") from None
+            why = str(error).removeprefix("model: ").removeprefix(f"method {name!r} ")
+            raise InputError(f"method {name!r}: {why}") from None
 
     async def _opened(self, tell: TellProgress) -> Dispatch[Resolved]:
         async with self._opening:

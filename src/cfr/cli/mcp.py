@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cfr.cli.option import bound_options, decoding_options, model_options
+from cfr.cli.option import (
+    bound_options,
+    client_limit_options,
+    decoding_options,
+    model_options,
+)
 from cfr.cli.output import print_note
 from cfr.error import InputError
 
 if TYPE_CHECKING:
+    from cfr.engine.allowance import AttemptLimit
     from cfr.engine.engine import Decoding
     from cfr.engine.resolve import ModelRef
     from cfr.engine.transport import Bounds
@@ -38,8 +44,14 @@ __all__ = ["command"]
 @model_options
 @decoding_options
 @bound_options
+@client_limit_options
 def command(
-    method: str, port: int | None, ref: ModelRef, decoding: Decoding, bounds: Bounds
+    method: str,
+    port: int | None,
+    ref: ModelRef,
+    decoding: Decoding,
+    bounds: Bounds,
+    limit: AttemptLimit,
 ) -> None:
     """Serve tools to MCP clients: solve, constraints, check_answer and grade.
 
@@ -57,7 +69,7 @@ def command(
     from cfr.engine.resolve import require_known
 
     require_known(ref)
-    asked = Asked(ref, decoding, bounds, method)
+    asked = Asked(ref, decoding, bounds, method, limit)
     if port is not None:
         print_note(f"MCP server at http://127.0.0.1:{port}/mcp; Ctrl-C ends it")
         asyncio.run(run_http(asked, port))

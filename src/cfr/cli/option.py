@@ -16,6 +16,7 @@ __all__ = [
     "Decorator",
     "bound_options",
     "call_timeout_option",
+    "client_limit_options",
     "columns_option",
     "decoding_options",
     "grouped",
@@ -224,6 +225,13 @@ limit_options: Final = grouped(
     "limit", _limit, max_calls_option("calls"), max_attempt_tokens_option("tokens")
 )
 """The options that bound an attempt, as an ``AttemptLimit``."""
+client_limit_options: Final = grouped(
+    "limit",
+    _limit,
+    max_calls_option("calls", 256),
+    max_attempt_tokens_option("tokens", 4_000_000),
+)
+"""The same with lower bounds, for attempts that clients ask for."""
 
 prompts_option: Final = click.option(
     "--prompts",

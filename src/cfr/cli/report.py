@@ -44,7 +44,7 @@ __all__ = ["command"]
     "--variant",
     "variants",
     multiple=True,
-    help="The variant that stands for its family, such as 'cfr(reply=json)'; repeatable.  [the "
+    help="The variant that stands for its family, such as 'cfr(reply=prose)'; repeatable.  [the "
     "bare name, else the one with most attempts]",
 )
 @part_options
@@ -86,7 +86,7 @@ def command(
     \b
     cfr report -o report
     cfr report results.db mine.jsonl -o out --method cfr --cases 20
-    cfr report --variant 'cfr(reply=json)'
+    cfr report --variant 'cfr(reply=prose)'
     """
     from cfr.analysis.audit.manual.label import read_labels
     from cfr.analysis.extra import REPORT, require

@@ -44,7 +44,7 @@ class NoAnswer(CfrError):
     "--method",
     default="auto",
     show_default=True,
-    help="direct, cfr, program, vote, …; options in brackets: 'cfr(reply=json)'; auto is the "
+    help="direct, cfr, program, vote, …; options in brackets: 'vote(samples=5)'; auto is the "
     "policy for the model, which passes on untouched what is no problem.",
 )
 @columns_option()
