@@ -127,5 +127,5 @@ def said(found: list[Any], name: str, index: int = 0) -> str:
     """Put together what a stream said under a name."""
     told: list[dict[str, Any]] = [event for event in found if isinstance(event, dict)]
     choices: list[Any] = [choice for event in told for choice in event.get("choices", ())]
-    deltas = [choice["delta"] for choice in choices if choice["index"] == index]
+    deltas = [choice["delta"] for choice in choices if choice.get("index", 0) == index]
     return "".join(delta.get(name, "") for delta in deltas)

@@ -31,7 +31,7 @@ def rows(path: str) -> list[dict[str, Any]]:
 async def test_every_answer_is_stored_with_all_its_calls(endpoint: Server, path: str) -> None:
     endpoint.script(completion(SPEC), completion(r"So \boxed{5}."))
     async with served(endpoint.url, store=path) as server:
-        assert server.notes[1] == f"every answer is kept in {path}"
+        assert server.notes[1] == f"every answer of a method is kept in {path}"
         talk = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": CUED}]
         _, body = await chat(
             server, "routed-cfr@", messages=talk, temperature=0.2, seed=3, user="u"

@@ -98,7 +98,7 @@ async def test_a_signal_under_load_loses_nothing(endpoint: Server, tmp_path: Pat
         async with aiohttp.ClientSession() as session:
             asking = [
                 asyncio.create_task(
-                    ask(session, server, model="cfr@", messages=talk, stream=number % 2 == 0)
+                    ask(session, server, model="cfr-brief@", messages=talk, stream=number % 2 == 0)
                 )
                 for number in range(40)
             ]
@@ -112,7 +112,7 @@ async def test_a_signal_under_load_loses_nothing(endpoint: Server, tmp_path: Pat
     assert "stopping: 40 request(s) have 60 s to finish" in err
     with Store(store, existing=True) as opened:
         rows = list(attempt_rows(opened))
-        found = read_attempt(opened, SeriesName("cfr"), rows[0]["problem"], 39)
+        found = read_attempt(opened, SeriesName("cfr-brief"), rows[0]["problem"], 39)
     assert sorted(row["run"] for row in rows) == [*range(40)]
     assert {row["status"] for row in rows} == {"ok"}
     assert len(found.steps) == 2

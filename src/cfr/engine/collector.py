@@ -13,14 +13,15 @@ _OBJECTS_A_COLLECTION: Final = 20_000
 
 
 @contextmanager
-def collecting_rarely() -> Generator[None]:
+def collecting_rarely(objects: int = _OBJECTS_A_COLLECTION) -> Generator[None]:
     """Let the garbage collector look less often.
 
     A call makes hundreds of objects that live until its reply comes. At Python's own pace the
-    collector goes through them again and again and finds nothing: a tenth of all time.
+    collector goes through them again and again and finds nothing: a tenth of all time. The more
+    objects come between two looks, the longer each of them stops everything.
     """
     before = gc.get_threshold()
-    gc.set_threshold(max(before[0], _OBJECTS_A_COLLECTION) if before[0] else 0, *before[1:])
+    gc.set_threshold(max(before[0], objects) if before[0] else 0, *before[1:])
     try:
         yield
     finally:

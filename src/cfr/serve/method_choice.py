@@ -54,6 +54,7 @@ class MethodChoice:
         """Those of the person who started the server, who may do anything."""
         self._most_calls = most_calls
         self._made: OrderedDict[str, ChosenMethod] = OrderedDict()
+        self._too_costly: OrderedDict[str, bool] = OrderedDict()
         self._automatic: OrderedDict[str, str] = OrderedDict()
 
     def check(self) -> None:
@@ -75,19 +76,15 @@ class MethodChoice:
             name = _remember(self._automatic, upstream, lambda: choose_method(upstream).method)
         if not is_own and ".toml" in name.lower():
             raise _refused("policy files are named by whoever starts the server, with --method")
-        chosen = _remember(self._made, name, lambda: self._checked(name))
+        chosen = _remember(self._made, name, lambda: _made(name))
+        most = self._most_calls
+        if _remember(self._too_costly, name, lambda: needs_more_calls(chosen.method, most)):
+            raise self._too_many(f"method {name!r}")
         if not is_own and chosen.others:
             raise _refused("other models are named by whoever starts the server, with --method")
-        if attempts > self._most_calls:
+        if attempts > most:
             raise self._too_many(f"n={attempts}")
         return chosen
-
-    def _checked(self, name: str) -> ChosenMethod:
-        """Make a method; refuse one that would surely be ended before it has an answer."""
-        made = _made(name)
-        if needs_more_calls(made.method, self._most_calls):
-            raise self._too_many(f"method {name!r}")
-        return made
 
     def _too_many(self, what: str) -> RequestError:
         return _refused(

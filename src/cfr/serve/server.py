@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import logging
 import signal
 import socket
@@ -41,6 +42,7 @@ __all__ = ["Serving", "serve"]
 _BACKLOG: Final = 1_024
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LISTING: Final = 5.0
+_OBJECTS_A_COLLECTION: Final = 5_000
 _LAST: Final = 2.0
 """Seconds that a request has to say that its time is over, before its connection is closed."""
 
@@ -70,7 +72,7 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
     methods.check()
     most = min(settings.most_connections, allow_many_files())
     with ExitStack() as stack:
-        stack.enter_context(collecting_rarely())
+        stack.enter_context(collecting_rarely(_OBJECTS_A_COLLECTION))
         listening = stack.enter_context(_listening(settings))
         traffic = None
         if serving.store:
@@ -83,6 +85,8 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
             services = Services(settings, upstream, methods, Metrics(), serving.log, traffic)
             stack.callback(services.readers.close)
             async with _running(serving, services, listening, most) as runner:
+                gc.freeze()  # a collection of all that the modules hold would stop every request
+                stack.callback(gc.unfreeze)
                 with _heeding_signals(stop or asyncio.Event()) as (once, again):
                     tasks = [asyncio.create_task(_introduce(serving, upstream, listening))]
                     if traffic:
@@ -182,7 +186,7 @@ async def _introduce(serving: Serving, upstream: Upstream, listening: socket.soc
         f"serving http://{shown}:{port}/v1 with {', '.join(methods)} in front of {upstream.shown}"
     )
     if serving.store:
-        serving.note(f"every answer is kept in {without_password(serving.store)}")
+        serving.note(f"every answer of a method is kept in {without_password(serving.store)}")
     try:
         async with asyncio.timeout(_LISTING):
             await upstream.survey(serving.note)

@@ -42,7 +42,7 @@ async def test_the_playground_streams_two_methods(
     endpoint: Server, started: Browser, look: Look
 ) -> None:
     endpoint.respond = solve
-    async with visit(endpoint, started, "/?left=cfr&right=direct", look) as (_, at):
+    async with visit(endpoint, started, "/?left=cfr-brief&right=direct", look) as (_, at):
         page = at.page
         await page.get_by_label("Problem").fill(PROBLEM)
         await page.wait_for_selector("mark.cue-1")

@@ -31,6 +31,7 @@ _PAGES: Final = (
 
 def install_pages(application: web.Application, options: SiteOptions) -> None:
     """Add all pages."""
+    playground.prepare()
     application[SITE] = site = Site(options)
     application[ERROR_PAGE] = show_error
     application.on_cleanup.append(lambda _: site.reports.close())

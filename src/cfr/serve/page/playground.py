@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 
 from aiohttp import web
 
+from cfr.analysis.report.mathematics import to_html
 from cfr.answer.judgement.grade import grade
 from cfr.benchmark.constraintbench.item import Item
 from cfr.benchmark.constraintbench.split import find_item, load
@@ -34,15 +35,21 @@ from cfr.serve.page.site import SITE, check_same_origin, read_form, render
 from cfr.serve.reply import ServedAnswer
 from cfr.serve.service import SERVED, SERVICES, Services
 
-__all__ = ["ROUTES"]
+__all__ = ["ROUTES", "prepare"]
 
 ROUTES: Final = web.RouteTableDef()
 _FIELDS: Final = ("problem", "left", "right", "model", "temperature", "seed", "max_tokens")
 _WHOLE: Final = ("seed", "max_tokens")
 _SPLIT: Final = "public"
 _LISTING: Final = 2.0
-_LONGEST: Final = 8_000
+_LONGEST: Final = 4_000
 """Characters of a problem that are read for cues while somebody types."""
+
+
+def prepare() -> None:
+    """Load what the first visitor would stop all others for."""
+    _items()
+    to_html("$1$")
 
 
 @ROUTES.get("/")
