@@ -29,7 +29,7 @@ from cfr.evaluation.store import Store
 
 PROBLEMS, RUNS, KILLS, CONCURRENCY = 100, 2, 20, 8
 ATTEMPTS = PROBLEMS * RUNS * 2
-CALLS = PROBLEMS * RUNS * (1 + 2)  # Direct CoT asks once, CFR twice
+CALLS = PROBLEMS * RUNS * (1 + 2)  # Direct CoT asks once, CFR-brief twice
 # An attempt that waits for the disk gives its place at the endpoint to another.
 IN_FLIGHT = 2 * CONCURRENCY
 SEED = 5
@@ -55,7 +55,8 @@ class Model:
         reply = self._fault() if self._chance.random() < self.faults else None
         if reply is None:
             self.answered.append(asked(body))
-            # Without constraints CFR would go on as Direct CoT, and who asks could not be told.
+            # Without constraints CFR-brief would go on as Direct CoT, and the two could not be told
+            # apart.
             reply = completion(SPEC) if "response_format" in body else reply_right(body)
             if self._chance.random() < self.faults:
                 reply = self._odd(reply)
@@ -84,7 +85,7 @@ class Model:
 
 def arguments(endpoint: Endpoint, store: str) -> list[str]:
     options = f"--runs {RUNS} --seed {SEED} --concurrency {CONCURRENCY} --model m --quiet"
-    methods = ("--method", "direct", "--method", "cfr")
+    methods = ("--method", "direct", "--method", "cfr-brief")
     there = ("--base-url", endpoint.url, "--store", store)
     return ["eval", "sums.jsonl", *methods, *there, *options.split()]
 

@@ -22,7 +22,11 @@ from cfr.evaluation.store import Store
 from .test_kill import Model
 
 PROBLEMS, RUNS, CONCURRENCY, KILLS = 30, 2, 4, 6
-METHODS = ("cfr", "until-agreed(base=program,most=3)", "self-consistency(base=cfr,samples=2)")
+METHODS = (
+    "cfr-brief",
+    "until-agreed(base=program,most=3)",
+    "self-consistency(base=cfr-brief,samples=2)",
+)
 ATTEMPTS = PROBLEMS * RUNS * len(METHODS)
 # An attempt that waits for the disk gives its place at the endpoint to another.
 IN_FLIGHT = 2 * CONCURRENCY
