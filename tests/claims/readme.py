@@ -64,8 +64,8 @@ def readme() -> Iterator[str]:
     )
     low, high = cfr.ci
     yield (
-        f"over {cfr.n} problems of the first version of ConstraintBench and {cfr.runs} runs CFR-brief is "
-        f"{decimal(-cfr.gain)} points below Direct CoT (95 % [{decimal(-high)}, {decimal(-low)}]) "
+        f"over {cfr.n} problems of the first version of ConstraintBench and {cfr.runs} runs "
+        f"CFR-brief is {decimal(-cfr.gain)} points below Direct CoT (95 % [{decimal(-high)}, {decimal(-low)}]) "
         f"at {ratio(BENCH, 'cfr-brief')} times the tokens"
     )
     by_tier = [versus(BENCH, "cfr-brief", items_of(tier=tier)).gain for tier in TIERS]
