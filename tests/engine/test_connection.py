@@ -333,6 +333,6 @@ async def test_a_pool_of_aiohttp_is_what_we_take_it_for() -> None:
         for name in ("_factory", "_conns", "_acquired", "_get", "_release", "_loop")
     )
     assert all(hasattr(line, name) for name in ("_buffer", "force_close", "start_timeout"))
-    assert inspect.iscoroutinefunction(pool._get)
+    assert inspect.iscoroutinefunction(vars(aiohttp.BaseConnector)["_get"])
     assert inspect.iscoroutinefunction(aiohttp.ClientResponse.start)
     await pool.close()
