@@ -53,8 +53,11 @@ _REST: Final = 0.25
 """Seconds that a connection rests after a reply while its host is on probation."""
 _RESTS: Final = 8
 """Rests without a stray byte that end the probation."""
-_SPARE: Final = 3
-"""Connections that may be opened beside resting ones; then a request waits for one of those."""
+_SPARE: Final = _RESTS
+"""Connections that may be opened beside resting ones; then a request waits for one of those.
+
+As many as it takes to end the probation, so that there is one such wait at the most.
+"""
 _LOOK: Final = 0.02
 _IDLE: Final = 15.0
 """Seconds after which an idle connection is closed."""
@@ -69,6 +72,7 @@ _ID: Final = re.compile(rb'"id"\s*:\s*"([^"\\]{1,200})"')
 _CREATED: Final = re.compile(rb'"created"\s*:\s*([0-9.]{1,32})')
 # A server may say why it ends a connection that was idle for too long (408).
 _FAREWELL: Final = re.compile(rb"\s*(HTTP/1\.\d [345]|$)")
+_CAN_POLL: Final = hasattr(select, "poll")  # not on Windows
 
 
 class Host:
@@ -99,7 +103,17 @@ class Host:
         Two connections show whether replies are told apart by their ids, so the second request
         goes over one of its own.
         """
-        return self._lines > 1 and (rested >= _REST or not self.on_probation)
+        return (rested >= _REST or not self.on_probation) and self._lines > 1
+
+    @property
+    def has_own_ids(self) -> bool:
+        """Whether an id that comes again would be a sign."""
+        return self._ids.distinct
+
+    @property
+    def has_own_bodies(self) -> bool:
+        """Whether a body that comes again, or another one, would be a sign."""
+        return self._bodies.distinct or len(self._bodies) == 1
 
     def number(self) -> int:
         """Give a new connection its number."""
@@ -158,10 +172,10 @@ class _Marks:
 
     def repeats(self, mark: object, line: int) -> bool:
         """Say whether a mark came before on its connection, and never on another one."""
-        seen = self._known.get(mark, (line, None))[0]
-        if seen != line:
+        seen = self._known.get(mark)
+        if seen and seen[0] != line:
             self.distinct = False
-        return self.distinct and mark in self._known
+        return self.distinct and seen is not None
 
     def noted(self, mark: object) -> bytes | None:
         """Look up what was noted beside a mark."""
@@ -235,7 +249,7 @@ class Line(ResponseHandler):
         transport = self.transport
         if transport is None or self.should_close:
             return False
-        if not hasattr(select, "poll"):  # Windows: what the event loop reads is all we know
+        if not _CAN_POLL:  # what the event loop reads is all we know
             return True
         if self._poll is None:
             self._poll = select.poll()
@@ -256,8 +270,9 @@ class Line(ResponseHandler):
             return True
         if fcntl is None or termios is None:
             return False
+        left = bytearray(4)
         try:
-            left = fcntl.ioctl(self._file(transport), termios.TIOCOUTQ, b"\0\0\0\0")
+            fcntl.ioctl(self._file(transport), termios.TIOCOUTQ, left)
         except OSError:
             return False
         return any(left)
@@ -341,12 +356,13 @@ class Response(aiohttp.ClientResponse):
 
     def took(self, found: bytes) -> bytes:
         """Refuse a piece of its content, empty at the end, that may belong to another request."""
-        try:
-            self._check(found)
-        except StaleReply:
-            # The reply that belongs here may still come, and the connection be in the pool already.
-            self._line.close()
-            raise
+        if self.compares or self._used:
+            try:
+                self._check(found)
+            except StaleReply:
+                # The reply that belongs here may still come, and its connection be idle already.
+                self._line.close()
+                raise
         return found
 
     def end(self) -> None:
@@ -366,11 +382,13 @@ class Response(aiohttp.ClientResponse):
             return
         if not found:
             self.compares = False
-            host.check_body((self._size, self._sum), line)
+            if host.has_own_bodies:
+                host.check_body((self._size, self._sum), line)
             return
         self._size += len(found)
-        self._sum = zlib.crc32(found, self._sum)
-        if self._tail is None:
+        if host.has_own_bodies:
+            self._sum = zlib.crc32(found, self._sum)
+        if self._tail is None or not host.has_own_ids:
             return
         text = self._tail + found
         if match := _ID.search(text):

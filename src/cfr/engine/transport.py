@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -66,7 +66,6 @@ class Incoming:
     def __init__(self, response: Response, most: int, turn: asyncio.Lock) -> None:
         self._content = response.content
         self._took = response.took
-        self.end = response.end
         self._head = b""
         self._most = most
         self._turn = turn
@@ -105,6 +104,10 @@ class Incoming:
                 unfinished, size = [line], len(line)
             piece = self._took(await self._content.readany())
         yield b"".join(unfinished)
+
+    def end(self) -> None:
+        """Note that all of it was taken that matters."""
+        self._took(b"")
 
     def too_large(self) -> BadReply:
         """Build the error for a reply that is larger than allowed."""
@@ -174,11 +177,16 @@ class Transport:
         self, verb: str, path: str, data: bytes | None = None
     ) -> AsyncGenerator[Incoming]:
         """Send a request and give its reply; a refusal and every fault on the way is raised."""
-        async with self.exchange(verb, path, data) as response:
-            if not 200 <= response.status < 300:
-                body = await read_beginning(response)
-                raise refusal(self.endpoint, response.status, response.headers, body)
-            yield Incoming(response, self.bounds.reply_bytes, self._turn)
+        try:
+            async with self._send(verb, path, data) as found:
+                response = cast("Response", found)
+                if not 200 <= response.status < 300:
+                    body = await read_beginning(response)
+                    raise refusal(self.endpoint, response.status, response.headers, body)
+                response.compares = path == COMPLETIONS
+                yield Incoming(response, self.bounds.reply_bytes, self._turn)
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise self._named(error) from None
 
     @asynccontextmanager
     async def exchange(
@@ -189,18 +197,25 @@ class Transport:
         headers: Mapping[str, str] = _HEADERS,
     ) -> AsyncGenerator[Response]:
         """Send a request and give whatever comes back; every fault on the way is raised."""
-        if self._session is None:
-            raise RuntimeError("use the engine inside `async with`")
-        url = self.endpoint.url(path)
         try:
-            async with self._session.request(
-                verb, url, data=data, headers=headers, allow_redirects=False
-            ) as found:
+            async with self._send(verb, path, data, headers) as found:
                 response = cast("Response", found)
                 response.compares = path == COMPLETIONS
                 yield response
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self._named(error) from None
+
+    def _send(
+        self,
+        verb: str,
+        path: str,
+        data: bytes | aiohttp.FormData | None,
+        headers: Mapping[str, str] = _HEADERS,
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        if self._session is None:
+            raise RuntimeError("use the engine inside `async with`")
+        url = self.endpoint.url(path)
+        return self._session.request(verb, url, data=data, headers=headers, allow_redirects=False)
 
     def _named(self, error: aiohttp.ClientError | TimeoutError) -> EngineError:
         where = self.endpoint.shown
