@@ -66,7 +66,8 @@ def readme() -> Iterator[str]:
     yield (
         f"over {cfr.n} problems of the first version of ConstraintBench and {cfr.runs} runs "
         f"CFR-brief is {decimal(-cfr.gain)} points below Direct CoT "
-        f"(95 % [{decimal(-high)}, {decimal(-low)}]) at {ratio(BENCH, 'cfr-brief')} times the tokens"
+        f"(95 % [{decimal(-high)}, {decimal(-low)}]) "
+        f"at {ratio(BENCH, 'cfr-brief')} times the tokens"
     )
     by_tier = [versus(BENCH, "cfr-brief", items_of(tier=tier)).gain for tier in TIERS]
     assert explicit.gain == min(by_tier), "it loses most where the demand is explicit"
