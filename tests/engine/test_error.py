@@ -14,6 +14,7 @@ from cfr.engine.error import (
     StaleReply,
     StreamCut,
     TimedOut,
+    TooExpensive,
     TookTooLong,
     Transient,
     Unauthorized,
@@ -29,6 +30,7 @@ FINAL = {
     PromptTooLong,
     ModelFileError,
     JournalMismatch,
+    TooExpensive,
     TookTooLong,
 }
 
