@@ -86,3 +86,20 @@ def test_names_that_are_made_up_are_forgotten(monkeypatch: pytest.MonkeyPatch) -
         choice.choose(f"extended(rounds={rounds})", "m")
         choice.choose("auto", f"model-{rounds}")
     assert choice.choose("direct", "m") is not first
+
+
+def test_a_method_that_costs_too_much_is_played_through_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    played: list[int] = []
+
+    def too_many(_: object, most: int) -> bool:
+        played.append(most)
+        return True
+
+    monkeypatch.setattr(method_choice, "needs_more_calls", too_many)
+    choice = MethodChoice(("auto",), 8)
+    for _ in range(3):
+        with pytest.raises(RequestError, match="needs more than the 8 calls"):
+            choice.choose("self-refine(iterations=99)", "m")
+    assert played == [8]

@@ -1,6 +1,7 @@
 """A server from its start to its end."""
 
 import asyncio
+import gc
 import socket
 from typing import Any
 
@@ -123,3 +124,12 @@ async def test_while_it_stops_health_says_so_to_those_who_are_still_connected(
         with pytest.raises(aiohttp.ClientError):  # nobody new comes in
             await chat(server)
         assert (await asking)[0] == 200
+
+
+async def test_what_is_there_at_the_start_is_not_collected_again(endpoint: Server) -> None:
+    """A collection of everything would stop all requests."""
+    gc.unfreeze()
+    async with served(endpoint.url):
+        assert gc.get_freeze_count() > 10_000
+    assert gc.get_freeze_count() == 0
+    gc.freeze()  # as it was

@@ -125,8 +125,9 @@ async def _check_values(body: bytes) -> None:
     """Count the marks that begin or part values; those within texts only where there are many."""
     values = at = 0
     for start in range(0, len(body), _SLICE):
+        if start:  # most bodies are one slice, and wait for nothing
+            await asyncio.sleep(0)
         values += _marks(body, start, start + _SLICE)
-        await asyncio.sleep(0)
     if values <= _MOST_VALUES:
         return
     values = 0

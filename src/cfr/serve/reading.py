@@ -126,7 +126,9 @@ class ReadRun:
         self._change = change
         self._here: Run[Solution] | None = None
         self._solving: list[Call] = []
-        self._answers: list[list[Json]] = []
+        self._answers: list[tuple[Answer, ...]] = []
+        self._sent: list[Json] = []
+        """The answers as workers take them; each is written down once."""
         self._size = len(reading.problem)
         self._result: Solution | None = None
         self.round: tuple[Step, ...] = ()
@@ -161,7 +163,7 @@ class ReadRun:
             else Exchange(step, cast("Completion", answer))
             for step, answer in zip(asked, answers, strict=True)
         ]
-        self._answers.append([_plain(one) for one in answers])
+        self._answers.append(answers)
         self._size += sum(len(answer.text) for answer in answers)
         if self._here and (self._size <= SHORT or isinstance(self._method, Plain)):
             self._here.advance(answers)
@@ -185,11 +187,11 @@ class ReadRun:
         return self._change(step) if isinstance(step, Call) else step
 
     async def _ask(self) -> None:
+        new = self._answers[len(self._sent) :]
+        self._sent += [[_plain(one) for one in given] for given in new]
         order = cast("Json", asdict(self._reading))
         try:
-            reply = cast(
-                "dict[str, Any]", await self._readers.ask("advance", order, [*self._answers])
-            )
+            reply = cast("dict[str, Any]", await self._readers.ask("advance", order, self._sent))
         except Undecided:
             self._go_unread()
             return

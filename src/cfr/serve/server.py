@@ -85,8 +85,9 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
             services = Services(settings, upstream, methods, Metrics(), serving.log, traffic)
             stack.callback(services.readers.close)
             async with _running(serving, services, listening, most) as runner:
-                gc.freeze()  # a collection of all that the modules hold would stop every request
-                stack.callback(gc.unfreeze)
+                if not gc.get_freeze_count():
+                    gc.freeze()  # a collection of all that modules hold would stop every request
+                    stack.callback(gc.unfreeze)
                 with _heeding_signals(stop or asyncio.Event()) as (once, again):
                     tasks = [asyncio.create_task(_introduce(serving, upstream, listening))]
                     if traffic:
