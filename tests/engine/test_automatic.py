@@ -41,7 +41,7 @@ def test_the_papers_models_get_its_method_on_problems(model: str) -> None:
     method = make(choice.method)
     assert isinstance(method, Calibrated)
     chosen = method.choose(Problem("Find the remainder when 7^100 is divided by 13.")).method
-    assert chosen == make("routed-cfr")
+    assert chosen == make("routed-cfr(reply=prose)")
     assert method.leaves_alone(Problem("hello"))
 
 
