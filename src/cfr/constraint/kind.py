@@ -48,12 +48,14 @@ _LONGEST: Final = 4_000
 _MOST_WORDS: Final = 200
 _MOST_LINES: Final = 6
 """Words and lines outside formulas. A longer text is a document or a conversation."""
+_BLANK: Final = re.compile(r"(\s{8})\s+")
+"""Blank space that tells no more; the patterns would try each stretch of it again and again."""
 
 
 def _read_problem(text: str) -> Kind:
     if len(text) > _LONGEST:
         return Kind("other", f"has more than {_LONGEST:,} characters, as problems seldom have")
-    text = _FIGURE.sub(" ", text)
+    text = _FIGURE.sub(" ", _BLANK.sub(r"\1", text))
     words = _FORMULA.sub(" ", text)
     latex = _FORMULA.search(text)
     if len(words.split()) > (most := 2 * _MOST_WORDS if latex else _MOST_WORDS):
