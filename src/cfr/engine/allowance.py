@@ -7,8 +7,7 @@ bounds an attempt. Its driver does: it counts every call and refuses the one tha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,7 +41,7 @@ class Allowance:
         self.usage = Usage()
         """As the endpoint counts; it may count anything."""
         self._reserved = 0
-        self._freed = asyncio.Event()
+        self._freed: asyncio.Event | None = None
 
     def admit(self, calls: Sequence[Call]) -> None:
         """Count the calls of a round before any is asked, and refuse the round as a whole."""
@@ -51,30 +50,39 @@ class Allowance:
                 f"the attempt needs more than {self.limit.calls:,} calls and was ended after "
                 f"{self._paid()}; use a smaller method, or allow more with --max-calls"
             )
-        if self.tokens + sum(map(_prompt_tokens, calls)) > self.limit.tokens:
+        prompts = sum(map(_prompt_characters, calls)) // _CHARACTERS_A_TOKEN
+        if self.tokens + prompts > self.limit.tokens:
             raise self._too_many_tokens()
         self.calls += len(calls)
 
-    @asynccontextmanager
-    async def reserve(self, call: Call) -> AsyncGenerator[None]:
-        """Wait until the call fits beside those under way, however long their replies become."""
-        most = _prompt_tokens(call) + call.max_tokens
+    async def reserve(self, call: Call) -> int:
+        """Wait until the call fits beside those under way, however long their replies become.
+
+        Returns the tokens to ``release`` once the call is over.
+        """
+        most = _prompt_characters(call) // _CHARACTERS_A_TOKEN + call.max_tokens
         while self._reserved and self.tokens + self._reserved + most > self.limit.tokens:
+            self._freed = self._freed or asyncio.Event()
             self._freed.clear()
             await self._freed.wait()
         if self.tokens >= self.limit.tokens:
             raise self._too_many_tokens()
         self._reserved += most
-        try:
-            yield
-        finally:
-            self._reserved -= most
+        return most
+
+    def release(self, most: int) -> None:
+        """Give back what was reserved for a call."""
+        self._reserved -= most
+        if self._freed:
             self._freed.set()
 
     def count(self, call: Call, completion: Completion) -> None:
         """Count what a call took; no more than it can have taken, whatever the endpoint says."""
-        seen = len(completion.text) + len(completion.reasoning) + _prompt_characters(call)
-        self.tokens += min(completion.usage.total, call.max_tokens + seen)
+        total = completion.usage.total
+        written = call.max_tokens + len(completion.text) + len(completion.reasoning)
+        if total > written:  # seldom, and only then the prompt's length is of interest
+            total = min(total, written + _prompt_characters(call))
+        self.tokens += total
         self.usage += completion.usage
 
     def _too_many_tokens(self) -> TooExpensive:
@@ -85,10 +93,6 @@ class Allowance:
 
     def _paid(self) -> str:
         return f"{self.calls:,} calls and {self.tokens:,} tokens"
-
-
-def _prompt_tokens(call: Call) -> int:
-    return _prompt_characters(call) // _CHARACTERS_A_TOKEN
 
 
 def _prompt_characters(call: Call) -> int:

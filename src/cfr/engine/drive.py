@@ -86,35 +86,6 @@ class Advancing(Protocol[R]):
         ...
 
 
-class _Here(Generic[T]):
-    """A method that is run in this process."""
-
-    def __init__(self, steps: Steps[T]) -> None:
-        self._run = Run(steps)
-
-    @property
-    def round(self) -> tuple[Step, ...]:
-        return self._run.round
-
-    @property
-    def transcript(self) -> list[Entry]:
-        return self._run.transcript
-
-    @property
-    def done(self) -> bool:
-        return self._run.done
-
-    @property
-    def result(self) -> T:
-        return self._run.result
-
-    async def start(self) -> None:
-        pass
-
-    async def advance(self, answers: tuple[Answer, ...]) -> None:
-        self._run.advance(answers)
-
-
 async def drive(
     steps: Steps[T] | Advancing[T],
     engine: Engine,
@@ -131,9 +102,10 @@ async def drive(
     first, so that the method sees the same on a replay; thinking inside a reply is set apart there
     too. An attempt that goes beyond its allowance fails with ``TooExpensive``.
     """
-    run = _Here(steps) if isinstance(steps, Generator) else steps
+    run = Run(steps) if isinstance(steps, Generator) else steps
     allowed = allowance or Allowance()
-    await run.start()
+    if not isinstance(run, Run):
+        await run.start()
     while not run.done:
         allowed.admit([step for step in run.round if isinstance(step, Call)])
         first = len(run.transcript)
@@ -144,7 +116,11 @@ async def drive(
             else _perform(step, first + n, asked, watcher, journal, allowed)
             for n, step in enumerate(run.round)
         ]
-        await run.advance(tuple(_mark_shared(run, await _all(performed))))
+        answers = tuple(_mark_shared(run, await _all(performed)))
+        if isinstance(run, Run):
+            run.advance(answers)
+        else:
+            await run.advance(answers)
     return Outcome(run.result, tuple(run.transcript))
 
 
@@ -161,7 +137,7 @@ def _unless_failed(result: Answer | BaseException) -> Answer:
     return result
 
 
-def _mark_shared(run: Advancing[T], answers: Iterable[Answer]) -> Iterator[Answer]:
+def _mark_shared(run: Run[T] | Advancing[T], answers: Iterable[Answer]) -> Iterator[Answer]:
     """Count the input of a call that repeats an earlier one of the attempt as shared.
 
     It follows from the transcript alone, so that it is the same on every engine and on a replay.
@@ -189,10 +165,13 @@ async def _perform(
     watcher.started(call)
     completion = journal.recall(ordinal, call) if journal else None
     if not isinstance(completion, Completion):
-        async with allowed.reserve(call):
+        reserved = await allowed.reserve(call)
+        try:
             received = await engine.complete(storable_call(call), watcher)
             completion = storable_completion(_with_thinking_apart(received))
             allowed.count(call, completion)
+        finally:
+            allowed.release(reserved)
         if journal:
             await journal.record(ordinal, call, completion)
     else:
