@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from cfr.answer.expression.words import plain_words
+from cfr.answer.extraction.context import in_context
 from cfr.answer.extraction.extract import extract
 from cfr.answer.judgement.tier import Ruling, asks_percent, decide, spell_variables
 
@@ -80,6 +81,8 @@ class GradingCase:
         # "None" is no answer, except to a question whose answer is "none".
         if answer is None and not truncated:
             answer = _says_in_words(text, gold)
+        elif answer is not None:
+            answer = in_context(text, answer, gold)
         return cls(answer, gold, problem)
 
 
