@@ -6,7 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from cfr.answer.expression.unit import MONEY, is_known, unit_name
-from cfr.answer.extraction.phrase import LONGEST_ANSWER
+from cfr.answer.extraction.phrase import EQUALS, LONGEST_ANSWER, last_value
 
 __all__ = ["in_context"]
 
@@ -30,6 +30,12 @@ _RATES: Final = frozenset({"mph", "kmh", "mpg"})
 _TEMPERATURE: Final = re.compile(r"degrees?\s+(?:[CF]\b|celsius|fahrenheit)", re.IGNORECASE)
 _NAMED: Final = re.compile(r"\s*\$?\s*([A-Za-z])\s*=[^=]+")
 _NAME_BEFORE: Final = re.compile(r"(?<![\w\\'^}])([A-Za-z])\s*=\s*(?:[^=$\n]{1,60}=\s*)?\Z")
+_VARIABLE: Final = re.compile(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])|(?<=\d)[a-z]")
+# A name or a value of a function: y, f(x), f'(x), f^{-1}(x), dy/dx.
+_FUNCTION: Final = re.compile(
+    r"[A-Za-z](?:_\{?\w\}?)?(?:'|\^\{[^{}]*\})*(?:\s?\([A-Za-z, ]*\))?|\\[dt]?frac\{d.*|\\int.*",
+    re.DOTALL,
+)
 _NEAR: Final = 100
 
 
@@ -38,6 +44,8 @@ def in_context(text: str, answer: str, gold: str) -> str:
 
     A value without them is the answer too, so they are read only where the gold has others.
     """
+    if "=" in gold and len(set(_VARIABLE.findall(_COMMAND.sub("", gold)))) > 1:
+        return _equation(text[-LONGEST_ANSWER:], answer)
     named, half_day, wanted = _NAMED.fullmatch(gold), _TIME.search(gold), _gold_unit(gold)
     if not (named or half_day or wanted) or len(answer) > _NEAR:
         return answer
@@ -62,6 +70,17 @@ def in_context(text: str, answer: str, gold: str) -> str:
     # "60 miles an hour" may be the 60 miles asked for; 15 cents each are never 15 dollars.
     is_told = unit.is_money or not (unit.per or wanted.per)
     return f"{answer} {unit.name}" if is_told else answer
+
+
+def _equation(text: str, answer: str) -> str:
+    """Give the whole equation of a curve of which only the right side was read.
+
+    x + y = 12 is 12 where a number is asked for, and the line itself where the gold is one.
+    """
+    whole = last_value(text).rstrip(".,")
+    sides = [side.strip() for side in EQUALS.split(whole)]
+    is_curve = len(sides) == 2 and sides[1] == answer and not _FUNCTION.fullmatch(sides[0])
+    return whole if is_curve else answer
 
 
 class _Unit(NamedTuple):

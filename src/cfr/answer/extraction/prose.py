@@ -156,11 +156,19 @@ _SUBORDINATE: Final = re.compile(
     r",?\s+(?:after|when|because|since|before|once|attained|achieved|reached|provided|if)\s"
     r"(?!.*\b(?:we|gets?|gives?|then|so|is|are|has|have|becomes?|obtain|equals)\b)"
     r"|(?<=[\d$%])\s+(?:for|on)\s+(?:all\s+|every\s+)?\$?[A-Za-z]\s?(?:∈|\\in(?![a-z]))"
+    r"|(?<=\$),?\s+where\s+\$?[A-Za-z]\$?\s+(?:is|denotes)\s+(?:an?|the)\s+[^$\d]*\Z"
+    r"|(?<=\$),?\s+for\s+(?:all\s+)?\$(?:\|[a-z]\|\s*<|[a-z]\s*(?:\\neq?(?![a-z])|≠))[^$]*\$"
     r"|,\s+with\s|,\s+which\s+(?:is\s+)?(?:occurs?|happens?|attained|achieved|reached|holds|less"
     r"|more|greater|smaller|larger|fewer)\b"
 )
 _BROKEN_OFF: Final = re.compile(
     r"(?:[=+*/,(]|\b(?:is|are|the|an?|and|or|of|to|so|which|that|leaves|gives|equals|be|than|with|we))\s*\Z"
+)
+# A few words that lead to mathematics: "By symmetry, $f'(x) = 2x$", "The angle equals $\\pi$".
+_LED_TO: Final = re.compile(
+    r"[A-Z][a-z]+(?:[^$\n]|\$[A-Za-z]\$)*?(?:,|\b(?:equals|gives|yields))\s*"
+    r"(?:\$[^$]+\$|\\\[.+\\\]|\\\(.+\\\))\s*\.?",
+    re.DOTALL,
 )
 _VERB: Final = re.compile(r"(?:\bis|\bare|\bequals|\bget|=)\s+|[是为為は]\s*")
 _RETRACTION: Final = re.compile(
@@ -193,7 +201,7 @@ def bare(text: str) -> str | None:
         return None
     if "answer" in words or _BETWEEN_NUMBERS.match(text):
         return None
-    if _PHRASE_BEFORE_NUMBER.match(text) or _LABEL.match(text):
+    if _PHRASE_BEFORE_NUMBER.match(text) or _LABEL.match(text) or _LED_TO.fullmatch(text):
         return None
     text = _BECAUSE.sub("", text)
     if letter := lone_letter(text) or leading_letter(text):
