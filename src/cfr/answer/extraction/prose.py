@@ -31,7 +31,7 @@ _MOST_WORDS: Final = 4
 _DISPLAY: Final = re.compile(r"(?:\\\[((?:(?!\\\[).)+?)\\\]|\$\$([^$]+)\$\$)\s*[.。]?\Z", re.DOTALL)
 _PLEASANTRY: Final = re.compile(
     r"\s*(?:I hope|Hope|Let me know|Feel free|Please let|Is there anything|Would you|Do you"
-    r"|Does th)[^.!?\n]{0,120}[.!?]?\s*\Z"
+    r"|Does th|This completes)[^.!?\n]{0,120}[.!?]?\s*\Z"
 )
 _FLOURISH: Final = re.compile(
     r"(?:\s|[✓✔✅🎉☑∎■□😊]|\n-{3,}|\ufe0f|\$?\\(?:blacksquare|square|qed|checkmark)\$?|Q\.E\.D\.|QED)+\Z"
@@ -141,9 +141,12 @@ _BECAUSE: Final = re.compile(r"\s+\((?:since|because|as|given|note)\s[^()\n]{1,8
 _NONE_EXIST: Final = re.compile(
     r"\b(no\s+(?:(?:real|integer|positive|rational|such|valid|possible|common|other)\s+){0,2}"
     r"(?:solutions?|roots?)|infinitely\s+many(?:\s+solutions)?|all\s+real\s+numbers|does\s+not\s+exist|undefined|DNE"
-    r"|diverges|converges(?:\s+(?:absolutely|conditionally))?|none\s+of\s+(?:these|the\s+above))"
+    r"|(?:con|di)vergent|diverges|converges(?:\s+(?:absolutely|conditionally))?|none\s+of\s+(?:these|the\s+above))"
     r"(?:\s+(?:exists?|in\s+\w+|to\s+th(?:e|is)\s+(?:equation|system|problem|inequality)))?[.!]?\Z",
     re.IGNORECASE,
+)
+_EXCEPT: Final = re.compile(
+    r"\ball\s+real\s+numbers\s+except\s+(?:for\s+)?[^.]{1,60}(?=\.?\Z)", re.IGNORECASE
 )
 # What only says when, or after what: "24 apples left after giving away 6", "5 when x = 3".
 _MOST_REASONS: Final = 4
@@ -275,6 +278,8 @@ def _last_value(sentence: str, *, short: bool) -> Found:
         sentence = sentence[: aside.start()] + sentence[aside.end() :]
     if (clause := _SUBORDINATE.search(sentence)) and _NUMBER.search(sentence, 0, clause.start()):
         sentence = sentence[: clause.start()]
+    if finished and (exception := _EXCEPT.search(sentence)):
+        return exception[0].replace("$", ""), "words"
     if finished and (maths := trailing_maths(sentence)):
         return maths
     if several := _several(sentence):
