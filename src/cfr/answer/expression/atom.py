@@ -70,13 +70,20 @@ class AtomParser(BracketParser):
         negative = False
         while self.peek() in ("-", "+"):
             negative ^= self.next() == "-"
-        power = self.group() if self.peek() == "{" else self.atom()
+        power = self.raised()
         if self.peek() == "^":
             self.next()
             self.descend()
             power = Op("^", (power, self.exponent()))
             self.ascend()
         return Op("neg", (power,)) if negative else power
+
+    def raised(self) -> Node:
+        """Read a group or one atom; the bracket in e^x(x+1) is a factor behind the power."""
+        if self.peek() == "{":
+            return self.group()
+        alone = self.kind() == "sym" and self.peek(1) == "(" and self.peek() not in ("f", "g", "h")
+        return Sym(self.next()) if alone else self.atom()
 
     # Atoms.
 
@@ -166,7 +173,7 @@ class AtomParser(BracketParser):
         marks = dict[str, Node]()
         while (mark := self.peek()) in ("_", "^"):
             self.next()
-            marks[mark] = self.group() if self.peek() == "{" else self.atom()
+            marks[mark] = self.raised()
         if marks.keys() != {"_", "^"}:
             raise Unreadable("a range with an open end")
         low, high = marks["_"], marks["^"]

@@ -98,7 +98,8 @@ _JOINTS: Final = {
 }  # fmt: skip
 _IS_VALUE: Final = re.compile(r"\bis\s+(?=[-$\\(]*\d|\$|\\\()")
 _NAMED_VALUE: Final = re.compile(
-    r"\\text\s*\{[^{}]*\}\s*=\s*(?=\S)|(?!(?:sin|cos|tan|log|exp|max|min|gcd|lcm|sec|csc|cot|arc|sqrt)\b)"
+    r"\\text\s*\{[^{}]*\}\s*=\s*(?=\S)|(?!(?:sin|cos|tan|log|exp|max|min|gcd|lcm|sec|csc|cot|arc|sqrt"
+    r"|all real)\b)"
     r"[A-Za-z][a-z]{2,}(?: [A-Za-z]{1,12}){0,5}\s*=\s*(?=\S)"
 )
 _NUMBER: Final = re.compile(r"[-−]?(?:[$€£]\s?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+)?\s?%?")

@@ -31,7 +31,7 @@ _MOST_WORDS: Final = 4
 _DISPLAY: Final = re.compile(r"(?:\\\[((?:(?!\\\[).)+?)\\\]|\$\$([^$]+)\$\$)\s*[.。]?\Z", re.DOTALL)
 _PLEASANTRY: Final = re.compile(
     r"\s*(?:I hope|Hope|Let me know|Feel free|Please let|Is there anything|Would you|Do you"
-    r"|Does th)[^.!?\n]{0,120}[.!?]?\s*\Z"
+    r"|Does th|This completes)[^.!?\n]{0,120}[.!?]?\s*\Z"
 )
 _FLOURISH: Final = re.compile(
     r"(?:\s|[✓✔✅🎉☑∎■□😊]|\n-{3,}|\ufe0f|\$?\\(?:blacksquare|square|qed|checkmark)\$?|Q\.E\.D\.|QED)+\Z"
@@ -141,9 +141,12 @@ _BECAUSE: Final = re.compile(r"\s+\((?:since|because|as|given|note)\s[^()\n]{1,8
 _NONE_EXIST: Final = re.compile(
     r"\b(no\s+(?:(?:real|integer|positive|rational|such|valid|possible|common|other)\s+){0,2}"
     r"(?:solutions?|roots?)|infinitely\s+many(?:\s+solutions)?|all\s+real\s+numbers|does\s+not\s+exist|undefined|DNE"
-    r"|diverges|converges(?:\s+(?:absolutely|conditionally))?|none\s+of\s+(?:these|the\s+above))"
+    r"|(?:con|di)vergent|diverges|converges(?:\s+(?:absolutely|conditionally))?|none\s+of\s+(?:these|the\s+above))"
     r"(?:\s+(?:exists?|in\s+\w+|to\s+th(?:e|is)\s+(?:equation|system|problem|inequality)))?[.!]?\Z",
     re.IGNORECASE,
+)
+_EXCEPT: Final = re.compile(
+    r"\ball\s+real\s+numbers\s+except\s+(?:for\s+)?[^.]{1,60}(?=\.?\Z)", re.IGNORECASE
 )
 # What only says when, or after what: "24 apples left after giving away 6", "5 when x = 3".
 _MOST_REASONS: Final = 4
@@ -156,11 +159,19 @@ _SUBORDINATE: Final = re.compile(
     r",?\s+(?:after|when|because|since|before|once|attained|achieved|reached|provided|if)\s"
     r"(?!.*\b(?:we|gets?|gives?|then|so|is|are|has|have|becomes?|obtain|equals)\b)"
     r"|(?<=[\d$%])\s+(?:for|on)\s+(?:all\s+|every\s+)?\$?[A-Za-z]\s?(?:∈|\\in(?![a-z]))"
+    r"|(?<=\$),?\s+where\s+\$?[A-Za-z]\$?\s+(?:is|denotes)\s+(?:an?|the)\s+[^$\d]*\Z"
+    r"|(?<=\$),?\s+for\s+(?:all\s+)?\$(?:\|[a-z]\|\s*<|[a-z]\s*(?:\\neq?(?![a-z])|≠))[^$]*\$"
     r"|,\s+with\s|,\s+which\s+(?:is\s+)?(?:occurs?|happens?|attained|achieved|reached|holds|less"
     r"|more|greater|smaller|larger|fewer)\b"
 )
 _BROKEN_OFF: Final = re.compile(
     r"(?:[=+*/,(]|\b(?:is|are|the|an?|and|or|of|to|so|which|that|leaves|gives|equals|be|than|with|we))\s*\Z"
+)
+# A few words that lead to mathematics: "By symmetry, $f'(x) = 2x$", "The angle equals $\\pi$".
+_LED_TO: Final = re.compile(
+    r"[A-Z][a-z]+(?:[^$\n]|\$[A-Za-z]\$)*?(?:,|\b(?:equals|gives|yields))\s*"
+    r"(?:\$[^$]+\$|\\\[.+\\\]|\\\(.+\\\))\s*\.?",
+    re.DOTALL,
 )
 _VERB: Final = re.compile(r"(?:\bis|\bare|\bequals|\bget|=)\s+|[是为為は]\s*")
 _RETRACTION: Final = re.compile(
@@ -193,7 +204,7 @@ def bare(text: str) -> str | None:
         return None
     if "answer" in words or _BETWEEN_NUMBERS.match(text):
         return None
-    if _PHRASE_BEFORE_NUMBER.match(text) or _LABEL.match(text):
+    if _PHRASE_BEFORE_NUMBER.match(text) or _LABEL.match(text) or _LED_TO.fullmatch(text):
         return None
     text = _BECAUSE.sub("", text)
     if letter := lone_letter(text) or leading_letter(text):
@@ -267,6 +278,8 @@ def _last_value(sentence: str, *, short: bool) -> Found:
         sentence = sentence[: aside.start()] + sentence[aside.end() :]
     if (clause := _SUBORDINATE.search(sentence)) and _NUMBER.search(sentence, 0, clause.start()):
         sentence = sentence[: clause.start()]
+    if finished and (exception := _EXCEPT.search(sentence)):
+        return exception[0].replace("$", ""), "words"
     if finished and (maths := trailing_maths(sentence)):
         return maths
     if several := _several(sentence):

@@ -11,6 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from cfr.answer.expression.words import plain_words
+from cfr.answer.extraction.assertion import asserted
+from cfr.answer.extraction.context import in_context
 from cfr.answer.extraction.extract import extract
 from cfr.answer.judgement.tier import Ruling, asks_percent, decide, spell_variables
 
@@ -43,6 +45,17 @@ _STATEMENT = re.compile(
 )
 _QUALIFIED = re.compile(
     r"\b(?:than|times|or|if|unless|when|not|no|never|at|squared|cubed|of|only|if|neither)\b",
+    re.IGNORECASE,
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".replace(" ", "|")
+_DIGITS = "one two three four five six seven eight nine".replace(" ", "|")
+_TEENS = (
+    "zero ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+).replace(" ", "|")
+# A number in words that counts something, alone: not "one of", "two thirds", "three hundred".
+_NUMBER_WORDS = re.compile(
+    rf"(?<![-\w])(?:(?:{_TENS})(?:[- ](?:{_DIGITS}))?|{_TEENS}|{_DIGITS}|half|third|hundred"
+    r"|thousand|million|dozen|once|twice|thrice|halves|thirds|quarters?|fourths?|fifths?|tenths?)(?![-\w])",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
@@ -80,6 +93,8 @@ class GradingCase:
         # "None" is no answer, except to a question whose answer is "none".
         if answer is None and not truncated:
             answer = _says_in_words(text, gold)
+        elif answer is not None:
+            answer = in_context(text, answer, gold)
         return cls(answer, gold, problem)
 
 
@@ -233,6 +248,11 @@ def _says_in_words(text: str, gold: str) -> str | None:
     *before, last = _SENTENCE.split(text[-_SHORT:])
     if len(text) > _SHORT and not before:
         return None  # the middle of a sentence
+    numbers = [] if _VALUE.search(last) else _NUMBER_WORDS.findall(last)
+    if len(numbers) == 1 and asserted(last, numbers[0]) == numbers[0]:
+        qualified = _QUALIFIED.search(last.partition(numbers[0])[2])
+        if not qualified and decide(numbers[0], gold).same is True:
+            return numbers[0]
     stated = _STATEMENT.fullmatch(last) if not _VALUE.search(last) else None
     if stated is None or _QUALIFIED.search(stated["value"]):
         return None
