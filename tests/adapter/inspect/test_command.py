@@ -28,7 +28,7 @@ def respond(body: dict[str, Any]) -> Reply:
     prompt = str(body["messages"][-1]["content"])
     number = next(n for n, one in enumerate(PROBLEMS) if one.text in prompt)
     gold = PROBLEMS[number].answer
-    if "response_format" in body:
+    if "response_format" in body and "final_answer" not in prompt:  # Stage 1
         constraint = {"id": "C1", "type": "domain", "description": "the answer is an integer"}
         spec = {"problem_summary": "a problem", "raw_constraints": [constraint]}
         return chat(json.dumps(spec) if number % 3 else '{"problem_summary": "cut', "stop")
