@@ -2,6 +2,7 @@ import asyncio
 import os
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -43,24 +44,26 @@ def test_keys_are_not_in_the_environment_of_any_process_of_it(
     with Sandbox(count=1) as sandbox:
         thread = threading.Thread(target=sandbox.run_now, args=(Program("while True: pass"),))
         thread.start()
-        found = processes_below(os.getpid(), wanted=2)
-        seen = b"".join(Path(f"/proc/{pid}/environ").read_bytes() for pid in found)
+        found = environments_below(os.getpid(), wanted=2)
         thread.join()
     assert len(found) == 2  # the worker and its interpreter
-    assert b"PYTHONPATH" in seen
-    assert b"sk-secret" not in seen
+    assert b"PYTHONPATH" in b"".join(found)
+    assert b"sk-secret" not in b"".join(found)
 
 
-def processes_below(parent: int, wanted: int) -> list[int]:
-    """Wait until the process has workers with children of their own, and list those."""
+def environments_below(parent: int, wanted: int) -> list[bytes]:
+    """Wait until a worker of the process has a child of its own, and read both environments."""
     while True:
         parents = {int(p.parent.name): _parent_of(p) for p in Path("/proc").glob("[0-9]*/stat")}
         for worker in (pid for pid, above in parents.items() if above == parent):
             own = [worker, *(pid for pid, above in parents.items() if above == worker)]
-            # Other processes end between the list and the look.
-            command = Path(f"/proc/{worker}/cmdline")
-            if len(own) == wanted and command.exists() and b"sandbox" in command.read_bytes():
-                return own
+            # A process may end between the list and the look.
+            with suppress(FileNotFoundError, ProcessLookupError):
+                if (
+                    len(own) == wanted
+                    and b"sandbox" in Path(f"/proc/{worker}/cmdline").read_bytes()
+                ):
+                    return [Path(f"/proc/{pid}/environ").read_bytes() for pid in own]
         time.sleep(0.01)
 
 
