@@ -179,8 +179,8 @@ async def connected(serve: Serve) -> AsyncGenerator[Transport]:
 
 
 async def post(transport: Transport, data: bytes = b"{}") -> bytes:
-    async with transport.request("POST", COMPLETIONS, data) as incoming:
-        return await incoming.read()
+    async with transport.exchange("POST", COMPLETIONS, data) as response:
+        return await (await transport.accept(response)).read()
 
 
 async def take(reader: asyncio.StreamReader) -> None:

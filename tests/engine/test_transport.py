@@ -32,7 +32,8 @@ async def ask(server: Server, bounds: Bounds = SMALL, key: str = "") -> bytes:
     transport = Transport(Endpoint(server.url, "m", key), bounds, connections=4)
     transport.open()
     try:
-        async with transport.request("POST", "chat/completions", b"{}") as incoming:
+        async with transport.exchange("POST", "chat/completions", b"{}") as response:
+            incoming = await transport.accept(response)
             return await incoming.read()
     finally:
         await transport.close()
@@ -42,7 +43,8 @@ async def lines(server: Server, bounds: Bounds = SMALL) -> list[bytes]:
     transport = Transport(Endpoint(server.url, "m"), bounds, connections=4)
     transport.open()
     try:
-        async with transport.request("POST", "chat/completions", b"{}") as incoming:
+        async with transport.exchange("POST", "chat/completions", b"{}") as response:
+            incoming = await transport.accept(response)
             assert not await incoming.is_document()
             return [line async for line in incoming.lines()]
     finally:
@@ -127,7 +129,7 @@ async def test_a_port_that_speaks_no_tls(endpoint: Server) -> None:
     transport = Transport(Endpoint(endpoint.url.replace("http:", "https:"), "m"), SMALL, 1)
     transport.open()
     with pytest.raises(Unreachable, match="cannot be reached"):
-        async with transport.request("GET", "models"):
+        async with transport.exchange("GET", "models"):
             pass
     await transport.close()
 
@@ -197,7 +199,8 @@ async def test_a_document_in_place_of_a_stream_is_noticed(
     endpoint.script(Reply(chunks=list(sent) or [""]))
     transport = Transport(Endpoint(endpoint.url, "m"), SMALL, connections=1)
     transport.open()
-    async with transport.request("POST", "chat/completions", b"{}") as incoming:
+    async with transport.exchange("POST", "chat/completions", b"{}") as response:
+        incoming = await transport.accept(response)
         assert isinstance(incoming, Incoming)
         assert await incoming.is_document() is document
         assert (await incoming.read()).decode().strip() == sent.strip()
@@ -209,7 +212,7 @@ async def test_nothing_is_sent_with_an_address_or_a_key_that_cannot_be(endpoint:
         with pytest.raises(Rejected):
             Transport(bad, SMALL, connections=1).open()
     with pytest.raises(RuntimeError, match="async with"):
-        async with Transport(Endpoint(endpoint.url, "m"), SMALL, 1).request("GET", "models"):
+        async with Transport(Endpoint(endpoint.url, "m"), SMALL, 1).exchange("GET", "models"):
             pass
     assert not endpoint.headers
 
@@ -280,13 +283,14 @@ async def test_another_model_of_the_endpoint_is_asked_over_the_same_connections(
     try:
         lent = transport.lend(Endpoint(endpoint.url, "other", "secret-key"))
         assert lent.is_open
-        async with lent.request("POST", "chat/completions", b"{}") as incoming:
+        async with lent.exchange("POST", "chat/completions", b"{}") as response:
+            incoming = await lent.accept(response)
             assert await incoming.read()
         assert endpoint.headers[0]["Authorization"] == "Bearer secret-key"
         endpoint.script(failure(404, "no such model"))
         with pytest.raises(EngineError, match="'other'"):
-            async with lent.request("POST", "chat/completions", b"{}"):
-                pass
+            async with lent.exchange("POST", "chat/completions", b"{}") as response:
+                await lent.accept(response)
     finally:
         await transport.close()
 

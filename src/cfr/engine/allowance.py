@@ -31,14 +31,18 @@ class AttemptLimit:
     """Input and output together. One call may go beyond, never two."""
 
 
+_USUAL: Final = AttemptLimit()
+_NOTHING: Final = Usage()
+
+
 class Allowance:
     """What is left of a limit. Attempts that share one, such as those of one request, share it."""
 
     def __init__(self, limit: AttemptLimit | None = None) -> None:
-        self.limit = limit or AttemptLimit()
+        self.limit = limit or _USUAL
         self.calls = 0
         self.tokens = 0
-        self.usage = Usage()
+        self.usage = _NOTHING
         """As the endpoint counts; it may count anything."""
         self._reserved = 0
         self._freed: asyncio.Event | None = None
@@ -96,4 +100,7 @@ class Allowance:
 
 
 def _prompt_characters(call: Call) -> int:
-    return sum(len(message.content) for message in call.messages)
+    characters = 0
+    for message in call.messages:
+        characters += len(message.content)
+    return characters

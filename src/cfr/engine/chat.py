@@ -72,6 +72,9 @@ def error_message(body: bytes) -> str:
     return _brief(value, body)
 
 
+_NOT_REPORTED: Final = Usage(reported=False)
+
+
 @dataclass(slots=True)
 class StreamedReply:
     """A reply that is being received: the events of a stream, or one body, put together."""
@@ -80,7 +83,7 @@ class StreamedReply:
     text: list[str] = field(default_factory=list[str])
     reasoning: list[str] = field(default_factory=list[str])
     finish: Finish | None = None
-    usage: Usage = field(default_factory=lambda: Usage(reported=False))
+    usage: Usage = _NOT_REPORTED
     _pairs: PairedEvents = field(default_factory=PairedEvents)
     _seen: set[tuple[bytes, int]] = field(default_factory=set[tuple[bytes, int]])
     _number: bytes = b""
@@ -224,6 +227,8 @@ def _is_another(choice: dict[str, Json]) -> bool:
 
 def _text(content: Json) -> str | None:
     """Read a content, which is a string, null or a list of parts; None for anything else."""
+    if isinstance(content, str):
+        return content
     parts = content if isinstance(content, list) else [content]
     texts = [_text_of(part) if part is not content else part for part in parts]
     if not all(text is None or isinstance(text, str) for text in texts):
@@ -251,6 +256,8 @@ def _usage(event: dict[str, Json]) -> Usage:
 def _count(value: Json, *path: str) -> int | None:
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
+    if value is None:
+        return None
     digits = isinstance(value, str) and value.isdecimal() and len(value) <= len(str(_MOST_TOKENS))
     if digits or (isinstance(value, float) and value.is_integer()):
         value = int(cast("str | float", value))

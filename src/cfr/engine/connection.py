@@ -20,7 +20,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import select
 import socket
 import time
 import zlib
@@ -72,7 +71,8 @@ _ID: Final = re.compile(rb'"id"\s*:\s*"([^"\\]{1,200})"')
 _CREATED: Final = re.compile(rb'"created"\s*:\s*([0-9.]{1,32})')
 # A server may say why it ends a connection that was idle for too long (408).
 _FAREWELL: Final = re.compile(rb"\s*(HTTP/1\.\d [345]|$)")
-_CAN_POLL: Final = hasattr(select, "poll")  # not on Windows
+_UNREAD: Final = termios.FIONREAD if termios else 0
+_UNSENT: Final = termios.TIOCOUTQ if termios else 0
 
 
 class Host:
@@ -201,7 +201,9 @@ class Line(ResponseHandler):
         """Whether a reply began before its request was sent whole."""
         self._asked = self._sent = self._began = False
         self._descriptor: int | None = None
-        self._poll: select.poll | None = None
+        # CPython lets other threads run during an ioctl() with a buffer of up to 1,024 bytes. These
+        # take less than a microsecond, and waiting for the interpreter again takes ten.
+        self._answer = bytearray(1_025)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Note that the connection is open, which it is for a request."""
@@ -249,12 +251,7 @@ class Line(ResponseHandler):
         transport = self.transport
         if transport is None or self.should_close:
             return False
-        if not _CAN_POLL:  # what the event loop reads is all we know
-            return True
-        if self._poll is None:
-            self._poll = select.poll()
-            self._poll.register(self._file(transport), select.POLLIN)
-        if not self._poll.poll(0):
+        if not self._waiting(_UNREAD):
             return True
         if transport.get_extra_info("sslcontext") is None:
             self._stray(_peek(self._file(transport)))
@@ -266,16 +263,17 @@ class Line(ResponseHandler):
         What it sends in answer acknowledges the request as well, so that nothing is left by then.
         """
         transport = self.transport
-        if transport is None or transport.get_write_buffer_size():
-            return True
-        if fcntl is None or termios is None:
+        return transport is None or transport.get_write_buffer_size() > 0 or self._waiting(_UNSENT)
+
+    def _waiting(self, buffer: int) -> bool:
+        """Ask the system whether bytes wait in a buffer of the socket."""
+        if fcntl is None or self.transport is None:  # what the event loop reads is all we know
             return False
-        left = bytearray(4)
         try:
-            fcntl.ioctl(self._file(transport), termios.TIOCOUTQ, left)
+            fcntl.ioctl(self._file(self.transport), buffer, self._answer)
         except OSError:
             return False
-        return any(left)
+        return any(self._answer[:4])
 
     def _file(self, transport: asyncio.Transport) -> int:
         if self._descriptor is None:

@@ -149,9 +149,12 @@ def _mark_shared(run: Run[T] | Advancing[T], answers: Iterable[Answer]) -> Itera
             yield answer
             continue
         asked = step.model, step.messages
-        usage = replace(answer.usage, shared=answer.usage.input if asked in sent else 0)
+        shared = answer.usage.input if asked in sent else 0
         sent.add(asked)
-        yield answer if usage == answer.usage else replace(answer, usage=usage)
+        if shared == answer.usage.shared:
+            yield answer
+        else:
+            yield replace(answer, usage=replace(answer.usage, shared=shared))
 
 
 async def _perform(

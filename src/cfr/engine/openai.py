@@ -148,8 +148,8 @@ class OpenAI:
 
     async def models(self) -> list[dict[str, Json]]:
         """List what the endpoint serves; the entries are as it describes them."""
-        async with self._transport.request("GET", "models") as incoming:
-            body = await incoming.read()
+        async with self._transport.exchange("GET", "models") as response:
+            body = await (await self._transport.accept(response)).read()
         try:
             listed = orjson.loads(body)["data"]
             return [entry for entry in listed if isinstance(entry, dict)]
@@ -214,7 +214,8 @@ class OpenAI:
             data = orjson.dumps(body)
         except TypeError as error:  # a lone surrogate
             raise Rejected(f"the problem cannot be sent: {error}; save it as UTF-8") from None
-        async with self._transport.request("POST", COMPLETIONS, data) as incoming:
+        async with self._transport.exchange("POST", COMPLETIONS, data) as response:
+            incoming = await self._transport.accept(response)
             if watcher.streams and not await incoming.is_document():
                 return await self._follow(incoming, call, watcher)
             whole = self._read(await incoming.read(), call, body)

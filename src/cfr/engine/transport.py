@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Final, cast
 
 import aiohttp
@@ -172,52 +173,29 @@ class Transport:
         if session:
             await session.close()
 
-    @asynccontextmanager
-    async def request(
-        self, verb: str, path: str, data: bytes | None = None
-    ) -> AsyncGenerator[Incoming]:
-        """Send a request and give its reply; a refusal and every fault on the way is raised."""
-        try:
-            async with self._send(verb, path, data) as found:
-                response = cast("Response", found)
-                if not 200 <= response.status < 300:
-                    body = await read_beginning(response)
-                    raise refusal(self.endpoint, response.status, response.headers, body)
-                response.compares = path == COMPLETIONS
-                yield Incoming(response, self.bounds.reply_bytes, self._turn)
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise self._named(error) from None
-
-    @asynccontextmanager
-    async def exchange(
+    def exchange(
         self,
         verb: str,
         path: str,
         data: bytes | aiohttp.FormData | None = None,
         headers: Mapping[str, str] = _HEADERS,
-    ) -> AsyncGenerator[Response]:
+    ) -> AbstractAsyncContextManager[Response]:
         """Send a request and give whatever comes back; every fault on the way is raised."""
-        try:
-            async with self._send(verb, path, data, headers) as found:
-                response = cast("Response", found)
-                response.compares = path == COMPLETIONS
-                yield response
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise self._named(error) from None
-
-    def _send(
-        self,
-        verb: str,
-        path: str,
-        data: bytes | aiohttp.FormData | None,
-        headers: Mapping[str, str] = _HEADERS,
-    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         if self._session is None:
             raise RuntimeError("use the engine inside `async with`")
         url = self.endpoint.url(path)
-        return self._session.request(verb, url, data=data, headers=headers, allow_redirects=False)
+        sent = self._session.request(verb, url, data=data, headers=headers, allow_redirects=False)
+        return _Exchange(self, sent, compares=path == COMPLETIONS)
 
-    def _named(self, error: aiohttp.ClientError | TimeoutError) -> EngineError:
+    async def accept(self, response: Response) -> Incoming:
+        """Take a successful reply; raise what another one refuses."""
+        if not 200 <= response.status < 300:
+            body = await read_beginning(response)
+            raise refusal(self.endpoint, response.status, response.headers, body)
+        return Incoming(response, self.bounds.reply_bytes, self._turn)
+
+    def named(self, error: aiohttp.ClientError | TimeoutError) -> EngineError:
+        """Name a fault of a request in our own words."""
         where = self.endpoint.shown
         if isinstance(error, TimeoutError):
             return TimedOut(f"{where}: nothing came for too long; try again later")
@@ -239,6 +217,42 @@ class Transport:
                 f"{where}: cannot be reached ({reason}); check the address and that it is running"
             )
         return StreamCut(f"{where}: the connection was cut ({reason})")
+
+
+class _Exchange:
+    """A request under way and its reply.
+
+    Not an ``asynccontextmanager``: every call goes through here, and a generator costs more.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        sent: AbstractAsyncContextManager[aiohttp.ClientResponse],
+        *,
+        compares: bool,
+    ) -> None:
+        self._transport = transport
+        self._sent = sent
+        self._compares = compares
+
+    async def __aenter__(self) -> Response:
+        try:
+            response = cast("Response", await self._sent.__aenter__())
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise self._transport.named(error) from None
+        response.compares = self._compares
+        return response
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._sent.__aexit__(kind, error, traceback)
+        if isinstance(error, aiohttp.ClientError | TimeoutError):
+            raise self._transport.named(error) from None
 
 
 async def read_beginning(response: aiohttp.ClientResponse) -> bytes:

@@ -262,10 +262,11 @@ class EngineForRun:
         What an engine did not foresee is told by its kind and place alone: its words may hold a
         key or an address, of which only the engine knows that they are secret.
         """
-        messages = self._ahead + call.messages
-        asked = replace(call, messages=messages, sample=call.sample + self._offset)
+        if self._ahead or self._offset:
+            messages = self._ahead + call.messages
+            call = replace(call, messages=messages, sample=call.sample + self._offset)
         try:
-            return await self._engine.complete(asked, watcher)
+            return await self._engine.complete(call, watcher)
         except CfrError:
             raise
         except Exception as error:

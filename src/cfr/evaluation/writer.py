@@ -94,7 +94,8 @@ class Writer:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         with self._changed:
             self._pending.append(_Pending(statement, row, done))
-            self._changed.notify_all()
+            if len(self._pending) == 1:  # the thread waits for the first row alone
+                self._changed.notify_all()
         return done
 
     async def watch(self) -> None:

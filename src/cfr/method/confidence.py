@@ -62,6 +62,8 @@ def _confidence(solution: Solution, truths: list[Truth]) -> float:
     counts = noted.items() if isinstance(noted, dict) else ()
     # A method of another package may keep something else under this name.
     votes = {answer: count for answer, count in counts if type(count) is int and count > 0}
+    if not votes:
+        return _ONE_SAMPLE
     own = votes.get(value_ballot(solution.answer)) or votes.get(ballot(solution.answer)) or 1
     return confidence_of(own, [*votes.values()])
 
@@ -77,3 +79,6 @@ def confidence_of(own: int, votes: list[int]) -> float:
     weights = [_WRONG_ANSWERS**count for count in votes or [own]]
     unseen = max(0, _WRONG_ANSWERS + 1 - len(weights))
     return round(_WRONG_ANSWERS**own / (sum(weights) + unseen), 3)
+
+
+_ONE_SAMPLE: Final = confidence_of(1, [])

@@ -141,16 +141,19 @@ async def grade_all(
     """Judge many answers without blocking the event loop; verdicts come in the given order."""
     import asyncio
 
-    pool = workers or _shared()
-    slots = asyncio.Semaphore(pool.count)
-
     async def one(case: GradingCase) -> Verdict:
         pending = _first_tier(case)
         if isinstance(pending, Verdict):
             return pending
+        pool = workers or _shared()
+        nonlocal slots
+        slots = slots or asyncio.Semaphore(pool.count)
         async with slots:
             return await asyncio.to_thread(_second_tier, pending, pool)
 
+    slots: asyncio.Semaphore | None = None
+    if len(cases) == 1:  # most callers have one, and it needs no task
+        return [await one(cases[0])]
     return list(await asyncio.gather(*(one(case) for case in cases)))
 
 

@@ -66,8 +66,9 @@ _TEXT: Final = (
     )
     + r"\b"
 )
+_POINTERS: Final = ("following", "this", "these", "below", "given")
 _MATERIAL: Final = re.compile(
-    rf"\b(?:following|this|these|below|given)\s+(?:[a-z-]+\s+){{0,3}}?{_TEXT}"
+    rf"\b(?:{'|'.join(_POINTERS)})\s+(?:[a-z-]+\s+){{0,3}}?{_TEXT}"
     r"|\bthe\s+following\s+(?=for\b|and\b)"
 )
 _SHOWN: Final = re.compile(
@@ -127,10 +128,16 @@ class Material(NamedTuple):
 
 def find_material(plain: str) -> list[Material]:
     """Find the text to work on: what follows a colon, or the paragraphs after *the following*."""
-    between = (Material(*one.span()) for one in _BETWEEN_RULES.finditer(plain))
-    shown = (_block(plain, one.end()) for one in _SHOWN.finditer(plain))
-    names = (*_MATERIAL.finditer(plain), *_WORKED_ON.finditer(plain))
-    return [*between, *shown, *filter(None, (_named(plain, one) for one in names))]
+    # Most problems are one line without a colon: patterns that need more are not tried on them.
+    found: list[Material | None] = []
+    if "\n" in plain:
+        found += (Material(*one.span()) for one in _BETWEEN_RULES.finditer(plain))
+        found += (_block(plain, one.end()) for one in _SHOWN.finditer(plain))
+    if any(word in plain for word in _POINTERS):
+        found += (_named(plain, one) for one in _MATERIAL.finditer(plain))
+    if ":" in plain:
+        found += (_named(plain, one) for one in _WORKED_ON.finditer(plain))
+    return [one for one in found if one]
 
 
 def _named(plain: str, named: re.Match[str]) -> Material | None:

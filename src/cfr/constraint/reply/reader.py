@@ -70,8 +70,10 @@ def read_demands(request: str) -> tuple[Stated, ...]:
     """Read the demands that a request makes on the whole reply, in the request's order."""
     if len(request) > LONGEST:
         return ()
-    prepared = prepare(request)
-    read = (one for rule in _RULES for part in prepared.readable for one in rule(part))
+    sentences = prepare(request).readable
+    if not sentences:
+        return ()
+    read = (one for rule in _RULES for part in sentences for one in rule(part))
     found = [one for one in read if not _is_vague(one[0])]
     kept: dict[str, Found] = {}
     for one in sorted(found, key=lambda one: one[1:]):

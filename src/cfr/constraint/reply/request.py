@@ -57,8 +57,9 @@ def _masked(text: str) -> str:
     low = plain.lower()
     if len(low) != len(plain):
         low = "".join(one if len(one.lower()) != 1 else one.lower() for one in plain)
-    for pattern in (_DOUBLE, _SINGLE, _TICKS):
-        low = pattern.sub(lambda found: f'"{HIDDEN * len(found[1])}"', low)
+    for mark, pattern in (('"', _DOUBLE), ("'", _SINGLE), ("`", _TICKS)):
+        if mark in low:
+            low = pattern.sub(lambda found: f'"{HIDDEN * len(found[1])}"', low)
     return low
 
 
@@ -80,6 +81,7 @@ _EXAMPLE: Final = re.compile(
     r"(?:such as|examples?|for instance|like|likes|format|form|below|e\.g\.|i\.e\.|following|point"
     r"|points|bullets?)\W{0,3}:\s*$"
 )
+_LISTED: Final = re.compile(r"\s*(?:[*\-•]|\d+[.)]|\.\.\.|\[)")
 
 
 @dataclass(frozen=True)
@@ -129,9 +131,8 @@ class Request:
         example = False
         for start, end in _split(_cut(self.text, self.plain), material)[:_MOST_SENTENCES]:
             plain = self.plain[start:end]
-            listed = bool(re.match(r"\s*(?:[*\-•]|\d+[.)]|\.\.\.|\[)", plain))
-            in_example = example and listed
-            example = bool(_EXAMPLE.search(plain)) or in_example
+            in_example = example and bool(_LISTED.match(plain))
+            example = (":" in plain and bool(_EXAMPLE.search(plain))) or in_example
             inside = [one for one in material if one.start <= start < one.end]
             readable = (
                 not in_example
