@@ -59,7 +59,8 @@ async def test_elsewhere_than_on_a_terminal_it_is_a_line_now_and_then(
     job: Job, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock, limiter = Clock(monkeypatch), Limiter(8)
-    async with TerminalWatcher().running([job], [limiter]), limiter.hold(2):
+    assert limiter.take(2)
+    async with TerminalWatcher().running([job], [limiter]):
         waiting = "4 of 20 attempts, 2 calls in flight, 0 failed, waiting for replies"
         assert await one_line(capsys) == waiting
         # Two of the sixteen that are to be made took 10 seconds: fourteen more take 70.

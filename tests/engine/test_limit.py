@@ -45,9 +45,9 @@ async def test_places_can_be_taken_without_waiting() -> None:
     assert limiter.take(2)
     assert not limiter.take(2)
     assert limiter.has_room()
-    async with limiter.hold():
-        assert not limiter.has_room()
-    limiter.release(2)
+    await limiter.enter()
+    assert not limiter.has_room()
+    limiter.release(3)
     assert limiter.in_flight == 0
     assert limiter.take(5)  # a group that is larger goes by itself
 
@@ -118,14 +118,15 @@ async def test_a_cut_stream_is_no_push_back() -> None:
 
 async def test_whoever_gives_up_waiting_takes_no_turn_along() -> None:
     limiter = Limiter(1)
-    async with limiter.hold():
-        waiting = asyncio.create_task(limiter.hold().__aenter__())
-        await asyncio.sleep(0)
-        waiting.cancel()
-        await asyncio.gather(waiting, return_exceptions=True)
-    async with asyncio.timeout(1), limiter.hold():
-        assert limiter.in_flight == 1
-    assert limiter.in_flight == 0
+    await limiter.enter()
+    waiting = asyncio.create_task(limiter.enter())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    limiter.release(1)
+    async with asyncio.timeout(1):
+        await limiter.enter()
+    assert limiter.in_flight == 1
 
 
 async def test_a_pace_spaces_calls_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -59,15 +57,6 @@ class Limiter:
         self._usual = 1.0
         self._cut: _Cut | None = None
 
-    @asynccontextmanager
-    async def hold(self, places: int = 1) -> AsyncGenerator[None]:
-        """Wait for a turn and hold places in the window: one for each reply that is asked for."""
-        await self._enter(places)
-        try:
-            yield
-        finally:
-            self.release(places)
-
     def has_room(self, places: int = 1) -> bool:
         """Say whether places could be taken now: nobody waits, and the window is not full."""
         return not self._waiting and self._fits(places)
@@ -84,7 +73,8 @@ class Limiter:
         self.in_flight -= places
         self._wake()
 
-    async def _enter(self, places: int) -> None:
+    async def enter(self, places: int = 1) -> None:
+        """Wait for a turn and take places in the window: one for each reply that is asked for."""
         if self.take(places):
             return
         turn = asyncio.get_running_loop().create_future()
@@ -147,9 +137,14 @@ class Pace:
         self._gap = 60.0 / per_minute if per_minute else 0.0
         self._free_at = 0.0
 
+    @property
+    def limits(self) -> bool:
+        """Whether there is a limit to wait for."""
+        return self._gap > 0
+
     async def wait(self, units: float = 1.0) -> None:
         """Wait until that many more units may be used."""
-        if not self._gap:
+        if not self.limits:
             return
         now = asyncio.get_running_loop().time()
         turn = max(now, self._free_at)
@@ -166,15 +161,20 @@ class Limited:
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
         """Perform a call when its turn has come."""
-        async with self.limiter.hold(replies_to(call)):
+        places = replies_to(call)
+        await self.limiter.enter(places)
+        try:
             completion = await self.perform(call, watcher)
+        finally:
+            self.limiter.release(places)
         self.succeeded(call)
         return completion
 
     async def perform(self, call: Call, watcher: Watcher) -> Completion:
         """Perform a call that has its place in the window, at the pace."""
         await self.limiter.requests.wait()
-        await self.limiter.tokens.wait(_tokens_guessed(call))
+        if self.limiter.tokens.limits:
+            await self.limiter.tokens.wait(_tokens_guessed(call))
         try:
             return await self._engine.complete(call, _FaultCounter(watcher, self.limiter))
         except Transient as fault:
