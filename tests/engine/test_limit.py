@@ -206,5 +206,5 @@ async def test_a_pace_counts_the_prompt_of_a_group_once(monkeypatch: pytest.Monk
         units.append(amount)
 
     monkeypatch.setattr(Pace, "wait", wait)
-    await Limited(Counting(), Limiter(9)).complete(group(3))
+    await Limited(Counting(), Limiter(9, tokens_per_minute=1e9)).complete(group(3))
     assert units == [1.0, pytest.approx(1 / 3 + 3 * 2)]

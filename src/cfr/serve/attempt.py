@@ -79,10 +79,10 @@ async def answer(
     watcher: Watcher = SILENT,
     announce: Callable[[Call], None] | None = None,
 ) -> ServedAnswer:
-    """Make one attempt; ``announce`` hears of the solving call before it is asked.
+    """Make one attempt; ``announce`` is called with the solving call before it is sent.
 
-    With a journal, every call is stored before the attempt goes on, and its end before the answer
-    is given. What is broken off is stored as that.
+    With a store, every call is stored before the attempt goes on, and the attempt before its answer
+    is returned. A cancelled attempt is stored as cancelled.
     """
     begun = await _begin(question)
     try:
@@ -152,7 +152,7 @@ async def _solve(
             question.services.readers,
             reading,
             chosen.method,
-            announce or _tell_nobody,
+            announce or _ignore,
             lambda call: _changed(call, asked, number),
         ),
         question.engine,
@@ -177,7 +177,7 @@ def _changed(call: Call, asked: ChatRequest, number: int) -> Call:
     return replace(call, messages=asked.context + call.messages, sample=sample)
 
 
-def _tell_nobody(call: Call) -> None:
+def _ignore(call: Call) -> None:
     pass
 
 

@@ -1,8 +1,8 @@
-"""Reading of texts from outside: in processes that can be killed, never long on the event loop.
+"""Run a method's generator in a worker process that can be killed, so that no text blocks the loop.
 
-A method reads its problem and every reply with many patterns, and nobody can promise that none of
-them is slow on some text. A method is a generator that can be replayed, so a worker runs it: it is
-sent the problem and the answers so far, and says what comes next. A short text is read at once.
+A method searches its problem and every reply with many regular expressions, some of which may be
+slow on a hostile text. Because a method can be replayed, a worker needs only the problem and the
+answers so far; it returns the next round. Texts of up to ``SHORT`` characters are read on the loop.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ from cfr.serve.error_reply import RequestError
 __all__ = ["SHORT", "ReadRun", "Readers", "Reading", "main"]
 
 SHORT: Final = 400
-"""Characters that are read on the event loop: no text of this length takes long."""
+"""Longest text, in characters, that is read on the event loop; none of them takes long."""
 _PROGRAM: Final = ("-m", "cfr.serve.reading")
 _CPU_SECONDS: Final = 1.0
 _PATIENCE: Final = 10.0
 _WAIT: Final = 5.0
-"""Seconds that a text waits for a worker before it is left unread."""
+"""Seconds to wait for a free worker; after that the text goes to the model unread."""
 _NICE: Final = 10
 _UNREAD: Final = "took too long to read, so nothing was read, checked or changed"
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a worker must know to run the method of an attempt."""
+    """The arguments that a worker needs to run the method of an attempt."""
 
     method: str
     problem: str
@@ -66,7 +66,7 @@ class Reading:
     alone: bool = True
 
     def steps(self, method: Method, tell: Callable[[Call], None]) -> Steps[Solution]:
-        """Make the method's steps, with what the request asks for put around them."""
+        """Start the method, within the request's token limit."""
         problem = Problem(self.problem)
         steps = method.solve(problem)
         if self.max_tokens:
@@ -83,14 +83,14 @@ class Readers:
         self._turns = asyncio.Semaphore(self._pool.count)
 
     async def decide(self, task: str, method: str, text: str, *, alone: bool) -> bool:
-        """Have a worker decide something about a text; yes where it takes too long."""
+        """Ask a worker a yes-or-no question about a text; yes where it takes too long."""
         try:
             return bool(await self.ask(task, method, text, alone))
         except Undecided:
             return True
 
     async def ask(self, task: str, *arguments: Json) -> Json:
-        """Have a worker do something; raise Undecided where it takes too long."""
+        """Run a task in a worker; raise Undecided where it takes too long."""
         try:
             async with asyncio.timeout(_WAIT):
                 await self._turns.acquire()
@@ -128,7 +128,7 @@ class ReadRun:
         self._solving: list[Call] = []
         self._answers: list[tuple[Answer, ...]] = []
         self._sent: list[Json] = []
-        """The answers as workers take them; each is written down once."""
+        """The answers as JSON for the workers; each is converted once."""
         self._size = len(reading.problem)
         self._result: Solution | None = None
         self.round: tuple[Step, ...] = ()
@@ -205,7 +205,7 @@ class ReadRun:
             self._tell(cast("Call", self.round[0]))
 
     def _go_unread(self) -> None:
-        """Pass a text that takes too long to read to the model, or the model's reply on."""
+        """Pass the text, or the reply, on unread where reading takes too long."""
         if not self.transcript:
             self._method = Plain()
             self._here = Run(_noted(self._method.solve(Problem(self._reading.problem))))

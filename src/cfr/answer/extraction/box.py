@@ -16,7 +16,7 @@ _JOINT: Final = re.compile(
     r"[\s$,;]*(?:\\q?quad|\\text\s*\{\s*(?:and|or)\s*\}|and|or|\\[()\[\],;])?"
     r"[\s$,;]*(?:[A-Za-z]\w?\s*=\s*)?"
 )
-"""What may stand between two boxes that together are one answer."""
+"""Text allowed between two boxes that form one answer."""
 _LONGEST_JOINT: Final = 40
 _OPENED, _CLOSED = "<|begin_of_box|>", "<|end_of_box|>"
 _BLANK: Final = re.compile(r"(?:\s|~|\$|\\[,;:! ]|\\q?quad|\\text\s*\{\s*\})*")
@@ -57,10 +57,10 @@ def without_empty_boxes(text: str) -> str:
 
 
 def find_box(text: str) -> Box | None:
-    """Find what the last box says, together with the boxes that stand side by side with it.
+    """Find the last box and the boxes directly beside it.
 
-    One that is empty, or that breaks off while it repeats the complete one before it, takes
-    nothing back. One that breaks off with something else leaves no answer.
+    An empty box is skipped, and so is an unfinished one that repeats the complete box before it.
+    Any other unfinished box means that there is no answer.
     """
     last = place = _box(text, len(text))
     if last is None:
