@@ -9,7 +9,7 @@ import asyncio
 import os
 import sys
 
-import cfr
+import constraint_first
 
 PROBLEMS = {
     "What is the remainder when 100 is divided by 7?": "2",
@@ -19,9 +19,11 @@ PROBLEMS = {
 
 
 async def main(address: str) -> None:
-    endpoint = cfr.Endpoint(address, "", os.environ.get("ENDPOINT_KEY", ""))
-    async with cfr.OpenAI(endpoint, cfr.Decoding(temperature=0.0)) as engine:
-        solving = (cfr.asolve(text, "direct", engine=engine) for text in PROBLEMS)
+    endpoint = constraint_first.Endpoint(address, "", os.environ.get("ENDPOINT_KEY", ""))
+    async with constraint_first.OpenAI(
+        endpoint, constraint_first.Decoding(temperature=0.0)
+    ) as engine:
+        solving = (constraint_first.asolve(text, "direct", engine=engine) for text in PROBLEMS)
         for solved in await asyncio.gather(*solving):
             print(f"{solved.problem.text} {solved.answer} ({solved.tokens} tokens)")
 
@@ -29,5 +31,5 @@ async def main(address: str) -> None:
 if __name__ == "__main__":
     try:
         asyncio.run(main(sys.argv[1]))
-    except cfr.CfrError as error:
+    except constraint_first.CfrError as error:
         sys.exit(str(error))

@@ -444,7 +444,16 @@ def main() -> None:
     address = f"http://127.0.0.1:{receiving.recv()}/v1"
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
-        command = [sys.executable, "-m", "cfr", "serve", "--port", "0", "--base-url", address]
+        command = [
+            sys.executable,
+            "-m",
+            "constraint_first",
+            "serve",
+            "--port",
+            "0",
+            "--base-url",
+            address,
+        ]
         with log.open("w") as written:
             server = subprocess.Popen(
                 [*command, "--model", "m", "--token", TOKEN],

@@ -74,15 +74,19 @@ def serve(share: float, told: Connection) -> None:
 
 def evaluate(url: str) -> None:
     """Evaluate as a program does, and run again whatever failed until all is there."""
-    import cfr
+    import constraint_first
 
-    problems = (cfr.Problem(f"What is {n} + 1?", f"p{n}", "4") for n in range(ATTEMPTS))
-    benchmark = cfr.Benchmark("sums", "Sums", tuple(problems))
+    problems = (
+        constraint_first.Problem(f"What is {n} + 1?", f"p{n}", "4") for n in range(ATTEMPTS)
+    )
+    benchmark = constraint_first.Benchmark("sums", "Sums", tuple(problems))
     with tempfile.TemporaryDirectory() as folder:
-        options = cfr.RunOptions(store=f"{folder}/runs.db")
-        model = cfr.ModelRef("m", base_url=url)
+        options = constraint_first.RunOptions(store=f"{folder}/runs.db")
+        model = constraint_first.ModelRef("m", base_url=url)
         for again in range(5):
-            done = cfr.evaluate(benchmark, "direct", runs=1, model=model, options=options)
+            done = constraint_first.evaluate(
+                benchmark, "direct", runs=1, model=model, options=options
+            )
             if done.complete:
                 break
             print(f"  run {again + 1}: {done.stopped}", file=sys.stderr)
@@ -95,7 +99,13 @@ def measure(share: float) -> tuple[float, float]:
     server = PROCESSES.Process(target=serve, args=(share, sending), daemon=True)
     server.start()
     url = f"http://127.0.0.1:{receiving.recv()}/v1"
-    modules = ("aiohttp", "orjson", "cfr.engine.openai", "cfr.evaluation.evaluate", "cfr.benchmark")
+    modules = (
+        "aiohttp",
+        "orjson",
+        "constraint_first.engine.openai",
+        "constraint_first.evaluation.evaluate",
+        "constraint_first.benchmark",
+    )
     seconds, cpu, peak = in_process(partial(evaluate, url), modules)
     rate = ATTEMPTS / seconds
     print(f"{f'{share:.0%} faults':16}{rate:12,.0f}{cpu / ATTEMPTS * 1000:12.2f}{peak:9.0f}")

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cfr.answer import extract, grade, grade_reply
-from cfr.answer.expression.canonical import interpret
+from constraint_first.answer import extract, grade, grade_reply
+from constraint_first.answer.expression.canonical import interpret
 
 ANSWER_TESTS = Path(__file__).parent.parent / "tests" / "answer"
 sys.path.insert(0, str(ANSWER_TESTS))

@@ -96,14 +96,14 @@ async def floor(url: str, calls: int, concurrency: int) -> None:
 
 async def ours(url: str, calls: int, concurrency: int) -> None:
     """Make as many attempts of one call each, as ``cfr eval`` does."""
-    from cfr.engine.engine import Decoding
-    from cfr.engine.limit import Limiter
-    from cfr.engine.openai import Endpoint, OpenAI
-    from cfr.evaluation.runner import prepare, run
-    from cfr.evaluation.series import Series
-    from cfr.evaluation.served_model import ServedModel
-    from cfr.evaluation.store import Store
-    from cfr.problem import Problem
+    from constraint_first.engine.engine import Decoding
+    from constraint_first.engine.limit import Limiter
+    from constraint_first.engine.openai import Endpoint, OpenAI
+    from constraint_first.evaluation.runner import prepare, run
+    from constraint_first.evaluation.series import Series
+    from constraint_first.evaluation.served_model import ServedModel
+    from constraint_first.evaluation.store import Store
+    from constraint_first.problem import Problem
 
     problems = tuple(Problem(f"What is {n} + 1?", f"p{n}", "4") for n in range(calls))
     with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/runs.db") as store:
@@ -114,7 +114,13 @@ async def ours(url: str, calls: int, concurrency: int) -> None:
         assert job.tally.ok == calls
 
 
-MODULES = ("aiohttp", "orjson", "cfr.engine.openai", "cfr.evaluation.runner", "cfr.benchmark")
+MODULES = (
+    "aiohttp",
+    "orjson",
+    "constraint_first.engine.openai",
+    "constraint_first.evaluation.runner",
+    "constraint_first.benchmark",
+)
 
 
 def measured(work: Callable[[], None], modules: Sequence[str], told: Connection) -> None:
@@ -169,10 +175,10 @@ PROBLEMS, RUNS = 6_250, 4
 
 def fill(path: str) -> None:
     """Put 100,000 finished attempts into a store, each with a call and 2 kB of text."""
-    from cfr.evaluation import schema
-    from cfr.evaluation.series import Series
-    from cfr.evaluation.store import Store, usage_columns
-    from cfr.protocol import Usage
+    from constraint_first.evaluation import schema
+    from constraint_first.evaluation.series import Series
+    from constraint_first.evaluation.store import Store, usage_columns
+    from constraint_first.protocol import Usage
 
     tokens = usage_columns(Usage(300, 900))
     text = "We proceed step by step. " * 80
@@ -195,17 +201,17 @@ def fill(path: str) -> None:
 
 
 def _problems() -> tuple[Any, ...]:
-    from cfr.problem import Problem
+    from constraint_first.problem import Problem
 
     return tuple(Problem(f"What is {n} + 1?", f"p{n}", str(n + 1)) for n in range(PROBLEMS))
 
 
 def resume(path: str) -> None:
     """Find out what is missing, which is nothing."""
-    from cfr.engine.scripted import Scripted
-    from cfr.evaluation.runner import prepare
-    from cfr.evaluation.series import Series
-    from cfr.evaluation.store import Store
+    from constraint_first.engine.scripted import Scripted
+    from constraint_first.evaluation.runner import prepare
+    from constraint_first.evaluation.series import Series
+    from constraint_first.evaluation.store import Store
 
     problems = _problems()
     with Store(path) as store:
@@ -217,8 +223,8 @@ def resume(path: str) -> None:
 
 def summarise(path: str) -> None:
     """Summarise every series."""
-    from cfr.evaluation.store import Store
-    from cfr.evaluation.summary import summaries
+    from constraint_first.evaluation.store import Store
+    from constraint_first.evaluation.summary import summaries
 
     with Store(path) as store:
         assert sum(s.attempts for s in summaries(store)) == len(METHODS) * PROBLEMS * RUNS

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from cfr.analysis.statistics.paired import flip_signs
-from cfr.analysis.statistics.resample import bootstrap
+from constraint_first.analysis.statistics.paired import flip_signs
+from constraint_first.analysis.statistics.resample import bootstrap
 
 RESAMPLES = 10_000
 

@@ -19,9 +19,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cfr.answer import GradingCase, grade_each
-from cfr.benchmark.registry import load
-from cfr.error import CfrError
+from constraint_first.answer import GradingCase, grade_each
+from constraint_first.benchmark.registry import load
+from constraint_first.error import CfrError
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from cfr.constraint.router import PROFILES, route
+from constraint_first.constraint.router import PROFILES, route
 
 PATTERNS = PROFILES["reconstructed"]
 

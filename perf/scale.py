@@ -29,26 +29,26 @@ CLAIMS, RUNS = 20_000, 50
 
 
 def _series(name: str) -> Any:
-    from cfr.evaluation.series import Series
+    from constraint_first.evaluation.series import Series
 
     return Series(name, "direct", "m")
 
 
 def _problems(count: int) -> tuple[Any, ...]:
-    from cfr.problem import Problem
+    from constraint_first.problem import Problem
 
     return tuple(Problem(f"What is {n} + 1?", f"p{n}", "4") for n in range(count))
 
 
 def make(url: str, store_url: str, name: str, attempts: int) -> dict[str, float]:
     """Be one worker on a grid, and say how long claims took of its time."""
-    from cfr.engine.engine import Decoding
-    from cfr.engine.limit import Limiter
-    from cfr.engine.openai import Endpoint, OpenAI
-    from cfr.evaluation.lease import Leases
-    from cfr.evaluation.runner import prepare, run
-    from cfr.evaluation.served_model import ServedModel
-    from cfr.evaluation.store import Store
+    from constraint_first.engine.engine import Decoding
+    from constraint_first.engine.limit import Limiter
+    from constraint_first.engine.openai import Endpoint, OpenAI
+    from constraint_first.evaluation.lease import Leases
+    from constraint_first.evaluation.runner import prepare, run
+    from constraint_first.evaluation.served_model import ServedModel
+    from constraint_first.evaluation.store import Store
 
     claiming = [0.0, 0]
     plain = Leases.claim
@@ -85,8 +85,8 @@ def make(url: str, store_url: str, name: str, attempts: int) -> dict[str, float]
 
 def take(store_url: str, name: str, problems: int, runs: int, at_once: int) -> dict[str, float]:
     """Claim until nothing is left, and make nothing."""
-    from cfr.evaluation.lease import SeriesShare
-    from cfr.evaluation.store import Store
+    from constraint_first.evaluation.lease import SeriesShare
+    from constraint_first.evaluation.store import Store
 
     with Store(store_url) as store:
         registered = store.register(_series(name), _problems(problems))
@@ -103,7 +103,7 @@ def worker(told: Connection) -> None:
     """Import everything, then do what is asked for."""
     import importlib
 
-    for module in (*MODULES, "psycopg", "cfr.evaluation.claim"):
+    for module in (*MODULES, "psycopg", "constraint_first.evaluation.claim"):
         importlib.import_module(module)
     told.send("ready")
     while (order := told.recv()) is not None:
@@ -166,7 +166,7 @@ def compare(address: str, crew: list[Connection]) -> None:
 
 
 def enter(store_url: str, name: str, problems: int, runs: int) -> dict[str, float]:
-    from cfr.evaluation.store import Store
+    from constraint_first.evaluation.store import Store
 
     with Store(store_url) as store:
         store.register(_series(name), _problems(problems), runs)

@@ -170,7 +170,14 @@ def started(target: Any, argument: Any) -> Iterator[tuple[int, int]]:
 @contextmanager
 def cfr(port: int, *options: str) -> Iterator[tuple[int, int]]:
     """Start ``cfr serve`` in front of an upstream, and give its port and process id."""
-    command = [sys.executable, "-m", "cfr", "serve", "--base-url", f"http://127.0.0.1:{port}/v1"]
+    command = [
+        sys.executable,
+        "-m",
+        "constraint_first",
+        "serve",
+        "--base-url",
+        f"http://127.0.0.1:{port}/v1",
+    ]
     command += ["--model", "m", "--port", "0", "--log", "off", "--max-requests", "512", *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr

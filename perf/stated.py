@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from cfr.constraint.router import route
-from cfr.constraint.stated import read_stated
-from cfr.constraint.stated.reading import plain_text
+from constraint_first.constraint.router import route
+from constraint_first.constraint.stated import read_stated
+from constraint_first.constraint.stated.reading import plain_text
 
 
 def microseconds(function: Callable[[str], object], texts: list[str], rounds: int = 9) -> float:

@@ -21,7 +21,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from cfr.constraint.kind import read_kind
+from constraint_first.constraint.kind import read_kind
 
 DATA = Path(os.environ.get("CFR_DATA") or Path(__file__).parents[2] / "shared" / "data")
 CHAT = ("mt-bench", "self-instruct-user", "arena-hard-v01")
@@ -71,7 +71,7 @@ async def measure(model: str) -> None:
     runner, port = await record(recorded)
     upstream = f"http://127.0.0.1:{port}/v1"
     options = ("--method", "auto", "--base-url", upstream, "--model", model, "--port", "0")
-    command = (sys.executable, "-m", "cfr", "serve", *options)
+    command = (sys.executable, "-m", "constraint_first", "serve", *options)
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
     assert process.stderr
     try:

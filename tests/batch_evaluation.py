@@ -8,18 +8,18 @@ from batch_sums import METHODS, SEED
 from loopback import Endpoint
 from sums import sums
 
-import cfr
-from cfr.benchmark import Benchmark
-from cfr.engine.resolve import ModelRef
-from cfr.evaluation import schema
-from cfr.evaluation.batch import schema as batch_schema
-from cfr.evaluation.batch.option import BatchOptions
-from cfr.evaluation.batch.progress import WaveProgress
-from cfr.evaluation.evaluate import Evaluated
-from cfr.evaluation.experiment import Experiment
-from cfr.evaluation.record import outcome_rows
-from cfr.evaluation.store import Store
-from cfr.evaluation.watcher import EvaluationWatcher
+import constraint_first
+from constraint_first.benchmark import Benchmark
+from constraint_first.engine.resolve import ModelRef
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.batch import schema as batch_schema
+from constraint_first.evaluation.batch.option import BatchOptions
+from constraint_first.evaluation.batch.progress import WaveProgress
+from constraint_first.evaluation.evaluate import Evaluated
+from constraint_first.evaluation.experiment import Experiment
+from constraint_first.evaluation.record import outcome_rows
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.watcher import EvaluationWatcher
 
 SUMS = Benchmark("sums", "Sums", sums(6))
 GRID = Experiment(benchmarks=(SUMS,), methods=METHODS, runs=2, seeds=(SEED,))
@@ -40,10 +40,13 @@ class Told(EvaluationWatcher):
 
 
 async def evaluate(
-    server: BatchServer | Endpoint, options: cfr.RunOptions, grid: Experiment = GRID, **more: Any
+    server: BatchServer | Endpoint,
+    options: constraint_first.RunOptions,
+    grid: Experiment = GRID,
+    **more: Any,
 ) -> Evaluated:
     ref = ModelRef("m", server.url, key="sk-very-secret-key")
-    return await cfr.aevaluate(grid, model=ref, options=options, **more)
+    return await constraint_first.aevaluate(grid, model=ref, options=options, **more)
 
 
 def rows(url: str) -> set[tuple[Any, ...]]:

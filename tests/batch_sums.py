@@ -12,8 +12,8 @@ from batch_server import Fate, Provider
 from loopback import Endpoint, Reply, completion
 from sums import number_in, reply_right
 
-from cfr.evaluation.record import outcome_rows
-from cfr.evaluation.store import Store
+from constraint_first.evaluation.record import outcome_rows
+from constraint_first.evaluation.store import Store
 
 __all__ = [
     "METHODS",
@@ -34,13 +34,14 @@ SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "domain", "desc": "a
 # A shell that runs the tests in the background has its children ignore interrupts.
 LAUNCH = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "from cfr.cli import main; main()"
+    "from constraint_first.cli import main; main()"
 )
 # Everything is imported once; each run is a process of its own that was forked from there.
 _FORKS = """
 import json, os, sys
-import cfr.cli.eval, cfr.cli.live, cfr.evaluation.evaluate, cfr.answer, cfr.benchmark
-from cfr.cli import main
+import constraint_first.cli.eval, constraint_first.cli.live, constraint_first.answer
+import constraint_first.evaluation.evaluate, constraint_first.benchmark
+from constraint_first.cli import main
 for line in sys.stdin:
     child = os.fork()
     if child == 0:

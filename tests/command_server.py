@@ -21,16 +21,16 @@ __all__ = ["CommandServer"]
 
 _LONGEST = 2**20
 _COMMONLY_IMPORTED = (
-    "cfr.analysis.study.reader",
-    "cfr.engine.solve",
-    "cfr.evaluation.evaluate",
-    "cfr.evaluation.forecast",
-    "cfr.evaluation.summary",
+    "constraint_first.analysis.study.reader",
+    "constraint_first.engine.solve",
+    "constraint_first.evaluation.evaluate",
+    "constraint_first.evaluation.forecast",
+    "constraint_first.evaluation.summary",
 )
 
 
 class CommandServer:
-    """A server of commands: ``run`` is what ``python -m cfr`` would do in a folder."""
+    """A server of commands: ``run`` is what ``python -m constraint_first`` would do in a folder."""
 
     def __init__(self) -> None:
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -64,9 +64,12 @@ class CommandServer:
 
 
 def _serve(orders: socket.socket) -> None:
-    import cfr.cli
+    import constraint_first.cli
 
-    names = [f"cfr.cli.{one.name}" for one in pkgutil.iter_modules(cfr.cli.__path__)]
+    names = [
+        f"constraint_first.cli.{one.name}"
+        for one in pkgutil.iter_modules(constraint_first.cli.__path__)
+    ]
     for name in (*names, *_COMMONLY_IMPORTED):
         importlib.import_module(name)
     while True:
@@ -86,7 +89,7 @@ def _serve(orders: socket.socket) -> None:
 def _become(
     arguments: list[str], environment: dict[str, str], folder: str, files: list[int]
 ) -> None:
-    """Be ``python -m cfr`` from here on; what ends it ends this process."""
+    """Be ``python -m constraint_first`` from here on; what ends it ends this process."""
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
@@ -95,7 +98,7 @@ def _become(
     os.environ.update(environment)
     sys.stdin, sys.stdout, sys.stderr = (open(n, mode) for n, mode in enumerate("rww"))  # noqa: SIM115, PTH123
     sys.argv = ["cfr", *arguments]
-    runpy.run_module("cfr", run_name="__main__", alter_sys=True)
+    runpy.run_module("constraint_first", run_name="__main__", alter_sys=True)
     sys.exit()
 
 

@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cfr.constraint.predicate import Predicate, parts
-from cfr.constraint.reply.instruction import instruction_predicate
-from cfr.constraint.reply.reader import read_demands
+from constraint_first.constraint.predicate import Predicate, parts
+from constraint_first.constraint.reply.instruction import instruction_predicate
+from constraint_first.constraint.reply.reader import read_demands
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data" / "ifeval.jsonl"
 WRITTEN = Path(__file__).parent / "constraint" / "reply" / "requests"

@@ -7,11 +7,11 @@ from typing import Any
 
 from loopback import Endpoint, Reply, completion
 
-from cfr.benchmark.entry import entries
-from cfr.engine.resolve import ModelRef
-from cfr.evaluation.evaluate import aevaluate
-from cfr.evaluation.experiment import Changes, read_experiment
-from cfr.evaluation.run_options import RunOptions
+from constraint_first.benchmark.entry import entries
+from constraint_first.engine.resolve import ModelRef
+from constraint_first.evaluation.evaluate import aevaluate
+from constraint_first.evaluation.experiment import Changes, read_experiment
+from constraint_first.evaluation.run_options import RunOptions
 
 __all__ = [
     "EXPERIMENTS",

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from cfr.analysis.study.study import (
+from constraint_first.analysis.study.study import (
     Arm,
     Attempt,
     Extraction,
@@ -12,8 +12,8 @@ from cfr.analysis.study.study import (
     Study,
     Transcript,
 )
-from cfr.analysis.table.table import Table
-from cfr.evaluation.record import RecordKey
+from constraint_first.analysis.table.table import Table
+from constraint_first.evaluation.record import RecordKey
 
 __all__ = ["arm", "attempt", "cells", "costing", "study", "texts", "two_benchmarks"]
 

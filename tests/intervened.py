@@ -1,13 +1,13 @@
 """A store of attempts whose answers checks changed, to good and to bad."""
 
-from cfr.benchmark.gold_instruction import GoldInstruction, write_instructions
-from cfr.engine.scripted import Scripted
-from cfr.engine.solve import run_sync
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.problem import Problem
-from cfr.protocol import Call
+from constraint_first.benchmark.gold_instruction import GoldInstruction, write_instructions
+from constraint_first.engine.scripted import Scripted
+from constraint_first.engine.solve import run_sync
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.problem import Problem
+from constraint_first.protocol import Call
 
 __all__ = ["intervened_store"]
 

@@ -3,16 +3,16 @@
 import importlib
 import pkgutil
 
-import cfr
+import constraint_first
 
 __all__ = ["import_all"]
 
 
 def import_all() -> None:
-    for module in pkgutil.walk_packages(cfr.__path__, "cfr."):
-        if module.name == "cfr.__main__":
+    for module in pkgutil.walk_packages(constraint_first.__path__, "constraint_first."):
+        if module.name == "constraint_first.__main__":
             continue
         try:
             importlib.import_module(module.name)
         except ImportError:
-            assert module.name.startswith("cfr.adapter."), module.name
+            assert module.name.startswith("constraint_first.adapter."), module.name

@@ -13,8 +13,8 @@ import aiohttp
 from aiohttp import web
 from served import Served, served
 
-from cfr.serve.page.installation import install_pages
-from cfr.serve.page.site import SiteOptions
+from constraint_first.serve.page.installation import install_pages
+from constraint_first.serve.page.site import SiteOptions
 
 __all__ = ["HOSTILE", "Paged", "Shown", "check_harmless", "paged"]
 

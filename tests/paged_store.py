@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from cfr.benchmark.constraintbench.item import Item
-from cfr.benchmark.constraintbench.split import load
-from cfr.engine.scripted import Scripted
-from cfr.engine.solve import run_sync
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.protocol import Call, Completion, Usage
+from constraint_first.benchmark.constraintbench.item import Item
+from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.engine.scripted import Scripted
+from constraint_first.engine.solve import run_sync
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.protocol import Call, Completion, Usage
 
 __all__ = ["BENCHMARK", "ITEMS", "make_store"]
 

@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 
 from PIL import Image
 
-from cfr.analysis.figure.colour import INK
-from cfr.analysis.figure.figure import Figure
+from constraint_first.analysis.figure.colour import INK
+from constraint_first.analysis.figure.figure import Figure
 
 __all__ = ["HOSTILE", "check", "elements", "found", "ids", "read", "words"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cfr.constraint.stated import read_stated
+from constraint_first.constraint.stated import read_stated
 
 __all__ = ["said"]
 

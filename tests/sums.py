@@ -7,8 +7,8 @@ from typing import Any
 
 from loopback import Reply, completion
 
-from cfr.problem import Problem
-from cfr.protocol import Call
+from constraint_first.problem import Problem
+from constraint_first.protocol import Call
 
 __all__ = ["number_in", "reply_right", "right", "sums", "write_sums"]
 

@@ -2,10 +2,10 @@
 
 from sums import right, sums
 
-from cfr.engine.scripted import Scripted
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
 
 __all__ = ["PROBLEMS", "SERIES", "evaluate"]
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from cfr.benchmark.registry import load
-from cfr.constraint.kind import read_kind
-from cfr.method import make
-from cfr.method.calibrated import Calibrated
-from cfr.problem import Problem
+from constraint_first.benchmark.registry import load
+from constraint_first.constraint.kind import read_kind
+from constraint_first.method import make
+from constraint_first.method.calibrated import Calibrated
+from constraint_first.problem import Problem
 
 DOCS = Path(__file__).parents[1] / "docs"
 POLICY = "calibrated(policy=qwen2.5-coder-1.5b-instruct)"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from loopback import Endpoint, completion
 
-from cfr.analysis.table.published import published, published_names
-from cfr.engine.catalogue import DEFAULT_MODEL
+from constraint_first.analysis.table.published import published, published_names
+from constraint_first.engine.catalogue import DEFAULT_MODEL
 
 REPOSITORY = Path(__file__).parent.parent
 PAGES = sorted(
@@ -89,7 +89,7 @@ def test_the_readme_shows_what_solve_prints(endpoint: Endpoint, tmp_path: Path) 
     endpoint.script(*REPLIES)
     model = ["--model", DEFAULT_MODEL, "--base-url", endpoint.url]
     ran = subprocess.run(
-        [sys.executable, "-m", "cfr", *shlex.split(sample[1]), *model],
+        [sys.executable, "-m", "constraint_first", *shlex.split(sample[1]), *model],
         capture_output=True,
         text=True,
         env=os.environ | {"COLUMNS": "80"},
@@ -131,7 +131,7 @@ def test_every_table_and_figure_of_the_paper_has_its_line() -> None:
     for label in sorted(labels):
         assert f"`{label}`" in text, label
     for path, names in re.findall(r"`A/([\w/.]+)`((?: `\w+`,?)*)", text):
-        file = REPOSITORY / "src" / "cfr" / "analysis" / path
+        file = REPOSITORY / "src" / "constraint_first" / "analysis" / path
         assert file.exists(), path
         for name in re.findall(r"`(\w+)`", names):
             assert f"def {name}(" in file.read_text(), (path, name)
@@ -139,13 +139,13 @@ def test_every_table_and_figure_of_the_paper_has_its_line() -> None:
 
 def test_the_architecture_is_drawn_as_it_is() -> None:
     text = (REPOSITORY / "docs" / "architecture.md").read_text()
-    sources = REPOSITORY / "src" / "cfr"
+    sources = REPOSITORY / "src" / "constraint_first"
     for package in sorted(
         path.name for path in sources.iterdir() if (path / "__init__.py").exists()
     ):
         assert f"| `{package}` |" in text, f"{package} has no line in the table of packages"
     for named in re.findall(r"`([a-z_0-9]+(?:/[a-z_0-9]+)+(?:\.py)?)`", text):
-        assert (sources / named).exists(), f"there is no src/cfr/{named}"
+        assert (sources / named).exists(), f"there is no src/constraint_first/{named}"
 
 
 def test_every_dependency_has_its_line() -> None:

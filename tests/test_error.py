@@ -1,6 +1,6 @@
 from package_modules import import_all
 
-from cfr.error import CfrError, InputError, OutputError
+from constraint_first.error import CfrError, InputError, OutputError
 
 
 def all_errors(kind: type[CfrError]) -> set[type[CfrError]]:
@@ -22,7 +22,7 @@ def test_every_error_of_the_package_tells_a_shell_that_it_failed() -> None:
     codes = {
         kind.__name__: kind.exit_code
         for kind in all_errors(CfrError)
-        if kind.__module__.startswith("cfr.")
+        if kind.__module__.startswith("constraint_first.")
     }
     assert {"InputError", "StoreError", "EngineError", "MethodError"} <= codes.keys()
     # 0 would be success; 126 and above are what shells say of a command themselves.

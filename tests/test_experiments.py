@@ -20,11 +20,11 @@ from experiment_run import (
 from hand_made import cells
 from loopback import Endpoint
 
-from cfr.analysis.report.context import ReportOptions
-from cfr.analysis.report.report import Report, assemble
-from cfr.analysis.study.reader import open_study
-from cfr.analysis.table.published import published, published_names
-from cfr.analysis.table.table import Table
+from constraint_first.analysis.report.context import ReportOptions
+from constraint_first.analysis.report.report import Report, assemble
+from constraint_first.analysis.study.reader import open_study
+from constraint_first.analysis.table.published import published, published_names
+from constraint_first.analysis.table.table import Table
 
 MODELS = ["JustRL-1.5B", "Qwen3.5-35B-A3B", "Qwen3.5-9B", "DeepSeek-V4-Pro"]
 ROUTED, LLM, ALWAYS = "Routed-CFR", "LLM router", "CFR (always-on)"
@@ -174,7 +174,7 @@ def test_the_routers(reports: dict[str, Report]) -> None:
 
 
 def run(*arguments: str | Path, **environment: str) -> None:
-    command = [sys.executable, "-m", "cfr", *map(str, arguments)]
+    command = [sys.executable, "-m", "constraint_first", *map(str, arguments)]
     environment = os.environ | environment
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr

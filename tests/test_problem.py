@@ -2,10 +2,10 @@ from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
-from cfr.method import make
-from cfr.method.registry import METHODS
-from cfr.problem import Problem, Solution
-from cfr.protocol import Completion, Run
+from constraint_first.method import make
+from constraint_first.method.registry import METHODS
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Completion, Run
 
 SECRET = Problem(
     "Find the remainder when $2^{10}$ is divided by 7.", "id-4711", "gold-4711", "set-4711"

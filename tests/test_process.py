@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from cfr import process
-from cfr.process import OnePerProcess, Pool, Undecided
+from constraint_first import process
+from constraint_first.process import OnePerProcess, Pool, Undecided
 
 # Tasks that do what their arguments say, under limits of a fraction of a second.
 PROGRAM = """
 import os, resource, signal, sys, warnings
-from cfr.process import OnePerProcess, serve
+from constraint_first.process import OnePerProcess, serve
 
 def spin():
     while True: pass

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.prompt import Prompt, load
+from constraint_first.prompt import Prompt, load
 
 PROMPT = Prompt("example", "Problem: [[problem]] | Constraints: [[constraints]] | {not a place}")
 
@@ -25,4 +25,4 @@ def test_every_place_must_be_filled() -> None:
 
 
 def test_prompts_come_from_the_package() -> None:
-    assert load("cfr.method", "direct").places == {"problem"}
+    assert load("constraint_first.method", "direct").places == {"problem"}

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from cfr.protocol import (
+from constraint_first.protocol import (
     Call,
     Completion,
     Exchange,

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.thinking import ThinkingStream, split_thinking, without_thinking
+from constraint_first.thinking import ThinkingStream, split_thinking, without_thinking
 
 
 @pytest.mark.parametrize(

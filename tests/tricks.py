@@ -54,7 +54,10 @@ _SVG = "svg g path rect circle line polyline polygon text tspan title defs use c
 def _tags_of_templates() -> set[str]:
     """Find all elements that templates make."""
     found: set[str] = set()
-    for package in ("cfr.serve.page.templates", "cfr.analysis.report.page"):
+    for package in (
+        "constraint_first.serve.page.templates",
+        "constraint_first.analysis.report.page",
+    ):
         for path in files(package).iterdir():
             if path.name.endswith(".html"):
                 found.update(re.findall(r"<([a-z][a-z0-9]*)\b", path.read_text(encoding="utf-8")))

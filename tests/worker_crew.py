@@ -18,9 +18,10 @@ __all__ = ["WorkerCrew", "lives"]
 NURSERY = r"""
 import datetime, io, json, os, signal, sys, time
 import psycopg
-import cfr.cli.eval, cfr.cli.evaluated, cfr.cli.work, cfr.evaluation.worker, cfr.engine.openai
-import cfr.benchmark.source, cfr.method.registry
-from cfr.cli import main
+import constraint_first.cli.eval, constraint_first.cli.evaluated, constraint_first.cli.work
+import constraint_first.evaluation.worker, constraint_first.engine.openai
+import constraint_first.benchmark.source, constraint_first.method.registry
+from constraint_first.cli import main
 
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 real = time.time

@@ -6,14 +6,14 @@ from collections.abc import AsyncGenerator
 import pytest
 from loopback import Endpoint, completion, failure
 
-from cfr.adapter.answer_stream import Piece, Question, Streamed, iterate, stream_answer
-from cfr.engine.dispatch import Dispatch
-from cfr.engine.engine import Decoding
-from cfr.engine.error import Unauthorized
-from cfr.engine.resolve import ModelRef, Resolved, resolve
-from cfr.problem import Problem
-from cfr.protocol import Message
-from cfr.serve.reply import ServedAnswer
+from constraint_first.adapter.answer_stream import Piece, Question, Streamed, iterate, stream_answer
+from constraint_first.engine.dispatch import Dispatch
+from constraint_first.engine.engine import Decoding
+from constraint_first.engine.error import Unauthorized
+from constraint_first.engine.resolve import ModelRef, Resolved, resolve
+from constraint_first.problem import Problem
+from constraint_first.protocol import Message
+from constraint_first.serve.reply import ServedAnswer
 
 REMAINDER = Problem("Find the remainder when $3^5$ is divided by 7.")
 SPEC = json.dumps(

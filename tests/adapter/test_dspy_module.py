@@ -16,8 +16,8 @@ dspy: Any = pytest.importorskip(
     "dspy", reason="DSPy holds openai back and cannot be in the development lock: make recipes"
 )
 
-from cfr.adapter.dspy_module import ConstraintFirst, LMEngine, grade_answer  # noqa: E402
-from cfr.engine.solve import asolve  # noqa: E402
+from constraint_first.adapter.dspy_module import ConstraintFirst, LMEngine, grade_answer  # noqa: E402
+from constraint_first.engine.solve import asolve  # noqa: E402
 
 pytestmark = pytest.mark.recipe
 

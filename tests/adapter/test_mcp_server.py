@@ -17,10 +17,10 @@ pytest.importorskip("mcp", reason="pip install 'constraint-first[mcp]'")
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from cfr.adapter.mcp_server import Asked, ToolServer
-from cfr.engine.allowance import AttemptLimit
-from cfr.engine.resolve import ModelRef
-from cfr.method.plugin import MethodError
+from constraint_first.adapter.mcp_server import Asked, ToolServer
+from constraint_first.engine.allowance import AttemptLimit
+from constraint_first.engine.resolve import ModelRef
+from constraint_first.method.plugin import MethodError
 
 REPOSITORY = Path(__file__).parent.parent.parent
 REMAINDER = "Find the remainder when $3^5$ is divided by 7."
@@ -41,7 +41,7 @@ def served(endpoint: Endpoint) -> Endpoint:
 def command(*arguments: str) -> StdioServerParameters:
     return StdioServerParameters(
         command=sys.executable,
-        args=["-m", "cfr", "mcp", *arguments],
+        args=["-m", "constraint_first", "mcp", *arguments],
         env={"PYTHONPATH": str(REPOSITORY / "src"), "OPENAI_API_KEY": KEY},
     )
 
@@ -111,7 +111,7 @@ def test_nothing_but_the_protocol_is_written_to_standard_output(endpoint: Endpoi
         },
     ]
     with subprocess.Popen(
-        [sys.executable, "-m", "cfr", "mcp", "--base-url", endpoint.url],
+        [sys.executable, "-m", "constraint_first", "mcp", "--base-url", endpoint.url],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -141,7 +141,7 @@ def port() -> int:
 async def test_it_serves_http_on_this_machine(served: Endpoint, port: int) -> None:
     arguments = ["--http", str(port), "--base-url", served.url]
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "cfr", "mcp", *arguments),
+        *(sys.executable, "-m", "constraint_first", "mcp", *arguments),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )

@@ -90,7 +90,7 @@ def test_the_python_of_the_llm_page_runs(
     pytest.importorskip("llm", reason="pip install 'constraint-first[llm]'")
     from llm.plugins import load_plugins, pm
 
-    from cfr.adapter import llm_plugin
+    from constraint_first.adapter import llm_plugin
 
     monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
     load_plugins()

@@ -1,6 +1,6 @@
 import pytest
 
-from cfr.analysis.notation import (
+from constraint_first.analysis.notation import (
     counted,
     decimal,
     exact_p,

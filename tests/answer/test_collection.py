@@ -2,11 +2,11 @@
 
 import pytest
 
-from cfr.answer import GradingCase, extract, grade_each
-from cfr.answer.expression.canonical import interpret, scalars
-from cfr.answer.expression.exact import rational
-from cfr.answer.expression.syntax import Measure, Op
-from cfr.answer.expression.value import AnswerValue, read_answer, same
+from constraint_first.answer import GradingCase, extract, grade_each
+from constraint_first.answer.expression.canonical import interpret, scalars
+from constraint_first.answer.expression.exact import rational
+from constraint_first.answer.expression.syntax import Measure, Op
+from constraint_first.answer.expression.value import AnswerValue, read_answer, same
 
 from .collection import (
     benchmark_answers,

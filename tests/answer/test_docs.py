@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cfr.answer import extract, grade, grade_reply
+from constraint_first.answer import extract, grade, grade_reply
 
 DOCS = (Path(__file__).parents[2] / "docs" / "grading.md").read_text(encoding="utf-8")
 CELL = re.compile(r"^`(.*)`$")

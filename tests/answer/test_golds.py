@@ -2,7 +2,7 @@
 
 import pytest
 
-from cfr.answer import GradingCase, grade_each
+from constraint_first.answer import GradingCase, grade_each
 
 from .golds import DATA, TEMPLATES, fits, golds, stated
 

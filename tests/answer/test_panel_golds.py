@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cfr.answer import GradingCase, grade_each
-from cfr.answer.expression.canonical import interpret
-from cfr.answer.expression.words import plain_words
+from constraint_first.answer import GradingCase, grade_each
+from constraint_first.answer.expression.canonical import interpret
+from constraint_first.answer.expression.words import plain_words
 
 from .collection import DATA
 

@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-import cfr.answer
-from cfr.answer import extract
-from cfr.answer.expression.canonical import interpret
-from cfr.answer.judgement.symbolic import judge
-from cfr.answer.judgement.tier import decide
+import constraint_first.answer
+from constraint_first.answer import extract
+from constraint_first.answer.expression.canonical import interpret
+from constraint_first.answer.judgement.symbolic import judge
+from constraint_first.answer.judgement.tier import decide
 
 from .collection import grade_cases, read_cases
 
-SOURCES = sorted(Path(cfr.answer.__file__).parent.rglob("*.py"))
+SOURCES = sorted(Path(constraint_first.answer.__file__).parent.rglob("*.py"))
 WORKERS = [
-    "cfr.answer.expression.evaluator",
-    "cfr.answer.judgement.numeric",
-    "cfr.answer.judgement.symbolic",
+    "constraint_first.answer.expression.evaluator",
+    "constraint_first.answer.judgement.numeric",
+    "constraint_first.answer.judgement.symbolic",
 ]
 """What runs in a worker process alone."""
 FORBIDDEN = {
@@ -71,7 +71,7 @@ def test_the_collection_is_graded_with_every_evaluator_refusing(
 
 def test_a_worker_imports_no_library_that_could_run_text() -> None:
     script = (
-        "import sys\nfrom cfr.answer.judgement.symbolic import judge\n"
+        "import sys\nfrom constraint_first.answer.judgement.symbolic import judge\n"
         "assert judge('2x', 'x+x').same\n"
         "print(sorted({'sympy', 'latex2sympy2_extended', 'math_verify'} & set(sys.modules)))"
     )
@@ -81,14 +81,14 @@ def test_a_worker_imports_no_library_that_could_run_text() -> None:
 
 def test_only_a_worker_imports_the_library_of_many_digits() -> None:
     script = (
-        "import importlib, pkgutil, sys, cfr\n"
-        "from cfr.answer import grade\n"
-        "for module in pkgutil.walk_packages(cfr.__path__, 'cfr.'):\n"
-        "    adapter = module.name.startswith('cfr.adapter.')  # its tool may import anything\n"
+        "import importlib, pkgutil, sys, constraint_first\n"
+        "from constraint_first.answer import grade\n"
+        "for module in pkgutil.walk_packages(constraint_first.__path__, 'constraint_first.'):\n"
+        "    adapter = module.name.startswith('constraint_first.adapter.')\n"
         "    skipped = adapter or module.name.endswith('__main__')\n"
         "    if module.name not in {workers} and not skipped:\n"
         "        importlib.import_module(module.name)\n"
-        "from cfr.analysis.audit.mistake import Demands, mistake\n"
+        "from constraint_first.analysis.audit.mistake import Demands, mistake\n"
         "assert grade('2x', 'x+x').correct\n"
         "assert mistake('2+e', Demands.of_text('Find x.', '3')) == 'not_an_integer'\n"
         "print('mpmath' in sys.modules)"

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instructed import NO_COMMA
 
-from cfr.benchmark.entry import Entry, entries
-from cfr.benchmark.gold_instruction import write_instructions
-from cfr.problem import Json
+from constraint_first.benchmark.entry import Entry, entries
+from constraint_first.benchmark.gold_instruction import write_instructions
+from constraint_first.problem import Json
 
 PLAIN = Entry("x", "X", "d", "s")
 WHOLE = Entry("x", "X", "d", "s", answer_rule="integer")

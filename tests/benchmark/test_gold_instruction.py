@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instructed import FEW_WORDS, NO_COMMA, TITLE
 
-from cfr.benchmark.gold_instruction import (
+from constraint_first.benchmark.gold_instruction import (
     INSTRUCTION_MARK,
     GoldInstruction,
     describe_gold,
@@ -16,9 +16,9 @@ from cfr.benchmark.gold_instruction import (
     unknown_kinds,
     write_instructions,
 )
-from cfr.constraint.reply.instruction import INSTRUCTIONS
-from cfr.file.field import FieldError
-from cfr.problem import Json
+from constraint_first.constraint.reply.instruction import INSTRUCTIONS
+from constraint_first.file.field import FieldError
+from constraint_first.problem import Json
 
 UNKNOWN = GoldInstruction("emoji:count", {"count": 3})
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from instructed import FEW_WORDS, NO_COMMA
 
-from cfr.benchmark.entry import Entry
-from cfr.benchmark.gold_instruction import write_instructions
-from cfr.benchmark.hugging_face import fetch
-from cfr.error import InputError
-from cfr.problem import Problem
+from constraint_first.benchmark.entry import Entry
+from constraint_first.benchmark.gold_instruction import write_instructions
+from constraint_first.benchmark.hugging_face import fetch
+from constraint_first.error import InputError
+from constraint_first.problem import Problem
 
 ENTRY = Entry("gsm8k", "GSM8K", "openai/gsm8k", "test", "main", "question", "answer", "n")
 HINT = "put gsm8k.jsonl into a folder"

@@ -1,8 +1,8 @@
 import pytest
 
-from cfr.benchmark.integrity import Origin, check
-from cfr.error import InputError
-from cfr.problem import Problem
+from constraint_first.benchmark.integrity import Origin, check
+from constraint_first.error import InputError
+from constraint_first.problem import Problem
 
 FILE = Origin("x.jsonl")
 

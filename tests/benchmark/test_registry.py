@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from instructed import requests, write_requests
 
-from cfr.benchmark import Benchmark, load, names
-from cfr.benchmark.entry import entries
-from cfr.benchmark.gold_instruction import INSTRUCTION_MARK
-from cfr.benchmark.registry import BUILT_IN
-from cfr.error import InputError
-from cfr.method import make
-from cfr.problem import Problem
-from cfr.protocol import Run
+from constraint_first.benchmark import Benchmark, load, names
+from constraint_first.benchmark.entry import entries
+from constraint_first.benchmark.gold_instruction import INSTRUCTION_MARK
+from constraint_first.benchmark.registry import BUILT_IN
+from constraint_first.error import InputError
+from constraint_first.method import make
+from constraint_first.problem import Problem
+from constraint_first.protocol import Run
 
 LOCAL = {
     "aime24": 30,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from instructed import NO_COMMA
 
-from cfr.benchmark.gold_instruction import write_instructions
-from cfr.benchmark.source import (
+from constraint_first.benchmark.gold_instruction import write_instructions
+from constraint_first.benchmark.source import (
     final_part,
     names_file,
     names_rows,
@@ -16,8 +16,8 @@ from cfr.benchmark.source import (
     read_problem_file,
     read_problems,
 )
-from cfr.error import InputError
-from cfr.problem import Json, Problem
+from constraint_first.error import InputError
+from constraint_first.problem import Json, Problem
 
 
 def read_line(tmp_path: Path, row: dict[str, Json]) -> Problem:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from functools import cache
 
-from cfr.analysis.notation import decimal
-from cfr.analysis.statistics.comparison import Pair, compare
-from cfr.analysis.study.study import Arm
+from constraint_first.analysis.notation import decimal
+from constraint_first.analysis.statistics.comparison import Pair, compare
+from constraint_first.analysis.study.study import Arm
 
 from .notation import cells, gain
 from .shipped import shipped

@@ -7,9 +7,9 @@ import re
 from dataclasses import replace
 from functools import cache
 
-from cfr.analysis.figure.figure import Figure
-from cfr.analysis.figure.illustration import frontier_figures
-from cfr.analysis.study.study import Arm
+from constraint_first.analysis.figure.figure import Figure
+from constraint_first.analysis.figure.illustration import frontier_figures
+from constraint_first.analysis.study.study import Arm
 
 from .shipped import RESULTS, shipped
 

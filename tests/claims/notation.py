@@ -1,7 +1,7 @@
 """Notation of claims: pieces of a page, written from numbers as the page has them."""
 
-from cfr.analysis.notation import decimal, interval, p_value, points
-from cfr.analysis.statistics.comparison import Pair
+from constraint_first.analysis.notation import decimal, interval, p_value, points
+from constraint_first.analysis.statistics.comparison import Pair
 
 __all__ = ["WORDS", "cells", "comparison_row", "gain", "loss"]
 

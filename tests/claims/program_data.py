@@ -6,10 +6,10 @@ from functools import cache
 
 import numpy as np
 
-from cfr.analysis.notation import decimal
-from cfr.analysis.statistics.comparison import Comparison, Pair, compare, pair_arms
-from cfr.analysis.study.study import Arm
-from cfr.engine.catalogue import DEFAULT_MODEL
+from constraint_first.analysis.notation import decimal
+from constraint_first.analysis.statistics.comparison import Comparison, Pair, compare, pair_arms
+from constraint_first.analysis.study.study import Arm
+from constraint_first.engine.catalogue import DEFAULT_MODEL
 
 from .figure import FILE
 from .shipped import shipped

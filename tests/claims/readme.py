@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from cfr.analysis.notation import decimal, interval, points, scored, whole
-from cfr.benchmark.constraintbench.item import TIERS
-from cfr.engine.catalogue import DEFAULT_MODEL
-from cfr.method.policy_file import find_policy
+from constraint_first.analysis.notation import decimal, interval, points, scored, whole
+from constraint_first.benchmark.constraintbench.item import TIERS
+from constraint_first.engine.catalogue import DEFAULT_MODEL
+from constraint_first.method.policy_file import find_policy
 
 from .figure import frontier
 from .notation import WORDS, cells, gain, loss

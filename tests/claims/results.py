@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from cfr.analysis.notation import decimal, interval, p_value, scored, whole
-from cfr.analysis.statistics.comparison import pair_arms
-from cfr.analysis.statistics.cost import mean_tokens
-from cfr.analysis.statistics.paired import holm
-from cfr.analysis.statistics.score import score
-from cfr.benchmark.constraintbench.item import TIERS
-from cfr.constraint.router import route
+from constraint_first.analysis.notation import decimal, interval, p_value, scored, whole
+from constraint_first.analysis.statistics.comparison import pair_arms
+from constraint_first.analysis.statistics.cost import mean_tokens
+from constraint_first.analysis.statistics.paired import holm
+from constraint_first.analysis.statistics.score import score
+from constraint_first.benchmark.constraintbench.item import TIERS
+from constraint_first.constraint.router import route
 
 from .notation import WORDS, cells, comparison_row, gain
 from .programs import program_results

@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from cfr.analysis.notation import decimal, scored
-from cfr.analysis.statistics.score import Score, score
-from cfr.analysis.study.study import Arm
-from cfr.benchmark.constraintbench.family import alike
-from cfr.benchmark.constraintbench.item import TIERS, USUAL_LEVELS, Item
-from cfr.benchmark.constraintbench.measured import check_levels, measured_levels
-from cfr.benchmark.constraintbench.split import load
-from cfr.constraint.predicate import truth_of
+from constraint_first.analysis.notation import decimal, scored
+from constraint_first.analysis.statistics.score import Score, score
+from constraint_first.analysis.study.study import Arm
+from constraint_first.benchmark.constraintbench.family import alike
+from constraint_first.benchmark.constraintbench.item import TIERS, USUAL_LEVELS, Item
+from constraint_first.benchmark.constraintbench.measured import check_levels, measured_levels
+from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.constraint.predicate import truth_of
 
 from .notation import WORDS, cells
 from .shipped import shipped

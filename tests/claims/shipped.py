@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from cfr.analysis.audit.stage1.agreement import Labelled, read_labelled
-from cfr.analysis.audit.stage1.soundness import audit
-from cfr.analysis.notation import decimal, whole
-from cfr.analysis.statistics.comparison import Comparison, Pair, compare, pair_arms
-from cfr.analysis.statistics.cost import mean_tokens, token_ratios
-from cfr.analysis.statistics.kappa import kappa
-from cfr.analysis.statistics.score import Score, score
-from cfr.analysis.study.reader import open_study
-from cfr.analysis.study.study import Arm, Study
-from cfr.benchmark.constraintbench.item import Item
-from cfr.benchmark.constraintbench.split import load
-from cfr.constraint.spec import ConstraintSpec
+from constraint_first.analysis.audit.stage1.agreement import Labelled, read_labelled
+from constraint_first.analysis.audit.stage1.soundness import audit
+from constraint_first.analysis.notation import decimal, whole
+from constraint_first.analysis.statistics.comparison import Comparison, Pair, compare, pair_arms
+from constraint_first.analysis.statistics.cost import mean_tokens, token_ratios
+from constraint_first.analysis.statistics.kappa import kappa
+from constraint_first.analysis.statistics.score import Score, score
+from constraint_first.analysis.study.reader import open_study
+from constraint_first.analysis.study.study import Arm, Study
+from constraint_first.benchmark.constraintbench.item import Item
+from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.constraint.spec import ConstraintSpec
 
 __all__ = [
     "BENCH",

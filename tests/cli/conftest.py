@@ -50,7 +50,7 @@ def on_terminal(endpoint: Endpoint, folder: Path, *arguments: str, columns: int 
     ours, theirs = pty.openpty()
     size = {"COLUMNS": str(columns), "LINES": "24", "TERM": "xterm"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "cfr", *arguments, "--base-url", endpoint.url],
+        [sys.executable, "-m", "constraint_first", *arguments, "--base-url", endpoint.url],
         stdin=subprocess.DEVNULL,
         stdout=theirs,
         stderr=theirs,

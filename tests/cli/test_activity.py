@@ -1,7 +1,7 @@
 from dataclasses import dataclass
 
-from cfr.cli.activity import Activity
-from cfr.protocol import Call, Completion, Stage, Usage
+from constraint_first.cli.activity import Activity
+from constraint_first.protocol import Call, Completion, Stage, Usage
 
 
 @dataclass

@@ -7,13 +7,13 @@ from click.testing import CliRunner
 from stored import attempt
 from sums import right, sums
 
-from cfr.cli.attempt_view import command
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import schema
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.protocol import Call, Completion, Usage
+from constraint_first.cli.attempt_view import command
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.protocol import Call, Completion, Usage
 
 from .conftest import Run
 

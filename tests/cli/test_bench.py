@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from cfr.benchmark.constraintbench.families import FAMILIES
-from cfr.benchmark.constraintbench.split import SHA256, load
-from cfr.cli.bench import command
+from constraint_first.benchmark.constraintbench.families import FAMILIES
+from constraint_first.benchmark.constraintbench.split import SHA256, load
+from constraint_first.cli.bench import command
 
 from .conftest import Run
 

@@ -2,9 +2,9 @@ import io
 
 from rich.console import Console
 
-from cfr.cli.checks import shown_checks
-from cfr.method.confidence import assess
-from cfr.problem import Json, Problem, Solution
+from constraint_first.cli.checks import shown_checks
+from constraint_first.method.confidence import assess
+from constraint_first.problem import Json, Problem, Solution
 
 PROBLEM = Problem("Find the remainder\nwhen $3^{50}$ is divided by 7.")
 

@@ -6,10 +6,10 @@ import pytest
 from stored import attempt
 from sums import sums
 
-from cfr.evaluation import schema
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.method.direct import Direct
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.method.direct import Direct
 
 from .conftest import Run
 

@@ -10,7 +10,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from cfr.cli.console import SafeConsole
+from constraint_first.cli.console import SafeConsole
 
 from .conftest import open_terminal
 

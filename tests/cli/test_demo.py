@@ -7,12 +7,12 @@ from click.testing import CliRunner
 from loopback import Endpoint as Server
 from loopback import Reply, completion
 
-from cfr.cli import session
-from cfr.cli.demo import EXAMPLES, command
-from cfr.constraint.feature import find_features
-from cfr.constraint.router import route
-from cfr.constraint.stated import check_stated, read_stated
-from cfr.engine.automatic import AutoChoice
+from constraint_first.cli import session
+from constraint_first.cli.demo import EXAMPLES, command
+from constraint_first.constraint.feature import find_features
+from constraint_first.constraint.router import route
+from constraint_first.constraint.stated import check_stated, read_stated
+from constraint_first.engine.automatic import AutoChoice
 
 from .conftest import Run
 

@@ -1,11 +1,11 @@
 import pytest
 
-from cfr.cli.evaluated import Incomplete, print_evaluated, tell_stopped
-from cfr.cli.live import TerminalWatcher
-from cfr.engine.price import Cost
-from cfr.evaluation.evaluate import Evaluated
-from cfr.evaluation.series import Series
-from cfr.evaluation.tally import SeriesResult, Tally
+from constraint_first.cli.evaluated import Incomplete, print_evaluated, tell_stopped
+from constraint_first.cli.live import TerminalWatcher
+from constraint_first.engine.price import Cost
+from constraint_first.evaluation.evaluate import Evaluated
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.tally import SeriesResult, Tally
 
 SERIES = Series("sums", "direct", "m")
 

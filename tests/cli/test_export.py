@@ -9,14 +9,14 @@ import pytest
 from intervened import intervened_store
 from sums import number_in, sums
 
-from cfr.analysis.study.reader import read_file
-from cfr.engine.error import Rejected
-from cfr.engine.scripted import Scripted
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.problem import Problem
-from cfr.protocol import Call, Completion
+from constraint_first.analysis.study.reader import read_file
+from constraint_first.engine.error import Rejected
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.problem import Problem
+from constraint_first.protocol import Call, Completion
 
 from .conftest import Run
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from loopback import Endpoint, Reply
 
-from cfr.cli.interrupt import Stopped, run_interruptible, typed_command
+from constraint_first.cli.interrupt import Stopped, run_interruptible, typed_command
 
 # A shell that runs the tests in the background has its children ignore interrupts.
 LAUNCH = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 WORK = """
 import asyncio, sys
-from cfr.cli.interrupt import INTERRUPTED, Stopped, run_interruptible
+from constraint_first.cli.interrupt import INTERRUPTED, Stopped, run_interruptible
 
 async def work():
     print("ready", flush=True)
@@ -105,7 +105,7 @@ def test_an_interrupted_solution_says_what_there_is(endpoint: Endpoint, tmp_path
     half = 'data: {"choices": [{"delta": {"content": "It is "}}]}\n\n'
     endpoint.script(Reply(chunks=[half], endless=b": wait\n\n"))
     process = start(
-        *(sys.executable, "-u", "-c", LAUNCH + "from cfr.cli import main; main()"),
+        *(sys.executable, "-u", "-c", LAUNCH + "from constraint_first.cli import main; main()"),
         *("solve", "Compute 2 + 2.", "--method", "direct", "--base-url", endpoint.url),
         folder=tmp_path,
     )

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 import pytest
 from sums import sums
 
-from cfr.cli.live import TerminalWatcher, write_duration
-from cfr.engine.balanced import Balanced
-from cfr.engine.endpoint import Endpoint
-from cfr.engine.error import Unreachable
-from cfr.engine.limit import Limiter
-from cfr.engine.scripted import Scripted
-from cfr.evaluation.runner import Job, prepare
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
+from constraint_first.cli.live import TerminalWatcher, write_duration
+from constraint_first.engine.balanced import Balanced
+from constraint_first.engine.endpoint import Endpoint
+from constraint_first.engine.error import Unreachable
+from constraint_first.engine.limit import Limiter
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation.runner import Job, prepare
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
 
 from .conftest import open_terminal
 
@@ -37,8 +37,10 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        monkeypatch.setattr("cfr.cli.live.time", SimpleNamespace(monotonic=lambda: self.now))
-        monkeypatch.setattr("cfr.cli.live._PLAIN_EVERY", 0.0)
+        monkeypatch.setattr(
+            "constraint_first.cli.live.time", SimpleNamespace(monotonic=lambda: self.now)
+        )
+        monkeypatch.setattr("constraint_first.cli.live._PLAIN_EVERY", 0.0)
 
 
 async def one_line(capsys: pytest.CaptureFixture[str]) -> str:

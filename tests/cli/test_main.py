@@ -9,8 +9,8 @@ import click
 import pytest
 from package_modules import import_all
 
-from cfr.cli import COMMANDS, main, root
-from cfr.error import CfrError
+from constraint_first.cli import COMMANDS, main, root
+from constraint_first.error import CfrError
 
 from .conftest import Run
 
@@ -25,7 +25,7 @@ def modules_after(code: str) -> set[str]:
 
 def test_help_imports_nothing_heavy() -> None:
     ask_for_help = (
-        "from cfr.cli import root\n"
+        "from constraint_first.cli import root\n"
         "import sys\n"
         "try: root.main(['--help'], standalone_mode=False)\n"
         "except SystemExit: pass"
@@ -107,7 +107,7 @@ def test_every_exit_code_is_documented() -> None:
 def test_a_reader_that_goes_away_is_no_mistake(arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "cfr", *arguments]
+    command = [sys.executable, "-m", "constraint_first", *arguments]
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")

@@ -91,7 +91,7 @@ def test_an_end_in_the_midst_loses_nothing(end: str, cfr: Run, filled: Path) -> 
 def test_input_that_is_closed_or_not_text(cfr: Run, filled: Path) -> None:
     shell = ("sh", "-c", 'exec "$@" <&-', "sh")
     closed = subprocess.run(
-        [*shell, sys.executable, "-m", "cfr", *MARK, "--annotator", "ada"],
+        [*shell, sys.executable, "-m", "constraint_first", *MARK, "--annotator", "ada"],
         cwd=filled,
         capture_output=True,
         check=False,
@@ -120,7 +120,7 @@ def started(
     # A shell that runs the tests in the background has its children ignore interrupts.
     launch = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "from cfr.cli import main; main()"
+        "from constraint_first.cli import main; main()"
     )
     command = [sys.executable, "-c", launch, *MARK, "--annotator", "ada"]
     with subprocess.Popen(

@@ -1,7 +1,7 @@
 import pytest
 from click.testing import CliRunner
 
-from cfr.cli import mcp, root
+from constraint_first.cli import mcp, root
 
 from .conftest import Run
 

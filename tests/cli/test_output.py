@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cfr.cli
-from cfr.cli.output import print_error, print_json, print_note, print_text
+import constraint_first.cli
+from constraint_first.cli.output import print_error, print_json, print_note, print_text
 
 HOSTILE = "\x1b[2J\x9b2J\u202e\x00\ud800[red]x[/red]"
 SHOWN = "�[2J�2J���[red]x[/red]"
-MODULES = sorted(Path(cfr.cli.__file__).parent.glob("*.py"))
+MODULES = sorted(Path(constraint_first.cli.__file__).parent.glob("*.py"))
 
 
 def test_text_is_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> None:

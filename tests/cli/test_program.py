@@ -12,14 +12,14 @@ from click.testing import CliRunner
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from cfr.cli import root
-from cfr.engine.drive import drive
-from cfr.engine.scripted import Scripted
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Output, Program, Steps, execute
+from constraint_first.cli import root
+from constraint_first.engine.drive import drive
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.problem import Json, Problem, Solution
+from constraint_first.protocol import Output, Program, Steps, execute
 
 from .conftest import Run
 
@@ -111,7 +111,9 @@ def test_programs_cannot_break_a_store_an_export_or_a_report(
         problems = tuple(Problem(f"What is {n} + 2?", str(n), "4") for n in range(2))
         series = Series("sums", "computes", "model-a", given=Computes(source))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("cfr.evaluation.attempt.drive", partial(drive, sandbox=sandbox))
+            patch.setattr(
+                "constraint_first.evaluation.attempt.drive", partial(drive, sandbox=sandbox)
+            )
             job = prepare(store, series, problems, 1, Scripted([]))
             asyncio.run(run(store, [job], width=1))
         assert job.tally.failed == 0

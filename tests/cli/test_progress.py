@@ -3,8 +3,8 @@ import sys
 
 import pytest
 
-from cfr.cli.progress import bytes_bar, count_bar
-from cfr.engine.pull import Progress
+from constraint_first.cli.progress import bytes_bar, count_bar
+from constraint_first.engine.pull import Progress
 
 from .conftest import Terminal, open_terminal
 

@@ -9,7 +9,7 @@ from loopback import Endpoint as Server
 from loopback import completion, failure
 from sums import reply_right, write_sums
 
-from cfr.method.rewording import original_prompts
+from constraint_first.method.rewording import original_prompts
 
 from .conftest import Ran, Run
 

@@ -2,8 +2,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from cfr.cli.ray_option import ray_options
-from cfr.evaluation.cluster.option import RayOptions
+from constraint_first.cli.ray_option import ray_options
+from constraint_first.evaluation.cluster.option import RayOptions
 
 
 def read(*given: str) -> tuple[list[RayOptions], str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cfr.constraint.reply.language import can_tell_language
+from constraint_first.constraint.reply.language import can_tell_language
 
 from .conftest import Run
 

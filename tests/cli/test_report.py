@@ -188,7 +188,7 @@ def test_lines_about_other_problems_are_counted_aloud(
 
 
 def test_an_output_that_is_not_utf_8(outcomes: Path) -> None:
-    command = [sys.executable, "-m", "cfr", "compare", str(outcomes)]
+    command = [sys.executable, "-m", "constraint_first", "compare", str(outcomes)]
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     done = subprocess.run(command, capture_output=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.cli.row_file import RowFields, good_rows, text_field, with_progress, writing
-from cfr.error import OutputError
-from cfr.file.jsonl import JsonLine
-from cfr.problem import Json
+from constraint_first.cli.row_file import RowFields, good_rows, text_field, with_progress, writing
+from constraint_first.error import OutputError
+from constraint_first.file.jsonl import JsonLine
+from constraint_first.problem import Json
 
 from .conftest import open_terminal
 

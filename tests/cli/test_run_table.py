@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from cfr.cli.run_table import ratios, results, summary_table
-from cfr.cli.table import Table
-from cfr.evaluation.series import Series
-from cfr.evaluation.summary import Summary
-from cfr.evaluation.tally import SeriesResult, Tally
-from cfr.protocol import Usage
+from constraint_first.cli.run_table import ratios, results, summary_table
+from constraint_first.cli.table import Table
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.summary import Summary
+from constraint_first.evaluation.tally import SeriesResult, Tally
+from constraint_first.protocol import Usage
 
 COUNTED = Counter({(2, 2): 2, (1, 2): 1, (0, 2): 2})
 """Five of ten attempts are right, at five problems."""

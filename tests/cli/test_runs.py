@@ -6,16 +6,16 @@ import pytest
 from click.testing import CliRunner
 from sums import number_in, right, sums
 
-from cfr.analysis.statistics.score import score
-from cfr.analysis.study.reader import open_study
-from cfr.cli import root
-from cfr.engine.error import Rejected
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import schema
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store, StoreError
-from cfr.protocol import Call, Completion
+from constraint_first.analysis.statistics.score import score
+from constraint_first.analysis.study.reader import open_study
+from constraint_first.cli import root
+from constraint_first.engine.error import Rejected
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store, StoreError
+from constraint_first.protocol import Call, Completion
 
 from .conftest import Run
 

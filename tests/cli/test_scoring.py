@@ -1,11 +1,11 @@
 from instructed import requests
 from rich.console import RenderableType
 
-from cfr.cli.console import SafeConsole
-from cfr.cli.scoring import Scoring
-from cfr.engine.solve import Solved
-from cfr.method import Direct
-from cfr.problem import Problem, Solution
+from constraint_first.cli.console import SafeConsole
+from constraint_first.cli.scoring import Scoring
+from constraint_first.engine.solve import Solved
+from constraint_first.method import Direct
+from constraint_first.problem import Problem, Solution
 
 
 def solved(answer: str | None, gold: str | None) -> Solved:

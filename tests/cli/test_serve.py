@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from loopback import Endpoint as Server
 
-from cfr.cli.serve import command
+from constraint_first.cli.serve import command
 
 from .conftest import Run
 
@@ -58,7 +58,7 @@ def test_it_serves_until_it_is_told_to_stop(
 ) -> None:
     arguments = ["serve", "--port", "0", "--base-url", endpoint.url, "--log", log]
     with subprocess.Popen(
-        [sys.executable, "-m", "cfr", *arguments],
+        [sys.executable, "-m", "constraint_first", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

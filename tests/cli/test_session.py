@@ -6,14 +6,14 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure, stream
 
-from cfr.cli.session import Session
-from cfr.engine.engine import SILENT, Decoding, Watcher
-from cfr.engine.error import TookTooLong, Unreachable
-from cfr.engine.resolve import ModelRef
-from cfr.engine.transport import Bounds
-from cfr.method import Direct, Method, Routed, make
-from cfr.problem import Problem, Solution
-from cfr.protocol import Call, Completion, Program, Steps, ask, execute, together
+from constraint_first.cli.session import Session
+from constraint_first.engine.engine import SILENT, Decoding, Watcher
+from constraint_first.engine.error import TookTooLong, Unreachable
+from constraint_first.engine.resolve import ModelRef
+from constraint_first.engine.transport import Bounds
+from constraint_first.method import Direct, Method, Routed, make
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Call, Completion, Program, Steps, ask, execute, together
 
 CUED = Problem("Find the remainder when $3^5$ is divided by 7.")
 PLAIN = Problem("Compute $3^5$.")

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from cfr.analysis.table.table import Cell, Column, Table, row
-from cfr.cli import show
-from cfr.constraint.recovery import Recovered
-from cfr.constraint.router import FAMILIES, Cue, route
-from cfr.constraint.spec import Constraint, ConstraintSpec, Propagated
-from cfr.file.printable import printable
-from cfr.protocol import Call, Completion, Exchange, Output, Program, Stage, Usage
+from constraint_first.analysis.table.table import Cell, Column, Table, row
+from constraint_first.cli import show
+from constraint_first.constraint.recovery import Recovered
+from constraint_first.constraint.router import FAMILIES, Cue, route
+from constraint_first.constraint.spec import Constraint, ConstraintSpec, Propagated
+from constraint_first.file.printable import printable
+from constraint_first.protocol import Call, Completion, Exchange, Output, Program, Stage, Usage
 
 HOSTILE = "\x1b[2J[red]x[/red]\u202e\x07"
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from loopback import Endpoint as Server
 from loopback import Reply, completion, cut_stream, failure
 
-from cfr.cli import root
+from constraint_first.cli import root
 
 from .conftest import Run
 

@@ -1,10 +1,10 @@
 import click
 from click.testing import CliRunner
 
-from cfr.cli.option import grouped
-from cfr.cli.speed_option import call_options, load_run_options, speed_options
-from cfr.evaluation.lease import LEASE_SECONDS
-from cfr.evaluation.run_options import RunOptions
+from constraint_first.cli.option import grouped
+from constraint_first.cli.speed_option import call_options, load_run_options, speed_options
+from constraint_first.evaluation.lease import LEASE_SECONDS
+from constraint_first.evaluation.run_options import RunOptions
 
 found: list[RunOptions] = []
 

@@ -7,9 +7,9 @@ from click.testing import CliRunner
 from hand_made import arm, study, texts
 from sums import right, write_sums
 
-from cfr.analysis.audit.error_rule import ErrorRule
-from cfr.analysis.study.study import StudyError
-from cfr.cli.study_option import (
+from constraint_first.analysis.audit.error_rule import ErrorRule
+from constraint_first.analysis.study.study import StudyError
+from constraint_first.cli.study_option import (
     ErrorRuleOptions,
     StudyPart,
     error_rule_options,
@@ -17,9 +17,9 @@ from cfr.cli.study_option import (
     part_options,
     runs_argument,
 )
-from cfr.engine.scripted import Scripted
-from cfr.evaluation.evaluate import evaluate
-from cfr.evaluation.run_options import RunOptions
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation.evaluate import evaluate
+from constraint_first.evaluation.run_options import RunOptions
 
 EVERYTHING = StudyPart()
 

@@ -11,18 +11,18 @@ from typing import Any, cast
 import pytest
 from rich.text import Text
 
-from cfr.benchmark.source import read_problems
-from cfr.cli import demo, root, run_table, show
-from cfr.cli.checks import shown_checks
-from cfr.cli.console import SafeConsole
-from cfr.cli.table import Column, Table
-from cfr.constraint.recovery import read_spec
-from cfr.engine.price import Cost
-from cfr.evaluation.series import Series
-from cfr.evaluation.summary import Summary
-from cfr.evaluation.tally import SeriesResult, Tally
-from cfr.problem import Json
-from cfr.protocol import Call, Completion, Exchange, Usage
+from constraint_first.benchmark.source import read_problems
+from constraint_first.cli import demo, root, run_table, show
+from constraint_first.cli.checks import shown_checks
+from constraint_first.cli.console import SafeConsole
+from constraint_first.cli.table import Column, Table
+from constraint_first.constraint.recovery import read_spec
+from constraint_first.engine.price import Cost
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.summary import Summary
+from constraint_first.evaluation.tally import SeriesResult, Tally
+from constraint_first.problem import Json
+from constraint_first.protocol import Call, Completion, Exchange, Usage
 
 from .conftest import Run
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.constraint.claim import names_of_answer, read_claims
-from cfr.constraint.predicate import OPS
+from constraint_first.constraint.claim import names_of_answer, read_claims
+from constraint_first.constraint.predicate import OPS
 
 
 @pytest.mark.parametrize(

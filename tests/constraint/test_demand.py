@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.constraint import demand
-from cfr.constraint.predicate import OPS, Predicate, truth_of
-from cfr.constraint.reply.check import REPLY
+from constraint_first.constraint import demand
+from constraint_first.constraint.predicate import OPS, Predicate, truth_of
+from constraint_first.constraint.reply.check import REPLY
 
 # Each builder as it is called, what it must build, an answer that satisfies it and one that does
 # not. Stored items hold these objects, so their shape is a promise.

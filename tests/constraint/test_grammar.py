@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.constraint import demand
-from cfr.constraint.grammar import plain, read_predicates
-from cfr.constraint.predicate import OPS, Predicate, Truth, truth_of
+from constraint_first.constraint import demand
+from constraint_first.constraint.grammar import plain, read_predicates
+from constraint_first.constraint.predicate import OPS, Predicate, Truth, truth_of
 
 
 @pytest.mark.parametrize(

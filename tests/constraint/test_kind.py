@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.constraint.kind import read_kind, tell_kind
+from constraint_first.constraint.kind import read_kind, tell_kind
 
 PROBLEMS = [
     "What is 15% of 80?",

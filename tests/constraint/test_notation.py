@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.constraint import demand
-from cfr.constraint.notation import MONTHS, WEEKDAYS, WRITTEN
-from cfr.constraint.predicate import Predicate, Truth, truth_of
+from constraint_first.constraint import demand
+from constraint_first.constraint.notation import MONTHS, WEEKDAYS, WRITTEN
+from constraint_first.constraint.predicate import Predicate, Truth, truth_of
 
 DAY = demand.named(*WEEKDAYS)
 MONTH = demand.named(*MONTHS)

@@ -7,9 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.constraint import demand
-from cfr.constraint.predicate import OPS, Predicate, PredicateError, parts, target, truth_of
-from cfr.constraint.reply.check import REPLY
+from constraint_first.constraint import demand
+from constraint_first.constraint.predicate import (
+    OPS,
+    Predicate,
+    PredicateError,
+    parts,
+    target,
+    truth_of,
+)
+from constraint_first.constraint.reply.check import REPLY
 
 CASES: list[tuple[Predicate, str, str]] = [
     (demand.integer(), "12", "3/7"),

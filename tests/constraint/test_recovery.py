@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.constraint.recovery import DEFERRED, RUNGS, WELL_FORMED, read_object, read_spec
-from cfr.thinking import without_thinking
+from constraint_first.constraint.recovery import (
+    DEFERRED,
+    RUNGS,
+    WELL_FORMED,
+    read_object,
+    read_spec,
+)
+from constraint_first.thinking import without_thinking
 
 CORPUS: list[dict[str, Any]] = [
     json.loads(line)

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.constraint.router import FAMILIES, PROFILES, Cue, Profile, aime_convention, route
+from constraint_first.constraint.router import (
+    FAMILIES,
+    PROFILES,
+    Cue,
+    Profile,
+    aime_convention,
+    route,
+)
 
 Find = Callable[[str], Path]
 

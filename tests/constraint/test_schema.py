@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from cfr.constraint.schema import FEW, Limit, read_limit, schema_for
-from cfr.constraint.spec import KINDS
+from constraint_first.constraint.schema import FEW, Limit, read_limit, schema_for
+from constraint_first.constraint.spec import KINDS
 
 
 def nodes(node: Any) -> Iterator[Any]:

@@ -3,9 +3,9 @@ import json
 import pytest
 from snapshot import assert_unchanged
 
-from cfr.constraint.schema import FEW, Limit, schema_for
-from cfr.constraint.spec import KINDS, Constraint, ConstraintSpec
-from cfr.constraint.stage import (
+from constraint_first.constraint.schema import FEW, Limit, schema_for
+from constraint_first.constraint.spec import KINDS, Constraint, ConstraintSpec
+from constraint_first.constraint.stage import (
     REPLY_FIELDS,
     JsonMode,
     PromptSet,

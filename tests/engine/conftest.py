@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from cfr.engine import resolve as resolving
-from cfr.engine.catalogue import Model
+from constraint_first.engine import resolve as resolving
+from constraint_first.engine.catalogue import Model
 
 
 @pytest.fixture

@@ -2,15 +2,15 @@
 
 import pytest
 
-from cfr.engine.allowance import Allowance, AttemptLimit
-from cfr.engine.drive import drive
-from cfr.engine.engine import SILENT, Watcher
-from cfr.engine.error import TooExpensive
-from cfr.engine.journal import MemoryJournal
-from cfr.engine.solve import asolve
-from cfr.method import make
-from cfr.problem import Problem
-from cfr.protocol import Call, Completion, Usage
+from constraint_first.engine.allowance import Allowance, AttemptLimit
+from constraint_first.engine.drive import drive
+from constraint_first.engine.engine import SILENT, Watcher
+from constraint_first.engine.error import TooExpensive
+from constraint_first.engine.journal import MemoryJournal
+from constraint_first.engine.solve import asolve
+from constraint_first.method import make
+from constraint_first.problem import Problem
+from constraint_first.protocol import Call, Completion, Usage
 
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.")
 

@@ -3,16 +3,16 @@ from importlib.util import find_spec
 
 import pytest
 
-from cfr.engine import automatic
-from cfr.engine.automatic import choose_for, choose_method
-from cfr.engine.catalogue import DEFAULT_MODEL
-from cfr.engine.scripted import Scripted
-from cfr.engine.solve import solve
-from cfr.method import make
-from cfr.method.calibrated import Calibrated
-from cfr.method.policy import Policy, Rule
-from cfr.method.registry import MethodError
-from cfr.problem import Problem
+from constraint_first.engine import automatic
+from constraint_first.engine.automatic import choose_for, choose_method
+from constraint_first.engine.catalogue import DEFAULT_MODEL
+from constraint_first.engine.scripted import Scripted
+from constraint_first.engine.solve import solve
+from constraint_first.method import make
+from constraint_first.method.calibrated import Calibrated
+from constraint_first.method.policy import Policy, Rule
+from constraint_first.method.registry import MethodError
+from constraint_first.problem import Problem
 
 
 def test_a_model_with_a_policy_of_the_package_gets_it() -> None:

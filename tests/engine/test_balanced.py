@@ -8,9 +8,9 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, choices, completion, cut_stream, failure, stream
 
-from cfr.engine.balanced import Balanced
-from cfr.engine.engine import SILENT, Decoding, SampledCall, SampledCompletion, Watcher
-from cfr.engine.error import (
+from constraint_first.engine.balanced import Balanced
+from constraint_first.engine.engine import SILENT, Decoding, SampledCall, SampledCompletion, Watcher
+from constraint_first.engine.error import (
     EngineError,
     ModelNotFound,
     PromptTooLong,
@@ -20,11 +20,11 @@ from cfr.engine.error import (
     Unauthorized,
     Unreachable,
 )
-from cfr.engine.limit import Limiter
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.retry import Retry
-from cfr.engine.transport import Bounds
-from cfr.protocol import Call
+from constraint_first.engine.limit import Limiter
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.retry import Retry
+from constraint_first.engine.transport import Bounds
+from constraint_first.protocol import Call
 
 CALL = Call.user("What is $2+2$?", stage="direct", max_tokens=99)
 Pair = tuple[Server, Server]

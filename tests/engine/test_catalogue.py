@@ -5,7 +5,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from cfr.engine.catalogue import (
+from constraint_first.engine.catalogue import (
     DEFAULT_MODEL,
     Model,
     catalogue,
@@ -13,7 +13,7 @@ from cfr.engine.catalogue import (
     model_folder,
     sha256_of,
 )
-from cfr.engine.error import ModelFileError
+from constraint_first.engine.error import ModelFileError
 
 CONTENT = b"a small model"
 
@@ -113,7 +113,7 @@ def test_a_file_is_hashed_again_only_when_it_has_changed(
         hashed.append(path)
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
-    monkeypatch.setattr("cfr.engine.catalogue.sha256_of", counted)
+    monkeypatch.setattr("constraint_first.engine.catalogue.sha256_of", counted)
     model.verify_if_changed()
     model.verify_if_changed()
     assert hashed == [model.path]

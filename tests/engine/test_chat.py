@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.engine.chat import StreamedReply, completion_from, error_message, request_for
-from cfr.engine.engine import Decoding
-from cfr.engine.error import BadReply, EngineError, ServerFault, Transient
-from cfr.engine.redaction import Redaction
-from cfr.file.printable import printable
-from cfr.file.storable import storable_text
-from cfr.protocol import Call, Usage
+from constraint_first.engine.chat import StreamedReply, completion_from, error_message, request_for
+from constraint_first.engine.engine import Decoding
+from constraint_first.engine.error import BadReply, EngineError, ServerFault, Transient
+from constraint_first.engine.redaction import Redaction
+from constraint_first.file.printable import printable
+from constraint_first.file.storable import storable_text
+from constraint_first.protocol import Call, Usage
 
 CALL = Call.user("Hi {x}", stage="stage1", max_tokens=99, json=True, schema='{"type":"object"}')
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.engine.choice import divide, sampled_from
-from cfr.engine.engine import SampledCall, SampledCompletion
-from cfr.engine.error import BadReply, EngineError, ServerFault
-from cfr.protocol import Completion, Usage
+from constraint_first.engine.choice import divide, sampled_from
+from constraint_first.engine.engine import SampledCall, SampledCompletion
+from constraint_first.engine.error import BadReply, EngineError, ServerFault
+from constraint_first.protocol import Completion, Usage
 
 USAGE = {"prompt_tokens": 100, "completion_tokens": 30}
 

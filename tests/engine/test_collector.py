@@ -1,6 +1,6 @@
 import gc
 
-from cfr.engine.collector import collecting_rarely
+from constraint_first.engine.collector import collecting_rarely
 
 
 def test_the_collector_has_its_own_pace_again_afterwards() -> None:

@@ -18,13 +18,13 @@ from aiohttp.client_proto import ResponseHandler
 from doubling import Doubling
 from loopback import completion, http
 
-from cfr.engine.connection import Host
-from cfr.engine.endpoint import Endpoint
-from cfr.engine.engine import SILENT, Watcher
-from cfr.engine.error import EngineError, Rejected, StaleReply
-from cfr.engine.openai import OpenAI
-from cfr.engine.transport import COMPLETIONS, Bounds, Transport
-from cfr.protocol import Call
+from constraint_first.engine.connection import Host
+from constraint_first.engine.endpoint import Endpoint
+from constraint_first.engine.engine import SILENT, Watcher
+from constraint_first.engine.error import EngineError, Rejected, StaleReply
+from constraint_first.engine.openai import OpenAI
+from constraint_first.engine.transport import COMPLETIONS, Bounds, Transport
+from constraint_first.protocol import Call
 
 GOOD = str(completion("4").body).encode()
 TRUSTED = 10**6

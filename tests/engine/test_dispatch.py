@@ -5,10 +5,10 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import completion
 
-import cfr
-from cfr.engine.balanced import Balanced
-from cfr.engine.catalogue import DEFAULT_MODEL
-from cfr.engine.dispatch import (
+import constraint_first
+from constraint_first.engine.balanced import Balanced
+from constraint_first.engine.catalogue import DEFAULT_MODEL
+from constraint_first.engine.dispatch import (
     Dispatch,
     accompanied,
     engine_beside,
@@ -16,9 +16,9 @@ from cfr.engine.dispatch import (
     refs_beside,
     serve,
 )
-from cfr.engine.drive import drive
-from cfr.engine.engine import SILENT, Decoding, Watcher
-from cfr.engine.error import (
+from constraint_first.engine.drive import drive
+from constraint_first.engine.engine import SILENT, Decoding, Watcher
+from constraint_first.engine.error import (
     EngineError,
     JournalMismatch,
     ModelNotFound,
@@ -26,14 +26,14 @@ from cfr.engine.error import (
     Transient,
     Unauthorized,
 )
-from cfr.engine.journal import MemoryJournal
-from cfr.engine.local import Local
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.resolve import ModelRef
-from cfr.engine.scripted import Scripted
-from cfr.method import make
-from cfr.problem import Problem
-from cfr.protocol import Call, Completion
+from constraint_first.engine.journal import MemoryJournal
+from constraint_first.engine.local import Local
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.resolve import ModelRef
+from constraint_first.engine.scripted import Scripted
+from constraint_first.method import make
+from constraint_first.problem import Problem
+from constraint_first.protocol import Call, Completion
 
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.")
 CONSTRAINTS = '{"raw_constraints": [{"id": "C1", "type": "modular", "description": "in 0..6"}]}'
@@ -190,7 +190,7 @@ async def test_stage_1_and_stage_2_on_one_server(endpoint: Server, method: str) 
     endpoint.respond = lambda body: completion(
         {"small": CONSTRAINTS, "large": SOLUTION}[body["model"]]
     )
-    solved = await cfr.asolve(PROBLEM, method, model="large", base_url=endpoint.url)
+    solved = await constraint_first.asolve(PROBLEM, method, model="large", base_url=endpoint.url)
     assert solved.answer == "5"
     assert [body["model"] for body in endpoint.requests] == ["small", "large"]
 
@@ -207,7 +207,9 @@ async def test_a_router_on_a_server_of_its_own_with_its_own_key(
         other.script(completion('{"restrictive": "no"}'))
         endpoint.script(completion(SOLUTION))
         method = "llm-router(model=openai/gpt-4o-mini)"
-        solved = await cfr.asolve(PROBLEM, method, model="large", base_url=endpoint.url)
+        solved = await constraint_first.asolve(
+            PROBLEM, method, model="large", base_url=endpoint.url
+        )
         assert [body["model"] for body in other.requests] == ["gpt-4o-mini"]
         assert other.headers[0]["Authorization"] == "Bearer router-key"
     assert solved.answer == "5"

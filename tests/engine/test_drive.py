@@ -10,16 +10,16 @@ from loopback import Endpoint as Server
 from loopback import Reply
 from loopback import completion as http_completion
 
-from cfr.engine.drive import Outcome, drive
-from cfr.engine.engine import SILENT, Engine, Watcher
-from cfr.engine.error import EngineError, JournalMismatch, ServerFault
-from cfr.engine.journal import MemoryJournal
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.scripted import Scripted
-from cfr.method import make
-from cfr.method.registry import METHODS
-from cfr.problem import Problem, Solution
-from cfr.protocol import (
+from constraint_first.engine.drive import Outcome, drive
+from constraint_first.engine.engine import SILENT, Engine, Watcher
+from constraint_first.engine.error import EngineError, JournalMismatch, ServerFault
+from constraint_first.engine.journal import MemoryJournal
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.scripted import Scripted
+from constraint_first.method import make
+from constraint_first.method.registry import METHODS
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import (
     Call,
     Completion,
     Output,

@@ -5,12 +5,21 @@ import pytest
 from loopback import Endpoint as Server
 from model_file import write_model
 
-from cfr.engine.engine import SILENT, Decoded, Decoding, Engine, Relay, Served, Watcher, opened
-from cfr.engine.error import ModelFileError, ModelNotFound, ServerFault, Transient
-from cfr.engine.local import Local
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.scripted import Scripted
-from cfr.protocol import Call, Completion
+from constraint_first.engine.engine import (
+    SILENT,
+    Decoded,
+    Decoding,
+    Engine,
+    Relay,
+    Served,
+    Watcher,
+    opened,
+)
+from constraint_first.engine.error import ModelFileError, ModelNotFound, ServerFault, Transient
+from constraint_first.engine.local import Local
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.scripted import Scripted
+from constraint_first.protocol import Call, Completion
 
 CALL = Call.user("x", stage="direct", max_tokens=8)
 

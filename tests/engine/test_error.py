@@ -1,7 +1,7 @@
 import pytest
 
-from cfr.engine import error
-from cfr.engine.error import (
+from constraint_first.engine import error
+from constraint_first.engine.error import (
     BadReply,
     EngineError,
     JournalMismatch,
@@ -20,7 +20,7 @@ from cfr.engine.error import (
     Unauthorized,
     Unreachable,
 )
-from cfr.error import CfrError
+from constraint_first.error import CfrError
 
 PASSING = {Unreachable, TimedOut, RateLimited, ServerFault, BadReply, StaleReply, StreamCut}
 FINAL = {

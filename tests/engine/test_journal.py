@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.engine.error import JournalMismatch
-from cfr.engine.journal import (
+from constraint_first.engine.error import JournalMismatch
+from constraint_first.engine.journal import (
     MemoryJournal,
     digest,
     require_same,
@@ -16,8 +16,8 @@ from cfr.engine.journal import (
     storable_program,
     storable_usage,
 )
-from cfr.file.storable import LONGEST, MOST
-from cfr.protocol import Call, Completion, Message, Output, Program, Usage
+from constraint_first.file.storable import LONGEST, MOST
+from constraint_first.protocol import Call, Completion, Message, Output, Program, Usage
 
 CALL = Call.user("x", stage="direct", max_tokens=1)
 COMPLETION = Completion("4", "length", "two and two", Usage(1, 2))

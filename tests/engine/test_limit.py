@@ -3,10 +3,10 @@ import random
 
 import pytest
 
-from cfr.engine.engine import SILENT, SampledCall, Watcher
-from cfr.engine.error import RateLimited, StreamCut, Transient
-from cfr.engine.limit import Limited, Limiter, Pace
-from cfr.protocol import Call, Completion
+from constraint_first.engine.engine import SILENT, SampledCall, Watcher
+from constraint_first.engine.error import RateLimited, StreamCut, Transient
+from constraint_first.engine.limit import Limited, Limiter, Pace
+from constraint_first.protocol import Call, Completion
 
 CALL = Call.user("x", stage="direct", max_tokens=8)
 

@@ -6,19 +6,19 @@ from types import SimpleNamespace
 import pytest
 from model_file import write_model
 
-from cfr.constraint.recovery import WELL_FORMED, read_spec
-from cfr.constraint.stage import extract_constraints
-from cfr.engine.catalogue import find_model
-from cfr.engine.drive import drive
-from cfr.engine.engine import Decoding, Watcher
-from cfr.engine.error import ModelFileError, PromptTooLong
-from cfr.engine.local import CONTEXT, Local
-from cfr.engine.pull import pull
-from cfr.engine.solve import asolve
-from cfr.error import InputError
-from cfr.method import CFR, Direct, Routed
-from cfr.problem import Problem
-from cfr.protocol import Call
+from constraint_first.constraint.recovery import WELL_FORMED, read_spec
+from constraint_first.constraint.stage import extract_constraints
+from constraint_first.engine.catalogue import find_model
+from constraint_first.engine.drive import drive
+from constraint_first.engine.engine import Decoding, Watcher
+from constraint_first.engine.error import ModelFileError, PromptTooLong
+from constraint_first.engine.local import CONTEXT, Local
+from constraint_first.engine.pull import pull
+from constraint_first.engine.solve import asolve
+from constraint_first.error import InputError
+from constraint_first.method import CFR, Direct, Routed
+from constraint_first.problem import Problem
+from constraint_first.protocol import Call
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ async def test_a_library_of_the_system_that_is_missing_is_named(
     def fail(name: str) -> object:
         raise ImportError("libgomp.so.1: cannot open shared object file")
 
-    monkeypatch.setattr("cfr.engine.local.importlib.import_module", fail)
+    monkeypatch.setattr("constraint_first.engine.local.importlib.import_module", fail)
     with pytest.raises(ModelFileError, match="apt install libgomp1"):
         async with Local(write_model(tmp_path / "m.gguf")):
             pass

@@ -3,9 +3,15 @@ from typing import Any
 
 import pytest
 
-from cfr.engine.endpoint import Endpoint
-from cfr.engine.error import ModelNotFound
-from cfr.engine.model_listing import Listing, common_name, differences, misfit, other_names
+from constraint_first.engine.endpoint import Endpoint
+from constraint_first.engine.error import ModelNotFound
+from constraint_first.engine.model_listing import (
+    Listing,
+    common_name,
+    differences,
+    misfit,
+    other_names,
+)
 
 
 def listing(host: str, *entries: dict[str, Any], key: str = "") -> Listing:

@@ -7,8 +7,8 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, answer, completion, failure
 
-from cfr.engine.engine import SILENT, Watcher
-from cfr.engine.error import (
+from constraint_first.engine.engine import SILENT, Watcher
+from constraint_first.engine.error import (
     BadReply,
     RateLimited,
     ServerFault,
@@ -16,10 +16,10 @@ from cfr.engine.error import (
     TookTooLong,
     Transient,
 )
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.retry import Retry
-from cfr.engine.transport import Bounds
-from cfr.protocol import Call
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.retry import Retry
+from constraint_first.engine.transport import Bounds
+from constraint_first.protocol import Call
 
 CALL = Call.user("What is $2+2$?", stage="direct", max_tokens=100)
 NO_COMPLETIONS: list[Any] = [

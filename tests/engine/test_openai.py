@@ -5,8 +5,8 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, cut_stream, failure, stream
 
-from cfr.engine.engine import Decoding, Watcher
-from cfr.engine.error import (
+from constraint_first.engine.engine import Decoding, Watcher
+from constraint_first.engine.error import (
     BadReply,
     EngineError,
     ModelNotFound,
@@ -20,10 +20,10 @@ from cfr.engine.error import (
     Unauthorized,
     Unreachable,
 )
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.retry import Retry
-from cfr.engine.transport import Bounds, Transport
-from cfr.protocol import Call, Completion, Usage
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.retry import Retry
+from constraint_first.engine.transport import Bounds, Transport
+from constraint_first.protocol import Call, Completion, Usage
 
 CALL = Call.user("What is $2+2$?", stage="stage1", max_tokens=32_768, json=True)
 IMPATIENT = Retry(attempts=2, first_pause=0.001)

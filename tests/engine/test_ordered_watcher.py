@@ -1,8 +1,8 @@
 import pytest
 
-from cfr.engine.error import StreamCut
-from cfr.engine.ordered_watcher import OrderedWatcher, stage_title
-from cfr.protocol import Call, Completion, Output, Program
+from constraint_first.engine.error import StreamCut
+from constraint_first.engine.ordered_watcher import OrderedWatcher, stage_title
+from constraint_first.protocol import Call, Completion, Output, Program
 
 FIRST, SECOND = (Call.user(text, stage="direct", max_tokens=9) for text in ("one", "two"))
 

@@ -3,10 +3,17 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from cfr.engine.catalogue import DEFAULT_MODEL, catalogue
-from cfr.engine.presets import Preset, find_preset, find_price, presets, price_list, user_file
-from cfr.engine.price import Price
-from cfr.error import InputError
+from constraint_first.engine.catalogue import DEFAULT_MODEL, catalogue
+from constraint_first.engine.presets import (
+    Preset,
+    find_preset,
+    find_price,
+    presets,
+    price_list,
+    user_file,
+)
+from constraint_first.engine.price import Price
+from constraint_first.error import InputError
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import pytest
 
-from cfr.engine.price import Cost, Price, PriceList, sum_costs, write_dollars
-from cfr.protocol import Call, Completion, Exchange, Usage
+from constraint_first.engine.price import Cost, Price, PriceList, sum_costs, write_dollars
+from constraint_first.protocol import Call, Completion, Exchange, Usage
 
 
 def test_what_tokens_cost() -> None:

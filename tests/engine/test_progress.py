@@ -2,10 +2,10 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import completion, failure
 
-import cfr
-from cfr.engine.engine import SILENT, Watcher
-from cfr.engine.progress import ProgressWatcher, SolveProgress
-from cfr.protocol import Call, Completion, Usage
+import constraint_first
+from constraint_first.engine.engine import SILENT, Watcher
+from constraint_first.engine.progress import ProgressWatcher, SolveProgress
+from constraint_first.protocol import Call, Completion, Usage
 
 TEXT = "Find the remainder when $3^5$ is divided by 7."
 CONSTRAINTS = '{"raw_constraints": [{"id": "C1", "type": "modular", "description": "in 0..6"}]}'
@@ -14,7 +14,7 @@ CONSTRAINTS = '{"raw_constraints": [{"id": "C1", "type": "modular", "description
 def test_each_stage_is_told_at_its_beginning_and_end(endpoint: Server) -> None:
     endpoint.script(completion(CONSTRAINTS), completion(r"\boxed{5}"))
     told: list[SolveProgress] = []
-    solved = cfr.solve(TEXT, "routed-cfr", base_url=endpoint.url, progress=told.append)
+    solved = constraint_first.solve(TEXT, "routed-cfr", base_url=endpoint.url, progress=told.append)
     assert [(one.stage, one.state, one.calls, one.tokens) for one in told] == [
         ("stage1", "started", 0, 0),
         ("stage1", "finished", 1, 18),
@@ -37,7 +37,7 @@ def test_it_reads_as_a_line() -> None:
 def test_a_call_that_is_asked_again_is_told_with_its_reason(endpoint: Server) -> None:
     endpoint.script(failure(503, "busy", Retry_After="0"), completion(r"\boxed{5}"))
     told: list[SolveProgress] = []
-    cfr.solve(TEXT, "direct", base_url=endpoint.url, progress=told.append)
+    constraint_first.solve(TEXT, "direct", base_url=endpoint.url, progress=told.append)
     assert [one.state for one in told] == ["started", "retrying", "finished"]
     assert "busy" in told[1].detail
 
@@ -45,7 +45,9 @@ def test_a_call_that_is_asked_again_is_told_with_its_reason(endpoint: Server) ->
 def test_a_program_is_told_too() -> None:
     told: list[SolveProgress] = []
     reply = "```python\nprint(6 * 7)\n```"
-    cfr.solve("6 * 7?", "program", engine=cfr.Scripted([reply]), progress=told.append)
+    constraint_first.solve(
+        "6 * 7?", "program", engine=constraint_first.Scripted([reply]), progress=told.append
+    )
     assert [one.state for one in told if one.stage == "program"][-1] == "finished"
     assert len(told) >= 4
 
@@ -64,7 +66,9 @@ def test_what_the_function_raises_ends_the_solution() -> None:
         raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
-        cfr.solve(TEXT, "direct", engine=cfr.Scripted([r"\boxed{5}"]), progress=stop)
+        constraint_first.solve(
+            TEXT, "direct", engine=constraint_first.Scripted([r"\boxed{5}"]), progress=stop
+        )
 
 
 def test_another_watcher_hears_everything_beside_it() -> None:
@@ -77,6 +81,8 @@ def test_another_watcher_hears_everything_beside_it() -> None:
         def finished(self, call: Call, completion: Completion) -> None:
             heard.append(completion.text)
 
-    engine = cfr.Scripted([r"\boxed{5}"])
-    cfr.solve(TEXT, "direct", engine=engine, watcher=Hearing(), progress=lambda _: None)
+    engine = constraint_first.Scripted([r"\boxed{5}"])
+    constraint_first.solve(
+        TEXT, "direct", engine=engine, watcher=Hearing(), progress=lambda _: None
+    )
     assert heard == ["direct", r"\boxed{5}"]

@@ -2,17 +2,17 @@ from pathlib import Path
 
 import pytest
 
-from cfr.engine.prompt_file import (
+from constraint_first.engine.prompt_file import (
     check_system,
     read_system,
     read_wording,
     require_used,
     with_wording,
 )
-from cfr.error import InputError
-from cfr.method import make
-from cfr.method.rewording import Wording, original_prompts
-from cfr.prompt import Prompt
+from constraint_first.error import InputError
+from constraint_first.method import make
+from constraint_first.method.rewording import Wording, original_prompts
+from constraint_first.prompt import Prompt
 
 OWN = "Please solve [[problem]]."
 

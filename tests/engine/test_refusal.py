@@ -1,8 +1,8 @@
 import pytest
 
-from cfr.engine.endpoint import Endpoint
-from cfr.engine.engine import Decoding
-from cfr.engine.error import (
+from constraint_first.engine.endpoint import Endpoint
+from constraint_first.engine.engine import Decoding
+from constraint_first.engine.error import (
     EngineError,
     ModelNotFound,
     PromptTooLong,
@@ -12,7 +12,7 @@ from cfr.engine.error import (
     Transient,
     Unauthorized,
 )
-from cfr.engine.refusal import DecodingRefused, ParameterRefused, Setting, refusal
+from constraint_first.engine.refusal import DecodingRefused, ParameterRefused, Setting, refusal
 
 ENDPOINT = Endpoint("http://h/v1", "m", key_name="MY_KEY")
 

@@ -8,11 +8,11 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure
 
-from cfr.engine.engine import SILENT, Decoding, Watcher
-from cfr.engine.error import Rejected
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.refusal import DecodingRefused
-from cfr.protocol import Call
+from constraint_first.engine.engine import SILENT, Decoding, Watcher
+from constraint_first.engine.error import Rejected
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.refusal import DecodingRefused
+from constraint_first.protocol import Call
 
 CALL = Call.user("What is $2+2$?", stage="direct", max_tokens=32_768)
 

@@ -1,7 +1,7 @@
 import pytest
 
-from cfr.engine.endpoint import Endpoint
-from cfr.engine.error import (
+from constraint_first.engine.endpoint import Endpoint
+from constraint_first.engine.error import (
     EngineError,
     ModelNotFound,
     PromptTooLong,
@@ -10,9 +10,9 @@ from cfr.engine.error import (
     StreamCut,
     Unreachable,
 )
-from cfr.engine.refusal import refusal
-from cfr.engine.replica import Replica, is_its_own
-from cfr.engine.transport import Bounds
+from constraint_first.engine.refusal import refusal
+from constraint_first.engine.replica import Replica, is_its_own
+from constraint_first.engine.transport import Bounds
 
 ENDPOINT = Endpoint("http://me:password@h/v1", "m")
 

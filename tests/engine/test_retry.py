@@ -4,8 +4,8 @@ from email.utils import formatdate
 
 import pytest
 
-from cfr.engine.engine import SILENT, Watcher
-from cfr.engine.error import (
+from constraint_first.engine.engine import SILENT, Watcher
+from constraint_first.engine.error import (
     BadReply,
     RateLimited,
     Rejected,
@@ -14,9 +14,9 @@ from cfr.engine.error import (
     Transient,
     Unreachable,
 )
-from cfr.engine.limit import Limited, Limiter
-from cfr.engine.retry import Retry, Retrying, parse_retry_after
-from cfr.protocol import Call, Completion
+from constraint_first.engine.limit import Limited, Limiter
+from constraint_first.engine.retry import Retry, Retrying, parse_retry_after
+from constraint_first.protocol import Call, Completion
 
 CALL = Call.user("x", stage="direct", max_tokens=8)
 

@@ -11,19 +11,19 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, answer, choices, failure
 
-from cfr.engine.dispatch import Dispatch
-from cfr.engine.drive import Outcome, drive
-from cfr.engine.engine import SILENT, Decoding, SampledCall, Watcher
-from cfr.engine.error import EngineError, ServerFault, Unauthorized
-from cfr.engine.journal import MemoryJournal
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.retry import Retry
-from cfr.engine.sampler import Sampler
-from cfr.engine.scripted import Scripted
-from cfr.engine.transport import Bounds
-from cfr.method import make
-from cfr.problem import Problem, Solution
-from cfr.protocol import Answer, Call, Completion, Step, Usage
+from constraint_first.engine.dispatch import Dispatch
+from constraint_first.engine.drive import Outcome, drive
+from constraint_first.engine.engine import SILENT, Decoding, SampledCall, Watcher
+from constraint_first.engine.error import EngineError, ServerFault, Unauthorized
+from constraint_first.engine.journal import MemoryJournal
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.retry import Retry
+from constraint_first.engine.sampler import Sampler
+from constraint_first.engine.scripted import Scripted
+from constraint_first.engine.transport import Bounds
+from constraint_first.method import make
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Answer, Call, Completion, Step, Usage
 
 PROBLEM = Problem("Compute $1 + 1$.")
 VOTE = "self-consistency(base=direct,samples=3)"

@@ -1,9 +1,9 @@
 import pytest
 
-from cfr.engine.engine import SILENT, Decoding, Watcher
-from cfr.engine.error import EngineError
-from cfr.engine.scripted import Scripted
-from cfr.protocol import Call, Completion
+from constraint_first.engine.engine import SILENT, Decoding, Watcher
+from constraint_first.engine.error import EngineError
+from constraint_first.engine.scripted import Scripted
+from constraint_first.protocol import Call, Completion
 
 CALLS = [Call.user(text, stage="direct", max_tokens=8) for text in ("one", "two", "three")]
 

@@ -10,8 +10,8 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure, gzip_bomb, http, large
 
-from cfr.engine.endpoint import Endpoint
-from cfr.engine.error import (
+from constraint_first.engine.endpoint import Endpoint
+from constraint_first.engine.error import (
     BadReply,
     EngineError,
     Rejected,
@@ -21,7 +21,7 @@ from cfr.engine.error import (
     Unauthorized,
     Unreachable,
 )
-from cfr.engine.transport import Bounds, Incoming, Transport, read_beginning
+from constraint_first.engine.transport import Bounds, Incoming, Transport, read_beginning
 
 GOOD = str(completion("4").body).encode()
 GZIP = {"Content-Encoding": "gzip"}
@@ -232,11 +232,11 @@ async def test_what_a_connection_says_about_itself_holds_no_key(endpoint: Server
 
 PROGRAM = """
 import asyncio, resource, sys
-from cfr.engine.engine import Watcher
-from cfr.engine.error import EngineError
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.retry import Retry
-from cfr.protocol import Call
+from constraint_first.engine.engine import Watcher
+from constraint_first.engine.error import EngineError
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.retry import Retry
+from constraint_first.protocol import Call
 
 CALL = Call.user("2+2", stage="direct", max_tokens=9)
 

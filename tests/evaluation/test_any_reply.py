@@ -17,15 +17,15 @@ from loopback import Endpoint as Server
 from loopback import Reply
 from sums import reply_right, sums
 
-from cfr.engine.engine import Decoded, Decoding
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.retry import Retry
-from cfr.evaluation import schema
-from cfr.evaluation.record import outcome_rows
-from cfr.evaluation.runner import Job, prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.method.registry import METHODS
+from constraint_first.engine.engine import Decoded, Decoding
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.retry import Retry
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.record import outcome_rows
+from constraint_first.evaluation.runner import Job, prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.method.registry import METHODS
 
 VARIANTS = (
     *METHODS,

@@ -13,24 +13,24 @@ from instructed import requests
 from loopback import Endpoint as Server
 from sums import number_in, reply_right, right, sums
 
-from cfr.engine.drive import drive
-from cfr.engine.engine import SILENT, Decoded, Decoding, Engine, Watcher
-from cfr.engine.error import JournalMismatch
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import attempt, schema
-from cfr.evaluation.attempt import StoredJournal
-from cfr.evaluation.budget import BudgetSpent
-from cfr.evaluation.record import attempt_rows, stage_rows
-from cfr.evaluation.runner import Job, prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store, StoreError
-from cfr.evaluation.summary import summaries
-from cfr.file.storable import MOST
-from cfr.method import Method
-from cfr.method import make as make_method
-from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Call, Completion, Output, Program, Steps, Usage, ask, execute
+from constraint_first.engine.drive import drive
+from constraint_first.engine.engine import SILENT, Decoded, Decoding, Engine, Watcher
+from constraint_first.engine.error import JournalMismatch
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import attempt, schema
+from constraint_first.evaluation.attempt import StoredJournal
+from constraint_first.evaluation.budget import BudgetSpent
+from constraint_first.evaluation.record import attempt_rows, stage_rows
+from constraint_first.evaluation.runner import Job, prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store, StoreError
+from constraint_first.evaluation.summary import summaries
+from constraint_first.file.storable import MOST
+from constraint_first.method import Method
+from constraint_first.method import make as make_method
+from constraint_first.problem import Json, Problem, Solution
+from constraint_first.protocol import Call, Completion, Output, Program, Steps, Usage, ask, execute
 
 SERIES = Series("sums", "direct", "model-a")
 
@@ -97,7 +97,7 @@ class Odd:
 ODD = {
     "before": r"KeyError: 'nothing was asked' \(in \S*test_attempt, line \d+\)",
     "garbage": r"AttributeError: .*",
-    "nonsense": r"AttributeError: 'str' object has no attribute .* \(in cfr\.method.*\)",
+    "nonsense": r"AttributeError: 'str' object has no .+ \(in constraint_first\.method.*\)",
     "recursion": r"RecursionError: maximum recursion depth exceeded.*",
     "memory": r"MemoryError:  ?\(in \S*test_attempt, line \d+\)",
     "speechless": r"Broken: … \(in \S*test_attempt, line \d+\)",

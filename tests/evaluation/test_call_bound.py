@@ -2,12 +2,12 @@ from typing import ClassVar
 
 import pytest
 
-from cfr.engine.engine import Decoding
-from cfr.engine.price import Price, PriceList
-from cfr.evaluation.call_bound import CallSettings, Demand, Span, bound_attempt
-from cfr.method import make
-from cfr.problem import Problem, Solution
-from cfr.protocol import Call, Message, Steps, ask
+from constraint_first.engine.engine import Decoding
+from constraint_first.engine.price import Price, PriceList
+from constraint_first.evaluation.call_bound import CallSettings, Demand, Span, bound_attempt
+from constraint_first.method import make
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Call, Message, Steps, ask
 
 PROBLEM = Problem("What is 4 + 1?")
 PLAIN = CallSettings()

@@ -6,15 +6,15 @@ import pytest
 from postgres import empty_database
 from sums import number_in, right, sums
 
-from cfr.engine.engine import SILENT, Watcher
-from cfr.engine.error import Unauthorized
-from cfr.engine.scripted import Scripted
-from cfr.evaluation.claim import ClaimedAttempts, ListedAttempts
-from cfr.evaluation.record import attempt_rows
-from cfr.evaluation.runner import Job, prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.protocol import Call, Completion
+from constraint_first.engine.engine import SILENT, Watcher
+from constraint_first.engine.error import Unauthorized
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation.claim import ClaimedAttempts, ListedAttempts
+from constraint_first.evaluation.record import attempt_rows
+from constraint_first.evaluation.runner import Job, prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.protocol import Call, Completion
 
 SERIES = Series("sums", "direct", "m")
 COUNT = 100

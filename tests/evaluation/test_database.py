@@ -15,19 +15,19 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from stored import attempt
 from sums import sums
 
-from cfr.evaluation import database, schema
-from cfr.evaluation.database import open_database, patiently, pauses, sqlite_tables
-from cfr.evaluation.record import (
+from constraint_first.evaluation import database, schema
+from constraint_first.evaluation.database import open_database, patiently, pauses, sqlite_tables
+from constraint_first.evaluation.record import (
     attempt_rows,
     outcome_rows,
     problem_rows,
     stage_rows,
     transcript_rows,
 )
-from cfr.evaluation.regrade import regrade
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store, StoreError
-from cfr.evaluation.summary import failures, summaries
+from constraint_first.evaluation.regrade import regrade
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store, StoreError
+from constraint_first.evaluation.summary import failures, summaries
 
 SERIES = Series("sums", "direct", "m")
 HOLD = """

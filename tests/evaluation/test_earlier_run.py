@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 from sums import sums
 
-from cfr.engine.price import Price, PriceList
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import schema
-from cfr.evaluation.call_bound import Span
-from cfr.evaluation.earlier_run import EarlierRuns, read_earlier_runs
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.protocol import Completion, Usage
+from constraint_first.engine.price import Price, PriceList
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.call_bound import Span
+from constraint_first.evaluation.earlier_run import EarlierRuns, read_earlier_runs
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.protocol import Completion, Usage
 
 
 @pytest.fixture

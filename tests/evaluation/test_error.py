@@ -7,9 +7,9 @@ import sqlalchemy as sa
 from sqlalchemy.event import listen
 from sqlalchemy.exc import DBAPIError, StatementError
 
-from cfr.error import CfrError
-from cfr.evaluation.database import open_database
-from cfr.evaluation.error import (
+from constraint_first.error import CfrError
+from constraint_first.evaluation.database import open_database
+from constraint_first.evaluation.error import (
     StoreError,
     Unstorable,
     cannot_be,

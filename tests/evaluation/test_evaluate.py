@@ -10,37 +10,40 @@ from loopback import Endpoint as Server
 from loopback import Reply, answer, failure, large
 from sums import number_in, reply_right, sums, write_sums
 
-import cfr
-from cfr.benchmark import Benchmark
-from cfr.engine.refusal import DecodingRefused
-from cfr.engine.retry import Retry
-from cfr.error import InputError
-from cfr.evaluation.record import attempt_rows
-from cfr.evaluation.store import Store
-from cfr.evaluation.summary import summaries
-from cfr.evaluation.watcher import EvaluationWatcher
+import constraint_first
+from constraint_first.benchmark import Benchmark
+from constraint_first.engine.refusal import DecodingRefused
+from constraint_first.engine.retry import Retry
+from constraint_first.error import InputError
+from constraint_first.evaluation.record import attempt_rows
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.summary import summaries
+from constraint_first.evaluation.watcher import EvaluationWatcher
 
 
-def right_when_checked(call: cfr.Call) -> cfr.Completion:
+def right_when_checked(call: constraint_first.Call) -> constraint_first.Completion:
     text = r"\boxed{1}" if "check" in call.messages[-1].content.lower() else r"\boxed{0}"
-    return cfr.Completion(text)
+    return constraint_first.Completion(text)
 
 
 def ones(count: int = 3) -> Benchmark:
     problems = tuple(
-        cfr.Problem(f"What is {n} - {n - 1}?", f"p{n}", "1", "ones") for n in range(count)
+        constraint_first.Problem(f"What is {n} - {n - 1}?", f"p{n}", "1", "ones")
+        for n in range(count)
     )
     return Benchmark("ones", "Ones", problems)
 
 
 @pytest.fixture
-def options(tmp_path: Path) -> cfr.RunOptions:
-    return cfr.RunOptions(store=str(tmp_path / "runs.db"))
+def options(tmp_path: Path) -> constraint_first.RunOptions:
+    return constraint_first.RunOptions(store=str(tmp_path / "runs.db"))
 
 
-async def test_methods_are_run_on_a_benchmark(options: cfr.RunOptions) -> None:
-    engine = cfr.Scripted(right_when_checked)
-    done = await cfr.aevaluate(ones(), ["direct", "check"], runs=2, engine=engine, options=options)
+async def test_methods_are_run_on_a_benchmark(options: constraint_first.RunOptions) -> None:
+    engine = constraint_first.Scripted(right_when_checked)
+    done = await constraint_first.aevaluate(
+        ones(), ["direct", "check"], runs=2, engine=engine, options=options
+    )
     assert done.complete
     assert [(one.series.method, one.accuracy) for one in done.series] == [
         ("direct", 0.0),
@@ -51,25 +54,38 @@ async def test_methods_are_run_on_a_benchmark(options: cfr.RunOptions) -> None:
     assert len(engine.asked) == 12
 
 
-async def test_what_is_stored_is_not_asked_again(options: cfr.RunOptions) -> None:
-    first, second = cfr.Scripted(right_when_checked), cfr.Scripted(right_when_checked)
-    once = await cfr.aevaluate(ones(), "direct", runs=1, engine=first, options=options)
-    again = await cfr.aevaluate(ones(), "direct", runs=2, engine=second, options=options)
+async def test_what_is_stored_is_not_asked_again(options: constraint_first.RunOptions) -> None:
+    first, second = (
+        constraint_first.Scripted(right_when_checked),
+        constraint_first.Scripted(right_when_checked),
+    )
+    once = await constraint_first.aevaluate(ones(), "direct", runs=1, engine=first, options=options)
+    again = await constraint_first.aevaluate(
+        ones(), "direct", runs=2, engine=second, options=options
+    )
     assert (len(first.asked), len(second.asked)) == (3, 3)
     assert (once.series[0].tally.total, again.series[0].tally.total) == (3, 6)
     assert again.series[0].tally.resumed == 3
 
 
-async def test_ordinary_code_runs_inside_an_event_loop_too(options: cfr.RunOptions) -> None:
-    engine = cfr.Scripted(right_when_checked)
-    assert cfr.evaluate(ones(), "check", runs=1, engine=engine, options=options).complete
+async def test_ordinary_code_runs_inside_an_event_loop_too(
+    options: constraint_first.RunOptions,
+) -> None:
+    engine = constraint_first.Scripted(right_when_checked)
+    assert constraint_first.evaluate(
+        ones(), "check", runs=1, engine=engine, options=options
+    ).complete
 
 
-def test_a_method_that_has_no_name_goes_by_its_configuration(options: cfr.RunOptions) -> None:
-    from cfr.method import Direct
+def test_a_method_that_has_no_name_goes_by_its_configuration(
+    options: constraint_first.RunOptions,
+) -> None:
+    from constraint_first.method import Direct
 
-    engine = cfr.Scripted(right_when_checked)
-    done = cfr.evaluate(ones(), [Direct(budget=99)], runs=1, engine=engine, options=options)
+    engine = constraint_first.Scripted(right_when_checked)
+    done = constraint_first.evaluate(
+        ones(), [Direct(budget=99)], runs=1, engine=engine, options=options
+    )
     assert [one.series.method for one in done.series] == ["Direct(budget=99)"]
     assert {call.max_tokens for call in engine.asked} == {99}
     with Store(done.store) as store:
@@ -79,27 +95,34 @@ def test_a_method_that_has_no_name_goes_by_its_configuration(options: cfr.RunOpt
 
 
 def test_an_endpoint_that_is_not_open_is_opened(
-    endpoint: Server, tmp_path: Path, options: cfr.RunOptions
+    endpoint: Server, tmp_path: Path, options: constraint_first.RunOptions
 ) -> None:
     endpoint.respond = reply_right
     path = tmp_path / "sums.jsonl"
     write_sums(path, 4)
-    engine = cfr.OpenAI(cfr.Endpoint(endpoint.url, "m"))
-    done = cfr.evaluate(str(path), "direct", runs=1, engine=engine, options=options)
+    engine = constraint_first.OpenAI(constraint_first.Endpoint(endpoint.url, "m"))
+    done = constraint_first.evaluate(str(path), "direct", runs=1, engine=engine, options=options)
     assert done.series[0].accuracy == 1.0
     assert done.usage.total > 0
     assert done.seconds > 0
-    named = cfr.ModelRef("m", base_url=endpoint.url)
-    other = cfr.RunOptions(store=str(tmp_path / "other.db"), limit=2)
-    assert cfr.evaluate(str(path), "direct", model=named, options=other).series[0].tally.total == 8
+    named = constraint_first.ModelRef("m", base_url=endpoint.url)
+    other = constraint_first.RunOptions(store=str(tmp_path / "other.db"), limit=2)
+    assert (
+        constraint_first.evaluate(str(path), "direct", model=named, options=other)
+        .series[0]
+        .tally.total
+        == 8
+    )
 
 
-def test_a_run_that_is_not_complete_says_why(endpoint: Server, options: cfr.RunOptions) -> None:
+def test_a_run_that_is_not_complete_says_why(
+    endpoint: Server, options: constraint_first.RunOptions
+) -> None:
     endpoint.script(failure(400, "no such thing"))
     problems = tuple(sums(2))
     benchmark = Benchmark("sums", "Sums", problems)
-    ref = cfr.ModelRef("m", base_url=endpoint.url)
-    done = cfr.evaluate(benchmark, "direct", runs=1, model=ref, options=options)
+    ref = constraint_first.ModelRef("m", base_url=endpoint.url)
+    done = constraint_first.evaluate(benchmark, "direct", runs=1, model=ref, options=options)
     assert not done.complete
     assert re.fullmatch(
         r"2 of 2 attempts failed and are not scored, 2 of them with: http\S+ HTTP 400"
@@ -109,11 +132,13 @@ def test_a_run_that_is_not_complete_says_why(endpoint: Server, options: cfr.RunO
     assert done.series[0].accuracy is None
 
 
-async def test_a_grid_is_an_experiment(options: cfr.RunOptions) -> None:
-    grid = cfr.Experiment(
+async def test_a_grid_is_an_experiment(options: constraint_first.RunOptions) -> None:
+    grid = constraint_first.Experiment(
         benchmarks=(ones(1),), methods=("direct",), temperatures=(0.0, 1.0), seeds=(1, 2), runs=1
     )
-    done = await cfr.aevaluate(grid, engine=cfr.Scripted(right_when_checked), options=options)
+    done = await constraint_first.aevaluate(
+        grid, engine=constraint_first.Scripted(right_when_checked), options=options
+    )
     assert {(s.series.decoding.temperature, s.series.decoding.seed) for s in done.series} == {
         (t, s) for t in (0.0, 1.0) for s in (1, 2)
     }
@@ -139,22 +164,22 @@ def refusing(body: dict[str, Any]) -> Reply:
 
 
 async def test_a_model_that_refuses_a_setting_has_series_without_it(
-    endpoint: Server, options: cfr.RunOptions
+    endpoint: Server, options: constraint_first.RunOptions
 ) -> None:
     endpoint.respond = refusing
     benchmark, watcher = Benchmark("sums", "Sums", tuple(sums(6))), Hearing()
     for attempt in range(2):
-        done = await cfr.aevaluate(
+        done = await constraint_first.aevaluate(
             benchmark,
             ["direct", "check"],
             runs=1,
-            model=cfr.ModelRef("m", base_url=endpoint.url),
+            model=constraint_first.ModelRef("m", base_url=endpoint.url),
             options=options,
             watcher=watcher,
         )
         assert done.complete
         assert {one.series.decoding for one in done.series} == {
-            cfr.Decoding(None, 0.95, max_tokens=4_096)
+            constraint_first.Decoding(None, 0.95, max_tokens=4_096)
         }
         assert [change.split()[0] for _, change in watcher.changes] == (
             ["temperature", "max_tokens"] * (attempt + 1)
@@ -168,15 +193,17 @@ async def test_a_model_that_refuses_a_setting_has_series_without_it(
 
 
 async def test_what_was_made_with_a_setting_is_not_mixed_with_what_is_made_without(
-    endpoint: Server, options: cfr.RunOptions
+    endpoint: Server, options: constraint_first.RunOptions
 ) -> None:
     endpoint.respond = lambda body: (
         refusing(body | {"max_tokens": 1}) if number_in(body) > 2 else reply_right(body)
     )
     benchmark = Benchmark("sums", "Sums", tuple(sums(6)))
     slow = replace(options, concurrency=1)
-    engine = cfr.OpenAI(cfr.Endpoint(endpoint.url, "m"))
-    done = await cfr.aevaluate(benchmark, "direct", runs=1, engine=engine, options=slow)
+    engine = constraint_first.OpenAI(constraint_first.Endpoint(endpoint.url, "m"))
+    done = await constraint_first.aevaluate(
+        benchmark, "direct", runs=1, engine=engine, options=slow
+    )
     assert done.complete
     assert [one.tally.total for one in done.series] == [6]
     with Store(options.store) as store:
@@ -186,50 +213,58 @@ async def test_what_was_made_with_a_setting_is_not_mixed_with_what_is_made_witho
 
 
 async def test_the_explicit_way_asks_nothing_that_is_refused(
-    endpoint: Server, options: cfr.RunOptions
+    endpoint: Server, options: constraint_first.RunOptions
 ) -> None:
     endpoint.respond = refusing
-    grid = cfr.Experiment(
+    grid = constraint_first.Experiment(
         benchmarks=(Benchmark("sums", "Sums", tuple(sums(3))),),
         methods=("direct",),
         runs=1,
         temperatures=("none",),
         max_tokens=4_000,
     )
-    engine = cfr.OpenAI(cfr.Endpoint(endpoint.url, "m"))
-    assert (await cfr.aevaluate(grid, engine=engine, options=options)).complete
+    engine = constraint_first.OpenAI(constraint_first.Endpoint(endpoint.url, "m"))
+    assert (await constraint_first.aevaluate(grid, engine=engine, options=options)).complete
     assert len(endpoint.requests) == 3
     assert {body["max_tokens"] for body in endpoint.requests} == {4_000}
 
 
 async def test_an_engine_that_refuses_for_ever_ends_the_run_with_its_reason(
-    options: cfr.RunOptions,
+    options: constraint_first.RunOptions,
 ) -> None:
-    def refuse(_call: cfr.Call) -> cfr.Completion:
+    def refuse(_call: constraint_first.Call) -> constraint_first.Completion:
         raise DecodingRefused("no temperature; choose another", "scripted", "temperature")
 
     with pytest.raises(DecodingRefused, match="choose another"):
-        await cfr.aevaluate(ones(), "direct", engine=cfr.Scripted(refuse), options=options)
+        await constraint_first.aevaluate(
+            ones(), "direct", engine=constraint_first.Scripted(refuse), options=options
+        )
 
 
-def test_a_budget_holds_where_nothing_is_counted(endpoint: Server, options: cfr.RunOptions) -> None:
+def test_a_budget_holds_where_nothing_is_counted(
+    endpoint: Server, options: constraint_first.RunOptions
+) -> None:
     endpoint.respond = lambda body: answer(
         {"choices": [{"message": {"content": "\\boxed{1}"}, "finish_reason": "stop"}]}
     )
     limited = replace(options, max_tokens_total=100_000)
     benchmark = Benchmark("sums", "Sums", tuple(sums(20)))
-    ref = cfr.ModelRef("m", base_url=endpoint.url)
-    done = cfr.evaluate(benchmark, "direct", runs=1, model=ref, options=limited)
+    ref = constraint_first.ModelRef("m", base_url=endpoint.url)
+    done = constraint_first.evaluate(benchmark, "direct", runs=1, model=ref, options=limited)
     assert done.stopped.startswith("the budget is spent: 98,")
     assert len(endpoint.requests) == 3
 
 
-def test_a_budget_holds_where_calls_fail(endpoint: Server, options: cfr.RunOptions) -> None:
+def test_a_budget_holds_where_calls_fail(
+    endpoint: Server, options: constraint_first.RunOptions
+) -> None:
     endpoint.script(answer({"choices": [{"finish_reason": "error"}]}))
     limited = replace(options, max_tokens_total=100_000, concurrency=1)
     benchmark = Benchmark("sums", "Sums", tuple(sums(20)))
-    engine = cfr.OpenAI(cfr.Endpoint(endpoint.url, "m"), retry=Retry(first_pause=0.001))
-    done = cfr.evaluate(benchmark, "direct", runs=1, engine=engine, options=limited)
+    engine = constraint_first.OpenAI(
+        constraint_first.Endpoint(endpoint.url, "m"), retry=Retry(first_pause=0.001)
+    )
+    done = constraint_first.evaluate(benchmark, "direct", runs=1, engine=engine, options=limited)
     assert done.stopped.startswith("the budget is spent")
     assert len(endpoint.requests) <= 3
 
@@ -243,7 +278,7 @@ def test_a_budget_holds_where_calls_fail(endpoint: Server, options: cfr.RunOptio
 )
 def test_a_call_is_bounded_and_fails_its_attempt_alone(
     endpoint: Server,
-    options: cfr.RunOptions,
+    options: constraint_first.RunOptions,
     monkeypatch: pytest.MonkeyPatch,
     reply: Reply,
     bounds: dict[str, Any],
@@ -252,38 +287,38 @@ def test_a_call_is_bounded_and_fails_its_attempt_alone(
     def hasty(seconds: float) -> Retry:
         return Retry(attempts=1, seconds=seconds)
 
-    monkeypatch.setattr("cfr.engine.openai.Retry", hasty)
+    monkeypatch.setattr("constraint_first.engine.openai.Retry", hasty)
     endpoint.respond = lambda body: reply if number_in(body) == 1 else reply_right(body)
     benchmark = Benchmark("sums", "Sums", tuple(sums(3)))
-    ref = cfr.ModelRef("m", base_url=endpoint.url)
+    ref = constraint_first.ModelRef("m", base_url=endpoint.url)
     small = replace(options, **bounds)
-    done = cfr.evaluate(benchmark, "direct", runs=1, model=ref, options=small)
+    done = constraint_first.evaluate(benchmark, "direct", runs=1, model=ref, options=small)
     assert (done.series[0].tally.ok, done.series[0].tally.failed) == (2, 1)
     with Store(options.store) as store:
         (reason,) = [row["error"] for row in attempt_rows(store) if row["status"] == "failed"]
     assert said in reason
 
 
-async def test_two_benchmarks_of_one_name_are_refused(options: cfr.RunOptions) -> None:
-    engine = cfr.Scripted(right_when_checked)
+async def test_two_benchmarks_of_one_name_are_refused(options: constraint_first.RunOptions) -> None:
+    engine = constraint_first.Scripted(right_when_checked)
     with pytest.raises(InputError, match="benchmark ones: two have this name"):
-        await cfr.aevaluate([ones(), ones(2)], engine=engine, options=options)
+        await constraint_first.aevaluate([ones(), ones(2)], engine=engine, options=options)
     assert not engine.asked
 
 
 async def test_two_wordings_in_one_process_do_not_meet(
-    options: cfr.RunOptions, tmp_path: Path
+    options: constraint_first.RunOptions, tmp_path: Path
 ) -> None:
     folders = [tmp_path / name for name in ("kind", "stern")]
     for folder in folders:
         folder.mkdir()
         (folder / "direct.txt").write_text(f"Be {folder.name}: [[problem]]")
-    engines = [cfr.Scripted(lambda _: r"\boxed{1}") for _ in (*folders, None)]
+    engines = [constraint_first.Scripted(lambda _: r"\boxed{1}") for _ in (*folders, None)]
     stores = [replace(options, store=str(tmp_path / f"{n}.db")) for n in range(3)]
     prompts = (*folders, None)
     found = await asyncio.gather(
         *(
-            cfr.aevaluate(ones(), "direct", engine=engine, prompts=own, options=store)
+            constraint_first.aevaluate(ones(), "direct", engine=engine, prompts=own, options=store)
             for engine, own, store in zip(engines, prompts, stores, strict=True)
         )
     )
@@ -296,12 +331,16 @@ async def test_two_wordings_in_one_process_do_not_meet(
     assert asked == [{"Be kind:"}, {"Be stern"}, {"Solve th"}]
 
 
-def test_a_system_message_stands_in_the_place_of_the_benchmarks(options: cfr.RunOptions) -> None:
+def test_a_system_message_stands_in_the_place_of_the_benchmarks(
+    options: constraint_first.RunOptions,
+) -> None:
     asked: list[tuple[str, ...]] = []
     for system in (None, "Mine.", ""):
-        engine = cfr.Scripted(lambda _: r"\boxed{1}")
+        engine = constraint_first.Scripted(lambda _: r"\boxed{1}")
         benchmark = replace(ones(1), system_prompt="Its own.")
-        cfr.evaluate(benchmark, "direct", runs=1, engine=engine, system=system, options=options)
+        constraint_first.evaluate(
+            benchmark, "direct", runs=1, engine=engine, system=system, options=options
+        )
         (call,) = engine.asked
         asked.append(tuple(m.content for m in call.messages if m.role == "system"))
     assert asked == [("Its own.",), ("Mine.",), ()]
@@ -310,7 +349,7 @@ def test_a_system_message_stands_in_the_place_of_the_benchmarks(options: cfr.Run
 @pytest.mark.parametrize("ids", ["distinct", "x"])
 @pytest.mark.parametrize("again", [0.01, 0.1])
 async def test_no_problem_gets_the_reply_to_another(
-    again: float, ids: str, options: cfr.RunOptions
+    again: float, ids: str, options: constraint_first.RunOptions
 ) -> None:
     notes: list[str] = []
 
@@ -319,10 +358,10 @@ async def test_no_problem_gets_the_reply_to_another(
             notes.append(line)
 
     with Doubling(again=again, ids=ids) as server:
-        done = await cfr.aevaluate(
+        done = await constraint_first.aevaluate(
             Benchmark("sums", "Sums", sums(80)),
             "direct",
-            model=cfr.ModelRef("m", server.url),
+            model=constraint_first.ModelRef("m", server.url),
             options=replace(options, concurrency=8),
             watcher=Noting(),
         )

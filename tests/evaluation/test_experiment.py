@@ -3,15 +3,15 @@ from pathlib import Path
 import pytest
 from instructed import NO_COMMA
 
-from cfr.benchmark import names
-from cfr.benchmark.gold_instruction import write_instructions
-from cfr.benchmark.registry import Benchmark
-from cfr.engine.engine import Decoding
-from cfr.engine.presets import presets
-from cfr.error import InputError
-from cfr.evaluation.experiment import Changes, Experiment, read_experiment
-from cfr.method import CFR
-from cfr.problem import Problem
+from constraint_first.benchmark import names
+from constraint_first.benchmark.gold_instruction import write_instructions
+from constraint_first.benchmark.registry import Benchmark
+from constraint_first.engine.engine import Decoding
+from constraint_first.engine.presets import presets
+from constraint_first.error import InputError
+from constraint_first.evaluation.experiment import Changes, Experiment, read_experiment
+from constraint_first.method import CFR
+from constraint_first.problem import Problem
 
 EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
 

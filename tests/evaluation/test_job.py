@@ -1,13 +1,13 @@
 from sums import number_in, right, sums
 
-from cfr.engine.engine import SILENT, Watcher
-from cfr.engine.error import Rejected
-from cfr.engine.price import Price, PriceList
-from cfr.evaluation.job import prepare, read_standing
-from cfr.evaluation.runner import run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.protocol import Call, Completion, Usage
+from constraint_first.engine.engine import SILENT, Watcher
+from constraint_first.engine.error import Rejected
+from constraint_first.engine.price import Price, PriceList
+from constraint_first.evaluation.job import prepare, read_standing
+from constraint_first.evaluation.runner import run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.protocol import Call, Completion, Usage
 
 SERIES = Series("sums", "direct", "m")
 PRICES = PriceList(Price(1_000, 2_000))
@@ -38,6 +38,6 @@ async def test_a_worker_counts_what_another_has_made_and_why_it_failed(postgres:
         assert (again.tally.failed, again.tally.resumed) == (0, 2)
         read_standing(two, again).apply(again.tally)
         assert again.tally.failed == 0
-        from cfr.evaluation import schema
+        from constraint_first.evaluation import schema
 
         schema.METADATA.drop_all(one.database)

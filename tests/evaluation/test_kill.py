@@ -21,11 +21,11 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from sums import reply_right, write_sums
 from worker_crew import WorkerCrew, lives
 
-from cfr.evaluation import schema
-from cfr.evaluation.database import open_database
-from cfr.evaluation.lock import AdvisoryLock
-from cfr.evaluation.record import outcome_rows
-from cfr.evaluation.store import Store
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.database import open_database
+from constraint_first.evaluation.lock import AdvisoryLock
+from constraint_first.evaluation.record import outcome_rows
+from constraint_first.evaluation.store import Store
 
 PROBLEMS, RUNS, KILLS, CONCURRENCY = 100, 2, 20, 8
 ATTEMPTS = PROBLEMS * RUNS * 2
@@ -37,7 +37,7 @@ SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "domain", "desc": "a
 # A shell that runs the tests in the background has its children ignore interrupts.
 LAUNCH = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "from cfr.cli import main; main()"
+    "from constraint_first.cli import main; main()"
 )
 Asked: TypeAlias = tuple[int, str]
 """A call by its run and by what it says."""

@@ -15,19 +15,19 @@ from filelock import Timeout
 from sqlalchemy.event import listen, remove
 from sums import right, sums
 
-from cfr.engine.engine import SILENT, Watcher
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import lock, schema, writer
-from cfr.evaluation import store as store_module
-from cfr.evaluation.error import StoreError
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.protocol import Call, Completion
+from constraint_first.engine.engine import SILENT, Watcher
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import lock, schema, writer
+from constraint_first.evaluation import store as store_module
+from constraint_first.evaluation.error import StoreError
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.protocol import Call, Completion
 
 HOLD = """
 import sys, time
-from cfr.evaluation.store import Store
+from constraint_first.evaluation.store import Store
 with Store(sys.argv[1]) as store, store.exclusively():
     print("held", flush=True)
     time.sleep(600)

@@ -12,19 +12,19 @@ from postgres import empty_database
 from stored import attempt
 from sums import number_in, right, sums
 
-from cfr.benchmark import load
-from cfr.benchmark.gold_instruction import write_instructions
-from cfr.engine.error import Rejected
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import merge as merging
-from cfr.evaluation import schema
-from cfr.evaluation.merge import Merged, Prefer, merge
-from cfr.evaluation.regrade import regrade
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store, StoreError
-from cfr.problem import Problem
-from cfr.protocol import Call, Completion
+from constraint_first.benchmark import load
+from constraint_first.benchmark.gold_instruction import write_instructions
+from constraint_first.engine.error import Rejected
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import merge as merging
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.merge import Merged, Prefer, merge
+from constraint_first.evaluation.regrade import regrade
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store, StoreError
+from constraint_first.problem import Problem
+from constraint_first.protocol import Call, Completion
 
 SERIES = Series("sums", "direct", "m")
 Answer = Callable[[Call], str | Completion]

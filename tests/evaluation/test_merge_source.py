@@ -5,18 +5,18 @@ import sqlalchemy as sa
 from stored import attempt
 from sums import right, sums
 
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import schema
-from cfr.evaluation.merge_source import (
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.merge_source import (
     MergePart,
     MergeSource,
     Standing,
     read_standing,
     snapshot,
 )
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
 
 
 def test_the_further_of_two_attempts() -> None:

@@ -9,21 +9,21 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, failure
 from sums import reply_right, sums
 
-import cfr
-from cfr.benchmark import Benchmark
-from cfr.engine.dispatch import Dispatch
-from cfr.engine.error import EngineError
-from cfr.engine.price import Price
-from cfr.engine.pull import Progress
-from cfr.engine.scripted import Scripted
-from cfr.engine.solve import run_sync
-from cfr.error import InputError
-from cfr.evaluation.experiment import Experiment
-from cfr.evaluation.model_pool import ModelPool
-from cfr.evaluation.record import attempt_rows
-from cfr.evaluation.store import Store
-from cfr.evaluation.watcher import EvaluationWatcher
-from cfr.method import CFR, Method
+import constraint_first
+from constraint_first.benchmark import Benchmark
+from constraint_first.engine.dispatch import Dispatch
+from constraint_first.engine.error import EngineError
+from constraint_first.engine.price import Price
+from constraint_first.engine.pull import Progress
+from constraint_first.engine.scripted import Scripted
+from constraint_first.engine.solve import run_sync
+from constraint_first.error import InputError
+from constraint_first.evaluation.experiment import Experiment
+from constraint_first.evaluation.model_pool import ModelPool
+from constraint_first.evaluation.record import attempt_rows
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.watcher import EvaluationWatcher
+from constraint_first.method import CFR, Method
 
 SPEC = '{"raw_constraints": [{"id": "C1", "type": "domain", "description": "an integer"}]}'
 SUMS = Benchmark("sums", "Sums", sums(4))
@@ -35,8 +35,8 @@ def reply_by_model(body: dict[str, Any]) -> Reply:
 
 
 @pytest.fixture
-def options(tmp_path: Path) -> cfr.RunOptions:
-    return cfr.RunOptions(store=str(tmp_path / "runs.db"))
+def options(tmp_path: Path) -> constraint_first.RunOptions:
+    return constraint_first.RunOptions(store=str(tmp_path / "runs.db"))
 
 
 @pytest.fixture
@@ -64,12 +64,14 @@ def priced(folder: Path, url: str, monkeypatch: pytest.MonkeyPatch, *names: str)
 
 
 async def test_each_model_is_opened_once_and_has_a_limiter_of_its_own(
-    stack: AsyncExitStack, options: cfr.RunOptions, endpoint: Server
+    stack: AsyncExitStack, options: constraint_first.RunOptions, endpoint: Server
 ) -> None:
     fetched: list[str] = []
     pool = ModelPool(options, stack, fetching(fetched))
     grid = Experiment(methods=(METHOD, "llm-router(model=b)", "direct"), models=("a", "b"))
-    first, second = await pool.open(grid, cfr.ModelRef(base_url=endpoint.url, context=9_000))
+    first, second = await pool.open(
+        grid, constraint_first.ModelRef(base_url=endpoint.url, context=9_000)
+    )
     assert fetched == ["a", "b", "org/small:7b"]
     assert (first.served.model, second.served.model) == ("a", "b")
     assert set(first.others) == set(second.others) == {"org/small:7b", "b"}
@@ -79,7 +81,7 @@ async def test_each_model_is_opened_once_and_has_a_limiter_of_its_own(
 
 
 async def test_a_given_engine_keeps_its_company(
-    stack: AsyncExitStack, options: cfr.RunOptions
+    stack: AsyncExitStack, options: constraint_first.RunOptions
 ) -> None:
     main, small = Scripted([], name="m"), Scripted([], name="s")
     pool = ModelPool(options, stack, fetching([]))
@@ -92,18 +94,22 @@ async def test_a_given_engine_keeps_its_company(
 
 @pytest.mark.parametrize("given", [True, False])
 async def test_a_model_that_nobody_knows_is_one_line_before_anything_is_asked(
-    stack: AsyncExitStack, options: cfr.RunOptions, *, given: bool
+    stack: AsyncExitStack, options: constraint_first.RunOptions, *, given: bool
 ) -> None:
     fetched: list[str] = []
     pool, grid = ModelPool(options, stack, fetching(fetched)), Experiment(methods=(METHOD,))
     with pytest.raises(EngineError, match=r"'org/small:7b': no \.gguf file .*--base-url"):
-        await (pool.open_given(grid, Scripted([])) if given else pool.open(grid, cfr.ModelRef()))
+        await (
+            pool.open_given(grid, Scripted([]))
+            if given
+            else pool.open(grid, constraint_first.ModelRef())
+        )
     assert fetched == []
 
 
 async def test_money_needs_the_price_of_every_model(
     stack: AsyncExitStack,
-    options: cfr.RunOptions,
+    options: constraint_first.RunOptions,
     endpoint: Server,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -113,29 +119,31 @@ async def test_money_needs_the_price_of_every_model(
     pool = ModelPool(bounded, stack, fetching([]))
     grid = Experiment(methods=(METHOD,), models=("large",))
     with pytest.raises(InputError, match="model org/small:7b: --max-cost needs its price"):
-        await pool.open(grid, cfr.ModelRef(base_url=endpoint.url))
+        await pool.open(grid, constraint_first.ModelRef(base_url=endpoint.url))
 
 
 async def test_an_endpoint_that_names_its_model_tells_the_price(
     stack: AsyncExitStack,
-    options: cfr.RunOptions,
+    options: constraint_first.RunOptions,
     endpoint: Server,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     priced(tmp_path, endpoint.url, monkeypatch, "test-model")
     pool = ModelPool(replace(options, max_cost=1.0), stack, fetching([]))
-    (served,) = await pool.open(Experiment(), cfr.ModelRef(base_url=endpoint.url))
+    (served,) = await pool.open(Experiment(), constraint_first.ModelRef(base_url=endpoint.url))
     assert served.served.model == "test-model"
     assert served.prices.main == Price(1.0, 1.0)
     assert served.prices.has_prices
 
 
-def test_a_grid_is_run_with_two_models(endpoint: Server, options: cfr.RunOptions) -> None:
+def test_a_grid_is_run_with_two_models(
+    endpoint: Server, options: constraint_first.RunOptions
+) -> None:
     endpoint.respond = reply_by_model
     methods = ["direct", METHOD]
-    ref = cfr.ModelRef("large", base_url=endpoint.url)
-    done = cfr.evaluate(SUMS, methods, runs=2, model=ref, options=options)
+    ref = constraint_first.ModelRef("large", base_url=endpoint.url)
+    done = constraint_first.evaluate(SUMS, methods, runs=2, model=ref, options=options)
     assert done.complete
     assert [(one.series.method, one.series.model, one.accuracy) for one in done.series] == [
         ("direct", "large", 1.0),
@@ -143,7 +151,7 @@ def test_a_grid_is_run_with_two_models(endpoint: Server, options: cfr.RunOptions
     ]
     asked = [body["model"] for body in endpoint.requests]
     assert (asked.count("large"), asked.count("org/small:7b")) == (16, 8)
-    cfr.evaluate(SUMS, methods, runs=2, model=ref, options=options)
+    constraint_first.evaluate(SUMS, methods, runs=2, model=ref, options=options)
     assert len(endpoint.requests) == 24
     with Store(options.store) as store:
         found = [row["stages"] for row in attempt_rows(store) if row["method"] == METHOD]
@@ -151,35 +159,38 @@ def test_a_grid_is_run_with_two_models(endpoint: Server, options: cfr.RunOptions
 
 
 def test_what_a_second_model_answered_is_not_asked_again(
-    endpoint: Server, options: cfr.RunOptions
+    endpoint: Server, options: constraint_first.RunOptions
 ) -> None:
-    ref = cfr.ModelRef("large", base_url=endpoint.url)
+    ref = constraint_first.ModelRef("large", base_url=endpoint.url)
     endpoint.respond = lambda body: (
         completion(SPEC) if body["model"] == "org/small:7b" else failure(400, "not today")
     )
-    assert not cfr.evaluate(SUMS, METHOD, runs=1, model=ref, options=options).complete
+    assert not constraint_first.evaluate(SUMS, METHOD, runs=1, model=ref, options=options).complete
     endpoint.requests.clear()
     endpoint.respond = reply_by_model
-    assert cfr.evaluate(SUMS, METHOD, runs=1, model=ref, options=options).complete
+    assert constraint_first.evaluate(SUMS, METHOD, runs=1, model=ref, options=options).complete
     assert [body["model"] for body in endpoint.requests] == ["large"] * 4
 
 
 def test_a_budget_counts_every_model_at_its_price(
-    endpoint: Server, options: cfr.RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    endpoint: Server,
+    options: constraint_first.RunOptions,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     endpoint.respond = reply_by_model
     # What is set aside for Stage 2 fits at one dollar a million tokens and not at two.
     bounded = replace(options, max_cost=0.04, concurrency=1)
     priced(tmp_path, endpoint.url, monkeypatch, "large", "org/small:7b")
-    assert cfr.evaluate(SUMS, METHOD, runs=1, model="large", options=bounded).complete
+    assert constraint_first.evaluate(SUMS, METHOD, runs=1, model="large", options=bounded).complete
     priced(tmp_path, endpoint.url, monkeypatch, "org/small:7b", "large")
     other = replace(bounded, store=str(tmp_path / "other.db"))
-    done = cfr.evaluate(SUMS, METHOD, runs=1, model="large", options=other)
+    done = constraint_first.evaluate(SUMS, METHOD, runs=1, model="large", options=other)
     assert "one call could cost up to $0.066, and --max-cost is $0.04" in done.stopped
 
 
 def test_a_second_model_may_refuse_a_setting_by_itself(
-    endpoint: Server, options: cfr.RunOptions
+    endpoint: Server, options: constraint_first.RunOptions
 ) -> None:
     heard: list[tuple[str, str]] = []
 
@@ -193,19 +204,21 @@ def test_a_second_model_may_refuse_a_setting_by_itself(
         return reply_by_model(body)
 
     endpoint.respond = respond
-    ref = cfr.ModelRef("large", base_url=endpoint.url)
-    watched = cfr.aevaluate(
+    ref = constraint_first.ModelRef("large", base_url=endpoint.url)
+    watched = constraint_first.aevaluate(
         SUMS, ["direct", METHOD], runs=1, model=ref, options=options, watcher=Hears()
     )
     done = run_sync(watched)
     assert done.complete
-    assert {one.series.decoding for one in done.series} == {cfr.Decoding()}
+    assert {one.series.decoding for one in done.series} == {constraint_first.Decoding()}
     assert [model for model, _ in heard] == ["org/small:7b"]
     assert "series that ask it beside another model keep their names" in heard[0][1]
     assert all("temperature" in body for body in endpoint.requests if body["model"] == "large")
 
 
-def test_a_method_that_hides_a_model_fails_its_own_series_alone(options: cfr.RunOptions) -> None:
+def test_a_method_that_hides_a_model_fails_its_own_series_alone(
+    options: constraint_first.RunOptions,
+) -> None:
     class Hides(CFR):
         @property
         def other_models(self) -> tuple[str, ...]:
@@ -213,39 +226,41 @@ def test_a_method_that_hides_a_model_fails_its_own_series_alone(options: cfr.Run
 
     engine = Scripted(lambda call: f"\\boxed{{{len(call.messages)}}}")
     methods: list[str | Method] = ["direct", Hides(extractor="small")]
-    done = cfr.evaluate(SUMS, methods, runs=1, engine=engine, options=options)
+    done = constraint_first.evaluate(SUMS, methods, runs=1, engine=engine, options=options)
     assert [one.tally.failed for one in done.series] == [0, 4]
     assert "the method must list it in its other_models" in done.stopped
 
 
 async def test_one_key_is_not_sent_to_the_endpoints_of_several_models() -> None:
-    grid = cfr.Experiment(models=("one", "two"))
+    grid = constraint_first.Experiment(models=("one", "two"))
     async with AsyncExitStack() as stack:
-        pool = ModelPool(cfr.RunOptions(), stack, EvaluationWatcher().fetching)
+        pool = ModelPool(constraint_first.RunOptions(), stack, EvaluationWatcher().fetching)
         with pytest.raises(InputError, match="models one, two: one key is given and no address"):
-            await pool.open(grid, cfr.ModelRef(key="sk-secret"))
+            await pool.open(grid, constraint_first.ModelRef(key="sk-secret"))
 
 
 async def test_models_that_workers_elsewhere_open_are_only_named(
-    options: cfr.RunOptions, stack: AsyncExitStack, monkeypatch: pytest.MonkeyPatch
+    options: constraint_first.RunOptions, stack: AsyncExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names: list[str] = []
     pool = ModelPool(options, stack, fetching(names))
     monkeypatch.delenv("DEEPSEEK_API_KEY", raising=False)
     grid = Experiment(models=("/nowhere/m.gguf", "deepseek-chat"), methods=(METHOD,))
-    there = cfr.ModelRef(base_url=None)
+    there = constraint_first.ModelRef(base_url=None)
     with pytest.raises(EngineError, match="model 'org/small:7b'"):
         pool.name(grid, there)
     named = pool.name(replace(grid, methods=("direct",)), there)
     assert [one.served.model for one in named] == ["m", "deepseek-chat"]
     assert (names, pool.limiters) == ([], [])
     with pytest.raises(RuntimeError, match="m is asked elsewhere"):
-        await named[0].served.complete(cfr.Call.user("Hello", stage="direct", max_tokens=1))
+        await named[0].served.complete(
+            constraint_first.Call.user("Hello", stage="direct", max_tokens=1)
+        )
 
 
 async def test_a_model_that_is_only_named_must_have_a_name(
-    options: cfr.RunOptions, stack: AsyncExitStack
+    options: constraint_first.RunOptions, stack: AsyncExitStack
 ) -> None:
     pool = ModelPool(options, stack, fetching([]))
     with pytest.raises(InputError, match="name it with --model"):
-        pool.name(Experiment(), cfr.ModelRef(base_url="http://host/v1"))
+        pool.name(Experiment(), constraint_first.ModelRef(base_url="http://host/v1"))

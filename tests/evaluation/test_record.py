@@ -3,10 +3,10 @@ import json
 import sqlalchemy as sa
 from sums import right, sums
 
-from cfr.engine.dispatch import Dispatch
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import schema
-from cfr.evaluation.record import (
+from constraint_first.engine.dispatch import Dispatch
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.record import (
     attempt_columns,
     attempt_rows,
     outcome_rows,
@@ -14,9 +14,9 @@ from cfr.evaluation.record import (
     stage_rows,
     transcript_rows,
 )
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
 
 STAGE1 = '{"raw_constraints": [{"type": "domain", "description": "an integer"}]}'
 

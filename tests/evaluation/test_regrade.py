@@ -10,18 +10,18 @@ from instructed import TITLE, replies, requests
 from stored import attempt
 from sums import right, sums
 
-from cfr.answer import GradingCase, Verdict, grade_each
-from cfr.answer.judgement.workers import Workers
-from cfr.benchmark.gold_instruction import write_instructions
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import regrade as regrading
-from cfr.evaluation import schema
-from cfr.evaluation.record import attempt_rows
-from cfr.evaluation.regrade import regrade
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store, StoreError
-from cfr.evaluation.summary import summaries
+from constraint_first.answer import GradingCase, Verdict, grade_each
+from constraint_first.answer.judgement.workers import Workers
+from constraint_first.benchmark.gold_instruction import write_instructions
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import regrade as regrading
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.record import attempt_rows
+from constraint_first.evaluation.regrade import regrade
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store, StoreError
+from constraint_first.evaluation.summary import summaries
 
 SERIES = Series("sums", "direct", "model-a")
 REQUESTS = Series("requests", "direct", "model-a")

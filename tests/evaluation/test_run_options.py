@@ -1,7 +1,7 @@
 import pytest
 
-from cfr.engine.transport import Bounds
-from cfr.evaluation.run_options import RunOptions
+from constraint_first.engine.transport import Bounds
+from constraint_first.evaluation.run_options import RunOptions
 
 
 def test_the_bounds_of_a_call_are_the_engines_own_unless_told_otherwise() -> None:

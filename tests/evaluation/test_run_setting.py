@@ -6,24 +6,24 @@ import sqlalchemy as sa
 from postgres import empty_database
 from sums import sums
 
-from cfr.engine.engine import Decoding
-from cfr.engine.limit import Limiter
-from cfr.engine.resolve import ModelRef
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import schema
-from cfr.evaluation.run_setting import (
+from constraint_first.engine.engine import Decoding
+from constraint_first.engine.limit import Limiter
+from constraint_first.engine.resolve import ModelRef
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.run_setting import (
     PendingSeries,
     SeriesModels,
     Unrunnable,
     pending_series,
     write_settings,
 )
-from cfr.evaluation.series import Series, fingerprint
-from cfr.evaluation.served_model import ServedModel
-from cfr.evaluation.store import Store
-from cfr.method.direct import Direct
-from cfr.method.rewording import Wording
-from cfr.prompt import Prompt
+from constraint_first.evaluation.series import Series, fingerprint
+from constraint_first.evaluation.served_model import ServedModel
+from constraint_first.evaluation.store import Store
+from constraint_first.method.direct import Direct
+from constraint_first.method.rewording import Wording
+from constraint_first.prompt import Prompt
 
 HERE = ModelRef()
 REF = ModelRef("m", "http://127.0.0.1:9/v1", "MY_KEY", 4_096, key="sk-very-secret")

@@ -13,22 +13,22 @@ from loopback import Reply, completion, failure
 from postgres import Postgres
 from sums import number_in, reply_right, right, sums
 
-from cfr.engine.engine import SILENT, Decoded, Decoding, Engine, Watcher
-from cfr.engine.error import JournalMismatch
-from cfr.engine.limit import Limited, Limiter
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.retry import Retry
-from cfr.engine.scripted import Scripted
-from cfr.engine.transport import Bounds
-from cfr.evaluation import schema
-from cfr.evaluation.budget import Budget, Budgeted, BudgetSpent
-from cfr.evaluation.record import attempt_rows
-from cfr.evaluation.runner import Job, prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store, StoreError
-from cfr.evaluation.summary import summaries
-from cfr.method.registry import METHODS
-from cfr.protocol import Call, Completion, Usage
+from constraint_first.engine.engine import SILENT, Decoded, Decoding, Engine, Watcher
+from constraint_first.engine.error import JournalMismatch
+from constraint_first.engine.limit import Limited, Limiter
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.retry import Retry
+from constraint_first.engine.scripted import Scripted
+from constraint_first.engine.transport import Bounds
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.budget import Budget, Budgeted, BudgetSpent
+from constraint_first.evaluation.record import attempt_rows
+from constraint_first.evaluation.runner import Job, prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store, StoreError
+from constraint_first.evaluation.summary import summaries
+from constraint_first.method.registry import METHODS
+from constraint_first.protocol import Call, Completion, Usage
 
 SERIES = Series("sums", "direct", "model-a")
 HASTY = Retry(attempts=2, first_pause=0.0)

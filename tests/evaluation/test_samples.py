@@ -10,17 +10,17 @@ from loopback import Endpoint as Server
 from loopback import Reply, choices, failure
 from sums import number_in, sums
 
-from cfr.engine.engine import Decoding
-from cfr.engine.limit import Limiter
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.price import Price
-from cfr.engine.retry import Retry
-from cfr.evaluation import schema
-from cfr.evaluation.budget import Budget
-from cfr.evaluation.runner import Job, prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.served_model import ServedModel
-from cfr.evaluation.store import Store
+from constraint_first.engine.engine import Decoding
+from constraint_first.engine.limit import Limiter
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.price import Price
+from constraint_first.engine.retry import Retry
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.budget import Budget
+from constraint_first.evaluation.runner import Job, prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.served_model import ServedModel
+from constraint_first.evaluation.store import Store
 
 PROBLEMS = sums(6)
 SERIES = Series("sums", "self-consistency(samples=3)", "m", Decoding(seed=5))

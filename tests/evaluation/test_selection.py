@@ -1,11 +1,11 @@
 from sums import sums
 from sums_run import SERIES, evaluate
 
-from cfr.evaluation.lease import SeriesShare
-from cfr.evaluation.selection import finished_attempts, share_of, usage_columns
-from cfr.evaluation.store import Store
-from cfr.evaluation.summary import problem_scores
-from cfr.protocol import Usage
+from constraint_first.evaluation.lease import SeriesShare
+from constraint_first.evaluation.selection import finished_attempts, share_of, usage_columns
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.summary import problem_scores
+from constraint_first.protocol import Usage
 
 
 async def test_a_part_of_a_series_is_selected_by_its_problems_and_runs(url: str) -> None:

@@ -6,16 +6,16 @@ from typing import ClassVar
 
 import pytest
 
-from cfr.constraint.router import route
-from cfr.engine.engine import Decoding
-from cfr.evaluation.series import Series, fingerprint, probe_calls
-from cfr.method import CFR, Direct, Routed, make
-from cfr.method.former import renamed
-from cfr.method.registry import METHODS
-from cfr.method.rewording import Wording, original_prompts, reword
-from cfr.problem import Problem, Solution
-from cfr.prompt import Prompt
-from cfr.protocol import Call, Steps, ask
+from constraint_first.constraint.router import route
+from constraint_first.engine.engine import Decoding
+from constraint_first.evaluation.series import Series, fingerprint, probe_calls
+from constraint_first.method import CFR, Direct, Routed, make
+from constraint_first.method.former import renamed
+from constraint_first.method.registry import METHODS
+from constraint_first.method.rewording import Wording, original_prompts, reword
+from constraint_first.problem import Problem, Solution
+from constraint_first.prompt import Prompt
+from constraint_first.protocol import Call, Steps, ask
 
 SERIES = Series("aime24", "routed-cfr(reply=json)", "m")
 
@@ -152,7 +152,8 @@ def test_methods_of_old_stores_are_still_the_same(name: str, known: str) -> None
 
 def test_a_fingerprint_is_the_same_in_every_process() -> None:
     script = (
-        "from cfr.evaluation.series import fingerprint; from cfr.method import make;"
+        "from constraint_first.evaluation.series import fingerprint;"
+        "from constraint_first.method import make;"
         "print(fingerprint(make('routed-cfr')))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)

@@ -9,20 +9,20 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 from sums import right, sums
 
-from cfr.analysis.study.reader import open_study, read_store
-from cfr.cli import root
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import schema
-from cfr.evaluation.earlier_run import read_earlier_runs
-from cfr.evaluation.merge import merge
-from cfr.evaluation.registration import find_registered
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.evaluation.stored_attempt import SeriesName, read_attempt
-from cfr.evaluation.stored_series import find_series, read_series
-from cfr.evaluation.summary import mean_output, summaries
-from cfr.protocol import Call, Completion, Usage
+from constraint_first.analysis.study.reader import open_study, read_store
+from constraint_first.cli import root
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.earlier_run import read_earlier_runs
+from constraint_first.evaluation.merge import merge
+from constraint_first.evaluation.registration import find_registered
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.stored_attempt import SeriesName, read_attempt
+from constraint_first.evaluation.stored_series import find_series, read_series
+from constraint_first.evaluation.summary import mean_output, summaries
+from constraint_first.protocol import Call, Completion, Usage
 
 BEFORE = {
     "cfr-brief": ("cfr", "CFR (always-on)", "c6eb70f2bd0d9489"),

@@ -1,15 +1,15 @@
 from dataclasses import replace
 
-from cfr.benchmark import Benchmark
-from cfr.engine.engine import SILENT, Decoding, Watcher
-from cfr.engine.limit import Limited, Limiter
-from cfr.engine.price import Price
-from cfr.engine.refusal import DecodingRefused
-from cfr.engine.scripted import Scripted
-from cfr.evaluation.budget import Budget, Budgeted
-from cfr.evaluation.experiment import Experiment
-from cfr.evaluation.served_model import ServedModel
-from cfr.protocol import Call, Completion, Usage
+from constraint_first.benchmark import Benchmark
+from constraint_first.engine.engine import SILENT, Decoding, Watcher
+from constraint_first.engine.limit import Limited, Limiter
+from constraint_first.engine.price import Price
+from constraint_first.engine.refusal import DecodingRefused
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation.budget import Budget, Budgeted
+from constraint_first.evaluation.experiment import Experiment
+from constraint_first.evaluation.served_model import ServedModel
+from constraint_first.protocol import Call, Completion, Usage
 
 SUMS = Benchmark("sums", "Sums", ())
 WARM = DecodingRefused("no", "m", "temperature")

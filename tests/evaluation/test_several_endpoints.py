@@ -12,17 +12,17 @@ from loopback import Endpoint as Server
 from loopback import Reply, failure
 from sums import reply_right, sums
 
-import cfr
-from cfr.benchmark import Benchmark
-from cfr.engine.balanced import Balanced
-from cfr.engine.engine import Served
-from cfr.engine.error import ModelNotFound
-from cfr.evaluation.evaluate import Evaluated
-from cfr.evaluation.experiment import Experiment
-from cfr.evaluation.model_pool import ModelPool
-from cfr.evaluation.store import Store
-from cfr.evaluation.summary import summaries
-from cfr.evaluation.watcher import EvaluationWatcher
+import constraint_first
+from constraint_first.benchmark import Benchmark
+from constraint_first.engine.balanced import Balanced
+from constraint_first.engine.engine import Served
+from constraint_first.engine.error import ModelNotFound
+from constraint_first.evaluation.evaluate import Evaluated
+from constraint_first.evaluation.experiment import Experiment
+from constraint_first.evaluation.model_pool import ModelPool
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.summary import summaries
+from constraint_first.evaluation.watcher import EvaluationWatcher
 
 SUMS = Benchmark("sums", "Sums", sums(60))
 
@@ -37,8 +37,8 @@ def servers() -> Iterator[list[Server]]:
 
 
 @pytest.fixture
-def options(tmp_path: Path) -> cfr.RunOptions:
-    return cfr.RunOptions(store=str(tmp_path / "runs.db"), concurrency=4)
+def options(tmp_path: Path) -> constraint_first.RunOptions:
+    return constraint_first.RunOptions(store=str(tmp_path / "runs.db"), concurrency=4)
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ async def stack() -> AsyncIterator[AsyncExitStack]:
         yield opened
 
 
-def ref(servers: Sequence[Server]) -> cfr.ModelRef:
-    return cfr.ModelRef(None, [server.url for server in servers])
+def ref(servers: Sequence[Server]) -> constraint_first.ModelRef:
+    return constraint_first.ModelRef(None, [server.url for server in servers])
 
 
 class Followed(EvaluationWatcher):
@@ -64,14 +64,16 @@ class Followed(EvaluationWatcher):
 
 
 async def evaluate(
-    servers: Sequence[Server], options: cfr.RunOptions, runs: int = 1, **more: Any
+    servers: Sequence[Server], options: constraint_first.RunOptions, runs: int = 1, **more: Any
 ) -> Evaluated:
-    return await cfr.aevaluate(
+    return await constraint_first.aevaluate(
         SUMS, "direct", runs=runs, model=ref(servers), options=options, **more
     )
 
 
-async def test_all_endpoints_take_part(servers: list[Server], options: cfr.RunOptions) -> None:
+async def test_all_endpoints_take_part(
+    servers: list[Server], options: constraint_first.RunOptions
+) -> None:
     done = await evaluate(servers, options)
     assert (done.complete, done.series[0].accuracy) == (True, 1.0)
     assert sum(len(server.requests) for server in servers) == 60
@@ -79,7 +81,7 @@ async def test_all_endpoints_take_part(servers: list[Server], options: cfr.RunOp
 
 
 async def test_one_that_dies_in_the_middle_costs_no_attempt_and_comes_back(
-    servers: list[Server], options: cfr.RunOptions
+    servers: list[Server], options: constraint_first.RunOptions
 ) -> None:
     watcher, first = Followed(), servers[0]
     dead = threading.Event()
@@ -102,7 +104,7 @@ async def test_one_that_dies_in_the_middle_costs_no_attempt_and_comes_back(
 
 
 async def test_one_that_comes_back_in_the_same_run_is_asked_again(
-    servers: list[Server], options: cfr.RunOptions
+    servers: list[Server], options: constraint_first.RunOptions
 ) -> None:
     watcher, first = Followed(), servers[0]
     before: list[int] = []
@@ -113,7 +115,7 @@ async def test_one_that_comes_back_in_the_same_run_is_asked_again(
             return Reply(200, reply_right(body).body, delay=0.02)
         return reply_right(body)
 
-    def die_and_revive(progress: cfr.EvaluationProgress) -> None:
+    def die_and_revive(progress: constraint_first.EvaluationProgress) -> None:
         if progress.done == 20:
             first.die()
             before.append(len(first.requests))
@@ -128,12 +130,12 @@ async def test_one_that_comes_back_in_the_same_run_is_asked_again(
 
 
 async def test_when_all_die_attempts_fail_as_with_one_and_are_made_by_the_next_run(
-    servers: list[Server], options: cfr.RunOptions
+    servers: list[Server], options: constraint_first.RunOptions
 ) -> None:
     for server in servers[1:]:
         server.die()
 
-    def die(progress: cfr.EvaluationProgress) -> None:
+    def die(progress: constraint_first.EvaluationProgress) -> None:
         if progress.done == 20:
             servers[0].die()
 
@@ -152,7 +154,7 @@ async def test_when_all_die_attempts_fail_as_with_one_and_are_made_by_the_next_r
 
 
 async def test_too_many_requests_at_one_fail_nothing(
-    servers: list[Server], options: cfr.RunOptions
+    servers: list[Server], options: constraint_first.RunOptions
 ) -> None:
     servers[0].respond = lambda _body: failure(429, "slow down", Retry_After="60")
     done = await evaluate(servers, options)
@@ -162,7 +164,7 @@ async def test_too_many_requests_at_one_fail_nothing(
 
 
 async def test_a_run_goes_on_with_more_endpoints_and_with_fewer(
-    servers: list[Server], options: cfr.RunOptions
+    servers: list[Server], options: constraint_first.RunOptions
 ) -> None:
     for count, runs in ((1, 1), (3, 2), (2, 3)):
         for server in servers:
@@ -177,7 +179,7 @@ async def test_a_run_goes_on_with_more_endpoints_and_with_fewer(
 
 
 async def test_what_one_endpoint_refuses_all_are_asked_without(
-    servers: list[Server], options: cfr.RunOptions
+    servers: list[Server], options: constraint_first.RunOptions
 ) -> None:
     servers[2].respond = lambda body: (
         failure(400, "temperature is not supported") if "temperature" in body else reply_right(body)
@@ -188,7 +190,7 @@ async def test_what_one_endpoint_refuses_all_are_asked_without(
 
 
 async def test_another_model_at_one_of_them_ends_it_before_anything_is_asked(
-    servers: list[Server], options: cfr.RunOptions
+    servers: list[Server], options: constraint_first.RunOptions
 ) -> None:
     servers[1].served = [{"id": "another"}]
     with pytest.raises(ModelNotFound, match="must serve the same model"):
@@ -197,14 +199,14 @@ async def test_another_model_at_one_of_them_ends_it_before_anything_is_asked(
 
 
 async def test_limits_are_those_of_each_endpoint(
-    servers: list[Server], options: cfr.RunOptions, stack: AsyncExitStack
+    servers: list[Server], options: constraint_first.RunOptions, stack: AsyncExitStack
 ) -> None:
     limited = replace(options, requests_per_minute=600.0)
     pool = ModelPool(limited, stack, EvaluationWatcher().fetching)
     (served,) = await pool.open(Experiment(), ref(servers))
     assert (served.limiter, [one.most for one in pool.limiters]) == (None, [4, 4, 4])
-    given = Balanced([cfr.Endpoint(server.url, "test-model") for server in servers])
-    pool = ModelPool(cfr.RunOptions(), stack, EvaluationWatcher().fetching)
+    given = Balanced([constraint_first.Endpoint(server.url, "test-model") for server in servers])
+    pool = ModelPool(constraint_first.RunOptions(), stack, EvaluationWatcher().fetching)
     (served,) = await pool.open_given(Experiment(), given)
     assert [(one.most, one.size) for one in pool.limiters] == [(256, 16.0)] * 3
     assert [one.limiter for one in given.balancer.replicas] == pool.limiters

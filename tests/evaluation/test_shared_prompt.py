@@ -8,15 +8,15 @@ import sqlalchemy as sa
 from stored import attempt
 from sums import number_in, sums
 
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import schema
-from cfr.evaluation.record import attempt_rows, outcome_rows
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.shared_prompt import shared_tokens
-from cfr.evaluation.store import Store
-from cfr.evaluation.summary import summaries
-from cfr.protocol import Call, Completion, Usage
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.record import attempt_rows, outcome_rows
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.shared_prompt import shared_tokens
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.summary import summaries
+from constraint_first.protocol import Call, Completion, Usage
 
 PROBLEMS = sums(4)
 METHODS = [

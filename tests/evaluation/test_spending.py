@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 from sums import sums
 
-from cfr.engine.dispatch import Dispatch
-from cfr.engine.price import Cost, Price, PriceList
-from cfr.engine.scripted import Scripted
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.spending import cost_of, series_costs, use_by_model
-from cfr.evaluation.store import Store
-from cfr.protocol import Completion, Usage
+from constraint_first.engine.dispatch import Dispatch
+from constraint_first.engine.price import Cost, Price, PriceList
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.spending import cost_of, series_costs, use_by_model
+from constraint_first.evaluation.store import Store
+from constraint_first.protocol import Completion, Usage
 
 METHOD = "llm-router(model=small)"
 

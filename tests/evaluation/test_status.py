@@ -2,9 +2,9 @@ from dataclasses import fields
 
 import pytest
 
-from cfr.evaluation.status import STATUSES
-from cfr.evaluation.summary import Summary
-from cfr.evaluation.tally import Tally
+from constraint_first.evaluation.status import STATUSES
+from constraint_first.evaluation.summary import Summary
+from constraint_first.evaluation.tally import Tally
 
 
 def test_the_statuses_are_those_of_the_docs() -> None:

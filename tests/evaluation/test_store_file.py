@@ -14,18 +14,18 @@ import sqlalchemy as sa
 from postgres import empty_database
 from sums import number_in, right, sums
 
-import cfr
-from cfr.benchmark import Benchmark
-from cfr.evaluation import schema
-from cfr.evaluation.error import StoreError
-from cfr.evaluation.store import Store
-from cfr.evaluation.store_file import StoreFile, opening
-from cfr.protocol import Call
+import constraint_first
+from constraint_first.benchmark import Benchmark
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.error import StoreError
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.store_file import StoreFile, opening
+from constraint_first.protocol import Call
 
 SUMS = Benchmark("sums", "Sums", sums(40))
 HOLD = """
 import os, sys, time
-from cfr.evaluation.store import Store
+from constraint_first.evaluation.store import Store
 with Store(sys.argv[1]) as store, store.exclusively():
     print("held", flush=True)
     if "fork" in sys.argv and os.fork():
@@ -36,7 +36,7 @@ with Store(sys.argv[1]) as store, store.exclusively():
 
 def run_and_meanwhile(
     url: str, harm: Callable[[], object], at: int = 20, runs: int = 1
-) -> cfr.Evaluated:
+) -> constraint_first.Evaluated:
     """Run 40 sums, and do something to the store when one in the middle is asked."""
 
     def reply(call: Call) -> str:
@@ -44,8 +44,10 @@ def run_and_meanwhile(
             harm()
         return right(call)
 
-    options = cfr.RunOptions(store=url, concurrency=1)
-    return cfr.evaluate(SUMS, "direct", runs=runs, engine=cfr.Scripted(reply), options=options)
+    options = constraint_first.RunOptions(store=url, concurrency=1)
+    return constraint_first.evaluate(
+        SUMS, "direct", runs=runs, engine=constraint_first.Scripted(reply), options=options
+    )
 
 
 def finished(path: Path) -> int:
@@ -281,7 +283,7 @@ def test_descriptors_are_closed_with_the_last_store_of_a_file_and_not_before(
 def test_where_the_system_has_no_such_lock_the_one_beside_it_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cfr.evaluation import store_file
+    from constraint_first.evaluation import store_file
 
     monkeypatch.setattr(store_file, "_fcntl", None)
     path, link = tmp_path / "runs.db", tmp_path / "link.db"

@@ -7,15 +7,15 @@ from instructed import request_store
 from stored import attempt
 from sums import right, sums
 
-from cfr.engine.scripted import Scripted
-from cfr.error import InputError
-from cfr.evaluation import schema
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.evaluation.stored_attempt import SeriesName, explain_ending, read_attempt
-from cfr.problem import Problem
-from cfr.protocol import Call, Completion, Usage
+from constraint_first.engine.scripted import Scripted
+from constraint_first.error import InputError
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.stored_attempt import SeriesName, explain_ending, read_attempt
+from constraint_first.problem import Problem
+from constraint_first.protocol import Call, Completion, Usage
 
 PROGRAM = "```python\nprint(2)\n```"
 

@@ -4,12 +4,12 @@ import pytest
 from sums import sums
 from sums_run import SERIES, evaluate
 
-from cfr.evaluation import schema
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store, StoreError
-from cfr.evaluation.stored_prompt import read_prompts
-from cfr.method.rewording import Wording
-from cfr.prompt import Prompt
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store, StoreError
+from constraint_first.evaluation.stored_prompt import read_prompts
+from constraint_first.method.rewording import Wording
+from constraint_first.prompt import Prompt
 
 
 def worded(text: str = "Please: [[problem]]", name: str = "mine") -> Series:

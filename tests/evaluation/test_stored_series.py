@@ -7,14 +7,14 @@ from instructed import requests
 from stored import attempt
 from sums import sums
 
-from cfr.engine.scripted import Scripted
-from cfr.engine.solve import run_sync
-from cfr.error import InputError
-from cfr.evaluation import schema
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.evaluation.stored_series import (
+from constraint_first.engine.scripted import Scripted
+from constraint_first.engine.solve import run_sync
+from constraint_first.error import InputError
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.stored_series import (
     AttemptLine,
     Shown,
     count_begun,

@@ -4,14 +4,14 @@ import pytest
 from stored import attempt
 from sums import right, sums
 
-from cfr.engine.engine import Decoding
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import schema
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store, StoreError
-from cfr.evaluation.summary import Failure, failures, problem_scores, summaries
-from cfr.protocol import Usage
+from constraint_first.engine.engine import Decoding
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store, StoreError
+from constraint_first.evaluation.summary import Failure, failures, problem_scores, summaries
+from constraint_first.protocol import Usage
 
 SERIES = Series("sums", "direct", "model-a", Decoding(temperature=0, seed=3))
 

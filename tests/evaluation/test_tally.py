@@ -2,18 +2,18 @@ from collections import Counter
 
 from sums import right, sums
 
-from cfr.engine.scripted import Scripted
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.evaluation.tally import (
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.tally import (
     SeriesResult,
     Tally,
     mean_share,
     most_frequent_reason,
     without_numbers,
 )
-from cfr.protocol import Completion, Usage
+from constraint_first.protocol import Completion, Usage
 
 SERIES = Series("sums", "direct", "model-a")
 

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from stored import attempt
 from sums import sums
 
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import schema
-from cfr.evaluation.runner import prepare
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.evaluation.time_left import Progress, progress_of, seconds_left
-from cfr.protocol import Usage
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.runner import prepare
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.time_left import Progress, progress_of, seconds_left
+from constraint_first.protocol import Usage
 
 CHEAP, DEAR = ("direct", "m"), ("vote", "m")
 

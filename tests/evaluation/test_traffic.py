@@ -6,19 +6,19 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from cfr.engine.drive import drive
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import schema
-from cfr.evaluation import traffic as module
-from cfr.evaluation.attempt import ending_of
-from cfr.evaluation.error import StoreError
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.evaluation.stored_attempt import SeriesName, read_attempt
-from cfr.evaluation.summary import summaries
-from cfr.evaluation.traffic import Traffic
-from cfr.method import Direct
-from cfr.problem import Problem
+from constraint_first.engine.drive import drive
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import schema
+from constraint_first.evaluation import traffic as module
+from constraint_first.evaluation.attempt import ending_of
+from constraint_first.evaluation.error import StoreError
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.stored_attempt import SeriesName, read_attempt
+from constraint_first.evaluation.summary import summaries
+from constraint_first.evaluation.traffic import Traffic
+from constraint_first.method import Direct
+from constraint_first.problem import Problem
 
 SERIES = Series("served", "direct", "m")
 FOUR, FIVE = (Problem(f"What is {n} + 1?", id=f"q{n}") for n in (3, 4))

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from sums import sums
 
-import cfr
-from cfr.benchmark import Benchmark
-from cfr.engine.limit import Limiter
-from cfr.evaluation.job import Job
-from cfr.evaluation.watcher import EvaluationWatcher
+import constraint_first
+from constraint_first.benchmark import Benchmark
+from constraint_first.engine.limit import Limiter
+from constraint_first.evaluation.job import Job
+from constraint_first.evaluation.watcher import EvaluationWatcher
 
 
 async def test_a_watcher_sees_the_series_while_they_are_run(tmp_path: Path) -> None:
@@ -24,12 +24,12 @@ async def test_a_watcher_sees_the_series_while_they_are_run(tmp_path: Path) -> N
             seen.append(jobs[0].tally.scored)
             assert len(limiters) == 1
 
-    await cfr.aevaluate(
+    await constraint_first.aevaluate(
         Benchmark("sums", "Sums", tuple(sums(3))),
         "direct",
         runs=1,
-        engine=cfr.Scripted("The answer is 1."),
-        options=cfr.RunOptions(store=str(tmp_path / "runs.db")),
+        engine=constraint_first.Scripted("The answer is 1."),
+        options=constraint_first.RunOptions(store=str(tmp_path / "runs.db")),
         watcher=Counting(),
     )
     assert seen == [0, 3]

@@ -9,22 +9,22 @@ from loopback import failure
 from postgres import empty_database
 from sums import reply_right, right, sums
 
-import cfr
-from cfr.benchmark import Benchmark
-from cfr.evaluation import schema
-from cfr.evaluation.error import StoreError
-from cfr.evaluation.record import attempt_rows
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.evaluation.watcher import EvaluationWatcher
-from cfr.evaluation.worker import NothingRunnable, awork, work
+import constraint_first
+from constraint_first.benchmark import Benchmark
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.error import StoreError
+from constraint_first.evaluation.record import attempt_rows
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.watcher import EvaluationWatcher
+from constraint_first.evaluation.worker import NothingRunnable, awork, work
 
 SUMS = Benchmark("sums", "Sums", sums(6))
 
 
 @pytest.fixture
-def options(postgres: str) -> Iterator[cfr.RunOptions]:
-    yield cfr.RunOptions(store=postgres, concurrency=4, lease=1.0)
+def options(postgres: str) -> Iterator[constraint_first.RunOptions]:
+    yield constraint_first.RunOptions(store=postgres, concurrency=4, lease=1.0)
     empty_database(postgres)
 
 
@@ -36,22 +36,24 @@ class Hearing(EvaluationWatcher):
         self.heard.append(f"{what}: {why}")
 
 
-async def enter(options: cfr.RunOptions, server: Server, *methods: str, model: str = "m") -> None:
+async def enter(
+    options: constraint_first.RunOptions, server: Server, *methods: str, model: str = "m"
+) -> None:
     """Enter a grid whose every call is refused: nothing of it is made, and all is to be made."""
     server.script(failure(400, "not now"))
     server.respond = None
-    ref = cfr.ModelRef(model, base_url=server.url)
-    await cfr.aevaluate(SUMS, methods or "direct", runs=2, model=ref, options=options)
+    ref = constraint_first.ModelRef(model, base_url=server.url)
+    await constraint_first.aevaluate(SUMS, methods or "direct", runs=2, model=ref, options=options)
     server.respond = reply_right
 
 
-def statuses(options: cfr.RunOptions) -> list[str]:
+def statuses(options: constraint_first.RunOptions) -> list[str]:
     with Store(options.store, existing=True) as store:
         return [row["status"] for row in attempt_rows(store)]
 
 
 async def test_a_worker_makes_what_others_entered(
-    options: cfr.RunOptions, endpoint: Server
+    options: constraint_first.RunOptions, endpoint: Server
 ) -> None:
     await enter(options, endpoint, "direct", "cfr")
     done = await awork(options)
@@ -68,27 +70,30 @@ async def test_a_worker_makes_what_others_entered(
 
 
 async def test_several_workers_and_an_evaluation_share_the_work(
-    options: cfr.RunOptions, endpoint: Server
+    options: constraint_first.RunOptions, endpoint: Server
 ) -> None:
     await enter(options, endpoint)
     endpoint.requests.clear()
-    ref = cfr.ModelRef("m", base_url=endpoint.url)
+    ref = constraint_first.ModelRef("m", base_url=endpoint.url)
     every = [awork(options), awork(options)]
-    more = cfr.aevaluate(SUMS, "direct", runs=4, model=ref, options=options)
+    more = constraint_first.aevaluate(SUMS, "direct", runs=4, model=ref, options=options)
     await asyncio.gather(*every, more)
     assert len(endpoint.requests) == 24
     assert statuses(options) == ["ok"] * 24
 
 
 async def test_what_is_missing_on_a_machine_is_said_and_the_rest_is_made(
-    options: cfr.RunOptions, endpoint: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    options: constraint_first.RunOptions,
+    endpoint: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     presets = tmp_path / "models.toml"
     presets.write_text(f'["keyed"]\nbase_url = "{endpoint.url}"\nkey_env = "ODD_KEY"\n')
     monkeypatch.setenv("CFR_MODELS", str(presets))
     monkeypatch.setenv("ODD_KEY", "sk-secret")
     endpoint.script(failure(400, "not now"))
-    await cfr.aevaluate(SUMS, "direct", runs=1, model="keyed", options=options)
+    await constraint_first.aevaluate(SUMS, "direct", runs=1, model="keyed", options=options)
     await enter(options, endpoint)
     monkeypatch.delenv("ODD_KEY")
     hearing = Hearing()
@@ -105,29 +110,33 @@ async def test_what_is_missing_on_a_machine_is_said_and_the_rest_is_made(
 
 
 async def test_a_worker_may_bring_its_own_engine_or_address(
-    options: cfr.RunOptions, endpoint: Server
+    options: constraint_first.RunOptions, endpoint: Server
 ) -> None:
     await enter(options, endpoint)
     await enter(options, endpoint, model="other")
     endpoint.requests.clear()
-    engine = cfr.Scripted(right, name="m")
+    engine = constraint_first.Scripted(right, name="m")
     done = await awork(options, engine=engine)
     assert (len(engine.asked), len(endpoint.requests)) == (12, 0)
     assert "served here as m" in done.stopped
     with Server() as elsewhere:
         elsewhere.respond = reply_right
-        assert (await awork(options, instead=cfr.ModelRef(base_url=elsewhere.url))).complete
+        assert (
+            await awork(options, instead=constraint_first.ModelRef(base_url=elsewhere.url))
+        ).complete
         assert len(elsewhere.requests) == 12
 
 
 async def test_the_budget_of_the_grid_is_that_of_the_worker(
-    options: cfr.RunOptions, endpoint: Server
+    options: constraint_first.RunOptions, endpoint: Server
 ) -> None:
     endpoint.respond = reply_right
-    ref = cfr.ModelRef("m", base_url=endpoint.url)
-    limited = cfr.RunOptions(store=options.store, concurrency=1, max_tokens_total=350)
-    grid = cfr.Experiment(benchmarks=(SUMS,), methods=("direct",), runs=1, max_tokens=100)
-    stopped = await cfr.aevaluate(grid, model=ref, options=limited)
+    ref = constraint_first.ModelRef("m", base_url=endpoint.url)
+    limited = constraint_first.RunOptions(store=options.store, concurrency=1, max_tokens_total=350)
+    grid = constraint_first.Experiment(
+        benchmarks=(SUMS,), methods=("direct",), runs=1, max_tokens=100
+    )
+    stopped = await constraint_first.aevaluate(grid, model=ref, options=limited)
     made = stopped.series[0].tally.ok
     assert "raise --max-tokens-total" in stopped.stopped
     done = await awork(options)
@@ -140,11 +149,11 @@ async def test_the_budget_of_the_grid_is_that_of_the_worker(
 
 def test_a_file_has_no_workers(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="workers share a PostgreSQL database"):
-        work(cfr.RunOptions(store=str(tmp_path / "runs.db")))
+        work(constraint_first.RunOptions(store=str(tmp_path / "runs.db")))
 
 
-def test_ordinary_code_can_be_a_worker(options: cfr.RunOptions) -> None:
-    engine, told = cfr.Scripted(right), list[int]()
+def test_ordinary_code_can_be_a_worker(options: constraint_first.RunOptions) -> None:
+    engine, told = constraint_first.Scripted(right), list[int]()
     with Store(options.store) as store:
         registered = store.register(Series("sums", "direct", engine.model), sums(2), 1)
         assert registered.problems

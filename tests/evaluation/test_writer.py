@@ -15,15 +15,15 @@ from sqlalchemy.event import listen
 from stored import attempt
 from sums import right, sums
 
-from cfr.engine.engine import SILENT, Watcher
-from cfr.engine.scripted import Scripted
-from cfr.evaluation import database, schema, writer
-from cfr.evaluation.error import StoreError, Unstorable
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.evaluation.writer import RowValues, Writer
-from cfr.protocol import Call, Completion
+from constraint_first.engine.engine import SILENT, Watcher
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation import database, schema, writer
+from constraint_first.evaluation.error import StoreError, Unstorable
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.writer import RowValues, Writer
+from constraint_first.protocol import Call, Completion
 
 PROBLEMS = 30
 TABLE = sa.Table(

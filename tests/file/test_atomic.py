@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from cfr.error import OutputError
-from cfr.file.atomic import atomic_file, refuse_overwrite
+from constraint_first.error import OutputError
+from constraint_first.file.atomic import atomic_file, refuse_overwrite
 
 
 def names(folder: Path) -> list[str]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from cfr.error import InputError
-from cfr.file import csv_file, json_file, jsonl, parquet_file
-from cfr.file.jsonl import read_text, scan
-from cfr.file.row import FORMATS, scan_rows
+from constraint_first.error import InputError
+from constraint_first.file import csv_file, json_file, jsonl, parquet_file
+from constraint_first.file.jsonl import read_text, scan
+from constraint_first.file.row import FORMATS, scan_rows
 
 MB = 2**20
 

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from cfr.error import InputError
-from cfr.file.column import Columns, ColumnUse
-from cfr.file.jsonl import JsonLine
+from constraint_first.error import InputError
+from constraint_first.file.column import Columns, ColumnUse
+from constraint_first.file.jsonl import JsonLine
 
 USUAL = {"pred": ("pred", "reply"), "gold": ("gold", "answer", "solution")}
 

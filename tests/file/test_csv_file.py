@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.error import InputError
-from cfr.file.csv_file import plain_text, scan_csv, spreadsheet_text
-from cfr.file.jsonl import BadLine, JsonLine, require_good
-from cfr.file.printable import printable
+from constraint_first.error import InputError
+from constraint_first.file.csv_file import plain_text, scan_csv, spreadsheet_text
+from constraint_first.file.jsonl import BadLine, JsonLine, require_good
+from constraint_first.file.printable import printable
 
 
 def good(path: Path) -> list[JsonLine]:

@@ -3,8 +3,8 @@ from typing import Any, cast
 
 import pytest
 
-from cfr.error import InputError
-from cfr.file.field import (
+from constraint_first.error import InputError
+from constraint_first.file.field import (
     FILLED,
     NUMBER,
     OBJECT,

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from cfr.error import InputError
-from cfr.file.json_file import rows_in, scan_json
-from cfr.file.jsonl import BadLine, JsonLine
+from constraint_first.error import InputError
+from constraint_first.file.json_file import rows_in, scan_json
+from constraint_first.file.jsonl import BadLine, JsonLine
 
 
 def scanned(tmp_path: Path, text: str) -> list[JsonLine | BadLine]:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cfr.error import InputError
-from cfr.file.jsonl import BadLine, JsonLine, read_rows, read_text, scan
+from constraint_first.error import InputError
+from constraint_first.file.jsonl import BadLine, JsonLine, read_rows, read_text, scan
 
 
 def write(tmp_path: Path, data: bytes) -> Path:

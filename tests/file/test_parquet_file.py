@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from cfr.error import InputError
-from cfr.file.jsonl import JsonLine
-from cfr.file.parquet_file import scan_parquet
+from constraint_first.error import InputError
+from constraint_first.file.jsonl import JsonLine
+from constraint_first.file.parquet_file import scan_parquet
 
 
 def test_values_become_those_of_json(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from cfr.error import OutputError
-from cfr.file.row_log import append_row
-from cfr.problem import Json
+from constraint_first.error import OutputError
+from constraint_first.file.row_log import append_row
+from constraint_first.problem import Json
 
 
 def test_rows_are_added_one_by_one(tmp_path: Path) -> None:

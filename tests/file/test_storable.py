@@ -7,8 +7,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cfr.file import storable
-from cfr.file.storable import LONGEST, MOST, storable_count, storable_json, storable_text
+from constraint_first.file import storable
+from constraint_first.file.storable import (
+    LONGEST,
+    MOST,
+    storable_count,
+    storable_json,
+    storable_text,
+)
 
 ODD = '\0\x01\ud83d\ude00\ud800\udfff\ufffd\U0001f600é\u2028\\"'
 TEXTS = st.text() | st.text(st.sampled_from("ab" + ODD) | st.characters())

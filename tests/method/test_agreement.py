@@ -2,14 +2,20 @@ from collections.abc import Sequence
 
 import pytest
 
-from cfr.constraint import demand
-from cfr.constraint.stated import Stated
-from cfr.method import Direct, agreement, make
-from cfr.method.agreement import UntilAgreed, Vote, count_sound, first_with, value_ballot
-from cfr.method.plugin import MethodError
-from cfr.method.program import Programmed
-from cfr.problem import Problem, Solution
-from cfr.protocol import Completion, Output, Program, Run, Step
+from constraint_first.constraint import demand
+from constraint_first.constraint.stated import Stated
+from constraint_first.method import Direct, agreement, make
+from constraint_first.method.agreement import (
+    UntilAgreed,
+    Vote,
+    count_sound,
+    first_with,
+    value_ballot,
+)
+from constraint_first.method.plugin import MethodError
+from constraint_first.method.program import Programmed
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Completion, Output, Program, Run, Step
 
 PROBLEM = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 

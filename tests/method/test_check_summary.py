@@ -1,6 +1,6 @@
-from cfr.method.check_summary import CheckedSentence, Intervention, read_summary
-from cfr.method.confidence import assess
-from cfr.problem import Json, Problem, Solution
+from constraint_first.method.check_summary import CheckedSentence, Intervention, read_summary
+from constraint_first.method.confidence import assess
+from constraint_first.problem import Json, Problem, Solution
 
 PROBLEM = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 

@@ -1,10 +1,10 @@
-from cfr.method import Direct, make
-from cfr.method.checked import Checked
-from cfr.method.method import configuration
-from cfr.method.program import Programmed
-from cfr.method.vote import SelfConsistency
-from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Completion, Output, Run
+from constraint_first.method import Direct, make
+from constraint_first.method.checked import Checked
+from constraint_first.method.method import configuration
+from constraint_first.method.program import Programmed
+from constraint_first.method.vote import SelfConsistency
+from constraint_first.problem import Json, Problem, Solution
+from constraint_first.protocol import Completion, Output, Run
 
 REMAINDER = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 COUNT = Problem("How many integers from 1 to 100 are divisible by 3?")

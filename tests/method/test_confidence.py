@@ -1,9 +1,9 @@
 import pytest
 
-from cfr.method import Direct, make
-from cfr.method.confidence import assess, assessed, confidence_of
-from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Completion, Run
+from constraint_first.method import Direct, make
+from constraint_first.method.confidence import assess, assessed, confidence_of
+from constraint_first.problem import Json, Problem, Solution
+from constraint_first.protocol import Completion, Run
 
 PROBLEM = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 

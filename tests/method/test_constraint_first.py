@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from cfr.constraint.schema import FEW, Limit
-from cfr.method import CFR, Direct, Routed, make
-from cfr.method.constraint_first import BRIEF
-from cfr.problem import Problem, Solution
-from cfr.protocol import Call, Completion, Run
+from constraint_first.constraint.schema import FEW, Limit
+from constraint_first.method import CFR, Direct, Routed, make
+from constraint_first.method.constraint_first import BRIEF
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Call, Completion, Run
 
 SPEC = {"raw_constraints": [{"id": "C1", "type": "modular", "description": "mod 7"}]}
 CUED = Problem("Find the remainder when $3^5$ is divided by 7.", benchmark="aime24", answer="5")

@@ -1,8 +1,8 @@
 from snapshot import assert_unchanged
 
-from cfr.method import Direct
-from cfr.problem import Problem
-from cfr.protocol import Completion, Run
+from constraint_first.method import Direct
+from constraint_first.problem import Problem
+from constraint_first.protocol import Completion, Run
 
 
 def test_direct_asks_once_with_the_whole_budget() -> None:

@@ -1,6 +1,6 @@
-from cfr.method.extended import CFR_OUTPUT, ExtendedCoT
-from cfr.problem import Problem, Solution
-from cfr.protocol import Completion, Message, Run, Usage
+from constraint_first.method.extended import CFR_OUTPUT, ExtendedCoT
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Completion, Message, Run, Usage
 
 PROBLEM = Problem("What is $2+2$?")
 

@@ -1,7 +1,7 @@
-from cfr.method import Direct
-from cfr.method.format_only import FormatOnly
-from cfr.problem import Problem
-from cfr.protocol import Completion, Run
+from constraint_first.method import Direct
+from constraint_first.method.format_only import FormatOnly
+from constraint_first.problem import Problem
+from constraint_first.protocol import Completion, Run
 
 PROBLEM = Problem("What is $2+2$?")
 

@@ -2,11 +2,16 @@
 
 import pytest
 
-from cfr.method import CFR, Routed, make
-from cfr.method.constraint_first import BRIEF
-from cfr.method.former import changed_meaning, renamed, renamed_label, spelled
-from cfr.method.llm_router import LLMRouted
-from cfr.method.policy_file import find_policy, parse_policy, shipped_names, write_policy
+from constraint_first.method import CFR, Routed, make
+from constraint_first.method.constraint_first import BRIEF
+from constraint_first.method.former import changed_meaning, renamed, renamed_label, spelled
+from constraint_first.method.llm_router import LLMRouted
+from constraint_first.method.policy_file import (
+    find_policy,
+    parse_policy,
+    shipped_names,
+    write_policy,
+)
 
 BEFORE = {
     "cfr": "cfr-brief",

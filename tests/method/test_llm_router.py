@@ -1,8 +1,8 @@
 import pytest
 
-from cfr.method.llm_router import LLMRouted, read_decision
-from cfr.problem import Problem
-from cfr.protocol import Completion, Run
+from constraint_first.method.llm_router import LLMRouted, read_decision
+from constraint_first.problem import Problem
+from constraint_first.protocol import Completion, Run
 
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.")
 

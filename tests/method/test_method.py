@@ -8,11 +8,17 @@ from pathlib import Path
 import pytest
 from snapshot import assert_unchanged
 
-from cfr.method import make
-from cfr.method.method import AsksOthers, configuration, gathering, last_answered, models_of
-from cfr.method.registry import METHODS
-from cfr.problem import Problem, Solution
-from cfr.protocol import Completion, Run, Usage
+from constraint_first.method import make
+from constraint_first.method.method import (
+    AsksOthers,
+    configuration,
+    gathering,
+    last_answered,
+    models_of,
+)
+from constraint_first.method.registry import METHODS
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Completion, Run, Usage
 
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7. {x} [[problem]]")
 SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "modular", "description": "mod 7"}]})
@@ -151,7 +157,7 @@ ROW = re.compile(r"^\| `([\w-]+)` \| ([^|]+?) \| ([^|]+?) \| ([^|]+?) \| ([^|]+?
 def test_the_documentation_has_every_method() -> None:
     rows = {row[0]: row[1:] for row in ROW.findall(TABLE.read_text(encoding="utf-8"))}
     assert {name: row[0] for name, row in rows.items()} == LABELS
-    folder = TABLE.parent.parent / "src" / "cfr"
+    folder = TABLE.parent.parent / "src" / "constraint_first"
     for name, (_, calls, prompts, _section) in rows.items():
         stages = set(re.findall(r"`([\w-]+)`", calls))
         asked = {exchange.call.stage for exchange in play(name).exchanges}

@@ -1,8 +1,8 @@
 import pytest
 
-from cfr.method.method import Method
-from cfr.method.name import read_options, split_name, suggest
-from cfr.method.plugin import MethodError
+from constraint_first.method.method import Method
+from constraint_first.method.name import read_options, split_name, suggest
+from constraint_first.method.plugin import MethodError
 
 
 def factory(

@@ -1,8 +1,8 @@
-from cfr.method import make
-from cfr.method.method import prompts_of
-from cfr.method.plain import Plain, whole_reply
-from cfr.problem import Problem, Solution
-from cfr.protocol import Completion, Run
+from constraint_first.method import make
+from constraint_first.method.method import prompts_of
+from constraint_first.method.plain import Plain, whole_reply
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Completion, Run
 
 REQUEST = Problem("Write about rain. Use no commas.")
 

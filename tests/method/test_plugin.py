@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from cfr.method import make, names
-from cfr.method.registry import MethodError
+from constraint_first.method import make, names
+from constraint_first.method.registry import MethodError
 
 MODULE = """
 from dataclasses import dataclass
 from typing import ClassVar
-import cfr
+import constraint_first
 
 @dataclass(frozen=True)
 class Echo:
     label: ClassVar[str] = "Echo"
     times: int = 1
     word: str = "echo"
-    base: cfr.Method = cfr.make("direct")
+    base: constraint_first.Method = constraint_first.make("direct")
 
     def solve(self, problem):
         return (yield from self.base.solve(problem))

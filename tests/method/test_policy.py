@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from cfr.method.policy import Evidence, Policy, Rule
+from constraint_first.method.policy import Evidence, Policy, Rule
 
 EVIDENCE = Evidence(120, 40.0, 55.5, 15.5, (10.0, 21.0), 0.9)
 POLICY = Policy(

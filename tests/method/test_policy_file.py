@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.constraint.feature import FEATURES
-from cfr.engine.catalogue import DEFAULT_MODEL
-from cfr.error import InputError
-from cfr.method import make
-from cfr.method.method import models_of
-from cfr.method.plugin import MethodError
-from cfr.method.policy import NOT, Evidence, Policy, Rule, RunsEvidence
-from cfr.method.policy_file import (
+from constraint_first.constraint.feature import FEATURES
+from constraint_first.engine.catalogue import DEFAULT_MODEL
+from constraint_first.error import InputError
+from constraint_first.method import make
+from constraint_first.method.method import models_of
+from constraint_first.method.plugin import MethodError
+from constraint_first.method.policy import NOT, Evidence, Policy, Rule, RunsEvidence
+from constraint_first.method.policy_file import (
     PAPER,
     UNMEASURED,
     find_policy,

@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.method import Direct, make
-from cfr.method.program import Programmed, read_output, read_program
-from cfr.method.standard_library import AVAILABLE
-from cfr.problem import Problem, Solution
-from cfr.protocol import Call, Completion, Exchange, Output, Program, Run
+from constraint_first.method import Direct, make
+from constraint_first.method.program import Programmed, read_output, read_program
+from constraint_first.method.standard_library import AVAILABLE
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Call, Completion, Exchange, Output, Program, Run
 
 PROBLEM = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 REPLY = "Let us compute.\n```python\nprint(3**50 % 7)\n```\nThat is all."

@@ -1,9 +1,9 @@
 import pytest
 
-from cfr.method import make
-from cfr.method.prove import Prove
-from cfr.problem import Problem, Solution
-from cfr.protocol import Completion, Output, Program, Run, Step
+from constraint_first.method import make
+from constraint_first.method.prove import Prove
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Completion, Output, Program, Run, Step
 
 PROBLEM = Problem("What is $2+2$?")
 

@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from cfr.method import CFR, Routed, make
-from cfr.method.constraint_first import BRIEF
-from cfr.method.question import read_question
-from cfr.problem import Problem
-from cfr.protocol import Completion, Run
+from constraint_first.method import CFR, Routed, make
+from constraint_first.method.constraint_first import BRIEF
+from constraint_first.method.question import read_question
+from constraint_first.problem import Problem
+from constraint_first.protocol import Completion, Run
 
 CUED = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "modular", "description": "mod 7"}]})

@@ -1,6 +1,6 @@
-from cfr.method.refine import SelfRefine
-from cfr.problem import Problem, Solution
-from cfr.protocol import Completion, Run
+from constraint_first.method.refine import SelfRefine
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Completion, Run
 
 PROBLEM = Problem("What is $2+2$?")
 

@@ -2,19 +2,19 @@ from dataclasses import replace
 
 import pytest
 
-from cfr.constraint.schema import Limit
-from cfr.method import CFR, Direct, Method, Routed, make, names
-from cfr.method.agreement import UntilAgreed, Vote
-from cfr.method.checked import Checked
-from cfr.method.constraint_first import BRIEF
-from cfr.method.extended import ExtendedCoT
-from cfr.method.llm_router import LLMRouted
-from cfr.method.program import Programmed
-from cfr.method.prove import Prove
-from cfr.method.refine import SelfRefine
-from cfr.method.registry import METHODS, MethodError
-from cfr.method.vote import SelfConsistency
-from cfr.method.wording import Reminder
+from constraint_first.constraint.schema import Limit
+from constraint_first.method import CFR, Direct, Method, Routed, make, names
+from constraint_first.method.agreement import UntilAgreed, Vote
+from constraint_first.method.checked import Checked
+from constraint_first.method.constraint_first import BRIEF
+from constraint_first.method.extended import ExtendedCoT
+from constraint_first.method.llm_router import LLMRouted
+from constraint_first.method.program import Programmed
+from constraint_first.method.prove import Prove
+from constraint_first.method.refine import SelfRefine
+from constraint_first.method.registry import METHODS, MethodError
+from constraint_first.method.vote import SelfConsistency
+from constraint_first.method.wording import Reminder
 
 
 @pytest.mark.parametrize(

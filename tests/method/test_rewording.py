@@ -4,11 +4,11 @@ from typing import ClassVar
 
 import pytest
 
-from cfr.evaluation.series import all_probe_calls
-from cfr.method import Direct, Routed, make
-from cfr.method.calibrated import Calibrated
-from cfr.method.registry import METHODS
-from cfr.method.rewording import (
+from constraint_first.evaluation.series import all_probe_calls
+from constraint_first.method import Direct, Routed, make
+from constraint_first.method.calibrated import Calibrated
+from constraint_first.method.registry import METHODS
+from constraint_first.method.rewording import (
     Wording,
     original_prompts,
     plain_name,
@@ -16,9 +16,9 @@ from cfr.method.rewording import (
     reword,
     worded_name,
 )
-from cfr.problem import Problem, Solution
-from cfr.prompt import Prompt
-from cfr.protocol import Call, Run, Steps, ask
+from constraint_first.problem import Problem, Solution
+from constraint_first.prompt import Prompt
+from constraint_first.protocol import Call, Run, Steps, ask
 
 
 def own(*names: str) -> Wording:
@@ -36,7 +36,10 @@ def first_prompt(method: object, text: str = "What is 1 + 1?") -> str:
 
 
 def test_every_prompt_file_belongs_to_a_method() -> None:
-    folders = [files(package).joinpath("prompts") for package in ("cfr.constraint", "cfr.method")]
+    folders = [
+        files(package).joinpath("prompts")
+        for package in ("constraint_first.constraint", "constraint_first.method")
+    ]
     names = {one.name.removesuffix(".txt") for folder in folders for one in folder.iterdir()}
     assert names == {*original_prompts()}
     assert all(prompt_users().values())

@@ -1,9 +1,9 @@
 import pytest
 
-from cfr.method import make
-from cfr.method.search import Search
-from cfr.problem import Problem, Solution
-from cfr.protocol import Completion, Run
+from constraint_first.method import make
+from constraint_first.method.search import Search
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Completion, Run
 
 PROBLEM = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 

@@ -2,13 +2,13 @@ from typing import Any, cast
 
 import pytest
 
-from cfr.method import make
-from cfr.method.confidence import assess
-from cfr.method.method import prompts_of
-from cfr.method.plain import Plain
-from cfr.method.sound import Sound
-from cfr.problem import Problem, Solution
-from cfr.protocol import Completion, Run
+from constraint_first.method import make
+from constraint_first.method.confidence import assess
+from constraint_first.method.method import prompts_of
+from constraint_first.method.plain import Plain
+from constraint_first.method.sound import Sound
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Completion, Run
 
 COMMAS = Problem("Write about rain. Do not use any commas in your response.")
 WORDS = Problem('Write about rain. Use at least 12 words and include "umbrella".')

@@ -1,5 +1,5 @@
-from cfr.method.soundness import broken, is_sound, mended, sentences, stated_in
-from cfr.problem import Problem, Solution
+from constraint_first.method.soundness import broken, is_sound, mended, sentences, stated_in
+from constraint_first.problem import Problem, Solution
 
 PROBLEM = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 

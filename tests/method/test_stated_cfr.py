@@ -1,10 +1,10 @@
 import json
 
-from cfr.method import Direct, make
-from cfr.method.constraint_first import BRIEF
-from cfr.method.stated_cfr import StatedCFR
-from cfr.problem import Problem, Solution
-from cfr.protocol import Completion, Run
+from constraint_first.method import Direct, make
+from constraint_first.method.constraint_first import BRIEF
+from constraint_first.method.stated_cfr import StatedCFR
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Completion, Run
 
 CUED = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 PLAIN = Problem("Simplify $x + x$.")

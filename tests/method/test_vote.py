@@ -2,11 +2,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from cfr.method import Routed, make
-from cfr.method.plugin import MethodError
-from cfr.method.vote import SelfConsistency, ballot
-from cfr.problem import Problem, Solution
-from cfr.protocol import Completion, Run
+from constraint_first.method import Routed, make
+from constraint_first.method.plugin import MethodError
+from constraint_first.method.vote import SelfConsistency, ballot
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Completion, Run
 
 PROBLEM = Problem("What is $2+2$?")
 

@@ -1,8 +1,8 @@
 import pytest
 
-from cfr.method import make
-from cfr.problem import Problem
-from cfr.protocol import Completion, Run
+from constraint_first.method import make
+from constraint_first.problem import Problem
+from constraint_first.protocol import Completion, Run
 
 
 @pytest.mark.parametrize(

@@ -18,17 +18,17 @@ from loopback import Endpoint as Server
 from loopback import completion
 from served import PLAIN, Served, chat, served
 
-from cfr.file.printable import printable_json
-from cfr.serve import body as bodies
-from cfr.serve import connection
-from cfr.serve.access_log import access_line, describe_access
-from cfr.serve.body import parse_json
-from cfr.serve.chat_request import is_foreign, read_request
-from cfr.serve.error_reply import RequestError
-from cfr.serve.page.installation import install_pages
-from cfr.serve.page.site import SiteOptions
-from cfr.serve.request_engine import request_decoding
-from cfr.serve.service import Served as ServedRequest
+from constraint_first.file.printable import printable_json
+from constraint_first.serve import body as bodies
+from constraint_first.serve import connection
+from constraint_first.serve.access_log import access_line, describe_access
+from constraint_first.serve.body import parse_json
+from constraint_first.serve.chat_request import is_foreign, read_request
+from constraint_first.serve.error_reply import RequestError
+from constraint_first.serve.page.installation import install_pages
+from constraint_first.serve.page.site import SiteOptions
+from constraint_first.serve.request_engine import request_decoding
+from constraint_first.serve.service import Served as ServedRequest
 
 ASKED = {"model": "direct@", "messages": [{"role": "user", "content": PLAIN}]}
 

@@ -1,8 +1,8 @@
 from aiohttp.test_utils import make_mocked_request
 
-from cfr.protocol import Usage
-from cfr.serve.access_log import access_line, describe_access
-from cfr.serve.service import Served
+from constraint_first.protocol import Usage
+from constraint_first.serve.access_log import access_line, describe_access
+from constraint_first.serve.service import Served
 
 
 def test_a_line_for_programs_and_one_for_people() -> None:

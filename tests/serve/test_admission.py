@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from cfr.serve.admission import Admission
-from cfr.serve.error_reply import RequestError
-from cfr.serve.service import Served
+from constraint_first.serve.admission import Admission
+from constraint_first.serve.error_reply import RequestError
+from constraint_first.serve.service import Served
 
 
 class Crowd:

@@ -10,8 +10,8 @@ from loopback import Endpoint as Server
 from loopback import completion, failure
 from served import CUED, SPEC, Served, chat, events, served
 
-from cfr.serve import body as bodies
-from cfr.serve import metric
+from constraint_first.serve import body as bodies
+from constraint_first.serve import metric
 
 
 def _missing(name: str) -> None:

@@ -10,13 +10,13 @@ from loopback import completion
 from served import chat, served
 from yarl import URL
 
-from cfr.engine.resolve import ModelRef
-from cfr.serve.application import ADMISSION, make_application
-from cfr.serve.method_choice import MethodChoice
-from cfr.serve.metric import Metrics
-from cfr.serve.service import SERVED, Services
-from cfr.serve.setting import ServeSettings
-from cfr.serve.upstream import UpstreamOptions, opened_upstream
+from constraint_first.engine.resolve import ModelRef
+from constraint_first.serve.application import ADMISSION, make_application
+from constraint_first.serve.method_choice import MethodChoice
+from constraint_first.serve.metric import Metrics
+from constraint_first.serve.service import SERVED, Services
+from constraint_first.serve.setting import ServeSettings
+from constraint_first.serve.upstream import UpstreamOptions, opened_upstream
 
 PAGE = web.RouteTableDef()
 TOKEN = "a-token"  # noqa: S105

@@ -11,11 +11,11 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, failure
 from served import CUED, PLAIN, SPEC, Served, chat, events, served
 
-from cfr.evaluation import schema
-from cfr.evaluation.record import attempt_rows
-from cfr.evaluation.store import Store, StoreError
-from cfr.evaluation.stored_attempt import SeriesName, read_attempt
-from cfr.evaluation.summary import summaries
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.record import attempt_rows
+from constraint_first.evaluation.store import Store, StoreError
+from constraint_first.evaluation.stored_attempt import SeriesName, read_attempt
+from constraint_first.evaluation.summary import summaries
 
 
 @pytest.fixture

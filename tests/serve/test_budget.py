@@ -1,11 +1,21 @@
 import pytest
 
-from cfr.engine.drive import drive
-from cfr.engine.scripted import Scripted
-from cfr.method import make
-from cfr.problem import Problem
-from cfr.protocol import Call, Completion, Output, Program, Steps, Usage, ask, execute, together
-from cfr.serve.budget import within
+from constraint_first.engine.drive import drive
+from constraint_first.engine.scripted import Scripted
+from constraint_first.method import make
+from constraint_first.problem import Problem
+from constraint_first.protocol import (
+    Call,
+    Completion,
+    Output,
+    Program,
+    Steps,
+    Usage,
+    ask,
+    execute,
+    together,
+)
+from constraint_first.serve.budget import within
 
 CUED = Problem("Find the remainder when $3^5$ is divided by 7.")
 SPEC = '{"raw_constraints": [{"id": "C1", "type": "modular", "description": "taken modulo 7"}]}'

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from cfr.protocol import Message
-from cfr.serve.chat_request import ChatRequest, check_length, is_foreign, read_request
-from cfr.serve.error_reply import RequestError
+from constraint_first.protocol import Message
+from constraint_first.serve.chat_request import ChatRequest, check_length, is_foreign, read_request
+from constraint_first.serve.error_reply import RequestError
 
 USER = {"role": "user", "content": "What is 2 + 2?"}
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from cfr.engine.error import (
+from constraint_first.engine.error import (
     BadReply,
     EngineError,
     ModelNotFound,
@@ -16,12 +16,12 @@ from cfr.engine.error import (
     Unauthorized,
     Unreachable,
 )
-from cfr.engine.refusal import DecodingRefused
-from cfr.engine.sandbox.sandbox import SandboxMissing
-from cfr.error import InputError
-from cfr.evaluation.error import StoreError
-from cfr.method.registry import MethodError
-from cfr.serve.error_reply import RequestError, describe_error
+from constraint_first.engine.refusal import DecodingRefused
+from constraint_first.engine.sandbox.sandbox import SandboxMissing
+from constraint_first.error import InputError
+from constraint_first.evaluation.error import StoreError
+from constraint_first.method.registry import MethodError
+from constraint_first.serve.error_reply import RequestError, describe_error
 
 
 def refused(status: int) -> Rejected:

@@ -20,9 +20,9 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, large, stream
 from served import CUED, SPEC
 
-from cfr.evaluation.record import attempt_rows
-from cfr.evaluation.store import Store
-from cfr.evaluation.stored_attempt import SeriesName, read_attempt
+from constraint_first.evaluation.record import attempt_rows
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.stored_attempt import SeriesName, read_attempt
 
 KEY = "sk-very-secret-key-0123456789"
 BODY = {"model": "direct@", "messages": [{"role": "user", "content": "What is 2 + 2?"}]}
@@ -58,7 +58,7 @@ class Process:
 
 @asynccontextmanager
 async def process(url: str, *options: str) -> AsyncGenerator[Process]:
-    command = [sys.executable, "-m", "cfr", "serve", "--port", "0", "--base-url", url]
+    command = [sys.executable, "-m", "constraint_first", "serve", "--port", "0", "--base-url", url]
     started = await asyncio.create_subprocess_exec(
         *command,
         *("--model", "test-model", "--log", "json", *options),

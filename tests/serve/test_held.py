@@ -7,11 +7,11 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, stream
 from served import chat, events, said, served
 
-from cfr.adapter.answer_stream import Piece, Question, stream_answer
-from cfr.engine.dispatch import Dispatch
-from cfr.engine.engine import Decoding
-from cfr.engine.resolve import ModelRef, resolve
-from cfr.problem import Problem
+from constraint_first.adapter.answer_stream import Piece, Question, stream_answer
+from constraint_first.engine.dispatch import Dispatch
+from constraint_first.engine.engine import Decoding
+from constraint_first.engine.resolve import ModelRef, resolve
+from constraint_first.problem import Problem
 
 ROME = "Rome, founded in 753, grew. It fell in 476, or so they say! " * 11 + "The end."
 SHORT = "Rome grew, and fell."

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from cfr.method.registry import MethodError
-from cfr.serve import method_choice
-from cfr.serve.error_reply import RequestError
-from cfr.serve.method_choice import MethodChoice
+from constraint_first.method.registry import MethodError
+from constraint_first.serve import method_choice
+from constraint_first.serve.error_reply import RequestError
+from constraint_first.serve.method_choice import MethodChoice
 
 CHOICE = MethodChoice(("auto", "vote(samples=5)"), 8)
 

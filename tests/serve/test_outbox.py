@@ -1,11 +1,11 @@
 import asyncio
 import tracemalloc
 
-from cfr.engine.solve import Solved
-from cfr.method import Direct
-from cfr.problem import Problem, Solution
-from cfr.serve.outbox import Outbox
-from cfr.serve.reply import ServedAnswer
+from constraint_first.engine.solve import Solved
+from constraint_first.method import Direct
+from constraint_first.problem import Problem, Solution
+from constraint_first.serve.outbox import Outbox
+from constraint_first.serve.reply import ServedAnswer
 
 ANSWER = ServedAnswer(Solved(Problem("?"), Direct(), Solution("4", "4"), (), 0.1), "direct", "m")
 

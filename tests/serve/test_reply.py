@@ -1,13 +1,13 @@
 import json
 from typing import Any
 
-from cfr.engine.price import Cost
-from cfr.engine.solve import Solved
-from cfr.method import Direct, make
-from cfr.method.soundness import mended, stated_in
-from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Call, Completion, Entry, Exchange, Usage
-from cfr.serve.reply import ReplyHead, ServedAnswer, final_text, usage_json
+from constraint_first.engine.price import Cost
+from constraint_first.engine.solve import Solved
+from constraint_first.method import Direct, make
+from constraint_first.method.soundness import mended, stated_in
+from constraint_first.problem import Json, Problem, Solution
+from constraint_first.protocol import Call, Completion, Entry, Exchange, Usage
+from constraint_first.serve.reply import ReplyHead, ServedAnswer, final_text, usage_json
 
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.")
 

@@ -4,14 +4,14 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import completion, failure
 
-from cfr.engine.engine import Decoding, SampledCall
-from cfr.engine.error import Rejected
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.refusal import DecodingRefused
-from cfr.engine.retry import Retry
-from cfr.protocol import Call, Completion
-from cfr.serve.chat_request import ChatRequest
-from cfr.serve.request_engine import RequestEngine, request_decoding
+from constraint_first.engine.engine import Decoding, SampledCall
+from constraint_first.engine.error import Rejected
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.refusal import DecodingRefused
+from constraint_first.engine.retry import Retry
+from constraint_first.protocol import Call, Completion
+from constraint_first.serve.chat_request import ChatRequest
+from constraint_first.serve.request_engine import RequestEngine, request_decoding
 
 SOLVING = Call.user("What is 2 + 2?", stage="direct", max_tokens=99)
 STAGE1 = Call.user("What is asked?", stage="stage1", max_tokens=99, json=True)

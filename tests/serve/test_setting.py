@@ -1,7 +1,7 @@
 import pytest
 
-from cfr.error import InputError
-from cfr.serve.setting import ServeSettings, is_loopback
+from constraint_first.error import InputError
+from constraint_first.serve.setting import ServeSettings, is_loopback
 
 ANYWHERE = "0.0.0.0"  # noqa: S104
 TOKEN = "a-token"  # noqa: S105

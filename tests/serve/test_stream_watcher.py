@@ -2,15 +2,15 @@ import asyncio
 
 import pytest
 
-from cfr.engine.error import StreamCut
-from cfr.engine.solve import Solved
-from cfr.method import Direct
-from cfr.problem import Json, Problem, Solution
-from cfr.protocol import Call, Completion, Output, Program
-from cfr.serve.error_reply import RequestError
-from cfr.serve.outbox import Outbox
-from cfr.serve.reply import ServedAnswer
-from cfr.serve.stream_watcher import CONTENT, REASONING, StreamWatcher
+from constraint_first.engine.error import StreamCut
+from constraint_first.engine.solve import Solved
+from constraint_first.method import Direct
+from constraint_first.problem import Json, Problem, Solution
+from constraint_first.protocol import Call, Completion, Output, Program
+from constraint_first.serve.error_reply import RequestError
+from constraint_first.serve.outbox import Outbox
+from constraint_first.serve.reply import ServedAnswer
+from constraint_first.serve.stream_watcher import CONTENT, REASONING, StreamWatcher
 
 SOLVING = Call.user("?", stage="direct", max_tokens=9)
 DRAFT = Call.user("?", stage="draft", max_tokens=9)

@@ -15,7 +15,7 @@ import pytest
 from inspecting import NEEDS_INSPECT, REPOSITORY, Installed, chat, run_task
 from loopback import Endpoint, Reply
 
-from cfr.benchmark import load
+from constraint_first.benchmark import load
 
 pytestmark = NEEDS_INSPECT
 BENCHMARK = "constraintbench-mini"
@@ -49,7 +49,9 @@ def evaluate(method: str, endpoint: Endpoint, folder: Path) -> dict[str, Any]:
     store = folder / f"{method}.db"
     words = ["eval", BENCHMARK, "--method", method, "--runs", "1", "--store", str(store)]
     model = ["--model", "test-model", "--base-url", endpoint.url]
-    subprocess.run([sys.executable, "-m", "cfr", *words, *model], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "constraint_first", *words, *model], check=True, capture_output=True
+    )
     with sqlite3.connect(store) as database:
         rows = database.execute(
             "SELECT p.name, a.verdict, a.answer FROM attempts a JOIN problems p ON a.problem = p.id"

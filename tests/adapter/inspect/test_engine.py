@@ -10,9 +10,9 @@ import pytest
 from inspecting import MODELS, NEEDS_INSPECT, chat
 from loopback import Endpoint, Reply, failure
 
-from cfr.constraint.schema import FEW, schema_for
-from cfr.engine.error import BadReply, PromptTooLong, Rejected
-from cfr.protocol import Call, Completion, Usage
+from constraint_first.constraint.schema import FEW, schema_for
+from constraint_first.engine.error import BadReply, PromptTooLong, Rejected
+from constraint_first.protocol import Call, Completion, Usage
 
 pytestmark = NEEDS_INSPECT
 pytest.importorskip("inspect_ai", reason="inspect_ai (the extra `inspect`) is not installed")
@@ -33,7 +33,7 @@ from inspect_ai.model import (  # noqa: E402
     get_model,
 )
 
-from cfr.adapter.inspect.engine import (  # noqa: E402
+from constraint_first.adapter.inspect.engine import (  # noqa: E402
     Adaptation,
     InspectEngine,
     completion_from,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from inspecting import NEEDS_INSPECT
 
-from cfr.error import InputError
+from constraint_first.error import InputError
 
 pytestmark = NEEDS_INSPECT
 pytest.importorskip("inspect_ai", reason="inspect_ai (the extra `inspect`) is not installed")
 
-from inspect_ai.model import get_model  # noqa: E402
+from inspect_ai._util.registry import registry_name  # noqa: E402  # pyright: ignore[reportPrivateUsage]
 from rich.text import Text  # noqa: E402
 
-from cfr.adapter.inspect.internal import (  # noqa: E402
+from constraint_first.adapter.inspect.internal import (  # noqa: E402
     PrerequisiteError,
     as_prerequisite,
     as_sample_error,
@@ -22,9 +22,11 @@ from cfr.adapter.inspect.internal import (  # noqa: E402
 
 
 def test_names_have_the_package_ahead_of_them_once() -> None:
-    assert qualify(test_names_have_the_package_ahead_of_them_once, "direct") == "cfr/direct"
-    # Inspect itself puts it there for what is installed.
-    assert qualify(get_model, "direct") == "direct"
+    def factory() -> None: ...
+
+    assert qualify(factory, "direct") == "cfr/direct"
+    # Inspect adds no prefix of its own, neither for an installed package nor for an editable one.
+    assert registry_name(factory, "cfr/direct") == "cfr/direct"
 
 
 def test_errors_are_printed_as_they_stand() -> None:

@@ -9,15 +9,15 @@ import pytest
 from inspecting import NEEDS_INSPECT, chat, run_task
 from loopback import Endpoint
 
-from cfr.benchmark import load, names
+from constraint_first.benchmark import load, names
 
 pytestmark = NEEDS_INSPECT
 pytest.importorskip("inspect_ai", reason="inspect_ai (the extra `inspect`) is not installed")
 
 from inspect_ai.util import registry_create  # noqa: E402
 
-from cfr.adapter.inspect.internal import PrerequisiteError  # noqa: E402
-from cfr.adapter.inspect.task import benchmark  # noqa: E402
+from constraint_first.adapter.inspect.internal import PrerequisiteError  # noqa: E402
+from constraint_first.adapter.inspect.task import benchmark  # noqa: E402
 
 
 def test_every_benchmark_is_a_task() -> None:

@@ -3,8 +3,13 @@ from pathlib import Path
 import pytest
 from hand_made import arm, study
 
-from cfr.analysis.audit.error_rule import DEFAULT_RULE, ErrorClasses, ErrorRule, read_classes
-from cfr.error import InputError
+from constraint_first.analysis.audit.error_rule import (
+    DEFAULT_RULE,
+    ErrorClasses,
+    ErrorRule,
+    read_classes,
+)
+from constraint_first.error import InputError
 
 KEY = ("set", "p")
 STUDY = study(arm("cfr", {"p": "-"}, model="x"), arm("cfr", {"p": "-"}, model="y"))

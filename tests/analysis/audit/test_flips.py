@@ -3,11 +3,17 @@ from pathlib import Path
 from hand_made import arm, attempt, study, texts
 from instructed import request_store
 
-from cfr.analysis.audit.error_rule import ErrorClasses, ErrorRule, read_classes
-from cfr.analysis.audit.flips import ErrorCount, FlipTotals, count_errors, count_flips, flips
-from cfr.analysis.study.reader import open_study
-from cfr.analysis.study.study import ProblemText
-from cfr.benchmark.constraintbench.split import load
+from constraint_first.analysis.audit.error_rule import ErrorClasses, ErrorRule, read_classes
+from constraint_first.analysis.audit.flips import (
+    ErrorCount,
+    FlipTotals,
+    count_errors,
+    count_flips,
+    flips,
+)
+from constraint_first.analysis.study.reader import open_study
+from constraint_first.analysis.study.study import ProblemText
+from constraint_first.benchmark.constraintbench.split import load
 
 PROBLEMS = texts(
     {

@@ -4,11 +4,15 @@ import pytest
 from hand_made import arm, attempt, study, texts
 from instructed import FEW_WORDS, NO_COMMA, TITLE, request_store
 
-from cfr.analysis.audit.instructions import Following, follow_instructions, has_instructions
-from cfr.analysis.statistics.interval import wilson
-from cfr.analysis.study.reader import open_study
-from cfr.analysis.study.study import Transcript
-from cfr.benchmark.gold_instruction import GoldInstruction, write_instructions
+from constraint_first.analysis.audit.instructions import (
+    Following,
+    follow_instructions,
+    has_instructions,
+)
+from constraint_first.analysis.statistics.interval import wilson
+from constraint_first.analysis.study.reader import open_study
+from constraint_first.analysis.study.study import Transcript
+from constraint_first.benchmark.gold_instruction import GoldInstruction, write_instructions
 
 GOLD = {
     "a": write_instructions([NO_COMMA, FEW_WORDS, TITLE]),

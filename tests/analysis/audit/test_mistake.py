@@ -2,14 +2,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.audit.mistake import MISTAKE_LABELS, MISTAKES, Demands, Mistake, mistake
-from cfr.answer.expression.value import read_answer, same
-from cfr.answer.judgement.workers import Workers
-from cfr.benchmark.constraintbench.family import gold
-from cfr.benchmark.constraintbench.item import ERRORS, Item
-from cfr.benchmark.constraintbench.split import load
-from cfr.constraint import demand
-from cfr.constraint.predicate import Predicate
+from constraint_first.analysis.audit.mistake import (
+    MISTAKE_LABELS,
+    MISTAKES,
+    Demands,
+    Mistake,
+    mistake,
+)
+from constraint_first.answer.expression.value import read_answer, same
+from constraint_first.answer.judgement.workers import Workers
+from constraint_first.benchmark.constraintbench.family import gold
+from constraint_first.benchmark.constraintbench.item import ERRORS, Item
+from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.constraint import demand
+from constraint_first.constraint.predicate import Predicate
 
 MOD = "Find the remainder when $N$ is divided by $1000$."
 SUM = "It is $\\frac{m}{n}$ in lowest terms. Find $m+n$."

@@ -1,8 +1,8 @@
 import pytest
 from hand_made import arm, attempt, study
 
-from cfr.analysis.audit.error_rule import RightRule
-from cfr.analysis.audit.outcomes import (
+from constraint_first.analysis.audit.error_rule import RightRule
+from constraint_first.analysis.audit.outcomes import (
     Outcomes,
     both_outcomes,
     changed_by_chance,

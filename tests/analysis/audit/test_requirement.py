@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.audit.requirement import read_demands
-from cfr.constraint.demand import above, at_most, below, between
-from cfr.constraint.predicate import Predicate, truth_of
-from cfr.problem import Json
+from constraint_first.analysis.audit.requirement import read_demands
+from constraint_first.constraint.demand import above, at_most, below, between
+from constraint_first.constraint.predicate import Predicate, truth_of
+from constraint_first.problem import Json
 
 
 def stated(text: str, argument: str, op: str) -> list[Json]:

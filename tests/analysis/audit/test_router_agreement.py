@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sums import right, sums
 
-from cfr.analysis.audit.router_agreement import (
+from constraint_first.analysis.audit.router_agreement import (
     RouterAgreement,
     agreement_between,
     compare_routers,
@@ -16,15 +16,15 @@ from cfr.analysis.audit.router_agreement import (
     routed_share,
     stored_decisions,
 )
-from cfr.analysis.audit.routing import audit_router
-from cfr.analysis.study.reader import read_file, read_store
-from cfr.analysis.study.study import StageCost
-from cfr.engine.scripted import Scripted
-from cfr.error import InputError
-from cfr.evaluation.record import attempt_rows
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
+from constraint_first.analysis.audit.routing import audit_router
+from constraint_first.analysis.study.reader import read_file, read_store
+from constraint_first.analysis.study.study import StageCost
+from constraint_first.engine.scripted import Scripted
+from constraint_first.error import InputError
+from constraint_first.evaluation.record import attempt_rows
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
 
 PROBLEMS = texts({"a": "How many?", "b": "Compute it.", "c": "How many?", "d": "Compute it."})
 SAID = {"a": (True, True), "b": (True, True, False), "c": (True, False), "d": (False, False)}

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from cfr.analysis.calibration.learner import LearningPlan, Learnt, learn
-from cfr.analysis.calibration.observation import DIRECT
-from cfr.analysis.calibration.tree import Group
-from cfr.constraint.feature import FEATURES
+from constraint_first.analysis.calibration.learner import LearningPlan, Learnt, learn
+from constraint_first.analysis.calibration.observation import DIRECT
+from constraint_first.analysis.calibration.tree import Group
+from constraint_first.constraint.feature import FEATURES
 
 from .simulated import simulate
 

@@ -1,8 +1,8 @@
 import numpy as np
 
-from cfr.analysis.calibration.observation import DIRECT
-from cfr.analysis.calibration.tree import Group, Tree, TreeOptions
-from cfr.constraint.feature import FEATURES
+from constraint_first.analysis.calibration.observation import DIRECT
+from constraint_first.analysis.calibration.tree import Group, Tree, TreeOptions
+from constraint_first.constraint.feature import FEATURES
 
 from .simulated import simulate
 

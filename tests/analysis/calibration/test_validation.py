@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from cfr.analysis.calibration.learner import LearningPlan
-from cfr.analysis.calibration.observation import DIRECT
-from cfr.analysis.calibration.validation import (
+from constraint_first.analysis.calibration.learner import LearningPlan
+from constraint_first.analysis.calibration.observation import DIRECT
+from constraint_first.analysis.calibration.validation import (
     FOLDS,
     decide_held_out,
     folds_by_family,

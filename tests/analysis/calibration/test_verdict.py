@@ -1,7 +1,7 @@
 from dataclasses import replace
 
-from cfr.analysis.calibration.verdict import say_no, say_yes, shown
-from cfr.method.policy import Evidence, Policy, Rule
+from constraint_first.analysis.calibration.verdict import say_no, say_yes, shown
+from constraint_first.method.policy import Evidence, Policy, Rule
 
 from .simulated import simulate
 

@@ -4,8 +4,8 @@ import math
 
 from pictures import HOSTILE, check, found, words
 
-from cfr.analysis.figure.categories import CategoryBar, draw_categories
-from cfr.analysis.figure.drawable import Estimate
+from constraint_first.analysis.figure.categories import CategoryBar, draw_categories
+from constraint_first.analysis.figure.drawable import Estimate
 
 ROWS = [
     CategoryBar("Domain", 1.0, Estimate(5.2, (2.0, 9.0)), 90),

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pictures import HOSTILE, check, found, words
 
-from cfr.analysis.figure.cloud import MOST_WORDS, Word, arrange, draw_cloud
-from cfr.analysis.figure.colour import PALETTE
-from cfr.analysis.figure.placing import Box
-from cfr.analysis.figure.text import clean
+from constraint_first.analysis.figure.cloud import MOST_WORDS, Word, arrange, draw_cloud
+from constraint_first.analysis.figure.colour import PALETTE
+from constraint_first.analysis.figure.placing import Box
+from constraint_first.analysis.figure.text import clean
 
 WORDS = {"how many": 249, "positive integer": 96, "remainder": 30, "at least": 29, "$x$": 1}
 FAMILIES = {"how many": "P1: Integer/Count", "remainder": "P2: Modular"}

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from pictures import HOSTILE, check, ids, words
 
-from cfr.analysis.audit.flow import FlowCounts
-from cfr.analysis.figure.flow import draw_flow
+from constraint_first.analysis.audit.flow import FlowCounts
+from constraint_first.analysis.figure.flow import draw_flow
 
 COUNTS = FlowCounts(
     problems=2000,

@@ -4,10 +4,10 @@ import math
 
 from pictures import HOSTILE, check, found, words
 
-from cfr.analysis.figure.colour import GAIN, LOSS
-from cfr.analysis.figure.drawable import Estimate
-from cfr.analysis.figure.figure import Caption
-from cfr.analysis.figure.forest import ForestRow, draw_forest
+from constraint_first.analysis.figure.colour import GAIN, LOSS
+from constraint_first.analysis.figure.drawable import Estimate
+from constraint_first.analysis.figure.figure import Caption
+from constraint_first.analysis.figure.forest import ForestRow, draw_forest
 
 PAIRED = Caption("paired", "Paired comparisons")
 ROWS = [

@@ -5,9 +5,9 @@ import random
 
 from pictures import HOSTILE, check, found, ids, words
 
-from cfr.analysis.audit.frontier import pareto
-from cfr.analysis.figure.drawable import Estimate
-from cfr.analysis.figure.frontier import FrontierPoint, draw_frontier
+from constraint_first.analysis.audit.frontier import pareto
+from constraint_first.analysis.figure.drawable import Estimate
+from constraint_first.analysis.figure.frontier import FrontierPoint, draw_frontier
 
 POINTS = [
     FrontierPoint("Direct CoT", 2100, Estimate(52, (45, 60)), on_frontier=True),

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 from pictures import HOSTILE, check, found, ids, words
 
-from cfr.analysis.figure.drawable import Estimate
-from cfr.analysis.figure.figure import Caption
-from cfr.analysis.figure.gains import APPLICABILITY, BY_MODEL, GainBar, draw_gains
+from constraint_first.analysis.figure.drawable import Estimate
+from constraint_first.analysis.figure.figure import Caption
+from constraint_first.analysis.figure.gains import APPLICABILITY, BY_MODEL, GainBar, draw_gains
 
 BARS = [
     GainBar("Qwen3.5-9B", "AIME", Estimate(8.9, (3.1, 14.8)), 90),

@@ -5,9 +5,9 @@ from dataclasses import replace
 from hand_made import arm, attempt, study, texts
 from pictures import check, found, words
 
-from cfr.analysis.audit.routing import audit_router
-from cfr.analysis.figure.figure import Caption
-from cfr.analysis.figure.illustration import (
+from constraint_first.analysis.audit.routing import audit_router
+from constraint_first.analysis.figure.figure import Caption
+from constraint_first.analysis.figure.illustration import (
     applicability_figure,
     category_figures,
     cloud_figure,
@@ -17,8 +17,8 @@ from cfr.analysis.figure.illustration import (
     gains_figure,
     grid_figures,
 )
-from cfr.analysis.statistics.comparison import Plan, compare
-from cfr.analysis.study.study import Arm
+from constraint_first.analysis.statistics.comparison import Plan, compare
+from constraint_first.analysis.study.study import Arm
 
 CFR = {"p": [attempt("+", 0, kinds=["domain"])], "q": [attempt("+", 0, kinds=["parity"])]}
 

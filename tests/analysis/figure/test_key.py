@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from pictures import HOSTILE, check, ids, words
 
-from cfr.analysis.figure.colour import PALETTE
-from cfr.analysis.figure.figure import Caption
-from cfr.analysis.figure.key import KeyEntry, draw_key, series_look
-from cfr.analysis.figure.sheet import sheet
+from constraint_first.analysis.figure.colour import PALETTE
+from constraint_first.analysis.figure.figure import Caption
+from constraint_first.analysis.figure.key import KeyEntry, draw_key, series_look
+from constraint_first.analysis.figure.sheet import sheet
 
 
 def test_looks_of_many_series_differ() -> None:

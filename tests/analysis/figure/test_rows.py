@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from cfr.analysis.figure.rows import Band, NumberColumn, Rows
-from cfr.analysis.figure.sheet import WIDTH
+from constraint_first.analysis.figure.rows import Band, NumberColumn, Rows
+from constraint_first.analysis.figure.sheet import WIDTH
 
 
 def test_lanes_keep_apart_and_labels_stand_beside_theirs() -> None:

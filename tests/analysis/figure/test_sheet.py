@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from pictures import check, elements, words
 
-from cfr.analysis.figure.figure import Caption, Figure
-from cfr.analysis.figure.library import load
-from cfr.analysis.figure.sheet import sheet
+from constraint_first.analysis.figure.figure import Caption, Figure
+from constraint_first.analysis.figure.library import load
+from constraint_first.analysis.figure.sheet import sheet
 
 CAPTION = Caption("sheet", "A sheet", ("fig:sheet",))
 

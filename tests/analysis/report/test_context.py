@@ -1,10 +1,10 @@
 import pytest
 from hand_made import arm, study, texts
 
-from cfr.analysis.figure.figure import Figure
-from cfr.analysis.report.context import ReportContext, ReportOptions
-from cfr.analysis.statistics.comparison import ComparisonError, compare
-from cfr.analysis.study.study import StudyError
+from constraint_first.analysis.figure.figure import Figure
+from constraint_first.analysis.report.context import ReportContext, ReportOptions
+from constraint_first.analysis.statistics.comparison import ComparisonError, compare
+from constraint_first.analysis.study.study import StudyError
 
 FIGURE = Figure("f", "F", "Bars.", (), "<svg/>", b"")
 ARMS = [

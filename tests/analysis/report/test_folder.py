@@ -2,14 +2,14 @@ from pathlib import Path
 
 import pytest
 
-from cfr.analysis.audit.case import CaseAttempt, CaseStudy
-from cfr.analysis.figure.figure import Figure
-from cfr.analysis.report.folder import report_markdown, write
-from cfr.analysis.report.report import Report
-from cfr.analysis.report.section import Section
-from cfr.analysis.study.study import Transcript
-from cfr.analysis.table.table import Column, Table, row
-from cfr.error import OutputError
+from constraint_first.analysis.audit.case import CaseAttempt, CaseStudy
+from constraint_first.analysis.figure.figure import Figure
+from constraint_first.analysis.report.folder import report_markdown, write
+from constraint_first.analysis.report.report import Report
+from constraint_first.analysis.report.section import Section
+from constraint_first.analysis.study.study import Transcript
+from constraint_first.analysis.table.table import Column, Table, row
+from constraint_first.error import OutputError
 
 TABLE = Table("scores", "Scores", (Column("Method", "left"), Column("n")), (row("direct", "3"),))
 PAPER = Table("paper-scores", "Scores (paper)", (Column("n"),), (row("30"),))

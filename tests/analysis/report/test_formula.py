@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfr.analysis.report.formula import DEEPEST, LONGEST, STYLE, mathml
-from cfr.file.printable import printable
+from constraint_first.analysis.report.formula import DEEPEST, LONGEST, STYLE, mathml
+from constraint_first.file.printable import printable
 
 ELEMENTS = set(
     "math mfrac mi mn mo mover mpadded mphantom mroot mrow mspace msqrt mstyle msub msubsup msup "

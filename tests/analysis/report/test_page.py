@@ -1,14 +1,14 @@
 import re
 from dataclasses import replace
 
-from cfr.analysis.audit.case import CaseAttempt, CaseStudy
-from cfr.analysis.figure.figure import Figure
-from cfr.analysis.report.page import report_html
-from cfr.analysis.report.report import Report
-from cfr.analysis.report.section import Section
-from cfr.analysis.study.study import Transcript
-from cfr.analysis.table.table import Cell, Column, Table, row
-from cfr.constraint.spec import ConstraintSpec
+from constraint_first.analysis.audit.case import CaseAttempt, CaseStudy
+from constraint_first.analysis.figure.figure import Figure
+from constraint_first.analysis.report.page import report_html
+from constraint_first.analysis.report.report import Report
+from constraint_first.analysis.report.section import Section
+from constraint_first.analysis.study.study import Transcript
+from constraint_first.analysis.table.table import Cell, Column, Table, row
+from constraint_first.constraint.spec import ConstraintSpec
 
 TABLE = Table(
     "scores",

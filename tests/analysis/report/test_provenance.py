@@ -4,9 +4,9 @@ from importlib.metadata import PackageNotFoundError, version
 import pytest
 from hand_made import arm, study
 
-from cfr.analysis.report import provenance
-from cfr.analysis.report.provenance import about, title
-from cfr.analysis.study.study import Study
+from constraint_first.analysis.report import provenance
+from constraint_first.analysis.report.provenance import about, title
+from constraint_first.analysis.study.study import Study
 
 
 def finished(*times: float) -> Study:

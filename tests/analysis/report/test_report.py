@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from instructed import request_store
 
-from cfr.analysis.audit.manual.label import Judged, Label
-from cfr.analysis.report.context import ReportOptions
-from cfr.analysis.report.folder import report_markdown, write
-from cfr.analysis.report.report import Report, assemble
-from cfr.analysis.study.reader import open_study, read_file
-from cfr.analysis.study.study import Study, StudyError
-from cfr.analysis.table.published import published_names
+from constraint_first.analysis.audit.manual.label import Judged, Label
+from constraint_first.analysis.report.context import ReportOptions
+from constraint_first.analysis.report.folder import report_markdown, write
+from constraint_first.analysis.report.report import Report, assemble
+from constraint_first.analysis.study.reader import open_study, read_file
+from constraint_first.analysis.study.study import Study, StudyError
+from constraint_first.analysis.table.published import published_names
 
 REAL_RUN = Path(__file__).parents[3] / "docs" / "results" / "constraintbench-mini.jsonl"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -337,7 +337,7 @@ def test_figures_of_thin_data(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_two_reports_of_the_same_run_are_equal_byte_for_byte(tmp_path: Path) -> None:
     for seed in "12":  # the order of sets differs between the two processes
-        command = [sys.executable, "-m", "cfr", "report", str(REAL_RUN), "-o", seed]
+        command = [sys.executable, "-m", "constraint_first", "report", str(REAL_RUN), "-o", seed]
         environment = os.environ | {"PYTHONHASHSEED": seed}
         subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
     one, other = (

@@ -7,7 +7,7 @@ from hand_made import arm
 from hand_made import study as hand_made
 from sums import right, sums
 
-from cfr.analysis.statistics.comparison import (
+from constraint_first.analysis.statistics.comparison import (
     Comparison,
     ComparisonError,
     Pair,
@@ -17,12 +17,12 @@ from cfr.analysis.statistics.comparison import (
     find_baseline,
     find_method,
 )
-from cfr.analysis.study.reader import read_file
-from cfr.analysis.study.study import Study
-from cfr.engine.scripted import Scripted
-from cfr.evaluation.runner import prepare, run
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
+from constraint_first.analysis.study.reader import read_file
+from constraint_first.analysis.study.study import Study
+from constraint_first.engine.scripted import Scripted
+from constraint_first.evaluation.runner import prepare, run
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
 
 Runs = Sequence[object]
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from hand_made import arm, costing
 
-from cfr.analysis.statistics.cost import (
+from constraint_first.analysis.statistics.cost import (
     StageMean,
     TokenRatios,
     Tokens,
@@ -12,8 +12,8 @@ from cfr.analysis.statistics.cost import (
     stage_means,
     token_ratios,
 )
-from cfr.analysis.study.study import StageCost
-from cfr.engine.price import Cost
+from constraint_first.analysis.study.study import StageCost
+from constraint_first.engine.price import Cost
 
 CHEAP = costing(arm("direct", {"1": "+", "2": "-"}), (100, 900))
 DEAR = costing(arm("cfr", {"1": "++"}, benchmark="other"), (400, 2_600))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from hand_made import arm as hand_made
 
-from cfr.analysis.statistics.interval import wilson
-from cfr.analysis.statistics.score import (
+from constraint_first.analysis.statistics.interval import wilson
+from constraint_first.analysis.statistics.score import (
     MeanPass,
     leads,
     majority_at,
@@ -17,8 +17,8 @@ from cfr.analysis.statistics.score import (
     score,
     score_problems,
 )
-from cfr.analysis.study.reader import read_file
-from cfr.analysis.study.study import Arm
+from constraint_first.analysis.study.reader import read_file
+from constraint_first.analysis.study.study import Arm
 
 
 def arm(path: Path, outcomes: Sequence[Sequence[tuple[str | None, bool]]]) -> Arm:

@@ -5,14 +5,14 @@ import pytest
 from click.testing import CliRunner
 from stored import attempt
 
-from cfr.analysis.study.outcome_file import outcome_lines
-from cfr.analysis.study.reader import read_file, read_store
-from cfr.cli.export import command
-from cfr.error import InputError
-from cfr.evaluation import schema
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.problem import Problem
+from constraint_first.analysis.study.outcome_file import outcome_lines
+from constraint_first.analysis.study.reader import read_file, read_store
+from constraint_first.cli.export import command
+from constraint_first.error import InputError
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.problem import Problem
 
 EXPORTS = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 HOSTILE = ("=cmd|x", "'=cmd|x", "''-x", "@p", "-1", "'", 'say "hi", twice\nor more', "ü")

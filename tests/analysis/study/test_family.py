@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from hand_made import arm, study
 
-from cfr.analysis.study.family import (
+from constraint_first.analysis.study.family import (
     CFR,
     ROUTED_CFR,
     SELF_CONSISTENCY,
@@ -18,8 +18,8 @@ from cfr.analysis.study.family import (
     variants,
     with_short_names,
 )
-from cfr.analysis.study.study import Arm, StudyError
-from cfr.method.registry import METHODS
+from constraint_first.analysis.study.study import Arm, StudyError
+from constraint_first.method.registry import METHODS
 
 
 def made(*names: str) -> list[Arm]:

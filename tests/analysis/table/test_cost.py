@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from hand_made import arm, cells, study, two_benchmarks
 
-from cfr.analysis.study.reader import read_file
-from cfr.analysis.study.study import StageCost
-from cfr.analysis.table.cost import prompting_table, stages_table, tokens_table
+from constraint_first.analysis.study.reader import read_file
+from constraint_first.analysis.study.study import StageCost
+from constraint_first.analysis.table.cost import prompting_table, stages_table, tokens_table
 
 
 def test_methods_side_by_side() -> None:

@@ -1,9 +1,9 @@
 from hand_made import arm, attempt, cells, study, texts
 
-from cfr.analysis.audit.error_rule import ErrorClasses, ErrorRule
-from cfr.analysis.study.study import ProblemText, Study
-from cfr.analysis.table.errors import errors_table, fixes_table
-from cfr.analysis.table.table import to_markdown
+from constraint_first.analysis.audit.error_rule import ErrorClasses, ErrorRule
+from constraint_first.analysis.study.study import ProblemText, Study
+from constraint_first.analysis.table.errors import errors_table, fixes_table
+from constraint_first.analysis.table.table import to_markdown
 
 PROBLEMS = texts(
     {

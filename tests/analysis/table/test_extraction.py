@@ -2,10 +2,10 @@ from dataclasses import replace
 
 from hand_made import arm, attempt, cells, study
 
-from cfr.analysis.audit.extraction import GoldSample, Quality
-from cfr.analysis.statistics.interval import wilson
-from cfr.analysis.table.extraction import extraction_table, parsing_table
-from cfr.analysis.table.table import to_markdown
+from constraint_first.analysis.audit.extraction import GoldSample, Quality
+from constraint_first.analysis.statistics.interval import wilson
+from constraint_first.analysis.table.extraction import extraction_table, parsing_table
+from constraint_first.analysis.table.table import to_markdown
 
 # p1: 3 and 1 constraints, 2 and 0 derived; p2: 4 and a fallback, which has none; p3 has one run.
 CFR = arm(

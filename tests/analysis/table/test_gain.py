@@ -1,6 +1,6 @@
-from cfr.analysis.statistics.subset import Gain
-from cfr.analysis.table.gain import absent, delta, gain_cell
-from cfr.analysis.table.table import Cell
+from constraint_first.analysis.statistics.subset import Gain
+from constraint_first.analysis.table.gain import absent, delta, gain_cell
+from constraint_first.analysis.table.table import Cell
 
 
 def test_a_gain_is_coloured_only_where_zero_is_outside() -> None:

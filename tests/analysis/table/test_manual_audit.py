@@ -3,14 +3,14 @@ from dataclasses import replace
 
 import pytest
 
-from cfr.analysis.audit.manual.error_label import ErrorLabel
-from cfr.analysis.audit.manual.label import Judged, Label, Mark
-from cfr.analysis.table.manual_audit import (
+from constraint_first.analysis.audit.manual.error_label import ErrorLabel
+from constraint_first.analysis.audit.manual.label import Judged, Label, Mark
+from constraint_first.analysis.table.manual_audit import (
     annotator_table,
     error_annotator_table,
     manual_audit_table,
 )
-from cfr.analysis.table.table import Table, to_latex, to_markdown
+from constraint_first.analysis.table.table import Table, to_latex, to_markdown
 
 
 def label(marks: list[Mark | None], by: str = "ada", model: str = "m") -> Label:

@@ -1,8 +1,8 @@
 from hand_made import arm, study
 
-from cfr.analysis.audit.error_rule import ErrorRule
-from cfr.analysis.table.outcomes import outcomes_table
-from cfr.analysis.table.table import to_markdown
+from constraint_first.analysis.audit.error_rule import ErrorRule
+from constraint_first.analysis.table.outcomes import outcomes_table
+from constraint_first.analysis.table.table import to_markdown
 
 BASE = {"both": "+-", "gained": "--", "lost": "-+", "neither": "--", "gone": "++", "failed": "++"}
 OURS = {"both": "-+", "gained": "+-", "lost": "--", "neither": "--", "failed": "??"}

@@ -3,9 +3,13 @@ from dataclasses import replace
 import pytest
 from hand_made import arm, study
 
-from cfr.analysis.statistics.comparison import Comparison, Pair, Plan, compare
-from cfr.analysis.table.paired_comparison import comparison_json, pair_notes, paired_table
-from cfr.analysis.table.table import to_latex, to_markdown
+from constraint_first.analysis.statistics.comparison import Comparison, Pair, Plan, compare
+from constraint_first.analysis.table.paired_comparison import (
+    comparison_json,
+    pair_notes,
+    paired_table,
+)
+from constraint_first.analysis.table.table import to_latex, to_markdown
 
 EIGHT = {str(n): "-" for n in range(8)}
 ALL_RIGHT = dict.fromkeys(EIGHT, "+")

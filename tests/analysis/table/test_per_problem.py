@@ -1,13 +1,13 @@
 from hand_made import arm, attempt, study, texts
 
-from cfr.analysis.audit.error_rule import ErrorRule
-from cfr.analysis.study.study import Study
-from cfr.analysis.table.errors import errors_table, fixes_table
-from cfr.analysis.table.note import RIGHT_RULES
-from cfr.analysis.table.outcomes import outcomes_table
-from cfr.analysis.table.per_problem import per_problem_tables
-from cfr.analysis.table.table import to_markdown
-from cfr.benchmark.constraintbench.split import load
+from constraint_first.analysis.audit.error_rule import ErrorRule
+from constraint_first.analysis.study.study import Study
+from constraint_first.analysis.table.errors import errors_table, fixes_table
+from constraint_first.analysis.table.note import RIGHT_RULES
+from constraint_first.analysis.table.outcomes import outcomes_table
+from constraint_first.analysis.table.per_problem import per_problem_tables
+from constraint_first.analysis.table.table import to_markdown
+from constraint_first.benchmark.constraintbench.split import load
 
 PROBLEMS = texts(
     {"1": "How many?", "2": "Compute it.", "3": "How many?", "4": "Compute it."},

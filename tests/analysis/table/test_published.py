@@ -3,16 +3,16 @@ from pathlib import Path
 
 import pytest
 
-from cfr.analysis.table.published import (
+from constraint_first.analysis.table.published import (
     PublishedError,
     paper_accuracy,
     published,
     published_names,
 )
-from cfr.analysis.table.table import to_latex, to_markdown
-from cfr.benchmark.entry import entries
-from cfr.engine.presets import presets
-from cfr.method.registry import METHODS, make
+from constraint_first.analysis.table.table import to_latex, to_markdown
+from constraint_first.benchmark.entry import entries
+from constraint_first.engine.presets import presets
+from constraint_first.method.registry import METHODS, make
 
 REPOSITORY = Path(__file__).parents[3]
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.table.table import (
+from constraint_first.analysis.table.table import (
     Cell,
     Column,
     Table,

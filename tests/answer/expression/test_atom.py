@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from cfr.answer.expression.lexer import Unreadable
-from cfr.answer.expression.parse import parse
-from cfr.answer.expression.syntax import Node, Num, Op, Sym
+from constraint_first.answer.expression.lexer import Unreadable
+from constraint_first.answer.expression.parse import parse
+from constraint_first.answer.expression.syntax import Node, Num, Op, Sym
 
 X, Y = Sym("x"), Sym("y")
 

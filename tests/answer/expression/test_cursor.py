@@ -1,7 +1,7 @@
 import pytest
 
-from cfr.answer.expression.cursor import MAX_DEPTH, Cursor
-from cfr.answer.expression.lexer import Token, Unreadable
+from constraint_first.answer.expression.cursor import MAX_DEPTH, Cursor
+from constraint_first.answer.expression.lexer import Token, Unreadable
 
 
 def cursor(*texts: str) -> Cursor:

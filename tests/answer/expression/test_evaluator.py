@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.answer.expression.evaluator import (
+from constraint_first.answer.expression.evaluator import (
     CONTEXTS,
     DIGITS,
     FAILURES,
@@ -19,11 +19,11 @@ from cfr.answer.expression.evaluator import (
     Undefined,
     Value,
 )
-from cfr.answer.expression.exact import rational
-from cfr.answer.expression.lexer import Unreadable
-from cfr.answer.expression.normal import clean
-from cfr.answer.expression.parse import parse
-from cfr.answer.expression.syntax import Measure, Num, Sym
+from constraint_first.answer.expression.exact import rational
+from constraint_first.answer.expression.lexer import Unreadable
+from constraint_first.answer.expression.normal import clean
+from constraint_first.answer.expression.parse import parse
+from constraint_first.answer.expression.syntax import Measure, Num, Sym
 
 
 def value(text: str, digits: int = DIGITS, **point: str) -> Value:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.answer.expression.exact import rational
-from cfr.answer.expression.lexer import Unreadable
-from cfr.answer.expression.normal import clean
-from cfr.answer.expression.parse import parse
-from cfr.answer.expression.syntax import Measure, Node, Num, Op, Sym, walk
+from constraint_first.answer.expression.exact import rational
+from constraint_first.answer.expression.lexer import Unreadable
+from constraint_first.answer.expression.normal import clean
+from constraint_first.answer.expression.parse import parse
+from constraint_first.answer.expression.syntax import Measure, Node, Num, Op, Sym, walk
 
 X, Y, Z = Sym("x"), Sym("y"), Sym("z")
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from cfr.answer.expression.canonical import interpret
-from cfr.answer.expression.real_set import as_real_set
-from cfr.answer.expression.syntax import Op, Sym
+from constraint_first.answer.expression.canonical import interpret
+from constraint_first.answer.expression.real_set import as_real_set
+from constraint_first.answer.expression.syntax import Op, Sym
 
 
 @pytest.mark.parametrize(

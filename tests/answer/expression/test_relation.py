@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.answer.expression.lexer import Unreadable
-from cfr.answer.expression.parse import parse
-from cfr.answer.expression.relation import relation
-from cfr.answer.expression.syntax import INFINITE, Node, Num, Op, Sym
+from constraint_first.answer.expression.lexer import Unreadable
+from constraint_first.answer.expression.parse import parse
+from constraint_first.answer.expression.relation import relation
+from constraint_first.answer.expression.syntax import INFINITE, Node, Num, Op, Sym
 
 X, Y = Sym("x"), Sym("y")
 UP, DOWN = INFINITE

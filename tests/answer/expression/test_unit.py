@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.answer.expression.parse import parse
-from cfr.answer.expression.syntax import Measure, Num
-from cfr.answer.expression.unit import MULTIPLES, UNIT_LETTERS, is_unit, unit_name
+from constraint_first.answer.expression.parse import parse
+from constraint_first.answer.expression.syntax import Measure, Num
+from constraint_first.answer.expression.unit import MULTIPLES, UNIT_LETTERS, is_unit, unit_name
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 import pytest
 
-from cfr.answer.expression.lexer import tokenize
-from cfr.answer.expression.unit import is_unit
-from cfr.answer.expression.vocabulary import (
+from constraint_first.answer.expression.lexer import tokenize
+from constraint_first.answer.expression.unit import is_unit
+from constraint_first.answer.expression.vocabulary import (
     ALIASES,
     ATTACHED,
     COMMANDS,

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.answer.expression.words import (
+from constraint_first.answer.expression.words import (
     NUMERALS,
     absence_verdict,
     choice_letter,

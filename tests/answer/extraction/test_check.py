@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.answer import extract
-from cfr.answer.extraction.check import without_check
+from constraint_first.answer import extract
+from constraint_first.answer.extraction.check import without_check
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.answer.extraction.marker import ANSWER_WORDS, from_marker, has_marker, unmarked
+from constraint_first.answer.extraction.marker import (
+    ANSWER_WORDS,
+    from_marker,
+    has_marker,
+    unmarked,
+)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.answer.extraction.marker import from_marker
-from cfr.answer.extraction.prose import bare, corrected, from_end
+from constraint_first.answer.extraction.marker import from_marker
+from constraint_first.answer.extraction.prose import bare, corrected, from_end
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,16 @@ import threading
 
 import pytest
 
-from cfr.answer import GradingCase, Verdict, extract, grade, grade_all, grade_each, grade_reply
-from cfr.answer.judgement.workers import Workers
+from constraint_first.answer import (
+    GradingCase,
+    Verdict,
+    extract,
+    grade,
+    grade_all,
+    grade_each,
+    grade_reply,
+)
+from constraint_first.answer.judgement.workers import Workers
 
 
 def test_a_verdict_says_who_decided_and_why() -> None:
@@ -110,7 +118,7 @@ def test_it_works_outside_the_main_thread() -> None:
 
 def test_the_exact_tier_imports_no_library() -> None:
     script = (
-        "import sys\nfrom cfr.answer import grade_reply\n"
+        "import sys\nfrom constraint_first.answer import grade_reply\n"
         "assert grade_reply(r'\\boxed{\\frac12}', '0.5').correct\n"
         "heavy = {'sympy', 'mpmath', 'math_verify', 'asyncio', 'subprocess'} & set(sys.modules)\n"
         "print(sorted(heavy))"

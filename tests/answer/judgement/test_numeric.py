@@ -1,6 +1,6 @@
 import pytest
 
-from cfr.answer.judgement.symbolic import judge
+from constraint_first.answer.judgement.symbolic import judge
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.answer.expression import exact
-from cfr.answer.expression.canonical import interpret
-from cfr.answer.expression.syntax import Node, Num, Op
-from cfr.answer.judgement.equivalence import Equivalence
-from cfr.answer.judgement.tier import (
+from constraint_first.answer.expression import exact
+from constraint_first.answer.expression.canonical import interpret
+from constraint_first.answer.expression.syntax import Node, Num, Op
+from constraint_first.answer.judgement.equivalence import Equivalence
+from constraint_first.answer.judgement.tier import (
     MAX_LENGTH,
     Ruling,
     asks_percent,

@@ -1,5 +1,5 @@
-from cfr.answer.judgement.workers import PROGRAM
-from cfr.process import Pool
+from constraint_first.answer.judgement.workers import PROGRAM
+from constraint_first.process import Pool
 
 
 def test_the_module_serves_the_symbolic_tier() -> None:

@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cfr.answer.judgement.tier import Ruling
-from cfr.answer.judgement.workers import Undecided, Workers
+from constraint_first.answer.judgement.tier import Ruling
+from constraint_first.answer.judgement.workers import Undecided, Workers
 
 # A judge that does what its first argument says.
 PROGRAM = """
 import os, sys
-from cfr.process import serve
+from constraint_first.process import serve
 
 def judge(pred, gold, percent):
     if pred == "spin":

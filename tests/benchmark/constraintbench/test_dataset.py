@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cfr.benchmark.constraintbench.dataset import dataset_files
-from cfr.benchmark.constraintbench.split import Split, load
+from constraint_first.benchmark.constraintbench.dataset import dataset_files
+from constraint_first.benchmark.constraintbench.split import Split, load
 
 CHOSEN: tuple[Split, ...] = ("mini", "hard", "mini@1")
 

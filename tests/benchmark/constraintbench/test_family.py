@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from cfr.benchmark.constraintbench.family import (
+from constraint_first.benchmark.constraintbench.family import (
     DisagreementError,
     Draft,
     FamilyError,
@@ -14,8 +14,8 @@ from cfr.benchmark.constraintbench.family import (
     gold,
     true_label,
 )
-from cfr.benchmark.constraintbench.item import ErrorType, Level, Tempting
-from cfr.constraint import demand
+from constraint_first.benchmark.constraintbench.item import ErrorType, Level, Tempting
+from constraint_first.constraint import demand
 
 RULE = gold("domain", "an integer", demand.integer())
 

@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
-from cfr.benchmark.constraintbench.families import FAMILIES
-from cfr.benchmark.constraintbench.family import Draft, Family, gold
-from cfr.benchmark.constraintbench.generate import GenerateError, choose, generate
-from cfr.benchmark.constraintbench.item import USUAL_LEVELS, Level, encode
-from cfr.benchmark.constraintbench.verify import check_file
-from cfr.constraint.demand import integer
+from constraint_first.benchmark.constraintbench.families import FAMILIES
+from constraint_first.benchmark.constraintbench.family import Draft, Family, gold
+from constraint_first.benchmark.constraintbench.generate import GenerateError, choose, generate
+from constraint_first.benchmark.constraintbench.item import USUAL_LEVELS, Level, encode
+from constraint_first.benchmark.constraintbench.verify import check_file
+from constraint_first.constraint.demand import integer
 
 
 def test_the_same_seed_gives_the_same_problems() -> None:

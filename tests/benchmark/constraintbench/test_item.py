@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from cfr.benchmark.constraintbench.item import SOURCE, Item
-from cfr.benchmark.constraintbench.split import load
-from cfr.constraint import spec
-from cfr.constraint.spec import KINDS
-from cfr.file.field import FieldError
+from constraint_first.benchmark.constraintbench.item import SOURCE, Item
+from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.constraint import spec
+from constraint_first.constraint.spec import KINDS
+from constraint_first.file.field import FieldError
 
 CONSTRAINT: dict[str, Any] = {"kind": "domain", "description": "d", "predicate": {}}
 

@@ -4,15 +4,15 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from cfr.benchmark.constraintbench import verify
-from cfr.benchmark.constraintbench.families import FAMILIES
-from cfr.benchmark.constraintbench.measured import (
+from constraint_first.benchmark.constraintbench import verify
+from constraint_first.benchmark.constraintbench.families import FAMILIES
+from constraint_first.benchmark.constraintbench.measured import (
     LevelCheck,
     MeasuredLevels,
     check_levels,
     measured_levels,
 )
-from cfr.benchmark.constraintbench.split import load
+from constraint_first.benchmark.constraintbench.split import load
 
 MEASURED = MeasuredLevels(
     "a model",

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cfr.benchmark.constraintbench.generate import generate
-from cfr.benchmark.constraintbench.item import Item
-from cfr.benchmark.constraintbench.shortcut import (
+from constraint_first.benchmark.constraintbench.generate import generate
+from constraint_first.benchmark.constraintbench.item import Item
+from constraint_first.benchmark.constraintbench.shortcut import (
     Shortcut,
     numbers_of,
     shortcuts,
     text_without_names,
 )
-from cfr.benchmark.constraintbench.split import load
+from constraint_first.benchmark.constraintbench.split import load
 
 ITEM = load("mini")[0]
 

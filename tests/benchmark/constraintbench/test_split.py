@@ -8,12 +8,12 @@ from typing import cast
 
 import pytest
 
-from cfr.benchmark import load as load_benchmark
-from cfr.benchmark.constraintbench import split
-from cfr.benchmark.constraintbench.families import FAMILIES
-from cfr.benchmark.constraintbench.generate import generate
-from cfr.benchmark.constraintbench.item import TIERS, USUAL_LEVELS, encode
-from cfr.benchmark.constraintbench.split import (
+from constraint_first.benchmark import load as load_benchmark
+from constraint_first.benchmark.constraintbench import split
+from constraint_first.benchmark.constraintbench.families import FAMILIES
+from constraint_first.benchmark.constraintbench.generate import generate
+from constraint_first.benchmark.constraintbench.item import TIERS, USUAL_LEVELS, encode
+from constraint_first.benchmark.constraintbench.split import (
     HARD_SIZE,
     PUBLIC_SIZE,
     SEED,
@@ -25,8 +25,8 @@ from cfr.benchmark.constraintbench.split import (
     load,
     split_bytes,
 )
-from cfr.benchmark.constraintbench.verify import check_items
-from cfr.constraint.router import route
+from constraint_first.benchmark.constraintbench.verify import check_items
+from constraint_first.constraint.router import route
 
 OLD: Split = "public@1"
 
@@ -34,7 +34,7 @@ OLD: Split = "public@1"
 def test_a_release_draws_the_shipped_files_byte_for_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    package = "cfr.benchmark.constraintbench"
+    package = "constraint_first.benchmark.constraintbench"
     monkeypatch.delitem(sys.modules, f"{package}.__main__", raising=False)
     monkeypatch.setattr(sys, "argv", ["", str(tmp_path)])
     runpy.run_module(package, run_name="__main__")
@@ -130,7 +130,9 @@ def test_a_lost_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     def elsewhere(_package: str) -> Path:
         return tmp_path
 
-    monkeypatch.setattr("cfr.benchmark.constraintbench.split.resources.files", elsewhere)
+    monkeypatch.setattr(
+        "constraint_first.benchmark.constraintbench.split.resources.files", elsewhere
+    )
     with pytest.raises(SplitError, match="has lost its"):
         split_bytes("public")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from cfr.benchmark.constraintbench.generate import generate
-from cfr.benchmark.constraintbench.item import encode
-from cfr.benchmark.constraintbench.split import split_bytes
-from cfr.benchmark.constraintbench.verify import check_file
+from constraint_first.benchmark.constraintbench.generate import generate
+from constraint_first.benchmark.constraintbench.item import encode
+from constraint_first.benchmark.constraintbench.split import split_bytes
+from constraint_first.benchmark.constraintbench.verify import check_file
 
 
 def rows(n: int = 4) -> list[dict[str, Any]]:

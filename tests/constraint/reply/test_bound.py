@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from cfr.constraint.reply.bound import amounts, both_ends, counts_of
+from constraint_first.constraint.reply.bound import amounts, both_ends, counts_of
 
 
 @pytest.mark.parametrize(

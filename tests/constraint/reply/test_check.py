@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from cfr.constraint.predicate import PredicateError, is_of_text, truth_of
-from cfr.constraint.reply.check import REPLY
-from cfr.constraint.stated import Stated, check_stated
+from constraint_first.constraint.predicate import PredicateError, is_of_text, truth_of
+from constraint_first.constraint.reply.check import REPLY
+from constraint_first.constraint.stated import Stated, check_stated
 
 CASES: list[tuple[dict[str, Any], str, str]] = [
     ({"op": "words", "low": 2, "high": 3}, "a b c", "a b c d"),

@@ -1,7 +1,7 @@
 import pytest
 
-from cfr.constraint.reply.conflict import find_conflicts, tell_conflict
-from cfr.constraint.reply.reader import read_demands
+from constraint_first.constraint.reply.conflict import find_conflicts, tell_conflict
+from constraint_first.constraint.reply.reader import read_demands
 
 
 @pytest.mark.parametrize(

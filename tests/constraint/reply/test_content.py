@@ -1,6 +1,6 @@
 import pytest
 
-from cfr.constraint.reply.content import is_demand
+from constraint_first.constraint.reply.content import is_demand
 
 
 @pytest.mark.parametrize(

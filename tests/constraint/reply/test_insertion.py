@@ -1,8 +1,8 @@
 import pytest
 
-from cfr.constraint.predicate import Predicate
-from cfr.constraint.reply.insertion import can_be_added, insertions, join_responses
-from cfr.constraint.stated import Stated
+from constraint_first.constraint.predicate import Predicate
+from constraint_first.constraint.reply.insertion import can_be_added, insertions, join_responses
+from constraint_first.constraint.stated import Stated
 
 
 def stated(demand: Predicate) -> Stated:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from cfr.constraint.predicate import truth_of
-from cfr.constraint.reply.instruction import (
+from constraint_first.constraint.predicate import truth_of
+from constraint_first.constraint.reply.instruction import (
     INSTRUCTIONS,
     instruction_predicate,
     is_followed,
     loose_truth,
 )
-from cfr.constraint.reply.language import can_tell_language
+from constraint_first.constraint.reply.language import can_tell_language
 
 
 def test_instructions_become_predicates() -> None:

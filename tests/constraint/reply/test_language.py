@@ -2,8 +2,13 @@ import importlib.util
 
 import pytest
 
-from cfr.constraint.predicate import truth_of
-from cfr.constraint.reply.language import LANGUAGES, can_tell_language, is_language, language_name
+from constraint_first.constraint.predicate import truth_of
+from constraint_first.constraint.reply.language import (
+    LANGUAGES,
+    can_tell_language,
+    is_language,
+    language_name,
+)
 
 installed = pytest.mark.skipif(not can_tell_language(), reason="py3langid is not installed")
 
@@ -43,7 +48,7 @@ def test_without_the_library_every_language_is_undecided(monkeypatch: pytest.Mon
     def find_spec(name: str) -> None:
         assert name == "py3langid"
 
-    monkeypatch.setattr("cfr.constraint.reply.language.find_spec", find_spec)
+    monkeypatch.setattr("constraint_first.constraint.reply.language.find_spec", find_spec)
     assert importlib.util.find_spec is not find_spec
     assert can_tell_language() is False
     assert truth_of({"op": "language", "language": "de"}, GERMAN) == "undecided"

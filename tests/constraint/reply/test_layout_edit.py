@@ -1,6 +1,10 @@
 import pytest
 
-from cfr.constraint.reply.layout_edit import divide_paragraphs, head_sections, list_points
+from constraint_first.constraint.reply.layout_edit import (
+    divide_paragraphs,
+    head_sections,
+    list_points,
+)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])

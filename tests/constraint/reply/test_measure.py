@@ -1,6 +1,6 @@
 import pytest
 
-from cfr.constraint.reply.measure import (
+from constraint_first.constraint.reply.measure import (
     count_bullets,
     count_capital_words,
     count_highlights,

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from cfr.constraint.reply.number import NUMBER, ordinal, to_number
+from constraint_first.constraint.reply.number import NUMBER, ordinal, to_number
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from cfr.constraint.reply.order import After, is_ordered
+from constraint_first.constraint.reply.order import After, is_ordered
 
 
 def ordered(told: str, after: After) -> bool:

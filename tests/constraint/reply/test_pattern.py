@@ -1,6 +1,6 @@
 import re
 
-from cfr.constraint.reply.pattern import either
+from constraint_first.constraint.reply.pattern import either
 
 
 def test_phrases_are_matched_with_any_blanks_and_the_longest_first() -> None:

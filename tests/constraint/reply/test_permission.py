@@ -1,6 +1,6 @@
 import pytest
 
-from cfr.constraint.reply.permission import is_permitted
+from constraint_first.constraint.reply.permission import is_permitted
 
 
 def permitted(told: str) -> bool:

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from cfr.constraint.reply.check import BLANK_LINE, REPLY
-from cfr.constraint.reply.phrase import describe
+from constraint_first.constraint.reply.check import BLANK_LINE, REPLY
+from constraint_first.constraint.reply.phrase import describe
 
 SAID: list[tuple[dict[str, Any], str]] = [
     ({"op": "words", "low": 300}, "has at least 300 words"),

@@ -1,6 +1,6 @@
 import pytest
 
-from cfr.constraint.reply.polarity import is_refused, refused_from
+from constraint_first.constraint.reply.polarity import is_refused, refused_from
 
 
 def refused(told: str) -> bool | None:

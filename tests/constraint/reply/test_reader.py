@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from demand_measure import half_of, measure, written
 
-from cfr.constraint.predicate import truth_of
-from cfr.constraint.reply.reader import read_demands
+from constraint_first.constraint.predicate import truth_of
+from constraint_first.constraint.reply.reader import read_demands
 
 WORDINGS: list[dict[str, Any]] = [
     json.loads(line) for line in (Path(__file__).parent / "wordings.jsonl").read_text().splitlines()

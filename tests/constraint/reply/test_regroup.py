@@ -1,6 +1,6 @@
 import pytest
 
-from cfr.constraint.reply.regroup import group_lines, group_sentences, split_sentences
+from constraint_first.constraint.reply.regroup import group_lines, group_sentences, split_sentences
 
 TEXTS = [
     "One. Two! Three?",

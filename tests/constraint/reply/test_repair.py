@@ -3,11 +3,11 @@ from pathlib import Path
 import pytest
 from edit_measure import REPLIES, measure
 
-from cfr.constraint.demand import all_of
-from cfr.constraint.predicate import Predicate, truth_of
-from cfr.constraint.reply.reader import read_demands
-from cfr.constraint.reply.repair import repair_reply
-from cfr.constraint.stated import Stated
+from constraint_first.constraint.demand import all_of
+from constraint_first.constraint.predicate import Predicate, truth_of
+from constraint_first.constraint.reply.reader import read_demands
+from constraint_first.constraint.reply.repair import repair_reply
+from constraint_first.constraint.stated import Stated
 
 NO_COMMA: Predicate = {"op": "without", "marks": [","]}
 LOWER: Predicate = {"op": "case", "case": "lower"}

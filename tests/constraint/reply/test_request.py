@@ -1,6 +1,6 @@
 import pytest
 
-from cfr.constraint.reply.request import HIDDEN, prepare
+from constraint_first.constraint.reply.request import HIDDEN, prepare
 
 
 def plain_sentences(text: str) -> list[str]:

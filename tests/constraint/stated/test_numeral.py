@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from cfr.constraint.stated.numeral import INTEGER, NUMBERS, to_integer, to_integers
+from constraint_first.constraint.stated.numeral import INTEGER, NUMBERS, to_integer, to_integers
 
 
 @pytest.mark.parametrize("text", ["7", "1000", "1,000"])

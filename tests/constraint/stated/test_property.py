@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cfr.constraint.stated.property import digits_range, read_properties
+from constraint_first.constraint.stated.property import digits_range, read_properties
 
 
 def words(text: str) -> list[str]:

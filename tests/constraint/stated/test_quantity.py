@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cfr.constraint.stated.quantity import FUNCTION_WORDS, read_amounts, stem
+from constraint_first.constraint.stated.quantity import FUNCTION_WORDS, read_amounts, stem
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.benchmark.constraintbench.generate import generate
-from cfr.benchmark.constraintbench.item import GoldConstraint, Item
-from cfr.constraint.predicate import truth_of
-from cfr.constraint.spec import KINDS
-from cfr.constraint.stated import Stated, check_stated, read_stated
-from cfr.constraint.stated.reading import LONGEST
+from constraint_first.benchmark.constraintbench.generate import generate
+from constraint_first.benchmark.constraintbench.item import GoldConstraint, Item
+from constraint_first.constraint.predicate import truth_of
+from constraint_first.constraint.spec import KINDS
+from constraint_first.constraint.stated import Stated, check_stated, read_stated
+from constraint_first.constraint.stated.reading import LONGEST
 
 PIECES = (
     *(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.constraint.stated.reading import ASK, LONGEST, Reading, plain_text
+from constraint_first.constraint.stated.reading import ASK, LONGEST, Reading, plain_text
 
 
 def reading(text: str) -> Reading:

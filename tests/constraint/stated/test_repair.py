@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.constraint.stated import read_stated, repair
-from cfr.method.soundness import broken, stated_in
-from cfr.problem import Problem
+from constraint_first.constraint.stated import read_stated, repair
+from constraint_first.method.soundness import broken, stated_in
+from constraint_first.problem import Problem
 
 REMAINDER = read_stated("Find the remainder when $7^{100}$ is divided by $1000$.")
 SUM = read_stated(

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cfr.constraint.demand import integer
-from cfr.constraint.stated import Stated, check_stated, read_stated
+from constraint_first.constraint.demand import integer
+from constraint_first.constraint.stated import Stated, check_stated, read_stated
 
 WHOLE = Stated("domain", integer(), (0, 8), "The answer is an integer.")
 

@@ -5,7 +5,7 @@ from typing import Final
 import pytest
 from stating import said
 
-from cfr.constraint.stated.unit import read_scale
+from constraint_first.constraint.stated.unit import read_scale
 
 SCALES: Final[list[tuple[str, str, dict[str, int] | None]]] = [
     ("appl", "each apple weighs 300 grams", {"appl": 1}),

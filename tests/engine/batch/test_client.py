@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 from batch_server import BatchServer, Provider
 
-from cfr.engine.batch.client import BatchClient, CannotList
-from cfr.engine.endpoint import Endpoint
-from cfr.engine.error import BadReply, ModelNotFound, Rejected, Unauthorized
-from cfr.engine.retry import Retry
-from cfr.engine.transport import Bounds
+from constraint_first.engine.batch.client import BatchClient, CannotList
+from constraint_first.engine.endpoint import Endpoint
+from constraint_first.engine.error import BadReply, ModelNotFound, Rejected, Unauthorized
+from constraint_first.engine.retry import Retry
+from constraint_first.engine.transport import Bounds
 
 LINE = b'{"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {}}\n'
 

@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from cfr.engine.batch.line import NOT_PERFORMED, Result
-from cfr.engine.batch.model import BatchModel, Deferred, Request
-from cfr.engine.batch.place import Place, PlacedCall, RequestId
-from cfr.engine.endpoint import Endpoint
-from cfr.engine.engine import Decoding
-from cfr.engine.error import Rejected, ServerFault
-from cfr.engine.price import Price
-from cfr.engine.refusal import DecodingRefused
-from cfr.engine.transport import Bounds
-from cfr.protocol import Message, Usage
+from constraint_first.engine.batch.line import NOT_PERFORMED, Result
+from constraint_first.engine.batch.model import BatchModel, Deferred, Request
+from constraint_first.engine.batch.place import Place, PlacedCall, RequestId
+from constraint_first.engine.endpoint import Endpoint
+from constraint_first.engine.engine import Decoding
+from constraint_first.engine.error import Rejected, ServerFault
+from constraint_first.engine.price import Price
+from constraint_first.engine.refusal import DecodingRefused
+from constraint_first.engine.transport import Bounds
+from constraint_first.protocol import Message, Usage
 
 CALL = PlacedCall(
     (Message("user", "What is 1 + 1?"),),

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from cfr.engine.batch.place import Place, RequestId
-from cfr.engine.batch.result_file import ResultIndex
-from cfr.error import InputError
+from constraint_first.engine.batch.place import Place, RequestId
+from constraint_first.engine.batch.result_file import ResultIndex
+from constraint_first.error import InputError
 
 DIGEST = "0123456789ab"
 

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from cfr.engine.batch.status import BatchStatus, read_status
-from cfr.engine.error import BadReply
-from cfr.engine.redaction import Redaction
+from constraint_first.engine.batch.status import BatchStatus, read_status
+from constraint_first.engine.error import BadReply
+from constraint_first.engine.redaction import Redaction
 
 DOCUMENTED: dict[str, Any] = {
     "id": "batch_abc123",

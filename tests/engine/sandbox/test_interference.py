@@ -2,8 +2,8 @@ import ast
 
 import pytest
 
-from cfr.engine.sandbox.interference import disturbed_generators
-from cfr.engine.sandbox.worker import run
+from constraint_first.engine.sandbox.interference import disturbed_generators
+from constraint_first.engine.sandbox.worker import run
 
 PRIMES = """
 primes = []

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cfr import process
-from cfr.engine.sandbox import sandbox as module
-from cfr.engine.sandbox.sandbox import Limits, Sandbox, SandboxMissing
-from cfr.protocol import Program
+from constraint_first import process
+from constraint_first.engine.sandbox import sandbox as module
+from constraint_first.engine.sandbox.sandbox import Limits, Sandbox, SandboxMissing
+from constraint_first.protocol import Program
 
 
 def test_a_program_runs_and_the_next_one_too_after_a_hostile_one() -> None:

@@ -9,12 +9,12 @@ import pytest
 import pytest_asyncio
 from hostile_programs import ENDS, HOSTILE, TIME
 
-from cfr.engine.journal import storable_output, storable_program
-from cfr.engine.sandbox.sandbox import Limits, Sandbox
-from cfr.engine.sandbox.worker import OUTPUT, run
-from cfr.file.printable import printable
-from cfr.method.standard_library import MODULES
-from cfr.protocol import Output, Program
+from constraint_first.engine.journal import storable_output, storable_program
+from constraint_first.engine.sandbox.sandbox import Limits, Sandbox
+from constraint_first.engine.sandbox.worker import OUTPUT, run
+from constraint_first.file.printable import printable
+from constraint_first.method.standard_library import MODULES
+from constraint_first.protocol import Output, Program
 
 REAL = (Path(__file__).parent / "programs.txt").read_text("utf-8").split("#### program\n")[1:]
 MEMORY = 256 << 20

@@ -8,12 +8,12 @@ from batch_evaluation import BATCH
 from batch_server import BatchServer, Provider
 from batch_sums import finds_sums
 
-import cfr
+import constraint_first
 
 
 @pytest.fixture
-def options(tmp_path: Path) -> cfr.RunOptions:
-    return cfr.RunOptions(store=str(tmp_path / "runs.db"), batch=BATCH)
+def options(tmp_path: Path) -> constraint_first.RunOptions:
+    return constraint_first.RunOptions(store=str(tmp_path / "runs.db"), batch=BATCH)
 
 
 @pytest.fixture

@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 from sums import sums
 
-from cfr.engine.batch.place import Place, PlacedCall
-from cfr.engine.engine import SILENT, SampledCall, Watcher
-from cfr.engine.journal import digest
-from cfr.engine.price import PriceList
-from cfr.evaluation.batch.attempt import PlacedEngine, PlacedJournal
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store, StoredCall
-from cfr.protocol import Call, Completion, Program
+from constraint_first.engine.batch.place import Place, PlacedCall
+from constraint_first.engine.engine import SILENT, SampledCall, Watcher
+from constraint_first.engine.journal import digest
+from constraint_first.engine.price import PriceList
+from constraint_first.evaluation.batch.attempt import PlacedEngine, PlacedJournal
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store, StoredCall
+from constraint_first.protocol import Call, Completion, Program
 
 CALL = Call.user("What is 1 + 1?", stage="direct", max_tokens=9)
 

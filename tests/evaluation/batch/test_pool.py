@@ -6,22 +6,22 @@ from batch_server import BatchServer
 from batch_sums import finds_sums
 from sums import right, sums
 
-import cfr
-from cfr.benchmark import Benchmark
-from cfr.engine.openai import Endpoint, OpenAI
-from cfr.engine.resolve import ModelRef
-from cfr.error import InputError
-from cfr.evaluation.batch.option import BatchOptions
-from cfr.evaluation.batch.pool import check_options
-from cfr.evaluation.experiment import Experiment
+import constraint_first
+from constraint_first.benchmark import Benchmark
+from constraint_first.engine.openai import Endpoint, OpenAI
+from constraint_first.engine.resolve import ModelRef
+from constraint_first.error import InputError
+from constraint_first.evaluation.batch.option import BatchOptions
+from constraint_first.evaluation.batch.pool import check_options
+from constraint_first.evaluation.experiment import Experiment
 
 SUMS = Benchmark("sums", "Sums", sums(2))
 BATCH = BatchOptions(batch=True, batch_poll=0.001)
 
 
 @pytest.fixture
-def options(tmp_path: Path) -> cfr.RunOptions:
-    return cfr.RunOptions(store=str(tmp_path / "runs.db"), batch=BATCH)
+def options(tmp_path: Path) -> constraint_first.RunOptions:
+    return constraint_first.RunOptions(store=str(tmp_path / "runs.db"), batch=BATCH)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def options(tmp_path: Path) -> cfr.RunOptions:
     ],
 )
 def test_options_that_do_not_go_together_are_refused(
-    options: cfr.RunOptions, given: dict[str, float], why: str
+    options: constraint_first.RunOptions, given: dict[str, float], why: str
 ) -> None:
     check_options(options)
     check_options(replace(options, batch=BatchOptions(), concurrency=4))
@@ -42,29 +42,35 @@ def test_options_that_do_not_go_together_are_refused(
         check_options(replace(options, **given))
 
 
-async def test_a_model_that_runs_here_has_no_batches(options: cfr.RunOptions) -> None:
+async def test_a_model_that_runs_here_has_no_batches(options: constraint_first.RunOptions) -> None:
     why = "--batch needs an endpoint with a batch API; name it with --base-url"
     with pytest.raises(InputError, match=why):
-        await cfr.aevaluate(SUMS, "direct", options=options)
+        await constraint_first.aevaluate(SUMS, "direct", options=options)
     with pytest.raises(InputError, match=why):
-        await cfr.aevaluate(SUMS, "direct", engine=cfr.Scripted(right), options=options)
+        await constraint_first.aevaluate(
+            SUMS, "direct", engine=constraint_first.Scripted(right), options=options
+        )
 
 
-async def test_an_engine_that_somebody_made_is_asked_in_batches(options: cfr.RunOptions) -> None:
+async def test_an_engine_that_somebody_made_is_asked_in_batches(
+    options: constraint_first.RunOptions,
+) -> None:
     provider = finds_sums()
     with BatchServer(provider) as server:
         engine = OpenAI(Endpoint(server.url, "m"))
-        done = await cfr.aevaluate(SUMS, "direct", runs=1, engine=engine, options=options)
+        done = await constraint_first.aevaluate(
+            SUMS, "direct", runs=1, engine=engine, options=options
+        )
     assert done.complete
     assert len(provider.performed) == 2
 
 
-async def test_each_model_has_batches_of_its_own(options: cfr.RunOptions) -> None:
+async def test_each_model_has_batches_of_its_own(options: constraint_first.RunOptions) -> None:
     provider = finds_sums()
     method = "llm-router(model=small)"
     with BatchServer(provider) as server:
         ref = ModelRef("m", server.url)
-        done = await cfr.aevaluate(SUMS, method, runs=1, model=ref, options=options)
+        done = await constraint_first.aevaluate(SUMS, method, runs=1, model=ref, options=options)
     assert done.complete
     models = [
         {one["body"]["model"] for one in provider.requests(name)} for name in provider.batches
@@ -74,28 +80,30 @@ async def test_each_model_has_batches_of_its_own(options: cfr.RunOptions) -> Non
     assert set().union(*models) == {"small", "m"}
 
 
-async def test_several_models_of_a_grid_share_waves(options: cfr.RunOptions) -> None:
+async def test_several_models_of_a_grid_share_waves(options: constraint_first.RunOptions) -> None:
     provider = finds_sums()
     grid = Experiment(benchmarks=(SUMS,), methods=("direct",), models=("a", "b"), runs=1)
     with BatchServer(provider) as server:
-        done = await cfr.aevaluate(grid, model=ModelRef(None, server.url), options=options)
+        done = await constraint_first.aevaluate(
+            grid, model=ModelRef(None, server.url), options=options
+        )
     assert done.complete
     assert len(provider.batches) == 2
     assert set(provider.performed.values()) == {1}
 
 
 async def test_a_budget_in_money_needs_a_price_in_a_folder_too(
-    options: cfr.RunOptions, tmp_path: Path
+    options: constraint_first.RunOptions, tmp_path: Path
 ) -> None:
     folder = BatchOptions(batch_dir=str(tmp_path / "waves"))
     with pytest.raises(InputError, match="model m: --max-cost needs its price"):
-        await cfr.aevaluate(
+        await constraint_first.aevaluate(
             SUMS, "direct", model="m", options=replace(options, batch=folder, max_cost=1.0)
         )
 
 
-async def test_batches_go_to_one_endpoint(options: cfr.RunOptions) -> None:
+async def test_batches_go_to_one_endpoint(options: constraint_first.RunOptions) -> None:
     with BatchServer(finds_sums()) as one, BatchServer(finds_sums()) as other:
         several = ModelRef("m", (one.url, other.url))
         with pytest.raises(InputError, match="model m: --batch goes to one endpoint, and several"):
-            await cfr.aevaluate(SUMS, "direct", model=several, options=options)
+            await constraint_first.aevaluate(SUMS, "direct", model=several, options=options)

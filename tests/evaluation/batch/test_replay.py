@@ -7,16 +7,16 @@ import pytest
 import sqlalchemy as sa
 from sums import right, sums
 
-from cfr.engine.batch.model import Deferred
-from cfr.engine.engine import SILENT, Watcher
-from cfr.engine.error import Rejected, Unauthorized
-from cfr.evaluation import schema
-from cfr.evaluation.batch.log import BatchLog
-from cfr.evaluation.batch.replay import replay_attempts
-from cfr.evaluation.runner import Job, prepare
-from cfr.evaluation.series import Series
-from cfr.evaluation.store import Store
-from cfr.protocol import Call, Completion
+from constraint_first.engine.batch.model import Deferred
+from constraint_first.engine.engine import SILENT, Watcher
+from constraint_first.engine.error import Rejected, Unauthorized
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.batch.log import BatchLog
+from constraint_first.evaluation.batch.replay import replay_attempts
+from constraint_first.evaluation.runner import Job, prepare
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.protocol import Call, Completion
 
 SERIES = Series("sums", "self-consistency(samples=3)", "m")
 MOST = 200
@@ -78,7 +78,7 @@ async def test_a_key_that_is_refused_at_once_fails_the_rest_unasked(store: Store
 
 
 async def test_what_ends_the_run_ends_the_pass(store: Store) -> None:
-    from cfr.engine.error import JournalMismatch
+    from constraint_first.engine.error import JournalMismatch
 
     with pytest.raises(JournalMismatch):
         await replayed(store, Answering({7}, JournalMismatch("differs")))

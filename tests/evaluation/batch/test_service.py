@@ -14,23 +14,23 @@ from batch_sums import METHODS, SEED, finds_sums, play_model
 from loopback import Endpoint
 from sums import sums
 
-import cfr
-from cfr.benchmark import Benchmark
-from cfr.engine.batch.client import BatchClient
-from cfr.engine.batch.place import Place, RequestId
-from cfr.engine.endpoint import Endpoint as Address
-from cfr.engine.resolve import ModelRef
-from cfr.engine.retry import Retry
-from cfr.engine.transport import Bounds
-from cfr.error import InputError, OutputError
-from cfr.evaluation.batch.log import BatchLog, new_batch
-from cfr.evaluation.batch.option import BatchOptions
-from cfr.evaluation.batch.run import ResultsAwaited
-from cfr.evaluation.batch.service import Folder, Provider
-from cfr.evaluation.evaluate import Evaluated
-from cfr.evaluation.experiment import Experiment
-from cfr.evaluation.record import outcome_rows
-from cfr.evaluation.store import Store
+import constraint_first
+from constraint_first.benchmark import Benchmark
+from constraint_first.engine.batch.client import BatchClient
+from constraint_first.engine.batch.place import Place, RequestId
+from constraint_first.engine.endpoint import Endpoint as Address
+from constraint_first.engine.resolve import ModelRef
+from constraint_first.engine.retry import Retry
+from constraint_first.engine.transport import Bounds
+from constraint_first.error import InputError, OutputError
+from constraint_first.evaluation.batch.log import BatchLog, new_batch
+from constraint_first.evaluation.batch.option import BatchOptions
+from constraint_first.evaluation.batch.run import ResultsAwaited
+from constraint_first.evaluation.batch.service import Folder, Provider
+from constraint_first.evaluation.evaluate import Evaluated
+from constraint_first.evaluation.experiment import Experiment
+from constraint_first.evaluation.record import outcome_rows
+from constraint_first.evaluation.store import Store
 
 GRID = Experiment(
     benchmarks=(Benchmark("sums", "Sums", sums(6)),), methods=METHODS, runs=2, seeds=(SEED,)
@@ -44,14 +44,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def options(tmp_path: Path, folder: Path) -> cfr.RunOptions:
-    return cfr.RunOptions(
+def options(tmp_path: Path, folder: Path) -> constraint_first.RunOptions:
+    return constraint_first.RunOptions(
         store=str(tmp_path / "runs.db"), batch=BatchOptions(batch_dir=str(folder))
     )
 
 
-async def evaluate(options: cfr.RunOptions, grid: Experiment = GRID) -> Evaluated:
-    return await cfr.aevaluate(grid, model=ModelRef("m"), options=options)
+async def evaluate(options: constraint_first.RunOptions, grid: Experiment = GRID) -> Evaluated:
+    return await constraint_first.aevaluate(grid, model=ModelRef("m"), options=options)
 
 
 def waiting(folder: Path) -> list[Path]:
@@ -70,7 +70,7 @@ def rows(url: str) -> set[tuple[Any, ...]]:
 
 
 async def test_files_for_vllm_are_written_and_their_results_read_wave_by_wave(
-    options: cfr.RunOptions, folder: Path, endpoint: Endpoint
+    options: constraint_first.RunOptions, folder: Path, endpoint: Endpoint
 ) -> None:
     asked: list[set[str]] = []
     for count in (60, 12):
@@ -88,11 +88,13 @@ async def test_files_for_vllm_are_written_and_their_results_read_wave_by_wave(
     endpoint.respond = play_model
     ordinary = replace(options, store=options.store + "2", batch=BatchOptions())
     alike = ModelRef("m", endpoint.url)
-    assert (await cfr.aevaluate(GRID, model=alike, options=ordinary)).complete
+    assert (await constraint_first.aevaluate(GRID, model=alike, options=ordinary)).complete
     assert rows(options.store) == rows(ordinary.store)
 
 
-async def test_every_line_is_as_documented(options: cfr.RunOptions, folder: Path) -> None:
+async def test_every_line_is_as_documented(
+    options: constraint_first.RunOptions, folder: Path
+) -> None:
     grid = replace(GRID, temperatures=(0.7, "none"), max_tokens=77, system="Think.")
     with pytest.raises(ResultsAwaited):
         await evaluate(options, grid)
@@ -109,7 +111,7 @@ async def test_every_line_is_as_documented(options: cfr.RunOptions, folder: Path
 
 
 async def test_a_result_file_that_is_not_done_yet_is_waited_for(
-    options: cfr.RunOptions, folder: Path
+    options: constraint_first.RunOptions, folder: Path
 ) -> None:
     grid = replace(GRID, methods=("direct",))
     with pytest.raises(ResultsAwaited):
@@ -125,7 +127,7 @@ async def test_a_result_file_that_is_not_done_yet_is_waited_for(
 
 
 async def test_of_a_file_that_was_taken_away_what_is_missing_is_written_anew(
-    options: cfr.RunOptions, folder: Path
+    options: constraint_first.RunOptions, folder: Path
 ) -> None:
     grid = replace(GRID, methods=("direct",))
     with pytest.raises(ResultsAwaited):
@@ -141,7 +143,7 @@ async def test_of_a_file_that_was_taken_away_what_is_missing_is_written_anew(
 
 
 async def test_what_vllm_refuses_fails_with_its_words(
-    options: cfr.RunOptions, folder: Path
+    options: constraint_first.RunOptions, folder: Path
 ) -> None:
     grid = replace(GRID, methods=("direct",), runs=1)
     with pytest.raises(ResultsAwaited):
@@ -156,10 +158,10 @@ async def test_what_vllm_refuses_fails_with_its_words(
 
 
 async def test_a_folder_needs_the_name_of_a_model_and_a_place_to_write(
-    options: cfr.RunOptions, tmp_path: Path
+    options: constraint_first.RunOptions, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match="name the model that the files are for with --model"):
-        await cfr.aevaluate(GRID, options=options)
+        await constraint_first.aevaluate(GRID, options=options)
     (tmp_path / "file").write_text("")
     taken = replace(options, batch=BatchOptions(batch_dir=str(tmp_path / "file")))
     with pytest.raises(InputError, match="is not a folder"):

@@ -10,24 +10,24 @@ from loopback import Endpoint, failure
 from postgres import empty_database
 from sums import reply_right
 
-import cfr
-from cfr.error import CfrError
-from cfr.evaluation.batch.option import BatchOptions
-from cfr.evaluation.error import StoreError
-from cfr.evaluation.store import Store
-from cfr.evaluation.worker import NothingRunnable, awork
+import constraint_first
+from constraint_first.error import CfrError
+from constraint_first.evaluation.batch.option import BatchOptions
+from constraint_first.evaluation.error import StoreError
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.worker import NothingRunnable, awork
 
 DIRECT = replace(GRID, methods=("direct",))
 
 
 @pytest.fixture
-def shared(postgres: str) -> Iterator[cfr.RunOptions]:
-    yield cfr.RunOptions(store=postgres, batch=BATCH, lease=1.0)
+def shared(postgres: str) -> Iterator[constraint_first.RunOptions]:
+    yield constraint_first.RunOptions(store=postgres, batch=BATCH, lease=1.0)
     empty_database(postgres)
 
 
 async def test_a_run_in_batches_has_the_store_alone(
-    server: BatchServer, provider: Provider, shared: cfr.RunOptions
+    server: BatchServer, provider: Provider, shared: constraint_first.RunOptions
 ) -> None:
     with Store(shared.store) as store, store.running(), pytest.raises(StoreError, match="is using"):
         await evaluate(server, shared, DIRECT)
@@ -43,7 +43,7 @@ async def test_a_run_in_batches_has_the_store_alone(
 
 
 async def test_it_makes_what_workers_left_and_leaves_them_nothing(
-    server: BatchServer, provider: Provider, shared: cfr.RunOptions, endpoint: Endpoint
+    server: BatchServer, provider: Provider, shared: constraint_first.RunOptions, endpoint: Endpoint
 ) -> None:
     endpoint.respond = lambda body: reply_right(body) if "1 +" in str(body) else failure(400, "no")
     single = replace(shared, batch=BatchOptions())
@@ -56,7 +56,7 @@ async def test_it_makes_what_workers_left_and_leaves_them_nothing(
 
 
 async def test_a_worker_does_not_pay_for_what_is_in_a_batch(
-    server: BatchServer, provider: Provider, shared: cfr.RunOptions, endpoint: Endpoint
+    server: BatchServer, provider: Provider, shared: constraint_first.RunOptions, endpoint: Endpoint
 ) -> None:
     endpoint.script(failure(400, "not now"))
     await evaluate(endpoint, replace(shared, batch=BatchOptions()), DIRECT)

@@ -4,18 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from cfr.engine.batch.line import Result
-from cfr.engine.batch.model import BatchModel, Request
-from cfr.engine.batch.place import Place, RequestId
-from cfr.engine.batch.request_file import FileLimits
-from cfr.engine.batch.result_file import FoundResult, ResultIndex
-from cfr.engine.endpoint import Endpoint
-from cfr.engine.error import JournalMismatch
-from cfr.engine.price import Price
-from cfr.engine.transport import Bounds
-from cfr.evaluation.batch.wave import OpenWave, WaveMemory
-from cfr.evaluation.budget import Budget
-from cfr.protocol import Usage
+from constraint_first.engine.batch.line import Result
+from constraint_first.engine.batch.model import BatchModel, Request
+from constraint_first.engine.batch.place import Place, RequestId
+from constraint_first.engine.batch.request_file import FileLimits
+from constraint_first.engine.batch.result_file import FoundResult, ResultIndex
+from constraint_first.engine.endpoint import Endpoint
+from constraint_first.engine.error import JournalMismatch
+from constraint_first.engine.price import Price
+from constraint_first.engine.transport import Bounds
+from constraint_first.evaluation.batch.wave import OpenWave, WaveMemory
+from constraint_first.evaluation.budget import Budget
+from constraint_first.protocol import Usage
 
 A, B = "a" * 12, "b" * 12
 PRICE = Price(1e6, 1e6)

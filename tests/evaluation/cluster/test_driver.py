@@ -2,8 +2,8 @@ import socket
 
 import pytest
 
-from cfr.evaluation.cluster.message import DriverOrder
-from cfr.evaluation.cluster.process import RayFailed, start_driver
+from constraint_first.evaluation.cluster.message import DriverOrder
+from constraint_first.evaluation.cluster.process import RayFailed, start_driver
 
 
 def make_order(address: str) -> DriverOrder:

@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from cfr.error import InputError
-from cfr.evaluation.cluster.option import RayOptions
+from constraint_first.error import InputError
+from constraint_first.evaluation.cluster.option import RayOptions
 
 
 def test_no_cluster_is_wanted_unless_one_is_named() -> None:

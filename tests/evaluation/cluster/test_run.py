@@ -14,25 +14,25 @@ from postgres import empty_database
 from ray_cluster import RayCluster
 from sums import reply_right, right, sums
 
-import cfr
-from cfr.benchmark import Benchmark
-from cfr.error import InputError
-from cfr.evaluation.batch.option import BatchOptions
-from cfr.evaluation.cluster import run as ray_run
-from cfr.evaluation.cluster.message import DriverEvent, DriverOrder
-from cfr.evaluation.cluster.option import RayOptions
-from cfr.evaluation.cluster.process import RayFailed
-from cfr.evaluation.cluster.run import check_ray, make_order
-from cfr.evaluation.cluster.worker import RayWorker
-from cfr.evaluation.error import StoreError
-from cfr.evaluation.lease import Leases, SeriesShare, name_owner
-from cfr.evaluation.record import attempt_rows
-from cfr.evaluation.store import Store
-from cfr.evaluation.watcher import EvaluationWatcher
+import constraint_first
+from constraint_first.benchmark import Benchmark
+from constraint_first.error import InputError
+from constraint_first.evaluation.batch.option import BatchOptions
+from constraint_first.evaluation.cluster import run as ray_run
+from constraint_first.evaluation.cluster.message import DriverEvent, DriverOrder
+from constraint_first.evaluation.cluster.option import RayOptions
+from constraint_first.evaluation.cluster.process import RayFailed
+from constraint_first.evaluation.cluster.run import check_ray, make_order
+from constraint_first.evaluation.cluster.worker import RayWorker
+from constraint_first.evaluation.error import StoreError
+from constraint_first.evaluation.lease import Leases, SeriesShare, name_owner
+from constraint_first.evaluation.record import attempt_rows
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.watcher import EvaluationWatcher
 
 SUMS = Benchmark("sums", "Sums", sums(4))
-ON_RAY = cfr.RunOptions(store="postgresql://me@db/runs", ray=RayOptions("auto"))
-HERE = cfr.ModelRef()
+ON_RAY = constraint_first.RunOptions(store="postgresql://me@db/runs", ray=RayOptions("auto"))
+HERE = constraint_first.ModelRef()
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,15 @@ HERE = cfr.ModelRef()
         (replace(ON_RAY, store="runs.db"), HERE, r"runs\.db is a file, .*--store postgresql://"),
         (replace(ON_RAY, batch=BatchOptions(batch=True)), HERE, "--ray and --batch: one or the"),
         (replace(ON_RAY, ray=RayOptions("head")), HERE, "--ray head: not an address"),
-        (ON_RAY, cfr.ModelRef("m", key="sk-1"), r"is not sent to a cluster; .* \(key_name\)"),
+        (
+            ON_RAY,
+            constraint_first.ModelRef("m", key="sk-1"),
+            r"is not sent to a cluster; .* \(key_name\)",
+        ),
     ],
 )
 def test_what_a_cluster_cannot_do_is_refused(
-    options: cfr.RunOptions, ref: cfr.ModelRef, said: str
+    options: constraint_first.RunOptions, ref: constraint_first.ModelRef, said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
         check_ray(options, ref, has_engine=False)
@@ -53,13 +57,15 @@ def test_what_a_cluster_cannot_do_is_refused(
 
 async def test_an_engine_stays_in_its_process() -> None:
     with pytest.raises(InputError, match=r"an engine .* name a model"):
-        await cfr.aevaluate(SUMS, "direct", engine=cfr.Scripted(right), options=ON_RAY)
+        await constraint_first.aevaluate(
+            SUMS, "direct", engine=constraint_first.Scripted(right), options=ON_RAY
+        )
 
 
 def test_a_worker_is_told_its_limits_and_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGPASSWORD", "of the environment")
     options = replace(ON_RAY, concurrency=3, limit=7, max_cost=1.0)
-    ref = cfr.ModelRef("m", base_url="http://me:secret@host/v1")
+    ref = constraint_first.ModelRef("m", base_url="http://me:secret@host/v1")
     settings = make_order(options, ref, [])["settings"]
     assert settings["store"] == "postgresql://me:of the environment@db/runs"
     assert settings["base_url"] == ["http://me:secret@host/v1"]
@@ -97,10 +103,12 @@ class DriverHere:
 
 
 @pytest.fixture
-def options(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[cfr.RunOptions]:
+def options(
+    postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[constraint_first.RunOptions]:
     monkeypatch.setattr(ray_run, "_FIRST_PAUSE", 0.0)
     ray = RayOptions("auto", workers=1)
-    yield cfr.RunOptions(store=postgres, concurrency=2, lease=1.0, ray=ray)
+    yield constraint_first.RunOptions(store=postgres, concurrency=2, lease=1.0, ray=ray)
     empty_database(postgres)
 
 
@@ -129,16 +137,20 @@ class Hearing(EvaluationWatcher):
 
 
 async def evaluate(
-    options: cfr.RunOptions, server: Server, watcher: EvaluationWatcher | None = None
-) -> cfr.Evaluated:
-    grid = cfr.Experiment(benchmarks=(SUMS,), methods=("direct",), runs=2, max_tokens=100)
-    ref = cfr.ModelRef("m", base_url=server.url)
-    return await cfr.aevaluate(grid, model=ref, options=options, watcher=watcher or Hearing())
+    options: constraint_first.RunOptions, server: Server, watcher: EvaluationWatcher | None = None
+) -> constraint_first.Evaluated:
+    grid = constraint_first.Experiment(
+        benchmarks=(SUMS,), methods=("direct",), runs=2, max_tokens=100
+    )
+    ref = constraint_first.ModelRef("m", base_url=server.url)
+    return await constraint_first.aevaluate(
+        grid, model=ref, options=options, watcher=watcher or Hearing()
+    )
 
 
 @pytest.mark.usefixtures("dying")
 async def test_a_model_that_refuses_a_setting_is_asked_without_it(
-    options: cfr.RunOptions, endpoint: Server
+    options: constraint_first.RunOptions, endpoint: Server
 ) -> None:
     def refuse(body: dict[str, Any]) -> Reply:
         if "temperature" in body:
@@ -155,7 +167,7 @@ async def test_a_model_that_refuses_a_setting_is_asked_without_it(
 
 @pytest.mark.usefixtures("dying")
 async def test_a_budget_that_is_spent_ends_the_run(
-    options: cfr.RunOptions, endpoint: Server
+    options: constraint_first.RunOptions, endpoint: Server
 ) -> None:
     endpoint.respond = reply_right
     done = await evaluate(replace(options, concurrency=1, max_tokens_total=350), endpoint)
@@ -165,15 +177,15 @@ async def test_a_budget_that_is_spent_ends_the_run(
 
 @pytest.mark.usefixtures("dying")
 async def test_a_model_that_no_node_has_ends_the_run_with_the_reason(
-    options: cfr.RunOptions, tmp_path: Path
+    options: constraint_first.RunOptions, tmp_path: Path
 ) -> None:
     missing = str(tmp_path / "missing.gguf")
     with pytest.raises(RayFailed, match=r"no worker .* could make anything: .*missing\.gguf"):
-        await cfr.aevaluate(SUMS, "direct", runs=1, model=missing, options=options)
+        await constraint_first.aevaluate(SUMS, "direct", runs=1, model=missing, options=options)
 
 
 async def test_a_worker_that_dies_is_replaced(
-    options: cfr.RunOptions, endpoint: Server, dying: list[str]
+    options: constraint_first.RunOptions, endpoint: Server, dying: list[str]
 ) -> None:
     endpoint.respond, hearing = reply_right, Hearing()
     dying += ["out of memory", "lost"]
@@ -188,7 +200,7 @@ async def test_a_worker_that_dies_is_replaced(
 
 
 async def test_one_that_dies_again_and_again_ends_the_run(
-    options: cfr.RunOptions, endpoint: Server, dying: list[str]
+    options: constraint_first.RunOptions, endpoint: Server, dying: list[str]
 ) -> None:
     dying += ["a", "b", "out of memory"]
     with pytest.raises(RayFailed, match=r"died 3 times in a row .*the last time: out of memory"):
@@ -208,7 +220,7 @@ class DriverOfTheSlow(DriverHere):
 
 
 async def test_what_a_worker_that_was_killed_had_claimed_is_left_to_the_next_run(
-    options: cfr.RunOptions, endpoint: Server, monkeypatch: pytest.MonkeyPatch
+    options: constraint_first.RunOptions, endpoint: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @asynccontextmanager
     async def start(order: DriverOrder) -> AsyncGenerator[DriverHere]:
@@ -230,7 +242,9 @@ def cluster() -> Iterator[RayCluster]:
         yield running
 
 
-def on_cluster(options: cfr.RunOptions, cluster: RayCluster) -> cfr.RunOptions:
+def on_cluster(
+    options: constraint_first.RunOptions, cluster: RayCluster
+) -> constraint_first.RunOptions:
     return replace(options, lease=3600.0, ray=replace(options.ray, address=cluster.address))
 
 
@@ -246,7 +260,7 @@ def owners(store: str) -> set[int]:
 
 @pytest.mark.slow
 async def test_resources_that_no_node_has_are_told_and_waited_for_only_so_long(
-    options: cfr.RunOptions,
+    options: constraint_first.RunOptions,
     cluster: RayCluster,
     endpoint: Server,
     monkeypatch: pytest.MonkeyPatch,
@@ -261,7 +275,7 @@ async def test_resources_that_no_node_has_are_told_and_waited_for_only_so_long(
 
 @pytest.mark.slow
 async def test_a_run_that_is_stopped_leaves_all_to_the_next(
-    options: cfr.RunOptions, cluster: RayCluster, endpoint: Server
+    options: constraint_first.RunOptions, cluster: RayCluster, endpoint: Server
 ) -> None:
     endpoint.script(Reply(delay=60))
     there = on_cluster(options, cluster)

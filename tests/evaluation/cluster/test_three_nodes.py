@@ -16,13 +16,13 @@ from postgres import empty_database
 from ray_cluster import RayCluster
 from sums import number_in, write_sums
 
-from cfr.engine.catalogue import find_model
-from cfr.engine.error import ModelFileError
-from cfr.engine.pull import pull
-from cfr.evaluation import schema
-from cfr.evaluation.error import StoreError
-from cfr.evaluation.record import outcome_rows
-from cfr.evaluation.store import Store
+from constraint_first.engine.catalogue import find_model
+from constraint_first.engine.error import ModelFileError
+from constraint_first.engine.pull import pull
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.error import StoreError
+from constraint_first.evaluation.record import outcome_rows
+from constraint_first.evaluation.store import Store
 
 PASSWORD = "hardly-a-secret-9713"  # noqa: S105
 PROBLEMS, RUNS, CONCURRENCY = 5, 2, 1
@@ -60,7 +60,16 @@ def reply_by_seed(body: dict[str, Any], delay: float = 0.0) -> Reply:
 def start(folder: Path, *more: str) -> subprocess.Popen[str]:
     """Start ``cfr eval`` on some sums."""
     write_sums(folder / "sums.jsonl", PROBLEMS)
-    command = [sys.executable, "-m", "cfr", "eval", "sums.jsonl", *GRID, "--quiet", *more]
+    command = [
+        sys.executable,
+        "-m",
+        "constraint_first",
+        "eval",
+        "sums.jsonl",
+        *GRID,
+        "--quiet",
+        *more,
+    ]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True)
 

@@ -14,13 +14,13 @@ from loopback import Reply, failure
 from postgres import empty_database
 from sums import reply_right, sums
 
-import cfr
-from cfr.benchmark import Benchmark
-from cfr.evaluation.cluster.message import WorkerSettings
-from cfr.evaluation.cluster.worker import RayWorker
-from cfr.evaluation.record import attempt_rows
-from cfr.evaluation.run_setting import pending_series
-from cfr.evaluation.store import Store
+import constraint_first
+from constraint_first.benchmark import Benchmark
+from constraint_first.evaluation.cluster.message import WorkerSettings
+from constraint_first.evaluation.cluster.worker import RayWorker
+from constraint_first.evaluation.record import attempt_rows
+from constraint_first.evaluation.run_setting import pending_series
+from constraint_first.evaluation.store import Store
 
 FREE = sa.text("SELECT count(*) FROM leases WHERE owner IS NULL")
 SUMS = Benchmark("sums", "Sums", sums(4))
@@ -34,9 +34,9 @@ def store(postgres: str) -> Iterator[str]:
 
 def enter(store: str, server: Server, model: str = "m") -> WorkerSettings:
     """Enter a grid of which nothing is made, for a budget that allows nothing."""
-    ref = cfr.ModelRef(model, base_url=server.url)
-    options = cfr.RunOptions(store=store, max_tokens_total=1)
-    asyncio.run(cfr.aevaluate(SUMS, "direct", runs=1, model=ref, options=options))
+    ref = constraint_first.ModelRef(model, base_url=server.url)
+    options = constraint_first.RunOptions(store=store, max_tokens_total=1)
+    asyncio.run(constraint_first.aevaluate(SUMS, "direct", runs=1, model=ref, options=options))
     with Store(store, existing=True) as opened:
         series = [one.number for one in pending_series(opened) if one.model == model]
     allow_everything(store)
@@ -67,8 +67,8 @@ def test_what_it_cannot_run_is_reported(
     presets.write_text(f'["keyed"]\nbase_url = "{endpoint.url}"\nkey_env = "ODD_KEY"\n')
     monkeypatch.setenv("CFR_MODELS", str(presets))
     monkeypatch.setenv("ODD_KEY", "sk-secret")
-    options = cfr.RunOptions(store=store, max_tokens_total=1)
-    asyncio.run(cfr.aevaluate(SUMS, "direct", runs=1, model="keyed", options=options))
+    options = constraint_first.RunOptions(store=store, max_tokens_total=1)
+    asyncio.run(constraint_first.aevaluate(SUMS, "direct", runs=1, model="keyed", options=options))
     monkeypatch.delenv("ODD_KEY")
     settings: WorkerSettings = {"store": store, "limits": {}, "series": [1], "base_url": []}
     report = RayWorker().work(settings)

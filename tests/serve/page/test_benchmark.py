@@ -6,8 +6,8 @@ import pytest
 from loopback import Endpoint as Server
 from paged import HOSTILE, Shown, paged
 
-from cfr.benchmark.constraintbench.item import TIERS
-from cfr.benchmark.constraintbench.split import SEED, Split, load
+from constraint_first.benchmark.constraintbench.item import TIERS
+from constraint_first.benchmark.constraintbench.split import SEED, Split, load
 
 PUBLIC = load("public")
 PINNED = next(item for item in PUBLIC if any(gold.pins for gold in item.constraints))

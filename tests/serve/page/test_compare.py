@@ -9,8 +9,8 @@ from loopback import Endpoint as Server
 from paged import HOSTILE, paged
 from paged_store import ITEMS, make_store
 
-import cfr.analysis.figure.library as figures
-from cfr.analysis.extra import MissingExtra
+import constraint_first.analysis.figure.library as figures
+from constraint_first.analysis.extra import MissingExtra
 
 SAFE = HOSTILE.replace("\x1b", "").replace("\u202e", "")
 

@@ -6,9 +6,9 @@ import pytest
 from loopback import Endpoint as Server
 from paged import HOSTILE, paged
 
-from cfr.analysis.audit.error_rule import read_classes
-from cfr.analysis.audit.mistake import MISTAKE_LABELS
-from cfr.analysis.study.reader import open_study
+from constraint_first.analysis.audit.error_rule import read_classes
+from constraint_first.analysis.audit.mistake import MISTAKE_LABELS
+from constraint_first.analysis.study.reader import open_study
 
 SAFE = HOSTILE.replace("\x1b", "").replace("\u202e", "")
 

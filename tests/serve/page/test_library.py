@@ -4,11 +4,11 @@ import pytest
 from paged_store import ITEMS, make_store
 from stored import attempt
 
-from cfr.error import CfrError
-from cfr.evaluation import schema
-from cfr.evaluation.store import Store
-from cfr.serve.error_reply import RequestError
-from cfr.serve.page.library import ALL, RunLibrary, RunSource
+from constraint_first.error import CfrError
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.store import Store
+from constraint_first.serve.error_reply import RequestError
+from constraint_first.serve.page.library import ALL, RunLibrary, RunSource
 
 FEW = ITEMS[:2]
 

@@ -4,9 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paged import HOSTILE
 
-from cfr.constraint.router import route
-from cfr.constraint.stated import read_stated
-from cfr.serve.page.marked_text import TextMark, cue_marks, mark_text, quote_words, stated_marks
+from constraint_first.constraint.router import route
+from constraint_first.constraint.stated import read_stated
+from constraint_first.serve.page.marked_text import (
+    TextMark,
+    cue_marks,
+    mark_text,
+    quote_words,
+    stated_marks,
+)
 
 TEXT = "Find the remainder when $3^5$ is divided by 7."
 

@@ -34,7 +34,7 @@ async def test_marks_are_the_ones_of_the_command_line(
     keys = "e\nn\n" + "v\n" * (count - 2) + "m\nit is positive\nt\nhm\n\nq\n"
     arguments = ("audit", "mark", store, "--labels", "cli.jsonl", "--annotator", "ada")
     done = subprocess.run(
-        [sys.executable, "-m", "cfr", *arguments, "--size", "3", "--seed", "7"],
+        [sys.executable, "-m", "constraint_first", *arguments, "--size", "3", "--seed", "7"],
         input=keys.encode(),
         capture_output=True,
         cwd=tmp_path,

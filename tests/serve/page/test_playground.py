@@ -7,8 +7,8 @@ from loopback import completion
 from paged import HOSTILE, paged
 from served import CUED
 
-from cfr.benchmark.constraintbench.split import load
-from cfr.method import names
+from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.method import names
 
 ITEM = load("public")[0]
 

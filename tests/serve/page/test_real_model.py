@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from browsing import Browsed, browser, looking, needs_browser
 
-from cfr.engine.catalogue import find_model
-from cfr.engine.error import ModelFileError
-from cfr.engine.pull import pull
-from cfr.evaluation.store import Store
-from cfr.evaluation.summary import summaries
+from constraint_first.engine.catalogue import find_model
+from constraint_first.engine.error import ModelFileError
+from constraint_first.engine.pull import pull
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.summary import summaries
 
 pytestmark = [needs_browser, pytest.mark.slow]
 
@@ -41,7 +41,7 @@ def evaluate(store: Path, model: Path) -> None:
     """Fill a store with what the model really says; Stage 1 finds something to mark here."""
     asked = store.with_name("primes.jsonl")
     asked.write_text(json.dumps({"id": "primes", "problem": PRIMES, "answer": "8"}))
-    command = [sys.executable, "-m", "cfr", "eval", str(asked), "--store", str(store)]
+    command = [sys.executable, "-m", "constraint_first", "eval", str(asked), "--store", str(store)]
     command += ["--method", "direct", "--method", "cfr", "--runs", "1", "--temperature", "0"]
     command += ["--model", str(model), "--context", "2048", "--max-tokens", "200"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
@@ -53,7 +53,16 @@ async def serving(model: Path, store: Path, kept: Path) -> AsyncGenerator[str]:
     """Start ``cfr serve`` as a person would, and stop it as one would."""
     options = ("--port", "0", "--model", str(model), "--context", "2048", "--max-tokens", "48")
     started = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "cfr", "serve", str(store), *options, "--store", str(kept)),
+        *(
+            sys.executable,
+            "-m",
+            "constraint_first",
+            "serve",
+            str(store),
+            *options,
+            "--store",
+            str(kept),
+        ),
         cwd=store.parent,
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

@@ -11,8 +11,8 @@ from loopback import Endpoint as Server
 from paged import HOSTILE, Paged, Shown, paged
 from paged_store import ITEMS, make_store
 
-from cfr.serve.page.installation import install_pages
-from cfr.serve.page.site import SITE, Site, SiteOptions
+from constraint_first.serve.page.installation import install_pages
+from constraint_first.serve.page.site import SITE, Site, SiteOptions
 
 ORDER = {"runs": "1", "cases": "2"}
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from cfr.serve.error_reply import RequestError
-from cfr.serve.page.report_desk import ReportDesk, ReportJob
-from cfr.serve.page.report_writer import ZIP, ReportOrder
+from constraint_first.serve.error_reply import RequestError
+from constraint_first.serve.page.report_desk import ReportDesk, ReportJob
+from constraint_first.serve.page.report_writer import ZIP, ReportOrder
 
 
 @pytest_asyncio.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cfr.error import CfrError
-from cfr.serve.page.report_writer import FOLDER, STEPS, ZIP, ReportOrder, write_report
+from constraint_first.error import CfrError
+from constraint_first.serve.page.report_writer import FOLDER, STEPS, ZIP, ReportOrder, write_report
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -19,7 +19,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def ordered(order: ReportOrder, place: Path) -> list[dict[str, object]]:
     """Have the process make a report, and return what it says."""
     done = subprocess.run(
-        [sys.executable, "-m", "cfr.serve.page.report_writer", str(place)],
+        [sys.executable, "-m", "constraint_first.serve.page.report_writer", str(place)],
         input=order.to_json() + "\n",
         capture_output=True,
         text=True,
@@ -33,7 +33,10 @@ def test_its_files_are_those_of_the_command(store: str, tmp_path: Path) -> None:
     told = ordered(ReportOrder((store,), method="cfr", cases=3), tmp_path)
     command = ("report", store, "-o", str(tmp_path / "cli"), "--method", "cfr", "--cases", "3")
     subprocess.run(
-        [sys.executable, "-m", "cfr", *command], capture_output=True, timeout=300, check=True
+        [sys.executable, "-m", "constraint_first", *command],
+        capture_output=True,
+        timeout=300,
+        check=True,
     )
     made = files(tmp_path / FOLDER)
     assert made == files(tmp_path / "cli")

@@ -7,8 +7,8 @@ from hand_made import arm, study
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.audit.extraction import Quality
-from cfr.analysis.audit.manual.annotation import (
+from constraint_first.analysis.audit.extraction import Quality
+from constraint_first.analysis.audit.manual.annotation import (
     ALL,
     Share,
     accords,
@@ -17,9 +17,9 @@ from cfr.analysis.audit.manual.annotation import (
     rates,
     rates_by_model,
 )
-from cfr.analysis.audit.manual.label import MARKS, Judged, Label, Mark
-from cfr.analysis.statistics.interval import wilson
-from cfr.evaluation.record import RecordKey
+from constraint_first.analysis.audit.manual.label import MARKS, Judged, Label, Mark
+from constraint_first.analysis.statistics.interval import wilson
+from constraint_first.evaluation.record import RecordKey
 
 WORDS: dict[str, Mark | None] = {"e": "entailed", "n": "not_entailed", "v": "vague", "?": None}
 

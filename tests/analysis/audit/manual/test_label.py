@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.audit.manual.label import (
+from constraint_first.analysis.audit.manual.label import (
     MARKS,
     Judged,
     Label,
@@ -17,9 +17,9 @@ from cfr.analysis.audit.manual.label import (
     read_labels,
     unmarked,
 )
-from cfr.constraint.spec import Constraint, ConstraintSpec, Propagated
-from cfr.error import InputError, OutputError
-from cfr.evaluation.record import RecordKey
+from constraint_first.constraint.spec import Constraint, ConstraintSpec, Propagated
+from constraint_first.error import InputError, OutputError
+from constraint_first.evaluation.record import RecordKey
 
 DECODING = '{"temperature":0.7,"top_p":0.95,"seed":null}'
 KEY: RecordKey = ("aime24", "cfr", "m", DECODING, "p1", 0)

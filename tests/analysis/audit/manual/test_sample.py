@@ -4,11 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from cfr.analysis.audit.manual.label import Judged, Label, unmarked
-from cfr.analysis.audit.manual.sample import draw, refuse_mismatch, resume
-from cfr.analysis.study.study import Arm, Attempt, Extraction, Study, StudyError, Transcript
-from cfr.constraint.spec import Constraint, ConstraintSpec
-from cfr.error import InputError
+from constraint_first.analysis.audit.manual.label import Judged, Label, unmarked
+from constraint_first.analysis.audit.manual.sample import draw, refuse_mismatch, resume
+from constraint_first.analysis.study.study import (
+    Arm,
+    Attempt,
+    Extraction,
+    Study,
+    StudyError,
+    Transcript,
+)
+from constraint_first.constraint.spec import Constraint, ConstraintSpec
+from constraint_first.error import InputError
 
 ONE = Extraction("parsed", ("domain",))
 NONE = Extraction("fallback")

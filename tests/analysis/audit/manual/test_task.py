@@ -1,12 +1,12 @@
 import pytest
 from hand_made import arm, study, texts
 
-from cfr.analysis.audit.manual.label import unmarked
-from cfr.analysis.audit.manual.sample import draw
-from cfr.analysis.audit.manual.task import lay_out
-from cfr.analysis.study.study import Attempt, Extraction, Study, Transcript
-from cfr.constraint.spec import Constraint, ConstraintSpec, Propagated
-from cfr.error import InputError
+from constraint_first.analysis.audit.manual.label import unmarked
+from constraint_first.analysis.audit.manual.sample import draw
+from constraint_first.analysis.audit.manual.task import lay_out
+from constraint_first.analysis.study.study import Attempt, Extraction, Study, Transcript
+from constraint_first.constraint.spec import Constraint, ConstraintSpec, Propagated
+from constraint_first.error import InputError
 
 SPEC = ConstraintSpec(
     raw_constraints=(Constraint("C1", "domain", "an integer"),),

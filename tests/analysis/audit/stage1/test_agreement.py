@@ -7,12 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from cfr.analysis.audit.stage1.agreement import Labelled, agreement, read_labelled, report
-from cfr.analysis.audit.stage1.soundness import STATEMENTS, Audit, audit
-from cfr.analysis.statistics.kappa import kappa
-from cfr.benchmark.constraintbench.split import load
-from cfr.constraint.spec import ConstraintSpec
-from cfr.error import InputError
+from constraint_first.analysis.audit.stage1.agreement import (
+    Labelled,
+    agreement,
+    read_labelled,
+    report,
+)
+from constraint_first.analysis.audit.stage1.soundness import STATEMENTS, Audit, audit
+from constraint_first.analysis.statistics.kappa import kappa
+from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.constraint.spec import ConstraintSpec
+from constraint_first.error import InputError
 
 CARD = Path(__file__).parents[4] / "docs" / "constraintbench.md"
 LABELS = CARD.parent / "results" / "stage1-labels.jsonl"

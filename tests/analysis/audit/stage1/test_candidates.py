@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from cfr.analysis.audit.stage1.candidates import follows
-from cfr.analysis.audit.stage1.implication import know
-from cfr.constraint import demand
-from cfr.constraint.predicate import Predicate
+from constraint_first.analysis.audit.stage1.candidates import follows
+from constraint_first.analysis.audit.stage1.implication import know
+from constraint_first.constraint import demand
+from constraint_first.constraint.predicate import Predicate
 
 WINDOW = [demand.divides(66), demand.parity("even"), demand.between(7, 27)]
 WIDTH = [demand.above(0), demand.root(1, 32, -644)]

@@ -3,13 +3,13 @@ from dataclasses import replace
 import pytest
 from hand_made import arm, attempt, study
 
-from cfr.analysis.audit.extraction import GoldSample
-from cfr.analysis.audit.stage1.agreement import report
-from cfr.analysis.audit.stage1.gold import gold_item, gold_quality
-from cfr.analysis.audit.stage1.soundness import audit
-from cfr.analysis.study.study import ProblemText, Study, Transcript
-from cfr.benchmark.constraintbench.split import load
-from cfr.constraint.spec import Constraint, ConstraintSpec
+from constraint_first.analysis.audit.extraction import GoldSample
+from constraint_first.analysis.audit.stage1.agreement import report
+from constraint_first.analysis.audit.stage1.gold import gold_item, gold_quality
+from constraint_first.analysis.audit.stage1.soundness import audit
+from constraint_first.analysis.study.study import ProblemText, Study, Transcript
+from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.constraint.spec import Constraint, ConstraintSpec
 
 ITEMS = load("mini")
 SPEC = ConstraintSpec(

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.audit.stage1.implication import know
-from cfr.constraint import demand
-from cfr.constraint.predicate import Predicate, truth_of
+from constraint_first.analysis.audit.stage1.implication import know
+from constraint_first.constraint import demand
+from constraint_first.constraint.predicate import Predicate, truth_of
 
 
 @pytest.mark.parametrize(

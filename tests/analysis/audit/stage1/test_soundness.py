@@ -6,12 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfr.analysis.audit.stage1.soundness import GOLD, STATEMENTS, Statement, audit, statements
-from cfr.benchmark.constraintbench.family import gold
-from cfr.benchmark.constraintbench.item import GoldConstraint, Item
-from cfr.benchmark.constraintbench.split import load
-from cfr.constraint import demand
-from cfr.constraint.spec import Constraint, ConstraintSpec, Propagated
+from constraint_first.analysis.audit.stage1.soundness import (
+    GOLD,
+    STATEMENTS,
+    Statement,
+    audit,
+    statements,
+)
+from constraint_first.benchmark.constraintbench.family import gold
+from constraint_first.benchmark.constraintbench.item import GoldConstraint, Item
+from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.constraint import demand
+from constraint_first.constraint.spec import Constraint, ConstraintSpec, Propagated
 
 
 def item(text: str, answer: str, *rules: GoldConstraint) -> Item:

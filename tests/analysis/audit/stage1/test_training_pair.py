@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from cfr.analysis.audit.manual.label import Judged, Label, Mark, unmarked
-from cfr.analysis.audit.stage1.training_pair import PairRules, collect_pairs, pair_rows
-from cfr.benchmark.constraintbench import split
-from cfr.constraint.recovery import read_spec
-from cfr.constraint.spec import ConstraintSpec
-from cfr.constraint.stage import extract_constraints
-from cfr.error import InputError
+from constraint_first.analysis.audit.manual.label import Judged, Label, Mark, unmarked
+from constraint_first.analysis.audit.stage1.training_pair import PairRules, collect_pairs, pair_rows
+from constraint_first.benchmark.constraintbench import split
+from constraint_first.constraint.recovery import read_spec
+from constraint_first.constraint.spec import ConstraintSpec
+from constraint_first.constraint.stage import extract_constraints
+from constraint_first.error import InputError
 
 REMAINDER = "Find the remainder when $3^5$ is divided by 7."
 MEASURED = Path(__file__).parents[4] / "docs" / "results" / "constraintbench-mini.jsonl"

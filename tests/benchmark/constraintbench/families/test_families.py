@@ -11,16 +11,16 @@ from random import Random
 
 import pytest
 
-from cfr.answer.expression.value import AnswerValue, read_answer
-from cfr.benchmark.constraintbench import families
-from cfr.benchmark.constraintbench.families import FAMILIES
-from cfr.benchmark.constraintbench.families.phrase import NAMES
-from cfr.benchmark.constraintbench.family import Family
-from cfr.benchmark.constraintbench.item import TIERS, Item
-from cfr.benchmark.constraintbench.verify import check_item
-from cfr.constraint.predicate import holds
-from cfr.constraint.router import route
-from cfr.constraint.spec import KINDS
+from constraint_first.answer.expression.value import AnswerValue, read_answer
+from constraint_first.benchmark.constraintbench import families
+from constraint_first.benchmark.constraintbench.families import FAMILIES
+from constraint_first.benchmark.constraintbench.families.phrase import NAMES
+from constraint_first.benchmark.constraintbench.family import Family
+from constraint_first.benchmark.constraintbench.item import TIERS, Item
+from constraint_first.benchmark.constraintbench.verify import check_item
+from constraint_first.constraint.predicate import holds
+from constraint_first.constraint.router import route
+from constraint_first.constraint.spec import KINDS
 
 from .reader import LIST, READERS
 

@@ -1,5 +1,0 @@
-"""``python -m cfr`` is ``cfr``."""
-
-from cfr.cli import main
-
-main()

@@ -1,5 +1,0 @@
-"""Sets of problems: ConstraintBench, public benchmarks by name, and files of one's own."""
-
-from cfr.benchmark.registry import Benchmark, load, names
-
-__all__ = ["Benchmark", "load", "names"]

@@ -1,7 +1,0 @@
-"""Constraints that a problem's own text states, read without a model and checked on answers."""
-
-from cfr.constraint.stated.read import read_stated
-from cfr.constraint.stated.repair import repair
-from cfr.constraint.stated.statement import Stated, check_stated
-
-__all__ = ["Stated", "check_stated", "read_stated", "repair"]

@@ -1,0 +1,5 @@
+"""``python -m constraint_first`` is ``cfr``."""
+
+from constraint_first.cli import main
+
+main()

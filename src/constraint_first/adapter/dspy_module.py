@@ -1,0 +1,238 @@
+"""A DSPy module that answers a question with a method, on the LM that DSPy is configured with.
+
+Its calls go through that LM: DSPy's cache, retries, history and usage tracking work as with any
+other module. Errors of the LM are DSPy's own; a mistake of the caller is a ValueError.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, cast
+
+from constraint_first.answer import grade
+from constraint_first.engine.automatic import AUTO
+from constraint_first.engine.engine import SILENT, Watcher
+from constraint_first.engine.error import EngineError
+from constraint_first.engine.solve import Solved, asolve, run_sync
+from constraint_first.error import CfrError
+from constraint_first.method import Method, make
+from constraint_first.method.method import BUDGET
+from constraint_first.problem import Json
+from constraint_first.protocol import Call, Completion, Finish, Usage
+from constraint_first.thinking import without_thinking
+
+try:
+    dspy: Any = importlib.import_module("dspy")
+    lm15: Any = importlib.import_module("dspy.lm15")
+    _Parameter: Any = importlib.import_module("dspy.predict.parameter").Parameter
+except ImportError as missing:
+    raise ImportError(
+        f"constraint_first.adapter.dspy_module needs DSPy from 3.4 on ({missing}): "
+        "pip install 'constraint-first[dspy]'"
+    ) from None
+
+__all__ = ["ConstraintFirst", "LMEngine", "grade_answer"]
+
+_CONNECTION: Final = frozenset(
+    "api_key api_base base_url headers extra_headers timeout api_version azure_ad_token_provider "
+    "organization project extra_query custom_llm_provider n num_generations rollout_id "
+    "prompt_cache".split()
+)
+"""Settings of an LM that say how it is reached, or that DSPy handles; no part of a request."""
+
+_LIMITS: Final = ("max_tokens", "max_completion_tokens")
+_FINISH: Final[dict[str, Finish]] = {"stop": "stop", "length": "length"}
+_SHORT: Final = BUDGET // 4
+"""Output tokens that any model can write; more than that is a call for a whole solution."""
+_SAMPLES_A_ROLLOUT: Final = 1_000
+
+
+class ConstraintFirst(dspy.Module, _Parameter):
+    """A DSPy module: question in, answer out, by any method of ours.
+
+    The prediction has ``answer`` (empty where the reply gives none), ``reasoning`` (the reply),
+    ``confidence``, ``checks``, ``constraints`` and, under ``details``, what the method noted
+    besides. There is no signature in it, and so nothing that an optimizer could rewrite.
+    """
+
+    def __init__(self, method: str | Method = AUTO, *, lm: object = None) -> None:
+        # What every module has was set before this, by DSPy's metaclass.
+        self.lm = lm
+        """The LM that it asks; None for the one that DSPy is configured with."""
+        self.method = _check_method(method)
+
+    def forward(self, question: str) -> Any:
+        """Answer a question."""
+        # No streaming: DSPy streams from threads of AnyIO alone, and calls are made in others.
+        with dspy.context(send_stream=None):
+            return run_sync(self._answer(question, _ask_in_thread))
+
+    async def aforward(self, question: str) -> Any:
+        """Answer a question from asynchronous code."""
+        with dspy.context(send_stream=None):
+            return await self._answer(question, _ask)
+
+    async def _answer(self, question: str, ask: _Ask) -> Any:
+        engine = LMEngine(self._current_lm(), ask)
+        try:
+            return _prediction(await asolve(_check_question(question), self.method, engine=engine))
+        except EngineError as error:
+            raise RuntimeError(str(error)) from None
+        except CfrError as error:
+            raise ValueError(str(error)) from None
+
+    def _current_lm(self) -> Any:
+        lm = self.lm or dspy.settings.lm
+        if lm is None:
+            raise ValueError("no LM: dspy.configure(lm=dspy.LM(...)), or ConstraintFirst(lm=...)")
+        return lm
+
+    # A program saves and loads its parameters, and sets their LM, through these.
+
+    def dump_state(self, json_mode: bool = True) -> dict[str, Json]:  # noqa: ARG002
+        """Describe it for a saved program: the method's name, where it was given by name."""
+        return {"method": self.method if isinstance(self.method, str) else None}
+
+    def load_state(self, state: dict[str, Json], **_: object) -> None:
+        """Take the method that a saved program names."""
+        if isinstance(name := state.get("method"), str):
+            self.method = _check_method(name)
+
+    def reset(self) -> None:
+        """Forget what was learned, which is nothing."""
+
+
+def grade_answer(example: Any, prediction: Any, trace: object = None) -> bool:  # noqa: ARG001
+    """Judge a prediction against the example's ``answer`` with our grader: a metric for DSPy."""
+    question = example.get("question", "") or ""
+    return grade(prediction.answer or None, str(example.answer), str(question)).correct
+
+
+_Ask = Callable[..., Awaitable[Any]]
+"""How an LM is asked: with itself, a request and the options that belong to no request."""
+
+
+async def _ask(lm: Any, request: object, **options: object) -> Any:
+    return await lm.acall(request, **options)
+
+
+async def _ask_in_thread(lm: Any, request: object, **options: object) -> Any:
+    # Code that is not asynchronous shares cache and connections with its other synchronous calls.
+    return await asyncio.to_thread(partial(lm, request, **options))
+
+
+@dataclass(frozen=True, slots=True)
+class LMEngine:
+    """An engine that asks a DSPy LM, decoded as that LM is set."""
+
+    lm: Any
+    ask: _Ask = _ask
+
+    @property
+    def model(self) -> str:
+        """The name of the model, by which ``auto`` chooses a method."""
+        return str(self.lm.model)
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        """Perform a call; what goes wrong is an error of DSPy."""
+        request = _request(self.lm, call)
+        response = await self.ask(self.lm, request, **_options(self.lm, call))
+        completion = _completion(response)
+        watcher.wrote(call, completion.text, reasoning=False)
+        return completion
+
+
+def _request(lm: Any, call: Call) -> Any:
+    """Write a call as a request to an LM, with all that the LM is set to."""
+    body: dict[str, Any] = {
+        name: value
+        for name, value in lm.kwargs.items()
+        if name not in _CONNECTION and value is not None
+    }
+    body |= {
+        "model": lm.model,
+        "messages": [{"role": m.role, "content": m.content} for m in call.messages],
+    }
+    body |= _limit(body, call)
+    if "seed" in body:
+        body["seed"] += call.sample
+    if call.json and "response_format" in lm.supported_params:
+        body.setdefault("response_format", {"type": "json_object"})
+    try:
+        return lm15.request_from_openai_chat(body)
+    except (lm15.LM15Error, TypeError, ValueError) as error:
+        raise ValueError(f"LM {lm.model!r}: {error}") from None
+
+
+def _limit(body: dict[str, Any], call: Call) -> dict[str, int]:
+    """Bound a reply by the LM's limit and the call's; a whole solution by the LM's alone.
+
+    A provider refuses more than its model can write, and that is less than a method would allow.
+    """
+    own = next((name for name in _LIMITS if name in body), None)
+    if own:
+        return {own: min(cast("int", body[own]), call.max_tokens)}
+    return {} if call.max_tokens > _SHORT else {"max_tokens": call.max_tokens}
+
+
+def _options(lm: Any, call: Call) -> dict[str, int]:
+    """Tell samples of one prompt apart, which DSPy's cache would answer alike."""
+    rollout = lm.kwargs.get("rollout_id")
+    if rollout is None and not call.sample:
+        return {}
+    return {"rollout_id": (rollout or 0) * _SAMPLES_A_ROLLOUT + call.sample}
+
+
+def _completion(response: Any) -> Completion:
+    parts = response.message.parts
+    text, reasoning = (
+        "".join(part.text for part in parts if part.type == kind) for kind in ("text", "thinking")
+    )
+    return Completion(
+        text, _FINISH.get(response.finish_reason, "other"), reasoning, _usage(response.usage)
+    )
+
+
+def _usage(usage: Any) -> Usage:
+    spent, written = usage.input_tokens, usage.output_tokens
+    return Usage(
+        spent or 0,
+        written or 0,
+        usage.reasoning_tokens or 0,
+        usage.cache_read_tokens or 0,
+        reported=spent is not None and written is not None,
+    )
+
+
+def _prediction(solved: Solved) -> Any:
+    details: dict[str, Json] = dict(solved.solution.details)
+    return dspy.Prediction(
+        answer=solved.answer or "",
+        reasoning=without_thinking(solved.solution.text).strip(),
+        confidence=details.pop("confidence", 0.0),
+        checks=details.pop("checks", []),
+        constraints=details.pop("constraints", {}),
+        details={"method": solved.method.label, **details},
+    )
+
+
+def _check_method(method: str | Method) -> str | Method:
+    """Refuse a name that is not known when the module is made, and not at its first question."""
+    if isinstance(method, str) and method != AUTO:
+        try:
+            make(method)
+        except CfrError as error:
+            raise ValueError(str(error)) from None
+    return method
+
+
+def _check_question(question: object) -> str:
+    if not isinstance(question, str):
+        raise ValueError(f"question: a {type(question).__name__}; give the problem as text")
+    if not question.strip():
+        raise ValueError("question: empty; give the problem's text")
+    return question

@@ -1,0 +1,255 @@
+"""A server for the Model Context Protocol: tools that solve, check and grade.
+
+What a client may name is bounded as for ``cfr serve``: a method, but no other model and no file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from inspect import getdoc
+from typing import Annotated, Any, Final, TypeAlias
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+from pydantic import Field
+
+from constraint_first.adapter.tool_result import (
+    AnswerCheck,
+    ConstraintsResult,
+    GradeResult,
+    SolveResult,
+    check_answer,
+    require_text,
+    stated_in,
+)
+from constraint_first.answer import grade_reply
+from constraint_first.engine.allowance import AttemptLimit
+from constraint_first.engine.automatic import AUTO
+from constraint_first.engine.dispatch import Dispatch, opened_all, serve
+from constraint_first.engine.engine import SILENT, Decoding
+from constraint_first.engine.progress import ProgressWatcher, SolveProgress, TellProgress
+from constraint_first.engine.resolve import ModelRef, Resolved, resolve
+from constraint_first.engine.solve import asolve
+from constraint_first.engine.transport import Bounds
+from constraint_first.error import CfrError, InputError
+from constraint_first.file.printable import one_line
+from constraint_first.problem import Problem
+from constraint_first.serve.error_reply import RequestError
+from constraint_first.serve.method_choice import ChosenMethod, MethodChoice
+
+__all__ = ["Asked", "ToolServer", "run_http", "run_stdio"]
+
+_LIMIT: Final = AttemptLimit(calls=256, tokens=4_000_000)
+_INSTRUCTIONS: Final = (
+    "Tools for mathematical problems whose text restricts the answer (an integer, a range, a "
+    "remainder, a form). `solve` asks a language model and may take minutes; `constraints`, "
+    "`check_answer` and `grade` ask none and answer at once."
+)
+_LOCAL: Final = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+_ASKING: Final = ToolAnnotations(read_only_hint=True, idempotent_hint=False, open_world_hint=True)
+
+_ProblemText: TypeAlias = Annotated[
+    str, Field(max_length=200_000, description="The whole text of the problem.")
+]
+_AnswerText: TypeAlias = Annotated[
+    str,
+    Field(max_length=200_000, description="The final answer alone, such as \\frac{1}{2}."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The model behind the tool ``solve``, and how it is asked."""
+
+    ref: ModelRef
+    decoding: Decoding = field(default_factory=Decoding)
+    bounds: Bounds | None = None
+    method: str = AUTO
+    limit: AttemptLimit = _LIMIT
+    """For one call of the tool."""
+
+
+class ToolServer:
+    """The tools. The model is opened when it is first asked, and stays open: ``async with``."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._methods = MethodChoice((asked.method,), asked.limit.calls)
+        if asked.method != AUTO:
+            self._choose(asked.method, "")  # a mistake shows before any client asks
+        self._engine: Dispatch[Resolved] | None = None
+        self._opening = asyncio.Lock()
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> ToolServer:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    def server(self) -> MCPServer:
+        """Make the protocol's side of it."""
+        made = MCPServer(
+            "constraint-first",
+            title="Constraint-First",
+            instructions=_INSTRUCTIONS,
+            version=version("constraint-first"),
+            log_level="WARNING",
+        )
+        for tool, title, hints in (
+            (self.solve, "Solve a problem", _ASKING),
+            (self.constraints, "What a text demands", _LOCAL),
+            (self.check_answer, "Check an answer", _LOCAL),
+            (self.grade, "Grade an answer", _LOCAL),
+        ):
+            made.add_tool(tool, title=title, description=getdoc(tool), annotations=hints)
+        return made
+
+    async def solve(
+        self,
+        problem: _ProblemText,
+        ctx: Context[Any, Any],
+        method: Annotated[
+            str | None,
+            Field(
+                max_length=1_000,
+                description="A method of `cfr solve --method`, such as direct, cfr, program or "
+                "vote(samples=5); left out for the server's own.",
+            ),
+        ] = None,
+    ) -> SolveResult:
+        """Solve a mathematical problem with a language model, and check its answer.
+
+        The answer is checked against what the text demands of it. It may take minutes; a client
+        that asks for progress hears of each stage.
+        """
+        steps = _Steps(ctx)
+        sending = asyncio.create_task(steps.send())
+        try:
+            with _tool_errors():
+                return await self._solve(require_text(problem, "problem"), method, steps.note)
+        finally:
+            steps.end()
+            await sending
+
+    async def _solve(self, problem: str, method: str | None, tell: TellProgress) -> SolveResult:
+        name = method or self._asked.method
+        if name != AUTO:
+            self._choose(name, "")  # a mistake shows before a model is opened
+        engine = await self._opened(tell)
+        model = engine.main.model
+        chosen = self._choose(name, model).method
+        solved = await asolve(
+            Problem(problem), chosen, engine=engine, limit=self._asked.limit, progress=tell
+        )
+        return SolveResult.of(solved, model)
+
+    def _choose(self, name: str, model: str) -> ChosenMethod:
+        try:
+            return self._methods.choose(name, model)
+        except RequestError as error:
+            why = str(error).removeprefix("model: ").removeprefix(f"method {name!r} ")
+            raise InputError(f"method {name!r}: {why}") from None
+
+    async def _opened(self, tell: TellProgress) -> Dispatch[Resolved]:
+        async with self._opening:
+            if self._engine is None:
+                found = await asyncio.to_thread(self._find, tell, asyncio.get_running_loop())
+                self._engine = await self._stack.enter_async_context(opened_all(found))
+            return self._engine
+
+    def _find(self, tell: TellProgress, loop: asyncio.AbstractEventLoop) -> Dispatch[Resolved]:
+        """Choose the engines; a model for this machine is fetched, in a thread of its own."""
+        watcher = ProgressWatcher(lambda step: loop.call_soon_threadsafe(tell, step), SILENT)
+        asked = self._asked
+
+        def find(one: ModelRef) -> Resolved:
+            return resolve(one, asked.decoding, bounds=asked.bounds, progress=watcher.fetching)
+
+        return serve(asked.ref, self._methods.other_models, find)
+
+    def constraints(self, problem: _ProblemText) -> ConstraintsResult:
+        """List what a problem's text demands of any answer, each with the words that prove it.
+
+        No model is asked: only what the words state is found.
+        """
+        with _tool_errors():
+            return ConstraintsResult(constraints=stated_in(problem))
+
+    def check_answer(self, problem: _ProblemText, answer: _AnswerText) -> AnswerCheck:
+        """Check an answer against what the problem's text demands, and say which demands it breaks.
+
+        No model is asked. An answer that breaks no demand may still be wrong.
+        """
+        with _tool_errors():
+            return check_answer(problem, answer)
+
+    def grade(
+        self,
+        answer: Annotated[
+            str, Field(max_length=200_000, description="A final answer, or a whole reply.")
+        ],
+        gold: Annotated[str, Field(max_length=200_000, description="The right answer.")],
+        problem: Annotated[
+            str,
+            Field(
+                max_length=200_000,
+                description="The problem's text; it tells which letters are variables.",
+            ),
+        ] = "",
+    ) -> GradeResult:
+        """Judge an answer against the right one: 0.5 and \\frac{1}{2} are the same.
+
+        No model is asked.
+        """
+        with _tool_errors():
+            return GradeResult.of(grade_reply(answer, require_text(gold, "gold"), problem))
+
+
+@contextmanager
+def _tool_errors() -> Generator[None]:
+    """Turn an error that a person can put right into one of the protocol, in a line."""
+    try:
+        yield
+    except CfrError as error:
+        raise ToolError(one_line(str(error))) from None
+
+
+class _Steps:
+    """What a solution tells of its progress, sent to the client in order."""
+
+    def __init__(self, ctx: Context[Any, Any]) -> None:
+        self._ctx = ctx
+        self._waiting: asyncio.Queue[SolveProgress | None] = asyncio.Queue()
+
+    def note(self, step: SolveProgress) -> None:
+        """Take a step."""
+        self._waiting.put_nowait(step)
+
+    def end(self) -> None:
+        """Say that no more will come."""
+        self._waiting.put_nowait(None)
+
+    async def send(self) -> None:
+        """Send what is told; a client that did not ask for progress gets none of it."""
+        count = 0
+        while (step := await self._waiting.get()) is not None:
+            count += 1
+            await self._ctx.report_progress(count, None, one_line(str(step)))
+
+
+async def run_stdio(asked: Asked) -> None:
+    """Serve one client on standard input and output, until it goes away."""
+    async with ToolServer(asked) as tools:
+        await tools.server().run_stdio_async()
+
+
+async def run_http(asked: Asked, port: int) -> None:
+    """Serve any number of clients on this machine, at ``http://127.0.0.1:PORT/mcp``."""
+    async with ToolServer(asked) as tools:
+        await tools.server().run_streamable_http_async(host="127.0.0.1", port=port)

@@ -1,0 +1,22 @@
+"""The final answer: reading it out of a completion, and judging whether it is right."""
+
+from constraint_first.answer.extraction.extract import Extracted, extract
+from constraint_first.answer.judgement.grade import (
+    GradingCase,
+    Verdict,
+    grade,
+    grade_all,
+    grade_each,
+    grade_reply,
+)
+
+__all__ = [
+    "Extracted",
+    "GradingCase",
+    "Verdict",
+    "extract",
+    "grade",
+    "grade_all",
+    "grade_each",
+    "grade_reply",
+]

@@ -1,0 +1,360 @@
+"""The symbolic tier's arithmetic: expressions evaluated to many digits at fixed points.
+
+Two elementary expressions that agree to thirty digits at several generic points are the same; one
+disagreement shows that they are not. The points never change, so neither does a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TypeAlias
+
+from constraint_first.answer.expression.evaluator import (
+    CALCULUS_DIGITS,
+    CONTEXTS,
+    DIGITS,
+    FAILURES,
+    MORE_DIGITS,
+    Evaluator,
+    Undefined,
+    Value,
+)
+from constraint_first.answer.expression.exact import (
+    ENOUGH_DIGITS,
+    digits_of,
+    equal_numbers,
+    rational,
+)
+from constraint_first.answer.expression.exact import leaf as exact_leaf
+from constraint_first.answer.expression.syntax import (
+    INFINITE,
+    Node,
+    Num,
+    Op,
+    Sym,
+    substitute,
+    symbols,
+    walk,
+)
+
+__all__ = ["leaf", "relate"]
+
+Point: TypeAlias = dict[str, Value]
+"""A value for each variable."""
+
+AGREE = 30
+"""Digits that must agree."""
+ENOUGH_POINTS = 3
+_BIG = 10**100
+
+# Functions that whole numbers cannot tell from something simpler: there the floor of x is x, and
+# sin(pi x) is 0. Where only whole numbers can be put in, these are compared as they are written.
+_BLIND = frozenset(
+    "floor ceil mod abs sign sin cos tan cot sec csc arcsin arccos arctan max min gcd lcm".split()
+)
+# Generic points: no value, sum or ratio of theirs is special. Signs and sizes vary, so that |x| and
+# x, branches of a root or periods of a sine cannot be mistaken for one another.
+_SCALES = (
+    ("0.734861", 1), ("1.893127", 1), ("0.218343", 1), ("2.671939", 1), ("0.561277", -1),
+    ("1.337741", -1), ("3.918273", 1), ("0.093417", 1), ("0.317659", -1), ("6.483121", 1),
+    ("5.171347", -1),
+)  # fmt: skip
+_STEPS = frozenset({"floor", "ceil", "mod", "sign"})
+_WHOLE = frozenset({"sum", "prod", "!!", "gcd", "lcm"})
+_INDICES = frozenset("ijklmnpqrNMK")
+"""Letters that stand for whole numbers where a power of -1 is taken."""
+_WHOLE_POINTS = (*range(2, 26), 37, 60, 101)
+
+
+class ExpressionPair:
+    """Two expressions evaluated side by side."""
+
+    def __init__(self, left: Node, right: Node) -> None:
+        self.left, self.right = left, right
+        self.names = sorted(symbols(left) | symbols(right))
+
+    def nodes(self) -> Iterator[Node]:
+        """Yield the nodes of both sides."""
+        yield from walk(self.left)
+        yield from walk(self.right)
+
+    def points(self) -> list[Point]:
+        """Return the points at which to evaluate; one empty point for constants."""
+        mp = CONTEXTS[DIGITS]
+        if not self.names:
+            return [{}]
+        return [
+            {
+                name: mp.mpf(start) * mp.sqrt(i + 2) * (sign if (at + i) % 2 else 1)
+                + mp.mpf(i * i) / 7
+                for i, name in enumerate(self.names)
+            }
+            for at, (start, sign) in enumerate(_SCALES)
+        ]
+
+    def whole_points(self) -> list[Point]:
+        """Return whole numbers to put in; each variable is the largest in turn."""
+        mp = CONTEXTS[DIGITS]
+        return [
+            {name: mp.mpf(base + 7 * i * (at % 3) + i) for i, name in enumerate(order)}
+            for at, base in enumerate(_WHOLE_POINTS)
+            # n choose k needs n, d - k needs d.
+            for order in (self.names[at % 2 :: 1] + self.names[: at % 2],)
+        ]
+
+    def needs_whole(self) -> bool:
+        """Whether an operation has values at whole numbers alone: a sum up to n, (-1)^n, n!!."""
+        return any(
+            isinstance(node, Op) and symbols(node) and (node.name in _WHOLE or _alternates(node))
+            for node in self.nodes()
+        )
+
+    def has_calculus(self) -> bool:
+        """Whether a side has an integral or a series in it."""
+        return any(
+            isinstance(node, Op) and (node.name == "int" or (node.name == "sum" and _endless(node)))
+            for node in self.nodes()
+        )
+
+    def values(self, point: Point, digits: int = DIGITS) -> tuple[Value, Value] | None:
+        """Evaluate both sides at a point; None where one of them has no value there."""
+        evaluate = Evaluator(digits, point)
+        try:
+            return evaluate(self.left), evaluate(self.right)
+        except FAILURES:
+            return None
+
+
+def _endless(node: Op) -> bool:
+    return any(end in INFINITE for end in node.args[2:])
+
+
+def _alternates(node: Op) -> bool:
+    """Recognise (-1)^n, which only has a real value at whole numbers."""
+    if node.name != "^" or not symbols(node.args[1]):
+        return False
+    base = rational(node.args[0])
+    return base is not None and base < 0
+
+
+def leaf(pred: Node, gold: Node) -> bool | None:
+    """Compare two scalars; None where they cannot be evaluated."""
+    if (verdict := exact_leaf(pred, gold)) is not None:
+        return verdict
+    pair = ExpressionPair(pred, gold)
+    return _identical(pair) if pair.names else _constants(pair)
+
+
+def _constants(pair: ExpressionPair) -> bool | None:
+    values = pair.values({})
+    if values is None:
+        return False if _undefined(pair.left) and not _undefined(pair.right) else None
+    pred_digits, gold_digits = digits_of(pair.left), digits_of(pair.right)
+    agree = _agree(pair, {}, values)
+    if agree or (pred_digits is None and gold_digits is None):
+        return agree
+    if any(value.imag for value in values):
+        return False
+    pred, gold = (_fraction(value) for value in values)
+    return equal_numbers(pred, pred_digits, gold, gold_digits)
+
+
+def _undefined(node: Node) -> bool:
+    try:
+        Evaluator(DIGITS)(node)
+    except Undefined:
+        return True
+    except FAILURES:
+        return False
+    return False
+
+
+def _fraction(value: Value) -> Fraction:
+    sign, mantissa, exponent, _ = value.real._mpf_
+    magnitude = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return -magnitude if sign else magnitude
+
+
+def _agree(pair: ExpressionPair, point: Point, values: tuple[Value, Value]) -> bool | None:
+    """Compare two values to thirty digits and, where they agree, to far more."""
+    if pair.has_calculus():
+        # Integrals and series are computed to fewer digits, and too slowly for three hundred.
+        settled = CALCULUS_DIGITS - 5
+        both_zero = all(bool(abs(value) * 10**settled < 1) for value in values)
+        return both_zero or _close(*values, settled)
+    if not (_close(*values, AGREE) or _tiny(*values)):
+        return False
+    closer = pair.values(point, MORE_DIGITS)
+    if closer is None:
+        return None
+    if _close(*closer, MORE_DIGITS - DIGITS):
+        return True
+    # Rounding noise shrinks as the digits grow; a value that is only small stays what it is.
+    shrunk = all(abs(f) * _BIG <= abs(c) for f, c in zip(closer, values, strict=True))
+    return shrunk and bool(max(abs(closer[0]), abs(closer[1])) * 10 ** (MORE_DIGITS - DIGITS) < 1)
+
+
+def _close(left: Value, right: Value, digits: int) -> bool:
+    """Compare relative to size."""
+    size = max(abs(left), abs(right))
+    return bool(abs(left - right) * 10**digits <= size)
+
+
+def _tiny(left: Value, right: Value) -> bool:
+    return bool(max(abs(left), abs(right)) * 10 ** (AGREE + 5) < 1)
+
+
+def _identical(pair: ExpressionPair) -> bool | None:
+    rounded, calculus = _one_is_rounded(pair), pair.has_calculus()
+    real = complex_agrees = complex_differs = 0
+    for point in pair.points():
+        values = pair.values(point)
+        if values is None:
+            continue
+        left, right = map(_is_complex, values)
+        if left != right:
+            # ln(x²) and 2 ln x are the same where both are real; ln|x| is more than ln x.
+            if _has_modulus(pair.left) != _has_modulus(pair.right):
+                return False
+            continue
+        if left:  # outside the domain of real functions: branches may differ
+            near = _close(*values, AGREE)
+            complex_agrees, complex_differs = complex_agrees + near, complex_differs + (not near)
+            continue
+        if rounded:
+            verdict = _close(*values, ENOUGH_DIGITS - 1)
+        else:
+            # One point is looked at closely; at the others thirty digits will do.
+            near = _close(*values, AGREE) or _tiny(*values)
+            verdict = near if real and not calculus else _agree(pair, point, values)
+        if verdict is False:
+            return False
+        real += verdict is True
+    if real >= ENOUGH_POINTS:
+        return _agree_at_steps(pair)
+    if complex_differs and not real:
+        return False
+    if complex_agrees + real >= ENOUGH_POINTS and not complex_differs:
+        return True
+    return _whole_identical(pair) if pair.needs_whole() else None
+
+
+def _agree_at_steps(pair: ExpressionPair) -> bool:
+    """Compare step functions where they jump too: ⌈x⌉ and ⌊x⌋ + 1 differ at whole numbers alone."""
+    if not any(isinstance(n, Op) and n.name in _STEPS and symbols(n) for n in pair.nodes()):
+        return True
+    mp = CONTEXTS[DIGITS]
+    for at, numerator in enumerate(range(-14, 20)):
+        point = {
+            name: mp.mpf(numerator + 5 * i * (at % 4)) / 2 for i, name in enumerate(pair.names)
+        }
+        values = pair.values(point)
+        if values and not (_close(*values, AGREE) or _tiny(*values)):
+            return False
+    return True
+
+
+def _whole_identical(pair: ExpressionPair) -> bool | None:
+    """Compare at whole numbers, with what they are blind to compared as it is written."""
+    opaque = pair
+    if any(isinstance(node, Op) and node.name in _WHOLE for node in pair.nodes()):
+        opaque = ExpressionPair(_opaque(pair.left), _opaque(pair.right))
+    found = [values for point in opaque.whole_points() if (values := opaque.values(point))]
+    if len(found) < ENOUGH_POINTS:
+        return None
+    if not all(_close(*values, AGREE) or _tiny(*values) for values in found):
+        return False
+    return _agree_between(pair)
+
+
+def _agree_between(pair: ExpressionPair) -> bool | None:
+    """Compare powers of -1 at the fractions at which they are real: (-1)^{2x} is -1 at a half.
+
+    Where there are none, only a letter that stands for whole numbers makes whole numbers enough.
+    """
+    if any(isinstance(node, Op) and node.name in _WHOLE for node in pair.nodes()):
+        return True
+    mp = CONTEXTS[DIGITS]
+    real = 0
+    for below in (2, 3, 4, 6):
+        for over in range(1, 2 * below):
+            if over % below == 0:
+                continue
+            point = {name: mp.mpf(over + i * below) / below for i, name in enumerate(pair.names)}
+            values = pair.values(point)
+            if values is None or any(map(_is_complex, values)):
+                continue
+            if not (_close(*values, AGREE) or _tiny(*values)):
+                return False
+            real += 1
+    return True if real or set(pair.names) <= _INDICES else None
+
+
+def _opaque(node: Node) -> Node:
+    """Write a function that is blind to whole numbers as a variable of its own."""
+    if not isinstance(node, Op):
+        return node
+    if node.name in _BLIND and symbols(node):
+        return Sym(f"opaque {node!r}")
+    return Op(node.name, tuple(_opaque(arg) for arg in node.args))
+
+
+def _is_complex(value: Value) -> bool:
+    """Whether a value has an imaginary part that is more than rounding noise."""
+    return bool(abs(value.imag) * 10 ** (AGREE + 5) > abs(value))
+
+
+def _has_modulus(node: Node) -> bool:
+    return any(isinstance(n, Op) and n.name == "abs" and bool(symbols(n)) for n in walk(node))
+
+
+def _one_is_rounded(pair: ExpressionPair) -> bool:
+    """Tell whether one side alone is written in decimals, each of six digits or more."""
+    digits = [
+        [n.digits for n in walk(side) if isinstance(n, Num) and n.digits is not None]
+        for side in (pair.left, pair.right)
+    ]
+    return bool(digits[0]) != bool(digits[1]) and min(digits[0] + digits[1]) >= ENOUGH_DIGITS
+
+
+def relate(pred: Node, gold: Node) -> bool | None:
+    """Compare two equations or inequalities: one must be the other times a constant."""
+    if not (isinstance(pred, Op) and isinstance(gold, Op)) or pred.name != gold.name:
+        return False
+    if symbols(pred) != symbols(gold):
+        return False
+    sides = [Op("+", (n.args[0], Op("neg", (n.args[1],)))) for n in (pred, gold)]
+    pair = ExpressionPair(*sides)
+    ratios: list[Value] = []
+    for point in pair.points():
+        values = pair.values(point)
+        if values is not None and values[1] and not any(map(_is_complex, values)):
+            ratios.append(values[0].real / values[1].real)
+    if len(ratios) < ENOUGH_POINTS or not ratios[0]:
+        return None if len(ratios) < ENOUGH_POINTS else False
+    if pred.name in ("<", "<=") and ratios[0] < 0:
+        return False
+    if all(_close(ratio, ratios[0], AGREE) for ratio in ratios):
+        return True
+    return _solved(pred, gold) if pred.name == "=" else False
+
+
+def _solved(pred: Op, gold: Op) -> bool | None:
+    """Compare y = 1/x with xy = 1: put the solved form into the other, linear in y."""
+    for solved, other in ((pred, gold), (gold, pred)):
+        name, value = solved.args
+        if isinstance(name, Sym) and name.name not in symbols(value):
+            return _linear_solution(name.name, value, other)
+    return False
+
+
+def _linear_solution(name: str, value: Node, other: Op) -> bool | None:
+    residual = Op("+", (other.args[0], Op("neg", (other.args[1],))))
+    at_value = ExpressionPair(substitute(residual, name, value), Num(Fraction(0)))
+    if _identical(at_value) is not True:
+        return False
+    steps = [substitute(residual, name, Num(Fraction(n))) for n in (0, 1, 2)]
+    bend = Op("+", (steps[0], steps[2], Op("*", (Num(Fraction(-2)), steps[1]))))
+    straight = _identical(ExpressionPair(bend, Num(Fraction(0)))) is True
+    return straight and _identical(ExpressionPair(*steps[:2])) is False

@@ -1,0 +1,207 @@
+"""A family: one idea for a problem, with a draw that turns dice into a finished problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from random import Random
+from typing import Final, TypeAlias, TypeVar
+
+from constraint_first.answer.expression.value import Form, read_answer, same, show
+from constraint_first.benchmark.constraintbench.item import (
+    USUAL_LEVELS,
+    ErrorType,
+    GoldConstraint,
+    Item,
+    Level,
+    Tempting,
+    Tier,
+)
+from constraint_first.constraint.predicate import Predicate, holds, parts, truth_of
+from constraint_first.constraint.spec import KINDS, Kind
+from constraint_first.error import CfrError
+
+__all__ = [
+    "DisagreementError",
+    "Draft",
+    "Family",
+    "FamilyError",
+    "Lures",
+    "agree",
+    "alike",
+    "family",
+    "gold",
+    "true_label",
+]
+
+T = TypeVar("T")
+Value: TypeAlias = "int | Fraction | str"
+"""An answer before it is written."""
+Lures: TypeAlias = "list[tuple[Value, ErrorType]]"
+"""Wrong answers and the errors they would show."""
+
+# Each answer is compared with several others and with every constraint: it is read once.
+_read = lru_cache(maxsize=256)(read_answer)
+
+# A draw whose numbers happen to make a lure equal to the answer is thrown away and drawn again.
+# Families are built so that this is rare; one that needs this many tries is broken.
+_MOST_TRIES = 1000
+
+
+class FamilyError(CfrError):
+    """A family that cannot give what it promises."""
+
+
+class DisagreementError(CfrError):
+    """Two computations of one answer that came out different."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a family's draw returns: a problem that does not know its family, level and seed yet."""
+
+    text: str
+    answer: Value
+    constraints: Sequence[GoldConstraint]
+    lures: Lures
+    form: Form = "integer"
+
+
+Draw: TypeAlias = Callable[[Random, Level], "Draft | None"]
+"""Draws a problem; None where the numbers drawn do not make one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A named kind of problem."""
+
+    name: str
+    tier: Tier
+    kinds: tuple[Kind, ...]
+    about: str
+    draw: Draw
+    levels: tuple[Level, ...] = USUAL_LEVELS
+
+    def make(self, seed: int, level: Level, index: int) -> Item:
+        """Draw the problem that stands at this place; the same place always gives the same one."""
+        # String seeds go through SHA-512, and randrange, choice, sample and shuffle are the same on
+        # every supported Python, so a problem can be drawn again anywhere.
+        if level not in self.levels:
+            raise FamilyError(f"family {self.name} has no problems of level {level}")
+        rng = Random(f"ConstraintBench/{seed}/{self.name}/{level}/{index}")  # noqa: S311
+        try:
+            drafts = (self.draw(rng, level) for _ in range(_MOST_TRIES))
+            for draft in drafts:
+                if draft is not None and (item := self._finish(draft, seed, level, index)):
+                    return item
+        except DisagreementError as error:
+            raise DisagreementError(
+                f"family {self.name}, seed {seed}, level {level}, index {index}: {error}"
+            ) from None
+        raise FamilyError(f"family {self.name}, level {level}: {_MOST_TRIES} draws gave no problem")
+
+    def _finish(self, draft: Draft, seed: int, level: Level, index: int) -> Item | None:
+        answer = show(draft.answer)
+        lures = tuple(
+            replace(lure, error=true_label(lure, answer, draft.constraints))
+            for lure in _distinct(answer, draft.lures)
+        )
+        if all(constraint.pins for constraint in draft.constraints):
+            raise FamilyError(f"family {self.name}: no constraint can be known without solving")
+        for constraint in draft.constraints:
+            if truth_of(constraint.predicate, answer) != "holds":
+                raise DisagreementError(f"the answer {answer} breaks {constraint.description!r}")
+            if all(truth_of(constraint.predicate, one.answer) != "violated" for one in lures):
+                return None
+        return Item(
+            text=draft.text,
+            answer=answer,
+            form=draft.form,
+            constraints=tuple(draft.constraints),
+            tempting=lures,
+            tier=self.tier,
+            family=self.name,
+            level=level,
+            seed=seed,
+            index=index,
+        )
+
+
+def family(
+    tier: Tier, kinds: tuple[Kind, ...], about: str, *, levels: tuple[Level, ...] = USUAL_LEVELS
+) -> Callable[[Draw], Family]:
+    """Make a family of a draw, named after it."""
+    in_order: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind in kinds)
+
+    def make(draw: Draw) -> Family:
+        return Family(draw.__name__, tier, in_order, about, draw, levels)
+
+    return make
+
+
+def gold(
+    kind: Kind,
+    description: str,
+    predicate: Predicate,
+    span: str | None = None,
+    *,
+    pins: bool = False,
+) -> GoldConstraint:
+    """State one gold constraint; without a span it is implied, and one that pins is the answer."""
+    return GoldConstraint(kind, description, predicate, span, pins)
+
+
+def agree(first: T, second: T) -> T:
+    """Give the answer that two independent computations found; an error where they differ."""
+    if first != second:
+        raise DisagreementError(f"one computation gives {first}, the other {second}")
+    return first
+
+
+_BOUNDS: Final = frozenset({"between", "above", "below", "least_residue", "measured"})
+
+
+def true_label(lure: Tempting, answer: str, constraints: Sequence[GoldConstraint]) -> ErrorType:
+    """Give a lure's label; where its numbers do not bear that out, the one that they do.
+
+    An answer out of range must break a bound, one that is not an integer must be none, and one that
+    forgot a reduction must be the right one before the reduction that the problem asks for.
+    """
+    value, right = _read(lure.answer), _read(answer)
+    if value is None or value.number is None or right is None or right.number is None:
+        return lure.error
+    predicates = [part for one in constraints for part in parts(one.predicate)]
+    broken = {str(one["op"]) for one in predicates if holds(one, value) == "violated"}
+    moduli = [one.get("modulus") for one in predicates if one["op"] in ("least_residue", "encoded")]
+    gap = value.number - right.number
+    borne_out = {
+        "out_of_range": bool(broken & _BOUNDS),
+        "not_an_integer": value.number.denominator > 1,
+        "forgot_modular_reduction": any(
+            isinstance(modulus, int) and modulus and gap % modulus == 0 for modulus in moduli
+        ),
+    }
+    if borne_out.get(lure.error, True):
+        return lure.error
+    return "broken_condition" if broken else "arithmetic"
+
+
+def _distinct(answer: str, lures: Lures) -> tuple[Tempting, ...]:
+    """Drop the lures that equal the answer in value and form, or an earlier lure."""
+    kept: list[Tempting] = []
+    for value, error in lures:
+        text = show(value)
+        if not any(alike(text, known) for known in (answer, *(one.answer for one in kept))):
+            kept.append(Tempting(text, error))
+    return tuple(kept)
+
+
+def alike(first: str, second: str) -> bool:
+    """Say whether two answers are one: the same value, and both or neither in lowest terms."""
+    left, right = _read(first), _read(second)
+    if left is None or right is None:
+        return first == second
+    # An unreduced fraction is another answer than the reduced one: "lowest terms" rejects it.
+    return same(left, right) and left.reduced == right.reduced

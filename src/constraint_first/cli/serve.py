@@ -1,0 +1,293 @@
+"""``cfr serve``: an OpenAI-compatible server that puts a method in front of a model."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from constraint_first.cli.option import bound_options, decoding_options, grouped, model_options
+from constraint_first.cli.output import print_json, print_note, print_text
+
+if TYPE_CHECKING:
+    from aiohttp.web import Application
+
+    from constraint_first.engine.engine import Decoding
+    from constraint_first.engine.resolve import ModelRef
+    from constraint_first.engine.transport import Bounds
+    from constraint_first.problem import Json
+    from constraint_first.serve.service import Log
+    from constraint_first.serve.setting import ServeSettings
+
+__all__ = ["command"]
+
+_USUAL_STORE: Final = "runs.db"
+_MORE_THAN_NONE: Final = click.FloatRange(min=0, min_open=True)
+
+
+def _settings() -> Callable[..., object]:
+    from constraint_first.serve.setting import ServeSettings
+
+    return ServeSettings
+
+
+_server_options: Final = grouped(
+    "settings",
+    _settings,
+    click.option(
+        "--method",
+        "methods",
+        multiple=True,
+        default=("auto",),
+        show_default=True,
+        help="A method to list, as in 'cfr solve'; may be given again. The first one answers "
+        "requests that name no model.",
+    ),
+    click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen."),
+    click.option(
+        "--port",
+        type=click.IntRange(0, 65_535),
+        default=8080,
+        show_default=True,
+        help="0 for any that is free.",
+    ),
+    click.option(
+        "--token",
+        envvar="CFR_TOKEN",
+        default="",
+        help="What clients give as their API key; needed unless --host is this machine.  "
+        "[CFR_TOKEN]",
+    ),
+    click.option(
+        "--allow-host",
+        "allowed_hosts",
+        multiple=True,
+        metavar="NAME",
+        help="A name that clients know the server by, behind a proxy for one.",
+    ),
+    click.option(
+        "--allow-origin",
+        "allowed_origins",
+        multiple=True,
+        metavar="URL",
+        help="A server whose pages may ask from a browser.",
+    ),
+    click.option(
+        "--max-requests",
+        "most_requests",
+        type=click.IntRange(min=1),
+        default=256,
+        show_default=True,
+        help="Requests at the same time.",
+    ),
+    click.option(
+        "--max-waiting",
+        "most_waiting",
+        type=click.IntRange(min=0),
+        default=256,
+        show_default=True,
+        help="Requests that wait for a turn; any beyond are refused (503).",
+    ),
+    click.option(
+        "--max-connections",
+        "most_connections",
+        type=click.IntRange(min=2),
+        default=2_048,
+        show_default=True,
+        help="Open connections, half as many from one address; idle ones give way to new ones.",
+    ),
+    click.option(
+        "--max-calls",
+        "--max-samples",  # its earlier name
+        "most_calls",
+        type=click.IntRange(min=1),
+        default=256,
+        show_default=True,
+        help="Calls that one request may cost, all samples and rounds together; one that needs "
+        "more is refused (400).",
+    ),
+    click.option(
+        "--max-attempt-tokens",
+        "most_tokens",
+        type=click.IntRange(min=1),
+        default=4_000_000,
+        show_default=True,
+        help="Tokens that one request may cost, prompts and replies together (400).",
+    ),
+    click.option(
+        "--max-body-bytes",
+        "body_bytes",
+        type=click.IntRange(min=1),
+        default=20_000_000,
+        show_default=True,
+        help="A larger request is refused (413).",
+    ),
+    click.option(
+        "--request-timeout",
+        "request_seconds",
+        type=_MORE_THAN_NONE,
+        default=3_600.0,
+        show_default=True,
+        help="Seconds for a whole request, waiting included (504).",
+    ),
+    click.option(
+        "--grace",
+        type=click.FloatRange(min=0),
+        default=30.0,
+        show_default=True,
+        help="Seconds that requests have to finish when the server is stopped.",
+    ),
+)
+
+
+@click.command("serve")
+@click.argument("runs", metavar="[RUNS]...", nargs=-1)
+@_server_options
+@model_options
+@decoding_options
+@bound_options
+@click.option(
+    "--slots",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    help="Calls at the same time, where the model runs on this machine.",
+)
+@click.option(
+    "--requests-per-minute", type=_MORE_THAN_NONE, help="Ask the endpoint no more often than this."
+)
+@click.option(
+    "--tokens-per-minute", type=_MORE_THAN_NONE, help="Use no more tokens than this, as guessed."
+)
+@click.option("--store", metavar="RUNS", help="Keep every answer in this store.")
+@click.option(
+    "--labels",
+    type=click.Path(path_type=Path),
+    default=Path("labels.jsonl"),
+    show_default=True,
+    help="Where marks that people make on pages are kept, as 'cfr audit mark' keeps them.",
+)
+@click.option(
+    "--classes",
+    type=click.Path(path_type=Path),
+    default=Path("classes.jsonl"),
+    show_default=True,
+    help="Where classes of errors are kept that people give on pages.",
+)
+@click.option(
+    "--log",
+    type=click.Choice(["text", "json", "off"]),
+    default="text",
+    show_default=True,
+    help="What to write of each request.",
+)
+def command(
+    runs: tuple[str, ...],
+    settings: ServeSettings,
+    ref: ModelRef,
+    decoding: Decoding,
+    bounds: Bounds,
+    slots: int,
+    requests_per_minute: float | None,
+    tokens_per_minute: float | None,
+    store: str | None,
+    labels: Path,
+    classes: Path,
+    log: str,
+) -> None:
+    """Serve a model with a method in front of it, for any OpenAI client.
+
+    Clients name METHOD@MODEL ('routed-cfr@deepseek-chat', 'auto@local'), or a plain model, whose
+    requests pass through untouched. The server's address with /v1 is their base URL.
+
+    The server's address itself is a page: a playground, and whatever can be seen of RUNS: stores
+    (runs.db unless named; a file, or postgresql://…) and files that 'cfr export' wrote.
+
+    Without --model and --base-url a small model runs on this machine; it is fetched the first time.
+
+    \b
+    cfr serve
+    cfr serve runs.db
+    cfr serve --model deepseek-chat --method routed-cfr --store served.db
+    cfr serve --base-url http://127.0.0.1:8000/v1 --port 9000 --log json
+    CFR_TOKEN=… cfr serve --host 0.0.0.0 --allow-host llm.example.org
+    """
+    from constraint_first.cli.progress import bytes_bar
+    from constraint_first.serve.server import Serving, serve
+    from constraint_first.serve.upstream import UpstreamOptions
+
+    options = UpstreamOptions(
+        decoding,
+        bounds,
+        connections=max(256, 4 * settings.most_requests),
+        slots=slots,
+        requests_per_minute=requests_per_minute,
+        tokens_per_minute=tokens_per_minute,
+    )
+    serving = Serving(
+        settings,
+        ref,
+        options,
+        _log(log),
+        print_note,
+        store,
+        install=_pages(_shown_runs(runs, store), labels, classes),
+        fetching=lambda: bytes_bar(ref.model or "model"),
+    )
+    with asyncio.Runner(loop_factory=_fast_loop()) as runner:
+        runner.run(serve(serving))
+
+
+def _shown_runs(runs: tuple[str, ...], store: str | None) -> tuple[str, ...]:
+    """List the runs that pages show: those that were named, and what the server keeps itself."""
+    found = (*runs, *([store] if store else []))
+    usual = (_USUAL_STORE,) if Path(_USUAL_STORE).is_file() else ()
+    return found or usual
+
+
+def _pages(
+    runs: tuple[str, ...], labels: Path, classes: Path
+) -> Callable[[Application], None] | None:
+    """Find the pages, unless the libraries that they need are not installed."""
+    if find_spec("jinja2") is None or find_spec("latex2mathml") is None:
+        print_note("no pages, the API alone: pip install 'constraint-first[serve]' adds them")
+        return None
+    from constraint_first.serve.page.installation import install_pages
+    from constraint_first.serve.page.site import SiteOptions
+
+    options = SiteOptions(runs, labels, classes)
+    return lambda application: install_pages(application, options)
+
+
+def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Take uvloop where it is installed."""
+    if find_spec("uvloop") is None:
+        return None
+    library: Any = importlib.import_module("uvloop")
+    return library.new_event_loop
+
+
+def _log(kind: str) -> Log | None:
+    """Make what writes a line for each request; a reader who goes away ends the lines alone."""
+    from constraint_first.serve.access_log import describe_access
+
+    reading = True
+
+    def write(line: dict[str, Json]) -> None:
+        nonlocal reading
+        if not reading:
+            return
+        try:
+            if kind == "json":
+                print_json(line)
+            else:
+                print_text(describe_access(line))
+        except OSError:
+            reading = False
+
+    return None if kind == "off" else write

@@ -1,0 +1,253 @@
+"""A problem's text prepared for the rules: its sentences, and which of them asks for the answer.
+
+What is asked must be told from what is given. A text is cut into sentences; the last one that asks
+(a question mark, or a verb like *find* that begins a clause) is the question; what stands after it
+can only say in what form the answer is wanted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from constraint_first.constraint.stated.numeral import LARGE_WORDS
+
+__all__ = ["ASK", "LONGEST", "Reading", "plain_text"]
+
+LONGEST: Final = 20_000
+"""Characters of the longest text that is read; no problem that people pose is longer."""
+
+ASK: Final = (
+    r"(?:what(?:'s|\s+is|\s+are|\s+was|\s+were|\s+will\s+be|\s+would\s+be|\s+must\s+be)?"
+    r"|which(?:\s+is)?|find|determine|compute|calculate|evaluate|give|state|name|identify|obtain)"
+)
+"""The pattern of a word that asks, with the verb that may follow it."""
+
+_END: Final = re.compile(r"[.?!\n][.?!\n\"')\]]*(?=\s|$)")
+_ABBREVIATION: Final = re.compile(r"(?:^|[^a-z])(?:mr|mrs|ms|dr|st|vs|jr|i\.e|e\.g)$")
+_SHORT: Final = frozenset(("mr", "rs", "ms", "dr", "st", "vs", "jr", ".e", ".g", ".m"))
+_HALF_OF_DAY: Final = re.compile(r"[ap]\.m$")
+_CLAUSE: Final = re.compile(r"(?:^|[,;:]|\b(?:then|and|please|also|so|hence|thus|now|to))\s*$")
+_OPENING: Final = re.compile(
+    r"(?:^|[,;:.?!-]|\b(?:then|and|so|of|at|in|on|to|by|for|from|if|with))\s*$"
+)
+_FORM: Final = re.compile(
+    r"\b(?:your|the|final|an)\s+(?:final\s+)?(?:answers?|solution)\b|\bround\b"
+)
+_PARTS: Final = re.compile(
+    r"\(\s*(?:a|i|1)\s*\)[^()]{1,2000}\(\s*(?:b|ii|2)\s*\)|(?:^|\n)\s*(?:a|i"
+    r"|1)[.)]\s[^\n]*\n+\s*(?:b|ii|2)[.)]\s"
+    r"|\bpart\s+(?:a|i|1|one|\(a\))\b"
+)
+_WORD: Final = re.compile(r"[a-z]+")
+_DIGITS: Final = re.compile(r"\d[\d,.]*")
+_VERBS: Final = (
+    *("find", "determine", "compute", "calculate", "evaluate", "give", "state", "express", "write"),
+    *("work", "solve", "simplify", "identify", "name", "list", "prove", "show", "estimate"),
+)
+_FIRST: Final = (*_VERBS, "arrange", "sort ", "order the ", "put the ")
+"""How a sentence may begin that asks for something."""
+_PLAIN_VERBS: Final = ("find", "determine", "compute", "calculate", "evaluate")
+_HEADS: Final = (
+    *("what", "which", "find", "determine", "compute", "calculate", "evaluate", "give", "state"),
+    *("name", "identify", "obtain", "how", "express", "write"),
+)
+_BLANKS: Final = (
+    ("\\$", " €"),
+    ("$", " "),
+    ("\\(", "  "),
+    ("\\)", "  "),
+    ("\\,", "  "),
+    ("\\{", "  "),
+    ("\\}", "  "),
+)
+
+
+def plain_text(text: str) -> str:
+    """Give a text in lower case without marks of formulas, each character in its old place."""
+    plain = text.lower()
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()  # a lone surrogate becomes a question mark
+        plain = text.lower()
+        if len(plain) != len(text):
+            plain = "".join(low if len(low := one.lower()) == 1 else "?" for one in text)
+    for mark, blank in _BLANKS:
+        plain = plain.replace(mark, blank)
+    return plain
+
+
+def _has_imperative(sentence: str) -> bool:
+    """Whether a verb like *find* begins a clause of a sentence."""
+    for verb in _VERBS:
+        at = sentence.find(verb)
+        while at >= 0:
+            if _CLAUSE.search(sentence[max(at - 8, 0) : at]):
+                return True
+            at = sentence.find(verb, at + 1)
+    return False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text with its sentences; positions in ``plain`` are positions in ``text``."""
+
+    text: str
+    plain: str
+
+    @cached_property
+    def sentences(self) -> tuple[tuple[int, int], ...]:
+        """Where each sentence begins and ends, the mark at its end included."""
+        found: list[tuple[int, int]] = []
+        start = 0
+        for end in _END.finditer(self.plain):
+            mark = end.group()
+            if mark[0] == "\n" and mark.count("\n") == 1 and len(mark) == 1:
+                continue
+            if mark[0] == "." and self._goes_on(end.start(), end.end()):
+                continue
+            found.append((start, end.end()))
+            start = end.end()
+        if start < len(self.plain):
+            found.append((start, len(self.plain)))
+        return tuple(found)
+
+    def _goes_on(self, stop: int, after: int) -> bool:
+        """Whether a full stop belongs to an abbreviation and ends nothing."""
+        if self.plain[max(stop - 2, 0) : stop] not in _SHORT:
+            return False
+        before = self.plain[max(stop - 5, 0) : stop]
+        if _HALF_OF_DAY.search(before):
+            return self.text[after : after + 3].strip()[:1].islower()
+        return bool(_ABBREVIATION.search(before))
+
+    def _asks(self, start: int, end: int) -> bool:
+        sentence = self.plain[start:end].strip()
+        if "?" in sentence[-4:]:
+            return True
+        if not sentence.startswith(_FIRST) and not _has_imperative(sentence):
+            return False
+        if sentence.startswith(_PLAIN_VERBS):
+            return True
+        formal = "answer" in sentence or "solution" in sentence or "round" in sentence
+        return not (formal and _FORM.search(sentence))
+
+    @cached_property
+    def question(self) -> tuple[int, int] | None:
+        """Where the sentence stands that asks for the answer."""
+        return next((span for span in reversed(self.sentences) if self._asks(*span)), None)
+
+    @cached_property
+    def heads(self) -> tuple[int, ...]:
+        """Where the question has a word that asks."""
+        if self.question is None:
+            return ()
+        found = self.places(_HEADS, *self.question)
+        if "which" not in self.plain:
+            return found
+        return tuple(
+            at
+            for at in found
+            if not self.plain.startswith("which", at) or (at == found[0] and self._opens(at))
+        )
+
+    def _opens(self, at: int) -> bool:
+        """Whether *which* begins a clause here, and does not refer to the noun before it."""
+        return self.question is not None and bool(
+            _OPENING.search(self.plain[max(at - 12, self.question[0]) : at])
+        )
+
+    def places(self, words: Iterable[str], start: int, end: int) -> tuple[int, ...]:
+        """Find where one of these words begins, between two positions."""
+        found: list[int] = []
+        for word in words:
+            at = self.plain.find(word, start, end)
+            while at >= 0:
+                if at == 0 or not self.plain[at - 1].isalnum():
+                    found.append(at)
+                at = self.plain.find(word, at + 1, end)
+        return tuple(sorted(found))
+
+    def asked(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Match a pattern that begins with a word that asks, where the question has one."""
+        if self.question is None:
+            return None
+        for at in self.heads:
+            if found := pattern.match(self.plain, at, self.question[1]):
+                return found
+        return None
+
+    @property
+    def tail(self) -> str:
+        """What stands after the question."""
+        return self.plain[self.question[1] :] if self.question else ""
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the text, each once."""
+        return frozenset(_WORD.findall(self.plain))
+
+    @cached_property
+    def has_large_words(self) -> bool:
+        """Whether the text has numbers in words that are not read: *thirty-five, a dozen*."""
+        return not LARGE_WORDS.isdisjoint(self.words)
+
+    @cached_property
+    def number_count(self) -> int:
+        """How many numbers the text has, written in digits."""
+        return len(_DIGITS.findall(self.plain))
+
+    @cached_property
+    def in_parts(self) -> bool:
+        """Whether several things are asked under letters or numbers of their own."""
+        return bool(_PARTS.search(self.text))
+
+    @cached_property
+    def worked_on(self) -> bool:
+        """Whether a step of arithmetic follows what is asked for: *…, then double it*."""
+        return any(word in self.plain for word in _STEPS) and bool(
+            self.heads and _NEXT_STEP.search(self.plain, self.heads[0])
+        )
+
+    @cached_property
+    def reworked(self) -> bool:
+        """Whether another number is made of the answer; unlike a form, a unit or per cent."""
+        return self.worked_on or bool(_REWORKED.search(self.tail))
+
+    @cached_property
+    def recoded(self) -> bool:
+        """Whether something is made of the answer: in the question itself or after it."""
+        if self.worked_on:
+            return True
+        tail = self.tail
+        return bool(
+            tail
+            and not tail.isspace()
+            and _INSTRUCTION.search(self.tail)
+            and _RECODED.search(self.tail)
+        )
+
+
+_STEPS: Final = (
+    *(" add ", "subtract ", "multiply ", "divide ", "double ", "triple ", "halve ", " square "),
+    *(", times", ", plus", ", minus", ", divided"),
+)
+_NEXT_STEP: Final = re.compile(
+    r"(?:[,;.?]|\band|\bthen)\s+(?:then\s+)?(?:add|subtract|multiply|divide|double|triple|halve"
+    r"|square)\b"
+    r"(?!\s+(?:root|feet|foot|inch|met|cent|unit|mile|yard))"
+    r"|,\s*(?:times|plus|minus|divided\s+by)\b"
+)
+_INSTRUCTION: Final = re.compile(
+    r"\b(?:answers?|express|write|give|report|submit|enter|let|output|form|can\s+be|find|compute)\b"
+)
+_RECODED: Final = re.compile(
+    r"[+]|\bform\b|\bpercent|%|\bmultipl|\btimes\b|\bsubmit\b|\benter\b|\bsum\b|\bproduct\b|\bmod"
+    r"|\bremainder\b|\bdivide|\bconcat|\blet\b|\breport\b|\boutput\b|\bfloor\b|\bcoded?\b"
+)
+_REWORKED: Final = re.compile(
+    r"[+]|\bmultipl|\btimes\b|\bsum\b|\bproduct\b|\bmod|\bremainder\b|\bdivid|\bconcat|\blet\b"
+    r"|\bfloor\b|\bcoded?\b|\bnumber\s+of\b|\bas\s+a\s+decimal\b|\bcan\s+be\b|\bdigits?\b"
+)

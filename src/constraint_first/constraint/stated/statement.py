@@ -1,0 +1,55 @@
+"""A constraint that a text states, and the check of an answer against such constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from constraint_first.answer.expression.value import AnswerValue, read_answer
+from constraint_first.constraint.demand import between
+from constraint_first.constraint.predicate import Predicate, Truth, holds, is_of_text, truth_of
+from constraint_first.constraint.spec import Kind
+
+__all__ = ["Stated", "check_stated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A constraint on the answer that the text states, with the words that prove it."""
+
+    kind: Kind
+    """One of the paper's eight kinds."""
+    predicate: Predicate
+    span: tuple[int, int]
+    """Where the text says it: ``text[start:end]``."""
+    sentence: str
+    """The same in words, for a person and for a prompt."""
+    certain: bool = field(default=False, compare=False)
+    """Whether the words leave no other reading, so that an answer in another form may be repaired
+    by it."""
+
+    def quote(self, text: str) -> str:
+        """Give the words that prove it."""
+        return text[slice(*self.span)]
+
+
+def check_stated(stated: Iterable[Stated], answer: str) -> tuple[tuple[Stated, Truth], ...]:
+    """Say of each constraint whether an answer meets it, breaks it or cannot be judged by it."""
+    listed = [*stated]
+    value = None if all(is_of_text(one.predicate) for one in listed) else read_answer(answer)
+    return tuple((one, _truth(one, answer, value)) for one in listed)
+
+
+def _truth(one: Stated, answer: str, value: AnswerValue | None) -> Truth:
+    if is_of_text(one.predicate):
+        return truth_of(one.predicate, answer)
+    return "undecided" if value is None or _is_share(one, answer) else holds(one.predicate, value)
+
+
+def _is_share(one: Stated, answer: str) -> bool:
+    """Whether a probability is answered in per cent, which are read as their own number."""
+    return one.predicate == _CHANCE and ("%" in answer or "percent" in answer)
+
+
+_CHANCE: Final = between(0, 1)

@@ -1,0 +1,103 @@
+"""The sandbox as engines see it: a program in, its output out, whatever the program is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Final, cast
+
+from constraint_first.engine.error import EngineError
+from constraint_first.process import NotStarted, OnePerProcess, Pool, Undecided
+from constraint_first.protocol import Output, Program
+
+__all__ = ["Limits", "Sandbox", "SandboxMissing", "run_program"]
+
+PROGRAM: Final = ("-m", "constraint_first.engine.sandbox.worker")
+PATIENCE: Final = 0.6
+"""Seconds that a worker has to hand over a program's output when its time is up."""
+
+# What Python needs to find its libraries; keys and tokens stay with us.
+_HANDED_ON: Final = ("HOME", "PATH", "LANG", "LC_ALL", "TMPDIR", "MONTY_BIN")
+
+
+class SandboxMissing(EngineError):
+    """The interpreter that programs run in is not installed, or does not start."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one program may take."""
+
+    seconds: float = 1.5
+    memory: int = 256
+    """In megabytes."""
+
+
+class Sandbox:
+    """A few worker processes that run programs, each killed and replaced where one goes too far."""
+
+    def __init__(self, limits: Limits | None = None, count: int | None = None) -> None:
+        _require_interpreter()
+        self.limits = limits or Limits()
+        self._workers = Pool(PROGRAM, count, _environment())
+        self._threads = ThreadPoolExecutor(self._workers.count, "cfr-sandbox")
+
+    async def run(self, program: Program) -> Output:
+        """Run a program, at the same time as others where there are workers enough."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self.run_now, program)
+
+    def run_now(self, program: Program) -> Output:
+        """Run a program and wait for it."""
+        seconds, memory = self.limits.seconds, self.limits.memory << 20
+        patience = seconds + PATIENCE
+        try:
+            reply = self._workers.ask("run", program.source, seconds, memory, patience=patience)
+        except (NotStarted, OSError):
+            raise SandboxMissing(_BROKEN.format("its worker does not start")) from None
+        except Undecided:  # it took the worker with it, or did not let go of it
+            return Output("", f"TimeoutError: stopped after {seconds:g} s", seconds)
+        said = cast("dict[str, Any]", reply)
+        if "fault" in said:
+            raise SandboxMissing(_BROKEN.format(said["fault"]))
+        return Output(said["text"], said["error"], said["seconds"])
+
+    def close(self) -> None:
+        """End all workers."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._workers.close()
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+_BROKEN: Final = (
+    "programs cannot be run ({}); install it anew: pip install 'constraint-first[programs]'"
+)
+
+
+def _environment() -> dict[str, str]:
+    return {name: os.environ[name] for name in _HANDED_ON if name in os.environ}
+
+
+def _require_interpreter() -> None:
+    if find_spec("pydantic_monty") is None:
+        raise SandboxMissing(
+            "programs need pydantic-monty: pip install 'constraint-first[programs]'"
+        )
+
+
+_own: Final = OnePerProcess(Sandbox)
+
+
+async def run_program(program: Program) -> Output:
+    """Run a program in this process's own sandbox, which is made when first needed."""
+    return await _own().run(program)

@@ -1,0 +1,212 @@
+"""Attempts that come one by one, as somebody asks for them, entered into a store as they come.
+
+An evaluation knows its problems and runs beforehand; a server does not. The same question may come
+a thousand times: each time it is another run of the same problem, numbered on from the last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, cast
+
+import sqlalchemy as sa
+
+from constraint_first.engine.price import PriceList
+from constraint_first.error import CfrError
+from constraint_first.evaluation import schema
+from constraint_first.evaluation.attempt import Ending, StoredJournal, failed
+from constraint_first.evaluation.error import Unstorable
+from constraint_first.evaluation.registration import enter_problem, enter_series
+from constraint_first.evaluation.series import Series
+from constraint_first.evaluation.store import Store
+from constraint_first.evaluation.writer import RowValues
+from constraint_first.file.storable import storable_text
+from constraint_first.problem import Problem
+from constraint_first.protocol import Usage
+
+__all__ = ["SERVED", "Traffic", "TrafficAttempt"]
+
+SERVED: Final = "served"
+"""The benchmark that questions are filed under which somebody asked a server."""
+
+_KEPT: Final = 50_000
+"""Problems whose next run is remembered; the store knows it of all others."""
+_KEPT_SERIES: Final = 1_000
+_NO_PRICES: Final = PriceList()
+
+
+@dataclass(slots=True)
+class _Place:
+    """A problem in a series: its number in the store, the next run, and the runs under way."""
+
+    problem: int
+    run: int
+    under_way: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A question on its way into the store, and what becomes of it."""
+
+    series: Series
+    problem: Problem
+    done: asyncio.Future[dict[str, int]]
+
+
+class Traffic:
+    """A store that takes attempts as they come; it must be held exclusively meanwhile."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._numbers: OrderedDict[Series, int] = OrderedDict()
+        self._places: OrderedDict[tuple[int, str], _Place] = OrderedDict()
+        self._pending: list[_Entry] = []
+        self._entering: asyncio.Task[None] | None = None
+
+    async def begin(
+        self, series: Series, problem: Problem, prices: PriceList = _NO_PRICES
+    ) -> TrafficAttempt:
+        """Enter an attempt under a run of its own; those that come together enter together."""
+        entry = _Entry(series, problem, asyncio.get_running_loop().create_future())
+        self._pending.append(entry)
+        if self._entering is None or self._entering.done():
+            # A task of its own: whoever asked may go away, and others wait for it too.
+            self._entering = asyncio.create_task(self._enter())
+        return TrafficAttempt(self, await entry.done, problem, prices)
+
+    async def _enter(self) -> None:
+        while self._pending:
+            batch, self._pending = self._pending, []
+            found: Sequence[tuple[int, _Place] | Exception]
+            try:
+                found = await asyncio.to_thread(self._store.change, partial(self._place_all, batch))
+            except Exception as error:  # whatever it is, nobody must wait for ever
+                found = [error] * len(batch)
+            for entry, place in zip(batch, found, strict=True):
+                self._settle(entry, place)
+            self._forget_old()
+
+    def _settle(self, entry: _Entry, found: tuple[int, _Place] | Exception) -> None:
+        if entry.done.done():  # whoever asked has gone away
+            return
+        if isinstance(found, Exception):
+            entry.done.set_exception(found)
+            return
+        number, place = found
+        self._numbers[entry.series] = number
+        entry.done.set_result(self._next_run(number, place, entry.problem.id))
+
+    def _place_all(
+        self, batch: Sequence[_Entry], connection: sa.Connection
+    ) -> list[tuple[int, _Place] | Exception]:
+        return [self._place(connection, entry) for entry in batch]
+
+    def _place(self, connection: sa.Connection, entry: _Entry) -> tuple[int, _Place] | CfrError:
+        """Find a question's place in the store, or make one."""
+        try:
+            number = self._numbers.get(entry.series)
+            if number is None:
+                number = enter_series(connection, self._store.url, entry.series)
+        except CfrError as error:  # it is refused, and no other
+            return error
+        known = self._places.get((number, entry.problem.id))
+        if known is None:
+            posed = replace(entry.problem, text=storable_text(entry.problem.text))
+            problem = enter_problem(connection, entry.series.benchmark, posed)
+            known = _Place(problem, _next_run(connection, number, problem))
+        return number, known  # remembered once it is safe: a transaction may be done twice
+
+    def _next_run(self, number: int, place: _Place, name: str) -> dict[str, int]:
+        place = self._places.setdefault((number, name), place)
+        self._places.move_to_end((number, name))
+        key = {"series": number, "problem": place.problem, "run": place.run}
+        place.run += 1
+        place.under_way += 1
+        return key
+
+    def _forget_old(self) -> None:
+        while len(self._numbers) > _KEPT_SERIES:
+            self._numbers.popitem(last=False)
+        # What is under way is not in the store yet, which would give its run away again.
+        for key in list(self._places):
+            if len(self._places) <= _KEPT:
+                return
+            if not self._places[key].under_way:
+                del self._places[key]
+
+    def write(self, key: dict[str, int], name: str, row: RowValues) -> asyncio.Future[None]:
+        """Write how an attempt ended; what is returned is done when it is safe."""
+        written = self._store.write_attempt(key | row)
+
+        def release(_: asyncio.Future[None]) -> None:
+            if place := self._places.get((key["series"], name)):
+                place.under_way -= 1
+
+        written.add_done_callback(release)
+        return written
+
+    async def watch(self) -> None:
+        """Wait until nothing can be written any more, and raise that."""
+        await self._store.watch()
+
+    def journal(self, key: dict[str, int], prices: PriceList) -> StoredJournal:
+        """Make the journal of an attempt."""
+        return StoredJournal(self._store, key, {}, prices)
+
+
+class TrafficAttempt:
+    """An attempt under way: its journal, and how it ends."""
+
+    def __init__(
+        self, traffic: Traffic, key: dict[str, int], problem: Problem, prices: PriceList
+    ) -> None:
+        self._traffic = traffic
+        self._key = key
+        self._name = problem.id
+        self._began = time.monotonic()
+        self.journal = traffic.journal(key, prices)
+
+    @property
+    def run(self) -> int:
+        """Which run of its problem it is."""
+        return self._key["run"]
+
+    async def finish(self, ending: Ending) -> None:
+        """Write how it ended, and wait until that is safe."""
+        try:
+            await self._write(ending)
+        except Unstorable as error:
+            await self._write(failed(str(error), ending.usage))
+
+    def abandon(self, why: str) -> None:
+        """Write that it came to nothing, and wait for nothing: nobody is there any more."""
+        self._write(failed(why, self.usage)).add_done_callback(_heed)
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of the calls so far."""
+        return self.journal.usage
+
+    def _write(self, ending: Ending) -> asyncio.Future[None]:
+        row = {"seconds": time.monotonic() - self._began, "finished_at": time.time()}
+        return self._traffic.write(self._key, self._name, row | ending.columns())
+
+
+def _heed(written: asyncio.Future[None]) -> None:
+    """Look at what became of a write, so that nobody complains that nobody did."""
+    if not written.cancelled():
+        written.exception()
+
+
+def _next_run(connection: sa.Connection, series: int, problem: int) -> int:
+    last = -1
+    for table in (schema.attempts, schema.calls):
+        where = (table.c.series == series, table.c.problem == problem)
+        found = connection.scalar(sa.select(sa.func.max(table.c.run)).where(*where))
+        last = max(last, -1 if found is None else cast("int", found))
+    return last + 1

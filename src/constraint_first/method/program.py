@@ -1,0 +1,222 @@
+"""Solving by a program: the model writes one, the sandbox runs it, what it prints is the answer.
+
+The idea is that of PAL (Gao et al., 2023) and of Program of Thoughts (Chen et al., 2023): the model
+says what to compute, an interpreter computes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from textwrap import dedent
+from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
+
+from constraint_first.answer.extraction.extract import Extracted, extract
+from constraint_first.method.direct import Direct
+from constraint_first.method.method import BUDGET, Method, gathering, noting, solution_from
+from constraint_first.method.soundness import Check, broken, mended, sentences, stated_in
+from constraint_first.method.standard_library import AVAILABLE
+from constraint_first.problem import Json, Problem, Solution
+from constraint_first.prompt import Prompt, load
+from constraint_first.protocol import Call, Completion, Output, Program, Steps, ask, execute
+from constraint_first.thinking import without_thinking
+
+__all__ = [
+    "Modules",
+    "Programmed",
+    "Style",
+    "Tell",
+    "read_output",
+    "read_program",
+    "run_program",
+]
+
+Style: TypeAlias = Literal["plain", "thinking", "bare", "short"]
+"""``thinking`` has the program begin with comments on what is asked, which are its reasoning.
+
+``bare`` asks for a reply that is the program and nothing else, with its reasoning in comments;
+``short`` for few lines too.
+"""
+
+Tell: TypeAlias = Literal["stated", "off"]
+"""Whether the prompt names the constraints that the text states."""
+
+Modules: TypeAlias = Literal["untold", "told"]
+"""Whether the prompt lists the modules that the sandbox has."""
+
+_PLAIN: Final = load("constraint_first.method", "program")
+_THINKING: Final = load("constraint_first.method", "program-thinking")
+_BARE: Final = load("constraint_first.method", "program-bare")
+_SHORT: Final = load("constraint_first.method", "program-short")
+_TOLD: Final = load("constraint_first.method", "told")
+
+
+@dataclass(frozen=True)
+class Programmed:
+    """One program, and another method where it leads nowhere.
+
+    That is where the program crashes, prints no answer, or prints one that breaks a constraint of
+    the text. A reply without a program is read like any reply. Without a fall-back the solution is
+    what the program came to, sound or not.
+    """
+
+    label: ClassVar[str] = "Program"
+    style: Style = "plain"
+    fallback: Method | None = Direct()
+    check: Check = "stated"
+    tell: Tell = "off"
+    modules: Modules = "untold"
+    budget: int = BUDGET
+    plain: Prompt = field(default=_PLAIN, repr=False)
+    thinking: Prompt = field(default=_THINKING, repr=False)
+    bare: Prompt = field(default=_BARE, repr=False)
+    short: Prompt = field(default=_SHORT, repr=False)
+    told: Prompt = field(default=_TOLD, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise ValueError("tokens must be at least 1")
+
+    @property
+    def in_use(self) -> tuple[object, ...]:
+        """The prompt of its style, that for constraints where it tells them."""
+        told = self.told if self.tell == "stated" else ()
+        return self._wording, told, self.fallback
+
+    @property
+    def _wording(self) -> Prompt:
+        wordings: dict[Style, Prompt] = {
+            "plain": self.plain,
+            "thinking": self.thinking,
+            "bare": self.bare,
+            "short": self.short,
+        }
+        return wordings[self.style]
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask for a program, have it run, and read what it printed."""
+        reply = yield from ask(self._call(problem))
+        solution = yield from run_program(reply)
+        if self.check == "repair":
+            solution = mended(stated_in(problem), solution, problem.text)
+        why = self._fault(problem, solution)
+        if self.fallback is None or not why:
+            return solution
+        other = yield from self.fallback.solve(problem)
+        return gathering(noting(other, fell_back=why), (solution, other))
+
+    def _call(self, problem: Problem) -> Call:
+        told = sentences(stated_in(problem, self.tell))
+        text = self.told.fill(problem=problem.text, constraints=told) if told else problem.text
+        modules = f" {AVAILABLE}" if self.modules == "told" else ""
+        prompt = self._wording.fill(problem=text, modules=modules)
+        return Call.user(prompt, stage="program", max_tokens=self.budget)
+
+    def _fault(self, problem: Problem, solution: Solution) -> str:
+        """Say why a solution cannot stand; nothing where it can."""
+        if solution.answer is None:
+            return str(solution.details["how"])
+        faults = broken(stated_in(problem, self.check), solution.answer)
+        return f"breaks: {faults[0].sentence}" if faults else ""
+
+
+def run_program(reply: Completion) -> Steps[Solution]:
+    """Run the program of a reply and make a solution of what it prints.
+
+    A program that the budget cut off is not run: what it prints so far need not be its answer.
+    """
+    source = read_program(reply.text)
+    if source is None:
+        return solution_from(reply)
+    if reply.truncated and _ends_in_block(reply.text):
+        return Solution(None, reply.text, reply.truncated, {"how": "program cut off"})
+    output = yield from execute(Program(source))
+    found = read_output(output)
+    noted: dict[str, Json] = {"source": source, "output": output.text, "error": output.error}
+    details: dict[str, Json] = {"how": found.how, "programs": [noted]}
+    return Solution(found.answer, reply.text, reply.truncated, details)
+
+
+# --- The program in a reply.
+
+_FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)[`~]*[ \t]*(\w*)[^\n]*\n?", re.MULTILINE)
+
+
+def read_program(reply: str) -> str | None:
+    """Find the program in a reply: the last block that is marked as Python, closed or not.
+
+    A block without a mark counts where no other does and it prints something.
+    """
+    blocks = list(_blocks(without_thinking(reply)))
+    marked = [block.source for block in blocks if block.language.startswith("py")]
+    plain = [block.source for block in blocks if not block.language and "print(" in block.source]
+    return next((source for source in reversed(marked or plain) if source.strip()), None)
+
+
+def _ends_in_block(reply: str) -> bool:
+    blocks = list(_blocks(without_thinking(reply)))
+    return bool(blocks) and blocks[-1].open
+
+
+class _Block(NamedTuple):
+    """A fenced block of a reply."""
+
+    language: str
+    source: str
+    open: bool = False
+    """Whether the text ended before it did."""
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    """List the fenced blocks of a text; a new mark ends a block that was not closed."""
+    language: str | None = None
+    start = 0
+    for fence in _FENCE.finditer(text):
+        if language is not None:
+            yield _Block(language, dedent(text[start : fence.start()]))
+        closes = language is not None and not fence[1]
+        language, start = (None if closes else fence[1].lower()), fence.end()
+    if language is not None:
+        yield _Block(language, dedent(text[start:]), open=True)
+
+
+# --- What it printed.
+
+# Python's spelling of numbers: Fraction(3, 4), Decimal('1.5'), and 12.0 for a whole number.
+_FRACTION: Final = re.compile(r"\bFraction\((-?\d+)(?:, ?(\d+))?\)")
+_DECIMAL: Final = re.compile(r"\bDecimal\(['\"](-?[\d.]+)['\"]\)")
+_WHOLE: Final = re.compile(r"(?<![\d.])(\d+)\.0(?![\d.eE])")
+_LONG: Final = re.compile(r"(?<![\d.])\d+\.\d{12,40}(?![\d.eE])")
+_QUOTED: Final = re.compile(r"(['\"])(.*)\1")
+_NO_VALUE: Final = frozenset({"nan", "inf", "-inf", "[]", "()", "{}", "set()", "''", '""'})
+_FEW_DIGITS: Final = 10
+
+
+def read_output(output: Output) -> Extracted:
+    """Read the answer that a program printed: its last line, Python's spelling put away.
+
+    ``Fraction(3, 4)`` is 3/4, ``12.0`` is 12, ``0.30000000000000004`` is 0.3, and ``Answer: 5`` is
+    5. An empty list, ``None`` and ``nan`` are no answers.
+    """
+    if output.error:
+        return Extracted(None, "program crashed")
+    lines = (line.strip() for line in reversed(output.text.splitlines()))
+    line = next(filter(None, lines), "")
+    if not line or line in _NO_VALUE:
+        return Extracted(None, "program printed nothing")
+    found = extract(_respell(line))
+    return Extracted(found.answer, "printed" if found.answer else "program printed nothing")
+
+
+def _respell(line: str) -> str:
+    line = quoted[2] if (quoted := _QUOTED.fullmatch(line)) else line
+    line = _FRACTION.sub(lambda f: f[1] if f[2] in (None, "1") else f"{f[1]}/{f[2]}", line)
+    line = _LONG.sub(lambda long: _without_noise(long[0]), _DECIMAL.sub(r"\1", line))
+    return _WHOLE.sub(r"\1", line)
+
+
+def _without_noise(digits: str) -> str:
+    """Round away what floating-point arithmetic adds, where a short number is left."""
+    short = f"{float(digits):.12g}"
+    return short if len(short) <= _FEW_DIGITS else digits

@@ -1,0 +1,233 @@
+"""Processes that do one task after another and may be killed at any moment, from any thread.
+
+A worker reads one JSON array a line, the name of a task and its arguments, and answers with what
+the task returns. Its time is counted in processor seconds by the system itself, so a busy machine
+changes no verdict. No signal handler is set in the parent and no process is forked, so a pool lives
+beside any event loop, thread pool or server.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
+from typing import IO, Generic, Protocol, Self, TypeAlias, TypeVar, cast
+
+from constraint_first.problem import Json
+
+__all__ = ["NotStarted", "OnePerProcess", "Pool", "Task", "Undecided", "Worker", "serve"]
+
+Task: TypeAlias = Callable[..., Json]
+"""What a worker can be asked to do, with arguments and a result that JSON can carry."""
+
+CPU_SECONDS = 2.0
+MEMORY_BYTES = 1 << 30
+PATIENCE = 30.0
+"""Wall-clock seconds after which a worker that uses no processor time is given up."""
+START_PATIENCE = 60.0
+
+
+class _Closes(Protocol):
+    def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=_Closes)
+
+
+class Undecided(Exception):
+    """The worker ran out of time or memory; there is no verdict."""
+
+
+class NotStarted(Undecided):
+    """The worker did not start, or had died before it was asked: nothing is known of the task."""
+
+
+class Worker:
+    """One process and the pipe to it."""
+
+    def __init__(self, program: tuple[str, ...], environment: Mapping[str, str]) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 — our own interpreter
+            [sys.executable, "-P", *program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**environment, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            start_new_session=True,  # Ctrl-C is for the parent, which then ends its workers
+        )
+        self._requests = cast("IO[bytes]", self._process.stdin)
+        self._replies = cast("IO[bytes]", self._process.stdout)
+        self._ready = False
+        self._buffer = b""
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    def ask(self, task: str, *arguments: Json, patience: float = PATIENCE) -> Json:
+        """Have one task done; raise Undecided where the worker does not survive it."""
+        if not self._ready:
+            self._start()
+        request = json.dumps([task, *arguments]) + "\n"
+        try:
+            self._requests.write(request.encode())
+            self._requests.flush()
+        except OSError:
+            raise NotStarted("the worker had died") from None
+        return json.loads(self._line(patience))
+
+    def _start(self) -> None:
+        try:
+            self._line(START_PATIENCE)
+        except Undecided:
+            raise NotStarted("the worker did not start") from None
+        self._ready = True
+
+    def close(self) -> None:
+        """End the process now, and those that it has started."""
+        if self._process.returncode is None:  # and not waited for: its number is still its own
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        for pipe in (self._requests, self._replies):
+            with suppress(OSError):  # closing flushes, and nobody reads any more
+                pipe.close()
+        self._process.wait()
+
+    def _line(self, patience: float) -> bytes:
+        output = self._replies.fileno()
+        waiting = select.poll()  # and not select.select, which knows no file beyond the 1,024th
+        waiting.register(output, select.POLLIN)
+        deadline = time.monotonic() + patience
+        pieces, last = [self._buffer], self._buffer
+        while b"\n" not in last:
+            left = deadline - time.monotonic()
+            if left <= 0 or not waiting.poll(left * 1_000):
+                raise Undecided(f"no reply within {patience:g} s")
+            last = os.read(output, 65536)
+            if not last:
+                raise Undecided("ran out of time or memory")
+            pieces.append(last)
+        line, _, self._buffer = b"".join(pieces).partition(b"\n")
+        return line
+
+
+class Pool:
+    """A fixed number of workers, started when first needed and replaced when they die."""
+
+    def __init__(
+        self,
+        program: tuple[str, ...],
+        count: int | None = None,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.count = count or os.cpu_count() or 1
+        self._program = program
+        self._environment = environment
+        self._free = threading.Semaphore(self.count)
+        self._lock = threading.Lock()
+        self._idle: list[Worker] = []
+        self._closed = False
+
+    def ask(self, task: str, *arguments: Json, patience: float = PATIENCE) -> Json:
+        """Have a task done, waiting for a free worker; raise Undecided where it kills it."""
+        try:
+            with self._borrowed() as worker:
+                return worker.ask(task, *arguments, patience=patience)
+        except NotStarted:
+            with self._borrowed() as worker:
+                return worker.ask(task, *arguments, patience=patience)
+
+    def close(self) -> None:
+        """End all workers."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.close()
+
+    @contextmanager
+    def _borrowed(self) -> Generator[Worker]:
+        with self._free:
+            with self._lock:
+                worker = self._idle.pop() if self._idle else None
+            worker = worker or Worker(self._program, self._environment)
+            try:
+                yield worker
+            except BaseException:
+                # Its pipe may hold half a reply. The next one starts while the caller goes on.
+                worker.close()
+                with suppress(OSError):  # no room for a process now; the next caller tries again
+                    self._give_back(Worker(self._program, self._environment))
+                raise
+            self._give_back(worker)
+
+    def _give_back(self, worker: Worker) -> None:
+        with self._lock:
+            if not self._closed:
+                self._idle.append(worker)
+                return
+        worker.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class OnePerProcess(Generic[C]):
+    """Something that a process makes when it is first needed and closes when it ends.
+
+    A forked child makes its own: it must not talk through its parent's pipes.
+    """
+
+    def __init__(self, make: Callable[[], C]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._made: tuple[int, C] | None = None
+
+    def __call__(self) -> C:
+        """Give this process's own."""
+        with self._lock:
+            if self._made is None or self._made[0] != os.getpid():
+                made = self._make()
+                atexit.register(made.close)
+                self._made = os.getpid(), made
+            return self._made[1]
+
+
+def serve(tasks: Mapping[str, Task], cpu_seconds: float = CPU_SECONDS) -> None:
+    """Do tasks until standard input ends, or until one takes too much time or memory."""
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever a library prints must not be taken for a verdict
+    _limit_memory()
+    print("ready", file=replies, flush=True)
+    for line in sys.stdin:
+        name, *arguments = json.loads(line)
+        _start_clock(cpu_seconds)
+        result = tasks[name](*arguments)
+        _start_clock(0)
+        print(json.dumps(result), file=replies, flush=True)
+
+
+def _limit_memory() -> None:
+    try:
+        import resource
+    except ImportError:  # a system without these limits; the parent's clock still holds
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _start_clock(seconds: float) -> None:
+    """Have the system end this process after so much processor time; zero stops the clock."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)

@@ -1,0 +1,198 @@
+"""Replies in OpenAI's format: whole, or chunk by chunk."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+import orjson
+
+from constraint_first.answer.extraction.extract import extract
+from constraint_first.engine.solve import Solved
+from constraint_first.file.storable import storable_json, storable_text
+from constraint_first.method.check_summary import read_summary
+from constraint_first.problem import Json, Solution
+from constraint_first.protocol import Usage
+from constraint_first.serve.work import describe_checks, describe_work
+from constraint_first.thinking import without_thinking
+
+__all__ = ["DONE", "ReplyHead", "ServedAnswer", "final_text", "usage_json"]
+
+DONE: Final = b"data: [DONE]\n\n"
+_LONG: Final = 10_000
+"""Characters that are searched for an answer while others wait."""
+_DETAILS: Final = ("confidence", "cues", "constraints", "checks", "programs")
+
+
+@dataclass(frozen=True, slots=True)
+class ServedAnswer:
+    """One of a reply's choices: a solution, and where it is stored."""
+
+    solved: Solved
+    method: str
+    upstream: str
+    stored: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    @property
+    def finish(self) -> str:
+        """Why it ended."""
+        return "length" if self.solved.solution.truncated else "stop"
+
+    def message(self) -> dict[str, Json]:
+        """Write the message: the work as reasoning, the solution as content."""
+        solution, exchanges = self.solved.solution, self.solved.exchanges
+        last = exchanges[-1] if exchanges else None
+        solving = last if last and last.completion.text == solution.text else None
+        before = [entry for entry in self.solved.transcript if entry is not solving]
+        reasoning = describe_work(self.solved.method, self.solved.problem, solution, before)
+        if solving and solving.completion.reasoning:
+            reasoning += f"\n\n{solving.completion.reasoning}"
+        reasoning = (reasoning + describe_checks(solution)).strip()
+        content = final_text(solution)
+        told: dict[str, Json] = {"role": "assistant", "content": storable_text(content)}
+        return told | ({"reasoning_content": storable_text(reasoning)} if reasoning else {})
+
+    def to_json(self) -> dict[str, Json]:
+        """Write what only we tell: the object ``cfr``."""
+        solved = self.solved
+        details = dict(solved.solution.details)
+        named: dict[str, Json] = {name: details.pop(name) for name in _DETAILS if name in details}
+        cost = solved.cost.to_json() if solved.cost else {}
+        return {
+            "method": self.method,
+            "label": solved.method.label,
+            "upstream": self.upstream,
+            "answer": solved.answer,
+            **_original(solved.solution),
+            "truncated": solved.solution.truncated,
+            **named,
+            "calls": _calls(solved),
+            "seconds": round(solved.seconds, 3),
+            **cost,
+            "details": details,
+            **self.stored,
+        }
+
+
+def _original(solution: Solution) -> dict[str, Json]:
+    """Give the answer from before all changes, so that a client can take it instead."""
+    summary = read_summary(solution.details, "")
+    made = summary.interventions
+    # In a vote the changes are those of its samples, and no one answer was there before.
+    if not made or summary.samples or made[0].before == solution.answer:
+        return {}
+    return {"original_answer": made[0].before}
+
+
+def _calls(solved: Solved) -> dict[str, Json]:
+    """Count calls and tokens by stage."""
+    counted: dict[str, Json] = {}
+    for stage in dict.fromkeys(exchange.call.stage for exchange in solved.exchanges):
+        used = [e.completion.usage for e in solved.exchanges if e.call.stage == stage]
+        total = sum(used, Usage())
+        counted[stage] = {
+            "calls": len(used),
+            "input_tokens": total.input,
+            "output_tokens": total.output,
+        }
+    return counted
+
+
+def final_text(solution: Solution) -> str:
+    """Write a solution for a reader: its text, and its answer where the text does not say it."""
+    text = without_thinking(solution.text).strip()
+    if solution.answer is None or solution.is_whole or _says(text, solution.answer):
+        return text
+    boxed = f"**Answer:** $\\boxed{{{solution.answer}}}$"
+    return f"{text}\n\n{boxed}" if text else boxed
+
+
+def _says(text: str, answer: str) -> bool:
+    last = text.rfind("\\boxed{")  # by far the usual way, and quickly seen
+    boxed = last >= 0 and text.startswith(f"\\boxed{{{answer}}}", last)
+    if boxed or len(text) > _LONG:
+        return boxed or answer in text[-_LONG:]
+    return extract(text).answer == answer
+
+
+def usage_json(usage: Usage) -> dict[str, Json]:
+    """Write token counts as OpenAI does."""
+    return {
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.total,
+        "prompt_tokens_details": {"cached_tokens": usage.cached},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
+    }
+
+
+class ReplyHead:
+    """What all parts of one reply have in common: its id, its time, its model."""
+
+    def __init__(self, model: str, *, include_usage: bool = False) -> None:
+        self.id = f"chatcmpl-{secrets.token_hex(12)}"
+        self._model = storable_text(model)
+        self._created = int(time.time())
+        self._end = b',"usage":null}\n\n' if include_usage else b"}\n\n"
+
+    @cached_property
+    def _begin(self) -> bytes:
+        return b"data: " + orjson.dumps(self._head("chat.completion.chunk"))[:-1]
+
+    def _head(self, kind: str) -> dict[str, Json]:
+        return {"id": self.id, "object": kind, "created": self._created, "model": self._model}
+
+    def whole(self, answers: Sequence[ServedAnswer]) -> bytes:
+        """Write a whole reply."""
+        usage = sum((one.solved.usage for one in answers), Usage())
+        first, *_ = answers
+        several = len(answers) > 1
+        choices: list[Json] = [
+            {
+                "index": number,
+                "message": one.message(),
+                "logprobs": None,
+                "finish_reason": one.finish,
+                **({"cfr": one.to_json()} if several else {}),
+            }
+            for number, one in enumerate(answers)
+        ]
+        return _dumped(
+            self._head("chat.completion")
+            | {"choices": choices, "usage": usage_json(usage), "cfr": first.to_json()}
+        )
+
+    def role(self, index: int) -> bytes:
+        """Write the chunk that begins a choice."""
+        return self._chunk(index, b'{"role":"assistant","content":""}')
+
+    def piece(self, index: int, name: str, text: str) -> bytes:
+        """Write the next words of a choice."""
+        words = orjson.dumps(storable_text(text))
+        return self._chunk(index, b'{"%b":%b}' % (name.encode(), words))
+
+    def finish(self, index: int, answer: ServedAnswer) -> bytes:
+        """Write the chunk that ends a choice, with the object ``cfr``."""
+        more = b',"cfr":' + _dumped(answer.to_json())
+        return self._chunk(index, b"{}", orjson.dumps(answer.finish), more)
+
+    def usage(self, usage: Usage) -> bytes:
+        """Write the chunk with the tokens of all choices."""
+        last: dict[str, Json] = {"choices": [], "usage": usage_json(usage)}
+        return self._begin + b"," + orjson.dumps(last)[1:] + b"\n\n"
+
+    def _chunk(self, index: int, delta: bytes, finish: bytes = b"null", more: bytes = b"") -> bytes:
+        choice = b',"choices":[{"index":%d,"delta":%b,"logprobs":null,"finish_reason":%b}]'
+        return b"".join((self._begin, choice % (index, delta, finish), more, self._end))
+
+
+def _dumped(value: Mapping[str, Json]) -> bytes:
+    """Write JSON, also of what a method noted and no JSON can hold as it stands."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return storable_json(value).encode()

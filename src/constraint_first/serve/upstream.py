@@ -1,0 +1,274 @@
+"""The endpoint behind a server: its models, and the engines that ask them over one pool."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    nullcontext,
+)
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from constraint_first.engine.balanced import Balanced
+from constraint_first.engine.balancer import Balancer
+from constraint_first.engine.connection import Tell
+from constraint_first.engine.dispatch import Dispatch, refs_beside
+from constraint_first.engine.endpoint import Endpoint
+from constraint_first.engine.engine import Decoding, Engine
+from constraint_first.engine.error import EngineError, ModelNotFound
+from constraint_first.engine.limit import Limited, Limiter
+from constraint_first.engine.local import Local
+from constraint_first.engine.openai import OpenAI
+from constraint_first.engine.presets import price_list
+from constraint_first.engine.price import PriceList
+from constraint_first.engine.pull import NO_PROGRESS, Progress
+from constraint_first.engine.resolve import ModelRef, Resolved, resolve, runs_here
+from constraint_first.engine.retry import Retry
+from constraint_first.engine.transport import Bounds, Transport
+from constraint_first.problem import Json
+from constraint_first.serve.request_engine import CallDone, RequestDecoding, RequestEngine
+
+__all__ = ["LOCAL", "Fetching", "Upstream", "UpstreamOptions", "fetch_silently", "opened_upstream"]
+
+Fetching: TypeAlias = Callable[[], AbstractContextManager[Progress]]
+"""Shows how the fetching of a model gets on, for as long as models are fetched."""
+
+LOCAL: Final = "local"
+"""Another name of the model that runs on this machine."""
+
+_ATTEMPTS: Final = 3
+_PATIENCE: Final = 2.0
+"""Seconds that we wait for an endpoint ourselves; a longer wait is the client's to decide."""
+_KEPT: Final = 256
+_FRESH: Final = 10.0
+"""Seconds for which a list of models is not asked for again."""
+_LISTING: Final = 10.0
+
+
+def fetch_silently() -> AbstractContextManager[Progress]:
+    """Show nothing."""
+    return nullcontext(NO_PROGRESS)
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamOptions:
+    """How an endpoint is asked."""
+
+    decoding: Decoding = field(default_factory=Decoding)
+    bounds: Bounds = field(default_factory=Bounds)
+    connections: int = 1_024
+    slots: int = 2
+    """Calls at the same time, where the model runs on this machine."""
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+
+    def limiter(self) -> Limiter:
+        """Make the limits of one endpoint."""
+        return Limiter(
+            self.connections,
+            requests_per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+        )
+
+
+class Upstream:
+    """An endpoint while it is being served from; its models go by the names that it has for them.
+
+    One of them is the usual one, unless the endpoint has several and nobody chose.
+    """
+
+    def __init__(
+        self,
+        way: Transport | Balancer,
+        options: UpstreamOptions,
+        *,
+        is_local: bool = False,
+        others: Mapping[str, OpenAI | Balanced] | None = None,
+    ) -> None:
+        self.balancer = way if isinstance(way, Balancer) else None
+        """Shares requests out, where several endpoints serve the same."""
+        self.transport = way.replicas[0].transport if isinstance(way, Balancer) else way
+        self.is_local = is_local
+        self._options = options
+        self._others = others or {}
+        self._named = self.endpoint.model
+        self._engines: OrderedDict[str, OpenAI | Balanced] = OrderedDict()
+        self._prices: OrderedDict[tuple[str, ...], PriceList] = OrderedDict()
+        self._listed: tuple[float, list[dict[str, Json]]] = (-_FRESH, [])
+        self._turn = asyncio.Lock()
+        self.limiter = options.limiter()
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where it is."""
+        return self.transport.endpoint
+
+    @property
+    def decoding(self) -> Decoding:
+        """How it is decoded where a request says nothing."""
+        return self._options.decoding
+
+    @property
+    def shown(self) -> str:
+        """What it is, for a person."""
+        places = [one.shown for one in self._endpoints]
+        where = "on this machine" if self.is_local else f"at {', '.join(places)}"
+        return f"{self._named or 'its models'} {where}"
+
+    @property
+    def _endpoints(self) -> list[Endpoint]:
+        known = self.balancer.replicas if self.balancer else ()
+        return [one.endpoint for one in known] or [self.endpoint]
+
+    async def survey(self, tell: Tell) -> None:
+        """See whether it can be asked now, and tell what is odd, now and from now on."""
+        engine = self.engine(self._named)
+        for one in (engine, *self._others.values()):
+            one.report_to(tell)
+        if self.balancer and isinstance(engine, Balanced):
+            self.balancer.tell = tell
+            for line in await engine.survey():
+                tell(line)
+        else:
+            await engine.models()
+
+    async def models(self) -> list[dict[str, Json]]:
+        """List its models: the one that was chosen, else all that the endpoint lists.
+
+        While the endpoint cannot be asked, what it said last holds.
+        """
+        if self._named:
+            return [{"id": self._named, "object": "model", "owned_by": "upstream"}]
+        async with self._turn:
+            asked, known = self._listed
+            if time.monotonic() - asked < _FRESH:
+                return known
+            try:
+                async with asyncio.timeout(_LISTING):
+                    known = await self.engine("").models() or known
+            except (EngineError, TimeoutError) as error:
+                if not known:
+                    raise _unlisted(self.endpoint, error) from None
+            self._listed = (time.monotonic(), known)
+            return known
+
+    async def find(self, name: str) -> str:
+        """Find the model that a name means: its own, nothing for the usual one, or ``local``."""
+        if self.is_local:
+            if name in ("", LOCAL, self._named):
+                return self._named
+            raise ModelNotFound(f"model {name!r}: only {self._named!r} runs on this machine")
+        if name or self._named:
+            return name or self._named
+        names = [one.get("id") for one in await self.models()]
+        if len(names) == 1 and isinstance(names[0], str):
+            return names[0]
+        raise ModelNotFound("model: name one, as METHOD@MODEL; GET /v1/models lists what there is")
+
+    def engine(self, name: str) -> OpenAI | Balanced:
+        """Make the engine of a model, or find it."""
+        if name not in self._engines:
+            context = self.endpoint.context if name == self._named else None
+            endpoints = [replace(one, model=name, context=context) for one in self._endpoints]
+            self._engines[name] = _lent(endpoints, self._options, self.balancer or self.transport)
+        self._engines.move_to_end(name)
+        while len(self._engines) > _KEPT:
+            self._engines.popitem(last=False)
+        return self._engines[name]
+
+    def engine_for(
+        self, name: str, others: Sequence[str], decoding: RequestDecoding, done: CallDone
+    ) -> Engine:
+        """Make the engine of one request: the model's, with others beside it that it may ask."""
+        main: Engine = RequestEngine(self.engine(name), decoding, done)
+        if not self.balancer:  # which keeps to the limits of each endpoint
+            main = Limited(main, self.limiter)
+        if not others:
+            return main
+        beside: dict[str, Engine] = {
+            one: RequestEngine(self._others.get(one) or self.engine(one), decoding, done)
+            for one in others
+        }
+        return Dispatch(main, beside)
+
+    def prices(self, name: str, others: Sequence[str]) -> PriceList:
+        """Look up what a model costs, and those beside it."""
+        key = (name, *others)
+        if key not in self._prices:
+            self._prices[key] = price_list(name, others)
+        while len(self._prices) > _KEPT:
+            self._prices.popitem(last=False)
+        return self._prices[key]
+
+
+def _lent(
+    endpoints: Sequence[Endpoint], options: UpstreamOptions, way: Transport | Balancer
+) -> OpenAI | Balanced:
+    decoding, bounds = options.decoding, options.bounds
+    retry = Retry(attempts=_ATTEMPTS, patience=_PATIENCE, seconds=bounds.seconds)
+    if isinstance(way, Balancer):
+        return Balanced(endpoints, decoding, retry, bounds=bounds, balancer=way)
+    return OpenAI(endpoints[0], decoding, retry, bounds=bounds, transport=way)
+
+
+def _unlisted(endpoint: Endpoint, error: Exception) -> EngineError:
+    if isinstance(error, EngineError):
+        return error
+    return ModelNotFound(f"{endpoint.shown}: did not list its models in time; try again later")
+
+
+@asynccontextmanager
+async def opened_upstream(
+    ref: ModelRef,
+    options: UpstreamOptions,
+    others: Sequence[str] = (),
+    fetching: Fetching = fetch_silently,
+) -> AsyncGenerator[Upstream]:
+    """Open the endpoint that a person named, or the model on this machine, for as long as needed.
+
+    Nothing is asked of an endpoint yet: it may be away for now.
+    """
+    async with AsyncExitStack() as stack:
+        beside = refs_beside(ref, others)
+        wanted = tuple(dict.fromkeys((ref, *beside.values())))
+        with fetching() as progress:
+            found = {one: _resolve(one, options, progress) for one in wanted}
+        opened = {one: await _open(stack, engine, options) for one, engine in found.items()}
+        engines = {
+            name: _lent(_endpoints(found[one]), options, opened[one])
+            for name, one in beside.items()
+        }
+        yield Upstream(opened[ref], options, is_local=runs_here(ref), others=engines)
+
+
+def _resolve(ref: ModelRef, options: UpstreamOptions, progress: Progress) -> Resolved:
+    bounds, slots = options.bounds, options.slots
+    return resolve(ref, options.decoding, bounds=bounds, concurrency=slots, progress=progress)
+
+
+def _endpoints(found: Resolved) -> Sequence[Endpoint]:
+    return found.endpoints if isinstance(found, Balanced) else [found.endpoint]
+
+
+async def _open(
+    stack: AsyncExitStack, found: Resolved, options: UpstreamOptions
+) -> Transport | Balancer:
+    """Open the connections to a model, and the model itself where it runs here."""
+    if isinstance(found, Balanced):
+        balancer = Balancer.over(found.endpoints, options.bounds, options.connections)
+        balancer.limit(options.limiter)
+        await balancer.open()
+        stack.push_async_callback(balancer.close)
+        return balancer
+    if isinstance(found, Local):
+        await stack.enter_async_context(found)
+    transport = Transport(found.endpoint, options.bounds, options.connections)
+    transport.open()
+    stack.push_async_callback(transport.close)
+    return transport
