@@ -102,8 +102,8 @@ def measure(share: float) -> tuple[float, float]:
     modules = (
         "aiohttp",
         "orjson",
-        "constraint_first.engine.openai",
-        "constraint_first.evaluation.evaluate",
+        "constraint_first.model.client",
+        "constraint_first.run.run",
         "constraint_first.benchmark",
     )
     seconds, cpu, peak = in_process(partial(evaluate, url), modules)

@@ -96,14 +96,14 @@ async def floor(url: str, calls: int, concurrency: int) -> None:
 
 async def ours(url: str, calls: int, concurrency: int) -> None:
     """Make as many attempts of one call each, as ``cfr eval`` does."""
-    from constraint_first.engine.engine import Decoding
-    from constraint_first.engine.limit import Limiter
-    from constraint_first.engine.openai import Endpoint, OpenAI
-    from constraint_first.evaluation.runner import prepare, run
-    from constraint_first.evaluation.series import Series
-    from constraint_first.evaluation.served_model import ServedModel
-    from constraint_first.evaluation.store import Store
+    from constraint_first.model.client import OpenAI
+    from constraint_first.model.limit import Limiter
+    from constraint_first.model.transport import Endpoint
+    from constraint_first.model.wire import Decoding
     from constraint_first.problem import Problem
+    from constraint_first.run.job import prepare, run
+    from constraint_first.run.model_pool import ServedModel
+    from constraint_first.store.store import Series, Store
 
     problems = tuple(Problem(f"What is {n} + 1?", f"p{n}", "4") for n in range(calls))
     with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/runs.db") as store:
@@ -117,8 +117,8 @@ async def ours(url: str, calls: int, concurrency: int) -> None:
 MODULES = (
     "aiohttp",
     "orjson",
-    "constraint_first.engine.openai",
-    "constraint_first.evaluation.runner",
+    "constraint_first.model.client",
+    "constraint_first.run.job",
     "constraint_first.benchmark",
 )
 
@@ -175,10 +175,9 @@ PROBLEMS, RUNS = 6_250, 4
 
 def fill(path: str) -> None:
     """Put 100,000 finished attempts into a store, each with a call and 2 kB of text."""
-    from constraint_first.evaluation import schema
-    from constraint_first.evaluation.series import Series
-    from constraint_first.evaluation.store import Store, usage_columns
     from constraint_first.protocol import Usage
+    from constraint_first.store import schema
+    from constraint_first.store.store import Series, Store, usage_columns
 
     tokens = usage_columns(Usage(300, 900))
     text = "We proceed step by step. " * 80
@@ -208,10 +207,9 @@ def _problems() -> tuple[Any, ...]:
 
 def resume(path: str) -> None:
     """Find out what is missing, which is nothing."""
-    from constraint_first.engine.scripted import Scripted
-    from constraint_first.evaluation.runner import prepare
-    from constraint_first.evaluation.series import Series
-    from constraint_first.evaluation.store import Store
+    from constraint_first.attempt.drive import Scripted
+    from constraint_first.run.job import prepare
+    from constraint_first.store.store import Series, Store
 
     problems = _problems()
     with Store(path) as store:
@@ -223,8 +221,8 @@ def resume(path: str) -> None:
 
 def summarise(path: str) -> None:
     """Summarise every series."""
-    from constraint_first.evaluation.store import Store
-    from constraint_first.evaluation.summary import summaries
+    from constraint_first.store.query import summaries
+    from constraint_first.store.store import Store
 
     with Store(path) as store:
         assert sum(s.attempts for s in summaries(store)) == len(METHODS) * PROBLEMS * RUNS

@@ -13,8 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from constraint_first.analysis.statistics.paired import flip_signs
-from constraint_first.analysis.statistics.resample import bootstrap
+from constraint_first.report.statistics import bootstrap, flip_signs
 
 RESAMPLES = 10_000
 

@@ -21,9 +21,9 @@ sys.path.insert(0, str(TESTS))
 
 from hostile_programs import HOSTILE, LIMITS  # noqa: E402
 
-from constraint_first.engine.journal import storable_program  # noqa: E402
-from constraint_first.engine.sandbox.sandbox import Sandbox  # noqa: E402
+from constraint_first.attempt.drive import storable_program  # noqa: E402
 from constraint_first.protocol import Program  # noqa: E402
+from constraint_first.sandbox.sandbox import Sandbox  # noqa: E402
 
 
 def real_programs() -> list[str]:

@@ -13,7 +13,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from constraint_first.answer import GradingCase, grade_each
+from constraint_first.answer.grade import GradingCase, grade_each
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "answer"))
 

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from constraint_first.answer import GradingCase, grade_each
+from constraint_first.answer.grade import GradingCase, grade_each
 from constraint_first.benchmark.registry import load
 from constraint_first.error import CfrError
 

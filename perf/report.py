@@ -24,10 +24,9 @@ PROCESSES = multiprocessing.get_context("spawn")
 
 def fill(path: str) -> None:
     """Put 100,000 attempts into a store, with texts, constraints and calls as real ones have."""
-    from constraint_first.evaluation import schema
-    from constraint_first.evaluation.series import Series
-    from constraint_first.evaluation.store import Store
     from constraint_first.problem import Problem
+    from constraint_first.store import schema
+    from constraint_first.store.store import Series, Store
 
     problems = tuple(
         Problem(f"Find the remainder when {n} + 1 is divided by 97.", f"p{n}", str((n + 1) % 97))
@@ -90,18 +89,16 @@ def tokens() -> dict[str, int]:
 
 def verdicts(path: str) -> None:
     """The floor: what any report has to read."""
-    from constraint_first.evaluation import record
-    from constraint_first.evaluation.store import Store
+    from constraint_first.store import query as record
+    from constraint_first.store.store import Store
 
     with Store(path) as store:
         assert sum(1 for _ in record.outcome_rows(store)) == PROBLEMS * RUNS * len(METHODS)
 
 
 def report(path: str) -> None:
-    from constraint_first.analysis.report.context import ReportOptions
-    from constraint_first.analysis.report.folder import write
-    from constraint_first.analysis.report.report import assemble
-    from constraint_first.analysis.study.reader import open_study
+    from constraint_first.report.reader import open_study
+    from constraint_first.report.report import ReportOptions, assemble, write
 
     with tempfile.TemporaryDirectory() as folder:
         write(assemble(open_study(path), ReportOptions()), Path(folder))

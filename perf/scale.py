@@ -29,7 +29,7 @@ CLAIMS, RUNS = 20_000, 50
 
 
 def _series(name: str) -> Any:
-    from constraint_first.evaluation.series import Series
+    from constraint_first.store.store import Series
 
     return Series(name, "direct", "m")
 
@@ -42,13 +42,14 @@ def _problems(count: int) -> tuple[Any, ...]:
 
 def make(url: str, store_url: str, name: str, attempts: int) -> dict[str, float]:
     """Be one worker on a grid, and say how long claims took of its time."""
-    from constraint_first.engine.engine import Decoding
-    from constraint_first.engine.limit import Limiter
-    from constraint_first.engine.openai import Endpoint, OpenAI
-    from constraint_first.evaluation.lease import Leases
-    from constraint_first.evaluation.runner import prepare, run
-    from constraint_first.evaluation.served_model import ServedModel
-    from constraint_first.evaluation.store import Store
+    from constraint_first.model.client import OpenAI
+    from constraint_first.model.limit import Limiter
+    from constraint_first.model.transport import Endpoint
+    from constraint_first.model.wire import Decoding
+    from constraint_first.run.job import prepare, run
+    from constraint_first.run.model_pool import ServedModel
+    from constraint_first.store.store import Store
+    from constraint_first.store.writer import Leases
 
     claiming = [0.0, 0]
     plain = Leases.claim
@@ -85,8 +86,8 @@ def make(url: str, store_url: str, name: str, attempts: int) -> dict[str, float]
 
 def take(store_url: str, name: str, problems: int, runs: int, at_once: int) -> dict[str, float]:
     """Claim until nothing is left, and make nothing."""
-    from constraint_first.evaluation.lease import SeriesShare
-    from constraint_first.evaluation.store import Store
+    from constraint_first.store.store import Store
+    from constraint_first.store.writer import SeriesShare
 
     with Store(store_url) as store:
         registered = store.register(_series(name), _problems(problems))
@@ -103,7 +104,7 @@ def worker(told: Connection) -> None:
     """Import everything, then do what is asked for."""
     import importlib
 
-    for module in (*MODULES, "psycopg", "constraint_first.evaluation.claim"):
+    for module in (*MODULES, "psycopg", "constraint_first.run.job"):
         importlib.import_module(module)
     told.send("ready")
     while (order := told.recv()) is not None:
@@ -166,7 +167,7 @@ def compare(address: str, crew: list[Connection]) -> None:
 
 
 def enter(store_url: str, name: str, problems: int, runs: int) -> dict[str, float]:
-    from constraint_first.evaluation.store import Store
+    from constraint_first.store.store import Store
 
     with Store(store_url) as store:
         store.register(_series(name), _problems(problems), runs)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from constraint_first.constraint.router import route
-from constraint_first.constraint.stated import read_stated
+from constraint_first.constraint.stated.read import read_stated
 from constraint_first.constraint.stated.reading import plain_text
 
 

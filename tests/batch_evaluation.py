@@ -9,17 +9,16 @@ from loopback import Endpoint
 from sums import sums
 
 import constraint_first
-from constraint_first.benchmark import Benchmark
-from constraint_first.engine.resolve import ModelRef
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.batch import schema as batch_schema
-from constraint_first.evaluation.batch.option import BatchOptions
-from constraint_first.evaluation.batch.progress import WaveProgress
-from constraint_first.evaluation.evaluate import Evaluated
-from constraint_first.evaluation.experiment import Experiment
-from constraint_first.evaluation.record import outcome_rows
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.watcher import EvaluationWatcher
+from constraint_first.benchmark.registry import Benchmark
+from constraint_first.model.resolve import ModelRef
+from constraint_first.run.batch_service import WaveProgress
+from constraint_first.run.grid import BatchOptions, Experiment
+from constraint_first.run.job import EvaluationWatcher
+from constraint_first.run.run import Evaluated
+from constraint_first.store import schema
+from constraint_first.store import schema as batch_schema
+from constraint_first.store.query import outcome_rows
+from constraint_first.store.store import Store
 
 SUMS = Benchmark("sums", "Sums", sums(6))
 GRID = Experiment(benchmarks=(SUMS,), methods=METHODS, runs=2, seeds=(SEED,))

@@ -12,8 +12,8 @@ from batch_server import Fate, Provider
 from loopback import Endpoint, Reply, completion
 from sums import number_in, reply_right
 
-from constraint_first.evaluation.record import outcome_rows
-from constraint_first.evaluation.store import Store
+from constraint_first.store.query import outcome_rows
+from constraint_first.store.store import Store
 
 __all__ = [
     "METHODS",
@@ -39,8 +39,8 @@ LAUNCH = (
 # Everything is imported once; each run is a process of its own that was forked from there.
 _FORKS = """
 import json, os, sys
-import constraint_first.cli.eval, constraint_first.cli.live, constraint_first.answer
-import constraint_first.evaluation.evaluate, constraint_first.benchmark
+import constraint_first.cli.eval, constraint_first.cli.eval, constraint_first.answer
+import constraint_first.run.run, constraint_first.benchmark
 from constraint_first.cli import main
 for line in sys.stdin:
     child = os.fork()

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 
-from constraint_first.analysis.study.study import Arm, Attempt, ProblemText, Study
+from constraint_first.report.study import Arm, Attempt, ProblemText, Study
 
 __all__ = ["LATEX", "STORY", "made_runs"]
 

@@ -21,11 +21,11 @@ __all__ = ["CommandServer"]
 
 _LONGEST = 2**20
 _COMMONLY_IMPORTED = (
-    "constraint_first.analysis.study.reader",
-    "constraint_first.engine.solve",
-    "constraint_first.evaluation.evaluate",
-    "constraint_first.evaluation.forecast",
-    "constraint_first.evaluation.summary",
+    "constraint_first.report.reader",
+    "constraint_first.attempt.solve",
+    "constraint_first.run.run",
+    "constraint_first.run.forecast",
+    "constraint_first.store.query",
 )
 
 

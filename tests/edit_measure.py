@@ -16,10 +16,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from constraint_first.analysis.statistics.resample import bootstrap
 from constraint_first.constraint.reply.instruction import instruction_predicate, is_followed
 from constraint_first.constraint.reply.reader import read_demands
 from constraint_first.constraint.reply.repair import repair_reply
+from constraint_first.report.statistics import bootstrap
 
 DATA = Path(os.environ.get("CFR_DATA") or Path(__file__).parent.parent.parent / "shared" / "data")
 REPLIES = DATA / "ifeval-replies.jsonl.gz"

@@ -7,11 +7,10 @@ from typing import Any
 
 from loopback import Endpoint, Reply, completion
 
-from constraint_first.benchmark.entry import entries
-from constraint_first.engine.resolve import ModelRef
-from constraint_first.evaluation.evaluate import aevaluate
-from constraint_first.evaluation.experiment import Changes, read_experiment
-from constraint_first.evaluation.run_options import RunOptions
+from constraint_first.benchmark.registry import entries
+from constraint_first.model.resolve import ModelRef
+from constraint_first.run.grid import Changes, RunOptions, read_experiment
+from constraint_first.run.run import aevaluate
 
 __all__ = [
     "EXPERIMENTS",

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from constraint_first.analysis.study.study import (
+from constraint_first.report.study import (
     Arm,
     Attempt,
     Extraction,
@@ -12,8 +12,8 @@ from constraint_first.analysis.study.study import (
     Study,
     Transcript,
 )
-from constraint_first.analysis.table.table import Table
-from constraint_first.evaluation.record import RecordKey
+from constraint_first.report.table import Table
+from constraint_first.store.query import RecordKey
 
 __all__ = ["arm", "attempt", "cells", "costing", "study", "texts", "two_benchmarks"]
 

@@ -4,14 +4,13 @@ import json
 import re
 from pathlib import Path
 
-from constraint_first.benchmark.gold_instruction import GoldInstruction, write_instructions
-from constraint_first.engine.scripted import Scripted
-from constraint_first.engine.solve import run_sync
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.attempt.drive import Scripted
+from constraint_first.attempt.solve import run_sync
+from constraint_first.benchmark.source import GoldInstruction, write_instructions
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call
+from constraint_first.run.job import prepare, run
+from constraint_first.store.store import Series, Store
 
 __all__ = [
     "FEW_WORDS",

@@ -6,14 +6,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from constraint_first.benchmark.constraintbench.item import Item
-from constraint_first.benchmark.constraintbench.split import load
-from constraint_first.engine.scripted import Scripted
-from constraint_first.engine.solve import run_sync
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.attempt.drive import Scripted
+from constraint_first.attempt.solve import run_sync
+from constraint_first.benchmark.constraintbench.item import Item, load
 from constraint_first.protocol import Call, Completion, Usage
+from constraint_first.run.job import prepare, run
+from constraint_first.store.store import Series, Store
 
 __all__ = ["BENCHMARK", "ITEMS", "make_store"]
 

@@ -5,8 +5,7 @@ from xml.etree import ElementTree
 
 from PIL import Image
 
-from constraint_first.analysis.figure.colour import INK
-from constraint_first.analysis.figure.figure import Figure
+from constraint_first.report.canvas import INK, Figure
 
 __all__ = ["HOSTILE", "check", "elements", "found", "ids", "read", "words"]
 

@@ -64,8 +64,8 @@ def empty_database(address: str) -> None:
     """Take away all that a test has left on a server."""
     import sqlalchemy as sa
 
-    from constraint_first.evaluation import schema
-    from constraint_first.evaluation.batch import schema as batch_schema
+    from constraint_first.store import schema
+    from constraint_first.store import schema as batch_schema
 
     engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
     batch_schema.METADATA.drop_all(engine)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from constraint_first.constraint.stated import read_stated
+from constraint_first.constraint.stated.read import read_stated
 
 __all__ = ["said"]
 

@@ -2,10 +2,9 @@
 
 from sums import right, sums
 
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.attempt.drive import Scripted
+from constraint_first.run.job import prepare, run
+from constraint_first.store.store import Series, Store
 
 __all__ = ["PROBLEMS", "SERIES", "evaluate"]
 

@@ -16,8 +16,8 @@ import pytest
 
 from constraint_first.benchmark.registry import load
 from constraint_first.constraint.kind import read_kind
-from constraint_first.method import make
-from constraint_first.method.calibrated import Calibrated
+from constraint_first.method.policy import Calibrated
+from constraint_first.method.registry import make
 from constraint_first.problem import Problem
 
 DOCS = Path(__file__).parents[1] / "docs"

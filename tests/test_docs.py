@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from loopback import Endpoint, completion
 
-from constraint_first.analysis.table.published import published, published_names
-from constraint_first.engine.catalogue import DEFAULT_MODEL
+from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.report.table import published, published_names
 
 REPOSITORY = Path(__file__).parent.parent
 PAGES = sorted(

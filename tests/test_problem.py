@@ -2,8 +2,7 @@ from dataclasses import FrozenInstanceError, fields
 
 import pytest
 
-from constraint_first.method import make
-from constraint_first.method.registry import METHODS
+from constraint_first.method.registry import METHODS, make
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Run
 

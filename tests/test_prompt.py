@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.prompt import Prompt, load
+from constraint_first.problem import Prompt, load
 
 PROMPT = Prompt("example", "Problem: [[problem]] | Constraints: [[constraints]] | {not a place}")
 

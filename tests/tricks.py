@@ -56,7 +56,7 @@ def _tags_of_templates() -> set[str]:
     found: set[str] = set()
     for package in (
         "constraint_first.serve.page.templates",
-        "constraint_first.analysis.report.page",
+        "constraint_first.report.page",
     ):
         for path in files(package).iterdir():
             if path.name.endswith(".html"):

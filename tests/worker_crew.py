@@ -18,8 +18,8 @@ __all__ = ["WorkerCrew", "lives"]
 NURSERY = r"""
 import datetime, io, json, os, signal, sys, time
 import psycopg
-import constraint_first.cli.eval, constraint_first.cli.evaluated, constraint_first.cli.work
-import constraint_first.evaluation.worker, constraint_first.engine.openai
+import constraint_first.cli.eval, constraint_first.cli.eval, constraint_first.cli.eval
+import constraint_first.run.shared, constraint_first.model.client
 import constraint_first.benchmark.source, constraint_first.method.registry
 from constraint_first.cli import main
 

@@ -10,27 +10,21 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from constraint_first.analysis.statistics.comparison import compare
-    from constraint_first.answer import extract, grade, grade_reply
-    from constraint_first.benchmark import Benchmark
+    from constraint_first.answer.extract import extract
+    from constraint_first.answer.grade import grade, grade_reply
+    from constraint_first.attempt.drive import Scripted, drive
+    from constraint_first.attempt.solve import Solved, SolveProgress, asolve, solve
+    from constraint_first.benchmark.registry import Benchmark
     from constraint_first.constraint.router import route
-    from constraint_first.constraint.spec import ConstraintSpec
-    from constraint_first.engine.dispatch import Dispatch
-    from constraint_first.engine.drive import drive
-    from constraint_first.engine.engine import Decoding
-    from constraint_first.engine.local import Local
-    from constraint_first.engine.openai import Endpoint, OpenAI
-    from constraint_first.engine.progress import SolveProgress
-    from constraint_first.engine.resolve import ModelRef
-    from constraint_first.engine.scripted import Scripted
-    from constraint_first.engine.solve import Solved, asolve, solve
-    from constraint_first.engine.transport import Bounds
+    from constraint_first.constraint.stage1 import ConstraintSpec
     from constraint_first.error import CfrError
-    from constraint_first.evaluation.evaluate import Evaluated, aevaluate, evaluate
-    from constraint_first.evaluation.experiment import Experiment
-    from constraint_first.evaluation.progress import EvaluationProgress
-    from constraint_first.evaluation.run_options import RunOptions
-    from constraint_first.method import Method, make
+    from constraint_first.method.method import Method
+    from constraint_first.method.registry import make
+    from constraint_first.model.client import OpenAI
+    from constraint_first.model.local import Local
+    from constraint_first.model.resolve import Dispatch, ModelRef
+    from constraint_first.model.transport import Bounds, Endpoint
+    from constraint_first.model.wire import Decoding
     from constraint_first.problem import Problem, Solution
     from constraint_first.protocol import (
         Call,
@@ -43,6 +37,10 @@ if TYPE_CHECKING:
         execute,
         together,
     )
+    from constraint_first.report.comparison import compare
+    from constraint_first.run.grid import Experiment, RunOptions
+    from constraint_first.run.job import EvaluationProgress
+    from constraint_first.run.run import Evaluated, aevaluate, evaluate
 
 __all__ = [
     "Benchmark",
@@ -87,32 +85,67 @@ __all__ = [
     "together",
 ]
 
+
 _HOMES = {
-    "constraint_first.analysis.statistics.comparison": ("compare",),
-    "constraint_first.answer": ("extract", "grade", "grade_reply"),
+    "constraint_first.answer": (
+        "extract",
+        "grade",
+        "grade_reply",
+    ),
+    "constraint_first.attempt.drive": (
+        "Scripted",
+        "drive",
+    ),
+    "constraint_first.attempt.solve": (
+        "SolveProgress",
+        "Solved",
+        "asolve",
+        "solve",
+    ),
     "constraint_first.benchmark": ("Benchmark",),
     "constraint_first.constraint.router": ("route",),
-    "constraint_first.constraint.spec": ("ConstraintSpec",),
-    "constraint_first.engine.dispatch": ("Dispatch",),
-    "constraint_first.engine.drive": ("drive",),
-    "constraint_first.engine.engine": ("Decoding",),
-    "constraint_first.engine.local": ("Local",),
-    "constraint_first.engine.openai": ("Endpoint", "OpenAI"),
-    "constraint_first.engine.progress": ("SolveProgress",),
-    "constraint_first.engine.resolve": ("ModelRef",),
-    "constraint_first.engine.scripted": ("Scripted",),
-    "constraint_first.engine.solve": ("Solved", "asolve", "solve"),
-    "constraint_first.engine.transport": ("Bounds",),
+    "constraint_first.constraint.stage1": ("ConstraintSpec",),
     "constraint_first.error": ("CfrError",),
-    "constraint_first.evaluation.evaluate": ("Evaluated", "aevaluate", "evaluate"),
-    "constraint_first.evaluation.experiment": ("Experiment",),
-    "constraint_first.evaluation.progress": ("EvaluationProgress",),
-    "constraint_first.evaluation.run_options": ("RunOptions",),
-    "constraint_first.method": ("Method", "make"),
-    "constraint_first.problem": ("Problem", "Solution"),
+    "constraint_first.method": (
+        "Method",
+        "make",
+    ),
+    "constraint_first.model.client": (
+        "Endpoint",
+        "OpenAI",
+    ),
+    "constraint_first.model.local": ("Local",),
+    "constraint_first.model.resolve": (
+        "Dispatch",
+        "ModelRef",
+    ),
+    "constraint_first.model.transport": ("Bounds",),
+    "constraint_first.model.wire": ("Decoding",),
+    "constraint_first.problem": (
+        "Problem",
+        "Solution",
+    ),
     "constraint_first.protocol": (
-        *("Call", "Completion", "Output", "Program", "Run", "Steps"),
-        *("ask", "execute", "together"),
+        "Call",
+        "Completion",
+        "Output",
+        "Program",
+        "Run",
+        "Steps",
+        "ask",
+        "execute",
+        "together",
+    ),
+    "constraint_first.report.comparison": ("compare",),
+    "constraint_first.run.grid": (
+        "Experiment",
+        "RunOptions",
+    ),
+    "constraint_first.run.job": ("EvaluationProgress",),
+    "constraint_first.run.run": (
+        "Evaluated",
+        "aevaluate",
+        "evaluate",
     ),
 }
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["CfrError", "InputError", "OutputError"]
+__all__ = [
+    "CfrError",
+    "InputError",
+    "OutputError",
+]
 
 
 class CfrError(Exception):

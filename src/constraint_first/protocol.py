@@ -35,6 +35,7 @@ __all__ = [
     "together",
 ]
 
+
 T = TypeVar("T")
 A = TypeVar("A", bound="Completion | Output")
 

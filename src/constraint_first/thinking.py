@@ -11,7 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["ThinkingStream", "split_thinking", "without_thinking"]
+__all__ = [
+    "ThinkingStream",
+    "split_thinking",
+    "without_thinking",
+]
+
 
 _TAGS: Final = ("think", "thinking", "reasoning", "thought", "reasoning_content")
 _MARKS: Final = (

@@ -6,11 +6,10 @@ from collections.abc import AsyncGenerator
 import pytest
 from loopback import Endpoint, completion, failure
 
-from constraint_first.adapter.answer_stream import Piece, Question, Streamed, iterate, stream_answer
-from constraint_first.engine.dispatch import Dispatch
-from constraint_first.engine.engine import Decoding
-from constraint_first.engine.error import Unauthorized
-from constraint_first.engine.resolve import ModelRef, Resolved, resolve
+from constraint_first.adapter.llm_plugin import Piece, Question, Streamed, iterate, stream_answer
+from constraint_first.model.error import Unauthorized
+from constraint_first.model.resolve import Dispatch, ModelRef, Resolved, resolve
+from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem
 from constraint_first.protocol import Message
 from constraint_first.serve.reply import ServedAnswer

@@ -17,7 +17,7 @@ dspy: Any = pytest.importorskip(
 )
 
 from constraint_first.adapter.dspy_module import ConstraintFirst, LMEngine, grade_answer  # noqa: E402
-from constraint_first.engine.solve import asolve  # noqa: E402
+from constraint_first.attempt.solve import asolve  # noqa: E402
 
 pytestmark = pytest.mark.recipe
 

@@ -21,7 +21,7 @@ from llm.cli import cli  # noqa: E402
 from llm.plugins import load_plugins, pm  # noqa: E402
 
 from constraint_first.adapter import llm_plugin  # noqa: E402
-from constraint_first.method import names  # noqa: E402
+from constraint_first.method.registry import names  # noqa: E402
 
 REPOSITORY = Path(__file__).parent.parent.parent
 REMAINDER = "Find the remainder when $3^5$ is divided by 7."

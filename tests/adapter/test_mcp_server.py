@@ -18,9 +18,9 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from constraint_first.adapter.mcp_server import Asked, ToolServer
-from constraint_first.engine.allowance import AttemptLimit
-from constraint_first.engine.resolve import ModelRef
-from constraint_first.method.plugin import MethodError
+from constraint_first.attempt.drive import AttemptLimit
+from constraint_first.method.method import MethodError
+from constraint_first.model.resolve import ModelRef
 
 REPOSITORY = Path(__file__).parent.parent.parent
 REMAINDER = "Find the remainder when $3^5$ is divided by 7."

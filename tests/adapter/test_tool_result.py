@@ -2,7 +2,7 @@ import pytest
 
 pytest.importorskip("pydantic", reason="pydantic comes with the extras llm and mcp")
 
-from constraint_first.adapter.tool_result import check_answer, stated_in
+from constraint_first.adapter.mcp_server import check_answer, stated_in
 from constraint_first.error import InputError
 
 REMAINDER = "Find the remainder when $3^5$ is divided by 7."

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from constraint_first.analysis.extra import REPORT, MissingExtra, require
+from constraint_first.report.notation import REPORT, MissingExtra, require
 
 
 @pytest.mark.parametrize("name", REPORT)

@@ -1,6 +1,6 @@
 import pytest
 
-from constraint_first.analysis.notation import (
+from constraint_first.report.notation import (
     counted,
     decimal,
     exact_p,

@@ -7,12 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.analysis.table.published import (
-    PrintedValue,
-    Published,
-    published,
-    published_names,
-)
+from constraint_first.report.table import PrintedValue, Published, published, published_names
 
 PAPER = Path(__file__).parents[3] / "shared" / "paper" / "constraint-first-reasoning.tex"
 NO_DATA = {"fig:framework", "fig:constraint-wordcloud"}

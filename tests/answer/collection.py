@@ -7,9 +7,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from constraint_first.answer import grade
-from constraint_first.answer.expression.words import plain_words
-from constraint_first.benchmark.entry import entries
+from constraint_first.answer.canonical import plain_words
+from constraint_first.answer.grade import grade
+from constraint_first.benchmark.registry import entries
 
 __all__ = [
     "GradeCase",

@@ -2,11 +2,12 @@
 
 import pytest
 
-from constraint_first.answer import GradingCase, extract, grade_each
-from constraint_first.answer.expression.canonical import interpret, scalars
-from constraint_first.answer.expression.exact import rational
-from constraint_first.answer.expression.syntax import Measure, Op
-from constraint_first.answer.expression.value import AnswerValue, read_answer, same
+from constraint_first.answer.canonical import interpret, scalars
+from constraint_first.answer.exact import rational
+from constraint_first.answer.extract import extract
+from constraint_first.answer.grade import GradingCase, grade_each
+from constraint_first.answer.syntax import Measure, Op
+from constraint_first.answer.value import AnswerValue, read_answer, same
 
 from .collection import (
     benchmark_answers,

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.answer import extract, grade, grade_reply
+from constraint_first.answer.extract import extract
+from constraint_first.answer.grade import grade, grade_reply
 
 DOCS = (Path(__file__).parents[2] / "docs" / "grading.md").read_text(encoding="utf-8")
 CELL = re.compile(r"^`(.*)`$")

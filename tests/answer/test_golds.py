@@ -2,7 +2,7 @@
 
 import pytest
 
-from constraint_first.answer import GradingCase, grade_each
+from constraint_first.answer.grade import GradingCase, grade_each
 
 from .golds import DATA, TEMPLATES, fits, golds, stated
 

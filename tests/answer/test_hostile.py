@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.answer import grade, grade_reply
-from constraint_first.answer.judgement.workers import Workers
+from constraint_first.answer.grade import grade, grade_reply
+from constraint_first.answer.workers import Workers
 
 HOSTILE = {
     "tower": "9^{9^{9^{9^9}}}",

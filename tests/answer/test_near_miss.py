@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from constraint_first.answer import GradingCase, grade_each
+from constraint_first.answer.grade import GradingCase, grade_each
 
 from .collection import benchmark_answers, grade_cases
 from .near_miss import near_misses

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.answer import GradingCase, grade_each
-from constraint_first.answer.expression.canonical import interpret
-from constraint_first.answer.expression.words import plain_words
+from constraint_first.answer.canonical import interpret, plain_words
+from constraint_first.answer.grade import GradingCase, grade_each
 
 from .collection import DATA
 

@@ -11,19 +11,15 @@ from typing import Any
 import pytest
 
 import constraint_first.answer
-from constraint_first.answer import extract
-from constraint_first.answer.expression.canonical import interpret
-from constraint_first.answer.judgement.symbolic import judge
-from constraint_first.answer.judgement.tier import decide
+from constraint_first.answer.canonical import interpret
+from constraint_first.answer.extract import extract
+from constraint_first.answer.grade import decide
+from constraint_first.answer.symbolic import judge
 
 from .collection import grade_cases, read_cases
 
 SOURCES = sorted(Path(constraint_first.answer.__file__).parent.rglob("*.py"))
-WORKERS = [
-    "constraint_first.answer.expression.evaluator",
-    "constraint_first.answer.judgement.numeric",
-    "constraint_first.answer.judgement.symbolic",
-]
+WORKERS = ["constraint_first.answer.symbolic"]
 """What runs in a worker process alone."""
 FORBIDDEN = {
     "eval",
@@ -71,7 +67,7 @@ def test_the_collection_is_graded_with_every_evaluator_refusing(
 
 def test_a_worker_imports_no_library_that_could_run_text() -> None:
     script = (
-        "import sys\nfrom constraint_first.answer.judgement.symbolic import judge\n"
+        "import sys\nfrom constraint_first.answer.symbolic import judge\n"
         "assert judge('2x', 'x+x').same\n"
         "print(sorted({'sympy', 'latex2sympy2_extended', 'math_verify'} & set(sys.modules)))"
     )
@@ -88,7 +84,7 @@ def test_only_a_worker_imports_the_library_of_many_digits() -> None:
         "    skipped = adapter or module.name.endswith('__main__')\n"
         "    if module.name not in {workers} and not skipped:\n"
         "        importlib.import_module(module.name)\n"
-        "from constraint_first.analysis.audit.mistake import Demands, mistake\n"
+        "from constraint_first.report.exhibit.marks import Demands, mistake\n"
         "assert grade('2x', 'x+x').correct\n"
         "assert mistake('2+e', Demands.of_text('Find x.', '3')) == 'not_an_integer'\n"
         "print('mpmath' in sys.modules)"

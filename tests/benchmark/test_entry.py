@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instructed import NO_COMMA
 
-from constraint_first.benchmark.entry import Entry, entries
-from constraint_first.benchmark.gold_instruction import write_instructions
+from constraint_first.benchmark.registry import Entry, entries
+from constraint_first.benchmark.source import write_instructions
 from constraint_first.problem import Json
 
 PLAIN = Entry("x", "X", "d", "s")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instructed import FEW_WORDS, NO_COMMA, TITLE
 
-from constraint_first.benchmark.gold_instruction import (
+from constraint_first.benchmark.source import (
     INSTRUCTION_MARK,
     GoldInstruction,
     describe_gold,
@@ -17,7 +17,7 @@ from constraint_first.benchmark.gold_instruction import (
     write_instructions,
 )
 from constraint_first.constraint.reply.instruction import INSTRUCTIONS
-from constraint_first.file.field import FieldError
+from constraint_first.file.fields import FieldError
 from constraint_first.problem import Json
 
 UNKNOWN = GoldInstruction("emoji:count", {"count": 3})

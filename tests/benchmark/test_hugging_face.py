@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from instructed import FEW_WORDS, NO_COMMA
 
-from constraint_first.benchmark.entry import Entry
-from constraint_first.benchmark.gold_instruction import write_instructions
-from constraint_first.benchmark.hugging_face import fetch
+from constraint_first.benchmark.registry import Entry, fetch
+from constraint_first.benchmark.source import write_instructions
 from constraint_first.error import InputError
 from constraint_first.problem import Problem
 

@@ -1,6 +1,6 @@
 import pytest
 
-from constraint_first.benchmark.integrity import Origin, check
+from constraint_first.benchmark.registry import Origin, check
 from constraint_first.error import InputError
 from constraint_first.problem import Problem
 

@@ -13,12 +13,10 @@ from typing import Any
 import pytest
 from instructed import requests, write_requests
 
-from constraint_first.benchmark import Benchmark, load, names
-from constraint_first.benchmark.entry import entries
-from constraint_first.benchmark.gold_instruction import INSTRUCTION_MARK
-from constraint_first.benchmark.registry import BUILT_IN
+from constraint_first.benchmark.registry import BUILT_IN, Benchmark, entries, load, names
+from constraint_first.benchmark.source import INSTRUCTION_MARK
 from constraint_first.error import InputError
-from constraint_first.method import make
+from constraint_first.method.registry import make
 from constraint_first.problem import Problem
 from constraint_first.protocol import Run
 

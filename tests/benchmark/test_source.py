@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from instructed import NO_COMMA
 
-from constraint_first.benchmark.gold_instruction import write_instructions
 from constraint_first.benchmark.source import (
     final_part,
     names_file,
@@ -15,6 +14,7 @@ from constraint_first.benchmark.source import (
     read_gold,
     read_problem_file,
     read_problems,
+    write_instructions,
 )
 from constraint_first.error import InputError
 from constraint_first.problem import Json, Problem

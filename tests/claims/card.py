@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from constraint_first.analysis.audit.stage1.soundness import STATEMENTS
-from constraint_first.analysis.notation import decimal, scored
-from constraint_first.benchmark.constraintbench.item import TIERS, USUAL_LEVELS
-from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.benchmark.constraintbench.item import TIERS, USUAL_LEVELS, load
 from constraint_first.constraint.router import route
+from constraint_first.report.exhibit.gold import STATEMENTS
+from constraint_first.report.notation import decimal, scored
 
 from .notation import WORDS, cells, gain
 from .second import second_version

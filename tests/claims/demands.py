@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from functools import cache
 
-from constraint_first.analysis.notation import decimal
-from constraint_first.analysis.statistics.comparison import Pair, compare
-from constraint_first.analysis.study.study import Arm
+from constraint_first.report.comparison import Pair, compare
+from constraint_first.report.notation import decimal
+from constraint_first.report.study import Arm
 
 from .notation import cells, gain
 from .shipped import shipped

@@ -7,9 +7,9 @@ import re
 from dataclasses import replace
 from functools import cache
 
-from constraint_first.analysis.figure.figure import Figure
-from constraint_first.analysis.figure.illustration import frontier_figures
-from constraint_first.analysis.study.study import Arm
+from constraint_first.report.canvas import Figure
+from constraint_first.report.report import frontier_figures
+from constraint_first.report.study import Arm
 
 from .shipped import RESULTS, shipped
 

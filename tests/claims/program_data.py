@@ -6,10 +6,10 @@ from functools import cache
 
 import numpy as np
 
-from constraint_first.analysis.notation import decimal
-from constraint_first.analysis.statistics.comparison import Comparison, Pair, compare, pair_arms
-from constraint_first.analysis.study.study import Arm
-from constraint_first.engine.catalogue import DEFAULT_MODEL
+from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.report.comparison import Comparison, Pair, compare, pair_arms
+from constraint_first.report.notation import decimal
+from constraint_first.report.study import Arm
 
 from .figure import FILE
 from .shipped import shipped

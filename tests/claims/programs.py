@@ -8,13 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from constraint_first.analysis.notation import decimal, p_value, points, scored
-from constraint_first.analysis.statistics.comparison import Pair
-from constraint_first.analysis.statistics.score import score
-from constraint_first.analysis.study.study import Arm, benchmark_label
-from constraint_first.engine.catalogue import DEFAULT_MODEL
-from constraint_first.method.policy_file import find_policy
+from constraint_first.method.policy import find_policy
 from constraint_first.method.registry import METHODS
+from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.report.comparison import Pair, score
+from constraint_first.report.notation import decimal, p_value, points, scored
+from constraint_first.report.study import Arm, benchmark_label
 
 from .figure import FILE, frontier
 from .notation import WORDS, cells, gain

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from constraint_first.analysis.notation import decimal, interval, points, scored, whole
 from constraint_first.benchmark.constraintbench.item import TIERS
-from constraint_first.engine.catalogue import DEFAULT_MODEL
-from constraint_first.method.policy_file import find_policy
+from constraint_first.method.policy import find_policy
+from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.report.notation import decimal, interval, points, scored, whole
 
 from .figure import frontier
 from .notation import WORDS, cells, gain, loss

@@ -3,13 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from constraint_first.analysis.notation import decimal, interval, p_value, scored, whole
-from constraint_first.analysis.statistics.comparison import pair_arms
-from constraint_first.analysis.statistics.cost import mean_tokens
-from constraint_first.analysis.statistics.paired import holm
-from constraint_first.analysis.statistics.score import score
 from constraint_first.benchmark.constraintbench.item import TIERS
 from constraint_first.constraint.router import route
+from constraint_first.report.comparison import mean_tokens, pair_arms, score
+from constraint_first.report.notation import decimal, interval, p_value, scored, whole
+from constraint_first.report.statistics import holm
 
 from .notation import WORDS, cells, comparison_row, gain
 from .programs import program_results

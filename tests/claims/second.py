@@ -4,14 +4,18 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from constraint_first.analysis.notation import decimal, scored
-from constraint_first.analysis.statistics.score import Score, score
-from constraint_first.analysis.study.study import Arm
 from constraint_first.benchmark.constraintbench.family import alike
-from constraint_first.benchmark.constraintbench.item import TIERS, USUAL_LEVELS, Item
-from constraint_first.benchmark.constraintbench.measured import check_levels, measured_levels
-from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.benchmark.constraintbench.item import (
+    TIERS,
+    USUAL_LEVELS,
+    Item,
+    load,
+)
+from constraint_first.benchmark.constraintbench.make import check_levels, measured_levels
 from constraint_first.constraint.predicate import truth_of
+from constraint_first.report.comparison import Score, score
+from constraint_first.report.notation import decimal, scored
+from constraint_first.report.study import Arm
 
 from .notation import WORDS, cells
 from .shipped import shipped

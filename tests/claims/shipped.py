@@ -6,18 +6,23 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from constraint_first.analysis.audit.stage1.agreement import Labelled, read_labelled
-from constraint_first.analysis.audit.stage1.soundness import audit
-from constraint_first.analysis.notation import decimal, whole
-from constraint_first.analysis.statistics.comparison import Comparison, Pair, compare, pair_arms
-from constraint_first.analysis.statistics.cost import mean_tokens, token_ratios
-from constraint_first.analysis.statistics.kappa import kappa
-from constraint_first.analysis.statistics.score import Score, score
-from constraint_first.analysis.study.reader import open_study
-from constraint_first.analysis.study.study import Arm, Study
-from constraint_first.benchmark.constraintbench.item import Item
-from constraint_first.benchmark.constraintbench.split import load
-from constraint_first.constraint.spec import ConstraintSpec
+from constraint_first.benchmark.constraintbench.item import Item, load
+from constraint_first.constraint.stage1 import ConstraintSpec
+from constraint_first.report.comparison import (
+    Comparison,
+    Pair,
+    Score,
+    compare,
+    mean_tokens,
+    pair_arms,
+    score,
+    token_ratios,
+)
+from constraint_first.report.exhibit.gold import Labelled, audit, read_labelled
+from constraint_first.report.notation import decimal, whole
+from constraint_first.report.reader import open_study
+from constraint_first.report.statistics import kappa
+from constraint_first.report.study import Arm, Study
 
 __all__ = [
     "BENCH",

@@ -1,6 +1,6 @@
 from dataclasses import dataclass
 
-from constraint_first.cli.activity import Activity
+from constraint_first.cli.console import Activity
 from constraint_first.protocol import Call, Completion, Stage, Usage
 
 

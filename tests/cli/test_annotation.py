@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from sums import number_in, right, sums
 
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.attempt.drive import Scripted
 from constraint_first.protocol import Call
+from constraint_first.run.job import prepare, run
+from constraint_first.store.store import Series, Store
 
 from .conftest import Ran, Run
 

@@ -7,13 +7,12 @@ from click.testing import CliRunner
 from stored import attempt
 from sums import right, sums
 
-from constraint_first.cli.attempt_view import command
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.attempt.drive import Scripted
+from constraint_first.cli.runs import show_command as command
 from constraint_first.protocol import Call, Completion, Usage
+from constraint_first.run.job import prepare, run
+from constraint_first.store import schema
+from constraint_first.store.store import Series, Store
 
 from .conftest import Run
 

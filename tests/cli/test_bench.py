@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from constraint_first.benchmark.constraintbench.families import FAMILIES
-from constraint_first.benchmark.constraintbench.split import SHA256, load
-from constraint_first.cli.bench import command
+from constraint_first.benchmark.constraintbench.item import SHA256, load
+from constraint_first.benchmark.constraintbench.make import FAMILIES
+from constraint_first.cli.assets import bench_command as command
 
 from .conftest import Run
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from calibration_runs import made_runs
 
-from constraint_first.analysis.study.study import Study
-from constraint_first.method.policy_file import find_policy, shipped_names
+from constraint_first.method.policy import find_policy, shipped_names
+from constraint_first.report.study import Study
 
 from .conftest import Run
 

@@ -2,8 +2,8 @@ import io
 
 from rich.console import Console
 
-from constraint_first.cli.checks import shown_checks
-from constraint_first.method.confidence import assess
+from constraint_first.cli.solve import shown_checks
+from constraint_first.method.checked import assess
 from constraint_first.problem import Json, Problem, Solution
 
 PROBLEM = Problem("Find the remainder\nwhen $3^{50}$ is divided by 7.")

@@ -7,12 +7,14 @@ from click.testing import CliRunner
 from loopback import Endpoint as Server
 from loopback import Reply, completion
 
-from constraint_first.cli import session
-from constraint_first.cli.demo import EXAMPLES, command
-from constraint_first.constraint.feature import find_features
+from constraint_first.cli import solve as session
+from constraint_first.cli.solve import EXAMPLES
+from constraint_first.cli.solve import demo_command as command
+from constraint_first.constraint.kind import find_features
 from constraint_first.constraint.router import route
-from constraint_first.constraint.stated import check_stated, read_stated
-from constraint_first.engine.automatic import AutoChoice
+from constraint_first.constraint.stated.read import read_stated
+from constraint_first.constraint.stated.statement import check_stated
+from constraint_first.model.resolve import AutoChoice
 
 from .conftest import Run
 

@@ -250,7 +250,7 @@ def test_a_mistake_costs_nothing(
 def test_a_store_that_another_run_holds_is_left_alone(
     cfr: Run, served: Server, tmp_path: Path
 ) -> None:
-    from constraint_first.evaluation.store import Store
+    from constraint_first.store.store import Store
 
     with Store(str(tmp_path / "runs.db")) as store, store.exclusively():
         ran = evaluate(cfr, served)

@@ -1,11 +1,10 @@
 import pytest
 
-from constraint_first.cli.evaluated import Incomplete, print_evaluated, tell_stopped
-from constraint_first.cli.live import TerminalWatcher
-from constraint_first.engine.price import Cost
-from constraint_first.evaluation.evaluate import Evaluated
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.tally import SeriesResult, Tally
+from constraint_first.cli.eval import Incomplete, TerminalWatcher, print_evaluated, tell_stopped
+from constraint_first.model.resolve import Cost
+from constraint_first.run.run import Evaluated
+from constraint_first.store.query import SeriesResult, Tally
+from constraint_first.store.store import Series
 
 SERIES = Series("sums", "direct", "m")
 

@@ -9,14 +9,13 @@ import pytest
 from intervened import intervened_store
 from sums import number_in, sums
 
-from constraint_first.analysis.study.reader import read_file
-from constraint_first.engine.error import Rejected
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.attempt.drive import Scripted
+from constraint_first.model.error import Rejected
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call, Completion
+from constraint_first.report.reader import read_file
+from constraint_first.run.job import prepare, run
+from constraint_first.store.store import Series, Store
 
 from .conftest import Run
 

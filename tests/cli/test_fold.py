@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from constraint_first.cli.console import SafeConsole
-from constraint_first.cli.fold import Folded, fold, longest_line, longest_piece
+from constraint_first.cli.console import Folded, SafeConsole, fold, longest_line, longest_piece
 
 UNTIL = "until-agreed(base=program(tokens=200,check=off),most=3)"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from instructed import NO_COMMA
 
-from constraint_first.benchmark.gold_instruction import write_instructions
+from constraint_first.benchmark.source import write_instructions
 
 from .conftest import Run
 

@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner, Result
 from loopback import Endpoint as Server
 
-from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.benchmark.constraintbench.item import load
 from constraint_first.cli import root
 from constraint_first.error import CfrError
-from constraint_first.file.printable import one_line
+from constraint_first.file.safe import one_line
 
 from .conftest import Run
 

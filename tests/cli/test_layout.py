@@ -1,7 +1,7 @@
 from rich.text import Text
 
-from constraint_first.analysis.study.family import short_method_names
-from constraint_first.cli.layout import Column, Layout, Section, fit
+from constraint_first.cli.console import Column, Layout, Section, fit
+from constraint_first.report.study import short_method_names
 
 METHODS = (
     "until-agreed(base=program(tokens=200,check=off),most=3,agree=1,check=off)",

@@ -6,15 +6,14 @@ from types import SimpleNamespace
 import pytest
 from sums import sums
 
-from constraint_first.cli.live import TerminalWatcher, write_duration
-from constraint_first.engine.balanced import Balanced
-from constraint_first.engine.endpoint import Endpoint
-from constraint_first.engine.error import Unreachable
-from constraint_first.engine.limit import Limiter
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation.runner import Job, prepare
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.attempt.drive import Scripted
+from constraint_first.cli.eval import TerminalWatcher, write_duration
+from constraint_first.model.error import Unreachable
+from constraint_first.model.limit import Limiter
+from constraint_first.model.replicas import Balanced
+from constraint_first.model.transport import Endpoint
+from constraint_first.run.job import Job, prepare
+from constraint_first.store.store import Series, Store
 
 from .conftest import open_terminal
 
@@ -38,9 +37,9 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
         monkeypatch.setattr(
-            "constraint_first.cli.live.time", SimpleNamespace(monotonic=lambda: self.now)
+            "constraint_first.cli.eval.time", SimpleNamespace(monotonic=lambda: self.now)
         )
-        monkeypatch.setattr("constraint_first.cli.live._PLAIN_EVERY", 0.0)
+        monkeypatch.setattr("constraint_first.cli.eval._PLAIN_EVERY", 0.0)
 
 
 async def one_line(capsys: pytest.CaptureFixture[str]) -> str:

@@ -1,7 +1,8 @@
 import pytest
 from click.testing import CliRunner
 
-from constraint_first.cli import mcp, root
+from constraint_first.cli import root
+from constraint_first.cli import serve as mcp
 
 from .conftest import Run
 

@@ -5,9 +5,8 @@ import pytest
 from stored import attempt
 from sums import sums
 
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.store import schema
+from constraint_first.store.store import Series, Store
 
 from .conftest import Run
 

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import click
 from click.testing import CliRunner
 
-from constraint_first.cli.option import columns_option, grouped, number_or_none
+from constraint_first.cli.options import columns_option, grouped, number_or_none
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@ import sys
 
 import pytest
 
-from constraint_first.cli.progress import bytes_bar, count_bar
-from constraint_first.engine.pull import Progress
+from constraint_first.cli.console import bytes_bar, count_bar
+from constraint_first.model.pull import Progress
 
 from .conftest import Terminal, open_terminal
 

@@ -2,8 +2,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from constraint_first.cli.ray_option import ray_options
-from constraint_first.evaluation.cluster.option import RayOptions
+from constraint_first.cli.options import ray_options
+from constraint_first.run.grid import RayOptions
 
 
 def read(*given: str) -> tuple[list[RayOptions], str]:

@@ -10,7 +10,7 @@ import pytest
 from loopback import Endpoint, stream
 
 from constraint_first.cli.console import SafeConsole
-from constraint_first.cli.reply import ReplyWatcher
+from constraint_first.cli.solve import ReplyWatcher
 from constraint_first.protocol import Call, Completion, Output, Program, Usage
 
 from .conftest import CODES, Terminal, on_terminal
@@ -75,7 +75,7 @@ async def test_a_word_is_shown_after_a_pause(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("constraint_first.cli.reply._PAUSE", 0.0)
+    monkeypatch.setattr("constraint_first.cli.solve._PAUSE", 0.0)
     watcher, call = ReplyWatcher(SafeConsole()), Call.user("Q", stage="direct", max_tokens=9)
     watcher.started(call)
     watcher.wrote(call, "an unfin", reasoning=False)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.cli.row_file import RowFields, good_rows, text_field, with_progress, writing
+from constraint_first.cli.text import RowFields, good_rows, text_field, with_progress, writing
 from constraint_first.error import OutputError
-from constraint_first.file.jsonl import JsonLine
+from constraint_first.file.rows import JsonLine
 from constraint_first.problem import Json
 
 from .conftest import open_terminal

@@ -4,12 +4,11 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from constraint_first.cli.run_table import ratios, results, summary_table
-from constraint_first.cli.table import Table
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.summary import Summary
-from constraint_first.evaluation.tally import SeriesResult, Tally
+from constraint_first.cli.console import Table
+from constraint_first.cli.eval import ratios, results, summary_table
 from constraint_first.protocol import Usage
+from constraint_first.store.query import SeriesResult, Summary, Tally
+from constraint_first.store.store import Series
 
 COUNTED = Counter({(2, 2): 2, (1, 2): 1, (0, 2): 2})
 """Five of ten attempts are right, at five problems."""

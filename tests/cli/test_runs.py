@@ -6,16 +6,16 @@ import pytest
 from click.testing import CliRunner
 from sums import number_in, right, sums
 
-from constraint_first.analysis.statistics.score import score
-from constraint_first.analysis.study.reader import open_study
+from constraint_first.attempt.drive import Scripted
 from constraint_first.cli import root
-from constraint_first.engine.error import Rejected
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store, StoreError
+from constraint_first.model.error import Rejected
 from constraint_first.protocol import Call, Completion
+from constraint_first.report.comparison import score
+from constraint_first.report.reader import open_study
+from constraint_first.run.job import prepare, run
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.store import Series, Store
 
 from .conftest import Run
 

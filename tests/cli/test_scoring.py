@@ -1,10 +1,10 @@
 from instructed import requests
 from rich.console import RenderableType
 
+from constraint_first.attempt.solve import Solved
 from constraint_first.cli.console import SafeConsole
-from constraint_first.cli.scoring import Scoring
-from constraint_first.engine.solve import Solved
-from constraint_first.method import Direct
+from constraint_first.cli.solve import Scoring
+from constraint_first.method.baselines import Direct
 from constraint_first.problem import Problem, Solution
 
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from loopback import Endpoint as Server
 
-from constraint_first.cli.serve import command
+from constraint_first.cli.serve import serve_command as command
 
 from .conftest import Run
 

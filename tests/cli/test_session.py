@@ -6,12 +6,15 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure, stream
 
-from constraint_first.cli.session import Session
-from constraint_first.engine.engine import SILENT, Decoding, Watcher
-from constraint_first.engine.error import TookTooLong, Unreachable
-from constraint_first.engine.resolve import ModelRef
-from constraint_first.engine.transport import Bounds
-from constraint_first.method import Direct, Method, Routed, make
+from constraint_first.cli.solve import Session
+from constraint_first.method.baselines import Direct
+from constraint_first.method.constraint_first import Routed
+from constraint_first.method.method import Method
+from constraint_first.method.registry import make
+from constraint_first.model.error import TookTooLong, Unreachable
+from constraint_first.model.resolve import ModelRef
+from constraint_first.model.transport import Bounds
+from constraint_first.model.wire import SILENT, Decoding, Watcher
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Call, Completion, Program, Steps, ask, execute, together
 

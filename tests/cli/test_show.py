@@ -5,13 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from constraint_first.analysis.table.table import Cell, Column, Table, row
-from constraint_first.cli import show
-from constraint_first.constraint.recovery import Recovered
+from constraint_first.cli import solve as show
 from constraint_first.constraint.router import FAMILIES, Cue, route
-from constraint_first.constraint.spec import Constraint, ConstraintSpec, Propagated
-from constraint_first.file.printable import printable
+from constraint_first.constraint.stage1 import Constraint, ConstraintSpec, Propagated, Recovered
+from constraint_first.file.safe import printable
 from constraint_first.protocol import Call, Completion, Exchange, Output, Program, Stage, Usage
+from constraint_first.report.table import Cell, Column, Table, row
 
 HOSTILE = "\x1b[2J[red]x[/red]\u202e\x07"
 

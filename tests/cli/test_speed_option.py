@@ -1,10 +1,9 @@
 import click
 from click.testing import CliRunner
 
-from constraint_first.cli.option import grouped
-from constraint_first.cli.speed_option import call_options, load_run_options, speed_options
-from constraint_first.evaluation.lease import LEASE_SECONDS
-from constraint_first.evaluation.run_options import RunOptions
+from constraint_first.cli.options import call_options, grouped, load_run_options, speed_options
+from constraint_first.run.grid import RunOptions
+from constraint_first.store.writer import LEASE_SECONDS
 
 found: list[RunOptions] = []
 

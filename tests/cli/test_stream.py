@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from constraint_first.cli.console import SafeConsole
-from constraint_first.cli.stream import TextStream
+from constraint_first.cli.console import SafeConsole, TextStream
 
 
 def written(capsys: pytest.CaptureFixture[str], *pieces: str, width: int | None = 20) -> str:

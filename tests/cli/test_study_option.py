@@ -7,9 +7,8 @@ from click.testing import CliRunner
 from hand_made import arm, study, texts
 from sums import right, write_sums
 
-from constraint_first.analysis.audit.error_rule import ErrorRule
-from constraint_first.analysis.study.study import StudyError
-from constraint_first.cli.study_option import (
+from constraint_first.attempt.drive import Scripted
+from constraint_first.cli.options import (
     ErrorRuleOptions,
     StudyPart,
     error_rule_options,
@@ -17,9 +16,10 @@ from constraint_first.cli.study_option import (
     part_options,
     runs_argument,
 )
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation.evaluate import evaluate
-from constraint_first.evaluation.run_options import RunOptions
+from constraint_first.report.exhibit.marks import ErrorRule
+from constraint_first.report.study import StudyError
+from constraint_first.run.grid import RunOptions
+from constraint_first.run.run import evaluate
 
 EVERYTHING = StudyPart()
 

@@ -12,17 +12,18 @@ import pytest
 from rich.text import Text
 
 from constraint_first.benchmark.source import read_problems
-from constraint_first.cli import demo, root, run_table, show
-from constraint_first.cli.checks import shown_checks
-from constraint_first.cli.console import SafeConsole
-from constraint_first.cli.table import Column, Table
-from constraint_first.constraint.recovery import read_spec
-from constraint_first.engine.price import Cost
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.summary import Summary
-from constraint_first.evaluation.tally import SeriesResult, Tally
+from constraint_first.cli import eval as run_table
+from constraint_first.cli import root
+from constraint_first.cli import solve as demo
+from constraint_first.cli import solve as show
+from constraint_first.cli.console import Column, SafeConsole, Table
+from constraint_first.cli.solve import shown_checks
+from constraint_first.constraint.stage1 import read_spec
+from constraint_first.model.resolve import Cost
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Exchange, Usage
+from constraint_first.store.query import SeriesResult, Summary, Tally
+from constraint_first.store.store import Series
 
 from .conftest import Run
 

@@ -1,7 +1,7 @@
 import pytest
 
-from constraint_first.constraint.contradiction import contradicts
-from constraint_first.constraint.stated import read_stated
+from constraint_first.constraint.claim import contradicts
+from constraint_first.constraint.stated.read import read_stated
 
 REMAINDER = "Find the remainder when $3^{50}$ is divided by 7."
 

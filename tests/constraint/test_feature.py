@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.constraint.feature import FEATURES, describe, find_features
+from constraint_first.constraint.kind import FEATURES, describe, find_features
 from constraint_first.constraint.router import FAMILIES
-from constraint_first.constraint.spec import KINDS
+from constraint_first.constraint.stage1 import KINDS
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.constraint import demand
-from constraint_first.constraint.grammar import plain, read_predicates
+from constraint_first.constraint import predicate as demand
+from constraint_first.constraint.claim import plain, read_predicates
 from constraint_first.constraint.predicate import OPS, Predicate, Truth, truth_of
 
 

@@ -4,9 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.constraint import demand
-from constraint_first.constraint.notation import MONTHS, WEEKDAYS, WRITTEN
-from constraint_first.constraint.predicate import Predicate, Truth, truth_of
+from constraint_first.constraint import predicate as demand
+from constraint_first.constraint.predicate import (
+    MONTHS,
+    WEEKDAYS,
+    WRITTEN,
+    Predicate,
+    Truth,
+    truth_of,
+)
 
 DAY = demand.named(*WEEKDAYS)
 MONTH = demand.named(*MONTHS)

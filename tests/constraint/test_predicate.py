@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.constraint import demand
+from constraint_first.constraint import predicate as demand
 from constraint_first.constraint.predicate import (
     OPS,
     Predicate,

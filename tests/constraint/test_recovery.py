@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.constraint.recovery import (
-    DEFERRED,
-    RUNGS,
-    WELL_FORMED,
-    read_object,
-    read_spec,
-)
+from constraint_first.constraint.stage1 import DEFERRED, RUNGS, WELL_FORMED, read_object, read_spec
 from constraint_first.thinking import without_thinking
 
 CORPUS: list[dict[str, Any]] = [

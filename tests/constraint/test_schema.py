@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from constraint_first.constraint.schema import FEW, Limit, read_limit, schema_for
-from constraint_first.constraint.spec import KINDS
+from constraint_first.constraint.stage1 import FEW, KINDS, Limit, read_limit, schema_for
 
 
 def nodes(node: Any) -> Iterator[Any]:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from constraint_first.constraint.spec import KINDS, Constraint, ConstraintSpec, Propagated
+from constraint_first.constraint.stage1 import KINDS, Constraint, ConstraintSpec, Propagated
 
 
 def test_the_papers_fields_are_read() -> None:

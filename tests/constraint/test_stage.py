@@ -3,15 +3,19 @@ import json
 import pytest
 from snapshot import assert_unchanged
 
-from constraint_first.constraint.schema import FEW, Limit, schema_for
-from constraint_first.constraint.spec import KINDS, Constraint, ConstraintSpec
-from constraint_first.constraint.stage import (
+from constraint_first.constraint.stage1 import (
+    FEW,
+    KINDS,
     REPLY_FIELDS,
+    Constraint,
+    ConstraintSpec,
     JsonMode,
+    Limit,
     PromptSet,
     ReplyStyle,
     extract_constraints,
     read_reply,
+    schema_for,
     solve_under,
 )
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.engine import resolve as resolving
-from constraint_first.engine.catalogue import Model
+from constraint_first.model import resolve as resolving
+from constraint_first.model.pull import Model
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 import pytest
 
-from constraint_first.engine.address import without_secrets
+from constraint_first.model.transport import without_secrets
 
 
 @pytest.mark.parametrize(

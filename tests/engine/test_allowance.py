@@ -2,13 +2,11 @@
 
 import pytest
 
-from constraint_first.engine.allowance import Allowance, AttemptLimit
-from constraint_first.engine.drive import drive
-from constraint_first.engine.engine import SILENT, Watcher
-from constraint_first.engine.error import TooExpensive
-from constraint_first.engine.journal import MemoryJournal
-from constraint_first.engine.solve import asolve
-from constraint_first.method import make
+from constraint_first.attempt.drive import Allowance, AttemptLimit, MemoryJournal, drive
+from constraint_first.attempt.solve import asolve
+from constraint_first.method.registry import make
+from constraint_first.model.error import TooExpensive
+from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call, Completion, Usage
 

@@ -3,15 +3,14 @@ from importlib.util import find_spec
 
 import pytest
 
-from constraint_first.engine import automatic
-from constraint_first.engine.automatic import choose_for, choose_method
-from constraint_first.engine.catalogue import DEFAULT_MODEL
-from constraint_first.engine.scripted import Scripted
-from constraint_first.engine.solve import solve
-from constraint_first.method import make
-from constraint_first.method.calibrated import Calibrated
-from constraint_first.method.policy import Policy, Rule
-from constraint_first.method.registry import MethodError
+from constraint_first.attempt.drive import Scripted
+from constraint_first.attempt.solve import solve
+from constraint_first.method.method import MethodError
+from constraint_first.method.policy import Calibrated, Policy, Rule
+from constraint_first.method.registry import make
+from constraint_first.model import resolve as automatic
+from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.model.resolve import choose_for, choose_method
 from constraint_first.problem import Problem
 
 

@@ -8,9 +8,8 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, choices, completion, cut_stream, failure, stream
 
-from constraint_first.engine.balanced import Balanced
-from constraint_first.engine.engine import SILENT, Decoding, SampledCall, SampledCompletion, Watcher
-from constraint_first.engine.error import (
+from constraint_first.model.client import OpenAI
+from constraint_first.model.error import (
     EngineError,
     ModelNotFound,
     PromptTooLong,
@@ -20,10 +19,10 @@ from constraint_first.engine.error import (
     Unauthorized,
     Unreachable,
 )
-from constraint_first.engine.limit import Limiter
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.retry import Retry
-from constraint_first.engine.transport import Bounds
+from constraint_first.model.limit import Limiter, Retry
+from constraint_first.model.replicas import Balanced
+from constraint_first.model.transport import Bounds, Endpoint
+from constraint_first.model.wire import SILENT, Decoding, SampledCall, SampledCompletion, Watcher
 from constraint_first.protocol import Call
 
 CALL = Call.user("What is $2+2$?", stage="direct", max_tokens=99)

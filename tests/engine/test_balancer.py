@@ -4,13 +4,10 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from loopback import Endpoint as Server
 
-from constraint_first.engine.balancer import Balancer, list_models
-from constraint_first.engine.endpoint import Endpoint
-from constraint_first.engine.error import ModelNotFound, RateLimited, TimedOut, Unreachable
-from constraint_first.engine.limit import Limiter
-from constraint_first.engine.replica import Replica, Visit
-from constraint_first.engine.retry import Retry
-from constraint_first.engine.transport import Bounds
+from constraint_first.model.error import ModelNotFound, RateLimited, TimedOut, Unreachable
+from constraint_first.model.limit import Limiter, Retry
+from constraint_first.model.replicas import Balancer, Replica, Visit, list_models
+from constraint_first.model.transport import Bounds, Endpoint
 
 NOWHERE = frozenset[Replica]()
 GONE = Unreachable("http://b/v1: cannot be reached")
@@ -208,7 +205,7 @@ async def test_one_that_asked_for_a_pause_is_not_looked_at(
 async def test_a_list_that_does_not_come(
     looked: tuple[Balancer, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("constraint_first.engine.balancer._LISTING", 0.0)
+    monkeypatch.setattr("constraint_first.model.replicas._LISTING", 0.0)
     with pytest.raises(TimedOut, match="did not list its models in time"):
         await list_models(looked[0].replicas[1])
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from constraint_first.engine.catalogue import (
+from constraint_first.model.error import ModelFileError
+from constraint_first.model.pull import (
     DEFAULT_MODEL,
     Model,
     catalogue,
@@ -13,7 +14,6 @@ from constraint_first.engine.catalogue import (
     model_folder,
     sha256_of,
 )
-from constraint_first.engine.error import ModelFileError
 
 CONTENT = b"a small model"
 
@@ -113,7 +113,7 @@ def test_a_file_is_hashed_again_only_when_it_has_changed(
         hashed.append(path)
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
-    monkeypatch.setattr("constraint_first.engine.catalogue.sha256_of", counted)
+    monkeypatch.setattr("constraint_first.model.pull.sha256_of", counted)
     model.verify_if_changed()
     model.verify_if_changed()
     assert hashed == [model.path]

@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.engine.chat import StreamedReply, completion_from, error_message, request_for
-from constraint_first.engine.engine import Decoding
-from constraint_first.engine.error import BadReply, EngineError, ServerFault, Transient
-from constraint_first.engine.redaction import Redaction
-from constraint_first.file.printable import printable
-from constraint_first.file.storable import storable_text
+from constraint_first.file.safe import printable, storable_text
+from constraint_first.model.error import BadReply, EngineError, Redaction, ServerFault, Transient
+from constraint_first.model.wire import (
+    Decoding,
+    StreamedReply,
+    completion_from,
+    error_message,
+    request_for,
+)
 from constraint_first.protocol import Call, Usage
 
 CALL = Call.user("Hi {x}", stage="stage1", max_tokens=99, json=True, schema='{"type":"object"}')

@@ -1,6 +1,6 @@
 import gc
 
-from constraint_first.engine.collector import collecting_rarely
+from constraint_first.attempt.drive import collecting_rarely
 
 
 def test_the_collector_has_its_own_pace_again_afterwards() -> None:

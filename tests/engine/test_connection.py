@@ -18,12 +18,11 @@ from aiohttp.client_proto import ResponseHandler
 from doubling import Doubling
 from loopback import completion, http
 
-from constraint_first.engine.connection import Host
-from constraint_first.engine.endpoint import Endpoint
-from constraint_first.engine.engine import SILENT, Watcher
-from constraint_first.engine.error import EngineError, Rejected, StaleReply
-from constraint_first.engine.openai import OpenAI
-from constraint_first.engine.transport import COMPLETIONS, Bounds, Transport
+from constraint_first.model.client import OpenAI
+from constraint_first.model.connection import Host
+from constraint_first.model.error import EngineError, Rejected, StaleReply
+from constraint_first.model.transport import COMPLETIONS, Bounds, Endpoint, Transport
+from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call
 
 GOOD = str(completion("4").body).encode()

@@ -6,19 +6,10 @@ from loopback import Endpoint as Server
 from loopback import completion
 
 import constraint_first
-from constraint_first.engine.balanced import Balanced
-from constraint_first.engine.catalogue import DEFAULT_MODEL
-from constraint_first.engine.dispatch import (
-    Dispatch,
-    accompanied,
-    engine_beside,
-    opened_all,
-    refs_beside,
-    serve,
-)
-from constraint_first.engine.drive import drive
-from constraint_first.engine.engine import SILENT, Decoding, Watcher
-from constraint_first.engine.error import (
+from constraint_first.attempt.drive import MemoryJournal, Scripted, drive
+from constraint_first.method.registry import make
+from constraint_first.model.client import OpenAI
+from constraint_first.model.error import (
     EngineError,
     JournalMismatch,
     ModelNotFound,
@@ -26,12 +17,20 @@ from constraint_first.engine.error import (
     Transient,
     Unauthorized,
 )
-from constraint_first.engine.journal import MemoryJournal
-from constraint_first.engine.local import Local
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.resolve import ModelRef
-from constraint_first.engine.scripted import Scripted
-from constraint_first.method import make
+from constraint_first.model.local import Local
+from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.model.replicas import Balanced
+from constraint_first.model.resolve import (
+    Dispatch,
+    ModelRef,
+    accompanied,
+    engine_beside,
+    opened_all,
+    refs_beside,
+    serve,
+)
+from constraint_first.model.transport import Endpoint
+from constraint_first.model.wire import SILENT, Decoding, Watcher
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call, Completion
 

@@ -10,14 +10,12 @@ from loopback import Endpoint as Server
 from loopback import Reply
 from loopback import completion as http_completion
 
-from constraint_first.engine.drive import Outcome, drive
-from constraint_first.engine.engine import SILENT, Engine, Watcher
-from constraint_first.engine.error import EngineError, JournalMismatch, ServerFault
-from constraint_first.engine.journal import MemoryJournal
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.scripted import Scripted
-from constraint_first.method import make
-from constraint_first.method.registry import METHODS
+from constraint_first.attempt.drive import MemoryJournal, Outcome, Scripted, drive
+from constraint_first.method.registry import METHODS, make
+from constraint_first.model.client import OpenAI
+from constraint_first.model.error import EngineError, JournalMismatch, ServerFault
+from constraint_first.model.transport import Endpoint
+from constraint_first.model.wire import SILENT, Engine, Watcher
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import (
     Call,

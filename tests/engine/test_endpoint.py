@@ -2,8 +2,8 @@ import base64
 
 import pytest
 
-from constraint_first.engine.endpoint import Endpoint
-from constraint_first.engine.error import EngineError, Rejected, Unauthorized
+from constraint_first.model.error import EngineError, Rejected, Unauthorized
+from constraint_first.model.transport import Endpoint
 
 KEY = "sk-0123456789abcdef"
 

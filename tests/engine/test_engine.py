@@ -5,7 +5,12 @@ import pytest
 from loopback import Endpoint as Server
 from model_file import write_model
 
-from constraint_first.engine.engine import (
+from constraint_first.attempt.drive import Scripted
+from constraint_first.model.client import OpenAI
+from constraint_first.model.error import ModelFileError, ModelNotFound, ServerFault, Transient
+from constraint_first.model.local import Local
+from constraint_first.model.transport import Endpoint
+from constraint_first.model.wire import (
     SILENT,
     Decoded,
     Decoding,
@@ -15,10 +20,6 @@ from constraint_first.engine.engine import (
     Watcher,
     opened,
 )
-from constraint_first.engine.error import ModelFileError, ModelNotFound, ServerFault, Transient
-from constraint_first.engine.local import Local
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.scripted import Scripted
 from constraint_first.protocol import Call, Completion
 
 CALL = Call.user("x", stage="direct", max_tokens=8)

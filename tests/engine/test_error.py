@@ -1,7 +1,8 @@
 import pytest
 
-from constraint_first.engine import error
-from constraint_first.engine.error import (
+from constraint_first.error import CfrError
+from constraint_first.model import error
+from constraint_first.model.error import (
     BadReply,
     EngineError,
     JournalMismatch,
@@ -20,7 +21,6 @@ from constraint_first.engine.error import (
     Unauthorized,
     Unreachable,
 )
-from constraint_first.error import CfrError
 
 PASSING = {Unreachable, TimedOut, RateLimited, ServerFault, BadReply, StaleReply, StreamCut}
 FINAL = {

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_file import header, pair, text, write_model
 
-from constraint_first.engine import gguf
-from constraint_first.engine.error import ModelFileError
-from constraint_first.engine.gguf import inspect
+from constraint_first.model import local as gguf
+from constraint_first.model.error import ModelFileError
+from constraint_first.model.local import inspect
 
 OTHERS = (
     pair("tiny.scale", 6, struct.pack("<f", 0.5)),

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.engine.error import JournalMismatch
-from constraint_first.engine.journal import (
+from constraint_first.attempt.drive import (
     MemoryJournal,
     digest,
     require_same,
@@ -16,7 +15,8 @@ from constraint_first.engine.journal import (
     storable_program,
     storable_usage,
 )
-from constraint_first.file.storable import LONGEST, MOST
+from constraint_first.file.safe import LONGEST, MOST
+from constraint_first.model.error import JournalMismatch
 from constraint_first.protocol import Call, Completion, Message, Output, Program, Usage
 
 CALL = Call.user("x", stage="direct", max_tokens=1)

@@ -3,9 +3,9 @@ import random
 
 import pytest
 
-from constraint_first.engine.engine import SILENT, SampledCall, Watcher
-from constraint_first.engine.error import RateLimited, StreamCut, Transient
-from constraint_first.engine.limit import Limited, Limiter, Pace
+from constraint_first.model.error import RateLimited, StreamCut, Transient
+from constraint_first.model.limit import Limited, Limiter, Pace
+from constraint_first.model.wire import SILENT, SampledCall, Watcher
 from constraint_first.protocol import Call, Completion
 
 CALL = Call.user("x", stage="direct", max_tokens=8)

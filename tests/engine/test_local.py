@@ -6,17 +6,16 @@ from types import SimpleNamespace
 import pytest
 from model_file import write_model
 
-from constraint_first.constraint.recovery import WELL_FORMED, read_spec
-from constraint_first.constraint.stage import extract_constraints
-from constraint_first.engine.catalogue import find_model
-from constraint_first.engine.drive import drive
-from constraint_first.engine.engine import Decoding, Watcher
-from constraint_first.engine.error import ModelFileError, PromptTooLong
-from constraint_first.engine.local import CONTEXT, Local
-from constraint_first.engine.pull import pull
-from constraint_first.engine.solve import asolve
+from constraint_first.attempt.drive import drive
+from constraint_first.attempt.solve import asolve
+from constraint_first.constraint.stage1 import WELL_FORMED, extract_constraints, read_spec
 from constraint_first.error import InputError
-from constraint_first.method import CFR, Direct, Routed
+from constraint_first.method.baselines import Direct
+from constraint_first.method.constraint_first import CFR, Routed
+from constraint_first.model.error import ModelFileError, PromptTooLong
+from constraint_first.model.local import CONTEXT, Local
+from constraint_first.model.pull import find_model, pull
+from constraint_first.model.wire import Decoding, Watcher
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call
 
@@ -115,7 +114,7 @@ async def test_a_library_of_the_system_that_is_missing_is_named(
     def fail(name: str) -> object:
         raise ImportError("libgomp.so.1: cannot open shared object file")
 
-    monkeypatch.setattr("constraint_first.engine.local.importlib.import_module", fail)
+    monkeypatch.setattr("constraint_first.model.local.importlib.import_module", fail)
     with pytest.raises(ModelFileError, match="apt install libgomp1"):
         async with Local(write_model(tmp_path / "m.gguf")):
             pass

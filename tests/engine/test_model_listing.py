@@ -3,15 +3,9 @@ from typing import Any
 
 import pytest
 
-from constraint_first.engine.endpoint import Endpoint
-from constraint_first.engine.error import ModelNotFound
-from constraint_first.engine.model_listing import (
-    Listing,
-    common_name,
-    differences,
-    misfit,
-    other_names,
-)
+from constraint_first.model.error import ModelNotFound
+from constraint_first.model.replicas import Listing, common_name, differences, misfit, other_names
+from constraint_first.model.transport import Endpoint
 
 
 def listing(host: str, *entries: dict[str, Any], key: str = "") -> Listing:

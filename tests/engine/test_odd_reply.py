@@ -7,8 +7,8 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, answer, completion, failure
 
-from constraint_first.engine.engine import SILENT, Watcher
-from constraint_first.engine.error import (
+from constraint_first.model.client import OpenAI
+from constraint_first.model.error import (
     BadReply,
     RateLimited,
     ServerFault,
@@ -16,9 +16,9 @@ from constraint_first.engine.error import (
     TookTooLong,
     Transient,
 )
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.retry import Retry
-from constraint_first.engine.transport import Bounds
+from constraint_first.model.limit import Retry
+from constraint_first.model.transport import Bounds, Endpoint
+from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call
 
 CALL = Call.user("What is $2+2$?", stage="direct", max_tokens=100)

@@ -5,8 +5,8 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, cut_stream, failure, stream
 
-from constraint_first.engine.engine import Decoding, Watcher
-from constraint_first.engine.error import (
+from constraint_first.model.client import OpenAI
+from constraint_first.model.error import (
     BadReply,
     EngineError,
     ModelNotFound,
@@ -20,9 +20,9 @@ from constraint_first.engine.error import (
     Unauthorized,
     Unreachable,
 )
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.retry import Retry
-from constraint_first.engine.transport import Bounds, Transport
+from constraint_first.model.limit import Retry
+from constraint_first.model.transport import Bounds, Endpoint, Transport
+from constraint_first.model.wire import Decoding, Watcher
 from constraint_first.protocol import Call, Completion, Usage
 
 CALL = Call.user("What is $2+2$?", stage="stage1", max_tokens=32_768, json=True)

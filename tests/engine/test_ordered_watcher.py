@@ -1,7 +1,7 @@
 import pytest
 
-from constraint_first.engine.error import StreamCut
-from constraint_first.engine.ordered_watcher import OrderedWatcher, stage_title
+from constraint_first.attempt.solve import OrderedWatcher, stage_title
+from constraint_first.model.error import StreamCut
 from constraint_first.protocol import Call, Completion, Output, Program
 
 FIRST, SECOND = (Call.user(text, stage="direct", max_tokens=9) for text in ("one", "two"))

@@ -3,17 +3,17 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from constraint_first.engine.catalogue import DEFAULT_MODEL, catalogue
-from constraint_first.engine.presets import (
+from constraint_first.error import InputError
+from constraint_first.model.pull import DEFAULT_MODEL, catalogue
+from constraint_first.model.resolve import (
     Preset,
+    Price,
     find_preset,
     find_price,
     presets,
     price_list,
     user_file,
 )
-from constraint_first.engine.price import Price
-from constraint_first.error import InputError
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 import pytest
 
-from constraint_first.engine.price import Cost, Price, PriceList, sum_costs, write_dollars
+from constraint_first.model.resolve import Cost, Price, PriceList, sum_costs, write_dollars
 from constraint_first.protocol import Call, Completion, Exchange, Usage
 
 

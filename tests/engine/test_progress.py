@@ -3,8 +3,8 @@ from loopback import Endpoint as Server
 from loopback import completion, failure
 
 import constraint_first
-from constraint_first.engine.engine import SILENT, Watcher
-from constraint_first.engine.progress import ProgressWatcher, SolveProgress
+from constraint_first.attempt.solve import ProgressWatcher, SolveProgress
+from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call, Completion, Usage
 
 TEXT = "Find the remainder when $3^5$ is divided by 7."

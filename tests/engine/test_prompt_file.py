@@ -2,17 +2,18 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.engine.prompt_file import (
+from constraint_first.error import InputError
+from constraint_first.method.registry import make
+from constraint_first.method.rewording import (
+    Wording,
     check_system,
+    original_prompts,
     read_system,
     read_wording,
     require_used,
     with_wording,
 )
-from constraint_first.error import InputError
-from constraint_first.method import make
-from constraint_first.method.rewording import Wording, original_prompts
-from constraint_first.prompt import Prompt
+from constraint_first.problem import Prompt
 
 OWN = "Please solve [[problem]]."
 

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from constraint_first.engine.catalogue import HuggingFace, Model, Part, model_folder
-from constraint_first.engine.error import ModelFileError
-from constraint_first.engine.pull import pull
+from constraint_first.model.error import ModelFileError
+from constraint_first.model.pull import HuggingFace, Model, Part, model_folder, pull
 
 CONTENT = [bytes([n]) * (1000 + n) for n in range(12)]
 WHOLE = b"".join(CONTENT)
@@ -217,7 +216,7 @@ def test_a_disk_that_fills_up_keeps_nothing(
     def full(*_: object) -> Iterator[int]:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("constraint_first.engine.pull._copy", full)
+    monkeypatch.setattr("constraint_first.model.pull._copy", full)
     with pytest.raises(ModelFileError, match="set CFR_CACHE to another folder"):
         pull(model(None, hugging_face=True))
     assert left_behind() == ["test.gguf.lock"]
@@ -262,7 +261,7 @@ def test_a_link_that_is_put_there_meanwhile_is_not_followed(
     def sly(_model: Model, partial: Path) -> None:
         partial.symlink_to(mine)
 
-    monkeypatch.setattr("constraint_first.engine.pull._require_space", sly)
+    monkeypatch.setattr("constraint_first.model.pull._require_space", sly)
     with pytest.raises(ModelFileError):
         pull(entry)
     assert mine.read_bytes() == b"precious"

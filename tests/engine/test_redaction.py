@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.engine.redaction import NOTHING_SECRET, Redaction
+from constraint_first.model.error import NOTHING_SECRET, Redaction
 
 KEY = "sk-live/AbC+dEf=0123456789"
 REDACTION = Redaction((KEY,))

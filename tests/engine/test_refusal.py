@@ -1,8 +1,6 @@
 import pytest
 
-from constraint_first.engine.endpoint import Endpoint
-from constraint_first.engine.engine import Decoding
-from constraint_first.engine.error import (
+from constraint_first.model.error import (
     EngineError,
     ModelNotFound,
     PromptTooLong,
@@ -12,7 +10,14 @@ from constraint_first.engine.error import (
     Transient,
     Unauthorized,
 )
-from constraint_first.engine.refusal import DecodingRefused, ParameterRefused, Setting, refusal
+from constraint_first.model.transport import (
+    DecodingRefused,
+    Endpoint,
+    ParameterRefused,
+    Setting,
+    refusal,
+)
+from constraint_first.model.wire import Decoding
 
 ENDPOINT = Endpoint("http://h/v1", "m", key_name="MY_KEY")
 

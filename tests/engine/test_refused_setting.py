@@ -8,10 +8,10 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure
 
-from constraint_first.engine.engine import SILENT, Decoding, Watcher
-from constraint_first.engine.error import Rejected
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.refusal import DecodingRefused
+from constraint_first.model.client import OpenAI
+from constraint_first.model.error import Rejected
+from constraint_first.model.transport import DecodingRefused, Endpoint
+from constraint_first.model.wire import SILENT, Decoding, Watcher
 from constraint_first.protocol import Call
 
 CALL = Call.user("What is $2+2$?", stage="direct", max_tokens=32_768)

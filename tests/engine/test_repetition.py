@@ -1,6 +1,6 @@
 import pytest
 
-from constraint_first.engine.repetition import PairedEvents
+from constraint_first.model.wire import PairedEvents
 
 
 def doubled(events: str, tokens: int | None) -> bool:

@@ -1,7 +1,6 @@
 import pytest
 
-from constraint_first.engine.endpoint import Endpoint
-from constraint_first.engine.error import (
+from constraint_first.model.error import (
     EngineError,
     ModelNotFound,
     PromptTooLong,
@@ -10,9 +9,8 @@ from constraint_first.engine.error import (
     StreamCut,
     Unreachable,
 )
-from constraint_first.engine.refusal import refusal
-from constraint_first.engine.replica import Replica, is_its_own
-from constraint_first.engine.transport import Bounds
+from constraint_first.model.replicas import Replica, is_its_own
+from constraint_first.model.transport import Bounds, Endpoint, refusal
 
 ENDPOINT = Endpoint("http://me:password@h/v1", "m")
 

@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.engine.balanced import Balanced
-from constraint_first.engine.catalogue import DEFAULT_MODEL
-from constraint_first.engine.error import EngineError, Unauthorized
-from constraint_first.engine.local import Local
-from constraint_first.engine.openai import OpenAI
-from constraint_first.engine.resolve import ModelRef, known_context, resolve, runs_here, served_name
+from constraint_first.model.client import OpenAI
+from constraint_first.model.error import EngineError, Unauthorized
+from constraint_first.model.local import Local
+from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.model.replicas import Balanced
+from constraint_first.model.resolve import ModelRef, known_context, resolve, runs_here, served_name
 
 
 def test_nothing_named_means_the_embedded_model(pulled: list[str]) -> None:

@@ -4,8 +4,7 @@ from email.utils import formatdate
 
 import pytest
 
-from constraint_first.engine.engine import SILENT, Watcher
-from constraint_first.engine.error import (
+from constraint_first.model.error import (
     BadReply,
     RateLimited,
     Rejected,
@@ -14,8 +13,8 @@ from constraint_first.engine.error import (
     Transient,
     Unreachable,
 )
-from constraint_first.engine.limit import Limited, Limiter
-from constraint_first.engine.retry import Retry, Retrying, parse_retry_after
+from constraint_first.model.limit import Limited, Limiter, Retry, Retrying, parse_retry_after
+from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call, Completion
 
 CALL = Call.user("x", stage="direct", max_tokens=8)

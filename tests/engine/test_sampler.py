@@ -11,17 +11,14 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, answer, choices, failure
 
-from constraint_first.engine.dispatch import Dispatch
-from constraint_first.engine.drive import Outcome, drive
-from constraint_first.engine.engine import SILENT, Decoding, SampledCall, Watcher
-from constraint_first.engine.error import EngineError, ServerFault, Unauthorized
-from constraint_first.engine.journal import MemoryJournal
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.retry import Retry
-from constraint_first.engine.sampler import Sampler
-from constraint_first.engine.scripted import Scripted
-from constraint_first.engine.transport import Bounds
-from constraint_first.method import make
+from constraint_first.attempt.drive import MemoryJournal, Outcome, Scripted, drive
+from constraint_first.method.registry import make
+from constraint_first.model.client import OpenAI, Sampler
+from constraint_first.model.error import EngineError, ServerFault, Unauthorized
+from constraint_first.model.limit import Retry
+from constraint_first.model.resolve import Dispatch
+from constraint_first.model.transport import Bounds, Endpoint
+from constraint_first.model.wire import SILENT, Decoding, SampledCall, Watcher
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Answer, Call, Completion, Step, Usage
 

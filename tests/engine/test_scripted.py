@@ -1,8 +1,8 @@
 import pytest
 
-from constraint_first.engine.engine import SILENT, Decoding, Watcher
-from constraint_first.engine.error import EngineError
-from constraint_first.engine.scripted import Scripted
+from constraint_first.attempt.drive import Scripted
+from constraint_first.model.error import EngineError
+from constraint_first.model.wire import SILENT, Decoding, Watcher
 from constraint_first.protocol import Call, Completion
 
 CALLS = [Call.user(text, stage="direct", max_tokens=8) for text in ("one", "two", "three")]

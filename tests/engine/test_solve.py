@@ -10,8 +10,8 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, failure
 
 import constraint_first
-from constraint_first.engine.error import Unauthorized
-from constraint_first.engine.solve import run_sync
+from constraint_first.attempt.solve import run_sync
+from constraint_first.model.error import Unauthorized
 
 CONSTRAINTS = '{"raw_constraints": [{"id": "C1", "type": "modular", "description": "in 0..6"}]}'
 TEXT = "Find the remainder when $3^5$ is divided by 7."
@@ -170,7 +170,7 @@ async def test_an_interrupted_caller_stops_what_it_started(monkeypatch: pytest.M
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("constraint_first.engine.solve.Future.result", _first(interrupt))
+    monkeypatch.setattr("constraint_first.attempt.solve.Future.result", _first(interrupt))
     with pytest.raises(KeyboardInterrupt):
         run_sync(endless())
     assert cancelled.is_set()

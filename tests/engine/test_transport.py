@@ -10,8 +10,7 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure, gzip_bomb, http, large
 
-from constraint_first.engine.endpoint import Endpoint
-from constraint_first.engine.error import (
+from constraint_first.model.error import (
     BadReply,
     EngineError,
     Rejected,
@@ -21,7 +20,7 @@ from constraint_first.engine.error import (
     Unauthorized,
     Unreachable,
 )
-from constraint_first.engine.transport import Bounds, Incoming, Transport, read_beginning
+from constraint_first.model.transport import Bounds, Endpoint, Incoming, Transport, read_beginning
 
 GOOD = str(completion("4").body).encode()
 GZIP = {"Content-Encoding": "gzip"}
@@ -232,10 +231,10 @@ async def test_what_a_connection_says_about_itself_holds_no_key(endpoint: Server
 
 PROGRAM = """
 import asyncio, resource, sys
-from constraint_first.engine.engine import Watcher
-from constraint_first.engine.error import EngineError
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.retry import Retry
+from constraint_first.model.wire import Watcher
+from constraint_first.model.error import EngineError
+from constraint_first.model.client import Endpoint, OpenAI
+from constraint_first.model.limit import Retry
 from constraint_first.protocol import Call
 
 CALL = Call.user("2+2", stage="direct", max_tokens=9)

@@ -17,15 +17,15 @@ from loopback import Endpoint as Server
 from loopback import Reply
 from sums import reply_right, sums
 
-from constraint_first.engine.engine import Decoded, Decoding
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.retry import Retry
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.record import outcome_rows
-from constraint_first.evaluation.runner import Job, prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
 from constraint_first.method.registry import METHODS
+from constraint_first.model.client import OpenAI
+from constraint_first.model.limit import Retry
+from constraint_first.model.transport import Endpoint
+from constraint_first.model.wire import Decoded, Decoding
+from constraint_first.run.job import Job, prepare, run
+from constraint_first.store import schema
+from constraint_first.store.query import outcome_rows
+from constraint_first.store.store import Series, Store
 
 VARIANTS = (
     *METHODS,

@@ -13,24 +13,24 @@ from instructed import requests
 from loopback import Endpoint as Server
 from sums import number_in, reply_right, right, sums
 
-from constraint_first.engine.drive import drive
-from constraint_first.engine.engine import SILENT, Decoded, Decoding, Engine, Watcher
-from constraint_first.engine.error import JournalMismatch
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import attempt, schema
-from constraint_first.evaluation.attempt import StoredJournal
-from constraint_first.evaluation.budget import BudgetSpent
-from constraint_first.evaluation.record import attempt_rows, stage_rows
-from constraint_first.evaluation.runner import Job, prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store, StoreError
-from constraint_first.evaluation.summary import summaries
-from constraint_first.file.storable import MOST
-from constraint_first.method import Method
-from constraint_first.method import make as make_method
+from constraint_first.attempt.drive import Scripted, drive
+from constraint_first.file.safe import MOST
+from constraint_first.method.method import Method
+from constraint_first.method.registry import make as make_method
+from constraint_first.model.client import OpenAI
+from constraint_first.model.error import JournalMismatch
+from constraint_first.model.transport import Endpoint
+from constraint_first.model.wire import SILENT, Decoded, Decoding, Engine, Watcher
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program, Steps, Usage, ask, execute
+from constraint_first.run import attempt
+from constraint_first.run.attempt import StoredJournal
+from constraint_first.run.budget import BudgetSpent
+from constraint_first.run.job import Job, prepare, run
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.query import attempt_rows, stage_rows, summaries
+from constraint_first.store.store import Series, Store
 
 SERIES = Series("sums", "direct", "model-a")
 

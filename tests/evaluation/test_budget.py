@@ -2,8 +2,8 @@ import asyncio
 
 import pytest
 
-from constraint_first.engine.engine import SILENT, SampledCall, Watcher
-from constraint_first.engine.error import (
+from constraint_first.attempt.drive import Scripted
+from constraint_first.model.error import (
     BadReply,
     EngineError,
     RateLimited,
@@ -14,10 +14,10 @@ from constraint_first.engine.error import (
     Transient,
     Unreachable,
 )
-from constraint_first.engine.price import Price
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation.budget import Budget, Budgeted, BudgetSpent
+from constraint_first.model.resolve import Price
+from constraint_first.model.wire import SILENT, SampledCall, Watcher
 from constraint_first.protocol import Call, Completion, Usage
+from constraint_first.run.budget import Budget, Budgeted, BudgetSpent
 
 CALL = Call.user("x" * 36, stage="direct", max_tokens=100)  # at most 100 in, 100 out
 

@@ -2,12 +2,12 @@ from typing import ClassVar
 
 import pytest
 
-from constraint_first.engine.engine import Decoding
-from constraint_first.engine.price import Price, PriceList
-from constraint_first.evaluation.call_bound import CallSettings, Demand, Span, bound_attempt
-from constraint_first.method import make
+from constraint_first.method.registry import make
+from constraint_first.model.resolve import Price, PriceList
+from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Call, Message, Steps, ask
+from constraint_first.run.forecast import CallSettings, Demand, Span, bound_attempt
 
 PROBLEM = Problem("What is 4 + 1?")
 PLAIN = CallSettings()

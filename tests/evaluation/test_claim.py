@@ -6,15 +6,13 @@ import pytest
 from postgres import empty_database
 from sums import number_in, right, sums
 
-from constraint_first.engine.engine import SILENT, Watcher
-from constraint_first.engine.error import Unauthorized
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation.claim import ClaimedAttempts, ListedAttempts
-from constraint_first.evaluation.record import attempt_rows
-from constraint_first.evaluation.runner import Job, prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.attempt.drive import Scripted
+from constraint_first.model.error import Unauthorized
+from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call, Completion
+from constraint_first.run.job import ClaimedAttempts, Job, ListedAttempts, prepare, run
+from constraint_first.store.query import attempt_rows
+from constraint_first.store.store import Series, Store
 
 SERIES = Series("sums", "direct", "m")
 COUNT = 100

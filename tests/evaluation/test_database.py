@@ -15,19 +15,25 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from stored import attempt
 from sums import sums
 
-from constraint_first.evaluation import database, schema
-from constraint_first.evaluation.database import open_database, patiently, pauses, sqlite_tables
-from constraint_first.evaluation.record import (
+from constraint_first.store import database, schema
+from constraint_first.store.database import (
+    StoreError,
+    open_database,
+    patiently,
+    pauses,
+    sqlite_tables,
+)
+from constraint_first.store.query import (
     attempt_rows,
+    failures,
     outcome_rows,
     problem_rows,
+    regrade,
     stage_rows,
+    summaries,
     transcript_rows,
 )
-from constraint_first.evaluation.regrade import regrade
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store, StoreError
-from constraint_first.evaluation.summary import failures, summaries
+from constraint_first.store.store import Series, Store
 
 SERIES = Series("sums", "direct", "m")
 HOLD = """

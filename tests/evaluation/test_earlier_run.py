@@ -5,15 +5,13 @@ from pathlib import Path
 import pytest
 from sums import sums
 
-from constraint_first.engine.price import Price, PriceList
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.call_bound import Span
-from constraint_first.evaluation.earlier_run import EarlierRuns, read_earlier_runs
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.attempt.drive import Scripted
+from constraint_first.model.resolve import Price, PriceList
 from constraint_first.protocol import Completion, Usage
+from constraint_first.run.forecast import EarlierRuns, Span, read_earlier_runs
+from constraint_first.run.job import prepare, run
+from constraint_first.store import schema
+from constraint_first.store.store import Series, Store
 
 
 @pytest.fixture

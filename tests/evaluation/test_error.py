@@ -8,13 +8,13 @@ from sqlalchemy.event import listen
 from sqlalchemy.exc import DBAPIError, StatementError
 
 from constraint_first.error import CfrError
-from constraint_first.evaluation.database import open_database
-from constraint_first.evaluation.error import (
+from constraint_first.store.database import (
     StoreError,
     Unstorable,
     cannot_be,
     is_of_the_row,
     is_outage,
+    open_database,
     reason,
 )
 

@@ -11,14 +11,13 @@ from loopback import Reply, answer, failure, large
 from sums import number_in, reply_right, sums, write_sums
 
 import constraint_first
-from constraint_first.benchmark import Benchmark
-from constraint_first.engine.refusal import DecodingRefused
-from constraint_first.engine.retry import Retry
+from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import InputError
-from constraint_first.evaluation.record import attempt_rows
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.summary import summaries
-from constraint_first.evaluation.watcher import EvaluationWatcher
+from constraint_first.model.limit import Retry
+from constraint_first.model.transport import DecodingRefused
+from constraint_first.run.job import EvaluationWatcher
+from constraint_first.store.query import attempt_rows, summaries
+from constraint_first.store.store import Store
 
 
 def right_when_checked(call: constraint_first.Call) -> constraint_first.Completion:
@@ -80,7 +79,7 @@ async def test_ordinary_code_runs_inside_an_event_loop_too(
 def test_a_method_that_has_no_name_goes_by_its_configuration(
     options: constraint_first.RunOptions,
 ) -> None:
-    from constraint_first.method import Direct
+    from constraint_first.method.baselines import Direct
 
     engine = constraint_first.Scripted(right_when_checked)
     done = constraint_first.evaluate(
@@ -287,7 +286,7 @@ def test_a_call_is_bounded_and_fails_its_attempt_alone(
     def hasty(seconds: float) -> Retry:
         return Retry(attempts=1, seconds=seconds)
 
-    monkeypatch.setattr("constraint_first.engine.openai.Retry", hasty)
+    monkeypatch.setattr("constraint_first.model.client.Retry", hasty)
     endpoint.respond = lambda body: reply if number_in(body) == 1 else reply_right(body)
     benchmark = Benchmark("sums", "Sums", tuple(sums(3)))
     ref = constraint_first.ModelRef("m", base_url=endpoint.url)

@@ -3,15 +3,14 @@ from pathlib import Path
 import pytest
 from instructed import NO_COMMA
 
-from constraint_first.benchmark import names
-from constraint_first.benchmark.gold_instruction import write_instructions
-from constraint_first.benchmark.registry import Benchmark
-from constraint_first.engine.engine import Decoding
-from constraint_first.engine.presets import presets
+from constraint_first.benchmark.registry import Benchmark, names
+from constraint_first.benchmark.source import write_instructions
 from constraint_first.error import InputError
-from constraint_first.evaluation.experiment import Changes, Experiment, read_experiment
-from constraint_first.method import CFR
+from constraint_first.method.constraint_first import CFR
+from constraint_first.model.resolve import presets
+from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem
+from constraint_first.run.grid import Changes, Experiment, read_experiment
 
 EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
 

@@ -5,13 +5,12 @@ import pytest
 from sums import right, sums
 
 import constraint_first
-from constraint_first.benchmark import Benchmark
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation.call_bound import Span
-from constraint_first.evaluation.experiment import Experiment
-from constraint_first.evaluation.forecast import forecast
-from constraint_first.evaluation.store import StoreError
+from constraint_first.attempt.drive import Scripted
+from constraint_first.benchmark.registry import Benchmark
 from constraint_first.problem import Problem
+from constraint_first.run.forecast import Span, forecast
+from constraint_first.run.grid import Experiment
+from constraint_first.store.database import StoreError
 
 SUMS = Benchmark("sums", "Sums", sums(4))
 GRID = Experiment(benchmarks=(SUMS,), methods=("direct", "cfr"), runs=2)

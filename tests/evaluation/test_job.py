@@ -1,13 +1,11 @@
 from sums import number_in, right, sums
 
-from constraint_first.engine.engine import SILENT, Watcher
-from constraint_first.engine.error import Rejected
-from constraint_first.engine.price import Price, PriceList
-from constraint_first.evaluation.job import prepare, read_standing
-from constraint_first.evaluation.runner import run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.model.error import Rejected
+from constraint_first.model.resolve import Price, PriceList
+from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call, Completion, Usage
+from constraint_first.run.job import prepare, read_standing, run
+from constraint_first.store.store import Series, Store
 
 SERIES = Series("sums", "direct", "m")
 PRICES = PriceList(Price(1_000, 2_000))
@@ -38,6 +36,6 @@ async def test_a_worker_counts_what_another_has_made_and_why_it_failed(postgres:
         assert (again.tally.failed, again.tally.resumed) == (0, 2)
         read_standing(two, again).apply(again.tally)
         assert again.tally.failed == 0
-        from constraint_first.evaluation import schema
+        from constraint_first.store import schema
 
         schema.METADATA.drop_all(one.database)

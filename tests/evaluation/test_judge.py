@@ -3,9 +3,9 @@ import asyncio
 import pytest
 from instructed import FEW_WORDS, NO_COMMA, TITLE, requests
 
-from constraint_first.answer import Verdict
-from constraint_first.benchmark.gold_instruction import GoldInstruction, write_instructions
-from constraint_first.evaluation.judge import judge, judge_attempt, judge_reply
+from constraint_first.answer.grade import Verdict
+from constraint_first.attempt.judge import judge, judge_attempt, judge_reply
+from constraint_first.benchmark.source import GoldInstruction, write_instructions
 from constraint_first.problem import Problem
 
 UNKNOWN = GoldInstruction("emoji:count", {"count": 3})

@@ -21,11 +21,10 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from sums import reply_right, write_sums
 from worker_crew import WorkerCrew, lives
 
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.database import open_database
-from constraint_first.evaluation.lock import AdvisoryLock
-from constraint_first.evaluation.record import outcome_rows
-from constraint_first.evaluation.store import Store
+from constraint_first.store import schema
+from constraint_first.store.database import AdvisoryLock, open_database
+from constraint_first.store.query import outcome_rows
+from constraint_first.store.store import Store
 
 PROBLEMS, RUNS, KILLS, CONCURRENCY = 100, 2, 20, 8
 ATTEMPTS = PROBLEMS * RUNS * 2

@@ -11,12 +11,11 @@ from postgres import Postgres, empty_database
 from stored import attempt
 from sums import right, sums
 
-from constraint_first.evaluation import lease_statement as sql
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.error import LeaseLost
-from constraint_first.evaluation.lease import LeaseKey, Leases, SeriesShare, Waiting, drop_finished
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.store import schema
+from constraint_first.store import writer as sql
+from constraint_first.store.database import LeaseLost
+from constraint_first.store.store import Series, Store
+from constraint_first.store.writer import LeaseKey, Leases, SeriesShare, Waiting, drop_finished
 
 SERIES = Series("sums", "direct", "m")
 # After a server has started nothing expires for as long as a lease: tests do not wait for that.
@@ -233,8 +232,8 @@ def test_whoever_has_the_store_alone_takes_all_leases_away(store: Store) -> None
 def test_calls_that_are_stored_come_with_the_claim(store: Store) -> None:
     from sums_run import PROBLEMS
 
-    from constraint_first.engine.scripted import Scripted
-    from constraint_first.evaluation.runner import prepare, run
+    from constraint_first.attempt.drive import Scripted
+    from constraint_first.run.job import prepare, run
 
     class PowerCut(BaseException):
         pass

@@ -1,6 +1,6 @@
 import re
 
-from constraint_first.evaluation import lease_statement
+from constraint_first.store import writer as lease_statement
 
 STATEMENTS = {name: str(getattr(lease_statement, name)) for name in lease_statement.__all__}
 

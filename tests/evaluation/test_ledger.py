@@ -1,4 +1,4 @@
-from constraint_first.evaluation.ledger import Amount, Ledger, Settlement
+from constraint_first.run.budget import Amount, Ledger, Settlement
 
 
 def ledger(spent: int = 0, mine: int = 0, others: int = 0) -> Ledger:

@@ -15,19 +15,19 @@ from filelock import Timeout
 from sqlalchemy.event import listen, remove
 from sums import right, sums
 
-from constraint_first.engine.engine import SILENT, Watcher
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import lock, schema, writer
-from constraint_first.evaluation import store as store_module
-from constraint_first.evaluation.error import StoreError
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.attempt.drive import Scripted
+from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call, Completion
+from constraint_first.run.job import prepare, run
+from constraint_first.store import database as lock
+from constraint_first.store import schema, writer
+from constraint_first.store import store as store_module
+from constraint_first.store.database import StoreError
+from constraint_first.store.store import Series, Store
 
 HOLD = """
 import sys, time
-from constraint_first.evaluation.store import Store
+from constraint_first.store.store import Store
 with Store(sys.argv[1]) as store, store.exclusively():
     print("held", flush=True)
     time.sleep(600)

@@ -15,9 +15,9 @@ from postgres import Postgres, empty_database
 from sums import number_in, write_sums
 from worker_crew import WorkerCrew
 
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.record import outcome_rows
-from constraint_first.evaluation.store import Store
+from constraint_first.store import schema
+from constraint_first.store.query import outcome_rows
+from constraint_first.store.store import Store
 
 from .test_kill import Model
 

@@ -12,19 +12,19 @@ from postgres import empty_database
 from stored import attempt
 from sums import number_in, right, sums
 
-from constraint_first.benchmark import load
-from constraint_first.benchmark.gold_instruction import write_instructions
-from constraint_first.engine.error import Rejected
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import merge as merging
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.merge import Merged, Prefer, merge
-from constraint_first.evaluation.regrade import regrade
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store, StoreError
+from constraint_first.attempt.drive import Scripted
+from constraint_first.benchmark.registry import load
+from constraint_first.benchmark.source import write_instructions
+from constraint_first.model.error import Rejected
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call, Completion
+from constraint_first.run.job import prepare, run
+from constraint_first.store import merge as merging
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.merge import Merged, Prefer, merge
+from constraint_first.store.query import regrade
+from constraint_first.store.store import Series, Store
 
 SERIES = Series("sums", "direct", "m")
 Answer = Callable[[Call], str | Completion]

@@ -5,18 +5,11 @@ import sqlalchemy as sa
 from stored import attempt
 from sums import right, sums
 
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.merge_source import (
-    MergePart,
-    MergeSource,
-    Standing,
-    read_standing,
-    snapshot,
-)
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.attempt.drive import Scripted
+from constraint_first.run.job import prepare, run
+from constraint_first.store import schema
+from constraint_first.store.merge import MergePart, MergeSource, Standing, read_standing, snapshot
+from constraint_first.store.store import Series, Store
 
 
 def test_the_further_of_two_attempts() -> None:

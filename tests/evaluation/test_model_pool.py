@@ -10,20 +10,20 @@ from loopback import Reply, completion, failure
 from sums import reply_right, sums
 
 import constraint_first
-from constraint_first.benchmark import Benchmark
-from constraint_first.engine.dispatch import Dispatch
-from constraint_first.engine.error import EngineError
-from constraint_first.engine.price import Price
-from constraint_first.engine.pull import Progress
-from constraint_first.engine.scripted import Scripted
-from constraint_first.engine.solve import run_sync
+from constraint_first.attempt.drive import Scripted
+from constraint_first.attempt.solve import run_sync
+from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import InputError
-from constraint_first.evaluation.experiment import Experiment
-from constraint_first.evaluation.model_pool import ModelPool
-from constraint_first.evaluation.record import attempt_rows
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.watcher import EvaluationWatcher
-from constraint_first.method import CFR, Method
+from constraint_first.method.constraint_first import CFR
+from constraint_first.method.method import Method
+from constraint_first.model.error import EngineError
+from constraint_first.model.pull import Progress
+from constraint_first.model.resolve import Dispatch, Price
+from constraint_first.run.grid import Experiment
+from constraint_first.run.job import EvaluationWatcher
+from constraint_first.run.model_pool import ModelPool
+from constraint_first.store.query import attempt_rows
+from constraint_first.store.store import Store
 
 SPEC = '{"raw_constraints": [{"id": "C1", "type": "domain", "description": "an integer"}]}'
 SUMS = Benchmark("sums", "Sums", sums(4))

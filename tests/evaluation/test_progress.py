@@ -5,9 +5,9 @@ import pytest
 from sums import right, sums
 
 import constraint_first
-from constraint_first.engine.price import Cost, Price
-from constraint_first.evaluation.progress import EvaluationProgress
+from constraint_first.model.resolve import Cost, Price
 from constraint_first.protocol import Usage
+from constraint_first.run.job import EvaluationProgress
 
 
 def counted(call: constraint_first.Call) -> constraint_first.Completion:
@@ -52,7 +52,7 @@ def test_with_a_price_dollars_are_told(
     def price(*_: object) -> Price:
         return Price(1.0, 2.0)
 
-    monkeypatch.setattr("constraint_first.evaluation.model_pool.ModelPool._price", price)
+    monkeypatch.setattr("constraint_first.run.model_pool.ModelPool._price", price)
     last = evaluate(options)[-1]
     assert last.cost == Cost(pytest.approx(0.006))  # pyright: ignore
     assert ", $0.006, " in str(last)

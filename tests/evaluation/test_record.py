@@ -3,10 +3,11 @@ import json
 import sqlalchemy as sa
 from sums import right, sums
 
-from constraint_first.engine.dispatch import Dispatch
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.record import (
+from constraint_first.attempt.drive import Scripted
+from constraint_first.model.resolve import Dispatch
+from constraint_first.run.job import prepare, run
+from constraint_first.store import schema
+from constraint_first.store.query import (
     attempt_columns,
     attempt_rows,
     outcome_rows,
@@ -14,9 +15,7 @@ from constraint_first.evaluation.record import (
     stage_rows,
     transcript_rows,
 )
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.store.store import Series, Store
 
 STAGE1 = '{"raw_constraints": [{"type": "domain", "description": "an integer"}]}'
 

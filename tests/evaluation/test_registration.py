@@ -4,20 +4,20 @@ import pytest
 from sums_run import PROBLEMS, SERIES, evaluate
 
 from constraint_first.benchmark.registry import load
-from constraint_first.engine.engine import Decoding
 from constraint_first.error import InputError
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.record import attempt_rows, problem_rows
-from constraint_first.evaluation.registration import (
+from constraint_first.model.wire import Decoding
+from constraint_first.problem import Problem
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.query import attempt_rows, problem_rows, summaries
+from constraint_first.store.store import (
     Registered,
+    Series,
+    Store,
     enter_problem,
     enter_series,
     find_registered,
 )
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store, StoreError
-from constraint_first.evaluation.summary import summaries
-from constraint_first.problem import Problem
 
 
 async def test_another_decoding_is_another_series(url: str) -> None:
@@ -36,7 +36,7 @@ async def test_a_changed_prompt_is_refused_and_not_mixed_in(
 ) -> None:
     with Store(url) as store:
         await evaluate(store)
-        monkeypatch.setattr("constraint_first.evaluation.registration.fingerprint", _another)
+        monkeypatch.setattr("constraint_first.store.store.fingerprint", _another)
         with pytest.raises(StoreError, match="other prompts or settings"):
             await evaluate(store, runs=3)
         assert len(list(attempt_rows(store))) == 10

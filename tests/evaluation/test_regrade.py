@@ -10,18 +10,16 @@ from instructed import TITLE, replies, requests
 from stored import attempt
 from sums import right, sums
 
-from constraint_first.answer import GradingCase, Verdict, grade_each
-from constraint_first.answer.judgement.workers import Workers
-from constraint_first.benchmark.gold_instruction import write_instructions
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import regrade as regrading
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.record import attempt_rows
-from constraint_first.evaluation.regrade import regrade
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store, StoreError
-from constraint_first.evaluation.summary import summaries
+from constraint_first.answer.grade import GradingCase, Verdict, grade_each
+from constraint_first.answer.workers import Workers
+from constraint_first.attempt.drive import Scripted
+from constraint_first.benchmark.source import write_instructions
+from constraint_first.run.job import prepare, run
+from constraint_first.store import query as regrading
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.query import attempt_rows, regrade, summaries
+from constraint_first.store.store import Series, Store
 
 SERIES = Series("sums", "direct", "model-a")
 REQUESTS = Series("requests", "direct", "model-a")

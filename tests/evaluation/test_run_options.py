@@ -1,7 +1,7 @@
 import pytest
 
-from constraint_first.engine.transport import Bounds
-from constraint_first.evaluation.run_options import RunOptions
+from constraint_first.model.transport import Bounds
+from constraint_first.run.grid import RunOptions
 
 
 def test_the_bounds_of_a_call_are_the_engines_own_unless_told_otherwise() -> None:

@@ -6,24 +6,23 @@ import sqlalchemy as sa
 from postgres import empty_database
 from sums import sums
 
-from constraint_first.engine.engine import Decoding
-from constraint_first.engine.limit import Limiter
-from constraint_first.engine.resolve import ModelRef
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.run_setting import (
+from constraint_first.attempt.drive import Scripted
+from constraint_first.method.baselines import Direct
+from constraint_first.method.rewording import Wording
+from constraint_first.model.limit import Limiter
+from constraint_first.model.resolve import ModelRef
+from constraint_first.model.wire import Decoding
+from constraint_first.problem import Prompt
+from constraint_first.run.model_pool import (
     PendingSeries,
     SeriesModels,
+    ServedModel,
     Unrunnable,
     pending_series,
     write_settings,
 )
-from constraint_first.evaluation.series import Series, fingerprint
-from constraint_first.evaluation.served_model import ServedModel
-from constraint_first.evaluation.store import Store
-from constraint_first.method.direct import Direct
-from constraint_first.method.rewording import Wording
-from constraint_first.prompt import Prompt
+from constraint_first.store import schema
+from constraint_first.store.store import Series, Store, fingerprint
 
 HERE = ModelRef()
 REF = ModelRef("m", "http://127.0.0.1:9/v1", "MY_KEY", 4_096, key="sk-very-secret")

@@ -13,22 +13,20 @@ from loopback import Reply, completion, failure
 from postgres import Postgres
 from sums import number_in, reply_right, right, sums
 
-from constraint_first.engine.engine import SILENT, Decoded, Decoding, Engine, Watcher
-from constraint_first.engine.error import JournalMismatch
-from constraint_first.engine.limit import Limited, Limiter
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.retry import Retry
-from constraint_first.engine.scripted import Scripted
-from constraint_first.engine.transport import Bounds
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.budget import Budget, Budgeted, BudgetSpent
-from constraint_first.evaluation.record import attempt_rows
-from constraint_first.evaluation.runner import Job, prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store, StoreError
-from constraint_first.evaluation.summary import summaries
+from constraint_first.attempt.drive import Scripted
 from constraint_first.method.registry import METHODS
+from constraint_first.model.client import OpenAI
+from constraint_first.model.error import JournalMismatch
+from constraint_first.model.limit import Limited, Limiter, Retry
+from constraint_first.model.transport import Bounds, Endpoint
+from constraint_first.model.wire import SILENT, Decoded, Decoding, Engine, Watcher
 from constraint_first.protocol import Call, Completion, Usage
+from constraint_first.run.budget import Budget, Budgeted, BudgetSpent
+from constraint_first.run.job import Job, prepare, run
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.query import attempt_rows, summaries
+from constraint_first.store.store import Series, Store
 
 SERIES = Series("sums", "direct", "model-a")
 HASTY = Retry(attempts=2, first_pause=0.0)

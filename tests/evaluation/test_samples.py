@@ -10,17 +10,16 @@ from loopback import Endpoint as Server
 from loopback import Reply, choices, failure
 from sums import number_in, sums
 
-from constraint_first.engine.engine import Decoding
-from constraint_first.engine.limit import Limiter
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.price import Price
-from constraint_first.engine.retry import Retry
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.budget import Budget
-from constraint_first.evaluation.runner import Job, prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.served_model import ServedModel
-from constraint_first.evaluation.store import Store
+from constraint_first.model.client import OpenAI
+from constraint_first.model.limit import Limiter, Retry
+from constraint_first.model.resolve import Price
+from constraint_first.model.transport import Endpoint
+from constraint_first.model.wire import Decoding
+from constraint_first.run.budget import Budget
+from constraint_first.run.job import Job, prepare, run
+from constraint_first.run.model_pool import ServedModel
+from constraint_first.store import schema
+from constraint_first.store.store import Series, Store
 
 PROBLEMS = sums(6)
 SERIES = Series("sums", "self-consistency(samples=3)", "m", Decoding(seed=5))

@@ -5,10 +5,9 @@ from stored import attempt
 from sums import sums
 from sums_run import evaluate
 
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.record import outcome_rows
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.store import schema
+from constraint_first.store.query import outcome_rows
+from constraint_first.store.store import Series, Store
 
 SERIES = Series("sums", "direct", "m")
 # Stores that were written before have these tables; another set of columns is another version.

@@ -1,11 +1,10 @@
 from sums import sums
 from sums_run import SERIES, evaluate
 
-from constraint_first.evaluation.lease import SeriesShare
-from constraint_first.evaluation.selection import finished_attempts, share_of, usage_columns
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.summary import problem_scores
 from constraint_first.protocol import Usage
+from constraint_first.store.query import problem_scores
+from constraint_first.store.store import Store, finished_attempts, share_of, usage_columns
+from constraint_first.store.writer import SeriesShare
 
 
 async def test_a_part_of_a_series_is_selected_by_its_problems_and_runs(url: str) -> None:

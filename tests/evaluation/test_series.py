@@ -7,15 +7,15 @@ from typing import ClassVar
 import pytest
 
 from constraint_first.constraint.router import route
-from constraint_first.engine.engine import Decoding
-from constraint_first.evaluation.series import Series, fingerprint, probe_calls
-from constraint_first.method import CFR, Direct, Routed, make
+from constraint_first.method.baselines import Direct
+from constraint_first.method.constraint_first import CFR, Routed
 from constraint_first.method.former import renamed
-from constraint_first.method.registry import METHODS
+from constraint_first.method.registry import METHODS, make
 from constraint_first.method.rewording import Wording, original_prompts, reword
-from constraint_first.problem import Problem, Solution
-from constraint_first.prompt import Prompt
+from constraint_first.model.wire import Decoding
+from constraint_first.problem import Problem, Prompt, Solution
 from constraint_first.protocol import Call, Steps, ask
+from constraint_first.store.store import Series, fingerprint, probe_calls
 
 SERIES = Series("aime24", "routed-cfr(reply=json)", "m")
 
@@ -152,7 +152,7 @@ def test_methods_of_old_stores_are_still_the_same(name: str, known: str) -> None
 
 def test_a_fingerprint_is_the_same_in_every_process() -> None:
     script = (
-        "from constraint_first.evaluation.series import fingerprint;"
+        "from constraint_first.store.store import fingerprint;"
         "from constraint_first.method import make;"
         "print(fingerprint(make('routed-cfr')))"
     )

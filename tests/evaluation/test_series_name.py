@@ -9,20 +9,23 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 from sums import right, sums
 
-from constraint_first.analysis.study.reader import open_study, read_store
+from constraint_first.attempt.drive import Scripted
 from constraint_first.cli import root
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.earlier_run import read_earlier_runs
-from constraint_first.evaluation.merge import merge
-from constraint_first.evaluation.registration import find_registered
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.stored_attempt import SeriesName, read_attempt
-from constraint_first.evaluation.stored_series import find_series, read_series
-from constraint_first.evaluation.summary import mean_output, summaries
 from constraint_first.protocol import Call, Completion, Usage
+from constraint_first.report.reader import open_study, read_store
+from constraint_first.run.forecast import read_earlier_runs
+from constraint_first.run.job import prepare, run
+from constraint_first.store import schema
+from constraint_first.store.merge import merge
+from constraint_first.store.query import (
+    SeriesName,
+    find_series,
+    mean_output,
+    read_attempt,
+    read_series,
+    summaries,
+)
+from constraint_first.store.store import Series, Store, find_registered
 
 BEFORE = {
     "cfr-brief": ("cfr", "CFR (always-on)", "c6eb70f2bd0d9489"),

@@ -1,15 +1,15 @@
 from dataclasses import replace
 
-from constraint_first.benchmark import Benchmark
-from constraint_first.engine.engine import SILENT, Decoding, Watcher
-from constraint_first.engine.limit import Limited, Limiter
-from constraint_first.engine.price import Price
-from constraint_first.engine.refusal import DecodingRefused
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation.budget import Budget, Budgeted
-from constraint_first.evaluation.experiment import Experiment
-from constraint_first.evaluation.served_model import ServedModel
+from constraint_first.attempt.drive import Scripted
+from constraint_first.benchmark.registry import Benchmark
+from constraint_first.model.limit import Limited, Limiter
+from constraint_first.model.resolve import Price
+from constraint_first.model.transport import DecodingRefused
+from constraint_first.model.wire import SILENT, Decoding, Watcher
 from constraint_first.protocol import Call, Completion, Usage
+from constraint_first.run.budget import Budget, Budgeted
+from constraint_first.run.grid import Experiment
+from constraint_first.run.model_pool import ServedModel
 
 SUMS = Benchmark("sums", "Sums", ())
 WARM = DecodingRefused("no", "m", "temperature")

@@ -13,16 +13,16 @@ from loopback import Reply, failure
 from sums import reply_right, sums
 
 import constraint_first
-from constraint_first.benchmark import Benchmark
-from constraint_first.engine.balanced import Balanced
-from constraint_first.engine.engine import Served
-from constraint_first.engine.error import ModelNotFound
-from constraint_first.evaluation.evaluate import Evaluated
-from constraint_first.evaluation.experiment import Experiment
-from constraint_first.evaluation.model_pool import ModelPool
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.summary import summaries
-from constraint_first.evaluation.watcher import EvaluationWatcher
+from constraint_first.benchmark.registry import Benchmark
+from constraint_first.model.error import ModelNotFound
+from constraint_first.model.replicas import Balanced
+from constraint_first.model.wire import Served
+from constraint_first.run.grid import Experiment
+from constraint_first.run.job import EvaluationWatcher
+from constraint_first.run.model_pool import ModelPool
+from constraint_first.run.run import Evaluated
+from constraint_first.store.query import summaries
+from constraint_first.store.store import Store
 
 SUMS = Benchmark("sums", "Sums", sums(60))
 

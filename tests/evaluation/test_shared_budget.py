@@ -5,16 +5,15 @@ import pytest
 import sqlalchemy as sa
 from postgres import empty_database
 
-from constraint_first.engine.engine import SILENT, Watcher
-from constraint_first.engine.error import StreamCut
-from constraint_first.engine.price import Price
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.budget import Budget, Budgeted, BudgetSpent
-from constraint_first.evaluation.run_options import RunOptions
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.shared_budget import SharedBudget, name_budget, open_budget
-from constraint_first.evaluation.store import Store
+from constraint_first.model.error import StreamCut
+from constraint_first.model.resolve import Price
+from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call, Completion, Usage
+from constraint_first.run.budget import Budget, Budgeted, BudgetSpent
+from constraint_first.run.grid import RunOptions
+from constraint_first.run.model_pool import SharedBudget, name_budget, open_budget
+from constraint_first.store import schema
+from constraint_first.store.store import Series, Store
 
 CALL = Call.user("x" * 36, stage="direct", max_tokens=100)  # at most 100 in, 100 out
 ALL = Usage(100, 100)
@@ -157,7 +156,7 @@ async def test_a_try_that_failed_is_paid_and_the_next_only_made_if_it_can_be(sha
 async def test_a_change_that_is_sent_twice_is_made_once(
     shared: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from constraint_first.evaluation import shared_budget
+    from constraint_first.run import model_pool as shared_budget
 
     def twice(_url: str, _done: str, once: Callable[[], object]) -> object:
         once()  # a server that breaks off after a commit has made it, and nobody hears of it

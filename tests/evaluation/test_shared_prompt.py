@@ -8,15 +8,12 @@ import sqlalchemy as sa
 from stored import attempt
 from sums import number_in, sums
 
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.record import attempt_rows, outcome_rows
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.shared_prompt import shared_tokens
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.summary import summaries
+from constraint_first.attempt.drive import Scripted
 from constraint_first.protocol import Call, Completion, Usage
+from constraint_first.run.job import prepare, run
+from constraint_first.store import schema
+from constraint_first.store.query import attempt_rows, outcome_rows, summaries
+from constraint_first.store.store import Series, Store, shared_tokens
 
 PROBLEMS = sums(4)
 METHODS = [

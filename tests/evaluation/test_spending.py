@@ -5,14 +5,12 @@ from pathlib import Path
 import pytest
 from sums import sums
 
-from constraint_first.engine.dispatch import Dispatch
-from constraint_first.engine.price import Cost, Price, PriceList
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.spending import cost_of, series_costs, use_by_model
-from constraint_first.evaluation.store import Store
+from constraint_first.attempt.drive import Scripted
+from constraint_first.model.resolve import Cost, Dispatch, Price, PriceList
 from constraint_first.protocol import Completion, Usage
+from constraint_first.run.job import prepare, run
+from constraint_first.store.query import cost_of, series_costs, use_by_model
+from constraint_first.store.store import Series, Store
 
 METHOD = "llm-router(model=small)"
 

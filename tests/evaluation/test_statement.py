@@ -2,8 +2,8 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.statement import WriteStatements
+from constraint_first.store import schema
+from constraint_first.store.writer import WriteStatements
 
 
 def text(statement: sa.Executable, *, is_shared: bool) -> str:

@@ -2,9 +2,8 @@ from dataclasses import fields
 
 import pytest
 
-from constraint_first.evaluation.status import STATUSES
-from constraint_first.evaluation.summary import Summary
-from constraint_first.evaluation.tally import Tally
+from constraint_first.attempt.judge import STATUSES
+from constraint_first.store.query import Summary, Tally
 
 
 def test_the_statuses_are_those_of_the_docs() -> None:

@@ -11,15 +11,15 @@ from stored import attempt
 from sums import right
 from sums_run import PROBLEMS, SERIES, evaluate
 
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.record import attempt_rows
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.store import Store, StoreError, usage_columns
-from constraint_first.evaluation.summary import summaries
-from constraint_first.file.storable import storable_json, storable_text
+from constraint_first.attempt.drive import Scripted
+from constraint_first.file.safe import storable_json, storable_text
 from constraint_first.problem import Problem
 from constraint_first.protocol import Usage
+from constraint_first.run.job import prepare, run
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.query import attempt_rows, summaries
+from constraint_first.store.store import Store, usage_columns
 
 
 async def test_attempts_are_there_once_and_not_made_again(url: str) -> None:

@@ -15,17 +15,16 @@ from postgres import empty_database
 from sums import number_in, right, sums
 
 import constraint_first
-from constraint_first.benchmark import Benchmark
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.error import StoreError
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.store_file import StoreFile, opening
+from constraint_first.benchmark.registry import Benchmark
 from constraint_first.protocol import Call
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError, StoreFile, opening
+from constraint_first.store.store import Store
 
 SUMS = Benchmark("sums", "Sums", sums(40))
 HOLD = """
 import os, sys, time
-from constraint_first.evaluation.store import Store
+from constraint_first.store.store import Store
 with Store(sys.argv[1]) as store, store.exclusively():
     print("held", flush=True)
     if "fork" in sys.argv and os.fork():
@@ -283,7 +282,7 @@ def test_descriptors_are_closed_with_the_last_store_of_a_file_and_not_before(
 def test_where_the_system_has_no_such_lock_the_one_beside_it_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from constraint_first.evaluation import store_file
+    from constraint_first.store import database as store_file
 
     monkeypatch.setattr(store_file, "_fcntl", None)
     path, link = tmp_path / "runs.db", tmp_path / "link.db"

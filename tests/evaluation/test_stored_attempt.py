@@ -7,15 +7,14 @@ from instructed import request_store
 from stored import attempt
 from sums import right, sums
 
-from constraint_first.engine.scripted import Scripted
+from constraint_first.attempt.drive import Scripted
 from constraint_first.error import InputError
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.stored_attempt import SeriesName, explain_ending, read_attempt
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call, Completion, Usage
+from constraint_first.run.job import prepare, run
+from constraint_first.store import schema
+from constraint_first.store.query import SeriesName, explain_ending, read_attempt
+from constraint_first.store.store import Series, Store
 
 PROGRAM = "```python\nprint(2)\n```"
 

@@ -1,8 +1,8 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
-from constraint_first.evaluation.stored_call import EXECUTED, StoredCall, calls_by_attempt
 from constraint_first.protocol import Completion, Output, Usage
+from constraint_first.store.writer import EXECUTED, StoredCall, calls_by_attempt
 
 
 def row(problem: int, run: int, ordinal: int, **values: Any) -> Any:

@@ -4,12 +4,11 @@ import pytest
 from sums import sums
 from sums_run import SERIES, evaluate
 
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store, StoreError
-from constraint_first.evaluation.stored_prompt import read_prompts
 from constraint_first.method.rewording import Wording
-from constraint_first.prompt import Prompt
+from constraint_first.problem import Prompt
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.store import Series, Store, read_prompts
 
 
 def worded(text: str = "Please: [[problem]]", name: str = "mine") -> Series:

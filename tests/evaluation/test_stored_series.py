@@ -7,14 +7,12 @@ from instructed import requests
 from stored import attempt
 from sums import sums
 
-from constraint_first.engine.scripted import Scripted
-from constraint_first.engine.solve import run_sync
+from constraint_first.attempt.drive import Scripted
+from constraint_first.attempt.solve import run_sync
 from constraint_first.error import InputError
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.stored_series import (
+from constraint_first.run.job import prepare, run
+from constraint_first.store import schema
+from constraint_first.store.query import (
     AttemptLine,
     Shown,
     count_begun,
@@ -24,6 +22,7 @@ from constraint_first.evaluation.stored_series import (
     read_growth,
     read_series,
 )
+from constraint_first.store.store import Series, Store
 
 NO_VERDICT = {"verdict": None, "tier": None, "answer": None}
 

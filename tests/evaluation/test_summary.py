@@ -4,14 +4,14 @@ import pytest
 from stored import attempt
 from sums import right, sums
 
-from constraint_first.engine.engine import Decoding
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store, StoreError
-from constraint_first.evaluation.summary import Failure, failures, problem_scores, summaries
+from constraint_first.attempt.drive import Scripted
+from constraint_first.model.wire import Decoding
 from constraint_first.protocol import Usage
+from constraint_first.run.job import prepare, run
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.query import Failure, failures, problem_scores, summaries
+from constraint_first.store.store import Series, Store
 
 SERIES = Series("sums", "direct", "model-a", Decoding(temperature=0, seed=3))
 

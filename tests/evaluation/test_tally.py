@@ -2,18 +2,17 @@ from collections import Counter
 
 from sums import right, sums
 
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.tally import (
+from constraint_first.attempt.drive import Scripted
+from constraint_first.protocol import Completion, Usage
+from constraint_first.run.job import prepare, run
+from constraint_first.store.query import (
     SeriesResult,
     Tally,
     mean_share,
     most_frequent_reason,
     without_numbers,
 )
-from constraint_first.protocol import Completion, Usage
+from constraint_first.store.store import Series, Store
 
 SERIES = Series("sums", "direct", "model-a")
 

@@ -6,13 +6,11 @@ from hypothesis import strategies as st
 from stored import attempt
 from sums import sums
 
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.runner import prepare
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.time_left import Progress, progress_of, seconds_left
+from constraint_first.attempt.drive import Scripted
 from constraint_first.protocol import Usage
+from constraint_first.run.job import Progress, prepare, progress_of, seconds_left
+from constraint_first.store import schema
+from constraint_first.store.store import Series, Store
 
 CHEAP, DEAR = ("direct", "m"), ("vote", "m")
 

@@ -6,19 +6,15 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from constraint_first.engine.drive import drive
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import schema
-from constraint_first.evaluation import traffic as module
-from constraint_first.evaluation.attempt import ending_of
-from constraint_first.evaluation.error import StoreError
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.stored_attempt import SeriesName, read_attempt
-from constraint_first.evaluation.summary import summaries
-from constraint_first.evaluation.traffic import Traffic
-from constraint_first.method import Direct
+from constraint_first.attempt.drive import Scripted, drive
+from constraint_first.method.baselines import Direct
 from constraint_first.problem import Problem
+from constraint_first.run import attempt as module
+from constraint_first.run.attempt import Traffic, ending_of
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.query import SeriesName, read_attempt, summaries
+from constraint_first.store.store import Series, Store
 
 SERIES = Series("served", "direct", "m")
 FOUR, FIVE = (Problem(f"What is {n} + 1?", id=f"q{n}") for n in (3, 4))

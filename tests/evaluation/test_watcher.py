@@ -5,10 +5,9 @@ from pathlib import Path
 from sums import sums
 
 import constraint_first
-from constraint_first.benchmark import Benchmark
-from constraint_first.engine.limit import Limiter
-from constraint_first.evaluation.job import Job
-from constraint_first.evaluation.watcher import EvaluationWatcher
+from constraint_first.benchmark.registry import Benchmark
+from constraint_first.model.limit import Limiter
+from constraint_first.run.job import EvaluationWatcher, Job
 
 
 async def test_a_watcher_sees_the_series_while_they_are_run(tmp_path: Path) -> None:

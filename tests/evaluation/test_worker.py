@@ -10,14 +10,13 @@ from postgres import empty_database
 from sums import reply_right, right, sums
 
 import constraint_first
-from constraint_first.benchmark import Benchmark
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.error import StoreError
-from constraint_first.evaluation.record import attempt_rows
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.watcher import EvaluationWatcher
-from constraint_first.evaluation.worker import NothingRunnable, awork, work
+from constraint_first.benchmark.registry import Benchmark
+from constraint_first.run.job import EvaluationWatcher
+from constraint_first.run.shared import NothingRunnable, awork, work
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.query import attempt_rows
+from constraint_first.store.store import Series, Store
 
 SUMS = Benchmark("sums", "Sums", sums(6))
 

@@ -15,15 +15,14 @@ from sqlalchemy.event import listen
 from stored import attempt
 from sums import right, sums
 
-from constraint_first.engine.engine import SILENT, Watcher
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation import database, schema, writer
-from constraint_first.evaluation.error import StoreError, Unstorable
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.writer import RowValues, Writer
+from constraint_first.attempt.drive import Scripted
+from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call, Completion
+from constraint_first.run.job import prepare, run
+from constraint_first.store import database, schema, writer
+from constraint_first.store.database import StoreError, Unstorable
+from constraint_first.store.store import Series, Store
+from constraint_first.store.writer import RowValues, Writer
 
 PROBLEMS = 30
 TABLE = sa.Table(

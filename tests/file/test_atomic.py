@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from constraint_first.error import OutputError
-from constraint_first.file.atomic import atomic_file, refuse_overwrite
+from constraint_first.file.safe import atomic_file, refuse_overwrite
 
 
 def names(folder: Path) -> list[str]:

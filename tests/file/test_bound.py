@@ -10,9 +10,19 @@ from typing import Any
 import pytest
 
 from constraint_first.error import InputError
-from constraint_first.file import csv_file, json_file, jsonl, parquet_file
-from constraint_first.file.jsonl import read_text, scan
-from constraint_first.file.row import FORMATS, scan_rows
+from constraint_first.file import (
+    rows as csv_file,
+)
+from constraint_first.file import (
+    rows as json_file,
+)
+from constraint_first.file import (
+    rows as jsonl,
+)
+from constraint_first.file import (
+    rows as parquet_file,
+)
+from constraint_first.file.rows import FORMATS, read_text, scan, scan_rows
 
 MB = 2**20
 

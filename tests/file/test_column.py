@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 
 from constraint_first.error import InputError
-from constraint_first.file.column import Columns, ColumnUse
-from constraint_first.file.jsonl import JsonLine
+from constraint_first.file.rows import Columns, ColumnUse, JsonLine
 
 USUAL = {"pred": ("pred", "reply"), "gold": ("gold", "answer", "solution")}
 

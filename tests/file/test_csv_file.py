@@ -8,9 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraint_first.error import InputError
-from constraint_first.file.csv_file import plain_text, scan_csv, spreadsheet_text
-from constraint_first.file.jsonl import BadLine, JsonLine, require_good
-from constraint_first.file.printable import printable
+from constraint_first.file.rows import (
+    BadLine,
+    JsonLine,
+    plain_text,
+    require_good,
+    scan_csv,
+    spreadsheet_text,
+)
+from constraint_first.file.safe import printable
 
 
 def good(path: Path) -> list[JsonLine]:

@@ -4,7 +4,7 @@ from typing import Any, cast
 import pytest
 
 from constraint_first.error import InputError
-from constraint_first.file.field import (
+from constraint_first.file.fields import (
     FILLED,
     NUMBER,
     OBJECT,

@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 
 from constraint_first.error import InputError
-from constraint_first.file.json_file import rows_in, scan_json
-from constraint_first.file.jsonl import BadLine, JsonLine
+from constraint_first.file.rows import BadLine, JsonLine, rows_in, scan_json
 
 
 def scanned(tmp_path: Path, text: str) -> list[JsonLine | BadLine]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from constraint_first.error import InputError
-from constraint_first.file.jsonl import BadLine, JsonLine, read_rows, read_text, scan
+from constraint_first.file.rows import BadLine, JsonLine, read_rows, read_text, scan
 
 
 def write(tmp_path: Path, data: bytes) -> Path:

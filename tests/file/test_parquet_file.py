@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from constraint_first.error import InputError
-from constraint_first.file.jsonl import JsonLine
-from constraint_first.file.parquet_file import scan_parquet
+from constraint_first.file.rows import JsonLine, scan_parquet
 
 
 def test_values_become_those_of_json(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.file.path import expand_user
+from constraint_first.file.safe import expand_user
 
 
 def test_a_home_folder_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

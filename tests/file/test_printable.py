@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.file.printable import one_line, printable, printable_json
+from constraint_first.file.safe import one_line, printable, printable_json
 
 ANY_TEXT = st.text(st.characters())  # surrogates included
 

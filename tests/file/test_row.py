@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 
 from constraint_first.error import InputError
-from constraint_first.file.jsonl import BadLine
-from constraint_first.file.row import FORMATS, all_rows, row_format, row_stem, scan_rows
+from constraint_first.file.rows import FORMATS, BadLine, all_rows, row_format, row_stem, scan_rows
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from constraint_first.error import OutputError
-from constraint_first.file.row_log import append_row
+from constraint_first.file.rows import append_row
 from constraint_first.problem import Json
 
 

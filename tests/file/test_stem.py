@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.file.stem import file_stem
+from constraint_first.file.safe import file_stem
 
 
 def test_plain_words_make_plain_names() -> None:

@@ -7,14 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from constraint_first.file import storable
-from constraint_first.file.storable import (
-    LONGEST,
-    MOST,
-    storable_count,
-    storable_json,
-    storable_text,
-)
+from constraint_first.file import safe as storable
+from constraint_first.file.safe import LONGEST, MOST, storable_count, storable_json, storable_text
 
 ODD = '\0\x01\ud83d\ude00\ud800\udfff\ufffd\U0001f600é\u2028\\"'
 TEXTS = st.text() | st.text(st.sampled_from("ab" + ODD) | st.characters())

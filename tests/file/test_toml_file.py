@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from constraint_first.error import InputError
-from constraint_first.file.toml_file import line_of, parse_toml
+from constraint_first.file.fields import line_of, parse_toml
 
 
 def test_a_table_is_read() -> None:

@@ -2,18 +2,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from constraint_first.constraint import demand
-from constraint_first.constraint.stated import Stated
-from constraint_first.method import Direct, agreement, make
-from constraint_first.method.agreement import (
-    UntilAgreed,
-    Vote,
-    count_sound,
-    first_with,
-    value_ballot,
-)
-from constraint_first.method.plugin import MethodError
+from constraint_first.constraint import predicate as demand
+from constraint_first.constraint.stated.statement import Stated
+from constraint_first.method import vote as agreement
+from constraint_first.method.baselines import Direct
+from constraint_first.method.method import MethodError
 from constraint_first.method.program import Programmed
+from constraint_first.method.registry import make
+from constraint_first.method.vote import UntilAgreed, Vote, count_sound, first_with, value_ballot
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Output, Program, Run, Step
 

@@ -3,15 +3,22 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.evaluation.series import fingerprint
-from constraint_first.method import Direct, make
-from constraint_first.method.calibrated import Calibrated, Chosen, calibrate_by, in_conversation
+from constraint_first.method.baselines import CheckAnswer, Direct, Reminder
 from constraint_first.method.method import models_of
-from constraint_first.method.policy import Evidence, Policy, Rule
-from constraint_first.method.policy_file import write_policy
-from constraint_first.method.wording import CheckAnswer, Reminder
+from constraint_first.method.policy import (
+    Calibrated,
+    Chosen,
+    Evidence,
+    Policy,
+    Rule,
+    calibrate_by,
+    in_conversation,
+    write_policy,
+)
+from constraint_first.method.registry import make
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Message, Run
+from constraint_first.store.store import fingerprint
 
 EVIDENCE = Evidence(1_234, 40.0, 55.5, 15.5, (10.0, 21.0), 0.9)
 POLICY = Policy(

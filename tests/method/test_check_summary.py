@@ -1,5 +1,5 @@
-from constraint_first.method.check_summary import CheckedSentence, Intervention, read_summary
-from constraint_first.method.confidence import assess
+from constraint_first.method.checked import assess
+from constraint_first.method.soundness import CheckedSentence, Intervention, read_summary
 from constraint_first.problem import Json, Problem, Solution
 
 PROBLEM = Problem("Find the remainder when $3^{50}$ is divided by 7.")

@@ -1,7 +1,8 @@
-from constraint_first.method import Direct, make
+from constraint_first.method.baselines import Direct
 from constraint_first.method.checked import Checked
 from constraint_first.method.method import configuration
 from constraint_first.method.program import Programmed
+from constraint_first.method.registry import make
 from constraint_first.method.vote import SelfConsistency
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Completion, Output, Run

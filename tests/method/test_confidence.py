@@ -1,7 +1,8 @@
 import pytest
 
-from constraint_first.method import Direct, make
-from constraint_first.method.confidence import assess, assessed, confidence_of
+from constraint_first.method.baselines import Direct
+from constraint_first.method.checked import assess, assessed, confidence_of
+from constraint_first.method.registry import make
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Completion, Run
 

@@ -3,9 +3,10 @@ from dataclasses import replace
 
 import pytest
 
-from constraint_first.constraint.schema import FEW, Limit
-from constraint_first.method import CFR, Direct, Routed, make
-from constraint_first.method.constraint_first import BRIEF
+from constraint_first.constraint.stage1 import FEW, Limit
+from constraint_first.method.baselines import Direct
+from constraint_first.method.constraint_first import BRIEF, CFR, Routed
+from constraint_first.method.registry import make
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Call, Completion, Run
 

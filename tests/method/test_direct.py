@@ -1,6 +1,6 @@
 from snapshot import assert_unchanged
 
-from constraint_first.method import Direct
+from constraint_first.method.baselines import Direct
 from constraint_first.problem import Problem
 from constraint_first.protocol import Completion, Run
 

@@ -1,4 +1,4 @@
-from constraint_first.method.extended import CFR_OUTPUT, ExtendedCoT
+from constraint_first.method.baselines import CFR_OUTPUT, ExtendedCoT
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Message, Run, Usage
 

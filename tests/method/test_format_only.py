@@ -1,5 +1,5 @@
-from constraint_first.method import Direct
-from constraint_first.method.format_only import FormatOnly
+from constraint_first.method.baselines import Direct
+from constraint_first.method.constraint_first import FormatOnly
 from constraint_first.problem import Problem
 from constraint_first.protocol import Completion, Run
 

@@ -2,16 +2,10 @@
 
 import pytest
 
-from constraint_first.method import CFR, Routed, make
-from constraint_first.method.constraint_first import BRIEF
+from constraint_first.method.constraint_first import BRIEF, CFR, LLMRouted, Routed
 from constraint_first.method.former import changed_meaning, renamed, renamed_label, spelled
-from constraint_first.method.llm_router import LLMRouted
-from constraint_first.method.policy_file import (
-    find_policy,
-    parse_policy,
-    shipped_names,
-    write_policy,
-)
+from constraint_first.method.policy import find_policy, parse_policy, shipped_names, write_policy
+from constraint_first.method.registry import make
 
 BEFORE = {
     "cfr": "cfr-brief",

@@ -1,6 +1,6 @@
 import pytest
 
-from constraint_first.method.llm_router import LLMRouted, read_decision
+from constraint_first.method.constraint_first import LLMRouted, read_decision
 from constraint_first.problem import Problem
 from constraint_first.protocol import Completion, Run
 

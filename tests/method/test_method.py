@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from snapshot import assert_unchanged
 
-from constraint_first.method import make
 from constraint_first.method.method import (
     AsksOthers,
     configuration,
@@ -16,7 +15,7 @@ from constraint_first.method.method import (
     last_answered,
     models_of,
 )
-from constraint_first.method.registry import METHODS
+from constraint_first.method.registry import METHODS, make
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Run, Usage
 

@@ -1,8 +1,6 @@
 import pytest
 
-from constraint_first.method.method import Method
-from constraint_first.method.name import read_options, split_name, suggest
-from constraint_first.method.plugin import MethodError
+from constraint_first.method.method import Method, MethodError, read_options, split_name, suggest
 
 
 def factory(

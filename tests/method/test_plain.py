@@ -1,6 +1,6 @@
-from constraint_first.method import make
+from constraint_first.method.baselines import Plain, whole_reply
 from constraint_first.method.method import prompts_of
-from constraint_first.method.plain import Plain, whole_reply
+from constraint_first.method.registry import make
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Run
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.method import make, names
-from constraint_first.method.registry import MethodError
+from constraint_first.method.method import MethodError
+from constraint_first.method.registry import make, names
 
 MODULE = """
 from dataclasses import dataclass

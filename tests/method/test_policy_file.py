@@ -6,22 +6,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.constraint.feature import FEATURES
-from constraint_first.engine.catalogue import DEFAULT_MODEL
+from constraint_first.constraint.kind import FEATURES
 from constraint_first.error import InputError
-from constraint_first.method import make
-from constraint_first.method.method import models_of
-from constraint_first.method.plugin import MethodError
-from constraint_first.method.policy import NOT, Evidence, Policy, Rule, RunsEvidence
-from constraint_first.method.policy_file import (
+from constraint_first.method.method import MethodError, models_of
+from constraint_first.method.policy import (
+    NOT,
     PAPER,
     UNMEASURED,
+    Evidence,
+    Policy,
+    Rule,
+    RunsEvidence,
     find_policy,
     parse_policy,
     shipped_for,
     shipped_names,
     write_policy,
 )
+from constraint_first.method.registry import make
+from constraint_first.model.pull import DEFAULT_MODEL
 
 SMALL = """schema = 1
 model = "small"

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.method import Direct, make
-from constraint_first.method.program import Programmed, read_output, read_program
-from constraint_first.method.standard_library import AVAILABLE
+from constraint_first.method.baselines import Direct
+from constraint_first.method.program import AVAILABLE, Programmed, read_output, read_program
+from constraint_first.method.registry import make
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Call, Completion, Exchange, Output, Program, Run
 

@@ -1,7 +1,7 @@
 import pytest
 
-from constraint_first.method import make
-from constraint_first.method.prove import Prove
+from constraint_first.method.registry import make
+from constraint_first.method.vote import Prove
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Output, Program, Run, Step
 

@@ -3,9 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from constraint_first.method import CFR, Routed, make
-from constraint_first.method.constraint_first import BRIEF
-from constraint_first.method.question import read_question
+from constraint_first.method.constraint_first import BRIEF, CFR, Routed, read_question
+from constraint_first.method.registry import make
 from constraint_first.problem import Problem
 from constraint_first.protocol import Completion, Run
 

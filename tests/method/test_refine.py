@@ -1,4 +1,4 @@
-from constraint_first.method.refine import SelfRefine
+from constraint_first.method.baselines import SelfRefine
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Run
 

@@ -2,19 +2,14 @@ from dataclasses import replace
 
 import pytest
 
-from constraint_first.constraint.schema import Limit
-from constraint_first.method import CFR, Direct, Method, Routed, make, names
-from constraint_first.method.agreement import UntilAgreed, Vote
+from constraint_first.constraint.stage1 import Limit
+from constraint_first.method.baselines import Direct, ExtendedCoT, Reminder, SelfRefine
 from constraint_first.method.checked import Checked
-from constraint_first.method.constraint_first import BRIEF
-from constraint_first.method.extended import ExtendedCoT
-from constraint_first.method.llm_router import LLMRouted
+from constraint_first.method.constraint_first import BRIEF, CFR, LLMRouted, Routed
+from constraint_first.method.method import Method, MethodError
 from constraint_first.method.program import Programmed
-from constraint_first.method.prove import Prove
-from constraint_first.method.refine import SelfRefine
-from constraint_first.method.registry import METHODS, MethodError
-from constraint_first.method.vote import SelfConsistency
-from constraint_first.method.wording import Reminder
+from constraint_first.method.registry import METHODS, make, names
+from constraint_first.method.vote import Prove, SelfConsistency, UntilAgreed, Vote
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from typing import ClassVar
 
 import pytest
 
-from constraint_first.evaluation.series import all_probe_calls
-from constraint_first.method import Direct, Routed, make
-from constraint_first.method.calibrated import Calibrated
-from constraint_first.method.registry import METHODS
+from constraint_first.method.baselines import Direct
+from constraint_first.method.constraint_first import Routed
+from constraint_first.method.policy import Calibrated
+from constraint_first.method.registry import METHODS, make
 from constraint_first.method.rewording import (
     Wording,
     original_prompts,
@@ -16,9 +16,9 @@ from constraint_first.method.rewording import (
     reword,
     worded_name,
 )
-from constraint_first.problem import Problem, Solution
-from constraint_first.prompt import Prompt
+from constraint_first.problem import Problem, Prompt, Solution
 from constraint_first.protocol import Call, Run, Steps, ask
+from constraint_first.store.store import all_probe_calls
 
 
 def own(*names: str) -> Wording:

@@ -2,10 +2,10 @@ from typing import Any, cast
 
 import pytest
 
-from constraint_first.method import make
-from constraint_first.method.confidence import assess
+from constraint_first.method.baselines import Plain
+from constraint_first.method.checked import assess
 from constraint_first.method.method import prompts_of
-from constraint_first.method.plain import Plain
+from constraint_first.method.registry import make
 from constraint_first.method.sound import Sound
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Run

@@ -1,4 +1,4 @@
-from constraint_first.method.standard_library import AVAILABLE, MODULES
+from constraint_first.method.program import AVAILABLE, MODULES
 
 
 def test_what_is_promised_names_every_module() -> None:

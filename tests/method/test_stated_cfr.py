@@ -1,8 +1,8 @@
 import json
 
-from constraint_first.method import Direct, make
-from constraint_first.method.constraint_first import BRIEF
-from constraint_first.method.stated_cfr import StatedCFR
+from constraint_first.method.baselines import Direct
+from constraint_first.method.constraint_first import BRIEF, StatedCFR
+from constraint_first.method.registry import make
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Run
 

@@ -2,8 +2,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from constraint_first.method import Routed, make
-from constraint_first.method.plugin import MethodError
+from constraint_first.method.constraint_first import Routed
+from constraint_first.method.method import MethodError
+from constraint_first.method.registry import make
 from constraint_first.method.vote import SelfConsistency, ballot
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Run

@@ -1,6 +1,6 @@
 import pytest
 
-from constraint_first.method import make
+from constraint_first.method.registry import make
 from constraint_first.problem import Problem
 from constraint_first.protocol import Completion, Run
 

@@ -18,17 +18,15 @@ from loopback import Endpoint as Server
 from loopback import completion
 from served import PLAIN, Served, chat, served
 
-from constraint_first.file.printable import printable_json
-from constraint_first.serve import body as bodies
-from constraint_first.serve import connection
-from constraint_first.serve.access_log import access_line, describe_access
-from constraint_first.serve.body import parse_json
-from constraint_first.serve.chat_request import is_foreign, read_request
-from constraint_first.serve.error_reply import RequestError
-from constraint_first.serve.page.installation import install_pages
+from constraint_first.file.safe import printable_json
+from constraint_first.serve import guard as bodies
+from constraint_first.serve import guard as connection
+from constraint_first.serve.guard import access_line, describe_access, parse_json
+from constraint_first.serve.page.pages import install_pages
 from constraint_first.serve.page.site import SiteOptions
-from constraint_first.serve.request_engine import request_decoding
 from constraint_first.serve.service import Served as ServedRequest
+from constraint_first.serve.service import is_foreign, read_request, request_decoding
+from constraint_first.serve.setting import RequestError
 
 ASKED = {"model": "direct@", "messages": [{"role": "user", "content": PLAIN}]}
 

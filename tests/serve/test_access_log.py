@@ -1,7 +1,7 @@
 from aiohttp.test_utils import make_mocked_request
 
 from constraint_first.protocol import Usage
-from constraint_first.serve.access_log import access_line, describe_access
+from constraint_first.serve.guard import access_line, describe_access
 from constraint_first.serve.service import Served
 
 

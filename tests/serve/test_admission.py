@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from constraint_first.serve.admission import Admission
-from constraint_first.serve.error_reply import RequestError
+from constraint_first.serve.guard import Admission
 from constraint_first.serve.service import Served
+from constraint_first.serve.setting import RequestError
 
 
 class Crowd:

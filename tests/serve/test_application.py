@@ -10,13 +10,16 @@ from loopback import completion
 from served import chat, served
 from yarl import URL
 
-from constraint_first.engine.resolve import ModelRef
-from constraint_first.serve.application import ADMISSION, make_application
-from constraint_first.serve.method_choice import MethodChoice
-from constraint_first.serve.metric import Metrics
-from constraint_first.serve.service import SERVED, Services
-from constraint_first.serve.setting import ServeSettings
-from constraint_first.serve.upstream import UpstreamOptions, opened_upstream
+from constraint_first.model.resolve import ModelRef
+from constraint_first.serve.server import ADMISSION, make_application
+from constraint_first.serve.service import (
+    SERVED,
+    MethodChoice,
+    Services,
+    UpstreamOptions,
+    opened_upstream,
+)
+from constraint_first.serve.setting import Metrics, ServeSettings
 
 PAGE = web.RouteTableDef()
 TOKEN = "a-token"  # noqa: S105

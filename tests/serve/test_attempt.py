@@ -11,11 +11,10 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, failure
 from served import CUED, PLAIN, SPEC, Served, chat, events, served
 
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.record import attempt_rows
-from constraint_first.evaluation.store import Store, StoreError
-from constraint_first.evaluation.stored_attempt import SeriesName, read_attempt
-from constraint_first.evaluation.summary import summaries
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.query import SeriesName, attempt_rows, read_attempt, summaries
+from constraint_first.store.store import Store
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
 import pytest
 
-from constraint_first.engine.drive import drive
-from constraint_first.engine.scripted import Scripted
-from constraint_first.method import make
+from constraint_first.attempt.drive import Scripted, drive
+from constraint_first.method.registry import make
 from constraint_first.problem import Problem
 from constraint_first.protocol import (
     Call,
@@ -15,7 +14,7 @@ from constraint_first.protocol import (
     execute,
     together,
 )
-from constraint_first.serve.budget import within
+from constraint_first.serve.setting import within
 
 CUED = Problem("Find the remainder when $3^5$ is divided by 7.")
 SPEC = '{"raw_constraints": [{"id": "C1", "type": "modular", "description": "taken modulo 7"}]}'

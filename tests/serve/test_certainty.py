@@ -3,12 +3,12 @@ from typing import ClassVar
 
 import pytest
 
-from constraint_first.engine.drive import drive
-from constraint_first.engine.scripted import Scripted
-from constraint_first.method import Method, make, names
+from constraint_first.attempt.drive import Scripted, drive
+from constraint_first.method.method import Method
+from constraint_first.method.registry import make, names
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program, Steps, Usage, ask
-from constraint_first.serve.certainty import announcing
+from constraint_first.serve.service import announcing
 
 CUED = Problem("Find the remainder when $3^5$ is divided by 7.")
 PLAIN = Problem("Compute $3^5$.")

@@ -9,8 +9,8 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, cut_stream, failure, stream
 from served import CUED, PLAIN, SPEC, Served, chat, events, said, served
 
-from constraint_first.engine.transport import Bounds
-from constraint_first.serve.upstream import UpstreamOptions
+from constraint_first.model.transport import Bounds
+from constraint_first.serve.service import UpstreamOptions
 
 PROGRAM = "```python\nprint(3**5 % 7)\n```"
 

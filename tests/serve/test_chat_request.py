@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from constraint_first.protocol import Message
-from constraint_first.serve.chat_request import ChatRequest, check_length, is_foreign, read_request
-from constraint_first.serve.error_reply import RequestError
+from constraint_first.serve.service import ChatRequest, check_length, is_foreign, read_request
+from constraint_first.serve.setting import RequestError
 
 USER = {"role": "user", "content": "What is 2 + 2?"}
 

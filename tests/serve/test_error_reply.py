@@ -2,7 +2,9 @@ import json
 
 import pytest
 
-from constraint_first.engine.error import (
+from constraint_first.error import InputError
+from constraint_first.method.method import MethodError
+from constraint_first.model.error import (
     BadReply,
     EngineError,
     ModelNotFound,
@@ -16,12 +18,10 @@ from constraint_first.engine.error import (
     Unauthorized,
     Unreachable,
 )
-from constraint_first.engine.refusal import DecodingRefused
-from constraint_first.engine.sandbox.sandbox import SandboxMissing
-from constraint_first.error import InputError
-from constraint_first.evaluation.error import StoreError
-from constraint_first.method.registry import MethodError
-from constraint_first.serve.error_reply import RequestError, describe_error
+from constraint_first.model.transport import DecodingRefused
+from constraint_first.sandbox.sandbox import SandboxMissing
+from constraint_first.serve.setting import RequestError, describe_error
+from constraint_first.store.database import StoreError
 
 
 def refused(status: int) -> Rejected:

@@ -20,9 +20,8 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, large, stream
 from served import CUED, SPEC
 
-from constraint_first.evaluation.record import attempt_rows
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.stored_attempt import SeriesName, read_attempt
+from constraint_first.store.query import SeriesName, attempt_rows, read_attempt
+from constraint_first.store.store import Store
 
 KEY = "sk-very-secret-key-0123456789"
 BODY = {"model": "direct@", "messages": [{"role": "user", "content": "What is 2 + 2?"}]}

@@ -7,10 +7,9 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, stream
 from served import chat, events, said, served
 
-from constraint_first.adapter.answer_stream import Piece, Question, stream_answer
-from constraint_first.engine.dispatch import Dispatch
-from constraint_first.engine.engine import Decoding
-from constraint_first.engine.resolve import ModelRef, resolve
+from constraint_first.adapter.llm_plugin import Piece, Question, stream_answer
+from constraint_first.model.resolve import Dispatch, ModelRef, resolve
+from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem
 
 ROME = "Rome, founded in 753, grew. It fell in 476, or so they say! " * 11 + "The end."

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.method.registry import MethodError
-from constraint_first.serve import method_choice
-from constraint_first.serve.error_reply import RequestError
-from constraint_first.serve.method_choice import MethodChoice
+from constraint_first.method.method import MethodError
+from constraint_first.serve import service as method_choice
+from constraint_first.serve.service import MethodChoice
+from constraint_first.serve.setting import RequestError
 
 CHOICE = MethodChoice(("auto", "vote(samples=5)"), 8)
 

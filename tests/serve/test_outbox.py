@@ -1,10 +1,10 @@
 import asyncio
 import tracemalloc
 
-from constraint_first.engine.solve import Solved
-from constraint_first.method import Direct
+from constraint_first.attempt.solve import Solved
+from constraint_first.method.baselines import Direct
 from constraint_first.problem import Problem, Solution
-from constraint_first.serve.outbox import Outbox
+from constraint_first.serve.attempt import Outbox
 from constraint_first.serve.reply import ServedAnswer
 
 ANSWER = ServedAnswer(Solved(Problem("?"), Direct(), Solution("4", "4"), (), 0.1), "direct", "m")

@@ -11,8 +11,8 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, failure, gzip_bomb, large
 from served import Served, served
 
-from constraint_first.engine.transport import Bounds
-from constraint_first.serve.upstream import UpstreamOptions
+from constraint_first.model.transport import Bounds
+from constraint_first.serve.service import UpstreamOptions
 
 ODD = (
     b'{ "model" : "own-model" , "big": 123456789012345678901234567890, "e": 1E5, "twice": 1,'

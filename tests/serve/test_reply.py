@@ -1,10 +1,11 @@
 import json
 from typing import Any
 
-from constraint_first.engine.price import Cost
-from constraint_first.engine.solve import Solved
-from constraint_first.method import Direct, make
+from constraint_first.attempt.solve import Solved
+from constraint_first.method.baselines import Direct
+from constraint_first.method.registry import make
 from constraint_first.method.soundness import mended, stated_in
+from constraint_first.model.resolve import Cost
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Entry, Exchange, Usage
 from constraint_first.serve.reply import ReplyHead, ServedAnswer, final_text, usage_json

@@ -4,14 +4,13 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import completion, failure
 
-from constraint_first.engine.engine import Decoding, SampledCall
-from constraint_first.engine.error import Rejected
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.refusal import DecodingRefused
-from constraint_first.engine.retry import Retry
+from constraint_first.model.client import OpenAI
+from constraint_first.model.error import Rejected
+from constraint_first.model.limit import Retry
+from constraint_first.model.transport import DecodingRefused, Endpoint
+from constraint_first.model.wire import Decoding, SampledCall
 from constraint_first.protocol import Call, Completion
-from constraint_first.serve.chat_request import ChatRequest
-from constraint_first.serve.request_engine import RequestEngine, request_decoding
+from constraint_first.serve.service import ChatRequest, RequestEngine, request_decoding
 
 SOLVING = Call.user("What is 2 + 2?", stage="direct", max_tokens=99)
 STAGE1 = Call.user("What is asked?", stage="stage1", max_tokens=99, json=True)

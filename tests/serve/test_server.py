@@ -11,9 +11,9 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, stream
 from served import PLAIN, chat, events, served
 
-from constraint_first.engine.error import EngineError
 from constraint_first.error import InputError
-from constraint_first.method.registry import MethodError
+from constraint_first.method.method import MethodError
+from constraint_first.model.error import EngineError
 
 
 async def test_it_says_where_it_is_what_it_does_and_for_whom(endpoint: Server) -> None:

@@ -2,15 +2,14 @@ import asyncio
 
 import pytest
 
-from constraint_first.engine.error import StreamCut
-from constraint_first.engine.solve import Solved
-from constraint_first.method import Direct
+from constraint_first.attempt.solve import Solved
+from constraint_first.method.baselines import Direct
+from constraint_first.model.error import StreamCut
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program
-from constraint_first.serve.error_reply import RequestError
-from constraint_first.serve.outbox import Outbox
+from constraint_first.serve.attempt import CONTENT, REASONING, Outbox, StreamWatcher
 from constraint_first.serve.reply import ServedAnswer
-from constraint_first.serve.stream_watcher import CONTENT, REASONING, StreamWatcher
+from constraint_first.serve.setting import RequestError
 
 SOLVING = Call.user("?", stage="direct", max_tokens=9)
 DRAFT = Call.user("?", stage="draft", max_tokens=9)

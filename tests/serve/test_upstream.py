@@ -9,14 +9,16 @@ from loopback import Endpoint as Server
 from loopback import completion
 from served import chat, events, served
 
-from constraint_first.engine.dispatch import Dispatch
-from constraint_first.engine.error import ModelNotFound, Rejected, Unreachable
-from constraint_first.engine.resolve import ModelRef
+from constraint_first.model.error import ModelNotFound, Rejected, Unreachable
+from constraint_first.model.resolve import Dispatch, ModelRef
 from constraint_first.protocol import Call, Completion
-from constraint_first.serve import upstream as module
-from constraint_first.serve.chat_request import ChatRequest
-from constraint_first.serve.request_engine import request_decoding
-from constraint_first.serve.upstream import UpstreamOptions, opened_upstream
+from constraint_first.serve import service as module
+from constraint_first.serve.service import (
+    ChatRequest,
+    UpstreamOptions,
+    opened_upstream,
+    request_decoding,
+)
 
 CALL = Call.user("What is 2 + 2?", stage="direct", max_tokens=99)
 OPTIONS = UpstreamOptions()

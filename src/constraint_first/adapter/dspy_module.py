@@ -13,17 +13,24 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, cast
 
-from constraint_first.answer import grade
-from constraint_first.engine.automatic import AUTO
-from constraint_first.engine.engine import SILENT, Watcher
-from constraint_first.engine.error import EngineError
-from constraint_first.engine.solve import Solved, asolve, run_sync
+from constraint_first.answer.grade import grade
+from constraint_first.attempt.solve import Solved, asolve, run_sync
 from constraint_first.error import CfrError
-from constraint_first.method import Method, make
-from constraint_first.method.method import BUDGET
+from constraint_first.method.method import BUDGET, Method
+from constraint_first.method.registry import make
+from constraint_first.model.error import EngineError
+from constraint_first.model.resolve import AUTO
+from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Finish, Usage
 from constraint_first.thinking import without_thinking
+
+__all__ = [
+    "ConstraintFirst",
+    "LMEngine",
+    "grade_answer",
+]
+
 
 try:
     dspy: Any = importlib.import_module("dspy")
@@ -35,7 +42,6 @@ except ImportError as missing:
         "pip install 'constraint-first[dspy]'"
     ) from None
 
-__all__ = ["ConstraintFirst", "LMEngine", "grade_answer"]
 
 _CONNECTION: Final = frozenset(
     "api_key api_base base_url headers extra_headers timeout api_version azure_ad_token_provider "

@@ -4,26 +4,47 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
-from typing import TYPE_CHECKING, Any, Final, cast
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar, cast
 
 import llm
 from pydantic import Field
 
+from constraint_first.attempt.solve import asolve, preceded
 from constraint_first.error import CfrError, InputError
+from constraint_first.method.method import Method
+from constraint_first.method.policy import in_conversation
+from constraint_first.method.registry import make
+from constraint_first.model.resolve import AUTO, Dispatch, Resolved, choose_for, opened_all
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Call, Message, Steps
+from constraint_first.serve.attempt import REASONING, Outbox, StreamWatcher
+from constraint_first.serve.reply import ServedAnswer
+from constraint_first.serve.service import announcing, describe_start
 
 if TYPE_CHECKING:
     from llm.parts import StreamEvent
 
-    from constraint_first.adapter.answer_stream import Question, Streamed
-    from constraint_first.engine.dispatch import Dispatch
-    from constraint_first.engine.resolve import Resolved
-    from constraint_first.protocol import Message
-    from constraint_first.serve.reply import ServedAnswer
+__all__ = [
+    "AsyncMethodModel",
+    "MethodModel",
+    "Piece",
+    "Question",
+    "Streamed",
+    "check_answer",
+    "iterate",
+    "register_models",
+    "register_tools",
+    "stream_answer",
+]
+
 
 # Everything else of ours is imported where it is used: llm imports its plugins for every command.
 
-__all__ = ["AsyncMethodModel", "MethodModel", "check_answer", "register_models", "register_tools"]
 
 _PREFIX: Final = "cfr/"
 
@@ -82,7 +103,6 @@ class MethodModel(_Named, llm.KeyModel):
         key: str | None,
     ) -> Generator[StreamEvent]:
         """Answer a prompt, piece by piece."""
-        from constraint_first.adapter.answer_stream import iterate, stream_answer
 
         try:
             question = _question(self.name, prompt)
@@ -105,7 +125,6 @@ class AsyncMethodModel(_Named, llm.AsyncKeyModel):
         key: str | None,
     ) -> AsyncGenerator[StreamEvent]:
         """Answer a prompt, piece by piece."""
-        from constraint_first.adapter.answer_stream import stream_answer
 
         try:
             question = _question(self.name, prompt)
@@ -119,7 +138,6 @@ class AsyncMethodModel(_Named, llm.AsyncKeyModel):
 
 def _question(name: str, prompt: llm.Prompt) -> Question:
     """Take the last message of a user as the problem, and what comes before as context."""
-    from constraint_first.adapter.answer_stream import Question
     from constraint_first.problem import Problem
 
     said = list(_texts(cast("Any", prompt).messages))
@@ -144,12 +162,10 @@ def _texts(messages: Iterable[llm.Message]) -> Generator[Message]:
 
 def _engine(question: Question, prompt: llm.Prompt, key: str | None) -> Dispatch[Resolved]:
     """Choose the engine as ``cfr solve`` does; a model for this machine is fetched."""
-    from constraint_first.engine.automatic import AUTO
-    from constraint_first.engine.dispatch import serve
-    from constraint_first.engine.engine import Decoding
-    from constraint_first.engine.resolve import ModelRef, resolve
-    from constraint_first.method import make
     from constraint_first.method.method import models_of
+    from constraint_first.method.registry import make
+    from constraint_first.model.resolve import AUTO, ModelRef, resolve, serve
+    from constraint_first.model.wire import Decoding
 
     given = cast("_Options", prompt.options)
     ref = ModelRef(given.model, given.base_url, given.key_env, given.context, key or "")
@@ -177,8 +193,6 @@ def _told(one: Streamed, response: llm.Response | llm.AsyncResponse) -> Generato
     """Pass a piece on; of the end, note the tokens and what led to the answer."""
     from llm.parts import StreamEvent
 
-    from constraint_first.adapter.answer_stream import Piece
-
     if isinstance(one, Piece):
         yield StreamEvent(type="reasoning" if one.is_work else "text", chunk=one.text)
     else:
@@ -198,8 +212,8 @@ def _note(answer: ServedAnswer, response: llm.Response | llm.AsyncResponse) -> N
 @llm.hookimpl
 def register_models(register: Callable[..., None]) -> None:
     """Register ``cfr/auto`` and a model for every method."""
-    from constraint_first.engine.automatic import AUTO
-    from constraint_first.method import names
+    from constraint_first.method.registry import names
+    from constraint_first.model.resolve import AUTO
 
     for name in (AUTO, *names()):
         register(MethodModel(name), AsyncMethodModel(name))
@@ -217,6 +231,122 @@ def check_answer(problem: str, answer: str) -> str:
     Give the whole text of the problem and the final answer alone. The result says which demands
     the answer breaks. An answer that breaks none may still be wrong.
     """
-    from constraint_first.adapter.tool_result import check_answer as check
+    from constraint_first.adapter.mcp_server import check_answer as check
 
     return check(problem, answer).model_dump_json()
+
+
+# An answer as it is made: the work and the solution in pieces, then the whole of it.
+
+T = TypeVar("T")
+
+_PATIENCE: Final = 60.0
+"""Seconds between two looks at a model that says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A problem, the method that is to answer it, and what was said before."""
+
+    problem: Problem
+    method: str = AUTO
+    context: tuple[Message, ...] = ()
+    """System messages and earlier turns, which go ahead of every call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The next words: of the work before the solution, or of the solution."""
+
+    text: str
+    is_work: bool
+
+
+Streamed: TypeAlias = Piece | ServedAnswer
+"""What comes out of a stream: pieces, and at its end the answer with all that led to it."""
+
+
+async def stream_answer(question: Question, engine: Dispatch[Resolved]) -> AsyncGenerator[Streamed]:
+    """Answer a question; the split into work and solution is that of ``cfr serve``."""
+    outbox = Outbox()
+    work = asyncio.create_task(_answer(question, engine, outbox))
+    work.add_done_callback(lambda _: outbox.close())
+    try:
+        while not outbox.is_drained:
+            for words in await outbox.take(_PATIENCE) or ():
+                yield words.ended or Piece(words.text.getvalue(), words.name == REASONING)
+        await work
+    finally:
+        work.cancel()
+        with suppress(BaseException):
+            await work
+
+
+async def _answer(question: Question, engine: Dispatch[Resolved], outbox: Outbox) -> None:
+    problem, name = question.problem, question.method
+    async with opened_all(engine) as opened:
+        if name == AUTO:
+            name = choose_for(opened.main).method
+        method = in_conversation(make(name), question.context)
+        watcher = StreamWatcher(outbox, 0, describe_start(method, problem))
+        told = _Announced(method, watcher, question.context)
+        solved = await asolve(problem, told, engine=opened, watcher=watcher)
+        upstream = opened.main.model
+    watcher.conclude(ServedAnswer(replace(solved, method=method), name, upstream))
+
+
+@dataclass(frozen=True, slots=True)
+class _Announced:
+    """A method whose watcher hears which call is the solving one, before it is asked."""
+
+    label: ClassVar[str] = "announced"
+    method: Method
+    watcher: StreamWatcher
+    context: tuple[Message, ...]
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Take the method's steps, with what was said before ahead of each call."""
+        steps = preceded(self.method.solve(problem), self.context)
+        return announcing(steps, self.method, problem, self._tell)
+
+    def _tell(self, call: Call) -> None:
+        self.watcher.announce(call)
+
+
+def iterate(source: AsyncGenerator[T]) -> Generator[T]:
+    """Read an asynchronous generator from ordinary code, also where an event loop runs already.
+
+    It runs in a thread of its own, and is stopped where the reader goes away.
+    """
+    waiting: SimpleQueue[tuple[T] | BaseException | None] = SimpleQueue()
+    begun: SimpleQueue[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = SimpleQueue()
+
+    async def read() -> None:
+        async for one in source:
+            waiting.put((one,))
+
+    async def main() -> None:
+        task = asyncio.create_task(read())
+        begun.put((asyncio.get_running_loop(), task))
+        await task
+
+    def work() -> None:
+        try:
+            asyncio.run(main())
+        except BaseException as error:  # whatever it is, it belongs to the reader
+            waiting.put(error)
+        else:
+            waiting.put(None)
+
+    thread = threading.Thread(target=work, name="cfr-iterate", daemon=True)
+    thread.start()
+    loop, task = begun.get()
+    try:
+        while (one := waiting.get()) is not None:
+            if isinstance(one, BaseException):
+                raise one
+            yield one[0]
+    finally:
+        with suppress(RuntimeError):  # the loop has ended by itself
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join()

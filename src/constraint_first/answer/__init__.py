@@ -1,7 +1,7 @@
 """The final answer: reading it out of a completion, and judging whether it is right."""
 
-from constraint_first.answer.extraction.extract import Extracted, extract
-from constraint_first.answer.judgement.grade import (
+from constraint_first.answer.extract import Extracted, extract
+from constraint_first.answer.grade import (
     GradingCase,
     Verdict,
     grade,

@@ -2,4 +2,8 @@
 
 from constraint_first.benchmark.registry import Benchmark, load, names
 
-__all__ = ["Benchmark", "load", "names"]
+__all__ = [
+    "Benchmark",
+    "load",
+    "names",
+]

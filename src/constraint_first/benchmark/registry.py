@@ -1,29 +1,252 @@
-"""Benchmarks by name or by file: ``load("aime24")``, ``load("mine.jsonl")``."""
+"""What is known about each public benchmark: where it lies and what its fields mean."""
 
 from __future__ import annotations
 
 import difflib
+import importlib
 import os
-from collections.abc import Callable, Mapping
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Literal, TypeAlias
 
-from constraint_first.benchmark.constraintbench.split import SPLITS, Split, split_name
-from constraint_first.benchmark.constraintbench.split import load as load_split
-from constraint_first.benchmark.entry import Entry, entries
-from constraint_first.benchmark.gold_instruction import unknown_kinds
-from constraint_first.benchmark.hugging_face import fetch
-from constraint_first.benchmark.integrity import Origin, check
-from constraint_first.benchmark.source import ProblemSet, read_problem_file, unknown_note
+from constraint_first.benchmark.constraintbench.item import SPLITS, Split, split_name
+from constraint_first.benchmark.constraintbench.item import load as load_split
+from constraint_first.benchmark.source import (
+    LONGEST_ID,
+    LONGEST_TEXT,
+    ProblemSet,
+    parse_instructions,
+    read_problem_file,
+    unknown_kinds,
+    unknown_note,
+    write_instructions,
+)
 from constraint_first.error import InputError
-from constraint_first.file.field import check_text, within
-from constraint_first.file.path import expand_user
-from constraint_first.file.row import FORMATS, row_format, row_stem
-from constraint_first.problem import Problem
+from constraint_first.file.fields import check_text, within
+from constraint_first.file.rows import FORMATS, JsonLine, row_format, row_stem
+from constraint_first.file.safe import expand_user
+from constraint_first.problem import Json, Problem
 
-__all__ = ["BUILT_IN", "Benchmark", "load", "names"]
+__all__ = [
+    "BUILT_IN",
+    "AnswerRule",
+    "Benchmark",
+    "Entry",
+    "Origin",
+    "check",
+    "entries",
+    "fetch",
+    "load",
+    "names",
+]
+
+
+AnswerRule: TypeAlias = Literal["", "integer", "after-hashes"]
+"""How a gold answer is cut out of its field."""
+
+_PADDED = re.compile(r"(-?)0*(0|[1-9]\d*)(?:\.0+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A public benchmark; ``benchmarks.toml`` explains the fields."""
+
+    name: str
+    label: str
+    dataset: str
+    split: str
+    config: str = ""
+    problem: str = "problem"
+    answer: str = "answer"
+    id: str = ""
+    id_pattern: str = "(.*)"
+    answer_rule: AnswerRule = ""
+    counts: tuple[int, ...] = ()
+    answer_format: str = ""
+    strength: str = ""
+    system_prompt: str = ""
+    file: str = ""
+    group: str = ""
+    instructions: str = ""
+    arguments: str = ""
+
+    @property
+    def gold_fields(self) -> tuple[str, ...]:
+        """The fields that its gold is read from: of an answer, or of instructions."""
+        return (self.instructions, self.arguments) if self.instructions else (self.answer,)
+
+    def read_gold(self, row: Mapping[str, Json]) -> str:
+        """Read what a reply is judged by, out of a row that has all its fields."""
+        if not self.instructions:
+            return self.read_answer(row[self.answer])
+        given, arguments = row[self.instructions], row[self.arguments]
+        found = parse_instructions(given, arguments, self.instructions)
+        return write_instructions(found) if found else ""
+
+    def read_answer(self, value: Json) -> str:
+        """Turn the field of the gold answer into text."""
+        if isinstance(value, list):
+            return ", ".join(map(self.read_answer, value))
+        text = "" if value is None else str(value).strip()
+        if self.answer_rule == "after-hashes" and "####" in text:
+            return text.rpartition("####")[2].strip().replace(",", "")
+        if self.answer_rule == "integer" and (padded := _PADDED.fullmatch(text)):
+            return padded[1] + padded[2]
+        return text
+
+    def make_ids(self, values: list[Json]) -> list[str]:
+        """Name all problems by the field that tells them apart, or by their place."""
+        given = [self._id(str(value)) for value in values] if self.id else []
+        if len(set(given)) < len(values):
+            # A field that repeats would let one problem stand in for another.
+            given = [f"{self.split}-{place}" for place in range(len(values))]
+        return [f"{self.name}-{one}" for one in given]
+
+    def _id(self, value: str) -> str:
+        found = re.search(self.id_pattern, value)
+        return "-".join(found.groups()) if found else value
+
+
+@cache
+def entries() -> dict[str, Entry]:
+    """Read all public benchmarks, by name."""
+    text = (
+        files("constraint_first.benchmark").joinpath("benchmarks.toml").read_text(encoding="utf-8")
+    )
+    tables: dict[str, dict[str, Any]] = tomllib.loads(text)
+    return {name: _entry(name, table) for name, table in tables.items()}
+
+
+def _entry(name: str, table: dict[str, Any]) -> Entry:
+    fields: dict[str, Any] = {"name": name, "file": f"{name}.jsonl", **table}
+    fields["counts"] = tuple(fields["counts"])
+    return Entry(**fields)
+
+
+# Is a benchmark what it should be? Checked before a single call is paid for.
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where problems come from, in the words of an error message."""
+
+    name: str
+    """A file, or a dataset."""
+    unit: str = "line"
+    """What its problems are numbered by."""
+    hint: str = ""
+    """Where else gold answers may be, for whoever has none."""
+
+
+def check(
+    origin: Origin, placed: Sequence[tuple[int, Problem]], counts: Sequence[int] = ()
+) -> None:
+    """Refuse a set with empty texts or answers, duplicates, or a number of problems not expected.
+
+    ``placed`` has each problem with its line; no ``counts`` means that any number will do.
+    """
+    if not placed:
+        raise InputError(f"{origin.name}: has no problems")
+    _no_gaps(origin, placed, "text", lambda problem: problem.text)
+    _no_gaps(origin, placed, "gold answer", lambda problem: problem.answer or "")
+    _no_repeats(origin, placed, "id", lambda problem: problem.id)
+    _no_repeats(origin, placed, "problem text", lambda problem: " ".join(problem.text.split()))
+    if counts and len(placed) not in counts:
+        expected = " or ".join(map(str, counts))
+        raise InputError(
+            f"{origin.name}: has {len(placed)} problems where a complete copy has {expected}; "
+            "get a complete copy, or name the file itself to use it as it is"
+        )
+
+
+def _no_gaps(
+    origin: Origin, placed: Sequence[tuple[int, Problem]], what: str, read: Callable[[Problem], str]
+) -> None:
+    if gaps := [line for line, problem in placed if not read(problem).strip()]:
+        hint = origin.hint if what == "gold answer" else ""
+        raise InputError(
+            f"{origin.name}: no {what} in {origin.unit} {_some(gaps)}; every problem needs one"
+            f"{hint}"
+        )
+
+
+def _no_repeats(
+    origin: Origin, placed: Sequence[tuple[int, Problem]], what: str, read: Callable[[Problem], str]
+) -> None:
+    lines: defaultdict[str, list[int]] = defaultdict(list)
+    for line, problem in placed:
+        lines[read(problem)].append(line)
+    for value, found in lines.items():
+        if len(found) > 1:
+            raise InputError(
+                f"{origin.name}: the same {what} ({_short(value)}) in {origin.unit}s "
+                f"{_some(found)}; each must stand there once"
+            )
+
+
+def _some(lines: Sequence[int]) -> str:
+    shown = ", ".join(map(str, lines[:5]))
+    return shown if len(lines) <= 5 else f"{shown} and {len(lines) - 5} more"
+
+
+def _short(value: str) -> str:
+    return repr(value if len(value) <= 40 else value[:39] + "…")
+
+
+# Benchmarks from Hugging Face, with the library ``datasets`` (an optional extra).
+
+
+def fetch(entry: Entry, hint: str) -> list[tuple[int, Problem]]:
+    """Load a benchmark's problems, each with the number of its row; ``hint`` ends an error."""
+    rows = _rows(entry, hint)
+    for row in rows:
+        if missing := {entry.problem, *entry.gold_fields} - row.value.keys():
+            raise InputError(
+                f"benchmark {entry.name!r}: row {row.number} of {entry.dataset} has no field "
+                f"{', '.join(sorted(missing))} (it has {', '.join(row.value)}); {hint}"
+            )
+    ids = entry.make_ids([row.value.get(entry.id) for row in rows])
+    return [(row.number, _problem(entry, row, name)) for row, name in zip(rows, ids, strict=True)]
+
+
+def _rows(entry: Entry, hint: str) -> list[JsonLine]:
+    try:
+        library: Any = importlib.import_module("datasets")
+    except ImportError:
+        raise InputError(
+            f"benchmark {entry.name!r}: the library to fetch it with is not installed; "
+            f"pip install 'constraint-first[datasets]', or {hint}"
+        ) from None
+    try:
+        rows = library.load_dataset(entry.dataset, entry.config or None, split=entry.split)
+        return [JsonLine(number, dict(row)) for number, row in enumerate(rows, start=1)]
+    except Exception as error:  # the library raises whatever its own transports raise
+        said = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        raise InputError(
+            f"benchmark {entry.name!r}: {entry.dataset} could not be fetched from Hugging Face "
+            f"({said}); check the network, or {hint}"
+        ) from error
+
+
+def _problem(entry: Entry, row: JsonLine, name: str) -> Problem:
+    text = str(row.value[entry.problem] or "").strip()
+    with within(f"benchmark {entry.name!r}: row {row.number} of {entry.dataset}"):
+        gold = entry.read_gold(row.value)
+        return Problem(
+            check_text(text, entry.problem, LONGEST_TEXT),
+            check_text(name, entry.id or "id", LONGEST_ID),
+            check_text(gold, entry.gold_fields[0], LONGEST_TEXT),
+            entry.name,
+        )
+
+
+# Benchmarks by name or by file: ``load("aime24")``, ``load("mine.jsonl")``.
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,94 +13,97 @@ import click
 
 from constraint_first.error import CfrError
 
-__all__ = ["main"]
+__all__ = [
+    "main",
+]
+
 
 # name: (module and attribute, one line of help). The help stands here so that `cfr --help` imports
 # no command; a test holds it equal to the command's own first line.
 COMMANDS: dict[str, tuple[str, str]] = {
     "solve": (
-        "constraint_first.cli.solve:command",
+        "constraint_first.cli.solve:solve_command",
         "Solve a problem; show its cues, constraints, solution and cost.",
     ),
     "eval": (
-        "constraint_first.cli.eval:command",
+        "constraint_first.cli.eval:eval_command",
         "Run methods on benchmarks; the same command resumes a run that was stopped.",
     ),
     "work": (
-        "constraint_first.cli.work:command",
+        "constraint_first.cli.eval:work_command",
         "Make what is missing in a shared store, beside any number of other workers.",
     ),
     "serve": (
-        "constraint_first.cli.serve:command",
+        "constraint_first.cli.serve:serve_command",
         "Serve a model with a method in front of it, for any OpenAI client.",
     ),
     "mcp": (
-        "constraint_first.cli.mcp:command",
+        "constraint_first.cli.serve:mcp_command",
         "Serve tools to MCP clients: solve, constraints, check_answer and grade.",
     ),
     "runs": (
-        "constraint_first.cli.runs:command",
+        "constraint_first.cli.runs:runs_command",
         "List what a store holds: each method on each benchmark, with its score and its cost.",
     ),
     "show": (
-        "constraint_first.cli.attempt_view:command",
+        "constraint_first.cli.runs:show_command",
         "Show one stored attempt in full: the problem, every call, checks and the verdict.",
     ),
     "compare": (
-        "constraint_first.cli.compare:command",
+        "constraint_first.cli.compare:compare_command",
         "Compare methods problem by problem: gain, interval, exact test, correction.",
     ),
     "calibrate": (
-        "constraint_first.cli.calibrate:command",
+        "constraint_first.cli.compare:calibrate_command",
         "Learn from graded runs which method to use for which problems; say whether to switch.",
     ),
     "audit": (
-        "constraint_first.cli.audit:command",
+        "constraint_first.cli.audit:audit_command",
         "Audit stored runs: the router, Stage 1, errors, and constraints that people marked.",
     ),
     "report": (
-        "constraint_first.cli.report:command",
+        "constraint_first.cli.compare:report_command",
         "Write a report: one HTML page that works offline, Markdown, LaTeX tables, figures.",
     ),
     "export": (
-        "constraint_first.cli.export:command",
+        "constraint_first.cli.runs:export_command",
         "Write every attempt of a store to a JSON Lines, CSV or Parquet file.",
     ),
     "merge": (
-        "constraint_first.cli.merge:command",
+        "constraint_first.cli.runs:merge_command",
         "Join stores in one: attempts, failures and every call that was made.",
     ),
     "route": (
-        "constraint_first.cli.route:command",
+        "constraint_first.cli.text:route_command",
         "Show which restrictive cues a problem has; on a file, count them.",
     ),
     "program": (
-        "constraint_first.cli.program:command",
+        "constraint_first.cli.text:program_command",
         "Run a Python program in the sandbox and print what it prints.",
     ),
     "constraints": (
-        "constraint_first.cli.constraints:command",
+        "constraint_first.cli.text:constraints_command",
         "Show what a text demands of any answer or reply; on a file, audit it or judge replies.",
     ),
     "prompts": (
-        "constraint_first.cli.prompts:command",
+        "constraint_first.cli.assets:prompts_command",
         "List the prompts, show one, or copy them to write your own.",
     ),
     "models": (
-        "constraint_first.cli.models:command",
+        "constraint_first.cli.assets:models_command",
         "List, pull, verify and remove the models that run on this machine.",
     ),
     "demo": (
-        "constraint_first.cli.demo:command",
+        "constraint_first.cli.solve:demo_command",
         "Solve a few problems with Direct CoT and with auto, and compare.",
     ),
     "bench": (
-        "constraint_first.cli.bench:command",
+        "constraint_first.cli.assets:bench_command",
         "Generate, show, verify and export ConstraintBench problems.",
     ),
-    "grade": ("constraint_first.cli.grade:command", "Judge answers against gold answers."),
+    "grade": ("constraint_first.cli.text:grade_command", "Judge answers against gold answers."),
     "extract": (
-        "constraint_first.cli.extract:command",
+        "constraint_first.cli.text:extract_command",
         "Read the final answer out of each reply of a file.",
     ),
 }
@@ -167,13 +170,13 @@ def main() -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    from constraint_first.file.printable import one_line
+    from constraint_first.file.safe import one_line
 
     _end(f"cfr: {one_line(message)}", code)
 
 
 def _end(message: str, code: int) -> None:
-    from constraint_first.cli.output import print_error
+    from constraint_first.cli.console import print_error
 
     print_error(message)
     sys.exit(code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import signal
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,20 +12,32 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from constraint_first.cli.option import bound_options, decoding_options, grouped, model_options
-from constraint_first.cli.output import print_json, print_note, print_text
+from constraint_first.cli.console import print_json, print_note, print_text
+from constraint_first.cli.options import (
+    bound_options,
+    client_limit_options,
+    decoding_options,
+    grouped,
+    model_options,
+)
+from constraint_first.error import InputError
 
 if TYPE_CHECKING:
     from aiohttp.web import Application
 
-    from constraint_first.engine.engine import Decoding
-    from constraint_first.engine.resolve import ModelRef
-    from constraint_first.engine.transport import Bounds
+    from constraint_first.attempt.drive import AttemptLimit
+    from constraint_first.model.resolve import ModelRef
+    from constraint_first.model.transport import Bounds
+    from constraint_first.model.wire import Decoding
     from constraint_first.problem import Json
     from constraint_first.serve.service import Log
     from constraint_first.serve.setting import ServeSettings
 
-__all__ = ["command"]
+__all__ = [
+    "mcp_command",
+    "serve_command",
+]
+
 
 _USUAL_STORE: Final = "runs.db"
 _MORE_THAN_NONE: Final = click.FloatRange(min=0, min_open=True)
@@ -186,7 +199,7 @@ _server_options: Final = grouped(
     show_default=True,
     help="What to write of each request.",
 )
-def command(
+def serve_command(
     runs: tuple[str, ...],
     settings: ServeSettings,
     ref: ModelRef,
@@ -217,9 +230,9 @@ def command(
     cfr serve --base-url http://127.0.0.1:8000/v1 --port 9000 --log json
     CFR_TOKEN=… cfr serve --host 0.0.0.0 --allow-host llm.example.org
     """
-    from constraint_first.cli.progress import bytes_bar
+    from constraint_first.cli.console import bytes_bar
     from constraint_first.serve.server import Serving, serve
-    from constraint_first.serve.upstream import UpstreamOptions
+    from constraint_first.serve.service import UpstreamOptions
 
     options = UpstreamOptions(
         decoding,
@@ -257,7 +270,7 @@ def _pages(
     if find_spec("jinja2") is None or find_spec("latex2mathml") is None:
         print_note("no pages, the API alone: pip install 'constraint-first[serve]' adds them")
         return None
-    from constraint_first.serve.page.installation import install_pages
+    from constraint_first.serve.page.pages import install_pages
     from constraint_first.serve.page.site import SiteOptions
 
     options = SiteOptions(runs, labels, classes)
@@ -274,7 +287,7 @@ def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 def _log(kind: str) -> Log | None:
     """Make what writes a line for each request; a reader who goes away ends the lines alone."""
-    from constraint_first.serve.access_log import describe_access
+    from constraint_first.serve.guard import describe_access
 
     reading = True
 
@@ -291,3 +304,58 @@ def _log(kind: str) -> Log | None:
             reading = False
 
     return None if kind == "off" else write
+
+
+# ``cfr mcp``: tools for assistants and editors that speak the Model Context Protocol.
+
+
+@click.command("mcp")
+@click.option(
+    "--method",
+    default="auto",
+    show_default=True,
+    help="The method of 'solve' where a client names none, as in 'cfr solve'.",
+)
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(1, 65_535),
+    metavar="PORT",
+    help="Serve http://127.0.0.1:PORT/mcp in place of standard input and output.",
+)
+@model_options
+@decoding_options
+@bound_options
+@client_limit_options
+def mcp_command(
+    method: str,
+    port: int | None,
+    ref: ModelRef,
+    decoding: Decoding,
+    bounds: Bounds,
+    limit: AttemptLimit,
+) -> None:
+    """Serve tools to MCP clients: solve, constraints, check_answer and grade.
+
+    A client starts this command itself and talks to it on standard input and output; nothing else
+    is written there. The model is opened when 'solve' is first called; the other tools need none.
+
+    \b
+    cfr mcp --model deepseek-chat
+    cfr mcp --base-url http://127.0.0.1:8000/v1 --method 'vote(samples=5)'
+    cfr mcp --http 8765
+    """
+    if find_spec("mcp") is None:
+        raise InputError("cfr mcp needs the package mcp: pip install 'constraint-first[mcp]'")
+    from constraint_first.adapter.mcp_server import Asked, run_http, run_stdio
+    from constraint_first.model.resolve import require_known
+
+    require_known(ref)
+    asked = Asked(ref, decoding, bounds, method, limit)
+    if port is not None:
+        print_note(f"MCP server at http://127.0.0.1:{port}/mcp; Ctrl-C ends it")
+        asyncio.run(run_http(asked, port))
+        return
+    # A thread waits in a read of standard input that nothing can break off; nothing is lost here.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    asyncio.run(run_stdio(asked))

@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from operator import itemgetter
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
+from rich.console import Group, RenderableType
+from rich.rule import Rule
+from rich.status import Status
+from rich.text import Text
 
-from constraint_first.cli.option import (
+from constraint_first.attempt.drive import AttemptLimit
+from constraint_first.attempt.judge import judge
+from constraint_first.attempt.solve import PROGRAM, OrderedWatcher, Solved, asolve, stage_title
+from constraint_first.benchmark.source import read_instructions
+from constraint_first.cli.console import (
+    Activity,
+    Column,
+    Folded,
+    SafeConsole,
+    Table,
+    TextStream,
+    bytes_bar,
+    print_json,
+    print_note,
+    print_text,
+)
+from constraint_first.cli.options import (
     bound_options,
     columns_option,
     decoding_options,
@@ -15,21 +44,61 @@ from constraint_first.cli.option import (
     prompts_option,
     system_option,
 )
-from constraint_first.cli.output import print_json, print_note, print_text
+from constraint_first.constraint.router import FAMILIES, Cue
+from constraint_first.constraint.stage1 import Recovered, read_spec
 from constraint_first.error import CfrError
+from constraint_first.file.safe import one_line, printable
+from constraint_first.method.constraint_first import Routed, Routing
+from constraint_first.method.method import Method
+from constraint_first.method.policy import Calibrated
+from constraint_first.method.program import read_program
+from constraint_first.method.registry import make
+from constraint_first.method.soundness import CheckSummary, Intervention, read_summary
+from constraint_first.model.error import Transient
+from constraint_first.model.replicas import Balanced
+from constraint_first.model.resolve import (
+    Dispatch,
+    ModelRef,
+    Resolved,
+    choose_for,
+    opened_all,
+    resolve,
+    serve,
+)
+from constraint_first.model.transport import Bounds
+from constraint_first.model.wire import Decoding, Watcher
+from constraint_first.problem import Json, Problem
+from constraint_first.protocol import Call, Completion, Exchange, Output, Program, Usage
+from constraint_first.report.table import Cell
+from constraint_first.report.table import Table as Value
+from constraint_first.serve.service import is_held
 
 if TYPE_CHECKING:
-    from constraint_first.cli.scoring import Scoring
-    from constraint_first.cli.session import Session
-    from constraint_first.engine.allowance import AttemptLimit
-    from constraint_first.engine.engine import Decoding
-    from constraint_first.engine.resolve import ModelRef
-    from constraint_first.engine.transport import Bounds
-    from constraint_first.method import Method
+    from constraint_first.method.policy import Evidence
     from constraint_first.method.rewording import Wording
-    from constraint_first.problem import Problem
 
-__all__ = ["NoAnswer", "command"]
+__all__ = [
+    "EXAMPLES",
+    "MARKS",
+    "CountingWatcher",
+    "Example",
+    "NoAnswer",
+    "ReplyWatcher",
+    "Scoring",
+    "Session",
+    "ToldWatcher",
+    "constraints",
+    "cues",
+    "demo_command",
+    "highlighted",
+    "listing",
+    "output",
+    "print_notes",
+    "print_table",
+    "shown_checks",
+    "solve_command",
+    "tokens",
+]
 
 
 class NoAnswer(CfrError):
@@ -56,7 +125,7 @@ class NoAnswer(CfrError):
 @system_option
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object a problem.")
 @click.option("--quiet", is_flag=True, help="Write the final answer alone.")
-def command(
+def solve_command(
     source: str,
     method: str,
     columns: dict[str, str],
@@ -86,10 +155,10 @@ def command(
     """
     # All that can be wrong with the input is found before a model is fetched or loaded.
     from constraint_first.benchmark.source import read_problems
-    from constraint_first.engine.automatic import AUTO
-    from constraint_first.engine.prompt_file import read_wording, with_wording
-    from constraint_first.method import make
     from constraint_first.method.method import models_of, prompts_of
+    from constraint_first.method.registry import make
+    from constraint_first.method.rewording import read_wording, with_wording
+    from constraint_first.model.resolve import AUTO
 
     read, named = read_problems(source, columns), None if method == AUTO else make(method)
     problems = read.problems
@@ -98,10 +167,8 @@ def command(
     if read.taken and not quiet:
         print_note(read.taken)
 
-    from constraint_first.analysis.notation import several
-    from constraint_first.cli.interrupt import run_interruptible, typed_command
-    from constraint_first.cli.scoring import Scoring
-    from constraint_first.cli.session import Session
+    from constraint_first.cli.console import run_interruptible, typed_command
+    from constraint_first.report.notation import several
 
     scoring, silent = Scoring(len(problems)), quiet or as_json
 
@@ -156,7 +223,7 @@ async def _solve_silently(
     session: Session, method: Method, problem: Problem, scoring: Scoring, *, as_json: bool
 ) -> None:
     """Write a line for a problem."""
-    from constraint_first.engine.engine import SILENT
+    from constraint_first.model.wire import SILENT
 
     solved = await session.solve(method, problem, SILENT)
     scoring.count(solved)
@@ -164,3 +231,803 @@ async def _solve_silently(
         print_json(solved.to_json() | scoring.judge(solved))
     else:
         print_text(solved.answer or "")
+
+
+# Right or wrong, as the answers to a file of problems come in: one by one, and in total.
+
+_WORDS: Final = {
+    "correct": ("right", "bold green"),
+    "incorrect": ("wrong", "bold red"),
+    "undecided": ("undecided", "bold yellow"),
+}
+
+
+class Scoring:
+    """Counts answers, and the right ones among those to problems whose gold answer is known."""
+
+    def __init__(self, problems: int) -> None:
+        self._problems = problems
+        self._begun = 0
+        self.solved = 0
+        self.unanswered = 0
+        self._counts: Counter[str] = Counter()
+
+    def heading(self, problem: Problem) -> RenderableType:
+        """Make the line over a problem that is one of several."""
+        self._begun += 1
+        if self._problems == 1:
+            return Group()
+        name = f", id {one_line(problem.id)}" if problem.id != str(self._begun) else ""
+        title = Text(f"Problem {self._begun} of {self._problems}{name}", style="bold")
+        return Group(*([Text()] if self._begun > 1 else []), Rule(title, style="bold"))
+
+    def count(self, solved: Solved) -> None:
+        """Count a problem, whatever its answer."""
+        self.solved += 1
+        whole = read_instructions(solved.problem.answer) is not None
+        self.unanswered += not solved.solution.text.strip() if whole else solved.answer is None
+
+    def judge(self, solved: Solved) -> dict[str, Json]:
+        """Judge an answer, or a whole reply; nothing is said where the problem has no gold."""
+        verdict = judge(solved.problem, solved.answer, solved.solution.text)
+        if verdict is None:
+            return {}
+        self._counts[verdict.verdict] += 1
+        told: dict[str, Json] = {"gold": solved.problem.answer, "verdict": verdict.verdict}
+        return told | ({"why": verdict.why} if verdict.tier == "instructions" else {})
+
+    def said(self, problem: Problem, verdict: dict[str, Json]) -> RenderableType:
+        """Make the line under an answer that was judged."""
+        if not verdict:
+            return Group()
+        word, style = _WORDS[str(verdict["verdict"])]
+        gold = f"; the gold answer is {one_line(problem.answer or '')}"
+        if "why" in verdict:
+            gold = f": the reply {one_line(str(verdict['why']))}"
+        return Text.assemble((word.capitalize(), style), gold)
+
+    @property
+    def total(self) -> str:
+        """One line about all answers; empty where there are not several to count."""
+        if self._problems == 1 or not self._counts:
+            return ""
+        parts = [f"{self._counts[one]} {word}" for one, (word, _) in _WORDS.items()]
+        if not self._counts["undecided"]:
+            parts.pop()
+        without = self._problems - self._counts.total()
+        rest = f", {without} without a gold answer" if without else ""
+        return f"{self._counts.total()} answers: {', '.join(parts)}{rest}"
+
+
+# What commands print for people: the same cues, constraints and token tables everywhere.
+
+_LONGEST_OUTPUT: Final = 4_000
+"""Characters of a program's output that are shown while it works; a store keeps them all."""
+_SHARED: Final = ("Model", "Benchmark")
+"""Columns whose values may stand above the rows that have them in common."""
+_STYLES: Final = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_magenta")
+
+
+def highlighted(text: str, found: tuple[Cue, ...]) -> Text:
+    """Show a problem with its cues coloured by family."""
+    shown = Text(printable(text))
+    for cue in found:
+        for start, end in cue.spans:
+            shown.stylize(f"bold {style_of(cue.family)}", start, end)
+    return shown
+
+
+def style_of(family: str) -> str:
+    """Return the colour of a cue family."""
+    return _STYLES[[*FAMILIES].index(family)] if family in FAMILIES else "white"
+
+
+def cues(text: str, found: tuple[Cue, ...]) -> Table:
+    """List the cues that fired and the words that did it."""
+    table = Table("family", Column("phrases", "prose"), header=False)
+    for cue in found:
+        phrases = ", ".join(dict.fromkeys(f"“{phrase}”" for phrase in cue.phrases(text)))
+        table.add_row(Text(cue.family, style=style_of(cue.family)), Text(printable(phrases)))
+    return table
+
+
+def constraints(recovered: Recovered) -> RenderableType:
+    """Show Stage 1's constraints as a table, with what it says of the answer below."""
+    spec = recovered.spec
+    table = Table("", "kind", Column("constraint", "prose"))
+    for raw in spec.raw_constraints:
+        table.add_row(*map(_cell, (raw.id, raw.type, raw.description)))
+    for derived in spec.propagated_constraints:
+        source = f"from {', '.join(derived.derived_from)}" if derived.derived_from else "derived"
+        table.add_row(*map(_cell, (derived.id, source, derived.description)))
+    notes = Table("name", Column("value", "prose"), header=False)
+    for name, value in (
+        ("range", spec.likely_answer_range),
+        ("format", spec.answer_format),
+        ("critical", ", ".join(spec.critical_constraints)),
+        ("danger", spec.danger_note),
+    ):
+        if value:
+            notes.add_row(Text(name, style="dim"), _cell(value))
+    return Group(table, notes) if table.row_count else notes
+
+
+def listing(program: Program) -> Text:
+    """Show the source of a program."""
+    source = printable(program.source.strip("\n"))
+    return Text.assemble(("Program\n", "bold"), (f"{source}\n", "cyan"))
+
+
+def output(output: Output, title: str = "Output") -> Text:
+    """Show what a program printed, and why it did not run to its end; one line where that does."""
+    printed = printable(output.text.strip("\n"))
+    if len(printed) > _LONGEST_OUTPUT:
+        printed = f"{printed[:_LONGEST_OUTPUT]} …"
+    parts = [(printed, "")] if printed else []
+    if output.error:
+        parts.append((one_line(output.error), "red"))
+    lines = Text("\n").join(Text(*part) for part in parts or [("nothing", "dim")])
+    between = "\n" if "\n" in lines.plain else "  "
+    return Text.assemble((title + between, "bold"), lines, "\n")
+
+
+def tokens(exchanges: Iterable[Exchange]) -> Table:
+    """Account for the tokens of each stage and of all together."""
+    less = {"reasoning": 1, "cached": 2}
+    counted = ("input", "output", "reasoning", "cached", "total")
+    table = Table("stage", *(Column(title, rank=less.get(title, 0)) for title in counted))
+    by_stage: dict[str, Usage] = {}
+    for exchange in exchanges:
+        call, usage = exchange.call, exchange.completion.usage
+        stage = call.stage if call.model is None else f"{call.stage} by {printable(call.model)}"
+        by_stage[stage] = by_stage[stage] + usage if stage in by_stage else usage
+    for stage, usage in by_stage.items():
+        table.add_row(stage, *_counts(usage))
+    if len(by_stage) > 1:
+        table.add_row("all", *_counts(sum(by_stage.values(), Usage())), style="bold")
+    return table
+
+
+def print_table(table: Value) -> None:
+    """Print a table for people, with the sentences that belong under it."""
+    shown = Table(*_columns(table), title=table.title)
+    for line in table.rows:
+        if line.kind == "heading":
+            shown.add_section(line.cells[0].text)
+        else:
+            shown.add_row(*map(_toned, line.cells))
+    SafeConsole().print(shown)
+    print_notes(table.notes)
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print sentences that belong under a table."""
+    console = SafeConsole()
+    for note in notes:
+        console.print(Folded(Text(printable(note), style="dim")))
+
+
+def _columns(table: Value) -> Iterator[Column]:
+    """Say what may become of each column; where none is said to matter less, the last ones do."""
+    ranked = any(column.rank for column in table.columns)
+    for at, column in enumerate(table.columns):
+        title = f"{column.group} {column.title}".strip()
+        rank = column.rank if ranked else max(at - 1, 0)
+        if column.align == "right":
+            yield Column(title, rank=rank)
+        else:
+            yield Column(title, "name", rank, shared=title in _SHARED)
+
+
+def _toned(cell: Cell) -> Text:
+    tones = {"plain": "", "gain": "green", "loss": "red", "muted": "dim"}
+    return Text(printable(cell.text), style=("bold " if cell.bold else "") + tones[cell.tone])
+
+
+def _counts(usage: Usage) -> tuple[str, ...]:
+    counts = (usage.input, usage.output, usage.reasoning, usage.cached, usage.total)
+    return tuple(f"{count:,}" if usage.reported else "not reported" for count in counts)
+
+
+def _cell(text: str) -> Text:
+    return Text(printable(text))
+
+
+# Replies as a person sees them while they are written, and what goes on meanwhile.
+
+_PAUSE: Final = 0.3
+"""Seconds after which a word that has not ended is shown."""
+
+
+class ToldWatcher(Watcher):
+    """Says why a call takes longer or is made otherwise; its reply is not shown."""
+
+    streams = False
+
+    def __init__(self, console: SafeConsole) -> None:
+        self._console = console
+
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:  # noqa: ARG002
+        """Say why a reply begins anew."""
+        said = f"\n{one_line(str(fault))}: asking again in {seconds:.1f} s"
+        self._console.print(Text(said, style="yellow"))
+
+    def adapted(self, call: Call, change: str) -> None:  # noqa: ARG002
+        """Say which setting the model will not have."""
+        self._console.print(Text(change, style="yellow"))
+
+
+class CountingWatcher(ToldWatcher):
+    """Counts what is written where there is a line to show it; the replies are not shown."""
+
+    def __init__(self, console: SafeConsole, title: str) -> None:
+        super().__init__(console)
+        self.streams = console.is_terminal
+        self.activity = Activity(title)
+
+    def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:  # noqa: ARG002
+        """Count a piece."""
+        self.activity.wrote(call)
+
+    def finished(self, call: Call, completion: Completion) -> None:
+        """Count a reply as whoever wrote it does."""
+        self.activity.finished(call, completion)
+
+
+class ReplyWatcher(OrderedWatcher):
+    """Writes replies as they come: Stage 1 as a table when it is whole, the rest word by word.
+
+    A program that a reply has shown is not listed again. Whenever nothing is being written, a line
+    says what goes on, with its tokens and seconds.
+    """
+
+    def __init__(self, console: SafeConsole, *, held: bool = False) -> None:
+        super().__init__()
+        self._console = console
+        self._held = held
+        """Whether replies are only drafts, which are not shown: the checked one is, at the end."""
+        self._told = ToldWatcher(console)
+        self._status: Status | None = None
+        self._activity = Activity()
+        self._text = TextStream(console)
+        self._pause: asyncio.TimerHandle | None = None
+        self._thinks = False
+        self._programs = 0
+        self._outputs: list[tuple[Program, Output]] = []
+        self._sources: list[tuple[int, str]] = []
+        """Programs that replies have shown and that have not run yet, with their numbers."""
+
+    def started(self, call: Call) -> None:
+        """Count a call, and follow it unless another is followed."""
+        self._activity.started(call)
+        super().started(call)
+
+    def begin(self, call: Call) -> None:
+        """Say which stage begins."""
+        self._stop_status()
+        self._thinks = False
+        if call.stage == "stage1" or self._held:
+            self._show_status()
+        else:
+            self._print_title(call)
+
+    def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
+        """Count a piece, and write it."""
+        self._activity.wrote(call)
+        super().wrote(call, piece, reasoning=reasoning)
+
+    def write(self, call: Call, text: str, *, thought: bool) -> None:
+        """Write the next words, thinking in grey."""
+        if call.stage == "stage1" or self._held:
+            return
+        if self._thinks and not thought:
+            self._text.end()
+        self._thinks = thought
+        self._text.write(text, "dim" if thought else "")
+        if self._pause:
+            self._pause.cancel()
+        # What nothing follows for a while is shown, even if it is no whole word yet.
+        later = asyncio.get_running_loop().call_later
+        self._pause = later(_PAUSE, self._text.flush) if self._text.waits else None
+
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+        """Begin a reply anew, and say why."""
+        self._activity.restarted(call)
+        super().retrying(call, fault, seconds)
+        self._text.flush()
+        self._text.restart()
+        self._told.retrying(call, fault, seconds)
+
+    def adapted(self, call: Call, change: str) -> None:
+        """Say which setting the model will not have."""
+        self._told.adapted(call, change)
+
+    def finished(self, call: Call, completion: Completion) -> None:
+        """Close the stage; what ended in the meantime follows."""
+        if self._followed is None or self._followed is call:
+            self._stop_status()  # as it is: the reply does not count as ended on its line
+        self._activity.finished(call, completion)
+        super().finished(call, completion)
+        if not self.follows:
+            self._show_status()
+
+    def executing(self, program: Program) -> None:  # noqa: ARG002
+        """Say that a program runs."""
+        self._activity.programs += 1
+        if not self.follows:
+            self._show_status()
+
+    def executed(self, program: Program, output: Output) -> None:
+        """Keep what a program printed until no reply is being written."""
+        if not self.follows:
+            self._stop_status()
+        self._activity.programs -= 1
+        self._outputs.append((program, output))
+        super().executed(program, output)
+
+    def show_output(self, program: Program, output: Output) -> None:  # noqa: ARG002
+        """Show what programs printed, once none runs."""
+        if not self._activity.programs:
+            self._show_outputs()
+        self._show_status()
+
+    def break_off(self) -> None:
+        """End the line of a reply that stays unfinished, so that an error begins one of its own."""
+        self._stop_status()
+        if self.follows:
+            self._text.end()
+
+    def _show_status(self) -> None:
+        if self._activity and not self._status:
+            self._status = self._console.status(self._activity)
+            self._status.start()
+
+    def _stop_status(self) -> None:
+        if self._status:
+            self._status.stop()
+            self._status = None
+
+    def end(self, call: Call, completion: Completion, *, written: bool) -> None:
+        """Close a stage."""
+        if self._held:
+            return
+        if call.stage == "stage1":
+            recovered = read_spec(completion.text)
+            rung = (f" ({recovered.rung})", "dim")
+            self._console.print(Text.assemble((stage_title(call.stage), "bold"), rung))
+            self._console.print(constraints(recovered))
+        else:
+            if not written:
+                self._print_title(call)
+                self._text.write(completion.text)
+            self._text.end()
+        if source := read_program(completion.text):
+            self._sources.append((self._programs, source))
+        self._console.print()
+
+    def _print_title(self, call: Call) -> None:
+        title = stage_title(call.stage)
+        if title == PROGRAM:
+            self._programs += 1
+            title += f" {self._programs}" if self._programs > 1 else ""
+        self._console.print(title, style="bold")
+
+    def _show_outputs(self) -> None:
+        """Show what programs that ran at the same time printed, the first ones first."""
+        found = [(self._numbered(program), program, output) for program, output in self._outputs]
+        self._outputs.clear()
+        for number, program, printed in sorted(found, key=itemgetter(0)):
+            if not number:
+                self._console.print(listing(program))
+            title = f"Output of program {number}" if number and self._programs > 1 else "Output"
+            self._console.print(output(printed, title))
+
+    def _numbered(self, program: Program) -> int:
+        """Give the number of a program that a reply has shown, 0 where none has."""
+        known = next((one for one in self._sources if one[1] == program.source), None)
+        if known is None:
+            return 0
+        self._sources.remove(known)
+        return known[0]
+
+
+# The checks of an answer as a person sees them: each constraint with a mark, and a confidence.
+
+MARKS: Final = {
+    "holds": Text("✓", "green"),
+    "violated": Text("✗", "bold red"),
+    "undecided": Text("?", "yellow"),
+}
+"""How each truth is marked."""
+
+_MOST_SAMPLES: Final = 12
+"""Answers of a vote that are listed."""
+_LONGEST_SAMPLE: Final = 24
+"""Characters of each."""
+_LONGEST_CHANGED: Final = 72
+"""Characters of an answer, or of a whole reply, before and after it was changed."""
+
+
+def shown_checks(details: Mapping[str, Json], problem: str) -> RenderableType:
+    """Show what the text demands, whether the answer meets it, and how far to trust the answer."""
+    found = read_summary(details, problem)
+    table = Table("", Column("demand", "prose"), Column("words", "prose"), header=False)
+    for check in found.checks:
+        words = Text(f"“{one_line(check.words)}”", "dim")
+        table.add_row(MARKS[check.truth], Text(one_line(check.sentence)), words)
+    notes = [Text(one_line(said), "bold yellow") for said in found.conflicts]
+    notes += [Text(_told(done), "yellow") for done in found.interventions]
+    confidence = Text(f"Confidence {found.confidence:.2f}{_samples(found)}", "dim")
+    return Group(*([table] if table.row_count else []), *notes, confidence)
+
+
+def _told(done: Intervention) -> str:
+    said = f"{one_line(done.what)}: {_cut(done.before)} → {_cut(done.after)}"
+    return f"{said}, because of {one_line(done.because)}" if done.words else said
+
+
+def _samples(found: CheckSummary) -> str:
+    """List the answers that voted, for a person to see how far they agree."""
+    if not found.samples:
+        return ""
+    said = ["none" if one is None else _short(one) for one in found.samples[:_MOST_SAMPLES]]
+    return f" (answers: {', '.join(said)}{', …' if len(found.samples) > len(said) else ''})"
+
+
+def _short(answer: str) -> str:
+    return _cut(answer, _LONGEST_SAMPLE)
+
+
+def _cut(answer: str, longest: int = _LONGEST_CHANGED) -> str:
+    shown = one_line(answer)
+    return shown if len(shown) <= longest else f"{shown[:longest]}…"
+
+
+# An engine that stays open while problems are solved with it, and what it shows meanwhile.
+
+
+class Session(AbstractAsyncContextManager["Session"]):
+    """Loads a model once, and the others that a method names; then solves problem after problem."""
+
+    def __init__(
+        self,
+        ref: ModelRef,
+        decoding: Decoding,
+        bounds: Bounds | None = None,
+        *,
+        others: Sequence[str] = (),
+        system: str = "",
+        limit: AttemptLimit | None = None,
+        quiet: bool = False,
+    ) -> None:
+        def fetch(one: ModelRef) -> Resolved:
+            with bytes_bar(one.model or "model", quiet=quiet) as progress:
+                return resolve(one, decoding, bounds=bounds, progress=progress)
+
+        self._opening = opened_all(serve(ref, others, fetch))
+        self._engine: Dispatch[Resolved] | None = None
+        self._system = system
+        self._limit = limit
+        self._quiet = quiet
+        self.console = SafeConsole()
+
+    async def __aenter__(self) -> Session:
+        self._engine = await self._opening.__aenter__()
+        for one in (self._engine.main, *self._engine.others.values()):
+            for note in one.notes if isinstance(one, Balanced) and not self._quiet else ():
+                print_note(note)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._opening.__aexit__(kind, error, traceback)
+
+    def choose_method(self, *, quiet: bool = False) -> Method:
+        """Make the method that ``auto`` stands for with the model; say which, on standard error."""
+        if self._engine is None:
+            raise RuntimeError("use the session inside `async with`")
+        choice = choose_for(self._engine.main)
+        if not quiet:
+            print_note(str(choice))
+        return make(choice.method)
+
+    async def solve(
+        self, method: Method, problem: Problem, watcher: Watcher | None = None
+    ) -> Solved:
+        """Solve a problem; without a watcher of its own everything is shown on standard output."""
+        if self._engine is None:
+            raise RuntimeError("use the session inside `async with`")
+        given = {"engine": self._engine, "system": self._system, "limit": self._limit}
+        ask = partial(asolve, problem, method, **given)
+        if watcher is not None:
+            return await ask(watcher=watcher)
+        held = is_held(method, problem)
+        shown = _begin(self.console, method, problem, held=held)
+        try:
+            solved = await ask(watcher=shown)
+        except BaseException:
+            shown.break_off()
+            raise
+        _conclude(self.console, solved, held=held)
+        return solved
+
+    async def solve_unseen(self, method: Method, problem: Problem) -> Solved:
+        """Solve a problem and show no more than that it goes on, and what goes wrong."""
+        watcher = CountingWatcher(self.console, one_line(method.label))
+        with self.console.status(watcher.activity):
+            return await self.solve(method, problem, watcher)
+
+
+def _begin(console: SafeConsole, method: Method, problem: Problem, *, held: bool) -> ReplyWatcher:
+    used = method.choose(problem).method if isinstance(method, Calibrated) else method
+    routing = used.route(problem) if isinstance(used, Routed) else None
+    console.print(Rule(Text(one_line(method.label), style="bold"), align="left", style="dim"))
+    console.print(highlighted(problem.text, routing.cues if routing else ()))
+    console.print()
+    if routing:
+        console.print(_heading(routing), style="bold")
+        console.print(cues(problem.text, routing.cues))
+        console.print()
+    if isinstance(method, Calibrated):
+        console.print(Text(one_line(f"Policy: {method.explain(problem)}"), style="bold"))
+        console.print()
+    return ReplyWatcher(console, held=held)
+
+
+def _heading(routing: Routing) -> str:
+    if routing.cues:
+        return "Cues"
+    if routing.routed:
+        return "No restrictive cue, but AIME's answer convention: CFR"
+    return "No restrictive cue: Direct CoT"
+
+
+def _conclude(console: SafeConsole, solved: Solved, *, held: bool) -> None:
+    solution = solved.solution
+    answer = "none found" if solution.answer is None else printable(solution.answer)
+    if solution.truncated:
+        answer += "  (the reply was cut off by its budget)"
+    title = "Reply\n" if solution.is_whole else "Answer  "
+    if held or not solution.is_whole:  # else the reply has been shown word by word
+        console.print(Text.assemble((title, "bold"), (answer, "bold green")))
+    console.print(shown_checks(solution.details, solved.problem.text))
+    console.print()
+    console.print(tokens(solved.exchanges))
+    cost = "" if solved.cost is None else f", {solved.cost}"
+    console.print(f"{solved.seconds:.0f} s{cost}", style="dim")
+
+
+# ``cfr demo``: a few problems, Direct CoT beside what ``auto`` stands for, with a real model.
+
+
+class Example(NamedTuple):
+    """A problem of the demonstration, with a name for its row."""
+
+    name: str
+    text: str
+    answer: str
+
+
+# Each text states a demand on its answer, and is many steps by hand or a few lines of a program.
+# The first two are from ConstraintBench: programs solved them in all of four runs.
+EXAMPLES: Final = (
+    Example(
+        "a number on a ticket",
+        "Elif's raffle ticket carries a number from $51$ to $71$. It is divisible by $5$, and its "
+        "digits add up to $11$. What number is on the ticket?",
+        "65",
+    ),
+    Example(
+        "the multiple below a sum",
+        "Find the largest multiple of $13$ that is not greater than $242 + 155 + 154 + 388$.",
+        "936",
+    ),
+    Example(
+        "a sum of digits",
+        "How many three-digit positive integers have digits whose sum is 10?",
+        "54",
+    ),
+    Example(
+        "two remainders",
+        "Find the largest integer less than 500 that leaves a remainder of 3 when divided by 7 and "
+        "a remainder of 2 when divided by 5.",
+        "472",
+    ),
+)
+_NEXT: Final = """\
+On your own model, in three commands, with its key in OPENAI_API_KEY:
+  {cfr} eval constraintbench --limit 240 --runs 1 --model NAME --base-url URL \\
+      --method direct --method program --method until-agreed
+  {cfr} calibrate runs.db -o policy.toml
+  {cfr} solve problem.txt --method 'calibrated(policy=policy.toml)' \\
+      --model NAME --base-url URL"""
+
+
+@click.command("demo")
+@model_options
+@decoding_options
+def demo_command(ref: ModelRef, decoding: Decoding) -> None:
+    """Solve a few problems with Direct CoT and with auto, and compare.
+
+    For each it shows what the text demands of the answer, with a mark for whether that holds, and
+    the program that printed the answer. auto is the policy that comes with the package for the
+    model. Where there is none it would be Direct CoT as well, so Routed-CFR takes its place.
+
+    \b
+    cfr demo
+    cfr demo --base-url http://127.0.0.1:8000/v1
+    """
+    from constraint_first.cli.console import run_interruptible
+
+    async def run() -> None:
+        async with Session(ref, decoding) as session:
+            method = _compared(session.choose_method())
+            for line in _introduction(method):
+                session.console.print(line)
+            pairs = [await _solve_twice(session, method, at) for at in range(len(EXAMPLES))]
+            for part in _conclusion(method, pairs):
+                session.console.print(part)
+
+    run_interruptible(run(), lambda: "stopped")
+
+
+def _compared(automatic: Method) -> Method:
+    """Choose what is held against Direct CoT: Routed-CFR where ``auto`` would be Direct CoT too."""
+    from constraint_first.method.baselines import Direct
+    from constraint_first.method.policy import Calibrated
+    from constraint_first.method.registry import make
+
+    if not isinstance(automatic, Calibrated) or automatic.methods:
+        return automatic
+    same = isinstance(automatic.otherwise, Direct)
+    return make("routed-cfr") if same else automatic.otherwise
+
+
+def _introduction(method: Method) -> Iterator[str]:
+    """Say which method is held against Direct CoT, and what a policy's rules are."""
+    from constraint_first.method.policy import Calibrated
+
+    yield f"{len(EXAMPLES)} problems, each with Direct CoT and then with {method.label}."
+    if isinstance(method, Calibrated):
+        rules = [f"{rule.method} on problems {rule.words}" for rule in method.policy.rules]
+        yield f"{method.label} is {'; '.join([*rules, method.policy.otherwise + ' on others'])}."
+    yield ""
+
+
+async def _solve_twice(session: Session, method: Method, at: int) -> tuple[Solved, Solved]:
+    """Solve an example with Direct CoT and with a method, and show what came of it."""
+    from rich.rule import Rule
+    from rich.text import Text
+
+    from constraint_first.method.baselines import Direct
+    from constraint_first.problem import Problem
+
+    console, example = session.console, EXAMPLES[at]
+    problem = Problem(example.text, answer=example.answer)
+    title = Text(f"{at + 1} of {len(EXAMPLES)}: {example.name}", style="bold")
+    console.print(Rule(title, align="left", style="dim"))
+    console.print(problem.text)
+    console.print()
+    direct = await session.solve_unseen(Direct(), problem)
+    console.print(_result(direct))
+    console.print()
+    solved = await session.solve_unseen(method, problem)
+    for part in _way(solved):
+        console.print(part)
+    console.print(_result(solved))
+    console.print(shown_checks(solved.solution.details, problem.text))
+    console.print()
+    return direct, solved
+
+
+def _way(solved: Solved) -> Iterator[RenderableType]:
+    """Show how an answer was come by: Stage 1's constraints, the program that printed it."""
+    from constraint_first.constraint.stage1 import read_spec
+    from constraint_first.method.program import read_output
+
+    for exchange in solved.exchanges:
+        if exchange.call.stage == "stage1":
+            yield constraints(read_spec(exchange.completion.text))
+    for execution in solved.executions:
+        if read_output(execution.output).answer == solved.answer:
+            yield listing(execution.program)
+            yield output(execution.output)
+            return
+    if solved.executions:
+        yield f"No program of {len(solved.executions)} printed this answer.\n"
+
+
+def _result(solved: Solved) -> Text:
+    """Show a method's answer, whether it is right, and its tokens."""
+    from rich.text import Text
+
+    label = (f"{solved.method.label}  ", "bold")
+    return Text.assemble(label, _verdict(solved), (f"  {_written(solved)} output tokens", "dim"))
+
+
+def _written(solved: Solved) -> str:
+    return f"{solved.usage.output:,}" if solved.usage.reported else "unknown"
+
+
+def _verdict(solved: Solved) -> Text:
+    from rich.text import Text
+
+    from constraint_first.file.safe import printable
+
+    mark = ("✓ ", "green") if _is_right(solved) else ("✗ ", "red")
+    return Text.assemble(mark, printable(solved.answer or "no answer"))
+
+
+def _is_right(solved: Solved) -> bool:
+    from constraint_first.answer.grade import grade
+
+    return grade(solved.answer, solved.problem.answer or "", solved.problem.text).correct
+
+
+# --- What it came to.
+
+
+def _conclusion(method: Method, pairs: Sequence[tuple[Solved, Solved]]) -> Iterator[RenderableType]:
+    from constraint_first.method.policy import Calibrated
+
+    yield _side_by_side(pairs)
+    yield ""
+    yield _totals(pairs)
+    policy = method.policy if isinstance(method, Calibrated) else None
+    yield _measured(policy.by_problem if policy and policy.rules else None)
+    yield ""
+    # `make demo` runs .venv/bin/cfr, which need not be on the PATH.
+    hidden = not shutil.which("cfr") and sys.argv[0].endswith("/cfr")
+    yield _NEXT.format(cfr=sys.argv[0] if hidden else "cfr")
+
+
+def _side_by_side(pairs: Sequence[tuple[Solved, Solved]]) -> Table:
+    from constraint_first.cli.console import Column, Table
+
+    answers = (
+        column
+        for solved in pairs[0]
+        for column in (Column(solved.method.label, "prose"), Column("output tokens"))
+    )
+    table = Table("problem", Column("right answer"), *answers, more="")
+    for example, pair in zip(EXAMPLES, pairs, strict=True):
+        cells = (cell for one in pair for cell in (_verdict(one), _written(one)))
+        table.add_row(example.name, example.answer, *cells)
+    return table
+
+
+def _totals(pairs: Sequence[tuple[Solved, Solved]]) -> str:
+    """Say in words how many answers were right, and at which price."""
+    from constraint_first.protocol import Usage
+
+    columns = tuple(zip(*pairs, strict=True))
+    said = [
+        f"{column[0].method.label} got {sum(map(_is_right, column))} of {len(column)} right"
+        for column in columns
+    ]
+    before, after = (sum((one.usage for one in column), Usage()) for column in columns)
+    if before.output and before.reported and after.reported:
+        said[0] += f" with {before.output:,} output tokens"
+        all_tokens = (after.total - after.shared) / (before.total - before.shared)
+        said[1] += (
+            f" with {after.output:,}: {after.output / before.output:.2f} times as many, and "
+            f"{all_tokens:.2f} times with the prompts"
+        )
+    return f"{said[0]}, {said[1]}."
+
+
+def _measured(seen: Evidence | None) -> str:
+    """Say what these examples are worth, and where measured figures are."""
+    few = f"{len(EXAMPLES)} examples measure nothing, and other replies come each time."
+    if seen is None:
+        return f"{few} Measured figures are in docs/results/README.md."
+    tokens = "" if seen.tokens is None else f", at {seen.tokens:.2f} times the output tokens"
+    return (
+        f"{few} Measured on {seen.problems:,} other problems with this model, each by rules learnt "
+        f"without it: {seen.before:.1f} % right before, {seen.after:.1f} % after{tokens} "
+        "(docs/results/README.md)."
+    )

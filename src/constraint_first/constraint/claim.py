@@ -1,19 +1,234 @@
-"""Reading decidable statements out of free text: "the answer is an even integer below 1000".
-
-A claim is a predicate together with what it speaks about. The grammar is small on purpose: what it
-does not know it leaves out, and the audit counts a text without claims as undecided.
-"""
+"""A small grammar of decidable statements: patterns of plain text and the predicates they state."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from fractions import Fraction
+from functools import cache
+from itertools import chain
+from math import isqrt
+from typing import Final, Literal, TypeAlias
 
-from constraint_first.constraint.grammar import NAME, plain, read_predicates
-from constraint_first.constraint.predicate import Predicate
+from constraint_first.answer.value import AnswerValue, read_answer
+from constraint_first.constraint.predicate import (
+    Predicate,
+    above,
+    at_least,
+    at_most,
+    below,
+    between,
+    congruent,
+    decimals,
+    digit_sum,
+    digits_ordered,
+    divides,
+    divisible,
+    form,
+    holds,
+    integer,
+    least_residue,
+    not_whole,
+    parity,
+    reduced,
+    square,
+)
+from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["Claim", "Subject", "names_of_answer", "read_claims"]
+__all__ = [
+    "NAME",
+    "Claim",
+    "Subject",
+    "contradicts",
+    "names_of_answer",
+    "plain",
+    "read_claims",
+    "read_predicates",
+]
+
+
+# Long enough for any constraint, short enough to be converted; a modulus is never 0.
+_NUMBER = r"(-?\d{1,18}(?:\.\d{1,18}|/[1-9]\d{0,17})?)"
+_MODULUS = r"([1-9]\d{0,17})"
+NAME = r"(?:[a-z](?:\s*\+\s*[a-z])?|answer|result|remainder|probability)"
+_WORDS = {"one": 1, "single": 1, "two": 2, "three": 3, "four": 4}
+_UNITS = "centimetres|centimeters|metres|meters|minutes|hours|grams|kilograms|dollars|cents"
+_SPELLING = {"centimeters": "centimetres", "meters": "metres", "percentage": "percent"}
+_PRECISION = {
+    "integer": "1", "whole number": "1", "whole": "1", "unit": "1", "one": "1", "percent": "1",
+    "tenth": "1/10", "hundredth": "1/100", "dollar": "1", "cent": "1/100",
+}  # fmt: skip
+
+_LATEX = (
+    (r"\\(?:d|t)?frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2"),
+    (r"\\pmod\{?\s*(\w+)\s*\}?", r" (mod \1)"),
+    (r"\\(?:leq?|leqslant)\b|≤", "<="),
+    (r"\\(?:geq?|geqslant)\b|≥", ">="),
+    (r"\\equiv|≡", " = "),
+    (r"\\in\b|∈", " in "),
+    (r"\\l?dots|\.\.\.", "…"),
+    (r"\\(?:text|mathrm|textbf|mathbf|mathbb|boxed)\{([^{}]*)\}", r"\1"),
+    (r"%", " percent "),
+    (r"[–—−]", "-"),
+    (r"\\([{}])", r"\1"),
+    (r"\s*\+\s*", "+"),
+    (r"\\[a-zA-Z]+", " "),
+    (r"\\[,;!]|[$\\*`]", ""),
+    (r"(?<=\d),(?=\d{3}\b)(?![^\[{(]*[\]})])", ""),  # 1,000 but not the set {0,100}
+)  # fmt: skip
+
+
+def plain(text: str) -> str:
+    """Bring LaTeX, typography and case down to one way of writing."""
+    for pattern, new in _LATEX:
+        text = re.sub(pattern, new, text)
+    return re.sub(r"\s+", " ", text).strip().lower()
+
+
+_Build: TypeAlias = "Callable[[re.Match[str]], list[Predicate]]"
+
+
+def _chain(match: re.Match[str]) -> list[Predicate]:
+    low, first, second, high = match[1], match[2], match[3], match[4]
+    return [
+        at_least(Fraction(low)) if first == "<=" else above(Fraction(low)),
+        at_most(Fraction(high)) if second == "<=" else below(Fraction(high)),
+    ]
+
+
+def _range(match: re.Match[str]) -> list[Predicate]:
+    low, high = Fraction(match[1]), Fraction(match[2])
+    return [between(low, high)] if low <= high else []
+
+
+def _strictly(match: re.Match[str]) -> list[Predicate]:
+    return [above(Fraction(match[1])), below(Fraction(match[2]))]
+
+
+def _compare(match: re.Match[str]) -> list[Predicate]:
+    value = Fraction(match[2])
+    build = {"<": below, ">": above, ">=": at_least, "<=": at_most}[match[1]]
+    return [build(value)]
+
+
+def _digits(match: re.Match[str]) -> list[Predicate]:
+    size = _WORDS.get(match[1]) or int(match[1])
+    return [integer(), between(10 ** (size - 1) if size > 1 else 0, 10**size - 1)]
+
+
+def _last(match: re.Match[str]) -> list[Predicate]:
+    size = _WORDS.get(match[1]) or int(match[1])
+    return [least_residue(10**size)]
+
+
+def _unit(match: re.Match[str]) -> list[Predicate]:
+    return [{"op": "in_unit", "unit": _SPELLING.get(match[1], match[1])}]
+
+
+def _value(match: re.Match[str]) -> list[Predicate]:
+    return [between(Fraction(match[1]), Fraction(match[1]))]
+
+
+def _list(match: re.Match[str]) -> list[Predicate]:
+    """Read a range that is spelled out: 7, 8, 9. Any other list says less than its ends."""
+    values = [int(one) for one in re.findall(r"\d{1,18}", match[0])]
+    low, high = values[0], values[-1]
+    return [between(low, high)] if values == list(range(low, low + len(values))) else []
+
+
+def _always(*predicates: Predicate) -> _Build:
+    return lambda _match: list(predicates)
+
+
+# The order matters: a pattern takes its words away from those below it, so that the 7 of
+# "remainder when divided by 7" is not read a second time as a bound.
+_GRAMMAR: tuple[tuple[str, _Build], ...] = (
+    (rf"\bnearest ({'|'.join(_PRECISION)})\b",
+     lambda m: [{"op": "rounded", "unit": _PRECISION[m[1]]}]),
+    # Said, but saying nothing: alternatives, permissions, what the answer is not.
+    (r"\bintegers? or (?:an? )?(?:\w+ )?(?:fraction|decimal)s?\b", _always()),
+    (r"\b(?:needs? not|not necessarily|not always|may not)(?: be)?(?: an?)? (?:integers?|whole)\b",
+     _always()),
+    (r"\bnot (?:an? |in )?(?:percent(?:age)?|fraction|decimal)\b", _always()),
+    (r"\b(?:no|not|not an?) (?:integer|whole number)|\bnon-?integer", _always(not_whole())),
+    (r"\b(?:(?:at most|no more than|to|with) )?(no|\d|one|two|three) decimals?\b(?: places?)?",
+     lambda m: [decimals(0 if m[1] == "no" else _WORDS.get(m[1]) or int(m[1]))]),
+    (r"(?:remainder (?:of )?|leaves (?:a remainder of )?|congruent to )(\d{1,18})[^.;]{0,30}?"
+     rf"(?:divided by|division by|modulo|mod) {_MODULUS}",
+     lambda m: [congruent(int(m[1]), int(m[2]))]),
+    (rf"= ?(\d{{1,18}}) ?\(?mod(?:ulo)? ?{_MODULUS}\)?",
+     lambda m: [congruent(int(m[1]), int(m[2]))]),
+    (r"\b(?:remainder|mod|modulo|reduced)\b[^.;]{0,60}?(?:divided by|division by|modulo|mod) "
+     rf"{_MODULUS}|\b(?:mod|modulo) {_MODULUS}",
+     lambda m: [least_residue(int(m[1] or m[2]))]),
+    (rf"\bform {_MODULUS}[a-z]\+(\d{{1,18}})(?![\da-z])",
+     lambda m: [congruent(int(m[2]), int(m[1]))]),
+    (r"\b(?:last|final) (one|two|three|four|\d) digits?", _last),
+    (r"\b(single|one|two|three|four|\d)[- ]digit\b", _digits),
+    (r"\b(?:not |in)divisible by\b[^,.;]*|\bnot (?:a )?multiple of\b[^,.;]*", _always()),
+    (rf"\b(?:divisible by|(?:a )?multiples? of) {_MODULUS}", lambda m: [divisible(int(m[1]))]),
+    (rf"\b{_MODULUS} (?:is|must be) (?:evenly )?divisible by (?![\d\x00])",
+     lambda m: [divides(int(m[1]))]),
+    (rf"\b(?:divides|divisors? of|factors? of) {_MODULUS}", lambda m: [divides(int(m[1]))]),
+    (r"\bdigits?\b[^.;]{0,40}\b(increas|decreas|ascend|descend)",
+     lambda m: [digits_ordered("increasing" if m[1] in ("increas", "ascend") else "decreasing")]),
+    (r"\bdigit(?:s|al)?\b[^.;]{0,12}?\b(?:sum|add up|total)[^.;\d]{0,20}(\d{1,18})"
+     r"|\bsum of (?:its |the |their )?digits[^.;\d]{0,20}(\d{1,18})",
+     lambda m: [digit_sum(int(m[1] or m[2]))]),
+    (rf"{_NUMBER} ?(<=|<) ?{NAME} ?(<=|<) ?{_NUMBER}", _chain),
+    (rf"\bstrictly between {_NUMBER} and {_NUMBER}", _strictly),
+    (rf"\bbetween {_NUMBER} (?:and|to) {_NUMBER}", _range),
+    (rf"[\[{{(] ?{_NUMBER} ?(?:,[^\[\]{{}}()]*)?(?:,|…|to|-) ?{_NUMBER} ?[\]}})]", _range),
+    (rf"\b(?:from )?{_NUMBER} ?(?:to|through|-) ?{_NUMBER}\b", _range),
+    (rf"(<=|>=|<|>) ?{_NUMBER}", _compare),
+    (rf"\b(?:at most|no (?:more|greater|larger) than|not exceed(?:ing)?|cannot exceed|up to"
+     rf"|maximum of|(?:less|smaller) than or equal to) {_NUMBER}",
+     lambda m: [at_most(Fraction(m[1]))]),
+    (rf"\b(?:at least|no (?:less|smaller) than|minimum of|greater than or equal to) {_NUMBER}",
+     lambda m: [at_least(Fraction(m[1]))]),
+    (rf"\b(?:less|smaller|fewer|lower) than {_NUMBER}|\b(?:below|under) {_NUMBER}",
+     lambda m: [below(Fraction(m[1] or m[2]))]),
+    (rf"\b(?:greater|more|larger|bigger) than {_NUMBER}|\b(?:above|exceeds?|over) {_NUMBER}",
+     lambda m: [above(Fraction(m[1] or m[2]))]),
+    (r"\bnon-?negative\b", _always(at_least(0))),
+    (r"\bpositive\b", _always(above(0))),
+    # In the plural, or before a noun, these mostly speak of other things: "a sum of odd integers".
+    (r"\b(?:integer|whole number|natural number|count)\b|(?:^|\bare )integers\b",
+     _always(integer())),
+    (r"(?:^|\b(?:is|are|be|an?) )(?:\x00 )*(even|odd)\b(?! number of)",
+     lambda m: [parity("even" if m[1] == "even" else "odd")]),
+    (r"\bperfect square\b|\bsquare of an integer\b", _always(square())),
+    (r"\b(?:m ?\+ ?n|p ?\+ ?q|a ?\+ ?b(?: ?\+ ?c)?)\b", _always({"op": "encoded"})),
+    (r"\b(?:lowest terms|relatively prime|coprime|simplest form|reduced|simplified|irreducible)\b",
+     _always(reduced())),
+    (r"\bfraction\b", _always(form("fraction"))),
+    (r"\bmultiple[- ]choice\b|\bletter\b|\boptions?\b|\ba, ?b, ?c\b|\ba-e\b",
+     _always(form("choice"))),
+    (r"(?<!\d )\b(percent(?:age)?)\b", _unit),
+    (rf"(?:\bin |^)({_UNITS})\b", _unit),
+    # One value, or a list of them. In another unit it would be another number.
+    (r"^ ?\d{1,18}(?:, ?\d{1,18})+(?:,? and \d{1,18})? ?$", _list),
+    (rf"(?:^|\b(?:is|are|be|equals?|written as|(?<![^ ]){NAME} ?=) ?){_NUMBER}"
+     rf"(?! (?:{_UNITS})\b)(?= ?(?:$|,|\(| [a-z]+ ?$))",
+     _value),
+)  # fmt: skip
+
+_COMPILED = tuple((re.compile(pattern), build) for pattern, build in _GRAMMAR)
+
+
+def read_predicates(sentence: str) -> Iterator[Predicate]:
+    """Read the predicates that a sentence states, whatever it states them of."""
+    for pattern, build in _COMPILED:
+        while match := pattern.search(sentence):
+            yield from build(match)
+            sentence = f"{sentence[: match.start()]}\x00{sentence[match.end() :]}"
+
+
+# Reading decidable statements out of free text: "the answer is an even integer below 1000".
+#
+# A claim is a predicate together with what it speaks about. The grammar is small on purpose: what
+# it does not know it leaves out, and the audit counts a text without claims as undecided.
 
 Subject: TypeAlias = Literal["answer", "other"]
 """Whether a claim speaks about the final answer or about something else (or we cannot tell)."""
@@ -111,3 +326,56 @@ def names_of_answer(text: str) -> frozenset[str]:
         )
         return frozenset({"count"} | left | {f"number of {word}" for word in words})
     return frozenset(words | {_ALSO[word] for word in words if word in _ALSO})
+
+
+# Whether what somebody says of an answer can be true beside what the problem's text states.
+#
+# Values of many kinds are tried out, and whole numbers around those that either of them names. A
+# statement contradicts the text where some of them satisfy the text and none of those the
+# statement; a text that cannot be read contradicts nothing.
+
+_WHOLE_TO: Final = 1_000
+_WHOLE: Final = (*range(-20, _WHOLE_TO + 1), *(10**power for power in range(4, 10)))
+_CONTRADICTION_NUMBER: Final = re.compile(r"\d{1,18}")
+_MOST_NAMED: Final = 8
+_OTHER: Final = ("0.5", "2.25", "12.5", "-0.75", r"\sqrt{2}", r"3\sqrt{5}")
+
+
+def contradicts(stated: Iterable[Stated], said: str, problem: str) -> bool:
+    """Say whether a sentence about the answer of a problem cannot hold beside what is stated."""
+    claims = [
+        claim.predicate
+        for claim in read_claims(said, names_of_answer(problem))
+        if claim.subject == "answer"
+    ]
+    if not claims:
+        return False
+    facts = [one.predicate for one in stated]
+    possible = False
+    for value in chain(_values(), _values_near([*facts, *claims])):
+        if _allows(facts, value):
+            possible = True
+            if _allows(claims, value):
+                return False
+    return possible
+
+
+def _allows(predicates: Iterable[Predicate], value: AnswerValue) -> bool:
+    return all(holds(one, value) != "violated" for one in predicates)
+
+
+def _values_near(predicates: Iterable[Predicate]) -> Iterator[AnswerValue]:
+    """Give whole numbers from those on that predicates name, and squares behind them."""
+    named = {int(found) for one in predicates for found in _CONTRADICTION_NUMBER.findall(repr(one))}
+    for number in sorted(one for one in named if one > _WHOLE_TO)[:_MOST_NAMED]:
+        root = isqrt(number)
+        squares = ((root + more) ** 2 for more in range(1, 4))
+        for whole in chain(range(number - 20, number + _WHOLE_TO + 1), squares):
+            yield AnswerValue(Fraction(whole))
+
+
+@cache
+def _values() -> tuple[AnswerValue, ...]:
+    fractions = (f"{top}/{bottom}" for bottom in range(2, 13) for top in range(1, 2 * bottom))
+    texts = (*map(str, _WHOLE), *fractions, *_OTHER)
+    return tuple(value for text in texts if (value := read_answer(text)) is not None)

@@ -1,36 +1,232 @@
-"""Checkable statements about an answer, kept as data and read by a small interpreter.
+"""Answers that are no numbers: times of day, dates, names of days and months, ordered lists.
 
-A predicate is a JSON object: ``{"op": "between", "low": 0, "high": 999}``. It can be stored in a
-file, shown to a person and evaluated on any answer, with three outcomes: it holds, it is violated,
-or the answer cannot be read well enough to say.
+Each check reads an answer as it is written and says True, False, or None where it cannot be read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from calendar import monthrange
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from math import floor, isqrt
 from typing import Final, Literal, TypeAlias, TypeVar, cast
 
-from constraint_first.answer.expression.value import AnswerValue, read_answer
-from constraint_first.constraint.notation import WRITTEN
+from constraint_first.answer.canonical import choice_letter, plain_words
+from constraint_first.answer.syntax import clean
+from constraint_first.answer.value import AnswerValue, Form, read_answer
 from constraint_first.constraint.reply.check import REPLY
 from constraint_first.error import CfrError
 from constraint_first.problem import Json
 
 __all__ = [
+    "MONTHS",
     "OPS",
+    "WEEKDAYS",
+    "WRITTEN",
     "Predicate",
     "PredicateError",
     "Truth",
+    "above",
+    "all_of",
+    "at_least",
+    "at_most",
+    "below",
+    "between",
+    "clock",
+    "code",
+    "congruent",
+    "counts",
+    "date",
+    "decimals",
+    "digit_sum",
+    "digits_ordered",
+    "divides",
+    "divisible",
+    "encoded",
+    "form",
     "holds",
+    "in_unit",
+    "integer",
     "is_of_text",
+    "least_residue",
+    "listed",
+    "measured",
+    "named",
+    "not_whole",
+    "one_of",
+    "option",
+    "parity",
     "parts",
+    "prime",
+    "reduced",
+    "root",
+    "rounded",
+    "square",
     "target",
     "to_fraction",
     "truth_of",
 ]
+
+
+MONTHS: Final[tuple[str, ...]] = tuple(
+    "january february march april may june july august september october november december".split()
+)
+"""The months by name, in their order."""
+WEEKDAYS: Final[tuple[str, ...]] = tuple(
+    "monday tuesday wednesday thursday friday saturday sunday".split()
+)
+"""The days of the week by name."""
+
+_LONGEST: Final = 1_000
+_Args: TypeAlias = Mapping[str, Json]
+_Check: TypeAlias = Callable[[_Args, str], "bool | None"]
+
+
+def _of_text(check: _Check) -> _Check:
+    """A check on words that no option letter stands for, and that are not too long to be read."""
+
+    def checked(args: _Args, answer: str) -> bool | None:
+        return None if len(answer) > _LONGEST or choice_letter(answer) else check(args, answer)
+
+    return checked
+
+
+def _number(answer: str) -> Fraction | None:
+    value = read_answer(answer)
+    return value.number if value and not re.search(r"[A-Za-z:]", answer) else None
+
+
+# --- A time of day.
+
+_CLOCK: Final = re.compile(
+    r"(?<![\d:])(\d{1,3})\s*:\s*(\d{1,3})(?:\s*:\s*(\d{1,3}))?(?![\d:])(?:\s*([ap])\s?\.?\s?m\b)?"
+)
+_NAMELESS: Final = range(25, 100)
+"""Whole numbers that no hour and no time like 1540 is written with."""
+
+
+def _is_clock(args: _Args, answer: str) -> bool | None:
+    times = [*_CLOCK.finditer(plain_words(answer))]
+    if len(times) == 1:
+        return _is_time(args.get("hours"), times[0])
+    number = None if times else _number(answer)
+    if number is None:
+        return None
+    return False if number < 0 or number in _NAMELESS else None
+
+
+def _is_time(clock: Json, found: re.Match[str]) -> bool:
+    hour, minute, second = (int(one or 0) for one in found.groups()[:3])
+    if minute > 59 or second > 59 or (found[4] and (hour > 12 or clock == 24)):
+        return False
+    if clock == 12:
+        return 1 <= hour <= 12
+    return hour < 24 or (hour == 24 and minute == second == 0)
+
+
+# --- A date.
+
+_DIGITS: Final = re.compile(r"(\d{1,4})\s*([/.-])\s*(\d{1,2})\s*\2\s*(\d{1,4})")
+_MONTH: Final = "|".join(month[:3] for month in MONTHS)
+_NAMED_DATE: Final = re.compile(
+    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})[a-z]*|({_MONTH})[a-z]*\.?\s+"
+    r"(\d{1,2})(?:st|nd|rd|th)?)\b(?:,?\s+(\d{4})\b)?"
+)
+_ORDERS: Final = ("MDY", "DMY", "YMD")
+
+
+def _is_date(args: _Args, answer: str) -> bool | None:
+    words, order = plain_words(answer), args.get("order")
+    if digits := _DIGITS.fullmatch(words):
+        parts = digits[1], digits[3], digits[4]
+        return any(_is_in_order(str(one), parts) for one in ([order] if order else _ORDERS))
+    named = [*_NAMED_DATE.finditer(words)]
+    if len(named) == 1:
+        one = named[0]
+        month = [name[:3] for name in MONTHS].index(one[2] or one[3]) + 1
+        real = _is_real(one[5] or "2024", month, int(one[1] or one[4]))
+        return None if real and order else real
+    return False if order and re.fullmatch(r"-?\d+(?:\.\d+)?", words) else None
+
+
+def _is_in_order(order: str, parts: tuple[str, ...]) -> bool:
+    year, month, day = (parts[order.index(letter)] for letter in "YMD")
+    return len(year) == 4 and _is_real(year, int(month), int(day))
+
+
+def _is_real(year: str, month: int, day: int) -> bool:
+    return 1 <= month <= 12 and int(year) > 0 and 1 <= day <= monthrange(int(year), month)[1]
+
+
+# --- One of some names.
+
+
+def _is_named(args: _Args, answer: str) -> bool | None:
+    """Look for a name, or the beginning of one; a number may count the names."""
+    names = cast("list[str]", args["names"])
+    for word in re.findall(r"[a-z]{3,}", plain_words(answer)):
+        if any(name.startswith(word) for name in names):
+            return True
+    number = _number(answer)
+    return None if number is None or number in range(len(names) + 1) else False
+
+
+# --- A list in order.
+
+_BRACKETS: Final = re.compile(r"\\?[({\[](.*?)\\?[)}\]]", re.DOTALL)
+_SEPARATOR: Final = re.compile(r"\s*(?:[,;]\s*and\b|[,;]|\band\b)\s*")
+_SPACED: Final = re.compile(r"\s*(?:[,;]\s*and\b|,\s|;|\band\b)\s*")
+# Units, per cent and other bases: such items cannot be compared by their numbers.
+_NOT_PLAIN: Final = re.compile(r"(?<![\\a-z])[a-z]|[%<>_()\[\]=]|\\(?:circ|text|pm|mp|usd|pi)")
+_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+")
+
+
+def _is_listed(args: _Args, answer: str) -> bool | None:
+    text = clean(answer).replace("\\text{ and }", " and ").replace("\\text{and}", " and ")
+    if inside := _BRACKETS.fullmatch(text):
+        text = inside[1]
+    text = text.strip()
+    separator = _SPACED if _SPACED.search(text) else _SEPARATOR
+    items = [one for one in separator.split(text) if one.strip()]
+    length = args.get("length")
+    if any(_NOT_PLAIN.search(one.lower()) or _is_another_list(one) for one in items):
+        return None
+    values = [value.signed_square for one in items if (value := read_answer(one)) is not None]
+    if not items or len(values) != len(items):
+        return None
+    if len(items) == 1:
+        return False if length else None
+    ordered = _is_ordered(values, str(args.get("order"))) and length in (None, len(items))
+    return None if not ordered and _THOUSANDS.fullmatch(text) else ordered
+
+
+def _is_another_list(item: str) -> bool:
+    """Whether an item has a comma that does not mark thousands."""
+    return "," in item and not _THOUSANDS.fullmatch(item.strip())
+
+
+def _is_ordered(values: Iterable[Fraction], order: str) -> bool:
+    if order == "increasing":
+        return all(left <= right for left, right in pairwise(values))
+    return all(left >= right for left, right in pairwise(values))
+
+
+WRITTEN: Final[Mapping[str, _Check]] = {
+    "clock": _of_text(_is_clock),
+    "date": _of_text(_is_date),
+    "named": _of_text(_is_named),
+    "listed": _of_text(_is_listed),
+}
+"""The checks that read an answer as it is written, by the names of their ops."""
+
+
+# Checkable statements about an answer, kept as data and read by a small interpreter.
+#
+# A predicate is a JSON object: ``{"op": "between", "low": 0, "high": 999}``. It can be stored in
+# a file, shown to a person and evaluated on any answer, with three outcomes: it holds, it is
+# violated, or the answer cannot be read well enough to say.
 
 Predicate: TypeAlias = Mapping[str, Json]
 """A statement about an answer that can be checked, as data: an ``op`` and its arguments."""
@@ -99,7 +295,7 @@ def parts(predicate: Predicate) -> Iterator[Predicate]:
         yield predicate
 
 
-def _op(predicate: Predicate) -> _Check:
+def _op(predicate: Predicate) -> _PredicateCheck:
     name = predicate.get("op")
     if not isinstance(name, str) or name not in OPS:
         raise PredicateError(f"no predicate is called {name!r}; known: {', '.join(sorted(OPS))}")
@@ -151,11 +347,11 @@ def _whole(value: Json) -> int:
 # --- Evaluating: a check gets the predicate and the answer, and says None for "cannot say".
 
 _MOST_DIVISORS: Final = 10_000
-_Check: TypeAlias = Callable[[Predicate, AnswerValue], "bool | None"]
+_PredicateCheck: TypeAlias = Callable[[Predicate, AnswerValue], "bool | None"]
 _NumberCheck: TypeAlias = Callable[[Predicate, Fraction], bool | None]
 
 
-def _of_number(check: _NumberCheck) -> _Check:
+def _of_number(check: _NumberCheck) -> _PredicateCheck:
     """A check on a rational value; an irrational one fails it, an option letter cannot be told."""
 
     def checked(predicate: Predicate, answer: AnswerValue) -> bool | None:
@@ -167,12 +363,12 @@ def _of_number(check: _NumberCheck) -> _Check:
     return checked
 
 
-def _of_size(check: Callable[[Predicate, AnswerValue], bool]) -> _Check:
+def _of_size(check: Callable[[Predicate, AnswerValue], bool]) -> _PredicateCheck:
     """A check on how large a value is, which √2 passes like any other."""
     return lambda predicate, answer: None if answer.letter else check(predicate, answer)
 
 
-def _of_integer(check: Callable[[Predicate, int], bool]) -> _Check:
+def _of_integer(check: Callable[[Predicate, int], bool]) -> _PredicateCheck:
     def whole(predicate: Predicate, value: Fraction) -> bool:
         return value.denominator == 1 and check(predicate, value.numerator)
 
@@ -258,7 +454,7 @@ def _reduced(predicate: Predicate, answer: AnswerValue) -> bool:  # noqa: ARG001
     return answer.form == "fraction" and answer.reduced
 
 
-OPS: Mapping[str, _Check] = {
+OPS: Mapping[str, _PredicateCheck] = {
     "integer": _of_integer(lambda _p, _value: True),
     "not_whole": _of_number(lambda _, value: value.denominator != 1),
     "between": _of_size(_between),
@@ -291,3 +487,190 @@ OPS: Mapping[str, _Check] = {
     "all": _all,
     **dict.fromkeys(_OF_TEXT, lambda _predicate, _answer: None),
 }
+
+
+# Building predicates: one short function for each op, so that families read like sentences.
+
+Number: TypeAlias = "int | Fraction"
+
+
+def _plain(value: Number) -> Json:
+    return int(value) if value == int(value) else str(value)
+
+
+def integer() -> Predicate:
+    """Require a whole number."""
+    return {"op": "integer"}
+
+
+def not_whole() -> Predicate:
+    """Require a value that is not a whole number."""
+    return {"op": "not_whole"}
+
+
+def between(low: Number | None, high: Number | None) -> Predicate:
+    """Require a value from low to high, both included; None leaves an end open."""
+    ends = {"low": low, "high": high}
+    return {"op": "between", **{name: _plain(end) for name, end in ends.items() if end is not None}}
+
+
+def at_least(low: Number) -> Predicate:
+    """Require a value of low or more."""
+    return between(low, None)
+
+
+def at_most(high: Number) -> Predicate:
+    """Require a value of high or less."""
+    return between(None, high)
+
+
+def above(value: Number) -> Predicate:
+    """Require a value greater than this one."""
+    return {"op": "above", "value": _plain(value)}
+
+
+def below(value: Number) -> Predicate:
+    """Require a value less than this one."""
+    return {"op": "below", "value": _plain(value)}
+
+
+def least_residue(modulus: int) -> Predicate:
+    """Require a remainder on division by the modulus: a whole number from 0 to modulus - 1."""
+    return {"op": "least_residue", "modulus": modulus}
+
+
+def congruent(residue: int, modulus: int) -> Predicate:
+    """Require a whole number that leaves this remainder."""
+    return {"op": "congruent", "residue": residue % modulus, "modulus": modulus}
+
+
+def divisible(by: int) -> Predicate:
+    """Require a multiple of this number."""
+    return {"op": "divisible", "by": by}
+
+
+def parity(which: Literal["even", "odd"]) -> Predicate:
+    """Require an even, or an odd, whole number."""
+    return {"op": "parity", "parity": which}
+
+
+def divides(number: int) -> Predicate:
+    """Require a positive divisor of this number."""
+    return {"op": "divides", "number": number}
+
+
+def prime() -> Predicate:
+    """Require a prime number."""
+    return {"op": "prime"}
+
+
+def square() -> Predicate:
+    """Require the square of a whole number."""
+    return {"op": "square"}
+
+
+def digit_sum(total: int) -> Predicate:
+    """Require a whole number whose decimal digits add up to this."""
+    return {"op": "digit_sum", "sum": total}
+
+
+def digits_ordered(order: Literal["increasing", "decreasing"]) -> Predicate:
+    """Require digits that strictly increase, or decrease, from left to right."""
+    return {"op": "digits_ordered", "order": order}
+
+
+def root(*coefficients: int) -> Predicate:
+    """Require a root of the polynomial with these coefficients, the highest power first."""
+    return {"op": "root", "coefficients": list(coefficients)}
+
+
+def one_of(*values: Number) -> Predicate:
+    """Require one of these values."""
+    return {"op": "one_of", "values": [_plain(value) for value in values]}
+
+
+def form(name: Form) -> Predicate:
+    """Require an answer written in this form."""
+    return {"op": "form", "form": name}
+
+
+def option(letters: str) -> Predicate:
+    """Require one of these letters, where the answer is a letter at all."""
+    return {"op": "option", "letters": letters}
+
+
+def reduced() -> Predicate:
+    """Require a fraction in lowest terms."""
+    return {"op": "reduced"}
+
+
+def decimals(places: int) -> Predicate:
+    """Require a value with at most this many decimals."""
+    return {"op": "decimals", "places": places}
+
+
+def encoded(rule: str, parts: tuple[int, ...], modulus: int = 0) -> Predicate:
+    """Require the sum of the parts that the rule names, reduced where a modulus is given."""
+    extra: dict[str, Json] = {"modulus": modulus} if modulus else {}
+    return {"op": "encoded", "rule": rule, "parts": list(parts), **extra}
+
+
+def code(
+    *factors: int, whole: bool = False, least: int | None = None, fraction: bool = False
+) -> Predicate:
+    """Require a sum of parts that are not known, each times its factor: 100m + n is (100, 1).
+
+    ``whole`` says that the parts are whole numbers, ``least`` what their sum comes to at least, and
+    ``fraction`` that they are the numerator and the denominator of one fraction in lowest terms.
+    """
+    extra: dict[str, Json] = {"whole": True} if whole else {}
+    if least is not None:
+        extra["least"] = least
+    if fraction:
+        extra["of"] = "fraction"
+    return {"op": "encoded", "factors": list(factors), **extra}
+
+
+def rounded(value: Number, unit: Number = 1) -> Predicate:
+    """Require the multiple of the unit nearest to the value, halves going up."""
+    return {"op": "rounded", "value": _plain(value), "unit": _plain(unit)}
+
+
+def in_unit(value: Number, factor: Number, unit: str) -> Predicate:
+    """Require the value times the factor: the same quantity, told in the unit that is asked for."""
+    return {"op": "in_unit", "value": _plain(value), "factor": _plain(factor), "unit": unit}
+
+
+def measured(unit: str, low: Number, high: Number) -> Predicate:
+    """Require a size that the quantity can only have in this unit."""
+    return {"op": "measured", "unit": unit, "low": _plain(low), "high": _plain(high)}
+
+
+def counts(low: int, high: int, *where: Predicate) -> Predicate:
+    """Require the number of whole numbers from low to high that satisfy all of ``where``."""
+    return {"op": "counts", "low": low, "high": high, "where": [dict(one) for one in where]}
+
+
+def clock(hours: Literal[12, 24] | None = None) -> Predicate:
+    """Require a time of day, on a clock of 12 or 24 hours where one is named."""
+    return {"op": "clock", **({"hours": hours} if hours else {})}
+
+
+def date(order: Literal["MDY", "DMY", "YMD", ""] = "") -> Predicate:
+    """Require a date of the calendar, in digits and in this order where one is named."""
+    return {"op": "date", **({"order": order} if order else {})}
+
+
+def named(*names: str) -> Predicate:
+    """Require one of these names, whole or cut short."""
+    return {"op": "named", "names": list(names)}
+
+
+def listed(order: Literal["increasing", "decreasing"], length: int | None = None) -> Predicate:
+    """Require a list of numbers in order, and of this length where it is known."""
+    return {"op": "listed", "order": order, **({"length": length} if length else {})}
+
+
+def all_of(*parts: Predicate) -> Predicate:
+    """Require all of these at once."""
+    return {"op": "all", "of": [dict(one) for one in parts]}

@@ -19,7 +19,16 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from ahocorasick_rs import AhoCorasick
 
-__all__ = ["FAMILIES", "PROFILES", "Cue", "Profile", "Span", "aime_convention", "route"]
+__all__ = [
+    "FAMILIES",
+    "PROFILES",
+    "Cue",
+    "Profile",
+    "Span",
+    "aime_convention",
+    "route",
+]
+
 
 CueFamily: TypeAlias = Literal[
     "final_integer_or_count",

@@ -1,55 +1,127 @@
-"""Constraint-first reasoning, always on and routed (paper: Method, Algorithm 1).
+"""Questions of the solver to the constraint stage (paper: Multi-turn constraint refinement).
 
-``CFR`` is the paper's protocol as it stands, and ``BRIEF`` our variant of it for small models.
+The solver may ask before it solves, a bounded number of times: what a constraint means, or what it
+speaks of. The conversation of Stage 1 goes on to answer it, then that of Stage 2.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, cast
 
-from constraint_first.constraint.recovery import read_spec
+from constraint_first.constraint.claim import contradicts
 from constraint_first.constraint.router import Cue, Profile, aime_convention, route
-from constraint_first.constraint.schema import FEW, Limit
-from constraint_first.constraint.spec import ConstraintSpec
-from constraint_first.constraint.stage import (
+from constraint_first.constraint.stage1 import (
+    FEW,
+    Constraint,
+    ConstraintSpec,
     JsonMode,
+    Limit,
     PromptSet,
     ReplyStyle,
     StagePrompts,
     extract_constraints,
+    read_object,
     read_reply,
+    read_spec,
     solve_under,
 )
-from constraint_first.method.direct import Direct
+from constraint_first.constraint.stated.read import read_stated
+from constraint_first.method.baselines import Direct
 from constraint_first.method.method import (
     BUDGET,
     UNSAID,
     Method,
+    ask_once,
     configuration,
     noting,
     solution_from,
 )
-from constraint_first.method.question import (
-    MOST_QUESTIONS,
-    QuestionPrompts,
-    read_question,
-    solve_asking,
-)
-from constraint_first.problem import Json, Problem, Solution
-from constraint_first.prompt import Prompt
-from constraint_first.protocol import Call, Exchange, Steps, ask
+from constraint_first.problem import Json, Problem, Prompt, Solution, load
+from constraint_first.protocol import Call, Completion, Exchange, Message, Steps, ask
+from constraint_first.thinking import without_thinking
 
 __all__ = [
     "BRIEF",
     "CFR",
     "EXTRACTION_BUDGET",
+    "MOST_QUESTIONS",
     "Convention",
+    "FormatOnly",
+    "LLMRouted",
+    "Own",
+    "QuestionPrompts",
     "Routed",
     "Routing",
     "Stage1Budget",
+    "StatedCFR",
     "label_by_stages",
+    "read_decision",
+    "read_question",
+    "solve_asking",
 ]
+
+
+MOST_QUESTIONS: Final = 3
+_LONGEST: Final = 500
+_QUESTION: Final = re.compile(r"\W{0,9}QUESTION\W{1,5}([^\n]+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPrompts:
+    """The wording of a question: the offer to ask, what Stage 1 is asked, what Stage 2 is told."""
+
+    offer: Prompt = load("constraint_first.method", "question")
+    clarify: Prompt = load("constraint_first.method", "clarify")
+    clarified: Prompt = load("constraint_first.method", "clarified")
+
+
+_OWN: Final = QuestionPrompts()
+
+
+def solve_asking(
+    call: Call, stage1: Exchange, questions: int, prompts: QuestionPrompts = _OWN
+) -> Steps[tuple[Completion, list[Json]]]:
+    """Ask the Stage 2 call, answer what it asks back, and return its reply with the questions."""
+    asked = list[Json]()
+    call = _with_offer(call, prompts.offer.fill()) if questions else call
+    reply = yield from ask(call)
+    while len(asked) < questions and (question := read_question(reply.text)):
+        told = yield from ask(_clarification(stage1, prompts.clarify.fill(question=question)))
+        said = without_thinking(told.text).strip()
+        asked.append({"question": question, "reply": said})
+        call = _continued(call, reply, prompts.clarified.fill(reply=said))
+        reply = yield from ask(call)
+    return reply, asked
+
+
+def read_question(reply: str) -> str:
+    """Read the question that a reply begins with; none where it goes on to an answer."""
+    said = without_thinking(reply).strip()
+    found = _QUESTION.match(said)
+    return "" if not found or "\\boxed" in said else found[1].strip()[:_LONGEST]
+
+
+def _with_offer(call: Call, offer: str) -> Call:
+    *before, last = call.messages
+    offered = replace(last, content=f"{last.content}\n\n{offer}")
+    return replace(call, messages=(*before, offered))
+
+
+def _clarification(stage1: Exchange, prompt: str) -> Call:
+    call = replace(stage1.call, stage="clarify", json=False, schema="")
+    return _continued(call, stage1.completion, prompt)
+
+
+def _continued(call: Call, reply: Completion, prompt: str) -> Call:
+    said = Message("assistant", without_thinking(reply.text).strip())
+    return replace(call, messages=(*call.messages, said, Message("user", prompt)))
+
+
+# Constraint-first reasoning, always on and routed (paper: Method, Algorithm 1).
+#
+# ``CFR`` is the paper's protocol as it stands, and ``BRIEF`` our variant of it for small models.
 
 EXTRACTION_BUDGET: Final = 1_024
 """Output tokens for Stage 1; Stage 2 has the rest of the 32,768 (paper: Implementation Details)."""
@@ -226,3 +298,146 @@ class Routed:
 
 def _quote(cues: tuple[Cue, ...], text: str) -> dict[str, Json]:
     return {cue.family: [*cue.phrases(text)] for cue in cues}
+
+
+# Stated-CFR: Stage 1 without tokens, by the constraints that the text itself states.
+
+Own: TypeAlias = Literal["off", "join"]
+"""``join`` asks the model for constraints too, and keeps those that the text does not contradict.
+"""
+
+
+@dataclass(frozen=True)
+class StatedCFR:
+    """CFR whose constraints are read from the text, so that none of them is made up.
+
+    Where the text states none, and the model adds none, the problem is solved by Direct CoT.
+    """
+
+    label: ClassVar[str] = "Stated-CFR"
+    own: Own = "off"
+    base: CFR = BRIEF
+    """What asks for the model's own constraints, and for a solution under all of them."""
+
+    @property
+    def in_use(self) -> tuple[object, ...]:
+        """The prompts of its base, that of Stage 1 only where the model is asked for its own."""
+        join = self.own == "join"
+        return (self.base,) if join else (self.base.stage2_prompt, self.base.fallback)
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Read the constraints, then ask for a solution under them."""
+        found = [(one.kind, one.sentence) for one in read_stated(problem.text)]
+        noted: dict[str, Json] = {"stated": len(found)}
+        if self.own == "join":
+            own, dropped = yield from self._own(problem)
+            found += own
+            noted["dropped"] = [*dropped]
+        if not found:
+            return noting((yield from self.base.fallback.solve(problem)), **noted)
+        numbered = enumerate(dict.fromkeys(found), start=1)
+        spec = ConstraintSpec(
+            raw_constraints=tuple(Constraint(f"C{n}", kind, said) for n, (kind, said) in numbered)
+        )
+        stage2 = yield from ask(self.base.solving(problem, spec))
+        return solution_from(stage2, constraints=spec.to_json(), **noted)
+
+    def _own(self, problem: Problem) -> Steps[tuple[list[tuple[str, str]], list[str]]]:
+        """Ask the model for constraints; give those that can stand, and those that cannot."""
+        reply = yield from ask(self.base.extraction(problem))
+        spec = read_spec(reply.text).spec
+        listed = [(one.type, one.description) for one in spec.raw_constraints]
+        listed += [("", one.description) for one in spec.propagated_constraints]
+        stated = read_stated(problem.text)
+        wrong = [said for _, said in listed if contradicts(stated, said, problem.text)]
+        return [one for one in listed if one[1] not in wrong], wrong
+
+
+# LLM router: a short call decides, in place of the regular expressions.
+#
+# Paper: appendix "Router Ablation: Regex vs. LLM Router".
+
+_PROMPT: Final = load("constraint_first.method", "router")
+_SCHEMA: Final = (
+    '{"type": "object", "properties": {"restrictive": {"type": "string", "enum": ["yes", "no"]}}, '
+    '"required": ["restrictive"], "additionalProperties": false}'
+)
+_MEANING: Final[dict[str, bool]] = {"yes": True, "true": True, "no": False, "false": False}
+
+
+@dataclass(frozen=True)
+class LLMRouted:
+    """Routed-CFR with the model itself as the router, or another one.
+
+    A reply that says neither yes nor no counts as no: like the regular expressions, the router
+    sends a problem to two stages only on evidence.
+    """
+
+    label: ClassVar[str] = label_by_stages("LLM router", "LLM router (CFR-brief)")
+    constrained: Method = CFR()
+    otherwise: Method = Direct()
+    budget: int = 1_024
+    """For the decision; a few tokens do unless the model thinks first."""
+    model: str = field(default="", repr=False)
+    """Another model that decides: GPT-4o-mini in the paper's ablation."""
+    prompt: Prompt = field(default=_PROMPT, repr=False)
+
+    def __repr__(self) -> str:
+        return configuration(self)
+
+    @property
+    def other_models(self) -> tuple[str, ...]:
+        """The model that decides, where it is another than the one that solves."""
+        return (self.model,) if self.model else ()
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask whether the text is restrictive, then solve."""
+        prompt = self.prompt.fill(problem=problem.text)
+        call = Call.user(prompt, stage="router", max_tokens=self.budget, json=True, schema=_SCHEMA)
+        reply = yield from ask(replace(call, model=self.model or None))
+        decision = read_decision(reply.text)
+        chosen = self.constrained if decision else self.otherwise
+        solution = yield from chosen.solve(problem)
+        return noting(solution, routed=bool(decision), router_readable=decision is not None)
+
+
+def read_decision(reply: str) -> bool | None:
+    """Read the router's yes or no; None where it says neither."""
+    said: Json = (read_object(reply) or {}).get("restrictive", without_thinking(reply))
+    return _MEANING.get(str(said).strip(' \n\t".').casefold())
+
+
+# Format-only extraction + solve: two stages, but the first one looks at the answer's form alone.
+#
+# Paper: Matched Prompting Baselines. It separates what CFR gains by knowing the form from what it
+# gains by the other constraints.
+
+_EXTRACT: Final = load("constraint_first.method", "format")
+_SOLVE: Final = load("constraint_first.method", "format-solve")
+
+
+@dataclass(frozen=True)
+class FormatOnly:
+    """Asks for the answer's form, then for a solution in that form, within CFR's two budgets.
+
+    Where the first reply says nothing, the problem is solved by Direct CoT, as CFR does it.
+    """
+
+    label: ClassVar[str] = "Format-only extraction + solve"
+    extraction_budget: int = EXTRACTION_BUDGET
+    solving_budget: int = BUDGET - EXTRACTION_BUDGET
+    fallback: Method = Direct()
+    extract: Prompt = field(default=_EXTRACT, repr=False)
+    prompt: Prompt = field(default=_SOLVE, repr=False)
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask for the form, then for a solution."""
+        prompt = self.extract.fill(problem=problem.text)
+        call = Call.user(prompt, stage="format", max_tokens=self.extraction_budget)
+        reply = yield from ask(call)
+        form = without_thinking(reply.text).strip()
+        noted: dict[str, Json] = {"format": form, "format_truncated": reply.truncated}
+        if not form:
+            return noting((yield from self.fallback.solve(problem)), **noted)
+        prompt = self.prompt.fill(problem=problem.text, format=form)
+        return noting((yield from ask_once(prompt, "solve", self.solving_budget)), **noted)

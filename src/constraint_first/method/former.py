@@ -12,10 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from constraint_first.method.constraint_first import BRIEF, CFR, Routed
-from constraint_first.method.llm_router import LLMRouted
-from constraint_first.method.name import DEEPEST, nesting, split_name, split_options, unquote
-from constraint_first.method.plugin import MethodError
+from constraint_first.method.constraint_first import BRIEF, CFR, LLMRouted, Routed
+from constraint_first.method.method import (
+    DEEPEST,
+    MethodError,
+    nesting,
+    split_name,
+    split_options,
+    unquote,
+)
 from constraint_first.problem import Json
 
 __all__ = [
@@ -26,6 +31,7 @@ __all__ = [
     "spelled",
     "with_current_names",
 ]
+
 
 NAMES: Final = 2
 """The version of methods' names in files that are written today."""

@@ -5,17 +5,66 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
-from collections.abc import Collection
-from dataclasses import dataclass, field
-from typing import Final
+import math
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar, cast
 
-from constraint_first.constraint.feature import describe
-from constraint_first.method.former import changed_meaning
-from constraint_first.problem import Json
+from constraint_first.constraint.kind import FEATURES, describe, find_features, read_kind
+from constraint_first.error import InputError
+from constraint_first.file.fields import (
+    FILLED,
+    NUMBER,
+    OBJECT,
+    TEXT,
+    WHOLE,
+    FieldError,
+    FieldType,
+    check_fields,
+    line_of,
+    list_of,
+    parse_toml,
+    read_field,
+)
+from constraint_first.file.rows import read_text
+from constraint_first.file.safe import expand_user
+from constraint_first.method.baselines import Plain
+from constraint_first.method.former import changed_meaning, renamed
+from constraint_first.method.method import Method, may_revise, noting, parts_of
+from constraint_first.method.program import Programmed
+from constraint_first.method.sound import Sound
+from constraint_first.method.vote import Prove
+from constraint_first.problem import Json, Problem, Solution
+from constraint_first.protocol import Message, Steps
 
-__all__ = ["NOT", "SCHEMA", "Evidence", "Policy", "Rule", "RunsEvidence"]
+__all__ = [
+    "NOT",
+    "PAPER",
+    "SCHEMA",
+    "UNMEASURED",
+    "Calibrated",
+    "Chosen",
+    "Evidence",
+    "Policy",
+    "Rule",
+    "RunsEvidence",
+    "calibrate_by",
+    "find_policy",
+    "in_conversation",
+    "parse_policy",
+    "plain_model",
+    "runs_programs",
+    "shipped_for",
+    "shipped_names",
+    "write_policy",
+]
+
 
 SCHEMA: Final = 2
 """The version of a policy's file: from the second on, methods have the names of today."""
@@ -157,3 +206,411 @@ class Policy:
             **{name: one.to_json() for name, one in whole.items() if one},
             "runs": [one.to_json() for one in self.runs],
         }
+
+
+# The file of a policy: short TOML that a person can read, check and change; read strictly.
+#
+# The policies that come with the package are in ``policies`` beside this file, each under the
+# name of its model; two are for models without one.
+
+T = TypeVar("T")
+
+PAPER: Final = "paper"
+UNMEASURED: Final = "unmeasured"
+"""The policies that belong to no single model."""
+
+
+def _ranged(name: str, low: float, high: float) -> FieldType[float]:
+    # An end that is infinite is open: neither infinity nor NaN is a number here.
+    return FieldType(
+        name,
+        lambda value: NUMBER.fits(value) and low <= value <= high and abs(value) < math.inf,
+    )
+
+
+_SHARE: Final = _ranged("a number from 0 to 100", 0, 100)
+_POINTS: Final = _ranged("a number from -100 to 100", -100, 100)
+_AMOUNT: Final = _ranged("a number from 0 up", 0, math.inf)
+_COUNT: Final[FieldType[int]] = FieldType(
+    "a whole number from 0 up", lambda value: WHOLE.fits(value) and value >= 0
+)
+_INTERVAL: Final[FieldType[list[float]]] = FieldType(
+    "two numbers from -100 to 100, the lower first",
+    lambda value: list_of(_POINTS, "").fits(value) and len(value) == 2 and value[0] <= value[1],
+)
+_TEXTS: Final = list_of(FILLED, "texts")
+_TABLES: Final = list_of(OBJECT, "tables")
+_EVIDENCE: Final[dict[str, FieldType[Any]]] = {
+    "problems": _COUNT,
+    "before": _SHARE,
+    "after": _SHARE,
+    "gain": _POINTS,
+    "interval": _INTERVAL,
+    "tokens": _AMOUNT,
+}
+_MEASURED: Final = ("problems", "before", "after", "gain")
+_RULE: Final = {"when": _TEXTS, "method": FILLED, "held_out": OBJECT, **_EVIDENCE}
+_RUNS: Final[dict[str, FieldType[Any]]] = {
+    "benchmark": TEXT,
+    "problems": _COUNT,
+    "attempts": _COUNT,
+    "methods": _TEXTS,
+    "sha256": TEXT,
+}
+_POLICY: Final[dict[str, FieldType[Any]]] = {
+    "schema": WHOLE,
+    "model": FILLED,
+    "otherwise": FILLED,
+    "made": TEXT,
+    "command": TEXT,
+    "answer": TEXT,
+    "price": _AMOUNT,
+    "most_tokens": _AMOUNT,
+    "rules": _TABLES,
+    "by_problem": OBJECT,
+    "by_family": OBJECT,
+    "runs": _TABLES,
+}
+
+
+def find_policy(name: str) -> Policy:
+    """Read the policy that a name means: a ``.toml`` file, or one that comes with the package."""
+    if name.lower().endswith(".toml"):
+        return parse_policy(name, read_text(expand_user(name)))
+    if name not in shipped_names():
+        known = ", ".join(shipped_names()) or "none yet"
+        raise InputError(
+            f"policy {name!r}: no .toml file, and none of this name comes with the package "
+            f"({known}); write one with 'cfr calibrate RUNS -o policy.toml'"
+        )
+    return parse_policy(name, (_shipped() / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def shipped_names() -> tuple[str, ...]:
+    """List the policies that come with the package: the names of their models."""
+    found = (entry.name for entry in _shipped().iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
+
+
+def shipped_for(model: str) -> str:
+    """Find the policy that comes with the package for a model; empty where there is none."""
+    wanted = plain_model(model)
+    own = (name for name in shipped_names() if name not in (PAPER, UNMEASURED))
+    return next((name for name in own if plain_model(name) == wanted), "")
+
+
+def plain_model(name: str) -> str:
+    """Name a model as all who serve it would.
+
+    A folder ahead of the name, capitals, and what follows about its file and its quantization do
+    not matter.
+    """
+    return _FILE.sub("", re.split(r"[/\\]", name)[-1].casefold())
+
+
+_FILE: Final = re.compile(
+    r"(?:[-_.:@](?:i?q\d\w*+|[bf]{1,2}p?(?:16|32)|fp8|int[48]|awq|gptq|gguf))+$"
+)
+
+
+def _shipped() -> Any:
+    return files("constraint_first.method").joinpath("policies")
+
+
+def parse_policy(where: Path | str, text: str) -> Policy:
+    """Read a policy's text; what is not known, missing or of another type is refused."""
+    table = parse_toml(where, text)
+    located = _Located(where, text)
+    located.read("", 0, lambda: _check_schema(table))
+    tables: dict[str, Any] = {
+        name: tuple(
+            located.read(name, number, lambda one=one, reader=reader: reader(one))
+            for number, one in enumerate(table.get(name, ()), start=1)
+        )
+        for name, reader in (("rules", _rule), ("runs", _runs))
+    }
+    whole = {
+        name: located.read(name, 0, lambda name=name: _evidence(table[name], _EVIDENCE))
+        for name in ("by_problem", "by_family")
+        if name in table
+    }
+    plain = {name: value for name, value in table.items() if name != "schema"}
+    policy = Policy(**cast("dict[str, Any]", plain | whole | tables))
+    return _with_current_names(policy) if table["schema"] == 1 else policy
+
+
+def _with_current_names(policy: Policy) -> Policy:
+    """Give the methods of a policy of the first schema the names that they have today."""
+    rules = tuple(replace(rule, method=renamed(rule.method)) for rule in policy.rules)
+    runs = tuple(replace(one, methods=tuple(map(renamed, one.methods))) for one in policy.runs)
+    first = (policy.otherwise, *(rule.method for rule in policy.rules))
+    otherwise = renamed(policy.otherwise)
+    return replace(policy, rules=rules, otherwise=otherwise, runs=runs, first_names=first)
+
+
+class _Located:
+    """Says of an error where in the file it is."""
+
+    def __init__(self, where: Path | str, text: str) -> None:
+        self._where = where
+        self._text = text
+
+    def read(self, table: str, number: int, reader: Callable[[], T]) -> T:
+        """Call a reader of the whole file, of a table, or of one of several by its number."""
+        try:
+            return reader()
+        except FieldError as error:
+            inside = f"{table} {number}: " if number else f"{table}: " if table else ""
+            line = self._line(table, number, error.field)
+            raise InputError(f"{self._where}{line}: {inside}{error}") from None
+
+    def _line(self, table: str, number: int, field: str) -> str:
+        """Find the line of a field in a table, or of the table where it has none."""
+        heads = [*re.finditer(r"^[ \t]*\[+[ \t]*([\w.]+)[ \t]*\]", self._text, re.MULTILINE)]
+        own = [at for at, head in enumerate(heads) if head[1] == table]
+        if not table or len(own) < max(number, 1):
+            return line_of(self._text, field)
+        at = own[max(number - 1, 0)]
+        end = heads[at + 1].start() if at + 1 < len(heads) else len(self._text)
+        head = f", line {self._text.count(chr(10), 0, heads[at].end()) + 1}"
+        return line_of(self._text[:end], field, heads[at].end()) or head
+
+
+def _check_schema(table: Mapping[str, Any]) -> None:
+    """Check the version first: of a later one nothing else can be said."""
+    if not 1 <= (schema := read_field(table, "schema", WHOLE)) <= SCHEMA:
+        raise FieldError(
+            f"schema {schema} is not from 1 to {SCHEMA}, those that this version reads; "
+            "write the policy again with 'cfr calibrate'",
+            "schema",
+        )
+    check_fields(table, _POLICY)
+    read_field(table, "model", FILLED)
+    if "otherwise" in table:
+        _read_method(table, "otherwise")
+
+
+def _rule(table: dict[str, Json]) -> Rule:
+    check_fields(table, _RULE)
+    when = tuple(read_field(table, "when", _TEXTS))
+    for condition in when:
+        _check_condition(condition)
+    measured = {name: value for name, value in table.items() if name in _EVIDENCE}
+    return Rule(
+        when,
+        _read_method(table, "method"),
+        _evidence(measured, _EVIDENCE) if measured else None,
+        _evidence(read_field(table, "held_out", OBJECT), _EVIDENCE)
+        if "held_out" in table
+        else None,
+    )
+
+
+def _read_method(table: Mapping[str, Any], name: str) -> str:
+    """Read a method's name; whether there is such a method, the registry says."""
+    method = read_field(table, name, FILLED)
+    if re.search(r"\bcalibrated\b", method):  # it might lead back here, without end
+        raise FieldError(f"{name!r} may not be another policy; name the method itself", name)
+    return method
+
+
+def _check_condition(condition: str) -> None:
+    feature = condition.removeprefix(NOT)
+    if feature not in FEATURES:
+        close = difflib.get_close_matches(feature, FEATURES, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(FEATURES)}"
+        raise FieldError(f"'when' has no feature {feature[:60]!r}; {hint}", "when")
+
+
+def _evidence(table: Mapping[str, Any], kinds: Mapping[str, FieldType[Any]]) -> Evidence:
+    check_fields(table, kinds)
+    needed = (read_field(table, name, kinds[name]) for name in _MEASURED)
+    ends = table.get("interval")
+    return Evidence(*needed, interval=ends and (ends[0], ends[1]), tokens=table.get("tokens"))
+
+
+def _runs(table: dict[str, Any]) -> RunsEvidence:
+    check_fields(table, _RUNS)
+    for name, kind in _RUNS.items():
+        read_field(table, name, kind)
+    return RunsEvidence(**cast("dict[str, Any]", table | {"methods": tuple(table["methods"])}))
+
+
+_ABOUT: Final = (
+    "# Which method answers which problems, learnt by 'cfr calibrate'. The first rule whose\n"
+    "# conditions a problem's text meets counts; docs/calibration.md explains the rest.\n"
+)
+
+
+def write_policy(policy: Policy) -> str:
+    """Write a policy as the text of its file."""
+    return _ABOUT + "\n".join(_lines(policy)) + "\n"
+
+
+def _lines(policy: Policy) -> Iterator[str]:
+    table = policy.to_json()
+    yield from _pairs({name: one for name, one in table.items() if not _is_table(one)})
+    for name, value in table.items():
+        for one in value if isinstance(value, list) else (value,):
+            if isinstance(one, dict):
+                yield from ("", f"[[{name}]]" if isinstance(value, list) else f"[{name}]")
+                yield from _pairs({key: part for key, part in one.items() if not _is_table(part)})
+                yield from _inner(name, one)
+
+
+def _inner(outer: str, table: Mapping[str, Json]) -> Iterator[str]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from (f"[{outer}.{name}]", *_pairs(value))
+
+
+def _is_table(value: Json) -> bool:
+    first = value[0] if isinstance(value, list) and value else value
+    return isinstance(first, dict)
+
+
+def _pairs(table: Mapping[str, Json]) -> Iterator[str]:
+    for name, value in table.items():
+        yield f"{name} = {_value(value)}"
+
+
+def _value(value: Json) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, str):  # as in JSON, but for one character that TOML wants escaped as well
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
+
+
+# Calibrated routing: the method that measured best on problems like this one, else Direct CoT.
+#
+# Where Routed-CFR decides by cues alone, a policy decides by evidence: ``cfr calibrate`` learns
+# it from graded runs of one model. That evidence is about problems, so a policy acts on problems,
+# and on texts that demand something of their reply; every other text goes to the model untouched.
+
+_NO_NUMBER: Final = ("asks.choice", "asks.list", "asks.expression")
+"""Forms of an answer that a program, which prints one number, does not give."""
+
+_GATE: Final = 1
+"""The version of the rules in ``choose`` that come before those of a policy: in the fingerprint, so
+that a series from before them is not continued under them."""
+
+
+class Chosen(NamedTuple):
+    """A policy's decision: the method, the number of its rule (0 where none counts), and why."""
+
+    method: Method
+    rule: int
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A policy with its methods made; ``policy`` decides, the rest follows from it."""
+
+    label: ClassVar[str] = "Calibrated"
+    digest: str
+    """The hash of what the policy decides, with the version of the rules ahead of it."""
+    methods: tuple[Method, ...]
+    """One for each rule, in order."""
+    otherwise: Method
+    policy: Policy = field(repr=False)
+    sound: Method = field(default=Sound(add="off", then="off"), repr=False)
+    """For a text that demands something of its reply, where no rule is for such texts: one call,
+    because nothing was measured that would be worth a second one."""
+    plain: Method = field(default=Plain(), repr=False)
+    """For every text that is neither a problem nor demands anything: it is sent as it is."""
+    alone: bool = field(default=True, repr=False)
+    """Whether the text is all that the model is told; see ``in_conversation``."""
+
+    def choose(self, problem: Problem) -> Chosen:
+        """Decide by the problem's text alone."""
+        kind = read_kind(problem.text)
+        if kind.what == "other":
+            return Chosen(self.plain, 0, f"it {kind.why}")
+        features = find_features(problem.text)
+        at = self.policy.choose(features)
+        fits = Chosen(self.otherwise, 0) if at is None else Chosen(self.methods[at], at + 1)
+        if kind.what == "demand":
+            # A rule counts only where it leads to a whole reply: what was learnt from mathematics
+            # says nothing about such texts.
+            return fits if isinstance(fits.method, Plain | Sound) else Chosen(self.sound, 0)
+        if not self.alone:
+            return Chosen(self.plain, 0, "it belongs to a conversation")
+        if at is None or not runs_programs(fits.method):
+            return fits
+        forms = [
+            one for one in _NO_NUMBER if one in features and one not in self.policy.rules[at].when
+        ]
+        if forms:
+            asks = describe(forms[0])
+            return Chosen(self.otherwise, 0, f"programs print numbers, and not for problems {asks}")
+        if not kind.english:
+            return Chosen(self.otherwise, 0, "its rules were learnt from English texts")
+        return fits
+
+    def explain(self, problem: Problem) -> str:
+        """Say in words what is done with a text, and what a rule gained where it was measured."""
+        chosen, rule, why = self.choose(problem)
+        if chosen is self.plain:
+            return f"passed to the model untouched, because {why}"
+        if chosen is self.sound:
+            return "a request that demands something of its reply; the reply is checked"
+        if not rule:
+            return (
+                f"{self.policy.otherwise}: {why}"
+                if why
+                else f"no rule fits; {self.policy.otherwise}"
+            )
+        found = self.policy.rules[rule - 1]
+        said = f"{found.method} on problems {found.words}"
+        seen = found.evidence
+        return f"{said} ({seen.gain:+.1f} points on {seen.problems:,} of them)" if seen else said
+
+    def revises(self, problem: Problem) -> bool:
+        """Whether the method that is chosen does."""
+        return may_revise(self.choose(problem).method, problem)
+
+    def leaves_alone(self, problem: Problem) -> bool:
+        """Say whether a text goes to the model untouched."""
+        return self.choose(problem).method is self.plain
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Choose, then solve; the rule and its evidence are noted."""
+        chosen = self.choose(problem)
+        solution = yield from chosen.method.solve(problem)
+        return noting(solution, policy=self._noted(chosen))
+
+    def _noted(self, chosen: Chosen) -> dict[str, Json]:
+        if chosen.rule:
+            return {"rule": chosen.rule, **self.policy.rules[chosen.rule - 1].to_json()}
+        why: dict[str, Json] = {"why": chosen.why} if chosen.why else {}
+        if chosen.method is self.plain:
+            return {"rule": 0, "method": "plain", **why}
+        named = "sound(add=off,then=off)" if chosen.method is self.sound else self.policy.otherwise
+        return {"rule": 0, "method": named, **why}
+
+
+def calibrate_by(policy: Policy, make: Callable[[str], Method]) -> Calibrated:
+    """Make the methods of a policy, by a function that knows their names."""
+    methods = tuple(make(rule.method) for rule in policy.rules)
+    return Calibrated(f"{policy.digest}-{_GATE}", methods, make(policy.otherwise), policy)
+
+
+_WHO: Final = re.compile(r"\s*(?:you are\b[^.!?\n]{1,80}[.!]?\s*){1,3}", re.IGNORECASE)
+
+
+def in_conversation(method: Method, ahead: Sequence[Message]) -> Method:
+    """Have a policy solve nothing where other messages come first.
+
+    After earlier turns the last message is not the whole problem, and a system message may ask for
+    another form of reply; one that only says who the model is ("You are a helpful assistant.")
+    does not. Any other method is returned as it is.
+    """
+    alone = all(one.role == "system" and _WHO.fullmatch(one.content) for one in ahead)
+    return method if alone or not isinstance(method, Calibrated) else replace(method, alone=False)
+
+
+def runs_programs(method: Method) -> bool:
+    """Say whether a method has programs written and run."""
+    return any(isinstance(one, Programmed | Prove) for one in parts_of(method))

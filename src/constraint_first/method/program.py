@@ -1,8 +1,4 @@
-"""Solving by a program: the model writes one, the sandbox runs it, what it prints is the answer.
-
-The idea is that of PAL (Gao et al., 2023) and of Program of Thoughts (Chen et al., 2023): the model
-says what to compute, an interpreter computes it.
-"""
+"""What a program may import in the sandbox, in words for a prompt."""
 
 from __future__ import annotations
 
@@ -12,17 +8,17 @@ from dataclasses import dataclass, field
 from textwrap import dedent
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
-from constraint_first.answer.extraction.extract import Extracted, extract
-from constraint_first.method.direct import Direct
+from constraint_first.answer.extract import Extracted, extract
+from constraint_first.method.baselines import Direct
 from constraint_first.method.method import BUDGET, Method, gathering, noting, solution_from
 from constraint_first.method.soundness import Check, broken, mended, sentences, stated_in
-from constraint_first.method.standard_library import AVAILABLE
-from constraint_first.problem import Json, Problem, Solution
-from constraint_first.prompt import Prompt, load
+from constraint_first.problem import Json, Problem, Prompt, Solution, load
 from constraint_first.protocol import Call, Completion, Output, Program, Steps, ask, execute
 from constraint_first.thinking import without_thinking
 
 __all__ = [
+    "AVAILABLE",
+    "MODULES",
     "Modules",
     "Programmed",
     "Style",
@@ -31,6 +27,25 @@ __all__ = [
     "read_program",
     "run_program",
 ]
+
+
+MODULES: Final = (
+    *("math", "fractions", "itertools", "collections", "functools", "decimal", "datetime"),
+    *("calendar", "statistics", "heapq", "bisect", "operator", "string", "re", "random"),
+)
+"""The modules that a prompt may promise; the sandbox's tests use each of them."""
+
+AVAILABLE: Final = (
+    f"These modules are there: {', '.join(MODULES)}. There is no input, no file, no network, and "
+    "no other module. Use plain functions; classes must not inherit."
+)
+"""One paragraph that tells a model what its program has."""
+
+
+# Solving by a program: the model writes one, the sandbox runs it, what it prints is the answer.
+#
+# The idea is that of PAL (Gao et al., 2023) and of Program of Thoughts (Chen et al., 2023): the
+# model says what to compute, an interpreter computes it.
 
 Style: TypeAlias = Literal["plain", "thinking", "bare", "short"]
 """``thinking`` has the program begin with comments on what is asked, which are its reasoning.

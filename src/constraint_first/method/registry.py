@@ -11,34 +11,54 @@ from dataclasses import replace
 from typing import Final
 
 from constraint_first.constraint.router import Profile
-from constraint_first.constraint.schema import read_limit
-from constraint_first.constraint.stage import JsonMode, ReplyStyle
+from constraint_first.constraint.stage1 import JsonMode, ReplyStyle, read_limit
 from constraint_first.error import InputError
-from constraint_first.method import plugin
-from constraint_first.method.agreement import UntilAgreed, Vote
-from constraint_first.method.calibrated import Calibrated, calibrate_by
+from constraint_first.method import method as plugin
+from constraint_first.method.baselines import (
+    CFR_OUTPUT,
+    CheckAnswer,
+    Direct,
+    ExtendedCoT,
+    ListFirst,
+    Mind,
+    Plain,
+    PlanAndSolve,
+    Reminder,
+    SelfRefine,
+)
 from constraint_first.method.checked import Checked
-from constraint_first.method.constraint_first import CFR, Convention, Routed, Stage1Budget
-from constraint_first.method.direct import Direct
-from constraint_first.method.extended import CFR_OUTPUT, ExtendedCoT
-from constraint_first.method.format_only import FormatOnly
-from constraint_first.method.llm_router import LLMRouted
-from constraint_first.method.method import BUDGET, Method
-from constraint_first.method.name import DEEPEST, nesting, read_options, split_name, suggest
-from constraint_first.method.plain import Mind, Plain
-from constraint_first.method.plugin import MethodError
-from constraint_first.method.policy_file import find_policy
+from constraint_first.method.constraint_first import (
+    CFR,
+    Convention,
+    FormatOnly,
+    LLMRouted,
+    Own,
+    Routed,
+    Stage1Budget,
+    StatedCFR,
+)
+from constraint_first.method.method import (
+    BUDGET,
+    DEEPEST,
+    Method,
+    MethodError,
+    nesting,
+    read_options,
+    split_name,
+    suggest,
+)
+from constraint_first.method.policy import Calibrated, calibrate_by, find_policy
 from constraint_first.method.program import Modules, Programmed, Style, Tell
-from constraint_first.method.prove import Prove
-from constraint_first.method.refine import SelfRefine
-from constraint_first.method.search import Search
 from constraint_first.method.sound import Retry, Sound
 from constraint_first.method.soundness import Check, Switch
-from constraint_first.method.stated_cfr import Own, StatedCFR
-from constraint_first.method.vote import SelfConsistency
-from constraint_first.method.wording import CheckAnswer, ListFirst, PlanAndSolve, Reminder
+from constraint_first.method.vote import Prove, Search, SelfConsistency, UntilAgreed, Vote
 
-__all__ = ["METHODS", "MethodError", "make", "names"]
+__all__ = [
+    "METHODS",
+    "make",
+    "names",
+]
+
 
 _EMBEDDED: Final = "qwen2.5-coder-1.5b-instruct"  # its policy comes with the package
 

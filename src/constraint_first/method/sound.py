@@ -17,15 +17,18 @@ from constraint_first.constraint.reply.conflict import find_conflicts
 from constraint_first.constraint.reply.insertion import can_be_added, insertions, join_responses
 from constraint_first.constraint.reply.reader import read_demands
 from constraint_first.constraint.reply.repair import repair_reply
-from constraint_first.constraint.stated import Stated
+from constraint_first.constraint.stated.statement import Stated
+from constraint_first.method.baselines import Plain, whole_reply
 from constraint_first.method.method import BUDGET, Method, may_revise, noting
-from constraint_first.method.plain import Plain, whole_reply
 from constraint_first.method.soundness import Switch, broken, intervened, intervention, sentences
-from constraint_first.problem import Problem, Solution
-from constraint_first.prompt import Prompt, load
+from constraint_first.problem import Problem, Prompt, Solution, load
 from constraint_first.protocol import Call, Message, Steps, altered, ask
 
-__all__ = ["Retry", "Sound"]
+__all__ = [
+    "Retry",
+    "Sound",
+]
+
 
 _REQUEST: Final = load("constraint_first.method", "reply")
 _ADD: Final = load("constraint_first.method", "reply-add")

@@ -8,16 +8,46 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import ClassVar, Final, cast
 
-from constraint_first.method.direct import Direct
-from constraint_first.method.method import Method
-from constraint_first.problem import Problem, Solution
-from constraint_first.protocol import Call, Steps, altered, together
+from constraint_first.answer.value import read_answer
+from constraint_first.constraint.claim import contradicts
+from constraint_first.constraint.stated.statement import Stated
+from constraint_first.method.baselines import Direct
+from constraint_first.method.method import BUDGET, Method, gathering, noting, solution_from
+from constraint_first.method.program import Programmed, run_program
+from constraint_first.method.soundness import Check, broken, is_sound, mended, stated_in
+from constraint_first.problem import Json, Problem, Prompt, Solution, load
+from constraint_first.protocol import (
+    Call,
+    Completion,
+    Exchange,
+    Message,
+    Steps,
+    altered,
+    ask,
+    together,
+)
+from constraint_first.thinking import without_thinking
 
-__all__ = ["Sampled", "SelfConsistency", "as_sample", "ballot", "check_samples", "count_samples"]
+__all__ = [
+    "Prove",
+    "Sampled",
+    "Search",
+    "SelfConsistency",
+    "UntilAgreed",
+    "Vote",
+    "as_sample",
+    "ballot",
+    "check_samples",
+    "count_samples",
+    "count_sound",
+    "first_with",
+    "value_ballot",
+]
+
 
 # All samples of a vote are asked at once, and each is a full solution.
 _MOST_SAMPLES: Final = 1_000
@@ -111,3 +141,278 @@ def ballot(answer: str) -> str:
         sign = "-" if whole[1] == "-" and whole[2] != "0" else ""
         return sign + whole[2]
     return text or answer
+
+
+# Agreement of sound answers: a vote, and samples drawn one by one until two agree.
+#
+# Self-Consistency (Wang et al., 2023) with two changes. An answer that breaks a constraint of the
+# text does not vote, and one vote decides nothing unless that is allowed: where no two sound
+# answers agree, another method is asked, and its answer joins the vote.
+
+_AGREE: Final = 2
+"""How many equal answers settle a problem, so that no more samples are drawn."""
+
+# 6 am is not 6 pm, and 2024-03-05 is no subtraction.
+_TIME: Final = re.compile(
+    r"\d([-/.])\d{1,2}\1\d|\d\s?[ap]\.?m\b"
+    r"|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class _Agreement(Sampled):
+    """What both have in common: samples of one or several methods, taken in turn."""
+
+    bases: tuple[Method, ...] = (Programmed(fallback=None),)
+    """A program that votes has no fall-back of its own: where it crashes it has no vote."""
+    samples: int = 3
+    check: Check = "stated"
+    fallback: Method | None = Direct()
+    agree: int = _AGREE
+    """How many equal answers are enough in the end. With 1 the fall-back is asked only where no
+    sample has a sound answer: the earliest of the commonest is taken."""
+
+    def __post_init__(self) -> None:
+        check_samples(self, fewest=_AGREE)
+        if not 1 <= self.agree <= self.samples:
+            raise ValueError(f"agree must be from 1 to {self.samples}, the number of samples")
+        if not self.bases:
+            raise ValueError("base must name a method, or several joined by +")
+
+    def _sample(self, problem: Problem, number: int) -> Steps[Solution]:
+        base = self.bases[number % len(self.bases)]
+        return self._numbered(base, problem, number)
+
+    def _numbered(self, method: Method, problem: Problem, number: int) -> Steps[Solution]:
+        solution = yield from altered(method.solve(problem), as_sample(number))
+        if self.check == "repair":
+            return mended(stated_in(problem), solution, problem.text)
+        return solution
+
+    def _conclude(self, problem: Problem, drawn: Sequence[Solution]) -> Steps[Solution]:
+        """Take the answer that enough samples give; else ask the fall-back, and count again."""
+        stated = stated_in(problem, self.check)
+        solutions = list(drawn)
+        votes = count_sound(stated, solutions)
+        if self.fallback is not None and not _settled(votes, self.agree):
+            other = self._numbered(self.fallback, problem, len(solutions))
+            solutions.append((yield from other))
+            votes = count_sound(stated, solutions)
+        chosen = _choose(stated, votes, solutions, self.agree)
+        answers = [one.answer for one in solutions]
+        noted = {"votes": dict(votes), "samples": answers, "agreed": _settled(votes)}
+        return gathering(replace(chosen, details={**chosen.details, **noted}), solutions)
+
+
+@dataclass(frozen=True)
+class Vote(_Agreement):
+    """The commonest sound answer of several samples, which run side by side."""
+
+    label: ClassVar[str] = "Checked vote"
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Draw all samples, then count."""
+        drawn = yield from together(self._sample(problem, n) for n in range(self.samples))
+        return (yield from self._conclude(problem, drawn))
+
+
+@dataclass(frozen=True)
+class UntilAgreed(_Agreement):
+    """The first sound answer that two samples give, or more where more must agree.
+
+    The first two are drawn at once, because two are needed in any case.
+    """
+
+    label: ClassVar[str] = "Until two agree"
+    samples: int = 4
+    samples_option: ClassVar[str] = "most"
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Draw two samples, then one after the other."""
+        stated, enough = stated_in(problem, self.check), max(_AGREE, self.agree)
+        drawn = list((yield from together(self._sample(problem, n) for n in range(_AGREE))))
+        while len(drawn) < self.samples and not _settled(count_sound(stated, drawn), enough):
+            drawn.append((yield from self._sample(problem, len(drawn))))
+        return (yield from self._conclude(problem, drawn))
+
+
+def value_ballot(answer: str) -> str:
+    """Write an answer the way it is counted where programs vote too: by its value, if it has one.
+
+    A program prints 3/4 where a chain of thought writes a LaTeX fraction. Units are left out, dates
+    and times of day stay as they are written.
+    """
+    value = None if _TIME.search(answer) else read_answer(answer)
+    if value is None:
+        return ballot(answer)
+    if value.letter or value.number is not None:
+        return value.letter or str(value.number)
+    return f"√({value.signed_square})"
+
+
+def count_sound(stated: Sequence[Stated], solutions: Sequence[Solution]) -> Counter[str]:
+    """Count the answers that break no constraint, the first ones first."""
+    sound = (one.answer for one in solutions if is_sound(stated, one.answer))
+    return Counter(value_ballot(answer) for answer in sound if answer)
+
+
+def first_with(vote: str, solutions: Sequence[Solution]) -> Solution:
+    """Find the first solution whose answer is counted under a vote."""
+    return next(one for one in solutions if one.answer and value_ballot(one.answer) == vote)
+
+
+def _settled(votes: Counter[str], agree: int = _AGREE) -> bool:
+    return max(votes.values(), default=0) >= agree
+
+
+def _choose(
+    stated: Sequence[Stated], votes: Counter[str], solutions: Sequence[Solution], agree: int
+) -> Solution:
+    """Choose what enough agree on, the earliest of several; else the last sound answer.
+
+    The last is the fall-back's where there is one.
+    """
+    sound = [one for one in solutions if is_sound(stated, one.answer)]
+    if _settled(votes, agree):
+        ((winner, _),) = votes.most_common(1)
+        return first_with(winner, sound)
+    return sound[-1] if sound else solutions[-1]
+
+
+# Search that drops branches early (paper: Integration with search-based methods).
+#
+# Several branches begin a solution and say what they have found out about the answer. A branch
+# whose claims break a constraint of the text is abandoned before the expensive part; the others
+# go on, and their answers vote. It is a beam of one step, after Tree of Thoughts (Yao et al.,
+# 2023).
+
+_EXPLORE: Final = load("constraint_first.method", "explore")
+_FINISH: Final = load("constraint_first.method", "finish")
+_EXPLORING: Final = 1_024
+_CLAIM: Final = re.compile(r"^\W{0,9}CLAIM\W{1,5}([^\n]+)", re.IGNORECASE | re.MULTILINE)
+_VALUE: Final = re.compile(
+    r"\b(?:answer|result|value)\b(?: \w+)? (?:is|equals|=)(?: exactly)? (\S+?)[.,;]?$",
+    re.IGNORECASE,
+)
+_MOST_CLAIMS: Final = 8
+
+
+@dataclass(frozen=True)
+class Search(Sampled):
+    """Branches that are begun side by side, pruned by what they claim, and finished.
+
+    Where no branch survives the problem is solved by Direct CoT. Answers that break a constraint
+    do not vote, unless there are no others.
+    """
+
+    label: ClassVar[str] = "Constraint search"
+    samples: int = 3
+    """How many branches are begun."""
+    samples_option: ClassVar[str] = "width"
+    exploring_budget: int = _EXPLORING
+    solving_budget: int = BUDGET - _EXPLORING
+    fallback: Method = Direct()
+    explore: Prompt = field(default=_EXPLORE, repr=False)
+    finish: Prompt = field(default=_FINISH, repr=False)
+
+    def __post_init__(self) -> None:
+        check_samples(self)
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Begin all branches, drop those that contradict the text, finish the others."""
+        stated = stated_in(problem)
+        prompt = self.explore.fill(problem=problem.text)
+        call = Call.user(prompt, stage="explore", max_tokens=self.exploring_budget)
+        begun = yield from together(_begin(as_sample(n)(call)) for n in range(self.samples))
+        alive = [one for one in begun if not _fails(stated, one.completion, problem.text)]
+        noted: dict[str, Json] = {"branches": len(begun), "dropped": len(begun) - len(alive)}
+        if not alive:
+            return noting((yield from self.fallback.solve(problem)), **noted)
+        solutions = yield from together(self._finish(one) for one in alive)
+        voters = [one for one in solutions if is_sound(stated, one.answer)] or solutions
+        votes = count_sound((), voters)
+        chosen = first_with(votes.most_common(1)[0][0], voters) if votes else solutions[0]
+        noted |= {"votes": dict(votes), "samples": [one.answer for one in solutions]}
+        return replace(chosen, details={**chosen.details, **noted})
+
+    def _finish(self, begun: Exchange) -> Steps[Solution]:
+        said = Message("assistant", without_thinking(begun.completion.text).strip())
+        messages = (*begun.call.messages, said, Message("user", self.finish.fill()))
+        call = replace(begun.call, messages=messages, stage="solve", max_tokens=self.solving_budget)
+        return solution_from((yield from ask(call)))
+
+
+def _begin(call: Call) -> Steps[Exchange]:
+    return Exchange(call, (yield from ask(call)))
+
+
+def _fails(stated: Sequence[Stated], begun: Completion, problem: str) -> bool:
+    """Whether a branch claims something that cannot be beside what the text states."""
+    claims: list[str] = _CLAIM.findall(without_thinking(begun.text))[:_MOST_CLAIMS]
+    values = [found[1].strip("$*") for claim in claims if (found := _VALUE.search(claim.strip()))]
+    return any(broken(stated, value) for value in values) or any(
+        contradicts(stated, claim, problem) for claim in claims
+    )
+
+
+# PROVE: a vote among the chains of thought that a program confirms (Toh et al., 2024).
+#
+# "Not All Votes Count! Programs as Verifiers Improve Self-Consistency of Language Models for Math
+# Reasoning": several chains of thought, each translated into a program; those whose program prints
+# another answer are left out of the vote.
+
+_TRANSLATE: Final = load("constraint_first.method", "translate")
+
+
+@dataclass(frozen=True)
+class Prove(Sampled):
+    """Samples, each translated into a program, and a vote among those that their program confirms.
+
+    Where no program confirms its chain all chains vote, as in the paper. A tie goes to the answer
+    whose first vote came earliest.
+    """
+
+    label: ClassVar[str] = "PROVE"
+    base: Method = Direct()
+    samples: int = 5
+    budget: int = BUDGET
+    """For each translation."""
+    translate: Prompt = field(default=_TRANSLATE, repr=False)
+
+    def __post_init__(self) -> None:
+        check_samples(self)
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Sample, translate, run, count."""
+        pairs = yield from together(
+            altered(self._sample(problem), as_sample(n)) for n in range(self.samples)
+        )
+        chains = [chain for chain, _ in pairs]
+        confirmed = [chain for chain, printed in pairs if _same(chain.answer, printed.answer)]
+        voters = confirmed or [chain for chain in chains if chain.answer]
+        votes = Counter(value_ballot(one.answer) for one in voters if one.answer)
+        chosen = first_with(votes.most_common(1)[0][0], voters) if votes else chains[0]
+        noted = {
+            "votes": dict(votes),
+            "samples": [chain.answer for chain in chains],
+            "confirmed": len(confirmed),
+        }
+        chosen = replace(chosen, details={**chosen.details, **noted})
+        return gathering(chosen, [printed for _, printed in pairs])
+
+    def _sample(self, problem: Problem) -> Steps[tuple[Solution, Solution]]:
+        """Ask for a solution in words, and for a program that computes it again."""
+        chain = yield from self.base.solve(problem)
+        if chain.answer is None:
+            return chain, Solution(None, "")
+        prompt = self.translate.fill(
+            problem=problem.text, solution=without_thinking(chain.text).strip()
+        )
+        reply = yield from ask(Call.user(prompt, stage="translate", max_tokens=self.budget))
+        return chain, (yield from run_program(reply))
+
+
+def _same(one: str | None, other: str | None) -> bool:
+    return one is not None and other is not None and value_ballot(one) == value_ballot(other)

@@ -6,29 +6,50 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from io import StringIO
 from typing import Final
 
-from constraint_first.engine.allowance import Allowance, AttemptLimit
-from constraint_first.engine.drive import drive
-from constraint_first.engine.engine import SILENT, Engine, Watcher
-from constraint_first.engine.price import PriceList
-from constraint_first.engine.sandbox.sandbox import run_program
-from constraint_first.engine.solve import Solved
+from constraint_first.attempt.drive import Allowance, AttemptLimit, drive
+from constraint_first.attempt.solve import OrderedWatcher, Solved
 from constraint_first.error import CfrError
-from constraint_first.evaluation.attempt import ending_of, failed
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.traffic import SERVED, TrafficAttempt
+from constraint_first.file.safe import one_line
+from constraint_first.model.error import Transient
+from constraint_first.model.resolve import PriceList
+from constraint_first.model.wire import SILENT, Engine, Watcher
 from constraint_first.problem import Json, Problem, Solution
-from constraint_first.protocol import Call, Output, Program
-from constraint_first.serve.chat_request import ChatRequest, check_length
-from constraint_first.serve.method_choice import ChosenMethod
-from constraint_first.serve.reading import Reading, ReadRun
-from constraint_first.serve.reply import ServedAnswer
-from constraint_first.serve.request_engine import request_decoding
-from constraint_first.serve.service import Served, Services
+from constraint_first.protocol import Call, Completion, Output, Program
+from constraint_first.run.attempt import TrafficAttempt, ending_of, failed
+from constraint_first.sandbox.sandbox import run_program
+from constraint_first.serve.reply import ServedAnswer, final_text
+from constraint_first.serve.service import (
+    ChatRequest,
+    ChosenMethod,
+    Reading,
+    ReadRun,
+    Served,
+    Services,
+    check_length,
+    describe_checks,
+    describe_constraints,
+    describe_output,
+    heading,
+    request_decoding,
+)
+from constraint_first.serve.setting import RequestError
+from constraint_first.store.store import SERVED, Series
 
-__all__ = ["Question", "answer", "pose"]
+__all__ = [
+    "CONTENT",
+    "REASONING",
+    "Outbox",
+    "Question",
+    "StreamWatcher",
+    "Words",
+    "answer",
+    "pose",
+]
+
 
 _SAMPLES_AN_ATTEMPT: Final = 1_000
 _ID: Final = 16
@@ -185,3 +206,172 @@ async def _run(question: Question, program: Program) -> Output:
     output = await run_program(program)
     question.services.metrics.executed(output)
     return output
+
+
+# What waits to be sent to a client: words of several choices, merged while it is slow.
+
+
+@dataclass(slots=True)
+class Words:
+    """The next words of a choice, or its end."""
+
+    index: int
+    name: str
+    """``content`` or ``reasoning_content``; empty for an end."""
+    text: StringIO = field(default_factory=StringIO)
+    ended: ServedAnswer | None = None
+
+
+class Outbox:
+    """A queue that never makes its writers wait.
+
+    It holds the words alone and not the pieces that they came in, so that a client that does not
+    read costs as much memory as what it was told, and no more.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[Words] = []
+        self._changed = asyncio.Event()
+        self._closed = False
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether nothing is there, and nothing will come."""
+        return self._closed and not self._waiting
+
+    def write(self, index: int, name: str, text: str) -> None:
+        """Add words; those that follow on the last ones join them."""
+        last = self._waiting[-1] if self._waiting else None
+        if last is None or (last.index, last.name) != (index, name):
+            last = Words(index, name)
+            self._waiting.append(last)
+            self._changed.set()
+        last.text.write(text)
+
+    def end(self, index: int, answer: ServedAnswer) -> None:
+        """End a choice."""
+        self._waiting.append(Words(index, "", ended=answer))
+        self._changed.set()
+
+    def close(self) -> None:
+        """Say that nothing more will come."""
+        self._closed = True
+        self._changed.set()
+
+    async def take(self, seconds: float) -> list[Words] | None:
+        """Wait for words, and take all that there are; None where the time is over."""
+        if not self._changed.is_set():
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._changed.wait()
+            except TimeoutError:
+                return None
+        self._changed.clear()
+        taken, self._waiting = self._waiting, []
+        return taken
+
+
+# A watcher that writes an attempt into a stream: work as reasoning, the solution as content.
+
+CONTENT: Final = "content"
+REASONING: Final = "reasoning_content"
+
+
+class StreamWatcher(OrderedWatcher):
+    """Writes one choice. What has gone out as content is not taken back.
+
+    The solving call's reply is content word by word. All other replies are reasoning; Stage 1 and
+    other replies in JSON appear when they are whole.
+    """
+
+    def __init__(self, outbox: Outbox, index: int, start: str) -> None:
+        super().__init__()
+        self._outbox = outbox
+        self._index = index
+        self._held = start
+        """What is said once a reply is there: until then the request may still fail as a whole."""
+        self._solving: Call | None = None
+        self._content: list[str] = []
+        self._programs: list[str] = []
+
+    def announce(self, call: Call) -> None:
+        """Note the solving call."""
+        self._solving = call
+
+    def begin(self, call: Call) -> None:
+        """Head a stage."""
+        if call is not self._solving:
+            self._held += heading(call.stage)
+
+    def write(self, call: Call, text: str, *, thought: bool) -> None:
+        """Write the next words."""
+        if thought:
+            self._reason(text)
+        elif call is self._solving:
+            self._say(text)
+        elif not call.json:
+            self._reason(text)
+
+    def end(self, call: Call, completion: Completion, *, written: bool) -> None:
+        """Write a reply that was not followed, or a list of constraints."""
+        self._programs.append(completion.text)
+        if call is self._solving:
+            return
+        if not written:
+            self._held += heading(call.stage)
+        if call.stage == "stage1":
+            self._reason(describe_constraints(completion))
+        elif call.json or not written:
+            self._reason(completion.text)
+
+    def show_output(self, program: Program, output: Output) -> None:
+        """Write what a program printed."""
+        source = program.source.strip()
+        listed = any(source in reply for reply in self._programs)
+        self._reason(describe_output(program, output, listed=listed))
+
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+        """Begin a reply anew; one that the client has begun to read as content cannot be."""
+        if call is self._solving and self._content:
+            raise fault
+        super().retrying(call, fault, seconds)
+        self._held += f"\n\n({one_line(str(fault))}: asked again)\n\n"
+
+    def conclude(self, answer: ServedAnswer) -> None:
+        """Write what is still missing of the solution, and end the choice.
+
+        Content that was sent and is not how the solution begins ends the stream with an error: two
+        replies one behind the other would be taken for one.
+        """
+        solution = answer.solved.solution
+        final, said = final_text(solution), "".join(self._content).strip()
+        if not said:
+            self._reason(describe_checks(solution))
+            self._say(final)
+        elif final.startswith(said):
+            self._say(final[len(said) :])
+        else:
+            raise RequestError(
+                f"{one_line(answer.method)} changed its reply after it was sent; "
+                "ask without 'stream'",
+                500,
+                code="reply_changed",
+            )
+        self._outbox.end(self._index, answer)
+
+    def _say(self, text: str) -> None:
+        text = text if self._content else text.lstrip()
+        if text:
+            self._write_held()
+            self._content.append(text)
+            self._outbox.write(self._index, CONTENT, text)
+
+    def _reason(self, text: str) -> None:
+        if text:
+            self._write_held()
+            self._outbox.write(self._index, REASONING, text)
+
+    def _write_held(self) -> None:
+        if self._held:
+            self._outbox.write(self._index, REASONING, self._held)
+            self._held = ""

@@ -11,16 +11,23 @@ from typing import Final
 
 import orjson
 
-from constraint_first.answer.extraction.extract import extract
-from constraint_first.engine.solve import Solved
-from constraint_first.file.storable import storable_json, storable_text
-from constraint_first.method.check_summary import read_summary
+from constraint_first.answer.extract import extract
+from constraint_first.attempt.solve import Solved
+from constraint_first.file.safe import storable_json, storable_text
+from constraint_first.method.soundness import read_summary
 from constraint_first.problem import Json, Solution
 from constraint_first.protocol import Usage
-from constraint_first.serve.work import describe_checks, describe_work
+from constraint_first.serve.service import describe_checks, describe_work
 from constraint_first.thinking import without_thinking
 
-__all__ = ["DONE", "ReplyHead", "ServedAnswer", "final_text", "usage_json"]
+__all__ = [
+    "DONE",
+    "ReplyHead",
+    "ServedAnswer",
+    "final_text",
+    "usage_json",
+]
+
 
 DONE: Final = b"data: [DONE]\n\n"
 _LONG: Final = 10_000

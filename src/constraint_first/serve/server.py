@@ -1,4 +1,8 @@
-"""A server from its start to its end: it listens, answers, and stops in an orderly way."""
+"""The application: tables of routes behind one guard, one admission and one log.
+
+Whatever route a table adds, a request to it is checked for its Host, its Origin and its token,
+waits for its place, ends when its time is over, is answered with our headers, counted and logged.
+"""
 
 from __future__ import annotations
 
@@ -8,36 +12,167 @@ import gc
 import logging
 import signal
 import socket
-from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from aiohttp import web
 
-from constraint_first.engine.automatic import AUTO, choose_method
-from constraint_first.engine.collector import collecting_rarely
-from constraint_first.engine.error import EngineError
-from constraint_first.engine.resolve import ModelRef
-from constraint_first.error import InputError
-from constraint_first.evaluation.database import without_password
-from constraint_first.evaluation.store import Store, StoreError
-from constraint_first.evaluation.traffic import Traffic
-from constraint_first.serve.application import ADMISSION, make_application
-from constraint_first.serve.connection import Connections, LimitedSite, allow_many_files
-from constraint_first.serve.method_choice import MethodChoice
-from constraint_first.serve.metric import Metrics
-from constraint_first.serve.service import Log, Services
-from constraint_first.serve.setting import ServeSettings
-from constraint_first.serve.upstream import (
+from constraint_first.attempt.drive import collecting_rarely
+from constraint_first.error import CfrError, InputError
+from constraint_first.model.error import EngineError
+from constraint_first.model.resolve import AUTO, ModelRef, choose_method
+from constraint_first.run.attempt import Traffic, raised_at
+from constraint_first.serve.api import API
+from constraint_first.serve.guard import (
+    Admission,
+    Bodies,
+    Connection,
+    Connections,
+    Guard,
+    LimitedSite,
+    access_line,
+    add_headers,
+    allow_many_files,
+)
+from constraint_first.serve.service import (
+    SERVED,
+    SERVICES,
     Fetching,
+    Log,
+    MethodChoice,
+    Served,
+    Services,
     Upstream,
     UpstreamOptions,
     fetch_silently,
     opened_upstream,
 )
+from constraint_first.serve.setting import ErrorReply, Metrics, ServeSettings, describe_error
+from constraint_first.store.database import StoreError, without_password
+from constraint_first.store.store import Store
 
-__all__ = ["Serving", "serve"]
+__all__ = [
+    "ADMISSION",
+    "ERROR_PAGE",
+    "Serving",
+    "make_application",
+    "serve",
+]
+
+
+Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
+ErrorPage: TypeAlias = Callable[[web.Request, ErrorReply], "web.Response | None"]
+"""Tells a person what is wrong; None where a program asked."""
+
+ADMISSION: Final = web.AppKey("admission", Admission)
+ERROR_PAGE: Final = web.AppKey[ErrorPage]("error_page")
+_AT_ONCE: Final = frozenset({"/health", "/metrics"})
+"""Paths that wait for nobody: whoever watches a busy server must get an answer."""
+_CLIENT_GONE: Final = 499
+_COUNTED: Final = "/v1/"
+
+
+def make_application(services: Services, *tables: web.RouteTableDef) -> web.Application:
+    """Build the application of the API and of more tables of routes, such as those of a page."""
+    settings = services.settings
+    guard, bodies = Guard(settings), Bodies(settings.body_bytes)
+    admission = Admission(
+        settings.most_requests,
+        settings.most_waiting,
+        settings.request_seconds,
+    )
+    services.metrics.watch(lambda: admission.under_way, lambda: admission.waiting)
+
+    @web.middleware
+    async def front(request: web.Request, handler: Handler) -> web.StreamResponse:
+        served = request[SERVED] = Served()
+        status = _CLIENT_GONE
+        try:
+            response = await _answered(request, handler, served, guard, admission, bodies)
+            status = response.status
+            return response
+        except asyncio.CancelledError:
+            served.error = served.error or served.why_cancelled
+            raise
+        finally:
+            _tell(services, request, served, status)
+
+    async def prepare(request: web.BaseRequest, response: web.StreamResponse) -> None:
+        add_headers(guard, request, response)
+
+    application = web.Application(middlewares=[front], client_max_size=settings.body_bytes)
+    application[SERVICES] = services
+    application[ADMISSION] = admission
+    application.on_response_prepare.append(prepare)  # pyright: ignore[reportArgumentType]
+    for table in (API, *tables):
+        application.add_routes(table)
+    return application
+
+
+async def _answered(
+    request: web.Request,
+    handler: Handler,
+    served: Served,
+    guard: Guard,
+    admission: Admission,
+    bodies: Bodies,
+) -> web.StreamResponse:
+    """Answer a request, whatever comes of it."""
+    try:
+        guard.check_origin(request)
+        if request.method == "OPTIONS":  # a browser asks whether it may ask; the headers say so
+            return web.Response(status=204)
+        guard.check_token(request)
+        if request.path in _AT_ONCE:
+            return await handler(request)
+        async with bodies.read(request, form=not request.path.startswith(_COUNTED)):
+            protocol = request.protocol
+            if isinstance(protocol, Connection):
+                protocol.hold()
+            try:
+                async with admission.place(served):
+                    return await handler(request)
+            finally:
+                if isinstance(protocol, Connection):
+                    protocol.release()
+    except web.HTTPException as answer:
+        if answer.status < 400:
+            raise
+        return _failed(request, served, ErrorReply(answer.status, _said(request, answer)))
+    except Exception as error:
+        described = describe_error(error)
+        if not isinstance(error, CfrError):  # a mistake of ours; its words may hold a secret
+            served.error = f"{type(error).__name__} {raised_at(error)}"
+        return _failed(request, served, described)
+
+
+def _said(request: web.Request, answer: web.HTTPException) -> str:
+    if answer.status == 404:
+        return f"{request.path}: there is nothing here; the API is at /v1/chat/completions"
+    return answer.text or answer.reason
+
+
+def _failed(request: web.Request, served: Served, error: ErrorReply) -> web.StreamResponse:
+    """Tell the client what is wrong; one that has half of a reply can only be cut off."""
+    served.error = served.error or error.message
+    if request.writer.output_size and request.transport:
+        request.transport.abort()
+    page = request.app.get(ERROR_PAGE)
+    return (page(request, error) if page else None) or error.response()
+
+
+def _tell(services: Services, request: web.Request, served: Served, status: int) -> None:
+    if request.path.startswith(_COUNTED):
+        seconds = time.monotonic() - served.began
+        services.metrics.answered(served.method or "none", status, seconds, served.first)
+    if services.log:
+        services.log(access_line(request, served, status))
+
+
+# A server from its start to its end: it listens, answers, and stops in an orderly way.
 
 _BACKLOG: Final = 1_024
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
@@ -145,7 +280,7 @@ def _cannot_listen(settings: ServeSettings, error: OSError) -> InputError:
 
 def _no_log() -> logging.Logger:
     """Say nothing of what is no HTTP: anybody can send it, and a traceback each helps nobody."""
-    silent = logging.getLogger("constraint_first.serve.connection")
+    silent = logging.getLogger("constraint_first.serve.guard")
     silent.addHandler(logging.NullHandler())
     silent.propagate = False
     return silent

@@ -15,7 +15,7 @@ import pytest
 from inspecting import NEEDS_INSPECT, REPOSITORY, Installed, chat, run_task
 from loopback import Endpoint, Reply
 
-from constraint_first.benchmark import load
+from constraint_first.benchmark.registry import load
 
 pytestmark = NEEDS_INSPECT
 BENCHMARK = "constraintbench-mini"

@@ -10,8 +10,8 @@ import pytest
 from inspecting import MODELS, NEEDS_INSPECT, chat
 from loopback import Endpoint, Reply, failure
 
-from constraint_first.constraint.schema import FEW, schema_for
-from constraint_first.engine.error import BadReply, PromptTooLong, Rejected
+from constraint_first.constraint.stage1 import FEW, schema_for
+from constraint_first.model.error import BadReply, PromptTooLong, Rejected
 from constraint_first.protocol import Call, Completion, Usage
 
 pytestmark = NEEDS_INSPECT
@@ -33,12 +33,7 @@ from inspect_ai.model import (  # noqa: E402
     get_model,
 )
 
-from constraint_first.adapter.inspect.engine import (  # noqa: E402
-    Adaptation,
-    InspectEngine,
-    completion_from,
-    config_for,
-)
+from constraint_first.adapter.inspect import Adaptation, InspectEngine, completion_from, config_for  # noqa: E402
 
 CALL = Call.user("What is 2 + 2?", stage="direct", max_tokens=500)
 STAGE1 = Call.user("List.", stage="stage1", max_tokens=500, json=True, schema=schema_for(FEW))

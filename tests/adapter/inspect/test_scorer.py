@@ -9,7 +9,7 @@ import pytest
 from inspecting import NEEDS_INSPECT, chat, run_task
 from loopback import Endpoint
 
-from constraint_first.answer import Verdict
+from constraint_first.answer.grade import Verdict
 
 pytestmark = NEEDS_INSPECT
 pytest.importorskip("inspect_ai", reason="inspect_ai (the extra `inspect`) is not installed")
@@ -18,9 +18,11 @@ from inspect_ai import Task  # noqa: E402
 from inspect_ai.dataset import Sample  # noqa: E402
 from inspect_ai.solver import generate  # noqa: E402
 
-from constraint_first.adapter.inspect import scorer  # noqa: E402
-from constraint_first.adapter.inspect.scorer import grade  # noqa: E402
-from constraint_first.adapter.inspect.solver import method  # noqa: E402
+from constraint_first.adapter import inspect as scorer  # noqa: E402
+from constraint_first.adapter.inspect import (  # noqa: E402
+    grade,
+    method,
+)
 
 
 def run(endpoint: Endpoint, target: Any = "1/2", solver: Any = None, **options: Any) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from inspecting import NEEDS_INSPECT, chat, run_task
 from loopback import Endpoint, Reply, failure
 
-from constraint_first.method import names
+from constraint_first.method.registry import names
 
 pytestmark = NEEDS_INSPECT
 pytest.importorskip("inspect_ai", reason="inspect_ai (the extra `inspect`) is not installed")
@@ -31,9 +31,12 @@ from inspect_ai.solver._solver import (  # noqa: E402
 )
 from inspect_ai.util import registry_create  # noqa: E402
 
-from constraint_first.adapter.inspect.internal import PrerequisiteError  # noqa: E402
-from constraint_first.adapter.inspect.scorer import grade  # noqa: E402
-from constraint_first.adapter.inspect.solver import method, spell_name  # noqa: E402
+from constraint_first.adapter.inspect import (  # noqa: E402
+    PrerequisiteError,
+    grade,
+    method,
+    spell_name,
+)
 
 TEXT = "Find the remainder when 7^2 is divided by 13."
 

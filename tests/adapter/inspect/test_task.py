@@ -9,15 +9,17 @@ import pytest
 from inspecting import NEEDS_INSPECT, chat, run_task
 from loopback import Endpoint
 
-from constraint_first.benchmark import load, names
+from constraint_first.benchmark.registry import load, names
 
 pytestmark = NEEDS_INSPECT
 pytest.importorskip("inspect_ai", reason="inspect_ai (the extra `inspect`) is not installed")
 
 from inspect_ai.util import registry_create  # noqa: E402
 
-from constraint_first.adapter.inspect.internal import PrerequisiteError  # noqa: E402
-from constraint_first.adapter.inspect.task import benchmark  # noqa: E402
+from constraint_first.adapter.inspect import (  # noqa: E402
+    PrerequisiteError,
+    benchmark,
+)
 
 
 def test_every_benchmark_is_a_task() -> None:

@@ -5,9 +5,9 @@ import pytest
 from hand_made import arm, attempt, study, texts
 from instructed import request_store
 
-from constraint_first.analysis.audit.case import NO_KIND, cases, changed_problems, open_case
-from constraint_first.analysis.study.reader import open_study
-from constraint_first.analysis.study.study import Study, Transcript
+from constraint_first.report.exhibit.errors import NO_KIND, cases, changed_problems, open_case
+from constraint_first.report.reader import open_study
+from constraint_first.report.study import Study, Transcript
 
 
 def example(text: str = "so it is 4") -> Study:

@@ -1,6 +1,6 @@
 from hand_made import arm, attempt, study
 
-from constraint_first.analysis.audit.categories import categories, kinds_named
+from constraint_first.report.exhibit.stage1 import categories, kinds_named
 
 # Half of the replies are enough: p1 has domain and parity, p2 domain, p3 nothing, p4 other.
 CFR = arm(

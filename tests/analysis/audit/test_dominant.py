@@ -2,8 +2,8 @@ from dataclasses import replace
 
 from hand_made import arm, attempt, study, texts
 
-from constraint_first.analysis.audit.dominant import Dominant, dominant_constraint
-from constraint_first.analysis.study.study import Attempt, Study
+from constraint_first.report.exhibit.routing import Dominant, dominant_constraint
+from constraint_first.report.study import Attempt, Study
 
 
 def dominant(*attempts: Attempt, text: str = "") -> Dominant:

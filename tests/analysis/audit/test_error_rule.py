@@ -3,13 +3,13 @@ from pathlib import Path
 import pytest
 from hand_made import arm, study
 
-from constraint_first.analysis.audit.error_rule import (
+from constraint_first.error import InputError
+from constraint_first.report.exhibit.marks import (
     DEFAULT_RULE,
     ErrorClasses,
     ErrorRule,
     read_classes,
 )
-from constraint_first.error import InputError
 
 KEY = ("set", "p")
 STUDY = study(arm("cfr", {"p": "-"}, model="x"), arm("cfr", {"p": "-"}, model="y"))

@@ -1,8 +1,8 @@
 import pytest
 from hand_made import arm, attempt, study
 
-from constraint_first.analysis.audit.extraction import count_constraints, count_recovery
-from constraint_first.analysis.statistics.interval import wilson
+from constraint_first.report.exhibit.stage1 import count_constraints, count_recovery
+from constraint_first.report.statistics import wilson
 
 # p1: 3 and 1 constraints, 2 and 0 derived; p2: 4 and a fallback, which has none; p3 has one run.
 CFR = arm(

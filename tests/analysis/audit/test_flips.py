@@ -3,17 +3,17 @@ from pathlib import Path
 from hand_made import arm, attempt, study, texts
 from instructed import request_store
 
-from constraint_first.analysis.audit.error_rule import ErrorClasses, ErrorRule, read_classes
-from constraint_first.analysis.audit.flips import (
+from constraint_first.benchmark.constraintbench.item import load
+from constraint_first.report.exhibit.errors import (
     ErrorCount,
     FlipTotals,
     count_errors,
     count_flips,
     flips,
 )
-from constraint_first.analysis.study.reader import open_study
-from constraint_first.analysis.study.study import ProblemText
-from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.report.exhibit.marks import ErrorClasses, ErrorRule, read_classes
+from constraint_first.report.reader import open_study
+from constraint_first.report.study import ProblemText
 
 PROBLEMS = texts(
     {

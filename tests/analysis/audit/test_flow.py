@@ -1,6 +1,6 @@
 from hand_made import arm, attempt, study, texts
 
-from constraint_first.analysis.audit.flow import FlowCounts, count_flow
+from constraint_first.report.exhibit.routing import FlowCounts, count_flow
 
 
 def test_what_cannot_be_known_is_not_guessed() -> None:

@@ -4,8 +4,8 @@ from hand_made import arm, study
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.analysis.audit.frontier import frontiers, pareto
-from constraint_first.analysis.study.study import Arm
+from constraint_first.report.exhibit.cost import frontiers, pareto
+from constraint_first.report.study import Arm
 
 numbers = st.tuples(st.integers(1, 6), st.sampled_from([0.0, 0.5, 1.0]))
 

@@ -4,15 +4,15 @@ import pytest
 from hand_made import arm, attempt, study, texts
 from instructed import FEW_WORDS, NO_COMMA, TITLE, request_store
 
-from constraint_first.analysis.audit.instructions import (
+from constraint_first.benchmark.source import GoldInstruction, write_instructions
+from constraint_first.report.exhibit.interventions import (
     Following,
     follow_instructions,
     has_instructions,
 )
-from constraint_first.analysis.statistics.interval import wilson
-from constraint_first.analysis.study.reader import open_study
-from constraint_first.analysis.study.study import Transcript
-from constraint_first.benchmark.gold_instruction import GoldInstruction, write_instructions
+from constraint_first.report.reader import open_study
+from constraint_first.report.statistics import wilson
+from constraint_first.report.study import Transcript
 
 GOLD = {
     "a": write_instructions([NO_COMMA, FEW_WORDS, TITLE]),

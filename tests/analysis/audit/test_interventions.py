@@ -5,10 +5,10 @@ import pytest
 from hand_made import arm, attempt, study, texts
 from intervened import intervened_store
 
-from constraint_first.analysis.audit.interventions import StepCount, Undone, undo_interventions
-from constraint_first.analysis.study.reader import open_study
-from constraint_first.analysis.study.study import Transcript
 from constraint_first.problem import Json
+from constraint_first.report.exhibit.interventions import StepCount, Undone, undo_interventions
+from constraint_first.report.reader import open_study
+from constraint_first.report.study import Transcript
 
 
 def test_a_real_store_is_judged_as_it_was_before(tmp_path: Path) -> None:

@@ -2,20 +2,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.analysis.audit.mistake import (
+from constraint_first.answer.value import read_answer, same
+from constraint_first.answer.workers import Workers
+from constraint_first.benchmark.constraintbench.family import gold
+from constraint_first.benchmark.constraintbench.item import ERRORS, Item, load
+from constraint_first.constraint import predicate as demand
+from constraint_first.constraint.predicate import Predicate
+from constraint_first.report.exhibit.marks import (
     MISTAKE_LABELS,
     MISTAKES,
     Demands,
     Mistake,
     mistake,
 )
-from constraint_first.answer.expression.value import read_answer, same
-from constraint_first.answer.judgement.workers import Workers
-from constraint_first.benchmark.constraintbench.family import gold
-from constraint_first.benchmark.constraintbench.item import ERRORS, Item
-from constraint_first.benchmark.constraintbench.split import load
-from constraint_first.constraint import demand
-from constraint_first.constraint.predicate import Predicate
 
 MOD = "Find the remainder when $N$ is divided by $1000$."
 SUM = "It is $\\frac{m}{n}$ in lowest terms. Find $m+n$."

@@ -1,9 +1,9 @@
 import pytest
 from hand_made import arm, attempt, study
 
-from constraint_first.analysis.audit.error_rule import RightRule
-from constraint_first.analysis.audit.outcomes import (
+from constraint_first.report.comparison import (
     Outcomes,
+    RightRule,
     both_outcomes,
     changed_by_chance,
     left_to_baseline,

@@ -1,8 +1,8 @@
 from hand_made import arm, attempt, study, texts
 
-from constraint_first.analysis.audit.dominant import Dominant
-from constraint_first.analysis.audit.error_rule import ErrorRule
-from constraint_first.analysis.audit.per_problem import ProblemResult, per_problem
+from constraint_first.report.exhibit.errors import ProblemResult, per_problem
+from constraint_first.report.exhibit.marks import ErrorRule
+from constraint_first.report.exhibit.routing import Dominant
 
 BASE = arm(
     "direct",

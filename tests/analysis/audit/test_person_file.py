@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from hand_made import arm, study, texts
 
-from constraint_first.analysis.audit.person_file import read_person_lines
 from constraint_first.error import InputError
+from constraint_first.report.exhibit.marks import read_person_lines
 
 STUDY = study(
     arm("direct", {"1": "+", "2": "-"}, benchmark="aime24"),

@@ -5,10 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.analysis.audit.requirement import read_demands
-from constraint_first.constraint.demand import above, at_most, below, between
-from constraint_first.constraint.predicate import Predicate, truth_of
+from constraint_first.constraint.predicate import (
+    Predicate,
+    above,
+    at_most,
+    below,
+    between,
+    truth_of,
+)
 from constraint_first.problem import Json
+from constraint_first.report.exhibit.requirement import read_demands
 
 
 def stated(text: str, argument: str, op: str) -> list[Json]:

@@ -2,7 +2,7 @@ import json
 
 from hand_made import arm, study
 
-from constraint_first.analysis.audit.robustness import robustness
+from constraint_first.report.exhibit.scores import robustness
 
 
 def decoding(temperature: float, seed: int | None = None, **more: str) -> str:

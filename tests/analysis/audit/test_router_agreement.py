@@ -8,23 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sums import right, sums
 
-from constraint_first.analysis.audit.router_agreement import (
+from constraint_first.attempt.drive import Scripted
+from constraint_first.error import InputError
+from constraint_first.report.exhibit.routing import (
     RouterAgreement,
     agreement_between,
+    audit_router,
     compare_routers,
     read_decisions,
     routed_share,
     stored_decisions,
 )
-from constraint_first.analysis.audit.routing import audit_router
-from constraint_first.analysis.study.reader import read_file, read_store
-from constraint_first.analysis.study.study import StageCost
-from constraint_first.engine.scripted import Scripted
-from constraint_first.error import InputError
-from constraint_first.evaluation.record import attempt_rows
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.report.reader import read_file, read_store
+from constraint_first.report.study import StageCost
+from constraint_first.run.job import prepare, run
+from constraint_first.store.query import attempt_rows
+from constraint_first.store.store import Series, Store
 
 PROBLEMS = texts({"a": "How many?", "b": "Compute it.", "c": "How many?", "d": "Compute it."})
 SAID = {"a": (True, True), "b": (True, True, False), "c": (True, False), "d": (False, False)}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hand_made import arm, study, texts
 
-from constraint_first.analysis.audit.routing import (
+from constraint_first.report.exhibit.routing import (
     activations,
     audit_router,
     cofire,

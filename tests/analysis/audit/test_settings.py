@@ -1,8 +1,8 @@
 import pytest
 from hand_made import arm, study
 
-from constraint_first.analysis.audit.settings import StageRequest, row_settings, stage_requests
 from constraint_first.method.registry import METHODS
+from constraint_first.report.exhibit.scores import StageRequest, row_settings, stage_requests
 
 STAGES = {
     "direct": ["direct"],

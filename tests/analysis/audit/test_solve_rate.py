@@ -1,6 +1,6 @@
 from hand_made import arm, study
 
-from constraint_first.analysis.audit.solve_rate import solve_rates
+from constraint_first.report.exhibit.scores import solve_rates
 
 STUDY = study(
     arm("direct", {"p": "+-", "q": "?"}, benchmark="aime24"),

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from constraint_first.analysis.calibration.observation import Observations
-from constraint_first.constraint.feature import FEATURES
+from constraint_first.constraint.kind import FEATURES
+from constraint_first.report.tree import Observations
 
 Effect = Callable[[int, set[str], int], float]
 """By method, features and benchmark: how much likelier a right answer is."""

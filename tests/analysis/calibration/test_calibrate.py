@@ -6,16 +6,16 @@ import pytest
 from calibration_runs import LATEX, STORY, made_runs
 from hand_made import arm, study, texts
 
-from constraint_first.analysis.calibration.calibrate import (
+from constraint_first.constraint.kind import find_features
+from constraint_first.method.policy import parse_policy, write_policy
+from constraint_first.report.calibrate import (
     Calibration,
     CalibrationError,
     CalibrationPlan,
     calibrate,
 )
-from constraint_first.analysis.calibration.learner import LearningPlan
-from constraint_first.analysis.study.study import Arm, Study
-from constraint_first.constraint.feature import find_features
-from constraint_first.method.policy_file import parse_policy, write_policy
+from constraint_first.report.study import Arm, Study
+from constraint_first.report.tree import LearningPlan
 
 RESULTS = Path(__file__).parents[3] / "docs" / "results"
 
@@ -183,7 +183,7 @@ def test_methods_may_be_chosen_and_what_cannot_be_made_is_said() -> None:
 
 
 def real() -> Study:
-    from constraint_first.analysis.study.reader import open_study
+    from constraint_first.report.reader import open_study
 
     return open_study([RESULTS / "gpu.jsonl.gz"])
 

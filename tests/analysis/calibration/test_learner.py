@@ -1,10 +1,8 @@
 import numpy as np
 import pytest
 
-from constraint_first.analysis.calibration.learner import LearningPlan, Learnt, learn
-from constraint_first.analysis.calibration.observation import DIRECT
-from constraint_first.analysis.calibration.tree import Group
-from constraint_first.constraint.feature import FEATURES
+from constraint_first.constraint.kind import FEATURES
+from constraint_first.report.tree import DIRECT, Group, LearningPlan, Learnt, learn
 
 from .simulated import simulate
 

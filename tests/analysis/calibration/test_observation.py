@@ -3,14 +3,9 @@ import pytest
 from calibration_runs import made_runs
 from hand_made import arm, costing, study, texts
 
-from constraint_first.analysis.calibration.observation import (
-    DIRECT,
-    Observations,
-    observe,
-    runs_evidence,
-)
-from constraint_first.analysis.study.by_model import by_model
-from constraint_first.constraint.feature import FEATURES
+from constraint_first.constraint.kind import FEATURES
+from constraint_first.report.study import by_model
+from constraint_first.report.tree import DIRECT, Observations, observe, runs_evidence
 
 PROBLEMS = {"1": "How many?", "2": "What is $2 + 2$?", "3": "Prove it.", "4": "And then?"}
 DIRECT_ARM = costing(arm("direct", {"1": "+-", "2": "--", "3": "++"}), (10, 100))

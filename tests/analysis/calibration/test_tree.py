@@ -1,8 +1,7 @@
 import numpy as np
 
-from constraint_first.analysis.calibration.observation import DIRECT
-from constraint_first.analysis.calibration.tree import Group, Tree, TreeOptions
-from constraint_first.constraint.feature import FEATURES
+from constraint_first.constraint.kind import FEATURES
+from constraint_first.report.tree import DIRECT, Group, Tree, TreeOptions
 
 from .simulated import simulate
 

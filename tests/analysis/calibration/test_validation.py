@@ -2,14 +2,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from constraint_first.analysis.calibration.learner import LearningPlan
-from constraint_first.analysis.calibration.observation import DIRECT
-from constraint_first.analysis.calibration.validation import (
+from constraint_first.report.calibrate import (
     FOLDS,
     decide_held_out,
     folds_by_family,
     folds_by_problem,
 )
+from constraint_first.report.tree import DIRECT, LearningPlan
 
 from .simulated import simulate
 

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
-from constraint_first.analysis.calibration.verdict import say_no, say_yes, shown
 from constraint_first.method.policy import Evidence, Policy, Rule
+from constraint_first.report.calibrate import say_no, say_yes, shown
 
 from .simulated import simulate
 

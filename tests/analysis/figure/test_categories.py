@@ -4,8 +4,8 @@ import math
 
 from pictures import HOSTILE, check, found, words
 
-from constraint_first.analysis.figure.categories import CategoryBar, draw_categories
-from constraint_first.analysis.figure.drawable import Estimate
+from constraint_first.report.canvas import Estimate
+from constraint_first.report.exhibit.stage1 import CategoryBar, draw_categories
 
 ROWS = [
     CategoryBar("Domain", 1.0, Estimate(5.2, (2.0, 9.0)), 90),

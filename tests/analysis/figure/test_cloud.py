@@ -7,10 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pictures import HOSTILE, check, found, words
 
-from constraint_first.analysis.figure.cloud import MOST_WORDS, Word, arrange, draw_cloud
-from constraint_first.analysis.figure.colour import PALETTE
-from constraint_first.analysis.figure.placing import Box
-from constraint_first.analysis.figure.text import clean
+from constraint_first.report.canvas import PALETTE, Box, clean
+from constraint_first.report.exhibit.stage1 import MOST_WORDS, Word, arrange, draw_cloud
 
 WORDS = {"how many": 249, "positive integer": 96, "remainder": 30, "at least": 29, "$x$": 1}
 FAMILIES = {"how many": "P1: Integer/Count", "remainder": "P2: Modular"}

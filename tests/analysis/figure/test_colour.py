@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from constraint_first.analysis.figure.colour import PALETTE, contrast, shade
+from constraint_first.report.canvas import PALETTE, contrast, shade
 
 
 def test_contrast_runs_from_one_to_twenty_one() -> None:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from constraint_first.analysis.figure.drawable import Estimate, counts, finite, shortfalls
+from constraint_first.report.canvas import Estimate, counts, finite, shortfalls
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.analysis.figure.figure import Figure, FigureError, save
+from constraint_first.report.canvas import Figure, FigureError, save
 
 FIGURE = Figure("gains", "Gains", "Bars.", (), "<svg>−</svg>", b"\x89PNG")
 

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from pictures import HOSTILE, check, ids, words
 
-from constraint_first.analysis.audit.flow import FlowCounts
-from constraint_first.analysis.figure.flow import draw_flow
+from constraint_first.report.exhibit.routing import FlowCounts, draw_flow
 
 COUNTS = FlowCounts(
     problems=2000,

@@ -4,10 +4,8 @@ import math
 
 from pictures import HOSTILE, check, found, words
 
-from constraint_first.analysis.figure.colour import GAIN, LOSS
-from constraint_first.analysis.figure.drawable import Estimate
-from constraint_first.analysis.figure.figure import Caption
-from constraint_first.analysis.figure.forest import ForestRow, draw_forest
+from constraint_first.report.canvas import GAIN, LOSS, Caption, Estimate
+from constraint_first.report.exhibit.gains import ForestRow, draw_forest
 
 PAIRED = Caption("paired", "Paired comparisons")
 ROWS = [

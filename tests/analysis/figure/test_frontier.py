@@ -5,9 +5,8 @@ import random
 
 from pictures import HOSTILE, check, found, ids, words
 
-from constraint_first.analysis.audit.frontier import pareto
-from constraint_first.analysis.figure.drawable import Estimate
-from constraint_first.analysis.figure.frontier import FrontierPoint, draw_frontier
+from constraint_first.report.canvas import Estimate
+from constraint_first.report.exhibit.cost import FrontierPoint, draw_frontier, pareto
 
 POINTS = [
     FrontierPoint("Direct CoT", 2100, Estimate(52, (45, 60)), on_frontier=True),

@@ -6,9 +6,8 @@ from xml.etree import ElementTree
 
 from pictures import HOSTILE, check, found, ids, words
 
-from constraint_first.analysis.figure.drawable import Estimate
-from constraint_first.analysis.figure.figure import Caption
-from constraint_first.analysis.figure.gains import APPLICABILITY, BY_MODEL, GainBar, draw_gains
+from constraint_first.report.canvas import Caption, Estimate
+from constraint_first.report.exhibit.gains import APPLICABILITY, BY_MODEL, GainBar, draw_gains
 
 BARS = [
     GainBar("Qwen3.5-9B", "AIME", Estimate(8.9, (3.1, 14.8)), 90),

@@ -5,9 +5,8 @@ import math
 import pytest
 from pictures import HOSTILE, check, elements, ids, words
 
-from constraint_first.analysis.figure.colour import shade
-from constraint_first.analysis.figure.figure import Figure
-from constraint_first.analysis.figure.grid import MOST_PROBLEMS, draw_grid
+from constraint_first.report.canvas import Figure, shade
+from constraint_first.report.exhibit.scores import MOST_PROBLEMS, draw_grid
 
 METHODS = ["Direct CoT", "Routed-CFR"]
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 from hand_made import arm, attempt, study, texts
 from pictures import check, found, words
 
-from constraint_first.analysis.audit.routing import audit_router
-from constraint_first.analysis.figure.figure import Caption
-from constraint_first.analysis.figure.illustration import (
+from constraint_first.report.canvas import Caption
+from constraint_first.report.comparison import Plan, compare
+from constraint_first.report.exhibit.routing import audit_router
+from constraint_first.report.report import (
     applicability_figure,
     category_figures,
     cloud_figure,
@@ -17,8 +18,7 @@ from constraint_first.analysis.figure.illustration import (
     gains_figure,
     grid_figures,
 )
-from constraint_first.analysis.statistics.comparison import Plan, compare
-from constraint_first.analysis.study.study import Arm
+from constraint_first.report.study import Arm
 
 CFR = {"p": [attempt("+", 0, kinds=["domain"])], "q": [attempt("+", 0, kinds=["parity"])]}
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from pictures import read
 
-from constraint_first.analysis.figure.colour import INK
-from constraint_first.analysis.figure.inline import inline
+from constraint_first.report.canvas import INK, inline
 
 FILE = f"""<?xml version="1.0" encoding="utf-8" standalone="no"?>
 <!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "svg11.dtd">

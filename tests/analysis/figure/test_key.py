@@ -2,10 +2,7 @@ from __future__ import annotations
 
 from pictures import HOSTILE, check, ids, words
 
-from constraint_first.analysis.figure.colour import PALETTE
-from constraint_first.analysis.figure.figure import Caption
-from constraint_first.analysis.figure.key import KeyEntry, draw_key, series_look
-from constraint_first.analysis.figure.sheet import sheet
+from constraint_first.report.canvas import PALETTE, Caption, KeyEntry, draw_key, series_look, sheet
 
 
 def test_looks_of_many_series_differ() -> None:

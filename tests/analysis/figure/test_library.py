@@ -5,10 +5,9 @@ import sys
 
 import pytest
 
-from constraint_first.analysis.extra import MissingExtra
-from constraint_first.analysis.figure.drawable import Estimate
-from constraint_first.analysis.figure.gains import GainBar, draw_gains
-from constraint_first.analysis.figure.library import load
+from constraint_first.report.canvas import Estimate, load
+from constraint_first.report.exhibit.gains import GainBar, draw_gains
+from constraint_first.report.notation import MissingExtra
 
 
 def test_without_matplotlib_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,8 +22,8 @@ def test_without_matplotlib_says_what_to_install(monkeypatch: pytest.MonkeyPatch
 def test_matplotlib_is_imported_when_a_figure_is_drawn_and_pyplot_never() -> None:
     code = (
         "import sys\n"
-        "from constraint_first.analysis.figure.drawable import Estimate\n"
-        "from constraint_first.analysis.figure.gains import GainBar, draw_gains\n"
+        "from constraint_first.report.canvas import Estimate\n"
+        "from constraint_first.report.exhibit.gains import GainBar, draw_gains\n"
         "assert 'matplotlib' not in sys.modules\n"
         "draw_gains([GainBar('a', 'b', Estimate(1.0))])\n"
         "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"

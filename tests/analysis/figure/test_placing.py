@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constraint_first.analysis.figure.placing import Box, Room, place
+from constraint_first.report.canvas import Box, Room, place
 
 ROOM = Box(0, 0, 6, 4)
 spots = st.tuples(st.floats(0.1, 5.9), st.floats(0.1, 3.9))

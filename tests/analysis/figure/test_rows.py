@@ -4,8 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from constraint_first.analysis.figure.rows import Band, NumberColumn, Rows
-from constraint_first.analysis.figure.sheet import WIDTH
+from constraint_first.report.canvas import WIDTH, Band, NumberColumn, Rows
 
 
 def test_lanes_keep_apart_and_labels_stand_beside_theirs() -> None:

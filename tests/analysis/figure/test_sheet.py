@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 from pictures import check, elements, words
 
-from constraint_first.analysis.figure.figure import Caption, Figure
-from constraint_first.analysis.figure.library import load
-from constraint_first.analysis.figure.sheet import sheet
+from constraint_first.report.canvas import Caption, Figure, load, sheet
 
 CAPTION = Caption("sheet", "A sheet", ("fig:sheet",))
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pictures import HOSTILE, read
 
-from constraint_first.analysis.figure.text import UNKNOWN, clean, extent, listed, wrap
+from constraint_first.report.canvas import UNKNOWN, clean, extent, listed, wrap
 
 
 @pytest.mark.parametrize(

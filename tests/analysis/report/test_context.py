@@ -1,10 +1,10 @@
 import pytest
 from hand_made import arm, study, texts
 
-from constraint_first.analysis.figure.figure import Figure
-from constraint_first.analysis.report.context import ReportContext, ReportOptions
-from constraint_first.analysis.statistics.comparison import ComparisonError, compare
-from constraint_first.analysis.study.study import StudyError
+from constraint_first.report.canvas import Figure
+from constraint_first.report.comparison import ComparisonError, compare
+from constraint_first.report.report import ReportContext, ReportOptions
+from constraint_first.report.study import StudyError
 
 FIGURE = Figure("f", "F", "Bars.", (), "<svg/>", b"")
 ARMS = [

@@ -2,14 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.analysis.audit.case import CaseAttempt, CaseStudy
-from constraint_first.analysis.figure.figure import Figure
-from constraint_first.analysis.report.folder import report_markdown, write
-from constraint_first.analysis.report.report import Report
-from constraint_first.analysis.report.section import Section
-from constraint_first.analysis.study.study import Transcript
-from constraint_first.analysis.table.table import Column, Table, row
 from constraint_first.error import OutputError
+from constraint_first.report.canvas import Figure
+from constraint_first.report.exhibit.errors import CaseAttempt, CaseStudy
+from constraint_first.report.report import Report, Section, report_markdown, write
+from constraint_first.report.study import Transcript
+from constraint_first.report.table import Column, Table, row
 
 TABLE = Table("scores", "Scores", (Column("Method", "left"), Column("n")), (row("direct", "3"),))
 PAPER = Table("paper-scores", "Scores (paper)", (Column("n"),), (row("30"),))

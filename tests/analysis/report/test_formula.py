@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constraint_first.analysis.report.formula import DEEPEST, LONGEST, STYLE, mathml
-from constraint_first.file.printable import printable
+from constraint_first.file.safe import printable
+from constraint_first.report.math import DEEPEST, LONGEST, STYLE, mathml
 
 ELEMENTS = set(
     "math mfrac mi mn mo mover mpadded mphantom mroot mrow mspace msqrt mstyle msub msubsup msup "

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constraint_first.analysis.report.mathematics import formula_spans, to_html
+from constraint_first.report.math import formula_spans, to_html
 
 PROSE_ELEMENTS = {"p", "br", "strong", "code", "pre"}
 ATTRIBUTES = re.compile(

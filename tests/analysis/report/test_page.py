@@ -1,14 +1,13 @@
 import re
 from dataclasses import replace
 
-from constraint_first.analysis.audit.case import CaseAttempt, CaseStudy
-from constraint_first.analysis.figure.figure import Figure
-from constraint_first.analysis.report.page import report_html
-from constraint_first.analysis.report.report import Report
-from constraint_first.analysis.report.section import Section
-from constraint_first.analysis.study.study import Transcript
-from constraint_first.analysis.table.table import Cell, Column, Table, row
-from constraint_first.constraint.spec import ConstraintSpec
+from constraint_first.constraint.stage1 import ConstraintSpec
+from constraint_first.report.canvas import Figure
+from constraint_first.report.exhibit.errors import CaseAttempt, CaseStudy
+from constraint_first.report.page import report_html
+from constraint_first.report.report import Report, Section
+from constraint_first.report.study import Transcript
+from constraint_first.report.table import Cell, Column, Table, row
 
 TABLE = Table(
     "scores",

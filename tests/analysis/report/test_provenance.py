@@ -4,9 +4,9 @@ from importlib.metadata import PackageNotFoundError, version
 import pytest
 from hand_made import arm, study
 
-from constraint_first.analysis.report import provenance
-from constraint_first.analysis.report.provenance import about, title
-from constraint_first.analysis.study.study import Study
+from constraint_first.report import report as provenance
+from constraint_first.report.report import about, title
+from constraint_first.report.study import Study
 
 
 def finished(*times: float) -> Study:

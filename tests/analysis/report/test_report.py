@@ -15,13 +15,11 @@ from typing import Any
 import pytest
 from instructed import request_store
 
-from constraint_first.analysis.audit.manual.label import Judged, Label
-from constraint_first.analysis.report.context import ReportOptions
-from constraint_first.analysis.report.folder import report_markdown, write
-from constraint_first.analysis.report.report import Report, assemble
-from constraint_first.analysis.study.reader import open_study, read_file
-from constraint_first.analysis.study.study import Study, StudyError
-from constraint_first.analysis.table.published import published_names
+from constraint_first.report.exhibit.marks import Judged, Label
+from constraint_first.report.reader import open_study, read_file
+from constraint_first.report.report import Report, ReportOptions, assemble, report_markdown, write
+from constraint_first.report.study import Study, StudyError
+from constraint_first.report.table import published_names
 
 REAL_RUN = Path(__file__).parents[3] / "docs" / "results" / "constraintbench-mini.jsonl"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -1,6 +1,6 @@
-from constraint_first.analysis.figure.figure import Figure
-from constraint_first.analysis.report.section import Section, filled, left_out
-from constraint_first.analysis.table.table import Column, Table, row
+from constraint_first.report.canvas import Figure
+from constraint_first.report.report import Section, filled, left_out
+from constraint_first.report.table import Column, Table, row
 
 FULL = Table("full", "Full", (Column("n"),), (row("1"),))
 EMPTY = Table("empty", "Empty", (Column("n"),), (), ("Nobody ran it.",))

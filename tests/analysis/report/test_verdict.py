@@ -3,15 +3,15 @@ from dataclasses import replace
 
 from hand_made import arm, costing, study
 
-from constraint_first.analysis.report.verdict import (
+from constraint_first.report.comparison import Comparison, compare
+from constraint_first.report.report import (
     best_supported,
     headline_pairs,
     no_verdict,
     verdict,
     verdict_note,
 )
-from constraint_first.analysis.statistics.comparison import Comparison, compare
-from constraint_first.analysis.study.study import Arm
+from constraint_first.report.study import Arm
 
 TWENTY = [str(n) for n in range(20)]
 

@@ -7,7 +7,8 @@ from hand_made import arm
 from hand_made import study as hand_made
 from sums import right, sums
 
-from constraint_first.analysis.statistics.comparison import (
+from constraint_first.attempt.drive import Scripted
+from constraint_first.report.comparison import (
     Comparison,
     ComparisonError,
     Pair,
@@ -17,12 +18,10 @@ from constraint_first.analysis.statistics.comparison import (
     find_baseline,
     find_method,
 )
-from constraint_first.analysis.study.reader import read_file
-from constraint_first.analysis.study.study import Study
-from constraint_first.engine.scripted import Scripted
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.report.reader import read_file
+from constraint_first.report.study import Study
+from constraint_first.run.job import prepare, run
+from constraint_first.store.store import Series, Store
 
 Runs = Sequence[object]
 

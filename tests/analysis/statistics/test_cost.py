@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 from hand_made import arm, costing
 
-from constraint_first.analysis.statistics.cost import (
+from constraint_first.model.resolve import Cost
+from constraint_first.report.comparison import (
     StageMean,
     TokenRatios,
     Tokens,
@@ -12,8 +13,7 @@ from constraint_first.analysis.statistics.cost import (
     stage_means,
     token_ratios,
 )
-from constraint_first.analysis.study.study import StageCost
-from constraint_first.engine.price import Cost
+from constraint_first.report.study import StageCost
 
 CHEAP = costing(arm("direct", {"1": "+", "2": "-"}), (100, 900))
 DEAR = costing(arm("cfr", {"1": "++"}, benchmark="other"), (400, 2_600))

@@ -1,7 +1,7 @@
 import pytest
 from hand_made import arm
 
-from constraint_first.analysis.statistics.difference import Differences, differences
+from constraint_first.report.statistics import Differences, differences
 
 BASE = arm("direct", {"p1": "+-", "p2": "--", "p3": "++", "only": "++"})
 OURS = arm("cfr", {"p1": "++", "p2": "+-?", "p3": "-", "mine": "+", "gone": "??"})

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.analysis.statistics.interval import wilson
+from constraint_first.report.statistics import wilson
 
 stats: Any = importlib.import_module("scipy.stats")
 

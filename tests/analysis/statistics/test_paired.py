@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_rows import DEEPSEEK, QWEN, the_differences
 
-from constraint_first.analysis.statistics.interval import Interval
-from constraint_first.analysis.statistics.paired import (
+from constraint_first.report.statistics import (
+    Interval,
+    bootstrap,
     detectable,
     fewest_changes,
     flip_signs,
     holm,
     sample_signs,
 )
-from constraint_first.analysis.statistics.resample import bootstrap
 
 stats: Any = importlib.import_module("scipy.stats")
 

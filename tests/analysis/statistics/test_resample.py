@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper_rows import the_differences
 
-from constraint_first.analysis.statistics.resample import bootstrap, drawn
+from constraint_first.report.statistics import bootstrap, drawn
 
 stats: Any = importlib.import_module("scipy.stats")
 

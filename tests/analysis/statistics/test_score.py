@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from hand_made import arm as hand_made
 
-from constraint_first.analysis.statistics.interval import wilson
-from constraint_first.analysis.statistics.score import (
+from constraint_first.report.comparison import (
     MeanPass,
     leads,
     majority_at,
@@ -17,8 +16,9 @@ from constraint_first.analysis.statistics.score import (
     score,
     score_problems,
 )
-from constraint_first.analysis.study.reader import read_file
-from constraint_first.analysis.study.study import Arm
+from constraint_first.report.reader import read_file
+from constraint_first.report.statistics import wilson
+from constraint_first.report.study import Arm
 
 
 def arm(path: Path, outcomes: Sequence[Sequence[tuple[str | None, bool]]]) -> Arm:

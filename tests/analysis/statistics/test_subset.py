@@ -1,7 +1,7 @@
 import pytest
 from hand_made import arm, study
 
-from constraint_first.analysis.statistics.subset import Gain, pairs_by_model
+from constraint_first.report.comparison import Gain, pairs_by_model
 
 BASE = arm("direct", {"p1": "+-", "p2": "--", "p3": "++", "p4": "++"})
 OURS = arm("cfr", {"p1": "++", "p2": "+-", "p3": "++", "p5": "--"})

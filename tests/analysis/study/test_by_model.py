@@ -2,7 +2,7 @@ from collections import Counter
 
 from hand_made import arm, study, two_benchmarks
 
-from constraint_first.analysis.study.by_model import (
+from constraint_first.report.study import (
     benchmarks_of,
     by_model,
     count_statuses,

@@ -1,4 +1,4 @@
-from constraint_first.analysis.study.decoding import read_decoding, write_decoding
+from constraint_first.report.study import read_decoding, write_decoding
 
 
 def test_what_is_no_object_has_no_settings() -> None:

@@ -5,14 +5,12 @@ import pytest
 from click.testing import CliRunner
 from stored import attempt
 
-from constraint_first.analysis.study.outcome_file import outcome_lines
-from constraint_first.analysis.study.reader import read_file, read_store
-from constraint_first.cli.export import command
+from constraint_first.cli.runs import export_command as command
 from constraint_first.error import InputError
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
 from constraint_first.problem import Problem
+from constraint_first.report.reader import outcome_lines, read_file, read_store
+from constraint_first.store import schema
+from constraint_first.store.store import Series, Store
 
 EXPORTS = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 HOSTILE = ("=cmd|x", "'=cmd|x", "''-x", "@p", "-1", "'", 'say "hi", twice\nor more', "ü")

@@ -3,10 +3,13 @@ from dataclasses import replace
 import pytest
 from hand_made import arm, study
 
-from constraint_first.analysis.study.family import (
+from constraint_first.method.registry import METHODS
+from constraint_first.report.study import (
     CFR,
     ROUTED_CFR,
     SELF_CONSISTENCY,
+    Arm,
+    StudyError,
     check_variants,
     family_label,
     family_named,
@@ -18,8 +21,6 @@ from constraint_first.analysis.study.family import (
     variants,
     with_short_names,
 )
-from constraint_first.analysis.study.study import Arm, StudyError
-from constraint_first.method.registry import METHODS
 
 
 def made(*names: str) -> list[Arm]:

@@ -1,4 +1,4 @@
-from constraint_first.analysis.study.group import benchmarks_named, groups_and_all, groups_of
+from constraint_first.report.study import benchmarks_named, groups_and_all, groups_of
 
 YEARS = ("aime24", "aime25", "aime26")
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from constraint_first.analysis.study.outcome_file import outcome_lines, stage_cost
-from constraint_first.analysis.study.study import StageCost
 from constraint_first.error import InputError
+from constraint_first.report.reader import outcome_lines, stage_cost
+from constraint_first.report.study import StageCost
 
 
 def read(path: Path, *rows: dict[str, Any]) -> list[dict[str, Any]]:

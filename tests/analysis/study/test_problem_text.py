@@ -1,7 +1,7 @@
 from instructed import FEW_WORDS, NO_COMMA
 
-from constraint_first.analysis.study.problem_text import ProblemText
-from constraint_first.benchmark.gold_instruction import write_instructions
+from constraint_first.benchmark.source import write_instructions
+from constraint_first.report.study import ProblemText
 
 
 def test_a_gold_answer() -> None:

@@ -7,14 +7,14 @@ from click.testing import CliRunner
 from instructed import requests
 from sums import right, sums
 
-from constraint_first.analysis.study.reader import existing_store, open_study, read_file, read_store
-from constraint_first.benchmark.gold_instruction import GoldInstruction, write_instructions
-from constraint_first.engine.scripted import Scripted
+from constraint_first.attempt.drive import Scripted
+from constraint_first.benchmark.source import GoldInstruction, write_instructions
 from constraint_first.error import InputError
-from constraint_first.evaluation.runner import prepare, run
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store, StoreError
 from constraint_first.problem import Problem
+from constraint_first.report.reader import existing_store, open_study, read_file, read_store
+from constraint_first.run.job import prepare, run
+from constraint_first.store.database import StoreError
+from constraint_first.store.store import Series, Store
 
 
 def write(path: Path, *rows: dict[str, Any]) -> Path:
@@ -82,7 +82,7 @@ async def stored(path: Path, model: str = "model-a", runs: int = 2) -> Store:
 
 
 async def test_a_store_and_its_export_are_the_same_study(tmp_path: Path) -> None:
-    from constraint_first.cli.export import command
+    from constraint_first.cli.runs import export_command as command
 
     with await stored(tmp_path / "r.db") as store:
         one = read_store(store)
@@ -162,7 +162,7 @@ def test_a_mistyped_name_makes_no_store(tmp_path: Path) -> None:
 
 async def test_instructions_survive_every_export(tmp_path: Path) -> None:
     """Texts of Markdown, quotation marks and what a spreadsheet would run are among them."""
-    from constraint_first.cli.export import command
+    from constraint_first.cli.runs import export_command as command
 
     odd = GoldInstruction("startend:end_checker", {"end_phrase": '=1+1, "x";\n#### \\boxed{3}\t'})
     problems = (*requests(3), Problem("End.", "odd", write_instructions([odd])))

@@ -1,7 +1,7 @@
 import pytest
 from hand_made import arm, study, texts
 
-from constraint_first.analysis.study.study import (
+from constraint_first.report.study import (
     Arm,
     Attempt,
     StudyError,

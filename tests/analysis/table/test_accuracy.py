@@ -2,7 +2,7 @@
 
 from hand_made import arm, cells, study, two_benchmarks
 
-from constraint_first.analysis.table.accuracy import main_table, routing_table, scores_table
+from constraint_first.report.exhibit.scores import main_table, routing_table, scores_table
 
 BOTH = {"routed-cfr": "routed-cfr", "cfr": "cfr"}
 

@@ -1,7 +1,7 @@
 from hand_made import arm, attempt, study
 
-from constraint_first.analysis.table.categories import categories_table
-from constraint_first.analysis.table.table import to_markdown
+from constraint_first.report.exhibit.stage1 import categories_table
+from constraint_first.report.table import to_markdown
 
 # Half of the replies are enough: p1 has domain and parity, p2 domain, p3 nothing, p4 other.
 CFR = arm(

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from hand_made import arm, cells, study, two_benchmarks
 
-from constraint_first.analysis.study.reader import read_file
-from constraint_first.analysis.study.study import StageCost
-from constraint_first.analysis.table.cost import prompting_table, stages_table, tokens_table
+from constraint_first.report.exhibit.cost import prompting_table, stages_table, tokens_table
+from constraint_first.report.reader import read_file
+from constraint_first.report.study import StageCost
 
 
 def test_methods_side_by_side() -> None:

@@ -1,4 +1,4 @@
-from constraint_first.analysis.table.decoding import describe_decoding, shorten, tell_apart
+from constraint_first.report.table import describe_decoding, shorten, tell_apart
 
 COLD = '{"temperature":0.2,"top_p":0.95,"seed":null}'
 WARM = '{"temperature":0.7,"top_p":0.95,"seed":null}'

@@ -1,9 +1,9 @@
 from hand_made import arm, attempt, cells, study, texts
 
-from constraint_first.analysis.audit.error_rule import ErrorClasses, ErrorRule
-from constraint_first.analysis.study.study import ProblemText, Study
-from constraint_first.analysis.table.errors import errors_table, fixes_table
-from constraint_first.analysis.table.table import to_markdown
+from constraint_first.report.exhibit.errors import errors_table, fixes_table
+from constraint_first.report.exhibit.marks import ErrorClasses, ErrorRule
+from constraint_first.report.study import ProblemText, Study
+from constraint_first.report.table import to_markdown
 
 PROBLEMS = texts(
     {

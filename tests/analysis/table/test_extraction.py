@@ -2,10 +2,14 @@ from dataclasses import replace
 
 from hand_made import arm, attempt, cells, study
 
-from constraint_first.analysis.audit.extraction import GoldSample, Quality
-from constraint_first.analysis.statistics.interval import wilson
-from constraint_first.analysis.table.extraction import extraction_table, parsing_table
-from constraint_first.analysis.table.table import to_markdown
+from constraint_first.report.exhibit.stage1 import (
+    GoldSample,
+    Quality,
+    extraction_table,
+    parsing_table,
+)
+from constraint_first.report.statistics import wilson
+from constraint_first.report.table import to_markdown
 
 # p1: 3 and 1 constraints, 2 and 0 derived; p2: 4 and a fallback, which has none; p3 has one run.
 CFR = arm(

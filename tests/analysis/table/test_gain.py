@@ -1,6 +1,5 @@
-from constraint_first.analysis.statistics.subset import Gain
-from constraint_first.analysis.table.gain import absent, delta, gain_cell
-from constraint_first.analysis.table.table import Cell
+from constraint_first.report.comparison import Gain
+from constraint_first.report.table import Cell, absent, delta, gain_cell
 
 
 def test_a_gain_is_coloured_only_where_zero_is_outside() -> None:

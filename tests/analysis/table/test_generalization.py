@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hand_made import arm, cells, costing, study, two_benchmarks
 
-from constraint_first.analysis.table.generalization import (
+from constraint_first.report.exhibit.gains import (
     benchmarks_table,
     exploratory_table,
     generalization_table,

@@ -4,10 +4,10 @@ import pytest
 from hand_made import arm, cells, study, texts
 from instructed import request_store
 
-from constraint_first.analysis.study.reader import open_study
-from constraint_first.analysis.study.study import Transcript
-from constraint_first.analysis.table.instructions import instruction_tables
-from constraint_first.benchmark.gold_instruction import GoldInstruction, write_instructions
+from constraint_first.benchmark.source import GoldInstruction, write_instructions
+from constraint_first.report.exhibit.interventions import instruction_tables
+from constraint_first.report.reader import open_study
+from constraint_first.report.study import Transcript
 
 
 def test_four_numbers_for_each_method_and_each_kind(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@ from pathlib import Path
 from hand_made import arm, cells, study
 from intervened import intervened_store
 
-from constraint_first.analysis.study.reader import open_study
-from constraint_first.analysis.table.interventions import intervention_tables
+from constraint_first.report.exhibit.interventions import intervention_tables
+from constraint_first.report.reader import open_study
 
 
 def test_accuracy_without_and_with_and_each_kind(tmp_path: Path) -> None:

@@ -3,14 +3,16 @@ from dataclasses import replace
 
 import pytest
 
-from constraint_first.analysis.audit.manual.error_label import ErrorLabel
-from constraint_first.analysis.audit.manual.label import Judged, Label, Mark
-from constraint_first.analysis.table.manual_audit import (
+from constraint_first.report.exhibit.marks import (
+    ErrorLabel,
+    Judged,
+    Label,
+    Mark,
     annotator_table,
     error_annotator_table,
     manual_audit_table,
 )
-from constraint_first.analysis.table.table import Table, to_latex, to_markdown
+from constraint_first.report.table import Table, to_latex, to_markdown
 
 
 def label(marks: list[Mark | None], by: str = "ada", model: str = "m") -> Label:

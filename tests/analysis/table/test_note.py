@@ -1,8 +1,8 @@
 from hand_made import arm, study, two_benchmarks
 
-from constraint_first.analysis.statistics.subset import pairs_by_model
-from constraint_first.analysis.study.by_model import by_model
-from constraint_first.analysis.table.note import size_note, status_note, unequal_runs
+from constraint_first.report.comparison import pairs_by_model
+from constraint_first.report.study import by_model
+from constraint_first.report.table import size_note, status_note, unequal_runs
 
 
 def test_attempts_by_how_they_ended() -> None:

@@ -1,8 +1,8 @@
 from hand_made import arm, study
 
-from constraint_first.analysis.audit.error_rule import ErrorRule
-from constraint_first.analysis.table.outcomes import outcomes_table
-from constraint_first.analysis.table.table import to_markdown
+from constraint_first.report.exhibit.errors import outcomes_table
+from constraint_first.report.exhibit.marks import ErrorRule
+from constraint_first.report.table import to_markdown
 
 BASE = {"both": "+-", "gained": "--", "lost": "-+", "neither": "--", "gone": "++", "failed": "++"}
 OURS = {"both": "-+", "gained": "+-", "lost": "--", "neither": "--", "failed": "??"}

@@ -3,13 +3,9 @@ from dataclasses import replace
 import pytest
 from hand_made import arm, study
 
-from constraint_first.analysis.statistics.comparison import Comparison, Pair, Plan, compare
-from constraint_first.analysis.table.paired_comparison import (
-    comparison_json,
-    pair_notes,
-    paired_table,
-)
-from constraint_first.analysis.table.table import to_latex, to_markdown
+from constraint_first.report.comparison import Comparison, Pair, Plan, compare
+from constraint_first.report.exhibit.gains import comparison_json, pair_notes, paired_table
+from constraint_first.report.table import to_latex, to_markdown
 
 EIGHT = {str(n): "-" for n in range(8)}
 ALL_RIGHT = dict.fromkeys(EIGHT, "+")

@@ -1,13 +1,15 @@
 from hand_made import arm, attempt, study, texts
 
-from constraint_first.analysis.audit.error_rule import ErrorRule
-from constraint_first.analysis.study.study import Study
-from constraint_first.analysis.table.errors import errors_table, fixes_table
-from constraint_first.analysis.table.note import RIGHT_RULES
-from constraint_first.analysis.table.outcomes import outcomes_table
-from constraint_first.analysis.table.per_problem import per_problem_tables
-from constraint_first.analysis.table.table import to_markdown
-from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.benchmark.constraintbench.item import load
+from constraint_first.report.exhibit.errors import (
+    errors_table,
+    fixes_table,
+    outcomes_table,
+    per_problem_tables,
+)
+from constraint_first.report.exhibit.marks import ErrorRule
+from constraint_first.report.study import Study
+from constraint_first.report.table import RIGHT_RULES, to_markdown
 
 PROBLEMS = texts(
     {"1": "How many?", "2": "Compute it.", "3": "How many?", "4": "Compute it."},

@@ -3,16 +3,17 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.analysis.table.published import (
+from constraint_first.benchmark.registry import entries
+from constraint_first.method.registry import METHODS, make
+from constraint_first.model.resolve import presets
+from constraint_first.report.table import (
     PublishedError,
     paper_accuracy,
     published,
     published_names,
+    to_latex,
+    to_markdown,
 )
-from constraint_first.analysis.table.table import to_latex, to_markdown
-from constraint_first.benchmark.entry import entries
-from constraint_first.engine.presets import presets
-from constraint_first.method.registry import METHODS, make
 
 REPOSITORY = Path(__file__).parents[3]
 

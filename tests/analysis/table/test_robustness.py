@@ -2,7 +2,7 @@ import json
 
 from hand_made import arm, study
 
-from constraint_first.analysis.table.robustness import robustness_table
+from constraint_first.report.exhibit.scores import robustness_table
 
 
 def decoding(temperature: float, seed: int | None = None, **more: str) -> str:

@@ -3,11 +3,14 @@ from pathlib import Path
 import pytest
 from hand_made import arm, attempt, study, texts
 
-from constraint_first.analysis.audit.router_agreement import Decisions, compare_routers
-from constraint_first.analysis.audit.routing import audit_router
-from constraint_first.analysis.study.study import StageCost, Study
-from constraint_first.analysis.table.router_agreement import routers_table
-from constraint_first.analysis.table.table import Table, to_markdown
+from constraint_first.report.exhibit.routing import (
+    Decisions,
+    audit_router,
+    compare_routers,
+    routers_table,
+)
+from constraint_first.report.study import StageCost, Study
+from constraint_first.report.table import Table, to_markdown
 
 PROBLEMS = texts({"a": "How many?", "b": "Compute it.", "c": "How many?", "d": "Compute it."})
 SAID = {"a": (True, True), "b": (True, True, False), "c": (True, False), "d": (False, False)}

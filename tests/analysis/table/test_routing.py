@@ -1,14 +1,14 @@
 from hand_made import arm, cells, study, texts
 
-from constraint_first.analysis.audit.manual.label import Judged, Label, Mark
-from constraint_first.analysis.audit.routing import audit_router
-from constraint_first.analysis.table.routing import (
+from constraint_first.report.exhibit.marks import Judged, Label, Mark
+from constraint_first.report.exhibit.routing import (
+    audit_router,
     cofire_table,
     convention_table,
     patterns_table,
     rates_table,
 )
-from constraint_first.analysis.table.table import to_latex, to_markdown
+from constraint_first.report.table import to_latex, to_markdown
 
 PROBLEMS = texts(
     {

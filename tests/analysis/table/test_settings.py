@@ -3,8 +3,8 @@ import json
 import pytest
 from hand_made import arm, study
 
-from constraint_first.analysis.table.settings import settings_table
-from constraint_first.analysis.table.table import to_markdown
+from constraint_first.report.exhibit.scores import settings_table
+from constraint_first.report.table import to_markdown
 
 
 def decoding(temperature: float, seed: int | None = None, **more: str) -> str:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.analysis.table.table import (
+from constraint_first.report.table import (
     Cell,
     Column,
     Table,

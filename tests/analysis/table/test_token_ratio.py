@@ -2,8 +2,8 @@
 
 from hand_made import arm, cells, costing, study
 
-from constraint_first.analysis.statistics.comparison import compare
-from constraint_first.analysis.table.token_ratio import COUNTED_NOTE, ratios_table
+from constraint_first.report.comparison import compare
+from constraint_first.report.exhibit.cost import COUNTED_NOTE, ratios_table
 
 # Three programs: half the output of Direct CoT each, and a prompt of 200 that all of them share.
 DIRECT = costing(arm("direct", {"1": "+", "2": "-"}, benchmark="aime24"), (100, 900))

@@ -6,9 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from constraint_first.answer.expression.lexer import Unreadable
-from constraint_first.answer.expression.parse import parse
-from constraint_first.answer.expression.syntax import Node, Num, Op, Sym
+from constraint_first.answer.parse import parse
+from constraint_first.answer.syntax import Node, Num, Op, Sym, Unreadable
 
 X, Y = Sym("x"), Sym("y")
 ONE, TWO, THREE = (Num(Fraction(n)) for n in (1, 2, 3))

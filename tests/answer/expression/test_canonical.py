@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.expression.canonical import SIMPLE, interpret, scalars
-from constraint_first.answer.expression.exact import digits_of, rational
-from constraint_first.answer.expression.syntax import Measure, Node, Num, Op, Sym
+from constraint_first.answer.canonical import SIMPLE, interpret, scalars
+from constraint_first.answer.exact import digits_of, rational
+from constraint_first.answer.syntax import Measure, Node, Num, Op, Sym
 
 SAME = [
     ("x > 3", r"x \in (3, \infty)", "3 < x"),

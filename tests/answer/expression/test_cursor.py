@@ -1,7 +1,7 @@
 import pytest
 
-from constraint_first.answer.expression.cursor import MAX_DEPTH, Cursor
-from constraint_first.answer.expression.lexer import Token, Unreadable
+from constraint_first.answer.parse import MAX_DEPTH, Cursor
+from constraint_first.answer.syntax import Token, Unreadable
 
 
 def cursor(*texts: str) -> Cursor:

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.expression.evaluator import (
+from constraint_first.answer.exact import rational
+from constraint_first.answer.parse import parse
+from constraint_first.answer.symbolic import (
     CONTEXTS,
     DIGITS,
     FAILURES,
@@ -19,11 +21,7 @@ from constraint_first.answer.expression.evaluator import (
     Undefined,
     Value,
 )
-from constraint_first.answer.expression.exact import rational
-from constraint_first.answer.expression.lexer import Unreadable
-from constraint_first.answer.expression.normal import clean
-from constraint_first.answer.expression.parse import parse
-from constraint_first.answer.expression.syntax import Measure, Num, Sym
+from constraint_first.answer.syntax import Measure, Num, Sym, Unreadable, clean
 
 
 def value(text: str, digits: int = DIGITS, **point: str) -> Value:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.expression.exact import equal_numbers, rational
-from constraint_first.answer.expression.parse import parse
-from constraint_first.answer.judgement.tier import decide
+from constraint_first.answer.exact import equal_numbers, rational
+from constraint_first.answer.grade import decide
+from constraint_first.answer.parse import parse
 
 INTEGERS = st.integers(-(10**12), 10**12)
 WHOLES = st.integers(1, 10**6)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.expression.lexer import MAX_TOKENS, Token, Unreadable, tokenize
+from constraint_first.answer.syntax import MAX_TOKENS, Token, Unreadable, tokenize
 
 KINDS = {"num", "sym", "fun", "text", "cmd", "op"}
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.expression.normal import clean, fold
+from constraint_first.answer.syntax import clean, fold
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.expression.lexer import Unreadable
-from constraint_first.answer.expression.numeral import MAX_DIGITS, in_base, literal, recurring
-from constraint_first.answer.expression.syntax import Num, Op
+from constraint_first.answer.parse import MAX_DIGITS, in_base, literal, recurring
+from constraint_first.answer.syntax import Num, Op, Unreadable
 
 DIGITS = st.text("0123456789", min_size=1, max_size=30)
 

@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.expression.exact import rational
-from constraint_first.answer.expression.lexer import Unreadable
-from constraint_first.answer.expression.normal import clean
-from constraint_first.answer.expression.parse import parse
-from constraint_first.answer.expression.syntax import Measure, Node, Num, Op, Sym, walk
+from constraint_first.answer.exact import rational
+from constraint_first.answer.parse import parse
+from constraint_first.answer.syntax import Measure, Node, Num, Op, Sym, Unreadable, clean, walk
 
 X, Y, Z = Sym("x"), Sym("y"), Sym("z")
 

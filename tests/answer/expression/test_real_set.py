@@ -2,9 +2,9 @@
 
 import pytest
 
-from constraint_first.answer.expression.canonical import interpret
-from constraint_first.answer.expression.real_set import as_real_set
-from constraint_first.answer.expression.syntax import Op, Sym
+from constraint_first.answer.canonical import interpret
+from constraint_first.answer.exact import as_real_set
+from constraint_first.answer.syntax import Op, Sym
 
 
 @pytest.mark.parametrize(

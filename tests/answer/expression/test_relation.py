@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.expression.lexer import Unreadable
-from constraint_first.answer.expression.parse import parse
-from constraint_first.answer.expression.relation import relation
-from constraint_first.answer.expression.syntax import INFINITE, Node, Num, Op, Sym
+from constraint_first.answer.canonical import relation
+from constraint_first.answer.parse import parse
+from constraint_first.answer.syntax import INFINITE, Node, Num, Op, Sym, Unreadable
 
 X, Y = Sym("x"), Sym("y")
 UP, DOWN = INFINITE

@@ -2,7 +2,7 @@
 
 import pytest
 
-from constraint_first.answer.expression.spelling import read_number
+from constraint_first.answer.syntax import read_number
 
 
 @pytest.mark.parametrize(

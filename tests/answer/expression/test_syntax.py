@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from constraint_first.answer.expression.syntax import (
+from constraint_first.answer.syntax import (
     BRACKETS,
     INFINITE,
     Measure,

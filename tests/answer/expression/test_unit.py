@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.expression.parse import parse
-from constraint_first.answer.expression.syntax import Measure, Num
-from constraint_first.answer.expression.unit import MULTIPLES, UNIT_LETTERS, is_unit, unit_name
+from constraint_first.answer.parse import parse
+from constraint_first.answer.syntax import MULTIPLES, UNIT_LETTERS, Measure, Num, is_unit, unit_name
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.expression.value import FORMS, decimal, read_answer, same
+from constraint_first.answer.value import FORMS, decimal, read_answer, same
 
 from ..test_hostile import HOSTILE
 

@@ -1,8 +1,6 @@
 import pytest
 
-from constraint_first.answer.expression.lexer import tokenize
-from constraint_first.answer.expression.unit import is_unit
-from constraint_first.answer.expression.vocabulary import (
+from constraint_first.answer.syntax import (
     ALIASES,
     ATTACHED,
     COMMANDS,
@@ -10,6 +8,8 @@ from constraint_first.answer.expression.vocabulary import (
     DECORATIONS,
     FUNCTIONS,
     GREEK,
+    is_unit,
+    tokenize,
 )
 
 WORDS = (FUNCTIONS, GREEK, CONSTANTS.keys(), COMMANDS, DECORATIONS)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.expression.words import (
+from constraint_first.answer.canonical import (
     NUMERALS,
     absence_verdict,
     choice_letter,

@@ -1,6 +1,6 @@
 import pytest
 
-from constraint_first.answer.extraction.abstention import abstains, is_none, is_nothing
+from constraint_first.answer.extract import abstains, is_none, is_nothing
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer import extract
-from constraint_first.answer.extraction.approximation import without_approximation
+from constraint_first.answer.extract import extract, without_approximation
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constraint_first.answer.extraction.assertion import bounds, is_rejected, is_supposed
+from constraint_first.answer.marks import bounds, is_rejected, is_supposed
 
 _PIECES = st.sampled_from(
     (

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.extraction.box import Box, find_box, latex_boxes, without_empty_boxes
+from constraint_first.answer.marks import Box, find_box, latex_boxes, without_empty_boxes
 
 
 @pytest.mark.parametrize(

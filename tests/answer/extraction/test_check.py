@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer import extract
-from constraint_first.answer.extraction.check import without_check
+from constraint_first.answer.extract import extract, without_check
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.extraction.choice import from_choice, leading_letter, lone_letter
+from constraint_first.answer.marks import from_choice, leading_letter, lone_letter
 
 
 @pytest.mark.parametrize(

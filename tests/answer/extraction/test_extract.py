@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from constraint_first.answer import extract
+from constraint_first.answer.extract import extract
 
 LATEX = [
     r"\frac{1}{2}", r"\tan x", r"\theta", r"\nu + 1", r"\neq", r"\binom{n}{k}", r"\beta^2", r"\rho",

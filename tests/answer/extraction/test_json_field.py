@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.extraction.json_field import Field, find_content, find_field
+from constraint_first.answer.damaged_json import Field, find_content, find_field
 
 
 def value(text: str) -> str | None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.extraction.json_object import find_object_answer
+from constraint_first.answer.damaged_json import find_object_answer
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.extraction.latex import begins_command, restore_commands
+from constraint_first.answer.damaged_json import begins_command, restore_commands
 
 COMMANDS = [
     r"\frac{1}{2}", r"\binom{n}{k}", r"\beta", r"\begin{pmatrix}", r"\tan x", r"\tanh x", r"\theta",

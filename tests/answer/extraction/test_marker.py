@@ -2,12 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.extraction.marker import (
-    ANSWER_WORDS,
-    from_marker,
-    has_marker,
-    unmarked,
-)
+from constraint_first.answer.marks import ANSWER_WORDS, from_marker, has_marker, unmarked
 
 
 @pytest.mark.parametrize(

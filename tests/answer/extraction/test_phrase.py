@@ -2,13 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.extraction.phrase import (
-    bald,
-    last_value,
-    read_phrase,
-    trailing_maths,
-    unnamed,
-)
+from constraint_first.answer.marks import bald, last_value, read_phrase, trailing_maths, unnamed
 
 
 @pytest.mark.parametrize(

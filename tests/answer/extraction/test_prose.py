@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.extraction.marker import from_marker
-from constraint_first.answer.extraction.prose import bare, corrected, from_end
+from constraint_first.answer.extract import bare, corrected, from_end
+from constraint_first.answer.marks import from_marker
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from constraint_first.answer.judgement.tier import decide
+from constraint_first.answer.grade import decide
 
 
 @pytest.mark.parametrize(

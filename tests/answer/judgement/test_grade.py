@@ -4,16 +4,16 @@ import threading
 
 import pytest
 
-from constraint_first.answer import (
+from constraint_first.answer.extract import extract
+from constraint_first.answer.grade import (
     GradingCase,
     Verdict,
-    extract,
     grade,
     grade_all,
     grade_each,
     grade_reply,
 )
-from constraint_first.answer.judgement.workers import Workers
+from constraint_first.answer.workers import Workers
 
 
 def test_a_verdict_says_who_decided_and_why() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from constraint_first.answer.judgement.symbolic import judge
+from constraint_first.answer.symbolic import judge
 
 
 @pytest.mark.parametrize(

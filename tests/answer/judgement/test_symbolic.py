@@ -1,6 +1,6 @@
 import pytest
 
-from constraint_first.answer.judgement.symbolic import TASKS, is_whole, judge
+from constraint_first.answer.symbolic import TASKS, is_whole, judge
 
 
 @pytest.mark.parametrize(

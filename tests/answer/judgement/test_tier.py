@@ -4,18 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.expression import exact
-from constraint_first.answer.expression.canonical import interpret
-from constraint_first.answer.expression.syntax import Node, Num, Op
-from constraint_first.answer.judgement.equivalence import Equivalence
-from constraint_first.answer.judgement.tier import (
+from constraint_first.answer import exact
+from constraint_first.answer.canonical import interpret
+from constraint_first.answer.grade import (
     MAX_LENGTH,
+    Equivalence,
     Ruling,
     asks_percent,
     decide,
     decide_trees,
     spell_variables,
 )
+from constraint_first.answer.syntax import Node, Num, Op
 
 CONE = "A cone has the height $h$. What is its volume?"
 

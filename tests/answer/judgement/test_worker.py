@@ -1,4 +1,4 @@
-from constraint_first.answer.judgement.workers import PROGRAM
+from constraint_first.answer.workers import PROGRAM
 from constraint_first.process import Pool
 
 

@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from constraint_first.answer.judgement.tier import Ruling
-from constraint_first.answer.judgement.workers import Undecided, Workers
+from constraint_first.answer.grade import Ruling
+from constraint_first.answer.workers import Workers
+from constraint_first.process import Undecided
 
 # A judge that does what its first argument says.
 PROGRAM = """

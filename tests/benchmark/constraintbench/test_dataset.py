@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from constraint_first.benchmark.constraintbench.dataset import dataset_files
-from constraint_first.benchmark.constraintbench.split import Split, load
+from constraint_first.benchmark.constraintbench.item import Split, load
+from constraint_first.benchmark.constraintbench.make import dataset_files
 
 CHOSEN: tuple[Split, ...] = ("mini", "hard", "mini@1")
 

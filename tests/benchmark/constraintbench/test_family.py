@@ -15,7 +15,7 @@ from constraint_first.benchmark.constraintbench.family import (
     true_label,
 )
 from constraint_first.benchmark.constraintbench.item import ErrorType, Level, Tempting
-from constraint_first.constraint import demand
+from constraint_first.constraint import predicate as demand
 
 RULE = gold("domain", "an integer", demand.integer())
 

@@ -6,12 +6,16 @@ from random import Random
 
 import pytest
 
-from constraint_first.benchmark.constraintbench.families import FAMILIES
 from constraint_first.benchmark.constraintbench.family import Draft, Family, gold
-from constraint_first.benchmark.constraintbench.generate import GenerateError, choose, generate
 from constraint_first.benchmark.constraintbench.item import USUAL_LEVELS, Level, encode
-from constraint_first.benchmark.constraintbench.verify import check_file
-from constraint_first.constraint.demand import integer
+from constraint_first.benchmark.constraintbench.make import (
+    FAMILIES,
+    GenerateError,
+    check_file,
+    choose,
+    generate,
+)
+from constraint_first.constraint.predicate import integer
 
 
 def test_the_same_seed_gives_the_same_problems() -> None:

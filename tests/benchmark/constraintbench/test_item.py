@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from constraint_first.benchmark.constraintbench.item import SOURCE, Item
-from constraint_first.benchmark.constraintbench.split import load
-from constraint_first.constraint import spec
-from constraint_first.constraint.spec import KINDS
-from constraint_first.file.field import FieldError
+from constraint_first.benchmark.constraintbench.item import SOURCE, Item, load
+from constraint_first.constraint import stage1 as spec
+from constraint_first.constraint.stage1 import KINDS
+from constraint_first.file.fields import FieldError
 
 CONSTRAINT: dict[str, Any] = {"kind": "domain", "description": "d", "predicate": {}}
 

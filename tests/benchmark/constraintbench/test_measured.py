@@ -4,15 +4,15 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from constraint_first.benchmark.constraintbench import verify
-from constraint_first.benchmark.constraintbench.families import FAMILIES
-from constraint_first.benchmark.constraintbench.measured import (
+from constraint_first.benchmark.constraintbench import make as verify
+from constraint_first.benchmark.constraintbench.item import load
+from constraint_first.benchmark.constraintbench.make import (
+    FAMILIES,
     LevelCheck,
     MeasuredLevels,
     check_levels,
     measured_levels,
 )
-from constraint_first.benchmark.constraintbench.split import load
 
 MEASURED = MeasuredLevels(
     "a model",

@@ -2,15 +2,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from constraint_first.benchmark.constraintbench.generate import generate
-from constraint_first.benchmark.constraintbench.item import Item
-from constraint_first.benchmark.constraintbench.shortcut import (
+from constraint_first.benchmark.constraintbench.item import Item, load
+from constraint_first.benchmark.constraintbench.make import (
     Shortcut,
+    generate,
     numbers_of,
     shortcuts,
     text_without_names,
 )
-from constraint_first.benchmark.constraintbench.split import load
 
 ITEM = load("mini")[0]
 

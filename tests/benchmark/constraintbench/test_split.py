@@ -8,24 +8,24 @@ from typing import cast
 
 import pytest
 
-from constraint_first.benchmark import load as load_benchmark
-from constraint_first.benchmark.constraintbench import split
-from constraint_first.benchmark.constraintbench.families import FAMILIES
-from constraint_first.benchmark.constraintbench.generate import generate
-from constraint_first.benchmark.constraintbench.item import TIERS, USUAL_LEVELS, encode
-from constraint_first.benchmark.constraintbench.split import (
+from constraint_first.benchmark.constraintbench import item as split
+from constraint_first.benchmark.constraintbench.item import (
     HARD_SIZE,
     PUBLIC_SIZE,
     SEED,
     SHA256,
     SPLITS,
+    TIERS,
+    USUAL_LEVELS,
     Split,
     SplitError,
+    encode,
     find_item,
     load,
     split_bytes,
 )
-from constraint_first.benchmark.constraintbench.verify import check_items
+from constraint_first.benchmark.constraintbench.make import FAMILIES, check_items, generate
+from constraint_first.benchmark.registry import load as load_benchmark
 from constraint_first.constraint.router import route
 
 OLD: Split = "public@1"
@@ -131,7 +131,7 @@ def test_a_lost_file_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         return tmp_path
 
     monkeypatch.setattr(
-        "constraint_first.benchmark.constraintbench.split.resources.files", elsewhere
+        "constraint_first.benchmark.constraintbench.item.resources.files", elsewhere
     )
     with pytest.raises(SplitError, match="has lost its"):
         split_bytes("public")

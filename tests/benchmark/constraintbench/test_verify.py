@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from constraint_first.benchmark.constraintbench.generate import generate
-from constraint_first.benchmark.constraintbench.item import encode
-from constraint_first.benchmark.constraintbench.split import split_bytes
-from constraint_first.benchmark.constraintbench.verify import check_file
+from constraint_first.benchmark.constraintbench.item import encode, split_bytes
+from constraint_first.benchmark.constraintbench.make import check_file, generate
 
 
 def rows(n: int = 4) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ import pytest
 
 from constraint_first.constraint.predicate import PredicateError, is_of_text, truth_of
 from constraint_first.constraint.reply.check import REPLY
-from constraint_first.constraint.stated import Stated, check_stated
+from constraint_first.constraint.stated.statement import Stated, check_stated
 
 CASES: list[tuple[dict[str, Any], str, str]] = [
     ({"op": "words", "low": 2, "high": 3}, "a b c", "a b c d"),

@@ -4,7 +4,7 @@ from constraint_first.constraint.predicate import Predicate, truth_of
 from constraint_first.constraint.reply.check import REPLY
 from constraint_first.constraint.reply.edit import EDITS
 from constraint_first.constraint.reply.repair import repair_reply
-from constraint_first.constraint.stated import Stated
+from constraint_first.constraint.stated.statement import Stated
 
 STORY = "The sun rose. Birds sang in the old oak tree.\n\nThe farmer woke up, yawned and smiled."
 

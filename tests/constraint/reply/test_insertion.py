@@ -2,7 +2,7 @@ import pytest
 
 from constraint_first.constraint.predicate import Predicate
 from constraint_first.constraint.reply.insertion import can_be_added, insertions, join_responses
-from constraint_first.constraint.stated import Stated
+from constraint_first.constraint.stated.statement import Stated
 
 
 def stated(demand: Predicate) -> Stated:

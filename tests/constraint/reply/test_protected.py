@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from constraint_first.constraint.predicate import Predicate
 from constraint_first.constraint.reply.protected import keeps, protected_spans
 from constraint_first.constraint.reply.repair import repair_reply
-from constraint_first.constraint.stated import Stated
+from constraint_first.constraint.stated.statement import Stated
 
 PROTECTED = [
     *"2,5 1,234 3.14 -3 5% €20 10:30 1/2 2024-03-05 B12 H2O aZ93Kq".split(),

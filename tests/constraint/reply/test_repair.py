@@ -3,11 +3,10 @@ from pathlib import Path
 import pytest
 from edit_measure import REPLIES, measure
 
-from constraint_first.constraint.demand import all_of
-from constraint_first.constraint.predicate import Predicate, truth_of
+from constraint_first.constraint.predicate import Predicate, all_of, truth_of
 from constraint_first.constraint.reply.reader import read_demands
 from constraint_first.constraint.reply.repair import repair_reply
-from constraint_first.constraint.stated import Stated
+from constraint_first.constraint.stated.statement import Stated
 
 NO_COMMA: Predicate = {"op": "without", "marks": [","]}
 LOWER: Predicate = {"op": "case", "case": "lower"}

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.benchmark.constraintbench.generate import generate
 from constraint_first.benchmark.constraintbench.item import GoldConstraint, Item
+from constraint_first.benchmark.constraintbench.make import generate
 from constraint_first.constraint.predicate import truth_of
-from constraint_first.constraint.spec import KINDS
-from constraint_first.constraint.stated import Stated, check_stated, read_stated
+from constraint_first.constraint.stage1 import KINDS
+from constraint_first.constraint.stated.read import read_stated
 from constraint_first.constraint.stated.reading import LONGEST
+from constraint_first.constraint.stated.statement import Stated, check_stated
 
 PIECES = (
     *(

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.constraint.stated import read_stated, repair
+from constraint_first.constraint.stated.read import read_stated
+from constraint_first.constraint.stated.repair import repair
 from constraint_first.method.soundness import broken, stated_in
 from constraint_first.problem import Problem
 

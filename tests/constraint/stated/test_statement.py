@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from constraint_first.constraint.demand import integer
-from constraint_first.constraint.stated import Stated, check_stated, read_stated
+from constraint_first.constraint.predicate import integer
+from constraint_first.constraint.stated.read import read_stated
+from constraint_first.constraint.stated.statement import Stated, check_stated
 
 WHOLE = Stated("domain", integer(), (0, 8), "The answer is an integer.")
 

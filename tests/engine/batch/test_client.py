@@ -4,11 +4,10 @@ from pathlib import Path
 import pytest
 from batch_server import BatchServer, Provider
 
-from constraint_first.engine.batch.client import BatchClient, CannotList
-from constraint_first.engine.endpoint import Endpoint
-from constraint_first.engine.error import BadReply, ModelNotFound, Rejected, Unauthorized
-from constraint_first.engine.retry import Retry
-from constraint_first.engine.transport import Bounds
+from constraint_first.model.batch import BatchClient, CannotList
+from constraint_first.model.error import BadReply, ModelNotFound, Rejected, Unauthorized
+from constraint_first.model.limit import Retry
+from constraint_first.model.transport import Bounds, Endpoint
 
 LINE = b'{"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {}}\n'
 

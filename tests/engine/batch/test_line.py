@@ -6,14 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from constraint_first.engine.batch.line import (
-    NOT_PERFORMED,
-    BadResult,
-    Result,
-    read_result,
-    request_line,
-)
-from constraint_first.engine.chat import error_message
+from constraint_first.model.batch import NOT_PERFORMED, BadResult, Result, read_result, request_line
+from constraint_first.model.wire import error_message
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "1 + 1 = \n ü?"}], "max_tokens": 9}
 

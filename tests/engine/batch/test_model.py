@@ -4,15 +4,20 @@ from typing import Any
 
 import pytest
 
-from constraint_first.engine.batch.line import NOT_PERFORMED, Result
-from constraint_first.engine.batch.model import BatchModel, Deferred, Request
-from constraint_first.engine.batch.place import Place, PlacedCall, RequestId
-from constraint_first.engine.endpoint import Endpoint
-from constraint_first.engine.engine import Decoding
-from constraint_first.engine.error import Rejected, ServerFault
-from constraint_first.engine.price import Price
-from constraint_first.engine.refusal import DecodingRefused
-from constraint_first.engine.transport import Bounds
+from constraint_first.model.batch import (
+    NOT_PERFORMED,
+    BatchModel,
+    Deferred,
+    Place,
+    PlacedCall,
+    Request,
+    RequestId,
+    Result,
+)
+from constraint_first.model.error import Rejected, ServerFault
+from constraint_first.model.resolve import Price
+from constraint_first.model.transport import Bounds, DecodingRefused, Endpoint
+from constraint_first.model.wire import Decoding
 from constraint_first.protocol import Message, Usage
 
 CALL = PlacedCall(

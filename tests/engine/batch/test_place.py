@@ -1,6 +1,6 @@
 import pytest
 
-from constraint_first.engine.batch.place import Place, RequestId, parse_request_id, short_digest
+from constraint_first.model.batch import Place, RequestId, parse_request_id, short_digest
 
 PLACE = Place(3, 17, 2, 1)
 NAME = RequestId(PLACE, short_digest(b"call"), short_digest(b"body"))

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.engine.batch.request_file import FileLimits, RequestFile
 from constraint_first.error import OutputError
+from constraint_first.model.batch import FileLimits, RequestFile
 
 
 def test_a_file_is_full_at_so_many_requests_or_bytes(tmp_path: Path) -> None:

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from constraint_first.engine.batch.place import Place, RequestId
-from constraint_first.engine.batch.result_file import ResultIndex
 from constraint_first.error import InputError
+from constraint_first.model.batch import Place, RequestId, ResultIndex
 
 DIGEST = "0123456789ab"
 

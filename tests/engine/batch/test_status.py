@@ -2,9 +2,8 @@ from typing import Any
 
 import pytest
 
-from constraint_first.engine.batch.status import BatchStatus, read_status
-from constraint_first.engine.error import BadReply
-from constraint_first.engine.redaction import Redaction
+from constraint_first.model.batch import BatchStatus, read_status
+from constraint_first.model.error import BadReply, Redaction
 
 DOCUMENTED: dict[str, Any] = {
     "id": "batch_abc123",

@@ -2,8 +2,8 @@ import ast
 
 import pytest
 
-from constraint_first.engine.sandbox.generator import collecting_function, lazy_arguments, lazy_call
-from constraint_first.engine.sandbox.worker import run
+from constraint_first.sandbox.generator import collecting_function, lazy_arguments, lazy_call
+from constraint_first.sandbox.sandbox import run
 
 
 def expression(source: str) -> ast.expr:

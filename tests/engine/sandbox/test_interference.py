@@ -2,8 +2,8 @@ import ast
 
 import pytest
 
-from constraint_first.engine.sandbox.interference import disturbed_generators
-from constraint_first.engine.sandbox.worker import run
+from constraint_first.sandbox.interference import disturbed_generators
+from constraint_first.sandbox.sandbox import run
 
 PRIMES = """
 primes = []

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constraint_first.engine.sandbox.prelude import WHOLE, load, names_in
-from constraint_first.engine.sandbox.rewrite import LONGEST, Unreadable, rewrite
-from constraint_first.engine.sandbox.worker import run
+from constraint_first.sandbox.prelude import WHOLE, load, names_in
+from constraint_first.sandbox.rewrite import LONGEST, Unreadable, rewrite
+from constraint_first.sandbox.sandbox import run
 
 
 def printed(source: str) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from constraint_first import process
-from constraint_first.engine.sandbox import sandbox as module
-from constraint_first.engine.sandbox.sandbox import Limits, Sandbox, SandboxMissing
 from constraint_first.protocol import Program
+from constraint_first.sandbox import sandbox as module
+from constraint_first.sandbox.sandbox import Limits, Sandbox, SandboxMissing
 
 
 def test_a_program_runs_and_the_next_one_too_after_a_hostile_one() -> None:

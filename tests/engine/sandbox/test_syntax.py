@@ -2,7 +2,7 @@ import ast
 
 import pytest
 
-from constraint_first.engine.sandbox import syntax
+from constraint_first.sandbox import syntax
 
 
 def written(node: ast.AST) -> str:

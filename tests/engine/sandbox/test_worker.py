@@ -9,12 +9,11 @@ import pytest
 import pytest_asyncio
 from hostile_programs import ENDS, HOSTILE, TIME
 
-from constraint_first.engine.journal import storable_output, storable_program
-from constraint_first.engine.sandbox.sandbox import Limits, Sandbox
-from constraint_first.engine.sandbox.worker import OUTPUT, run
-from constraint_first.file.printable import printable
-from constraint_first.method.standard_library import MODULES
+from constraint_first.attempt.drive import storable_output, storable_program
+from constraint_first.file.safe import printable
+from constraint_first.method.program import MODULES
 from constraint_first.protocol import Output, Program
+from constraint_first.sandbox.sandbox import OUTPUT, Limits, Sandbox, run
 
 REAL = (Path(__file__).parent / "programs.txt").read_text("utf-8").split("#### program\n")[1:]
 MEMORY = 256 << 20

@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 from sums import sums
 
-from constraint_first.engine.batch.place import Place, PlacedCall
-from constraint_first.engine.engine import SILENT, SampledCall, Watcher
-from constraint_first.engine.journal import digest
-from constraint_first.engine.price import PriceList
-from constraint_first.evaluation.batch.attempt import PlacedEngine, PlacedJournal
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store, StoredCall
+from constraint_first.attempt.drive import digest
+from constraint_first.model.batch import Place, PlacedCall
+from constraint_first.model.resolve import PriceList
+from constraint_first.model.wire import SILENT, SampledCall, Watcher
 from constraint_first.protocol import Call, Completion, Program
+from constraint_first.run.batch import PlacedEngine, PlacedJournal
+from constraint_first.store.store import Series, Store
+from constraint_first.store.writer import StoredCall
 
 CALL = Call.user("What is 1 + 1?", stage="direct", max_tokens=9)
 

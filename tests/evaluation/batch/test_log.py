@@ -5,13 +5,11 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from constraint_first.engine.batch.line import Result
-from constraint_first.engine.batch.place import Place, RequestId
-from constraint_first.engine.batch.result_file import FoundResult
 from constraint_first.error import InputError
-from constraint_first.evaluation.batch import schema as batch_schema
-from constraint_first.evaluation.batch.log import BatchLog, new_batch, refuse_in_flight
-from constraint_first.evaluation.store import Store
+from constraint_first.model.batch import FoundResult, Place, RequestId, Result
+from constraint_first.run.batch_service import BatchLog, new_batch, refuse_in_flight
+from constraint_first.store import schema as batch_schema
+from constraint_first.store.store import Store
 
 NAMES = [RequestId(Place(1, n, 0, 0), "0" * 12, "1" * 12) for n in range(3)]
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.engine.batch.request_file import FileLimits
-from constraint_first.evaluation.batch.option import BatchOptions
+from constraint_first.model.batch import FileLimits
+from constraint_first.run.grid import BatchOptions
 
 
 def test_calls_are_single_unless_somebody_wants_batches() -> None:

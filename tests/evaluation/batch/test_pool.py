@@ -7,13 +7,13 @@ from batch_sums import finds_sums
 from sums import right, sums
 
 import constraint_first
-from constraint_first.benchmark import Benchmark
-from constraint_first.engine.openai import Endpoint, OpenAI
-from constraint_first.engine.resolve import ModelRef
+from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import InputError
-from constraint_first.evaluation.batch.option import BatchOptions
-from constraint_first.evaluation.batch.pool import check_options
-from constraint_first.evaluation.experiment import Experiment
+from constraint_first.model.client import OpenAI
+from constraint_first.model.resolve import ModelRef
+from constraint_first.model.transport import Endpoint
+from constraint_first.run.batch import check_options
+from constraint_first.run.grid import BatchOptions, Experiment
 
 SUMS = Benchmark("sums", "Sums", sums(2))
 BATCH = BatchOptions(batch=True, batch_poll=0.001)

@@ -1,4 +1,4 @@
-from constraint_first.evaluation.batch.progress import BatchView, WaveProgress
+from constraint_first.run.batch_service import BatchView, WaveProgress
 
 
 def test_a_wave_says_how_far_it_is() -> None:

@@ -7,16 +7,15 @@ import pytest
 import sqlalchemy as sa
 from sums import right, sums
 
-from constraint_first.engine.batch.model import Deferred
-from constraint_first.engine.engine import SILENT, Watcher
-from constraint_first.engine.error import Rejected, Unauthorized
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.batch.log import BatchLog
-from constraint_first.evaluation.batch.replay import replay_attempts
-from constraint_first.evaluation.runner import Job, prepare
-from constraint_first.evaluation.series import Series
-from constraint_first.evaluation.store import Store
+from constraint_first.model.batch import Deferred
+from constraint_first.model.error import Rejected, Unauthorized
+from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call, Completion
+from constraint_first.run.batch import replay_attempts
+from constraint_first.run.batch_service import BatchLog
+from constraint_first.run.job import Job, prepare
+from constraint_first.store import schema
+from constraint_first.store.store import Series, Store
 
 SERIES = Series("sums", "self-consistency(samples=3)", "m")
 MOST = 200
@@ -78,7 +77,7 @@ async def test_a_key_that_is_refused_at_once_fails_the_rest_unasked(store: Store
 
 
 async def test_what_ends_the_run_ends_the_pass(store: Store) -> None:
-    from constraint_first.engine.error import JournalMismatch
+    from constraint_first.model.error import JournalMismatch
 
     with pytest.raises(JournalMismatch):
         await replayed(store, Answering({7}, JournalMismatch("differs")))

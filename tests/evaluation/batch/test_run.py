@@ -12,8 +12,8 @@ from loopback import Endpoint
 
 import constraint_first
 from constraint_first.error import CfrError, InputError
-from constraint_first.evaluation.batch.option import BatchOptions
-from constraint_first.evaluation.store import Store
+from constraint_first.run.grid import BatchOptions
+from constraint_first.store.store import Store
 
 
 async def test_waves_bring_what_single_calls_do(
@@ -133,7 +133,7 @@ async def test_a_batch_costs_a_part_of_the_price_also_when_somebody_looks_later(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from constraint_first.evaluation.summary import summaries
+    from constraint_first.store.query import summaries
 
     path = tmp_path / "models.toml"
     path.write_text("[m]\nprice = { input = 1000, output = 1000 }\n")

@@ -4,12 +4,12 @@ import pytest
 import sqlalchemy as sa
 from sums_run import evaluate
 
-from constraint_first.engine.batch.place import Place, RequestId
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.batch.log import BatchLog, new_batch
-from constraint_first.evaluation.batch.saving import saved_by_batches
-from constraint_first.evaluation.store import Store
+from constraint_first.model.batch import Place, RequestId
 from constraint_first.protocol import Usage
+from constraint_first.run.batch_service import BatchLog, new_batch
+from constraint_first.store import schema
+from constraint_first.store.query import saved_by_batches
+from constraint_first.store.store import Store
 
 
 @pytest.fixture

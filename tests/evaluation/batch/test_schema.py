@@ -4,10 +4,10 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.batch import schema as batch_schema
-from constraint_first.evaluation.batch.log import BatchLog, StoredBatch
-from constraint_first.evaluation.store import Store
+from constraint_first.run.batch_service import BatchLog, StoredBatch
+from constraint_first.store import schema
+from constraint_first.store import schema as batch_schema
+from constraint_first.store.store import Store
 
 
 def test_the_tables_of_batches_stand_apart(tmp_path: Path) -> None:

@@ -15,22 +15,19 @@ from loopback import Endpoint
 from sums import sums
 
 import constraint_first
-from constraint_first.benchmark import Benchmark
-from constraint_first.engine.batch.client import BatchClient
-from constraint_first.engine.batch.place import Place, RequestId
-from constraint_first.engine.endpoint import Endpoint as Address
-from constraint_first.engine.resolve import ModelRef
-from constraint_first.engine.retry import Retry
-from constraint_first.engine.transport import Bounds
+from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import InputError, OutputError
-from constraint_first.evaluation.batch.log import BatchLog, new_batch
-from constraint_first.evaluation.batch.option import BatchOptions
-from constraint_first.evaluation.batch.run import ResultsAwaited
-from constraint_first.evaluation.batch.service import Folder, Provider
-from constraint_first.evaluation.evaluate import Evaluated
-from constraint_first.evaluation.experiment import Experiment
-from constraint_first.evaluation.record import outcome_rows
-from constraint_first.evaluation.store import Store
+from constraint_first.model.batch import BatchClient, Place, RequestId
+from constraint_first.model.limit import Retry
+from constraint_first.model.resolve import ModelRef
+from constraint_first.model.transport import Bounds
+from constraint_first.model.transport import Endpoint as Address
+from constraint_first.run.batch import ResultsAwaited
+from constraint_first.run.batch_service import BatchLog, Folder, Provider, new_batch
+from constraint_first.run.grid import BatchOptions, Experiment
+from constraint_first.run.run import Evaluated
+from constraint_first.store.query import outcome_rows
+from constraint_first.store.store import Store
 
 GRID = Experiment(
     benchmarks=(Benchmark("sums", "Sums", sums(6)),), methods=METHODS, runs=2, seeds=(SEED,)

@@ -12,10 +12,10 @@ from sums import reply_right
 
 import constraint_first
 from constraint_first.error import CfrError
-from constraint_first.evaluation.batch.option import BatchOptions
-from constraint_first.evaluation.error import StoreError
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.worker import NothingRunnable, awork
+from constraint_first.run.grid import BatchOptions
+from constraint_first.run.shared import NothingRunnable, awork
+from constraint_first.store.database import StoreError
+from constraint_first.store.store import Store
 
 DIRECT = replace(GRID, methods=("direct",))
 

@@ -13,11 +13,11 @@ from loopback import Endpoint
 from sums import number_in
 
 import constraint_first
-from constraint_first.engine.engine import Decoding
-from constraint_first.engine.error import Unreachable
-from constraint_first.engine.resolve import ModelRef
 from constraint_first.error import CfrError
-from constraint_first.evaluation.batch.option import BatchOptions
+from constraint_first.model.error import Unreachable
+from constraint_first.model.resolve import ModelRef
+from constraint_first.model.wire import Decoding
+from constraint_first.run.grid import BatchOptions
 
 
 async def test_results_that_are_odd_are_told_and_their_requests_made_again(

@@ -4,18 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.engine.batch.line import Result
-from constraint_first.engine.batch.model import BatchModel, Request
-from constraint_first.engine.batch.place import Place, RequestId
-from constraint_first.engine.batch.request_file import FileLimits
-from constraint_first.engine.batch.result_file import FoundResult, ResultIndex
-from constraint_first.engine.endpoint import Endpoint
-from constraint_first.engine.error import JournalMismatch
-from constraint_first.engine.price import Price
-from constraint_first.engine.transport import Bounds
-from constraint_first.evaluation.batch.wave import OpenWave, WaveMemory
-from constraint_first.evaluation.budget import Budget
+from constraint_first.model.batch import (
+    BatchModel,
+    FileLimits,
+    FoundResult,
+    Place,
+    Request,
+    RequestId,
+    Result,
+    ResultIndex,
+)
+from constraint_first.model.error import JournalMismatch
+from constraint_first.model.resolve import Price
+from constraint_first.model.transport import Bounds, Endpoint
 from constraint_first.protocol import Usage
+from constraint_first.run.batch import OpenWave, WaveMemory
+from constraint_first.run.budget import Budget
 
 A, B = "a" * 12, "b" * 12
 PRICE = Price(1e6, 1e6)

@@ -2,8 +2,7 @@ import socket
 
 import pytest
 
-from constraint_first.evaluation.cluster.message import DriverOrder
-from constraint_first.evaluation.cluster.process import RayFailed, start_driver
+from constraint_first.run.cluster import DriverOrder, RayFailed, start_driver
 
 
 def make_order(address: str) -> DriverOrder:

@@ -1,7 +1,7 @@
 import json
 from dataclasses import asdict
 
-from constraint_first.evaluation.cluster.message import DriverEvent, WorkerReport
+from constraint_first.run.cluster import DriverEvent, WorkerReport
 
 
 def test_an_event_goes_through_a_line_of_json() -> None:

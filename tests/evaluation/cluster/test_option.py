@@ -3,7 +3,7 @@ import math
 import pytest
 
 from constraint_first.error import InputError
-from constraint_first.evaluation.cluster.option import RayOptions
+from constraint_first.run.grid import RayOptions
 
 
 def test_no_cluster_is_wanted_unless_one_is_named() -> None:

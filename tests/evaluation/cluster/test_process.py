@@ -9,13 +9,8 @@ from asyncio.subprocess import PIPE
 import pytest
 
 from constraint_first.error import InputError
-from constraint_first.evaluation.cluster import process as ray_process
-from constraint_first.evaluation.cluster.process import (
-    RayFailed,
-    RayProcess,
-    require_ray,
-    start_driver,
-)
+from constraint_first.run import cluster as ray_process
+from constraint_first.run.cluster import RayFailed, RayProcess, require_ray, start_driver
 
 from .test_driver import make_order
 

@@ -15,20 +15,17 @@ from ray_cluster import RayCluster
 from sums import reply_right, right, sums
 
 import constraint_first
-from constraint_first.benchmark import Benchmark
+from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import InputError
-from constraint_first.evaluation.batch.option import BatchOptions
-from constraint_first.evaluation.cluster import run as ray_run
-from constraint_first.evaluation.cluster.message import DriverEvent, DriverOrder
-from constraint_first.evaluation.cluster.option import RayOptions
-from constraint_first.evaluation.cluster.process import RayFailed
-from constraint_first.evaluation.cluster.run import check_ray, make_order
-from constraint_first.evaluation.cluster.worker import RayWorker
-from constraint_first.evaluation.error import StoreError
-from constraint_first.evaluation.lease import Leases, SeriesShare, name_owner
-from constraint_first.evaluation.record import attempt_rows
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.watcher import EvaluationWatcher
+from constraint_first.run import cluster as ray_run
+from constraint_first.run.cluster import DriverEvent, DriverOrder, RayFailed, check_ray, make_order
+from constraint_first.run.cluster_driver import RayWorker
+from constraint_first.run.grid import BatchOptions, RayOptions
+from constraint_first.run.job import EvaluationWatcher
+from constraint_first.store.database import StoreError
+from constraint_first.store.query import attempt_rows
+from constraint_first.store.store import Store
+from constraint_first.store.writer import Leases, SeriesShare, name_owner
 
 SUMS = Benchmark("sums", "Sums", sums(4))
 ON_RAY = constraint_first.RunOptions(store="postgresql://me@db/runs", ray=RayOptions("auto"))

@@ -16,13 +16,12 @@ from postgres import empty_database
 from ray_cluster import RayCluster
 from sums import number_in, write_sums
 
-from constraint_first.engine.catalogue import find_model
-from constraint_first.engine.error import ModelFileError
-from constraint_first.engine.pull import pull
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.error import StoreError
-from constraint_first.evaluation.record import outcome_rows
-from constraint_first.evaluation.store import Store
+from constraint_first.model.error import ModelFileError
+from constraint_first.model.pull import find_model, pull
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.query import outcome_rows
+from constraint_first.store.store import Store
 
 PASSWORD = "hardly-a-secret-9713"  # noqa: S105
 PROBLEMS, RUNS, CONCURRENCY = 5, 2, 1

@@ -15,12 +15,12 @@ from postgres import empty_database
 from sums import reply_right, sums
 
 import constraint_first
-from constraint_first.benchmark import Benchmark
-from constraint_first.evaluation.cluster.message import WorkerSettings
-from constraint_first.evaluation.cluster.worker import RayWorker
-from constraint_first.evaluation.record import attempt_rows
-from constraint_first.evaluation.run_setting import pending_series
-from constraint_first.evaluation.store import Store
+from constraint_first.benchmark.registry import Benchmark
+from constraint_first.run.cluster import WorkerSettings
+from constraint_first.run.cluster_driver import RayWorker
+from constraint_first.run.model_pool import pending_series
+from constraint_first.store.query import attempt_rows
+from constraint_first.store.store import Store
 
 FREE = sa.text("SELECT count(*) FROM leases WHERE owner IS NULL")
 SUMS = Benchmark("sums", "Sums", sums(4))

@@ -4,7 +4,7 @@ import pytest
 from loopback import Endpoint as Server
 from paged import paged
 
-from constraint_first.serve.page.asset import asset_url
+from constraint_first.serve.page.site import asset_url
 
 
 async def test_files_carry_their_type_and_may_be_kept_for_good(endpoint: Server) -> None:

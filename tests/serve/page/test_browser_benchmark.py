@@ -8,7 +8,7 @@ import pytest
 from browsing import LOOKS, Look, has_count, needs_browser, visit
 from loopback import Endpoint as Server
 
-from constraint_first.benchmark.constraintbench.split import load
+from constraint_first.benchmark.constraintbench.item import load
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page

@@ -12,8 +12,8 @@ from loopback import Endpoint as Server
 from paged_store import ITEMS, make_store
 from stored import attempt
 
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.store import Store
+from constraint_first.store import schema
+from constraint_first.store.store import Store
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from paged import HOSTILE
 
-from constraint_first.serve.page.code_sample import write_samples
+from constraint_first.serve.page.playground import write_samples
 
 TEXTS = ["What is 2 + 2?", 'It\'s $HOME `id` "$(id)" \\n\n! 🧮', HOSTILE]
 

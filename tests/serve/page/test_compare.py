@@ -9,8 +9,8 @@ from loopback import Endpoint as Server
 from paged import HOSTILE, paged
 from paged_store import ITEMS, make_store
 
-import constraint_first.analysis.figure.library as figures
-from constraint_first.analysis.extra import MissingExtra
+import constraint_first.report.canvas as figures
+from constraint_first.report.notation import MissingExtra
 
 SAFE = HOSTILE.replace("\x1b", "").replace("\u202e", "")
 

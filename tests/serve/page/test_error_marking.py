@@ -6,9 +6,8 @@ import pytest
 from loopback import Endpoint as Server
 from paged import HOSTILE, paged
 
-from constraint_first.analysis.audit.error_rule import read_classes
-from constraint_first.analysis.audit.mistake import MISTAKE_LABELS
-from constraint_first.analysis.study.reader import open_study
+from constraint_first.report.exhibit.marks import MISTAKE_LABELS, read_classes
+from constraint_first.report.reader import open_study
 
 SAFE = HOSTILE.replace("\x1b", "").replace("\u202e", "")
 

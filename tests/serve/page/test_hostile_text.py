@@ -20,8 +20,8 @@ from paged_store import ITEMS, make_store
 from stored import attempt
 from tricks import LONG, NAME, TRICK, check_elements
 
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.store import Store
+from constraint_first.store import schema
+from constraint_first.store.store import Store
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser

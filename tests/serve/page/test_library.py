@@ -5,10 +5,10 @@ from paged_store import ITEMS, make_store
 from stored import attempt
 
 from constraint_first.error import CfrError
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.store import Store
-from constraint_first.serve.error_reply import RequestError
-from constraint_first.serve.page.library import ALL, RunLibrary, RunSource
+from constraint_first.serve.page.site import ALL, RunLibrary, RunSource
+from constraint_first.serve.setting import RequestError
+from constraint_first.store import schema
+from constraint_first.store.store import Store
 
 FEW = ITEMS[:2]
 

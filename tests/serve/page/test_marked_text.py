@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from paged import HOSTILE
 
 from constraint_first.constraint.router import route
-from constraint_first.constraint.stated import read_stated
-from constraint_first.serve.page.marked_text import (
+from constraint_first.constraint.stated.read import read_stated
+from constraint_first.serve.page.site import (
     TextMark,
     cue_marks,
     mark_text,

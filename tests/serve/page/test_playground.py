@@ -7,8 +7,8 @@ from loopback import completion
 from paged import HOSTILE, paged
 from served import CUED
 
-from constraint_first.benchmark.constraintbench.split import load
-from constraint_first.method import names
+from constraint_first.benchmark.constraintbench.item import load
+from constraint_first.method.registry import names
 
 ITEM = load("public")[0]
 

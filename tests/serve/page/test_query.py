@@ -1,7 +1,7 @@
 import pytest
 
-from constraint_first.serve.error_reply import RequestError
-from constraint_first.serve.page.query import read_number, write_query
+from constraint_first.serve.page.site import read_number, write_query
+from constraint_first.serve.setting import RequestError
 
 
 @pytest.mark.parametrize("written", ["0", "-1", "1.5", "٣", "9" * 30, "100001", "x"])

@@ -16,11 +16,10 @@ from pathlib import Path
 import pytest
 from browsing import Browsed, browser, looking, needs_browser
 
-from constraint_first.engine.catalogue import find_model
-from constraint_first.engine.error import ModelFileError
-from constraint_first.engine.pull import pull
-from constraint_first.evaluation.store import Store
-from constraint_first.evaluation.summary import summaries
+from constraint_first.model.error import ModelFileError
+from constraint_first.model.pull import find_model, pull
+from constraint_first.store.query import summaries
+from constraint_first.store.store import Store
 
 pytestmark = [needs_browser, pytest.mark.slow]
 

@@ -11,7 +11,7 @@ from loopback import Endpoint as Server
 from paged import HOSTILE, Paged, Shown, paged
 from paged_store import ITEMS, make_store
 
-from constraint_first.serve.page.installation import install_pages
+from constraint_first.serve.page.pages import install_pages
 from constraint_first.serve.page.site import SITE, Site, SiteOptions
 
 ORDER = {"runs": "1", "cases": "2"}

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from constraint_first.serve.error_reply import RequestError
-from constraint_first.serve.page.report_desk import ReportDesk, ReportJob
-from constraint_first.serve.page.report_writer import ZIP, ReportOrder
+from constraint_first.serve.page.site import ZIP, ReportDesk, ReportJob, ReportOrder
+from constraint_first.serve.setting import RequestError
 
 
 @pytest_asyncio.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from constraint_first.error import CfrError
-from constraint_first.serve.page.report_writer import FOLDER, STEPS, ZIP, ReportOrder, write_report
+from constraint_first.serve.page.site import FOLDER, STEPS, ZIP, ReportOrder, write_report
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -19,7 +19,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def ordered(order: ReportOrder, place: Path) -> list[dict[str, object]]:
     """Have the process make a report, and return what it says."""
     done = subprocess.run(
-        [sys.executable, "-m", "constraint_first.serve.page.report_writer", str(place)],
+        [sys.executable, "-m", "constraint_first.serve.page.site", str(place)],
         input=order.to_json() + "\n",
         capture_output=True,
         text=True,

@@ -10,8 +10,8 @@ from paged import HOSTILE, paged
 from paged_store import ITEMS, make_store
 from stored import attempt
 
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.store import Store
+from constraint_first.store import schema
+from constraint_first.store.store import Store
 
 SAFE = HOSTILE.replace("\x1b", "").replace("\u202e", "")
 

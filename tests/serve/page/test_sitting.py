@@ -1,8 +1,8 @@
 import pytest
 
 from constraint_first.error import InputError
-from constraint_first.serve.error_reply import RequestError
-from constraint_first.serve.page.sitting import Sitting, Turn
+from constraint_first.serve.page.marking import Sitting, Turn
+from constraint_first.serve.setting import RequestError
 
 
 def test_a_sitting_survives_an_address() -> None:

@@ -3,10 +3,10 @@ from pathlib import Path
 from paged_store import ITEMS, make_store
 from stored import attempt
 
-from constraint_first.evaluation import schema
-from constraint_first.evaluation.store import Store
-from constraint_first.serve.page.library import RunSource
-from constraint_first.serve.page.store_view import view_store
+from constraint_first.serve.page.runs import view_store
+from constraint_first.serve.page.site import RunSource
+from constraint_first.store import schema
+from constraint_first.store.store import Store
 
 
 def test_each_series_has_its_score_and_its_cost(store: str) -> None:

@@ -10,10 +10,8 @@ import hashlib
 import sys
 from pathlib import Path
 
-from constraint_first.benchmark.constraintbench.families import FAMILIES
-from constraint_first.benchmark.constraintbench.generate import generate
-from constraint_first.benchmark.constraintbench.item import USUAL_LEVELS, Level, encode
-from constraint_first.benchmark.constraintbench.split import SEED
+from constraint_first.benchmark.constraintbench.item import SEED, USUAL_LEVELS, Level, encode
+from constraint_first.benchmark.constraintbench.make import FAMILIES, generate
 
 _HARD: tuple[Level, ...] = (4,)
 # So many of each family at each level: some 700 problems, and some 120 hard ones.

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from math import comb
 from random import Random
 from typing import Final, TypeAlias, TypeVar
 
-from constraint_first.answer.expression.value import Form, read_answer, same, show
+from constraint_first.answer.value import Form, read_answer, same, show
 from constraint_first.benchmark.constraintbench.item import (
     USUAL_LEVELS,
     ErrorType,
@@ -20,21 +22,31 @@ from constraint_first.benchmark.constraintbench.item import (
     Tier,
 )
 from constraint_first.constraint.predicate import Predicate, holds, parts, truth_of
-from constraint_first.constraint.spec import KINDS, Kind
+from constraint_first.constraint.stage1 import KINDS, Kind
 from constraint_first.error import CfrError
 
 __all__ = [
+    "COUNT_WORDS",
+    "NAMES",
     "DisagreementError",
     "Draft",
     "Family",
     "FamilyError",
     "Lures",
+    "Told",
     "agree",
     "alike",
+    "all_good",
     "family",
     "gold",
+    "listed",
+    "lowest_terms",
+    "plural",
+    "stages",
+    "tell",
     "true_label",
 ]
+
 
 T = TypeVar("T")
 Value: TypeAlias = "int | Fraction | str"
@@ -205,3 +217,72 @@ def alike(first: str, second: str) -> bool:
         return first == second
     # An unreduced fraction is another answer than the reduced one: "lowest terms" rejects it.
     return same(left, right) and left.reduced == right.reduced
+
+
+# Probabilities for the families that ask for one: drawing without replacement, lowest terms.
+
+
+def all_good(good: int, total: int, draws: int) -> Fraction:
+    """Compute the probability that all draws are good: by counting sets, and draw by draw."""
+    one_by_one = Fraction(1)
+    for drawn in range(draws):
+        one_by_one *= Fraction(good - drawn, total - drawn)
+    return agree(Fraction(comb(good, draws), comb(total, draws)), one_by_one)
+
+
+def lowest_terms(above: int, below: int) -> tuple[int, int]:
+    """Reduce a fraction by trying every common divisor, without Euclid."""
+    common = max(d for d in range(1, above + 1) if above % d == 0 and below % d == 0)
+    return above // common, below // common
+
+
+# Putting numbers and names into wordings, and finding the span that states a constraint.
+#
+# A wording is a text with slots ``<name>`` and marked spans ``«label:…»``. Neither mark occurs in
+# LaTeX, so mathematics is written as it is.
+
+_SLOT = re.compile(r"<([A-Za-z]\w*)>")
+_SPAN = re.compile(r"«(\w+):([^«»]*)»")
+
+NAMES = (
+    "Amara", "Bruno", "Chiara", "Dmitri", "Elif", "Farah", "Gustav", "Hana", "Imani", "Jonas",
+    "Keiko", "Leandro", "Mireille", "Noor", "Oskar", "Priya", "Quentin", "Rosa", "Soren", "Tamsin",
+    "Uma", "Viktor", "Wen", "Ximena", "Yusuf", "Zofia",
+)  # fmt: skip
+COUNT_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
+"""Small numbers as a text says them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A problem text and the spans that its wording marked."""
+
+    text: str
+    spans: Mapping[str, str]
+
+    def span(self, label: str) -> str | None:
+        """Give the words marked with this label; None where this wording only implies it."""
+        return self.spans.get(label)
+
+
+def tell(rng: Random, wordings: Sequence[str], **values: object) -> Told:
+    """Choose a wording, fill its slots, take the span marks out."""
+    filled = _SLOT.sub(lambda slot: str(values[slot[1]]), rng.choice(wordings))
+    spans = {match[1]: match[2] for match in _SPAN.finditer(filled)}
+    return Told(_SPAN.sub(r"\2", filled), spans)
+
+
+def listed(values: Sequence[object]) -> str:
+    """Join values as a sentence does: ``$3$, $5$ and $8$``."""
+    written = [f"${value}$" for value in values]
+    return f"{', '.join(written[:-1])} and {written[-1]}" if len(written) > 1 else written[0]
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """Write a count with its noun: ``$1$ pen``, ``$2$ pens``."""
+    return f"${count}$ {one if count == 1 else many or one + 's'}"
+
+
+def stages(stories: Sequence[tuple[str, ...]], count: int) -> list[str]:
+    """Tell the first ``count`` parts of each story, and then its last part, the question."""
+    return [" ".join((*story[:count], story[-1])).strip() for story in stories]

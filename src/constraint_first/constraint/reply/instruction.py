@@ -10,12 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias, cast
 
-from constraint_first.constraint.demand import all_of
-from constraint_first.constraint.predicate import Predicate, PredicateError, Truth, truth_of
+from constraint_first.constraint.predicate import Predicate, PredicateError, Truth, all_of, truth_of
 from constraint_first.constraint.reply.check import BLANK_LINE
 from constraint_first.problem import Json
 
-__all__ = ["INSTRUCTIONS", "instruction_predicate", "is_followed", "loose_truth"]
+__all__ = [
+    "INSTRUCTIONS",
+    "instruction_predicate",
+    "is_followed",
+    "loose_truth",
+]
+
 
 _Args: TypeAlias = Mapping[str, Json]
 

@@ -18,6 +18,7 @@ __all__ = [
     "read_title",
 ]
 
+
 # --- Bullets.
 
 _BULLETS: Final = re.compile(

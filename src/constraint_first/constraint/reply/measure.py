@@ -28,6 +28,7 @@ __all__ = [
     "split_paragraphs",
 ]
 
+
 _WORD: Final = re.compile(r"\w+")
 
 

@@ -12,7 +12,12 @@ from constraint_first.constraint.reply.directive import VERBS
 from constraint_first.constraint.reply.pattern import either
 from constraint_first.constraint.reply.request import QUOTED, Sentence
 
-__all__ = ["Mention", "find_mentions", "read_frequency"]
+__all__ = [
+    "Mention",
+    "find_mentions",
+    "read_frequency",
+]
+
 
 _NO_WORD: Final = either(
     "in, with, that, which, of, you, your, to, for, by, count, counts, counter, limit, limits, per,"

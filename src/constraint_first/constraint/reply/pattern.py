@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["PRODUCT", "QUOTE_MARKS", "SEPARATES", "STRESS", "either"]
+__all__ = [
+    "PRODUCT",
+    "QUOTE_MARKS",
+    "SEPARATES",
+    "STRESS",
+    "either",
+]
+
 
 QUOTE_MARKS: Final = "\"'“”‘’„«»"
 """The marks around a quotation."""

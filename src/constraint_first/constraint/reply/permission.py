@@ -6,7 +6,10 @@ import re
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["is_permitted"]
+__all__ = [
+    "is_permitted",
+]
+
 
 _PERMISSION: Final = re.compile(
     r"\byou\s+(?:can|may|could|might)\b(?!\s+(?:not|only|just))|\bfeel\s+free\b|\boptional"

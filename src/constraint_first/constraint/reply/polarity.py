@@ -12,7 +12,15 @@ from typing import Final
 
 from constraint_first.constraint.reply.pattern import either
 
-__all__ = ["BANNED", "PRESENT", "is_refused", "is_refused_nearby", "refused_from", "refused_later"]
+__all__ = [
+    "BANNED",
+    "PRESENT",
+    "is_refused",
+    "is_refused_nearby",
+    "refused_from",
+    "refused_later",
+]
+
 
 _NO: Final = (
     # No more than three: an amount, and no refusal.

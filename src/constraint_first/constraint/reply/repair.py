@@ -8,9 +8,12 @@ from typing import Final
 from constraint_first.constraint.predicate import Predicate, parts, truth_of
 from constraint_first.constraint.reply.edit import EDITS, RECASING
 from constraint_first.constraint.reply.protected import keeps
-from constraint_first.constraint.stated import Stated
+from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["repair_reply"]
+__all__ = [
+    "repair_reply",
+]
+
 
 _LONGEST: Final = 30_000
 """Characters of the longest reply that is repaired."""

@@ -28,6 +28,7 @@ __all__ = [
     "prepare",
 ]
 
+
 Found: TypeAlias = tuple[Predicate, int, int]
 """A predicate that a rule read, and where in the request."""
 

@@ -10,7 +10,10 @@ from constraint_first.constraint.reply.language import LANGUAGES
 from constraint_first.constraint.reply.pattern import PRODUCT, either
 from constraint_first.constraint.reply.request import Found, Sentence
 
-__all__ = ["read_language"]
+__all__ = [
+    "read_language",
+]
+
 
 _NAME: Final = rf"(?:the\s+)?(?P<name>{either(','.join(LANGUAGES))})(?:\s+language)?\b"
 _ONLY: Final = either(

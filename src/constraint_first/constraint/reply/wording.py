@@ -9,7 +9,11 @@ from typing import Final
 from constraint_first.constraint.reply.pattern import QUOTE_MARKS, either
 from constraint_first.constraint.reply.request import QUOTED, Found, Sentence
 
-__all__ = ["read_beginning", "read_end"]
+__all__ = [
+    "read_beginning",
+    "read_end",
+]
+
 
 # --- The last words.
 

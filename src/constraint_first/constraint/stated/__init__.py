@@ -4,4 +4,9 @@ from constraint_first.constraint.stated.read import read_stated
 from constraint_first.constraint.stated.repair import repair
 from constraint_first.constraint.stated.statement import Stated, check_stated
 
-__all__ = ["Stated", "check_stated", "read_stated", "repair"]
+__all__ = [
+    "Stated",
+    "check_stated",
+    "read_stated",
+    "repair",
+]

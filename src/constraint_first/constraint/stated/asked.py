@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from constraint_first.constraint.demand import all_of, at_least, at_most, integer
+from constraint_first.constraint.predicate import all_of, at_least, at_most, integer
 from constraint_first.constraint.stated.numeral import ORDINALS, WORDS
 from constraint_first.constraint.stated.property import read_properties
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["ANOTHER_BASE", "read_asked"]
+__all__ = [
+    "ANOTHER_BASE",
+    "read_asked",
+]
+
 
 _ADJECTIVE: Final = (
     r"(?:smallest|largest|greatest|least|biggest|highest|lowest|minimum|maximum|only|unique|single"

@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Final, Literal
 
-from constraint_first.constraint import demand
-from constraint_first.constraint.demand import all_of, between, integer
-from constraint_first.constraint.notation import MONTHS, WEEKDAYS
+from constraint_first.constraint import predicate as demand
+from constraint_first.constraint.predicate import MONTHS, WEEKDAYS, all_of, between, integer
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_date", "read_days"]
+__all__ = [
+    "read_date",
+    "read_days",
+]
+
 
 _MONTH: Final = "|".join(MONTHS)
 _DATE: Final = re.compile(

@@ -6,11 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from constraint_first.constraint.demand import above, all_of, at_most, between, option
+from constraint_first.constraint.predicate import above, all_of, at_most, between, option
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_angle", "read_chance", "read_options", "read_share"]
+__all__ = [
+    "read_angle",
+    "read_chance",
+    "read_options",
+    "read_share",
+]
+
 
 _CHANCE: Final = re.compile(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?:exact\s+|total\s+|conditional\s+)?probability\s+(?:that"

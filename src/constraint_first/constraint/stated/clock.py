@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from constraint_first.constraint.demand import clock
+from constraint_first.constraint.predicate import clock
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_clock"]
+__all__ = [
+    "read_clock",
+]
+
 
 _AUXILIARY: Final = (
     r"(?:is|was|will|would|does|did|do|should|must|can|could|has|had|shall|may|might)\b"

@@ -14,13 +14,17 @@ from collections.abc import Iterator
 from math import gcd
 from typing import Final
 
-from constraint_first.constraint.demand import between, congruent, divisible, integer
+from constraint_first.constraint.predicate import between, congruent, divisible, integer
 from constraint_first.constraint.stated.quantity import Amount, Other, read_amounts, stem
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 from constraint_first.constraint.stated.unit import read_scale
 
-__all__ = ["DIVIDING", "read_combination"]
+__all__ = [
+    "DIVIDING",
+    "read_combination",
+]
+
 
 _LONGEST: Final = 1_000
 _UNITS: Final = {

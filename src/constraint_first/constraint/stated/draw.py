@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from math import gcd
 from typing import Final
 
-from constraint_first.constraint.demand import all_of, between, divides, integer
+from constraint_first.constraint.predicate import all_of, between, divides, integer
 from constraint_first.constraint.stated.quantity import stem
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_draw"]
+__all__ = [
+    "read_draw",
+]
+
 
 _HEAP: Final = re.compile(r"(?<![\w.,])(\d+)\s+([a-z]+)\s+([a-z]+)")
 _ONE: Final = re.compile(

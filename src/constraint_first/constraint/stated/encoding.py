@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from constraint_first.constraint.demand import code
+from constraint_first.constraint.predicate import code
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_encoding"]
+__all__ = [
+    "read_encoding",
+]
+
 
 _TERM: Final = r"(?:\d{1,4}\s*)?[a-z]"
 _ASKED: Final = re.compile(

@@ -11,13 +11,17 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from constraint_first.constraint.demand import parity
+from constraint_first.constraint.predicate import parity
 from constraint_first.constraint.stated.asked import ANOTHER_BASE
 from constraint_first.constraint.stated.property import read_properties
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_counted", "read_entity"]
+__all__ = [
+    "read_counted",
+    "read_entity",
+]
+
 
 _POINTS_BACK: Final = re.compile(
     r"\b(?:which|what)\s*\?|\bhow\s+many\s+[a-z]+\s+from\s+the\s+[a-z]+\s+is\s+it\s*\?"

@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from constraint_first.constraint.demand import divides, divisible
+from constraint_first.constraint.predicate import divides, divisible
 from constraint_first.constraint.stated.numeral import INTEGER, to_integer, to_integers
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_grouping"]
+__all__ = [
+    "read_grouping",
+]
+
 
 _L: Final = rf"({INTEGER}(?:\s*,\s*{INTEGER}|\s+(?:and|or)\s+{INTEGER})*)"
 _NONE_LEFT: Final = (

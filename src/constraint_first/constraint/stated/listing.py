@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from constraint_first.constraint.demand import listed
+from constraint_first.constraint.predicate import listed
 from constraint_first.constraint.stated.numeral import WORDS
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_listing"]
+__all__ = [
+    "read_listing",
+]
+
 
 _VERB: Final = re.compile(
     r"(?:please\s+|now\s+)?(?:list|write|arrange|order|put|give|enter|express|sort|rank|state|find"

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from constraint_first.constraint.demand import (
+from constraint_first.constraint.predicate import (
+    Predicate,
     above,
     all_of,
     at_least,
@@ -21,12 +22,17 @@ from constraint_first.constraint.demand import (
     integer,
     parity,
 )
-from constraint_first.constraint.predicate import Predicate
 from constraint_first.constraint.stated.quantity import FUNCTION_WORDS, stem
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_between_others", "read_kinds", "read_pieces", "read_price"]
+__all__ = [
+    "read_between_others",
+    "read_kinds",
+    "read_pieces",
+    "read_price",
+]
+
 
 _NUMBER: Final = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
 _MORE: Final = re.compile(

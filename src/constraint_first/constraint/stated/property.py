@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, Literal, TypeAlias, cast
 
-from constraint_first.constraint.demand import (
+from constraint_first.constraint.predicate import (
+    Predicate,
     above,
     at_least,
     at_most,
@@ -25,8 +26,7 @@ from constraint_first.constraint.demand import (
     prime,
     square,
 )
-from constraint_first.constraint.predicate import Predicate
-from constraint_first.constraint.spec import Kind
+from constraint_first.constraint.stage1 import Kind
 from constraint_first.constraint.stated.numeral import (
     INTEGER,
     NUMBERS,
@@ -36,7 +36,11 @@ from constraint_first.constraint.stated.numeral import (
 )
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["digits_range", "read_properties"]
+__all__ = [
+    "digits_range",
+    "read_properties",
+]
+
 
 _Found: TypeAlias = Iterator[tuple[Kind, Predicate, str]]
 _Builder: TypeAlias = Callable[[re.Match[str]], _Found]

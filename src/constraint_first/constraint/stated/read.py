@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from ahocorasick_rs import AhoCorasick
 
-from constraint_first.constraint.notation import MONTHS
+from constraint_first.constraint.predicate import MONTHS
 from constraint_first.constraint.stated.asked import read_asked
 from constraint_first.constraint.stated.calendar import read_date, read_days
 from constraint_first.constraint.stated.chance import (
@@ -50,7 +50,10 @@ from constraint_first.constraint.stated.sequence import (
 )
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_stated"]
+__all__ = [
+    "read_stated",
+]
+
 
 Rule: TypeAlias = Callable[[Reading], Iterator[Stated]]
 _Group: TypeAlias = tuple[str, ...]

@@ -6,12 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from constraint_first.constraint.demand import all_of, between, congruent, integer, least_residue
+from constraint_first.constraint.predicate import all_of, between, congruent, integer, least_residue
 from constraint_first.constraint.stated.numeral import INTEGER, ORDINALS, WORDS, to_integer
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_check", "read_digit", "read_remainder"]
+__all__ = [
+    "read_check",
+    "read_digit",
+    "read_remainder",
+]
+
 
 _ASKED: Final = re.compile(
     rf"\b{ASK}\s+(?:(?:its|the|a)\s+)?(?:(?:positive|non-?negative|least|smallest)\s+)*"

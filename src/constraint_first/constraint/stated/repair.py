@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from constraint_first.answer.expression.value import AnswerValue, read_answer
+from constraint_first.answer.value import AnswerValue, read_answer
 from constraint_first.constraint.predicate import parts
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["repair"]
+__all__ = [
+    "repair",
+]
 
 
 def repair(stated: Iterable[Stated], answer: str) -> str | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from constraint_first.constraint.demand import all_of, between, integer
+from constraint_first.constraint.predicate import all_of, between, integer
 from constraint_first.constraint.stated.numeral import (
     INTEGER,
     NUMBERS,
@@ -17,7 +17,10 @@ from constraint_first.constraint.stated.numeral import (
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_reversal"]
+__all__ = [
+    "read_reversal",
+]
+
 
 _REVERSED: Final = re.compile(
     r"\bbackwards\b|\brevers(?:e|ed|es|ing)\b|\bback\s+to\s+front\b|\bright\s+to\s+left\b"

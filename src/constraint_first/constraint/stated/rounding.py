@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from constraint_first.constraint.demand import decimals, divisible
+from constraint_first.constraint.predicate import decimals, divisible
 from constraint_first.constraint.stated.numeral import INTEGER, ORDINALS, WORDS, to_integer
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_rounding"]
+__all__ = [
+    "read_rounding",
+]
+
 
 _PLACES: Final = {
     **dict.fromkeys(("integer", "whole number", "whole", "unit", "dollar", "percent", "degree"), 0),

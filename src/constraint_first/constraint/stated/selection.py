@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from math import comb
 from typing import Final
 
-from constraint_first.constraint.demand import all_of, between, integer
+from constraint_first.constraint.predicate import all_of, between, integer
 from constraint_first.constraint.stated.numeral import INTEGER, NUMBERS, to_integer, to_integers
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_extremes", "read_pairs", "read_without"]
+__all__ = [
+    "read_extremes",
+    "read_pairs",
+    "read_without",
+]
+
 
 _RANGE: Final = re.compile(
     rf"(?:\bfrom\s+(?:page\s+)?)?({INTEGER})\s+to\s+(?:page\s+)?({INTEGER})"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from constraint_first.constraint.demand import (
+from constraint_first.constraint.predicate import (
     above,
     all_of,
     at_least,
@@ -27,7 +27,13 @@ from constraint_first.constraint.stated.numeral import (
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = ["read_consecutive", "read_mean", "read_multiples", "read_rank"]
+__all__ = [
+    "read_consecutive",
+    "read_mean",
+    "read_multiples",
+    "read_rank",
+]
+
 
 _COUNT: Final = rf"(?:({INTEGER})|({'|'.join(WORDS)}))"
 _RUN: Final = re.compile(

@@ -6,12 +6,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from constraint_first.answer.expression.value import AnswerValue, read_answer
-from constraint_first.constraint.demand import between
-from constraint_first.constraint.predicate import Predicate, Truth, holds, is_of_text, truth_of
-from constraint_first.constraint.spec import Kind
+from constraint_first.answer.value import AnswerValue, read_answer
+from constraint_first.constraint.predicate import (
+    Predicate,
+    Truth,
+    between,
+    holds,
+    is_of_text,
+    truth_of,
+)
+from constraint_first.constraint.stage1 import Kind
 
-__all__ = ["Stated", "check_stated"]
+__all__ = [
+    "Stated",
+    "check_stated",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ from typing import Final
 
 from constraint_first.constraint.stated.quantity import stem
 
-__all__ = ["read_scale"]
+__all__ = [
+    "read_scale",
+]
 
 
 def _sizes(**units: int) -> Mapping[str, int]:

@@ -1,41 +1,222 @@
-"""The playground: one problem, two methods side by side, each answer as it comes about."""
+"""One answer on its way to a page: each stage as it is written, and as HTML once it is whole."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
-from collections.abc import Mapping
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
+import orjson
 from aiohttp import web
 
-from constraint_first.analysis.report.mathematics import to_html
-from constraint_first.answer.judgement.grade import grade
-from constraint_first.benchmark.constraintbench.item import Item
-from constraint_first.benchmark.constraintbench.split import find_item, load
+from constraint_first.answer.grade import grade
+from constraint_first.attempt.solve import OrderedWatcher, stage_title
+from constraint_first.benchmark.constraintbench.item import Item, find_item, load
 from constraint_first.constraint.router import route
-from constraint_first.constraint.stated import read_stated
-from constraint_first.engine.automatic import AUTO
-from constraint_first.engine.error import EngineError
-from constraint_first.method import names
-from constraint_first.method.check_summary import read_summary
-from constraint_first.method.registry import METHODS
+from constraint_first.constraint.stage1 import read_spec
+from constraint_first.constraint.stated.read import read_stated
+from constraint_first.file.safe import one_line, storable_text
+from constraint_first.method.registry import METHODS, names
+from constraint_first.method.soundness import read_summary
+from constraint_first.model.error import EngineError, Transient
+from constraint_first.model.resolve import AUTO
 from constraint_first.problem import Json
-from constraint_first.serve.attempt import pose
-from constraint_first.serve.body import parse_json
-from constraint_first.serve.chat_request import read_request
-from constraint_first.serve.error_reply import RequestError
-from constraint_first.serve.model_name import ModelName
-from constraint_first.serve.page.answer_stream import stream_answer
-from constraint_first.serve.page.code_sample import write_samples
-from constraint_first.serve.page.marked_text import cue_marks, mark_text, stated_marks
-from constraint_first.serve.page.query import write_query
-from constraint_first.serve.page.site import SITE, check_same_origin, read_form, render
+from constraint_first.protocol import Call, Completion, Output, Program
+from constraint_first.report.math import to_html
+from constraint_first.serve.attempt import Outbox, Question, Words, answer, pose
+from constraint_first.serve.guard import parse_json
+from constraint_first.serve.page.site import (
+    SITE,
+    check_same_origin,
+    cue_marks,
+    mark_text,
+    read_form,
+    render,
+    stated_marks,
+    write_query,
+)
 from constraint_first.serve.reply import ServedAnswer
-from constraint_first.serve.service import SERVED, SERVICES, Services
+from constraint_first.serve.service import SERVED, SERVICES, Services, read_request
+from constraint_first.serve.setting import ModelName, RequestError, describe_error
+from constraint_first.thinking import without_thinking
 
-__all__ = ["ROUTES", "prepare"]
+__all__ = [
+    "ROUTES",
+    "CodeSample",
+    "PageWatcher",
+    "prepare",
+    "stream_answer",
+    "write_samples",
+]
+
+
+Fill: TypeAlias = Callable[..., str]
+"""Fills a template by its name, with values."""
+Conclude: TypeAlias = Callable[[ServedAnswer], str]
+"""Writes what comes last: the answer and what it is worth."""
+
+_COMMENT: Final = b": still at work\n\n"
+_EVENTS: Final = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",  # nginx would keep events back
+}
+
+
+class PageWatcher(OrderedWatcher):
+    """Writes an attempt step by step.
+
+    A step is a reply or a program. It has a title, then words as they come, then HTML that takes
+    the place of the words.
+    """
+
+    def __init__(self, outbox: Outbox, fill: Fill, *, held: bool = False) -> None:
+        super().__init__()
+        self._outbox = outbox
+        self._fill = fill
+        self._held = held
+        """Whether replies are drafts, folded away when the checked one comes."""
+        self._step = 0
+
+    def begin(self, call: Call) -> None:
+        """Open a step."""
+        self._open(self._title(call))
+
+    def write(self, call: Call, text: str, *, thought: bool) -> None:  # noqa: ARG002
+        """Add words."""
+        self._outbox.write(self._step, "thought" if thought else "words", text)
+
+    def end(self, call: Call, completion: Completion, *, written: bool) -> None:
+        """Put the whole reply in the place of its words."""
+        if not written:
+            self._open(self._title(call))
+        spec = read_spec(completion.text) if call.stage == "stage1" else None
+        fold = self._held or not written
+        self._close("reply_part.html", reply=completion, call=call, recovered=spec, fold=fold)
+
+    def show_output(self, program: Program, output: Output) -> None:
+        """Show a program and what it printed."""
+        self._open("Program run")
+        self._close("program_part.html", source=program.source, output=output)
+
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+        """Say that a reply begins anew."""
+        super().retrying(call, fault, seconds)
+        self._outbox.write(self._step, "again", one_line(str(fault)))
+
+    def _title(self, call: Call) -> str:
+        return "Draft" if self._held else stage_title(call.stage)
+
+    def _open(self, title: str) -> None:
+        self._step += 1
+        self._outbox.write(self._step, "step", title)
+
+    def _close(self, template: str, **values: Any) -> None:
+        html = self._fill(template, answer_of=without_thinking, **values)
+        self._outbox.write(self._step, "html", html)
+
+
+async def stream_answer(
+    request: web.Request, question: Question, fill: Fill, conclude: Conclude
+) -> web.StreamResponse:
+    """Answer a question, and send what happens as it happens."""
+    outbox = Outbox()
+    held = await question.services.holds(question.chosen, question.problem)
+    watcher = PageWatcher(outbox, fill, held=held)
+    work = asyncio.create_task(answer(question, watcher=watcher))
+    work.add_done_callback(lambda _: outbox.close())
+    response = web.StreamResponse(headers=_EVENTS)
+    try:
+        await response.prepare(request)
+        while not outbox.is_drained:
+            await response.write(_written(await outbox.take(question.services.settings.silence)))
+        await response.write(await _last(question, work, conclude))
+        await response.write_eof()
+    except ConnectionError:
+        question.served.error = question.served.why_cancelled
+    finally:
+        work.cancel()
+        with suppress(BaseException):
+            await work
+    return response
+
+
+async def _last(question: Question, work: asyncio.Task[ServedAnswer], conclude: Conclude) -> bytes:
+    """Write the event that ends an answer."""
+    try:
+        made = await work
+        question.served.usage = made.solved.usage
+        return _event("end", await asyncio.to_thread(conclude, made))
+    except Exception as error:
+        told = describe_error(error)
+        question.served.error = told.message
+        return _event("error", told.message)
+
+
+def _written(waiting: Sequence[Words] | None) -> bytes:
+    if waiting is None:
+        return _COMMENT
+    return b"".join(_event(one.name, one.text.getvalue(), one.index) for one in waiting)
+
+
+def _event(kind: str, text: str, step: int = 0) -> bytes:
+    value = {"kind": kind, "step": step, "text": storable_text(text)}
+    return b"data: " + orjson.dumps(value) + b"\n\n"
+
+
+# The same question as lines for a shell and for Python.
+
+Setting: TypeAlias = "float | int"
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSample:
+    """What one model's name stands for, in two languages."""
+
+    model: str
+    curl: str
+    python: str
+
+
+def write_samples(
+    base_url: str, model: str, problem: str, settings: Mapping[str, Setting], *, token: bool
+) -> CodeSample:
+    """Write the lines; the token itself is not among them."""
+    body = {"model": model, "messages": [{"role": "user", "content": problem}], **settings}
+    return CodeSample(model, _curl(base_url, body, token=token), _python(base_url, body, token))
+
+
+def _curl(base_url: str, body: Mapping[str, object], *, token: bool) -> str:
+    key = ' -H "Authorization: Bearer $CFR_TOKEN"' if token else ""
+    data = shlex.quote(json.dumps(body))
+    address = shlex.quote(f"{base_url}/chat/completions")
+    return f"curl {address}{key} -H 'Content-Type: application/json' -d {data}"
+
+
+def _python(base_url: str, body: Mapping[str, object], token: bool) -> str:
+    key = 'os.environ["CFR_TOKEN"]' if token else '"none"'
+    given = "".join(f"    {name}={_literal(value)},\n" for name, value in body.items())
+    return (
+        f"{'import os' + chr(10) * 2 if token else ''}"
+        "from openai import OpenAI\n\n"
+        f"client = OpenAI(base_url={_literal(base_url)}, api_key={key})\n"
+        f"reply = client.chat.completions.create(\n{given})\n"
+        "print(reply.choices[0].message.content)"
+    )
+
+
+def _literal(value: object) -> str:
+    """Write a value that Python reads as JSON does: texts, numbers, lists and objects."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+# The playground: one problem, two methods side by side, each answer as it comes about.
 
 ROUTES: Final = web.RouteTableDef()
 _FIELDS: Final = ("problem", "left", "right", "model", "temperature", "seed", "max_tokens")

@@ -11,24 +11,29 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from constraint_first.analysis.report.page import report_style
-from constraint_first.analysis.study.study import benchmark_label, model_label
-from constraint_first.serve.error_reply import RequestError
-from constraint_first.serve.page.library import ALL
-from constraint_first.serve.page.query import read_number
-from constraint_first.serve.page.report_desk import ReportJob
-from constraint_first.serve.page.report_writer import STEPS, ZIP, ReportOrder
+from constraint_first.report.page import report_style
+from constraint_first.report.study import benchmark_label, model_label
 from constraint_first.serve.page.site import (
+    ALL,
     SITE,
+    STEPS,
+    ZIP,
+    ReportJob,
+    ReportOrder,
     Site,
     check_same_origin,
     in_thread,
     read_form,
+    read_number,
     read_runs,
     render,
 )
+from constraint_first.serve.setting import RequestError
 
-__all__ = ["ROUTES"]
+__all__ = [
+    "ROUTES",
+]
+
 
 ROUTES: Final = web.RouteTableDef()
 _PAGE: Final = "report.html"

@@ -1,41 +1,175 @@
-"""Stored runs: what each store holds, live while something is added to it, down to one attempt."""
+"""What a store holds at one moment: each series with its score and its cost, and what failed."""
 
 from __future__ import annotations
 
 import time
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from aiohttp import web
 
-from constraint_first.constraint.recovery import read_spec
+from constraint_first.attempt.solve import stage_title
+from constraint_first.benchmark.constraintbench.item import (
+    SPLITS,
+    TIERS,
+    Item,
+    Split,
+    find_item,
+    load,
+    split_name,
+)
+from constraint_first.benchmark.constraintbench.make import FAMILIES
 from constraint_first.constraint.router import route
-from constraint_first.engine.ordered_watcher import stage_title
+from constraint_first.constraint.stage1 import KINDS, read_spec
+from constraint_first.constraint.stated.read import read_stated
+from constraint_first.constraint.stated.statement import Stated, check_stated
 from constraint_first.error import CfrError
-from constraint_first.evaluation.stored_attempt import (
+from constraint_first.file.safe import printable_json
+from constraint_first.method.soundness import read_summary
+from constraint_first.model.resolve import Cost, sum_costs
+from constraint_first.report.canvas import Caption, Figure
+from constraint_first.report.comparison import (
+    Comparison,
+    compare,
+    constrained_method,
+    find_baseline,
+    find_method,
+    score_problems,
+)
+from constraint_first.report.exhibit.cost import ratios_table
+from constraint_first.report.exhibit.errors import ChangedProblem, changed_problems, open_case
+from constraint_first.report.exhibit.gains import paired_table
+from constraint_first.report.notation import NONE, MissingExtra, decimal, interval
+from constraint_first.report.report import forest_figure, verdict, verdict_note
+from constraint_first.report.study import Study, benchmark_label, model_label, with_short_names
+from constraint_first.serve.page.site import (
+    SITE,
+    RunLibrary,
+    RunSource,
+    TextMark,
+    cue_marks,
+    in_thread,
+    mark_text,
+    quote_words,
+    read_number,
+    read_runs,
+    render,
+    write_query,
+)
+from constraint_first.serve.setting import RequestError
+from constraint_first.store.query import (
+    SHOWN,
+    Failure,
     SeriesName,
+    Shown,
+    Summary,
+    count_begun,
+    count_problems,
     describe_cost,
     explain_ending,
-    read_attempt,
-)
-from constraint_first.evaluation.stored_series import (
-    SHOWN,
-    Shown,
+    failures,
+    find_series,
     list_problems,
+    read_attempt,
     read_growth,
     read_series,
+    summaries,
 )
-from constraint_first.evaluation.summary import summaries
-from constraint_first.file.printable import printable_json
-from constraint_first.method.check_summary import read_summary
-from constraint_first.serve.page.library import RunSource
-from constraint_first.serve.page.marked_text import cue_marks, mark_text
-from constraint_first.serve.page.query import read_number, write_query
-from constraint_first.serve.page.site import SITE, in_thread, render
-from constraint_first.serve.page.store_view import StoreView, line_of, view_store
 
-__all__ = ["ROUTES"]
+__all__ = [
+    "ROUTES",
+    "SeriesLine",
+    "StoreView",
+    "line_of",
+    "view_store",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesLine:
+    """A series as the table of a store shows it."""
+
+    summary: Summary
+    accuracy: str
+    interval: str
+    begun: int
+    problems: int
+    """Problems of its benchmark that the store knows."""
+
+    @property
+    def attempted(self) -> int:
+        """Problems of which a run was judged."""
+        return sum(self.summary.scores.values())
+
+
+@dataclass(frozen=True, slots=True)
+class StoreView:
+    """What a store holds at one moment."""
+
+    lines: tuple[SeriesLine, ...]
+    shown: tuple[SeriesLine, ...]
+    """Those that were asked for."""
+    failures: tuple[Failure, ...]
+    running: bool
+
+    @property
+    def attempts(self) -> int:
+        """All attempts."""
+        return sum(line.summary.attempts for line in self.lines)
+
+    @property
+    def tokens(self) -> int:
+        """All tokens."""
+        return sum(line.summary.usage.total for line in self.lines)
+
+    @property
+    def begun(self) -> int:
+        """Attempts that are under way, or were left in the middle."""
+        return sum(line.begun for line in self.lines)
+
+    @property
+    def cost(self) -> Cost | None:
+        """What all of it cost; None where no model has a price."""
+        return sum_costs(line.summary.cost for line in self.lines)
+
+
+def view_store(source: RunSource, search: str = "") -> StoreView:
+    """Look into a store; the series that are shown are those whose names have all the words."""
+    with source.open() as store:
+        known, begun = count_problems(store), count_begun(store)
+        lines = tuple(
+            line_of(one, begun.get(one.series, 0), known.get(one.benchmark, 0))
+            for one in summaries(store)
+        )
+        failed = tuple(failures(store))
+        return StoreView(lines, tuple(_matching(lines, search)), failed, store.is_taken)
+
+
+def line_of(summary: Summary, begun: int = 0, problems: int = 0) -> SeriesLine:
+    """Write the numbers of a series."""
+    found = score_problems(summary.scores)
+    if found is None:
+        return SeriesLine(summary, NONE, "", begun, problems)
+    return SeriesLine(
+        summary, decimal(found.accuracy), interval(found.interval).strip(), begun, problems
+    )
+
+
+def _matching(lines: Iterable[SeriesLine], search: str) -> Iterable[SeriesLine]:
+    """Keep the series whose names have all the words."""
+    words = search.casefold().split()
+    for line in lines:
+        one = line.summary
+        names = (one.benchmark, benchmark_label(one.benchmark), one.method, one.label, one.model)
+        told = " ".join((str(one.series), *names, model_label(one.model))).casefold()
+        if all(word in told for word in words):
+            yield line
+
+
+# Stored runs: what each store holds, live while something is added to it, down to one attempt.
 
 ROUTES: Final = web.RouteTableDef()
 _MOST: Final = 50
@@ -168,3 +302,288 @@ async def show_attempt(request: web.Request) -> web.Response:
         describe_cost=describe_cost,
         read_spec=read_spec,
     )
+
+
+# Two methods compared: the verdict, the forest plot, and every problem on which they differ.
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What is compared, as an address names it; nothing is what the data suggest."""
+
+    runs: int
+    baseline: str = ""
+    method: str = ""
+    model: str = ""
+    benchmark: str = ""
+
+    @classmethod
+    def read(cls, request: web.Request) -> _Choice:
+        query = request.query
+        names = ("baseline", "method", "model", "benchmark")
+        return cls(read_runs(request), *(query.get(name, "") for name in names))
+
+    def to_query(self, **more: object) -> str:
+        """Write it as the query of an address."""
+        own = {name: getattr(self, name) for name in self.__slots__}
+        return write_query(own | more)
+
+
+@ROUTES.get("/compare")
+async def show_comparison(request: web.Request) -> web.Response:
+    """Compare two methods, and show where they differ."""
+    library, choice = request.app[SITE].library, _Choice.read(request)
+    if not library.sources:
+        return render(request, "no_runs.html", title="Compare")
+    return render(
+        request, "compare.html", library=library, **await in_thread(_compared, library, choice)
+    )
+
+
+def _study(whole: Study, choice: _Choice) -> tuple[Study, _Choice]:
+    """Read the part of the runs that is compared, and find out what was not named."""
+    model = choice.model or whole.names("model")[0]
+    part = whole.only(model=[model], benchmark=[choice.benchmark] if choice.benchmark else [])
+    base = find_baseline(part, choice.baseline)
+    if not choice.baseline and base not in part.names("method"):
+        base = part.names("method")[0]
+    method = find_method(part, choice.method) if choice.method else constrained_method(part, base)
+    return part, _Choice(choice.runs, base, method, model, choice.benchmark)
+
+
+def _compared(library: RunLibrary, choice: _Choice) -> dict[str, Any]:
+    whole = with_short_names(library.study(choice.runs))
+    study, found = _study(whole, choice)
+    named: dict[str, Any] = {
+        "choice": found,
+        "methods": {name: study.method_name(name) for name in study.names("method")},
+        "models": {name: model_label(name) for name in whole.names("model")},
+        "benchmarks": {name: benchmark_label(name) for name in whole.names("benchmark")},
+        "comparison": None,
+    }
+    if found.baseline == found.method:
+        return named | {"why": f"{study.source}: has one method alone; run another to compare"}
+    comparison = compare(study, found.baseline, [found.method])
+    changed = changed_problems(study, found.baseline, found.method)
+    return named | {
+        "comparison": comparison,
+        "verdict": verdict(comparison, found.method),
+        "note": verdict_note([comparison]),
+        "figure": _forest(comparison),
+        "tables": [paired_table(comparison), ratios_table(comparison)],
+        "sides": [
+            (title, [one for one in changed if one.change == change])
+            for title, change in (("Improved", "fixed"), ("Degraded", "broken"))
+        ],
+        "most": _MOST,
+    }
+
+
+def _forest(comparison: Comparison) -> Figure | None:
+    try:
+        return forest_figure(comparison, Caption("forest", "Gains with their 95 % intervals"))
+    except MissingExtra:  # the table says the same
+        return None
+
+
+@ROUTES.get("/compare/case")
+async def show_case(request: web.Request) -> web.Response:
+    """Show one problem with both transcripts beside each other."""
+    library, choice = request.app[SITE].library, _Choice.read(request)
+    place = tuple(request.query.get(name, "") for name in ("on", "with", "problem"))
+
+    def read() -> Any:
+        study, found = _study(with_short_names(library.study(choice.runs)), choice)
+        changed = changed_problems(study, found.baseline, found.method)
+        one = next((one for one in changed if one.place == place), None)
+        case = open_case(study, one) if one else None
+        if one is None or case is None:
+            raise RequestError(f"problem {place[2]}: the two do not differ there", 404)
+        return case, _links(library, choice.runs, one)
+
+    case, links = await in_thread(read)
+    return render(request, "case_part.html", case=case, links=links)
+
+
+def _links(library: RunLibrary, runs: int, changed: ChangedProblem) -> list[tuple[str, str]]:
+    """Lead to all messages of both attempts, where they are in one store."""
+    if not runs or not library.source(runs).is_store:
+        return []
+    with library.source(runs).open() as store:
+        return [
+            (
+                arm.name,
+                f"/runs/{runs}/{find_series(store, *arm.key)}/attempt?"
+                + urlencode({"problem": changed.problem, "run": attempt.run}),
+            )
+            for arm, attempt in changed.attempts
+        ]
+
+
+# ConstraintBench problem by problem: what each demands, and what our own reader finds of it.
+
+_BENCHMARK_MOST: Final = 20
+"""Problems on one page."""
+_LONGEST: Final = 200
+"""Characters of the words that are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Filter:
+    """Which problems are shown; an empty field is no limit."""
+
+    split: Split = "public"
+    tier: str = ""
+    family: str = ""
+    level: str = ""
+    kind: str = ""
+    q: str = ""
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> _Filter:
+        """Read an address; a value that there is not in the set is no limit."""
+        found: list[Split] = [one for one in SPLITS if one == query.get("split")]
+        split = found[0] if found else "public"
+        given = {
+            name: query.get(name, "")
+            for name, values in _choices(split).items()
+            if query.get(name) in values
+        }
+        return cls(split, **given, q=query.get("q", "")[:_LONGEST])
+
+    def items(self) -> list[Item]:
+        """Find the problems."""
+        words = self.q.casefold().split()
+        return [item for item in load(self.split) if self._fits(item, words)]
+
+    def _fits(self, item: Item, words: Sequence[str]) -> bool:
+        told = f"{item.id} {item.text}".casefold()
+        return (
+            self.tier in ("", item.tier)
+            and self.family in ("", item.family)
+            and self.level in ("", str(item.level))
+            and (not self.kind or self.kind in item.kinds)
+            and all(word in told for word in words)
+        )
+
+    def to_query(self, **more: object) -> str:
+        """Write it as the query of an address; the usual set is not named."""
+        own = {name: getattr(self, name) for name in self.__slots__}
+        own["split"] = "" if self.split == "public" else self.split
+        return write_query(own | more)
+
+
+@cache
+def _choices(split: Split) -> dict[str, list[str]]:
+    """List what the problems of a set can be told apart by."""
+    items = load(split)
+    tiers, kinds = {item.tier for item in items}, {kind for item in items for kind in item.kinds}
+    return {
+        "tier": [tier for tier in TIERS if tier in tiers],
+        "family": sorted({item.family for item in items}),
+        "level": sorted({str(item.level) for item in items}),
+        "kind": [kind for kind in KINDS if kind in kinds],
+    }
+
+
+def _families(items: Sequence[Item]) -> dict[str, list[str]]:
+    """Put families under their tiers."""
+    return {
+        tier: sorted({item.family for item in items if item.tier == tier})
+        for tier in TIERS
+        if any(item.tier == tier for item in items)
+    }
+
+
+@ROUTES.get("/benchmark")
+async def list_items(request: web.Request) -> web.Response:
+    """List problems, those that are asked for."""
+    query = request.query
+    wanted, at = _Filter.read(query), read_number(query, "at", 0, least=0)
+    values = await in_thread(_listed, wanted, at)
+    part = "HX-Request" in request.headers
+    return render(request, "benchmark_part.html" if part else "benchmark.html", **values)
+
+
+def _listed(wanted: _Filter, at: int) -> dict[str, Any]:
+    found, every = wanted.items(), load(wanted.split)
+    here = found[at : at + _BENCHMARK_MOST]
+    return {
+        "wanted": wanted,
+        "choices": {
+            name: [("", "all"), *zip(values, values, strict=True)]
+            for name, values in _choices(wanted.split).items()
+        },
+        "families_of": _families(every),
+        "splits": {split: split_name(split) for split in SPLITS},
+        "every": every,
+        "total": len(found),
+        "at": at,
+        "shown": [(item, mark_text(item.text, cue_marks(route(item.text)))) for item in here],
+        "back": wanted.to_query(at=max(0, at - _BENCHMARK_MOST)) if at else None,
+        "on": wanted.to_query(at=at + _BENCHMARK_MOST)
+        if at + _BENCHMARK_MOST < len(found)
+        else None,
+    }
+
+
+@ROUTES.get("/benchmark/{name}")
+async def show_item(request: web.Request) -> web.Response:
+    """Show one problem with its gold constraints."""
+    name = request.match_info["name"]
+    item = find_item(name)
+    if item is None:
+        raise RequestError(f"{name[:80]}: no problem of ConstraintBench is called so", 404)
+    wanted = _Filter.read(request.query)
+    return render(request, "benchmark_item.html", **await in_thread(_opened, item, wanted))
+
+
+def _opened(item: Item, wanted: _Filter) -> dict[str, Any]:
+    text, stated = item.text, read_stated(item.text)
+    cues, family = route(text), FAMILIES.get(item.family)
+    split = _split_of(item)
+    wanted = wanted if item in load(wanted.split) else _Filter(split)
+    before, after = _neighbours(item, wanted.items())
+    return {
+        "item": item,
+        "wanted": wanted,
+        "benchmark": split_name(split),
+        "about": family.about if family and item.version == 2 else "",
+        "marked": mark_text(text, (*cue_marks(cues), *_gold_marks(item))),
+        "cues": [(cue, cue.phrases(text)) for cue in cues],
+        "stated": [
+            (one, quote_words(text, one.span))
+            for one in {one.sentence: one for one in stated}.values()
+        ],
+        "lures": [(lure, _broken(stated, lure.answer)) for lure in item.tempting],
+        "row": printable_json(item.to_json(), indent=2),
+        "before": before,
+        "after": after,
+    }
+
+
+def _split_of(item: Item) -> Split:
+    """Find the set that a problem belongs to; a mini set comes after the one it is part of."""
+    return next(split for split in SPLITS if item in load(split))
+
+
+def _neighbours(item: Item, found: Sequence[Item]) -> tuple[Item | None, Item | None]:
+    if item not in found:
+        return None, None
+    place = found.index(item)
+    return found[place - 1] if place else None, next(iter(found[place + 1 : place + 2]), None)
+
+
+def _gold_marks(item: Item) -> list[TextMark]:
+    """Mark the words that state a gold constraint; one that contains the answer stays hidden."""
+    return [
+        TextMark(start, start + len(gold.span), "stated", f"gold: {gold.description}")
+        for gold in item.constraints
+        if gold.span and not gold.pins and (start := item.text.find(gold.span)) >= 0
+    ]
+
+
+def _broken(stated: Sequence[Stated], answer: str) -> str:
+    """Say which constraint that we read in the text an answer breaks; nothing where none."""
+    checked = check_stated(stated, answer)
+    return next((one.sentence for one, truth in checked if truth == "violated"), "")

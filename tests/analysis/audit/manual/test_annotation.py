@@ -7,9 +7,12 @@ from hand_made import arm, study
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.analysis.audit.extraction import Quality
-from constraint_first.analysis.audit.manual.annotation import (
+from constraint_first.report.exhibit.marks import (
     ALL,
+    MARKS,
+    Judged,
+    Label,
+    Mark,
     Share,
     accords,
     by_method,
@@ -17,9 +20,9 @@ from constraint_first.analysis.audit.manual.annotation import (
     rates,
     rates_by_model,
 )
-from constraint_first.analysis.audit.manual.label import MARKS, Judged, Label, Mark
-from constraint_first.analysis.statistics.interval import wilson
-from constraint_first.evaluation.record import RecordKey
+from constraint_first.report.exhibit.stage1 import Quality
+from constraint_first.report.statistics import wilson
+from constraint_first.store.query import RecordKey
 
 WORDS: dict[str, Mark | None] = {"e": "entailed", "n": "not_entailed", "v": "vague", "?": None}
 

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 from hand_made import arm, study
 
-from constraint_first.analysis.audit.error_rule import read_classes
-from constraint_first.analysis.audit.manual.error_label import (
+from constraint_first.error import InputError
+from constraint_first.report.exhibit.marks import (
     ErrorLabel,
     append_error_label,
     error_accords,
+    read_classes,
     read_error_labels,
 )
-from constraint_first.error import InputError
 
 LABEL = ErrorLabel("ada", "set", "p", "cfr", "x", "out_of_range", "12 is not below 9")
 STUDY = study(arm("cfr", {"p": "-"}, model="x"))

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.analysis.audit.manual.label import (
+from constraint_first.constraint.stage1 import Constraint, ConstraintSpec, Propagated
+from constraint_first.error import InputError, OutputError
+from constraint_first.report.exhibit.marks import (
     MARKS,
     Judged,
     Label,
@@ -17,9 +19,7 @@ from constraint_first.analysis.audit.manual.label import (
     read_labels,
     unmarked,
 )
-from constraint_first.constraint.spec import Constraint, ConstraintSpec, Propagated
-from constraint_first.error import InputError, OutputError
-from constraint_first.evaluation.record import RecordKey
+from constraint_first.store.query import RecordKey
 
 DECODING = '{"temperature":0.7,"top_p":0.95,"seed":null}'
 KEY: RecordKey = ("aime24", "cfr", "m", DECODING, "p1", 0)

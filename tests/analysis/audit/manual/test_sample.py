@@ -4,18 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from constraint_first.analysis.audit.manual.label import Judged, Label, unmarked
-from constraint_first.analysis.audit.manual.sample import draw, refuse_mismatch, resume
-from constraint_first.analysis.study.study import (
-    Arm,
-    Attempt,
-    Extraction,
-    Study,
-    StudyError,
-    Transcript,
-)
-from constraint_first.constraint.spec import Constraint, ConstraintSpec
+from constraint_first.constraint.stage1 import Constraint, ConstraintSpec
 from constraint_first.error import InputError
+from constraint_first.report.exhibit.marks import (
+    Judged,
+    Label,
+    draw,
+    refuse_mismatch,
+    resume,
+    unmarked,
+)
+from constraint_first.report.study import Arm, Attempt, Extraction, Study, StudyError, Transcript
 
 ONE = Extraction("parsed", ("domain",))
 NONE = Extraction("fallback")

@@ -1,12 +1,10 @@
 import pytest
 from hand_made import arm, study, texts
 
-from constraint_first.analysis.audit.manual.label import unmarked
-from constraint_first.analysis.audit.manual.sample import draw
-from constraint_first.analysis.audit.manual.task import lay_out
-from constraint_first.analysis.study.study import Attempt, Extraction, Study, Transcript
-from constraint_first.constraint.spec import Constraint, ConstraintSpec, Propagated
+from constraint_first.constraint.stage1 import Constraint, ConstraintSpec, Propagated
 from constraint_first.error import InputError
+from constraint_first.report.exhibit.marks import draw, lay_out, unmarked
+from constraint_first.report.study import Attempt, Extraction, Study, Transcript
 
 SPEC = ConstraintSpec(
     raw_constraints=(Constraint("C1", "domain", "an integer"),),

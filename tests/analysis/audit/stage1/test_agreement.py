@@ -7,17 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.analysis.audit.stage1.agreement import (
+from constraint_first.benchmark.constraintbench.item import load
+from constraint_first.constraint.stage1 import ConstraintSpec
+from constraint_first.error import InputError
+from constraint_first.report.exhibit.gold import (
+    STATEMENTS,
+    Audit,
     Labelled,
     agreement,
+    audit,
     read_labelled,
     report,
 )
-from constraint_first.analysis.audit.stage1.soundness import STATEMENTS, Audit, audit
-from constraint_first.analysis.statistics.kappa import kappa
-from constraint_first.benchmark.constraintbench.split import load
-from constraint_first.constraint.spec import ConstraintSpec
-from constraint_first.error import InputError
+from constraint_first.report.statistics import kappa
 
 CARD = Path(__file__).parents[4] / "docs" / "constraintbench.md"
 LABELS = CARD.parent / "results" / "stage1-labels.jsonl"

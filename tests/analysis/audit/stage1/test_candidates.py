@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from constraint_first.analysis.audit.stage1.candidates import follows
-from constraint_first.analysis.audit.stage1.implication import know
-from constraint_first.constraint import demand
+from constraint_first.constraint import predicate as demand
 from constraint_first.constraint.predicate import Predicate
+from constraint_first.report.exhibit.gold import follows, know
 
 WINDOW = [demand.divides(66), demand.parity("even"), demand.between(7, 27)]
 WIDTH = [demand.above(0), demand.root(1, 32, -644)]

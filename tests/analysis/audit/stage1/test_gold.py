@@ -3,13 +3,11 @@ from dataclasses import replace
 import pytest
 from hand_made import arm, attempt, study
 
-from constraint_first.analysis.audit.extraction import GoldSample
-from constraint_first.analysis.audit.stage1.agreement import report
-from constraint_first.analysis.audit.stage1.gold import gold_item, gold_quality
-from constraint_first.analysis.audit.stage1.soundness import audit
-from constraint_first.analysis.study.study import ProblemText, Study, Transcript
-from constraint_first.benchmark.constraintbench.split import load
-from constraint_first.constraint.spec import Constraint, ConstraintSpec
+from constraint_first.benchmark.constraintbench.item import load
+from constraint_first.constraint.stage1 import Constraint, ConstraintSpec
+from constraint_first.report.exhibit.gold import audit, gold_item, gold_quality, report
+from constraint_first.report.exhibit.stage1 import GoldSample
+from constraint_first.report.study import ProblemText, Study, Transcript
 
 ITEMS = load("mini")
 SPEC = ConstraintSpec(

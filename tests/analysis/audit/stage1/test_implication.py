@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.analysis.audit.stage1.implication import know
-from constraint_first.constraint import demand
+from constraint_first.constraint import predicate as demand
 from constraint_first.constraint.predicate import Predicate, truth_of
+from constraint_first.report.exhibit.gold import know
 
 
 @pytest.mark.parametrize(

@@ -6,18 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.analysis.audit.stage1.soundness import (
-    GOLD,
-    STATEMENTS,
-    Statement,
-    audit,
-    statements,
-)
 from constraint_first.benchmark.constraintbench.family import gold
-from constraint_first.benchmark.constraintbench.item import GoldConstraint, Item
-from constraint_first.benchmark.constraintbench.split import load
-from constraint_first.constraint import demand
-from constraint_first.constraint.spec import Constraint, ConstraintSpec, Propagated
+from constraint_first.benchmark.constraintbench.item import GoldConstraint, Item, load
+from constraint_first.constraint import predicate as demand
+from constraint_first.constraint.stage1 import Constraint, ConstraintSpec, Propagated
+from constraint_first.report.exhibit.gold import GOLD, STATEMENTS, Statement, audit, statements
 
 
 def item(text: str, answer: str, *rules: GoldConstraint) -> Item:

@@ -4,13 +4,11 @@ from typing import Any
 
 import pytest
 
-from constraint_first.analysis.audit.manual.label import Judged, Label, Mark, unmarked
-from constraint_first.analysis.audit.stage1.training_pair import PairRules, collect_pairs, pair_rows
-from constraint_first.benchmark.constraintbench import split
-from constraint_first.constraint.recovery import read_spec
-from constraint_first.constraint.spec import ConstraintSpec
-from constraint_first.constraint.stage import extract_constraints
+from constraint_first.benchmark.constraintbench import item as split
+from constraint_first.constraint.stage1 import ConstraintSpec, extract_constraints, read_spec
 from constraint_first.error import InputError
+from constraint_first.report.exhibit.marks import Judged, Label, Mark, unmarked
+from constraint_first.report.pairs import PairRules, collect_pairs, pair_rows
 
 REMAINDER = "Find the remainder when $3^5$ is divided by 7."
 MEASURED = Path(__file__).parents[4] / "docs" / "results" / "constraintbench-mini.jsonl"

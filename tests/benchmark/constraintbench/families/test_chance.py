@@ -7,7 +7,7 @@ from math import gcd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.benchmark.constraintbench.families.chance import all_good, lowest_terms
+from constraint_first.benchmark.constraintbench.family import all_good, lowest_terms
 
 
 @given(st.integers(1, 6), st.integers(0, 5), st.integers(1, 4))

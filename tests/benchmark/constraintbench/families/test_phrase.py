@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from constraint_first.benchmark.constraintbench.families.phrase import listed, plural, stages, tell
+from constraint_first.benchmark.constraintbench.family import listed, plural, stages, tell
 
 
 def test_fills_slots_and_finds_spans() -> None:

@@ -1,0 +1,598 @@
+"""The two things of Inspect that it has no public names for, and our errors as its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, cast
+
+import orjson
+from inspect_ai import Task, task
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import transcript
+from inspect_ai.model import (
+    CachePolicy,
+    ChatCompletionChoice,
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    ContentReasoning,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    ModelUsage,
+    ResponseSchema,
+    get_model,
+    model_roles,
+)
+from inspect_ai.model._generate_config import active_generate_config
+from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import JSONSchema, span
+from rich.markup import escape
+
+from constraint_first.answer.grade import GradingCase, Verdict, grade_all
+from constraint_first.attempt.drive import drive
+from constraint_first.attempt.solve import preceded
+from constraint_first.benchmark.registry import Benchmark, load
+from constraint_first.benchmark.registry import names as names_task
+from constraint_first.error import CfrError, InputError
+from constraint_first.file.safe import printable, storable_json, storable_text
+from constraint_first.method.checked import assessed
+from constraint_first.method.method import Method
+from constraint_first.method.policy import in_conversation
+from constraint_first.method.registry import METHODS, make, names
+from constraint_first.method.rewording import read_system
+from constraint_first.model.client import fitting_budget
+from constraint_first.model.error import BadReply, EngineError, PromptTooLong, Rejected
+from constraint_first.model.resolve import AUTO, choose_for
+from constraint_first.model.transport import DecodingRefused, Endpoint, ParameterRefused, refusal
+from constraint_first.model.wire import SEEDS_A_RUN, SILENT, Decoding, Watcher
+from constraint_first.problem import Json, Problem, Solution
+from constraint_first.protocol import Call, Completion, Finish, Message, Output, Program, Usage
+from constraint_first.serve.reply import final_text
+
+__all__ = [
+    "NOTES",
+    "Adaptation",
+    "InspectEngine",
+    "PrerequisiteError",
+    "as_prerequisite",
+    "as_sample_error",
+    "benchmark",
+    "completion_from",
+    "config_for",
+    "grade",
+    "method",
+    "qualify",
+    "score_of",
+    "settings_of",
+    "spell_name",
+]
+
+
+# pyright: ignore[reportPrivateUsage]
+
+
+def qualify(factory: Callable[..., Any], name: str) -> str:
+    """Return the name ``cfr/NAME`` for a solver, scorer or task, and make Inspect keep it as it is.
+
+    Inspect prefixes the top-level package of the module in which it finds the factory, which would
+    give ``constraint_first/NAME``. It finds no module by the name set here.
+    """
+    factory.__module__ = "cfr (inspect)"
+    return f"cfr/{name}"
+
+
+def settings_of(model: Model) -> GenerateConfig:
+    """Find how replies are sampled: what the task and the command line say of this model."""
+    return model.config.merge(active_generate_config())
+
+
+@contextmanager
+def as_prerequisite() -> Generator[None]:
+    """Turn what a person can put right into what Inspect prints in one line, and then ends."""
+    try:
+        yield
+    except CfrError as error:
+        # Inspect has rich print it, for which square brackets are markup.
+        raise PrerequisiteError(escape(str(error))) from None
+
+
+@contextmanager
+def as_sample_error() -> Generator[None]:
+    """Turn what a person can put right into the error of a sample, which is told as it stands."""
+    try:
+        yield
+    except CfrError as error:
+        raise PrerequisiteError(str(error)) from None
+
+
+# An engine on top of Inspect's model: a call in, a completion out.
+#
+# Inspect performs the request, so that its log, limits, retries, cache and token counts hold for
+# our methods as for any other solver. What a model refuses and a call can do without is left out
+# from then on, as our own engine does.
+
+_FINISH: Final[dict[str, Finish]] = {
+    "stop": "stop",
+    "max_tokens": "length",
+    "model_length": "length",
+}
+_NOT_REPLIES: Final = ("model_length", "content_filter")
+_BAD_REQUEST: Final = (400, 413, 422)
+_LONGEST_REASON: Final = 400
+_MESSAGES: Final = {
+    "system": ChatMessageSystem,
+    "user": ChatMessageUser,
+    "assistant": ChatMessageAssistant,
+}
+
+
+class _Schema(JSONSchema, extra="allow"):
+    """A JSON Schema with all that it says; Inspect's own knows nothing of a list's length."""
+
+    items: _Schema | None = None  # pyright: ignore[reportIncompatibleVariableOverride]
+    properties: dict[str, _Schema] | None = (  # pyright: ignore[reportIncompatibleVariableOverride]
+        None
+    )
+
+
+@dataclass(slots=True)
+class Adaptation:
+    """What one model was found not to take. Samples share it, so that it is refused once."""
+
+    context: int | None = None
+    """Tokens that a prompt and its reply have together."""
+    most: int | None = None
+    """The most output tokens that may be asked for."""
+    json: bool = True
+    """Whether it can be held to JSON."""
+
+    def learn(self, refused: EngineError | None) -> None:
+        """Note what a refusal is about, if a call can do without it."""
+        match refused:
+            case PromptTooLong(limit=int(limit)):
+                self.context = limit
+            case DecodingRefused(setting="max_tokens", most=int(most)):
+                self.most = most
+            case ParameterRefused(parameter="response_format"):
+                self.json = False
+            case _:
+                pass
+
+
+@dataclass(frozen=True, slots=True)
+class InspectEngine:
+    """The model that Inspect evaluates, and others by the names or roles that calls have."""
+
+    served: Model
+    epoch: int = 1
+    """Which run of the sample it is, from 1: each has seeds of its own where a seed is fixed."""
+    adaptations: dict[str, Adaptation] = field(default_factory=dict[str, Adaptation])
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return self.served.name
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:  # noqa: ARG002
+        """Have Inspect perform a call; what it raises (a limit, a provider's error) is its own."""
+        model, settings = self._asked(call)
+        known = self.adaptations.setdefault(str(model), Adaptation())
+        own = replace(call, sample=call.sample + (self.epoch - 1) * SEEDS_A_RUN)
+        messages = [_message(one) for one in call.messages]
+        async with span(call.stage):
+            while True:
+                asked = replace(known)
+                config = config_for(own, settings, asked)
+                try:
+                    output = await model.generate(
+                        messages, config=config, cache=_cache(settings, call)
+                    )
+                    return completion_from(output)
+                except Exception as error:
+                    known.learn(_refusal(error, str(model)))
+                    if known == asked:  # nobody has learnt anything since
+                        raise
+
+    def _asked(self, call: Call) -> tuple[Model, GenerateConfig]:
+        """Find the model that a call is for; all are decoded alike, unless they say otherwise."""
+        settings = settings_of(self.served)
+        if call.model is None:
+            return self.served, settings
+        role = call.model in model_roles()
+        model = get_model(role=call.model) if role else get_model(call.model)
+        return model, settings.merge(model.config)
+
+
+def config_for(call: Call, settings: GenerateConfig, known: Adaptation) -> GenerateConfig:
+    """Set how a call is decoded. A budget that was set for all calls bounds that of this one."""
+    bounds = (call.max_tokens, settings.max_tokens, known.most)
+    wanted = min(bound for bound in bounds if bound)
+    return GenerateConfig(
+        max_tokens=fitting_budget(call, wanted, known.context),
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        seed=None if settings.seed is None else settings.seed + call.sample,
+        response_schema=_schema(call) if call.json and known.json else None,
+        extra_body=_any_object(settings) if call.json and known.json and not call.schema else None,
+    )
+
+
+def _schema(call: Call) -> ResponseSchema | None:
+    if not call.schema:
+        return None
+    schema = _Schema.model_validate_json(call.schema)
+    return ResponseSchema(name=call.stage, json_schema=schema, strict=True)
+
+
+def _any_object(settings: GenerateConfig) -> dict[str, Any]:
+    """Ask for JSON of any kind. Inspect has no setting for it: OpenAI's own field is sent."""
+    return {**(settings.extra_body or {}), "response_format": {"type": "json_object"}}
+
+
+def _message(message: Message) -> ChatMessage:
+    return _MESSAGES[message.role](content=message.content)
+
+
+def _cache(settings: GenerateConfig, call: Call) -> bool | CachePolicy:
+    """Keep samples of one prompt apart in Inspect's cache: they are meant to differ."""
+    if not settings.cache:
+        return False
+    policy = settings.cache if isinstance(settings.cache, CachePolicy) else CachePolicy()
+    scopes = {**policy.scopes, "cfr-sample": str(call.sample)}
+    return policy.model_copy(update={"scopes": scopes})
+
+
+def completion_from(output: ModelOutput) -> Completion:
+    """Read what the model replied. Where it did not reply, that is an error and no empty answer."""
+    if not output.choices:
+        raise BadReply(f"{output.model}: its reply has no choices")
+    said, reason = output.message.text, output.stop_reason
+    if output.usage is None and reason in _NOT_REPLIES:
+        # Inspect makes an output of a refused request, and the endpoint's words its text.
+        raise _no_reply(output.model, reason, said)
+    return Completion(
+        text=said,
+        finish=_FINISH.get(reason, "other"),
+        reasoning=_reasoning(output.message),
+        usage=_usage(output.usage),
+    )
+
+
+def _reasoning(message: ChatMessageAssistant) -> str:
+    parts: Sequence[object] = [] if isinstance(message.content, str) else message.content
+    return "\n\n".join(part.reasoning for part in parts if isinstance(part, ContentReasoning))
+
+
+def _usage(usage: ModelUsage | None) -> Usage:
+    """Count tokens as we do: those from the prompt cache are part of the input."""
+    if usage is None:
+        return Usage(reported=False)
+    cached = usage.input_tokens_cache_read or 0
+    read = usage.input_tokens + cached + (usage.input_tokens_cache_write or 0)
+    return Usage(read, usage.output_tokens, usage.reasoning_tokens or 0, cached)
+
+
+def _no_reply(model: str, reason: str, said: str) -> EngineError:
+    found = _classify(model, 400, said)
+    said = printable(" ".join(said.split())[:_LONGEST_REASON])
+    if reason == "content_filter":
+        return Rejected(f"{model}: a content filter refused the prompt ({said})")
+    limit = found.limit if isinstance(found, PromptTooLong) else None
+    return PromptTooLong(
+        f"{model}: the problem does not fit into its context ({said}); shorten it, or lower "
+        "--max-tokens",
+        limit,
+    )
+
+
+def _refusal(error: Exception, model: str) -> EngineError | None:
+    """Read out of a provider's error what the endpoint refuses; None for all other errors."""
+    if isinstance(error, EngineError):
+        return error
+    cause = error.__cause__ or error
+    status = getattr(cause, "status_code", None)
+    return _classify(model, status, str(cause)) if status in _BAD_REQUEST else None
+
+
+def _classify(model: str, status: int, said: str) -> EngineError:
+    return refusal(Endpoint("", model), status, {}, said.encode("utf-8", "replace"))
+
+
+# Every method as a solver of Inspect: ``cfr/auto``, ``cfr/vote``, ``cfr/method``.
+
+NOTES: Final = "cfr"
+"""Where a solver leaves what it noted: in the sample's store, and the answer with its output."""
+
+_ROLES: Final = ("system", "user", "assistant")
+
+
+def _register(name: str, factory: Callable[..., Solver]) -> Callable[..., Solver]:
+    return solver(qualify(factory, name))(factory)
+
+
+def _method(name: str = AUTO) -> Solver:
+    """Any method by its whole name, options included: ``vote(samples=3,check=off)``."""
+    return _solve_with(spell_name(name, {}))
+
+
+method: Final = _register("method", _method)
+
+
+def _named(name: str) -> Callable[..., Solver]:
+    """Make the factory of one method's solver, which takes the method's options as its own."""
+
+    def factory(**options: Any) -> Solver:
+        return _solve_with(spell_name(name, options))
+
+    factory.__doc__ = METHODS[name].__doc__ if name in METHODS else None
+    return factory
+
+
+for _name in (AUTO, *names()):
+    _register(_name, _named(_name))
+
+
+def spell_name(name: object, options: dict[str, Any]) -> str:
+    """Write a method's name with its options as ``cfr`` reads it.
+
+    Inspect reads values from its command line as YAML: ``off`` comes as False, and a value with
+    commas as a list.
+    """
+    spelt = [f"{option}={_quoted(_word(value))}" for option, value in options.items()]
+    return f"{_word(name)}({','.join(spelt)})" if spelt else _word(name)
+
+
+def _word(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(_word, cast("list[object]", value)))
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "none" if value is None else str(value)
+
+
+def _quoted(word: str) -> str:
+    return f'"{word}"' if "," in word and "(" not in word and '"' not in word else word
+
+
+def _solve_with(name: str) -> Solver:
+    with as_prerequisite():
+        chosen = None if name == AUTO else make(name)
+    adaptations: dict[str, Adaptation] = {}
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001
+        with as_sample_error():
+            _require_asyncio()
+            engine = InspectEngine(get_model(), state.epoch, adaptations)
+            problem, ahead = _read_problem(state)
+            noted: dict[str, Json] = {"method": name}
+            if chosen is None:
+                choice = choose_for(engine)
+                noted |= {"method": choice.method, "why": choice.why}
+            solving = in_conversation(chosen or make(str(noted["method"])), ahead)
+            steps = preceded(assessed(solving, problem), ahead)
+            outcome = await drive(steps, engine, watcher=_Recorder())
+        _note(state, solving, outcome.result, noted)
+        return state
+
+    return solve
+
+
+class _Recorder(Watcher):
+    """Puts the programs that were run into Inspect's transcript; calls are there already."""
+
+    streams = False
+
+    def executed(self, program: Program, output: Output) -> None:
+        """Add one program with what became of it."""
+        told = {"program": program.source, "printed": output.text, "error": output.error}
+        transcript().info(orjson.loads(storable_json(told)), source="cfr")
+
+
+def _require_asyncio() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        raise InputError(
+            "INSPECT_ASYNC_BACKEND: solvers of cfr need asyncio; leave it out, or set it to asyncio"
+        ) from None
+
+
+def _read_problem(state: TaskState) -> tuple[Problem, tuple[Message, ...]]:
+    """Take the last message of the user as the problem, and those ahead of it as they stand."""
+    asked = [n for n, one in enumerate(state.messages) if isinstance(one, ChatMessageUser)]
+    if not asked:
+        raise InputError(f"sample {state.sample_id}: has no message of a user, so no problem")
+    *ahead, problem = [_text(state, one) for one in state.messages[: asked[-1] + 1]]
+    if not problem.content.strip():
+        raise InputError(f"sample {state.sample_id}: its input is empty; give a problem's text")
+    return Problem(problem.content, id=str(state.sample_id)), tuple(ahead)
+
+
+def _text(state: TaskState, message: ChatMessage) -> Message:
+    parts = [] if isinstance(message.content, str) else message.content
+    odd = [part.type for part in parts if part.type not in ("text", "reasoning")]
+    if odd or message.role not in _ROLES:
+        kind = odd[0] if odd else f"{message.role} message"
+        raise InputError(
+            f"sample {state.sample_id}: has a part of the kind {kind!r}, and methods of cfr read "
+            "text alone"
+        )
+    return Message(message.role, message.text)
+
+
+def _note(state: TaskState, solved_by: Method, solution: Solution, noted: dict[str, Json]) -> None:
+    """Leave the solution as the sample's output, and all that the method noted in its store."""
+    answered: dict[str, Json] = {"answer": solution.answer, "truncated": solution.truncated}
+    whole = noted | {"label": solved_by.label} | answered | {"details": {**solution.details}}
+    state.store.set(NOTES, orjson.loads(storable_json(whole)))
+    text, model = final_text(solution), str(state.model)
+    reply = ChatMessageAssistant(content=text, model=model, source="generate")
+    reason = "max_tokens" if solution.truncated else "stop"
+    state.messages.append(reply)
+    state.output = ModelOutput(
+        model=model,
+        choices=[ChatCompletionChoice(message=reply, stop_reason=reason)],
+        metadata={NOTES: orjson.loads(storable_json(answered))},
+    )
+
+
+# Our grader as a scorer of Inspect: ``cfr/grade``.
+
+_TRUNCATED: Final = ("max_tokens", "model_length")
+_VALUES: Final[dict[str, str | float]] = {
+    "correct": CORRECT,
+    "incorrect": INCORRECT,
+    # Inspect leaves it out of all metrics, and counts it as unscored.
+    "undecided": float("nan"),
+}
+
+
+def _grade() -> Scorer:
+    """Judge the answer against the target, by value and not by wording.
+
+    It reads the answer that a solver of cfr found, and otherwise the final answer in the reply. Of
+    several targets any will do.
+    """
+
+    async def score(state: TaskState, target: Target) -> Score:
+        with as_sample_error():
+            cases = [_case(state, gold) for gold in target if gold.strip()]
+            if not cases:
+                raise InputError(
+                    f"sample {state.sample_id}: has no target, and cfr/grade compares with one"
+                )
+            return score_of(await grade_all(cases), state)
+
+    return score
+
+
+grade: Final = scorer(metrics=[accuracy(), stderr()], name=qualify(_grade, "grade"))(_grade)
+
+
+def _case(state: TaskState, gold: str) -> GradingCase:
+    problem, output = state.input_text, state.output
+    if NOTES in (output.metadata or {}):  # a solver of cfr has read the answer already
+        answer = _noted(state)["answer"]
+        return GradingCase(None if answer is None else storable_text(answer), gold, problem)
+    truncated = bool(output.choices) and output.stop_reason in _TRUNCATED
+    return GradingCase.from_reply(
+        storable_text(output.completion), gold, problem, truncated=truncated
+    )
+
+
+def _noted(state: TaskState) -> dict[str, Any]:
+    return cast("dict[str, Any]", (state.output.metadata or {}).get(NOTES, {}))
+
+
+def score_of(verdicts: Sequence[Verdict], state: TaskState) -> Score:
+    """Write the verdict on the best of several comparisons as a score."""
+    order = ("correct", "undecided", "incorrect")
+    best = min(verdicts, key=lambda one: order.index(one.verdict))
+    confidence = _confidence(state)
+    return Score(
+        value=_VALUES[best.verdict],
+        answer=best.answer,
+        explanation=f"{best.verdict}: {best.why}",
+        metadata={"verdict": best.verdict, "tier": best.tier, **confidence},
+    )
+
+
+def _confidence(state: TaskState) -> dict[str, float]:
+    """How far the answer is to be trusted, where the solver was one of cfr."""
+    noted = cast("dict[str, Any]", state.store.get(NOTES, None) or {}) if _noted(state) else {}
+    details = cast("dict[str, Any]", noted.get("details", {}))
+    return {"confidence": details["confidence"]} if "confidence" in details else {}
+
+
+# Every benchmark as a task of Inspect: ``cfr/constraintbench``, ``cfr/benchmark -T file=…``.
+
+
+def _register_task(name: str, factory: Callable[..., Task]) -> Callable[..., Task]:
+    return task(name=qualify(factory, name))(factory)
+
+
+def _benchmark(name: str = "", file: str = "", columns: Any = "", system: Any = None) -> Task:
+    """Any benchmark by its name, or a file of your own problems: ``-T file=mine.jsonl``.
+
+    ``columns`` says which columns of the file hold what ("problem=question,answer=gold"),
+    ``system`` is a message ahead of every call.
+    """
+    with as_prerequisite():
+        if bool(name) == bool(file):
+            raise InputError(
+                "cfr/benchmark: name a benchmark (-T name=aime24) or a file (-T file=mine.jsonl)"
+            )
+        found = load(
+            str(name or file), system_prompt=_read_system(system), columns=_read_columns(columns)
+        )
+        return _task(found)
+
+
+benchmark: Final = _register_task("benchmark", _benchmark)
+
+
+def _named_task(name: str) -> Callable[..., Task]:
+    """Make the factory of one benchmark's task; it is loaded when the task is made."""
+
+    def factory(system: Any = None) -> Task:
+        with as_prerequisite():
+            return _task(load(name, system_prompt=_read_system(system)))
+
+    factory.__doc__ = f"The benchmark {name}; ``system`` is a message ahead of every call."
+    return factory
+
+
+for _name_task in names_task():
+    _register_task(_name_task, _named_task(_name_task))
+
+
+def _read_system(given: object) -> str | None:
+    """Read a system message, or None where the benchmark's own stays."""
+    return None if given is None else read_system(_word_task(given))
+
+
+def _word_task(given: object) -> str:
+    """Undo what Inspect makes of a value on its command line: a list of one with commas."""
+    return (
+        ",".join(map(str, cast("list[object]", given))) if isinstance(given, list) else str(given)
+    )
+
+
+def _read_columns(given: object) -> Mapping[str, str]:
+    if isinstance(given, dict):
+        return cast("dict[str, str]", given)
+    split = [one.partition("=") for one in _word_task(given).split(",") if one]
+    if not all(name.strip() and column.strip() for name, _, column in split):
+        raise InputError(f"columns {given!r}: write FIELD=COLUMN, such as answer=gold")
+    return {name.strip().lower(): column.strip() for name, _, column in split}
+
+
+def _task(loaded: Benchmark) -> Task:
+    """Make a task that is decoded as ``cfr eval`` does, unless Inspect is told otherwise."""
+    usual = Decoding()
+    return Task(
+        dataset=MemoryDataset(
+            [_sample(problem, loaded.system_prompt) for problem in loaded.problems],
+            name=loaded.name,
+        ),
+        solver=method(),
+        scorer=grade(),
+        config=GenerateConfig(temperature=usual.temperature, top_p=usual.top_p),
+    )
+
+
+def _sample(problem: Problem, system: str) -> Sample:
+    ahead = [ChatMessageSystem(content=system)] if system else []
+    return Sample(
+        id=problem.id,
+        input=[*ahead, ChatMessageUser(content=problem.text)] if ahead else problem.text,
+        target=problem.answer or "",
+        metadata={"benchmark": problem.benchmark},
+    )

@@ -1,1 +1,0 @@
-"""From runs to claims: statistics, audits, tables, figures and the report."""

@@ -1,1 +1,0 @@
-"""Stage 1 against gold constraints: statements, what they imply, what they are worth."""

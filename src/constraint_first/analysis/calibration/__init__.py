@@ -1,1 +1,0 @@
-"""From graded runs of a model to a policy: which method for which problems."""

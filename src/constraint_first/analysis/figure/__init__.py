@@ -1,1 +1,0 @@
-"""Figures: values in, drawings out."""

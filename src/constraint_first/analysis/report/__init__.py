@@ -1,1 +1,0 @@
-"""One report of a study: a page, Markdown, LaTeX tables, figures."""

@@ -1,1 +1,0 @@
-"""Paired tests, intervals, corrections, scores and agreement."""

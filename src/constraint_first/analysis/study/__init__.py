@@ -1,1 +1,0 @@
-"""Outcomes of runs as one value, whatever file or store they came from."""

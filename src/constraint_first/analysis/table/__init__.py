@@ -1,1 +1,0 @@
-"""Tables: values in, rows out; and the numbers that the paper printed."""

@@ -1,0 +1,489 @@
+"""The exact tier's arithmetic: rational numbers, and None for everything else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+
+from constraint_first.answer.syntax import (
+    BINDERS,
+    INFINITE,
+    Measure,
+    Node,
+    Num,
+    Op,
+    Sym,
+    substitute,
+    walk,
+)
+
+__all__ = [
+    "ENOUGH_DIGITS",
+    "REALS",
+    "RealSet",
+    "as_real_set",
+    "as_tree",
+    "digits_of",
+    "equal_numbers",
+    "leaf",
+    "nearly",
+    "rational",
+]
+
+
+ENOUGH_DIGITS = 6
+"""A decimal with this many significant digits equals the exact value that it rounds."""
+
+MAX_BITS = 60_000
+MAX_FACTORIAL = 2_000
+MAX_TERMS = 200
+
+
+def leaf(pred: Node, gold: Node) -> bool | None:
+    """Compare two scalars; None where rational arithmetic cannot tell."""
+    if pred == gold:
+        return True
+    if pred in INFINITE or gold in INFINITE:
+        return False
+    left = rational(pred)
+    if left is None:
+        return None
+    right = rational(gold)
+    if right is None:
+        return None
+    return equal_numbers(left, digits_of(pred), right, digits_of(gold))
+
+
+def digits_of(node: Node) -> int | None:
+    """Return the significant digits of a bare decimal; None for what is exact by its form."""
+    if isinstance(node, Op) and node.name in ("neg", "%"):
+        return digits_of(node.args[0])
+    return node.digits if isinstance(node, Num) else None
+
+
+def equal_numbers(
+    pred: Fraction, pred_digits: int | None, gold: Fraction, gold_digits: int | None
+) -> bool:
+    """Decide whether two numbers are the same, one or both of them perhaps rounded or cut off."""
+    if pred == gold:
+        return True
+    # The coarser decimal must be the finer number rounded, or cut off, at its own last digit.
+    if pred_digits is not None and (gold_digits is None or pred_digits <= gold_digits):
+        return pred_digits >= ENOUGH_DIGITS and _rounds_to(gold, pred, pred_digits)
+    if gold_digits is not None:
+        return gold_digits >= ENOUGH_DIGITS and _rounds_to(pred, gold, gold_digits)
+    return False
+
+
+def _rounds_to(exact: Fraction, decimal: Fraction, digits: int) -> bool:
+    if decimal == 0 or (exact < 0) != (decimal < 0):
+        return False
+    exact, decimal = abs(exact), abs(decimal)
+    step = _last_place(decimal, digits)
+    return abs(exact - decimal) * 2 <= step or 0 <= exact - decimal < step
+
+
+def _last_place(decimal: Fraction, digits: int) -> Fraction:
+    """Return the worth of the last of so many significant digits."""
+    bits = decimal.numerator.bit_length() - decimal.denominator.bit_length()
+    power = math.floor(bits * math.log10(2)) - 1
+    while Fraction(10) ** (power + 1) <= decimal:
+        power += 1
+    return Fraction(10) ** (power - digits + 1)
+
+
+def rational(node: Node) -> Fraction | None:
+    """Evaluate to a rational number, or None where the value is not one, or not a small one."""
+    match node:
+        case Num(value=value):
+            return value
+        case Measure(value=inner):
+            return rational(inner)
+        case Sym():
+            return None
+        case Op("call", (Sym(), _)):
+            return None
+        case Op("sum" | "prod" as name, (body, Sym(name=variable), low, high)):
+            return _ranged(name, body, variable, (rational(low), rational(high)))
+        case Op(name, args):
+            evaluate = _OPERATIONS.get(name)
+            if evaluate is None:
+                return None
+            values = [value for arg in args if (value := rational(arg)) is not None]
+            return evaluate(*values) if len(values) == len(args) and args else None
+
+
+def _ranged(
+    name: str, body: Node, variable: str, ends: tuple[Fraction | None, Fraction | None]
+) -> Fraction | None:
+    """Add or multiply the values of a body at the whole numbers of a short range."""
+    low, high = ends
+    if low is None or high is None or low.denominator != 1 or high.denominator != 1:
+        return None
+    # A sum inside a sum is left to the worker, which can be killed.
+    if high - low >= MAX_TERMS or any(isinstance(n, Op) and n.name in BINDERS for n in walk(body)):
+        return None
+    total = Fraction(0 if name == "sum" else 1)
+    for at in range(int(low), int(high) + 1):
+        term = rational(substitute(body, variable, Num(Fraction(at))))
+        if term is None:
+            return None
+        more = total + term if name == "sum" else _multiply(total, term)
+        if more is None or more.denominator.bit_length() > MAX_BITS:
+            return None
+        total = more
+    return total
+
+
+def _whole_numbers(values: tuple[Fraction, ...]) -> list[int] | None:
+    whole = all(v.denominator == 1 and v.numerator.bit_length() <= MAX_BITS for v in values)
+    return [int(value) for value in values] if whole else None
+
+
+def _gcd(*values: Fraction) -> Fraction | None:
+    whole = _whole_numbers(values)
+    return None if whole is None else Fraction(math.gcd(*whole))
+
+
+def _lcm(*values: Fraction) -> Fraction | None:
+    whole = _whole_numbers(values) if len(values) < MAX_TERMS else None
+    return None if whole is None else Fraction(math.lcm(*whole))
+
+
+def _largest(*values: Fraction) -> Fraction:
+    return max(values)
+
+
+def _smallest(*values: Fraction) -> Fraction:
+    return min(values)
+
+
+def _sign(value: Fraction) -> Fraction:
+    return Fraction((value > 0) - (value < 0))
+
+
+def _add(*values: Fraction) -> Fraction:
+    return sum(values, Fraction(0))
+
+
+def _multiply(left: Fraction, right: Fraction) -> Fraction | None:
+    bits = left.numerator.bit_length() + right.numerator.bit_length()
+    return left * right if bits <= 4 * MAX_BITS else None
+
+
+def _divide(over: Fraction, under: Fraction) -> Fraction | None:
+    return over / under if under else None
+
+
+def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
+    if exponent.denominator != 1:
+        root = _root(base, Fraction(exponent.denominator))
+        return None if root is None else _power(root, Fraction(exponent.numerator))
+    size = max(base.numerator.bit_length(), base.denominator.bit_length())
+    if abs(exponent) * size > MAX_BITS or (base == 0 and exponent <= 0):
+        return None
+    return base ** int(exponent)
+
+
+def _root(value: Fraction, index: Fraction) -> Fraction | None:
+    """Take a root that comes out even; any other is irrational and None."""
+    if index.denominator != 1 or not 2 <= index <= 64 or value < 0:
+        return None
+    over, under = (_integer_root(n, int(index)) for n in (value.numerator, value.denominator))
+    return None if over is None or under is None else Fraction(over, under)
+
+
+def _integer_root(number: int, index: int) -> int | None:
+    if number.bit_length() > MAX_BITS // 16:
+        return None
+    if index == 2:
+        guess = math.isqrt(number)
+    else:
+        low, high = 0, 1 << (number.bit_length() // index + 1)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if middle**index <= number else (low, middle - 1)
+        guess = low
+    return guess if guess**index == number else None
+
+
+def _factorial(value: Fraction) -> Fraction | None:
+    whole = value.denominator == 1 and 0 <= value <= MAX_FACTORIAL
+    return Fraction(math.factorial(int(value))) if whole else None
+
+
+def _double_factorial(value: Fraction) -> Fraction | None:
+    if value.denominator != 1 or not 0 <= value <= MAX_FACTORIAL:
+        return None
+    return Fraction(math.prod(range(int(value), 0, -2)))
+
+
+def _binomial(top: Fraction, bottom: Fraction) -> Fraction | None:
+    whole = top.denominator == bottom.denominator == 1 and 0 <= top <= MAX_FACTORIAL
+    return Fraction(math.comb(int(top), int(bottom))) if whole and bottom >= 0 else None
+
+
+def _modulo(value: Fraction, modulus: Fraction) -> Fraction | None:
+    return value % modulus if modulus else None
+
+
+def _negate(value: Fraction) -> Fraction:
+    return -value
+
+
+def _floor(value: Fraction) -> Fraction:
+    return Fraction(math.floor(value))
+
+
+def _ceil(value: Fraction) -> Fraction:
+    return Fraction(math.ceil(value))
+
+
+def _magnitude(value: Fraction) -> Fraction:
+    return abs(value)
+
+
+def _hundredth(value: Fraction) -> Fraction:
+    return value / 100
+
+
+def _in_base_ten(digits: Fraction, base: Fraction) -> Fraction | None:
+    return digits if base == 10 else None
+
+
+_OPERATIONS: dict[str, Callable[..., Fraction | None]] = {
+    "+": _add,
+    "neg": _negate,
+    "*": _multiply,
+    "/": _divide,
+    "^": _power,
+    "root": _root,
+    "!": _factorial,
+    "!!": _double_factorial,
+    "binom": _binomial,
+    "abs": _magnitude,
+    "floor": _floor,
+    "ceil": _ceil,
+    "%": _hundredth,
+    "mod": _modulo,
+    "residue": _modulo,
+    "gcd": _gcd,
+    "lcm": _lcm,
+    "max": _largest,
+    "min": _smallest,
+    "sign": _sign,
+    "base": _in_base_ten,
+}
+
+
+def nearly(node: Node) -> float | None:
+    """Evaluate roughly, to put the ends of intervals in order; None where that fails."""
+    match node:
+        case Num(value=value):
+            try:
+                return float(value)
+            except OverflowError:
+                return None
+        case Sym(name=name):
+            return {"pi": math.pi, "e": math.e, "oo": math.inf}.get(name)
+        case Op(name, args) if name in _ROUGHLY:
+            values = [value for arg in args if (value := nearly(arg)) is not None]
+            try:
+                return _ROUGHLY[name](*values) if len(values) == len(args) else None
+            except (ArithmeticError, ValueError, TypeError):
+                return None
+        case _:
+            return None
+
+
+def _rough_power(base: float, exponent: float) -> float | None:
+    return base**exponent if base > 0 or exponent == int(exponent) else None
+
+
+def _rough_root(value: float, index: float) -> float | None:
+    return _rough_power(value, 1 / index)
+
+
+def _rough_negative(value: float) -> float:
+    return -value
+
+
+def _rough_product(left: float, right: float) -> float:
+    return left * right
+
+
+def _rough_quotient(over: float, under: float) -> float:
+    return over / under
+
+
+def _rough_log(base: float, value: float) -> float:
+    return math.log(value) / math.log(base)
+
+
+def _rough_sum(*values: float) -> float:
+    return math.fsum(values)
+
+
+_ROUGHLY: dict[str, Callable[..., float | None]] = {
+    "+": _rough_sum,
+    "neg": _rough_negative,
+    "*": _rough_product,
+    "/": _rough_quotient,
+    "^": _rough_power,
+    "root": _rough_root,
+    "abs": math.fabs,
+    "ln": math.log,
+    "log10": math.log10,
+    "log": _rough_log,
+    "exp": math.exp,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "arcsin": math.asin,
+    "arccos": math.acos,
+    "arctan": math.atan,
+}
+
+
+# Sets of real numbers: intervals and points, united, intersected and taken from one another.
+#
+# The ends of intervals are trees, put in order by their rough values. Two ends that are too close
+# to tell apart, and not the same number by exact arithmetic, leave the set as it is written.
+
+REALS = Op("()", (INFINITE[1], INFINITE[0]))
+_INTERVALS = frozenset({"()", "[]", "[)", "(]"})
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A place between two real numbers: just before or just behind a value."""
+
+    at: float
+    behind: bool
+    node: Node
+
+    def key(self) -> tuple[float, bool]:
+        return self.at, self.behind
+
+
+RealSet = tuple[tuple[_Cut, _Cut], ...]
+"""Disjoint pieces in order, each from one cut to the next."""
+
+
+class _Unordered(Exception):
+    """Two ends whose order is not known."""
+
+
+def as_real_set(node: Node) -> RealSet | None:
+    """Read intervals, finite sets of numbers and what is made of them; None for anything else."""
+    try:
+        return _read(node)
+    except _Unordered:
+        return None
+
+
+def _read(node: Node) -> RealSet | None:
+    if not isinstance(node, Op):
+        return None
+    if node.name == "def":
+        return _read(node.args[1])
+    if node.name in _INTERVALS and len(node.args) == 2:
+        low = _cut(node.args[0], behind=node.name[0] == "(")
+        high = _cut(node.args[1], behind=node.name[1] == "]")
+        return None if low is None or high is None else _settled([(low, high)])
+    if node.name == "{}":
+        cuts = [(_cut(arg, behind=False), _cut(arg, behind=True)) for arg in node.args]
+        pieces = [(low, high) for low, high in cuts if low is not None and high is not None]
+        return _settled(pieces) if len(pieces) == len(cuts) else None
+    if node.name in ("union", "intersect", "minus"):
+        sets = [found for arg in node.args if (found := _read(arg)) is not None]
+        if len(sets) != len(node.args):
+            return None
+        result = sets[0]
+        for other in sets[1:]:
+            result = _combined(node.name, result, other)
+        return result
+    return None
+
+
+def _combined(name: str, left: RealSet, right: RealSet) -> RealSet:
+    if name == "union":
+        return _settled([*left, *right])
+    return _intersected(left, right if name == "intersect" else _complement(right))
+
+
+def _cut(node: Node, *, behind: bool) -> _Cut | None:
+    at = nearly(node)
+    if at is None or at != at:
+        return None
+    if at == inf:
+        return _Cut(at, False, node)
+    return _Cut(at, behind or at == -inf, node)
+
+
+def _compared(left: _Cut, right: _Cut) -> int:
+    """Order two cuts; ends that are close must be the same number."""
+    size = max(1, abs(left.at), abs(right.at))
+    if left.at == right.at or (size < inf and abs(left.at - right.at) <= _CLOSE * size):
+        if left.node != right.node:
+            values = rational(left.node), rational(right.node)
+            if None in values:
+                raise _Unordered
+            if values[0] != values[1]:
+                return -1 if (values[0] or 0) < (values[1] or 0) else 1
+        return left.behind - right.behind
+    return -1 if left.at < right.at else 1
+
+
+def _settled(pieces: list[tuple[_Cut, _Cut]]) -> RealSet:
+    """Put pieces in order and join those that overlap or touch."""
+    kept = [piece for piece in pieces if _compared(*piece) < 0]
+    result: list[tuple[_Cut, _Cut]] = []
+    for low, high in sorted(kept, key=lambda piece: piece[0].key()):
+        if result and _compared(low, result[-1][1]) <= 0:
+            if _compared(high, result[-1][1]) > 0:
+                result[-1] = (result[-1][0], high)
+        else:
+            result.append((low, high))
+    return tuple(result)
+
+
+def _complement(pieces: RealSet) -> RealSet:
+    low = _Cut(-inf, True, INFINITE[1])
+    gaps: list[tuple[_Cut, _Cut]] = []
+    for first, last in pieces:
+        gaps.append((low, first))
+        low = last
+    gaps.append((low, _Cut(inf, False, INFINITE[0])))
+    return _settled(gaps)
+
+
+def _intersected(left: RealSet, right: RealSet) -> RealSet:
+    return _settled(
+        [
+            (
+                a[0] if _compared(a[0], b[0]) >= 0 else b[0],
+                a[1] if _compared(a[1], b[1]) <= 0 else b[1],
+            )
+            for a in left
+            for b in right
+        ]
+    )
+
+
+def as_tree(pieces: RealSet) -> Node:
+    """Write a set of real numbers in the one form in which such sets are compared."""
+    nodes: list[Node] = []
+    for low, high in pieces:
+        if low.at == high.at:
+            nodes.append(Op("{}", (low.node,)))
+        else:
+            opened, closed = "(" if low.behind else "[", "]" if high.behind else ")"
+            nodes.append(Op(opened + closed, (low.node, high.node)))
+    if all(isinstance(node, Op) and node.name == "{}" for node in nodes):
+        return Op("{}", tuple(low.node for low, _ in pieces))
+    return nodes[0] if len(nodes) == 1 else Op("union", tuple(nodes))

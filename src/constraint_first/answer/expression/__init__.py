@@ -1,1 +1,0 @@
-"""From the text of an answer to its value."""

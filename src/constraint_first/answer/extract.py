@@ -1,0 +1,941 @@
+"""Replies that give no answer, and say so: in a word where an answer should be, or a sentence."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+from constraint_first.answer.canonical import NUMERALS
+from constraint_first.answer.damaged_json import (
+    find_content,
+    find_field,
+    find_object_answer,
+    restore_commands,
+)
+from constraint_first.answer.marks import (
+    EQUALS,
+    LONGEST_ANSWER,
+    TO,
+    WORD,
+    after_equals,
+    asserted,
+    bald,
+    bounds,
+    find_box,
+    from_choice,
+    from_marker,
+    has_marker,
+    is_rejected,
+    is_supposed,
+    last_match,
+    last_value,
+    latex_boxes,
+    leading_letter,
+    lone_letter,
+    quantity,
+    trailing_maths,
+    unmarked,
+    unnamed,
+    without_empty_boxes,
+)
+from constraint_first.answer.syntax import MONEY, is_known, unit_name
+from constraint_first.thinking import without_thinking
+
+__all__ = [
+    "JOINING",
+    "Extracted",
+    "abstains",
+    "bare",
+    "concluded",
+    "corrected",
+    "extract",
+    "from_end",
+    "in_context",
+    "is_none",
+    "is_nothing",
+    "with_decimal_points",
+    "with_plain_signs",
+    "without_approximation",
+    "without_check",
+]
+
+
+_NOTHING: Final = frozenset(
+    {"", "n/a", "na", "none", "null", "nil", "no answer", "unknown", "not found", "?", "...", "-"}
+    | {"i don't know", "i do not know", "idk", "not available", "no final answer", "undetermined"}
+    | {"unclear", "not sure", "tbd", "inconclusive", "…", "—", "___", "_", "??", "???"}
+)
+_TYPESETTING: Final = re.compile(r"\\text\s*|[{}$*.]")
+_NO_ANSWER: Final = re.compile(r"no \w+ answer(?: (?:found|exists|available|possible|given))?")
+_LONGEST_WORD: Final = 60
+_LAST: Final = 300
+"""How much of the end of a reply is read: what was given up earlier may have been found since."""
+
+_FAILS: Final = (
+    r"(?:(?:can|could|did|do|does|was|am|have|will|would)\s?(?:not|n['’]t)|can['’]t|won['’]t|"
+    r"unable|not\s+able|failed|fail|impossible|not\s+possible|no\s+way|struggl\w+)"
+)
+_FINDS: Final = (
+    r"(?:determined?|find|found|computed?|give|given|provided?|reach(?:ed)?|arrived?|obtain(?:ed)?"
+    r"|derived?|produced?|solved?|know|completed?|finish(?:ed)?|help|concluded?|answer|got|get"
+    r"|come\s+up|identify|decided?|figure|say|tell|state|assist|continue)"
+)
+_WANTED: Final = (
+    r"(?:answers?|solution|problem|question|task|result|this|that|it|you|value|computation|rest"
+    r"|proof|calculation)"
+)
+_GAVE_UP: Final = re.compile(
+    rf"\b{_FAILS}\s+(?:\w+\s+){{0,3}}?{_FINDS}\b(?:\s+\w+){{0,4}}?\s+{_WANTED}\b"
+    rf"|\b(?:answer|solution|result|conclusion)\s+(?:\w+\s+){{0,4}}?{_FAILS}\s+(?:\w+\s+){{0,2}}?"
+    rf"{_FINDS}\b"
+    r"|\bno\s+(?:\w+\s+)?(?:answer|conclusion)\b(?!\s+choice)"
+    r"|\b(?:do\s+not|don['’]t)\s+know\b|\b(?:not\s+sure|unsure|uncertain)\s+(?:\w+\s+){0,3}?"
+    r"(?:answer|solution|result)\b|\bran\s+out\s+of\s+(?:time|space|tokens|room|budget)\b"
+    r"|\bI\s+(?:give|gave)\s+up\b|\bstuck\b|\bI\s+(?:cannot|can['’]t|can\s+not)\s+(?:solve|answer|help)\b"
+    r"|\b(?:without|before)\s+(?:\w+\s+){0,2}?(?:an?|the)\s+(?:\w+\s+)?answer\b",
+    re.IGNORECASE,
+)
+
+
+def is_nothing(answer: str) -> bool:
+    """Whether what stands in an answer's place says that there is none."""
+    if len(answer) >= _LONGEST_WORD or answer.isdecimal():
+        return False
+    word = _TYPESETTING.sub("", answer).strip().lower()
+    return word in _NOTHING or _NO_ANSWER.fullmatch(word) is not None
+
+
+def is_none(answer: str) -> bool:
+    """Whether a word says that none exist, which is an answer where a mark introduces it."""
+    return _TYPESETTING.sub("", answer).strip() == "none"
+
+
+def abstains(text: str) -> bool:
+    """Whether the last words of a reply say that it has no answer; "no solution" is one."""
+    last = text[-_LAST:].rstrip().rpartition("\n")[2]
+    return _GAVE_UP.search(re.split(r"(?<=[.!?])\s+(?=[A-Z])", last)[-1]) is not None
+
+
+# An exact value with its approximation beside it: "1/6, or about 16.7%" is the answer 1/6.
+
+_ASCII_HINTS: Final = ("approx", "about", "roughly", "around", "simeq")
+_HINTS: Final = (*_ASCII_HINTS, "≈", "≃")
+_LONGEST_VALUE: Final = 80
+"""How far before an approximation its exact value may begin."""
+_WORDS: Final = r"(?:about|approximately|approx\.?|roughly|around)(?:\s+equal\s+to)?\s"
+_NUMBER: Final = (
+    r"\s{0,3}\$?\s?[-−]?\d[\d,]{0,20}(?:\.\d{1,20})?(?:\.{3}|…|\s?\\?%)?"
+    r"(?:\s?=\s?\d[\d.]{0,20}\s?\\?%)?\$?(?![\d%]|[.,]\d|\s?[-−+*/^=×·]|\s?\\(?:times|cdot|pi)(?![a-z]))"
+)
+_APPROXIMATION: Final = re.compile(
+    rf"(?:\s|\\[,;:! ]|\\q?quad){{0,3}}(?:\\approx|\\simeq|≈|≃){_NUMBER}"
+    rf"|\s?\((?:or\s|which\sis\s|i\.e\.,?\s)?(?:{_WORDS}|\$?(?:\\approx|\\simeq|≈|≃)){_NUMBER}"
+    r"(?:\s?[a-zA-Z]{1,10}[²³]?){0,2}\)"
+    rf"|,?\s(?:or|which\s(?:is|equals)|i\.e\.,?|that\sis,?)\s(?:{_WORDS}|\$?(?:\\approx|≈)){_NUMBER}",
+    re.IGNORECASE,
+)
+# An integer beside a rough number is seldom the same thing: "40 students, or about 10 per class".
+_EXACT: Final = re.compile(r"\d\s?/\s?\d|[π√∛^]|\\(?:pi|[dt]?frac|sqrt|ln|log|binom)(?![a-z])")
+_CALCULATION: Final = re.compile(r"\d\.\d|[×÷≈]|\\(?:times|div|approx)(?![a-z])")
+_ROUNDED: Final = re.compile(r"\bround(?:ed|ing|s)?\b|\bnearest\b|\bdecimal\b", re.IGNORECASE)
+_SENTENCE_END: Final = re.compile(r"[.!?](?=\s|\Z)|\n")
+
+
+def without_approximation(text: str) -> str:
+    """Drop the rough numbers that follow their exact values, unless a rounded one is asked for."""
+    if not any(map(text.__contains__, _ASCII_HINTS if text.isascii() else _HINTS)):
+        return text
+    kept, end = list[str](), 0
+    for match in _APPROXIMATION.finditer(text):
+        if _repeats_exact_value(text, match):
+            kept.append(text[end : match.start()])
+            end = match.end() - _closing_dollar(match)
+    return "".join(kept) + text[end:]
+
+
+def _repeats_exact_value(text: str, match: re.Match[str]) -> bool:
+    before = text[max(0, match.start() - _LONGEST_VALUE) : match.start()]
+    value = EQUALS.split(WORD.split(before)[-1])[-1]
+    if not _EXACT.search(value) or _CALCULATION.search(value) or _is_money(match[0]):
+        return False
+    after = text[match.end() : match.end() + _LONGEST_VALUE]
+    return not _ROUNDED.search(_SENTENCE_END.split(after, maxsplit=1)[0])
+
+
+def _is_money(approximation: str) -> bool:
+    """Whether a dollar sign is of a sum of money, which is rounded to cents."""
+    return approximation.count("$") == 1 and not approximation.endswith("$")
+
+
+def _closing_dollar(match: re.Match[str]) -> int:
+    """Count the dollar sign that ends mathematics which began before the approximation."""
+    return int(match[0].endswith("$") and match[0].count("$") == 1)
+
+
+# A check that a reply makes of its answer once it has given it, which is no answer itself.
+
+_LONGEST_CHECK: Final = 600
+_CHECK: Final = re.compile(
+    r"(?:^|(?<=[.!?*$)]))\s{0,4}[*_#]{0,4}\s?"
+    r"(?:(?:let['’]s|let\s(?:me|us)|let|we|you|i|i['’]ll|can|to|now|quick|quickly|just|a|as|for)\s){0,4}"
+    r"(?:(?:double|sanity|cross)[- ]?check(?:ing)?|verif(?:y|ication|ying)"
+    r"|check(?=[*_]{0,4}[:,]))\b"
+    r"(?!\s(?:each|all|every|which|whether|both|these|those|them|the\s(?:cases|candidates|options)))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_STEP: Final = re.compile(r"\n[\s#*]{0,8}(?:step\s)?\d{1,2}[.):][\s*]{0,8}\Z", re.IGNORECASE)
+"""The number of a step in front of the check: "5. **Verify the answer**"."""
+_LONGEST_STEP: Final = 40
+# What takes the answer back, or goes on to another one.
+_TURN: Final = re.compile(
+    r"\b(?:wait|actually|hold\son|oops|mistake|wrong|incorrect|but|however|fails?|failed|only"
+    r"|instead|remains?|leaves|leaving|not|doesn['’]t)\b",
+    re.IGNORECASE,
+)
+_CONCLUSION: Final = re.compile(
+    r"(?:^|(?<=[.!?])\s)[*_]{0,3}(?:so|thus|hence|therefore|in\s(?:total|all)|finally)\b[^\n]{0,200}"
+    r"|(?:(?<=[.!?])\s|\n\n)[*_]{0,3}(?-i:[A-Z])[^\n\d]{0,100}\d[^\n]{0,100}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CONFIRMS: Final = re.compile(
+    r"\b(?:works?|holds?|checks?|correct|right|consistent|satisf\w{2,5}|confirm\w{0,3}|indeed"
+    r"|verified|match(?:es)?|valid|agrees?)\b|[✓✔✅☑]|\\checkmark",
+    re.IGNORECASE,
+)
+
+
+def without_check(text: str) -> str:
+    """Cut a reply off before the check it ends in, unless the check comes to its own conclusion."""
+    if "heck" not in text and "erif" not in text:
+        return text
+    starts = [match.start() for match in _CHECK.finditer(text)]
+    near = [start for start in starts if len(text) - start <= _LONGEST_CHECK]
+    if not near:
+        return text
+    check = text[near[0] :].lstrip()
+    concludes = any(not _CONFIRMS.search(end[0]) for end in _CONCLUSION.finditer(check))
+    if concludes or _TURN.search(check):
+        return text
+    step = _STEP.search(text, max(0, near[0] - _LONGEST_STEP), near[0])
+    return text[: step.start() if step else near[0]]
+
+
+# Signs in front of a value: one spelling for "- 31", "minus 31", "$-$31" and their like.
+
+JOINING: Final = r"\dA-Za-z_À-ɏͰ-ӿ"
+"""What makes a hyphen behind it a part of a word. Chinese, Japanese, Thai and other scripts write
+no space before a sign, and no hyphens."""
+_WIDE: Final = str.maketrans("０１２３４５６７８９－﹣＋．％／＝", "0123456789--+.%/=")
+# The mark of a long vowel, typed for a sign: it lengthens nothing where no kana is before it.
+_LONG: Final = re.compile(r"(?<![ァ-ヿ])ー(?=[^\S\n]?\d)")
+_SIGNS: Final = (
+    "- ",
+    "-\t",
+    "-$",
+    "-\\",
+    "-€",
+    "-£",
+    "-\xa0",
+    "−",
+    "–",
+    "负",
+    "負",
+    "マイナス",
+    "마이너스",
+)
+_SIGN_WORDS: Final = ("minus", "negativ", "moins", "menos", "meno", "минус")
+_DASH: Final = "[-−–]"
+_SPACE: Final = r"[^\S\n]"
+_NUMERALS: Final = "|".join(NUMERALS)
+_VALUE: Final = (
+    rf"(?=(?:\\?[$€£]{_SPACE}?|\(|\.)?\d|\\(?:[dt]?frac|sqrt|pi|infty)(?![a-z])|[π√∞]"
+    r"|[b-z](?![A-Za-z'’]))"
+)
+# A dash with a space behind it is a sign after a verb, a relation or a bracket. After a noun it is
+# a dash ("Total cost - 31 dollars"), at the beginning of a line a bullet.
+_SPACED: Final = re.compile(
+    r"((?i:\A|[=:：(\[{<>≤≥≈,;#]|\b(?:is|are|was|were|be|equals?|to|of|at|by|and|or|than|get|gets"
+    r"|have|gives?|yields?|obtain|becomes|either|so|thus|hence|therefore|about|approximately|ist|sind|lautet|beträgt|und"
+    r"|oder|est|vaut|es|son|è|é|jest|это)|[是为為は等于於得到即が]|[가-힣][은는이가]|\d[;,])"
+    rf"[*_$]{{0,3}}{_SPACE}{{0,3}}[*_$]{{0,3}}){_DASH}{_SPACE}{{1,3}}{_VALUE}"
+)
+_WORD: Final = re.compile(
+    r"(?:(?<![\d)}$] )(?<![\w-])(?<!\b[A-Za-z] )(?<!\bor )(?:\\text\s*\{\s*)?"
+    rf"(?i:minus|negative|negativ|moins|menos|meno|минус){_SPACE}{{1,2}}|(?:[负負]|マイナス|마이너스){_SPACE}?)"
+    rf"(?:\}}\s*(?=\d)|(?=[$\\(]{{0,2}}\d|\\[dt]?frac|(?i:{_NUMERALS})\b(?!\s+[a-z])))"
+)
+_NUMERAL: Final = re.compile(rf"-({_NUMERALS})\b(?!\s+[a-z])", re.IGNORECASE)
+_EITHER: Final = re.compile(r"(?i:\bplus\s+or\s+minus\s+)(?=[$\\(]{0,2}\d)")
+_ALONE: Final = re.compile(rf"\$\s?{_DASH}\s?\$\s?(?=[\d(])")
+_BEFORE_MONEY: Final = re.compile(rf"(?<![{JOINING})}}]){_DASH}{_SPACE}?(\\\$|[€£]){_SPACE}?(?=\d)")
+_TYPED: Final = re.compile(rf"(?<![{JOINING})}}]){_DASH}(?=[$\\(]?\d)")
+
+
+# Words of languages that write 1.234,5: two of them, and none of English.
+_COMMA_WORDS: Final = re.compile(
+    r"\b(?:ist|und|die|der|das|sie|wir|also|insgesamt|daher|somit|lautet|beträgt|antwort|ergebnis|euro"
+    r"|kostet|hat|haben|für|pro|sind|es|eine?|macht|zusammen|est|donc|les|une|réponse|sont|respuesta|los|por|lo|risposta|sono)\b",
+    re.IGNORECASE,
+)
+_ENGLISH: Final = re.compile(r"\b(?:the|is|are|of|and|we)\b", re.IGNORECASE)
+_THOUSANDS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.])")
+_DECIMAL: Final = re.compile(r"(?<![\d.,])(\d+),(\d{1,2}|\d{4,})(?![\d,])")
+
+
+def with_decimal_points(text: str) -> str:
+    """Write the numbers of a reply in German and its like with a decimal point."""
+    if not (_THOUSANDS.search(text) or _DECIMAL.search(text)) or _ENGLISH.search(text):
+        return text
+    if len({word.lower() for word in _COMMA_WORDS.findall(text)}) < 2:
+        return text
+    text = _THOUSANDS.sub(lambda match: match[0].replace(".", ""), text)
+    return _DECIMAL.sub(r"\1.\2", text)
+
+
+def with_plain_signs(text: str) -> str:
+    """Write every sign of a value as a hyphen with nothing behind it; leave other dashes alone."""
+    text = text if text.isascii() else _LONG.sub("-", text.translate(_WIDE))
+    if not any(map(text.__contains__, _SIGNS)) and not any(
+        map(text.lower().__contains__, _SIGN_WORDS)
+    ):
+        return text
+    text = _EITHER.sub(r"\\pm ", _ALONE.sub("-", text))
+    # One line that begins with a dash is a value; the first of several lines may be a bullet.
+    if "\n" in text and text[:1] in "-−–":
+        text = text[:1] + _SPACED.sub(r"\1-", text[1:])
+    else:
+        text = _SPACED.sub(r"\1-", text)
+    text = _NUMERAL.sub(lambda match: f"-{NUMERALS[match[1].lower()]}", _WORD.sub("-", text))
+    return _BEFORE_MONEY.sub(r"\1-", _TYPED.sub("-", text))
+
+
+# Answers that a reply is, or only ends in, each with the name of its rule.
+
+Found: TypeAlias = "tuple[str, str] | None"
+
+_SHORT: Final = 200
+_MOST_WORDS: Final = 4
+_DISPLAY: Final = re.compile(r"(?:\\\[((?:(?!\\\[).)+?)\\\]|\$\$([^$]+)\$\$)\s*[.。]?\Z", re.DOTALL)
+_PLEASANTRY: Final = re.compile(
+    r"\s*(?:I hope|Hope|Let me know|Feel free|Please let|Is there anything|Would you|Do you"
+    r"|Does th|This completes)[^.!?\n]{0,120}[.!?]?\s*\Z"
+)
+_FLOURISH: Final = re.compile(
+    r"(?:\s|[✓✔✅🎉☑∎■□😊]|\n-{3,}|\ufe0f|\$?\\(?:blacksquare|square|qed|checkmark)\$?|Q\.E\.D\.|QED)+\Z"
+)
+_LAST_WORDS: Final = 300
+_BOLD: Final = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])")
+# One piece of ASCII without the signs that marks, emphasis and equations are made of.
+_PLAIN: Final = re.compile(r"[!\"$-)+-9;<>-~]+")
+_PROSE_NUMBER: Final = re.compile(
+    rf"(?:(?<![{JOINING})}}\]])[-−]|±\s?|\\pm\s?)?(?:\\?[$€£]\s?[-−]?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+|(?::\d+)+)?(?:\s?[%万亿]|°(?!\s?[CF]))?"
+)
+_IRRATIONAL: Final = re.compile(
+    rf"[-−]?(?:\(\d{{1,9}}/\d{{1,9}}\)|\d{{1,20}}(?:/\d{{1,9}})?|(?<![{JOINING})]))\s?(?:π|√\d{{1,20}})(?!\w)"
+    rf"(?:/\d{{1,9}})?|{_PROSE_NUMBER.pattern}"
+)
+_MEMBER: Final = r"[-−]?\\?[$€£]?\d+(?:,\d{3})*(?:[./]\d+)?(?:\s?%)?"
+_OR: Final = r"(?:and|or|und|oder|y|et|ou)(?:\s+(?:maybe|possibly|perhaps))?"
+_BEHIND: Final = r"(?:\s+(?!is\b|are\b|so\b|we\b)[a-z]{1,12}){0,2}\s*[.!]?\Z"
+# Numbers that a sentence ends in: behind a verb or a colon, or joined by "and", "or", semicolons.
+_NUMBERS: Final = re.compile(
+    rf"(?:\b(?:are|is|was|were|be|of)|:|=)\s+((?:{_MEMBER}[,;]\s+){{1,12}}{_MEMBER})[.!]?\Z"
+    rf"|(?<![\w.,\\])((?:{_MEMBER}[,;]\s+){{0,12}}{_MEMBER}(?:,?\s+{_OR}\s+{_MEMBER}|;\s+{_MEMBER}))"
+    rf"{_BEHIND}"
+)
+# "5 to 2" behind a verb is a ratio, "from 2 to 5" a range; "4.7 to 5" may be a rounding.
+_RATIO: Final = re.compile(
+    r"(?:\b(?:is|are|was|were|be|of|as|to|by|won|lost|equals|exactly)|[:=])\s+"
+    rf"((?:from\s+)?{_MEMBER}(?:\s+{TO}\s+{_MEMBER}){{1,3}}|{_MEMBER}(?:\s:\s{_MEMBER}){{1,3}}){_BEHIND}"
+    rf"|\b(from\s+{_MEMBER}\s+{TO}\s+{_MEMBER}){_BEHIND}"
+)
+_NAME: Final = r"[A-Za-z](?:_?\w|_\{\w{1,2}\})?"
+_EQUATIONS: Final = re.compile(
+    rf"(?<![\w\\])({_NAME}\s?=\s?{_MEMBER}"
+    rf"(?:(?:[,;]|[,;]?\s+{_OR})\s+{_NAME}\s?=\s?{_MEMBER}){{1,12}})[.!]?\Z"
+)
+_RELATION: Final = r"\s?(?:[<>]=?|[≤≥≠]|!=)\s?"
+_INEQUALITY: Final = rf"(?:{_MEMBER}{_RELATION})?{_NAME}{_RELATION}{_MEMBER}"
+# Chains and unions: "3 < x < 5", "x < 3 or x > 5".
+_INEQUALITIES: Final = re.compile(
+    rf"(?<![\w\\])({_MEMBER}{_RELATION}{_NAME}{_RELATION}{_MEMBER}"
+    rf"|{_INEQUALITY}(?:(?:,|,?\s+(?:and|or))\s+{_INEQUALITY}){{1,6}})[.!]?\Z"
+)
+_MEASURE: Final = (
+    r"(?:hours?|minutes?|seconds?|days?|weeks?|months?|years?|feet|foot|inch(?:es)?|yards?|miles?"
+    r"|pounds?|ounces?|dollars?|cents?|euros?|metres?|meters?|centimet(?:re|er)s?|kilomet(?:re|er)s?"
+    r"|kg|grams?|litres?|liters?|h|min|ft|in|lbs?|oz|km|cm|m)"
+)
+# One quantity in two units: "2 hours and 30 minutes", "5 feet 6 inches".
+_TWO_UNITS: Final = re.compile(
+    rf"({_MEMBER}\s?{_MEASURE},?\s+(?:and\s+)?{_MEMBER}\s?{_MEASURE})(?:\s+[a-z]{{2,12}}){{0,2}}\s*[.!]?\Z"
+)
+_SHARES: Final = re.compile(
+    rf"({_MEMBER}\s+(?:for|if|when)\s+[^.\d]{{1,40}}?\s+(?:and|or)\s+{_MEMBER}\s+(?:for|if|when)\s+"
+    r"[^.\d]{1,40})[.!]?\Z"
+)
+_DIFFERENCE: Final = re.compile(rf"{_MEMBER}\s?[-–—]\s?\Z")
+_BRACKETED: Final = (
+    r"(?:\\left\s?)?(?:\\?\{|[(\[])(?:[^(){}\[\]\n]|\{[^{}\n]{0,40}\}){1,120}?"
+    r"(?:\\right\s?)?(?:\\?\}|[)\]])"
+)
+# A set, an interval or a point that a sentence ends in: "x ∈ {1, 2}", "the range is [0, 2)".
+_SET: Final = re.compile(
+    r"(?:(?:∈|\\in(?![a-z]))|\b(?:is|are|get)\b|=)\s*"
+    rf"({_BRACKETED}(?:\s?(?:∪|\\cup)\s?{_BRACKETED}){{0,6}})\s*[.!]?\Z"
+)
+_SET_STATED: Final = re.compile(
+    r"(?:\A|\b(?:so|thus|hence|therefore|then|that|means|implies|gives?|get|obtain|have|iff)"
+    r"|[,:⇒→⟹]|\\(?:implies|Rightarrow))\s*(?:[A-Za-z]\w?\s*)?\Z",
+    re.IGNORECASE,
+)
+# What is no word of a sentence, though it is made of letters.
+_TYPESET: Final = re.compile(
+    r"\\(?:begin|end|text|mbox|mathrm|textbf)\s*\{[^{}]*\}|\$[^$]*\$|(?<=\d)[A-Za-z]{1,3}\b|\b(?:and|or)\b"
+    r"|\A(?:yes|no|true|false)\.?\Z",
+    re.IGNORECASE,
+)
+_BULLET: Final = re.compile(r"[-•*]\s+(\S[^\n]{0,60})")
+_TEXT: Final = re.compile(r"\\text\s*\{([^}]*)\}")
+_STATED_LAST: Final = re.compile(r"(?:\b(?:is|are|get|equals)|=|:)\s*\S{1,20}$")
+_SENTENCE_WORDS: Final = frozenset(
+    "is are was so thus hence therefore we get she he it there they have has must can could "
+    "follows i you not would choose".split()
+)
+# A sentence in a script whose words are not counted above.
+_FOREIGN: Final = re.compile(
+    r"[一-鿿ぁ-ヿ가-힯]{2,}[是为為は]\s*[-−$\\\d]|[฀-๿]{4,}[^\n]*\d|"
+    r"[一-鿿ぁ-ヿ가-힯]{13,}|\A[一-鿿ぁ-ヿ가-힯，、]{2,}[^\n]*[\d$]|(?:[^\x00-ӿ一-鿿ぁ-ヿ가-힯\s]{2,}\s+){5,}"
+)
+_PHRASE_BEFORE_NUMBER: Final = re.compile(r"[^\W\d_]+(?:['’ ] ?[^\W\d_]+)+ [-−$€£]*\.?\d")
+_BETWEEN_NUMBERS: Final = re.compile(r"[A-Za-z]{2,} -?\d[\d.,]* [A-Za-z]{2,} -?\d")
+# A dash may stand for the colon: "Total cost - 31 dollars".
+_LABEL: Final = re.compile(
+    r"\**(?!(?:pi|sin|cos|tan|log|exp|sqrt|theta|alpha|beta)\b)[^\W\d_][^\W\d_]+(?:\s+[^\W\d_]+){0,5}\**"
+    r"(?:\s*[:：]\**\s*(?=\S)|(?<=[^\W\d_]{2})\s[-–—]\s(?=[$€£]?\d[^=]*\Z))"
+)
+_PROSE_VALUE: Final = re.compile(r"\d|\\[A-Za-z]|\A\S+(?:\s\S+)?\Z")
+_ARITHMETIC: Final = re.compile(r"\\(?:[dt]?frac|sqrt|cdot|times|div|left|right|[dt]?binom)")
+_LEAD_IN: Final = re.compile(
+    r"(?:∴|⇒|→|\\therefore|=+>|-+>)\s*|\A(?:≈|\\approx(?![a-z])"
+    r"|(?i:about|approximately|approx\.?|roughly|around)\s+(?=[$€£]?\d))\s*"
+)
+_SPEAKER: Final = re.compile(r"I(?:['’][a-z]{1,2})?\s[a-z']{2,}")
+_ASIDE: Final = re.compile(
+    r"\s+\((?!(?:\\?mod|\\pmod)\b)(?=[^\W\d_]{2}|[≈~=])[^()\n]{0,80}\)\s*(?=[.!]?\Z)"
+)
+_BECAUSE: Final = re.compile(r"\s+\((?:since|because|as|given|note)\s[^()\n]{1,80}\)\Z")
+_NONE_EXIST: Final = re.compile(
+    r"\b(no\s+(?:(?:real|integer|positive|rational|such|valid|possible|common|other)\s+){0,2}"
+    r"(?:solutions?|roots?)|infinitely\s+many(?:\s+solutions)?|all\s+real\s+numbers|does\s+not\s+exist|undefined|DNE"
+    r"|(?:con|di)vergent|diverges|converges(?:\s+(?:absolutely|conditionally))?|none\s+of\s+(?:these|the\s+above))"
+    r"(?:\s+(?:exists?|in\s+\w+|to\s+th(?:e|is)\s+(?:equation|system|problem|inequality)))?[.!]?\Z",
+    re.IGNORECASE,
+)
+_EXCEPT: Final = re.compile(
+    r"\ball\s+real\s+numbers\s+except\s+(?:for\s+)?[^.]{1,60}(?=\.?\Z)", re.IGNORECASE
+)
+# What only says when, or after what: "24 apples left after giving away 6", "5 when x = 3".
+_MOST_REASONS: Final = 4
+_REASON: Final = re.compile(
+    r",?\s+(?:as|since|because|given\s+that|rather\s+than|instead\s+of|as\s+opposed\s+to|and\s+not|not"
+    r"|unlike)\s|\s+\((?=[^()]*\Z)"
+)
+_SPLIT_EQUATION: Final = re.compile(r"\$([^$]*=)\s*\$\s*(?=[-−]?\d)")  # "$k =$ 7"
+_SUBORDINATE: Final = re.compile(
+    r",?\s+(?:after|when|because|since|before|once|attained|achieved|reached|provided|if)\s"
+    r"(?!.*\b(?:we|gets?|gives?|then|so|is|are|has|have|becomes?|obtain|equals)\b)"
+    r"|(?<=[\d$%])\s+(?:for|on)\s+(?:all\s+|every\s+)?\$?[A-Za-z]\s?(?:∈|\\in(?![a-z]))"
+    r"|(?<=\$),?\s+where\s+\$?[A-Za-z]\$?\s+(?:is|denotes)\s+(?:an?|the)\s+[^$\d]*\Z"
+    r"|(?<=\$),?\s+for\s+(?:all\s+)?\$(?:\|[a-z]\|\s*<|[a-z]\s*(?:\\neq?(?![a-z])|≠))[^$]*\$"
+    r"|,\s+with\s|,\s+which\s+(?:is\s+)?(?:occurs?|happens?|attained|achieved|reached|holds|less"
+    r"|more|greater|smaller|larger|fewer)\b"
+)
+_BROKEN_OFF: Final = re.compile(
+    r"(?:[=+*/,(]|\b(?:is|are|the|an?|and|or|of|to|so|which|that|leaves|gives|equals|be|than|with|we))\s*\Z"
+)
+# A few words that lead to mathematics: "By symmetry, $f'(x) = 2x$", "The angle equals $\\pi$".
+_LED_TO: Final = re.compile(
+    r"[A-Z][a-z]+(?:[^$\n]|\$[A-Za-z]\$)*?(?:,|\b(?:equals|gives|yields))\s*"
+    r"(?:\$[^$]+\$|\\\[.+\\\]|\\\(.+\\\))\s*\.?",
+    re.DOTALL,
+)
+_VERB: Final = re.compile(r"(?:\bis|\bare|\bequals|\bget|=)\s+|[是为為は]\s*")
+_RETRACTION: Final = re.compile(
+    r"\b(?:wait|actually|hold\s+on|oops|scratch\s+that|that['’]s\s+(?:wrong|not\s+right|incorrect)"
+    r"|i\s+made\s+a\s+(?:mistake|slip)|on\s+second\s+thought)\b",
+    re.IGNORECASE,
+)
+_PROSE_CONCLUSION: Final = re.compile(
+    r"\b(?:so|thus|hence|therefore|it['’]s|it\s+is|should\s+be|must\s+be|instead|correct|then)\b",
+    re.IGNORECASE,
+)
+
+
+def bare(text: str) -> str | None:
+    """Return the text itself where it is an answer and nothing else."""
+    if len(text) > LONGEST_ANSWER:
+        return text if text.lstrip("+-")[:32].isdigit() and text.lstrip("+-").isdigit() else None
+    if "exist" in text and (none := _NONE_EXIST.fullmatch(text)):
+        return none[1]
+    if _PLAIN.fullmatch(text):
+        return lone_letter(text) or bald(text)
+    if has_marker(text) or (" " in text and _BOLD.search(text, 1)):
+        return None
+    words = [word.lower() for word in WORD.findall(_TEXT.sub(r" \1 ", text))]
+    if len(words) > _MOST_WORDS or _SENTENCE_WORDS.intersection(words) or _SPEAKER.match(text):
+        return None
+    if not text.isascii() and _FOREIGN.search(text):
+        return None
+    if words and "\n" in text and "\\begin" not in text:
+        return None
+    if "answer" in words or _BETWEEN_NUMBERS.match(text):
+        return None
+    if _PHRASE_BEFORE_NUMBER.match(text) or _LABEL.match(text) or _LED_TO.fullmatch(text):
+        return None
+    text = _BECAUSE.sub("", text)
+    if letter := lone_letter(text) or leading_letter(text):
+        return letter
+    if (words or not text.isascii()) and from_choice(text):
+        return None
+    text = unnamed(_LEAD_IN.sub("", text, count=1))
+    if "\\text" in text and any(bounds(plain := _TEXT.sub(r"\1", text), 0, plain.find(" "))):
+        return plain
+    parts = EQUALS.split(text)
+    # 2 + 3 = 5 is 5; 3 = x stays.
+    calculated = len(parts) > 1 and not re.fullmatch(r"\s*[A-Za-z]\s*", parts[-1])
+    sums = calculated and not re.search(r"[A-Za-z]", _ARITHMETIC.sub("", "".join(parts[:-1])))
+    return quantity(bald(parts[-1] if sums and parts[-1].strip() else text))
+
+
+def from_end(text: str) -> Found:
+    """Read display mathematics, emphasis or a number at the very end; never further back."""
+    text = _trimmed(text)
+    if display := _DISPLAY.search(text):
+        return after_equals((display[1] or display[2]).strip()), "display"
+    line = text.rstrip().rpartition("\n")[2].strip()
+    if line != text.strip() and not WORD.search(_TYPESET.sub(" ", line)) and (answer := bare(line)):
+        return (", ".join(items) if len(items := _bullets(text)) > 1 else answer), "last line"
+    label = _LABEL.match(line)
+    value = line[label.end() :] if label else ""
+    if _PROSE_VALUE.search(value) and (answer := bare(value)):
+        return answer, "label"
+    return _from_sentence(re.split(r"(?<=[.!?])\s+(?=[A-Z])", line)[-1], short=len(text) < _SHORT)
+
+
+def _bullets(text: str) -> list[str]:
+    """List the items of the bulleted lines that a text ends in."""
+    items = list[str]()
+    for line in reversed(text[-_LAST_WORDS:].rstrip().split("\n")):
+        if not (item := _BULLET.fullmatch(line.strip())):
+            break
+        items.insert(0, item[1])
+    return items
+
+
+def _trimmed(text: str) -> str:
+    """Drop the courtesies and the tick at the end of a proof."""
+    start, tail = text[:-_LAST_WORDS], text[-_LAST_WORDS:]
+    while (shorter := _PLEASANTRY.sub("", tail)) != tail:
+        tail = shorter
+    return start + _FLOURISH.sub("", tail)
+
+
+def _from_sentence(sentence: str, *, short: bool) -> Found:
+    """Read the value that a sentence ends in, with its bound; none where the sentence denies it."""
+    sentence = _SPLIT_EQUATION.sub(r"\1 ", sentence)
+    for _ in range(_MOST_REASONS):
+        if (found := _last_value(sentence, short=short)) is None:
+            return None
+        if (answer := asserted(sentence, found[0])) == found[0]:
+            return found
+        # What a reason bounds or denies is not the answer: "it is 6, since it cannot be 5".
+        reasons = _REASON.finditer(sentence, 0, max(0, sentence.rfind(found[0])))
+        if (reason := last_match(reasons)) is None:
+            return (answer, found[1]) if answer else None
+        sentence, short = sentence[: reason.start()], True
+    return None
+
+
+def _last_value(sentence: str, *, short: bool) -> Found:
+    # A short reply may do without its full stop; a long one without it has been cut off.
+    finished = short or sentence.endswith((*".。!$*)", "\\)"))
+    aside = _ASIDE.search(sentence)
+    if aside and (
+        _PROSE_NUMBER.search(sentence, 0, aside.start()) or "$" in sentence[: aside.start()]
+    ):
+        sentence = sentence[: aside.start()] + sentence[aside.end() :]
+    if (clause := _SUBORDINATE.search(sentence)) and _PROSE_NUMBER.search(
+        sentence, 0, clause.start()
+    ):
+        sentence = sentence[: clause.start()]
+    if finished and (exception := _EXCEPT.search(sentence)):
+        return exception[0].replace("$", ""), "words"
+    if finished and (maths := trailing_maths(sentence)):
+        return maths
+    if several := _several(sentence):
+        return several, "last numbers"
+    if members := _set(sentence):
+        return members, "last set"
+    if finished and (latex := _undelimited(sentence)):
+        return latex, "last value"
+    exact = "π" in sentence or "√" in sentence
+    number = last_match((_IRRATIONAL if exact else _PROSE_NUMBER).finditer(sentence))
+    if number and (finished or _STATED_LAST.search(sentence)) and not _BROKEN_OFF.search(sentence):
+        range_ = _DIFFERENCE.search(sentence, 0, number.start())
+        start = range_.start() if range_ else number.start()
+        return sentence[start : number.end()].strip().rstrip(","), "last number"
+    none = _NONE_EXIST.search(sentence)
+    return (none[1], "words") if none else None
+
+
+def _several(sentence: str) -> str:
+    """Take the numbers or equations that a sentence ends in, or a quantity in two units."""
+    if relations := _INEQUALITIES.search(sentence):
+        return relations[1]
+    if sentence.count("=") > 1 and (equations := _EQUATIONS.search(sentence)):
+        return equations[1]
+    if quantity := _TWO_UNITS.search(sentence):
+        return quantity[1]
+    if shares := _SHARES.search(sentence):
+        return shares[1]
+    numbers = _NUMBERS.search(sentence) or _RATIO.search(sentence)
+    return (numbers[1] or numbers[2]) if numbers else ""
+
+
+def _set(sentence: str) -> str:
+    """Take the set or interval at the end of a sentence that is not about some number in it."""
+    found = _SET.search(sentence) if sentence.rstrip(".!")[-1:] in (")", "]", "}") else None
+    if found is None or ("," not in found[1] and "{" not in found[1]):
+        return ""
+    before = sentence[: found.start()]
+    return found[1] if _SET_STATED.search(before) or not _PROSE_NUMBER.search(before) else ""
+
+
+def _undelimited(sentence: str) -> str:
+    """Take LaTeX without its dollar signs from the end of a sentence."""
+    verb = last_match(_VERB.finditer(sentence)) if "\\" in sentence else None
+    rest = sentence[verb.end() :] if verb else ""
+    return bald(rest) if "\\" in rest and not WORD.search(rest) else ""
+
+
+def corrected(text: str, marked: str) -> Found:
+    """Read what a reply ends in, where it takes back the answer that it had stated before."""
+    stated = text.rfind(marked)
+    retraction = _RETRACTION.search(text, stated + len(marked)) if stated >= 0 else None
+    if retraction is None:
+        return None
+    rest = text[retraction.end() :]
+    if instead := _PROSE_NUMBER.fullmatch(rest.strip(" ,.:;!–—$*\n")):
+        return instead[0], "correction"
+    return concluded(rest)
+
+
+def concluded(text: str) -> Found:
+    """Read what the last sentence of a text draws as its conclusion."""
+    line = _trimmed(text).rpartition("\n")[2]
+    sentence = re.split(r"(?<=[.!?])\s+(?=[A-Z])", line)[-1]
+    return _from_sentence(sentence, short=True) if _PROSE_CONCLUSION.search(sentence) else None
+
+
+# The final answer out of a completion.
+#
+# Rules are tried from the most to the least explicit, each from the end of the text, so that a long
+# reply costs no more than a short one. What an unfinished reply says earlier is never its answer.
+# What a mark encloses is read in its turn, so that an answer is never a sentence that holds one.
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """A final answer and where in the reply it stood."""
+
+    answer: str | None
+    """The answer as the model wrote it; None where there is none."""
+    how: str
+    """The rule that found it, or why there is none."""
+
+
+_TAIL = 3000
+"""How much of the end of a reply the rules for prose look at."""
+_ORNAMENT = re.compile(
+    r"</?(?:b|strong|em|i|u|code|p|div|span|center)>|[\U0001f300-\U0001faff✅✓✔☑✨]\ufe0f?",
+    re.IGNORECASE,
+)
+_SPACES = re.compile(r"\s{4,}")
+_LONGEST_TAG = 200
+_MOST_DENIED = 4
+_STATES = re.compile(
+    r"(?:\b(?:is|are|be|was|were|equals)(?:\s+[a-z]+){2,4}|[<>=≤≥⩽⩾≠]|\\(?:[lg]eq?(?:slant)?|neq?|gt|lt))\Z",
+    re.IGNORECASE,
+)
+_MOST_LAYERS = 8
+"""How often what was found is read in its turn: \\boxed{**2 + 3 = 5**} has three layers."""
+
+_FINAL_CHANNEL = "<|channel|>final<|message|>"
+_TURN_ENDS = (
+    "<|im_end|>", "<|im_start|>", "<|endoftext|>", "<|eot_id|>", "</s>", "<|end|>", "<|user|>",
+    "<|observation|>", "<|return|>", "<|eom_id|>", "<|END_OF_TURN_TOKEN|>", "<end_of_turn>",
+    "<｜end▁of▁sentence｜>",
+)  # fmt: skip
+_TURN_MARKS = ("<|", "</s>", "<end_of_turn>", "<｜")
+_TAG = re.compile(r"(?<![<\[])[<\[](/?)(final[_ -]?answer|answer|ans|result)[>\]]", re.IGNORECASE)
+# Most answers are numbers, names or simple fractions, with nothing in them to be read again.
+_EXTRACT_PLAIN = re.compile(r"[-−]?[^\W_]\w*(?:[.,/^]\w+)*|-?\\[dt]?frac\{\w+\}\{\w+\}", re.ASCII)
+
+
+def extract(text: str, *, truncated: bool = False) -> Extracted:
+    """Read the final answer out of a reply; of a truncated one, only what is explicit counts.
+
+    An answer that was extracted stays as it is when it is extracted again; or it has no answer in
+    it (words in a box, say), and is the answer for its mark alone.
+    """
+    found = _read(text, truncated=truncated)
+    for _ in range(_MOST_LAYERS):
+        if found.answer is None or found.answer == text or _EXTRACT_PLAIN.fullmatch(found.answer):
+            break
+        text = found.answer
+        inner = _read(text, truncated=False).answer
+        found = found if inner is None else Extracted(inner, found.how)
+    return found
+
+
+def _read(text: str, *, truncated: bool) -> Extracted:
+    text = _reply(text, truncated=truncated)
+    if not text:
+        return Extracted(None, "empty")
+    for rule in (_from_json, _from_box):
+        if (found := rule(text)) is not None:
+            return found
+    if (tag := _from_tag(text, truncated=truncated)) is not None:
+        return tag
+    text = without_empty_boxes(text).strip() if "box" in text else text
+    end = _closed_up(text[-LONGEST_ANSWER:])
+    end = without_approximation(with_plain_signs(with_decimal_points(end)))
+    if not truncated:
+        whole = bare(end if len(text) <= LONGEST_ANSWER else text)
+        if whole is not None:
+            return _found(whole, "bare")
+    return _from_prose(end[-_TAIL:], truncated=truncated)
+
+
+def _closed_up(text: str) -> str:
+    """Drop ornaments, and shorten long gaps, in which the rules would try every place."""
+    text = text if text.isascii() and "<" not in text else _ORNAMENT.sub("", text)
+    return _SPACES.sub(lambda run: "\n\n" if "\n" in run[0] else " ", text)
+
+
+def _from_prose(tail: str, *, truncated: bool) -> Extracted:
+    marked = from_marker(tail)
+    if marked is not None and marked[0]:
+        return _found(*((not truncated and corrected(tail, marked[0])) or marked))
+    if truncated or marked is not None:
+        return Extracted(None, "none" if marked is None else "no answer")
+    if abstains(tail):
+        return Extracted(None, "no answer")
+    found = _from_last_words(tail)
+    return Extracted(None, "none") if found is None else _found(*found)
+
+
+def _from_last_words(tail: str) -> tuple[str, str] | None:
+    before = without_check(tail)
+    checked = (from_choice(before) or from_end(before)) if len(before) < len(tail) else None
+    return checked or from_choice(tail) or from_end(tail)
+
+
+def _found(answer: str, how: str) -> Extracted:
+    answer = restore_commands(answer).strip()
+    if is_nothing(answer) and not (how in ("marker", "boxed") and is_none(answer)):
+        return Extracted(None, "no answer")
+    return Extracted(answer, how)
+
+
+def _reply(text: str, *, truncated: bool) -> str:
+    """Drop the thinking before the reply and the turns after it."""
+    text = without_thinking(text)
+    if "<" in text and any(mark in text for mark in _TURN_MARKS):
+        text = latex_boxes(text.rpartition(_FINAL_CHANNEL)[2], truncated=truncated)
+        for mark in _TURN_ENDS:
+            if (end := text.find(mark)) > 0:
+                text = text[:end]
+    if text[:1] == "{" and '"reasoning_content"' in text:
+        text = find_content(text)  # an endpoint's message, whole
+    if "\b" in text:
+        text = text.replace("\boxed", "\\boxed")  # a command that a decoder has eaten
+    return text.strip()
+
+
+def _from_json(text: str) -> Extracted | None:
+    field = find_field(text)
+    if field is None:
+        started = text[:200].lstrip("`json \n").startswith("{") and "certificate_type" in text[:200]
+        if started:
+            return Extracted(None, "no final_answer")
+        value = find_object_answer(text) if text[-1] in "}`" else None
+        return None if value is None else _finish(restore_commands(value), "json")
+    if field.value is None:
+        return Extracted(None, "json, unfinished" if not field.whole else "json, no value")
+    return _finish(restore_commands(field.value), "json")
+
+
+def _finish(value: str, how: str) -> Extracted:
+    """Unwrap a value that repeats the marks of an answer inside itself."""
+    if (box := find_box(value)) is not None and box.content is not None:
+        return _found(box.content, how)
+    return _found(unmarked(value), how)
+
+
+def _from_box(text: str) -> Extracted | None:
+    """Read the last box that the reply does not deny."""
+    denied = 0
+    while (box := find_box(text)) is not None and denied < _MOST_DENIED:
+        if box.content is None:
+            # An empty box says no more than none.
+            return None if box.closed else Extracted(None, "unterminated box")
+        if not (is_rejected(text, box.start, box.end) or is_supposed(text[: box.start])):
+            return _found(_with_bounds(text, box.content, box.start, box.end), "boxed")
+        if (instead := _instead(text[box.end :])) is not None:
+            return instead
+        text, denied = text[: box.start], denied + 1
+    if not denied:
+        return None
+    stated = from_marker(text[-_TAIL:])
+    return _found(*stated) if stated and stated[0] else Extracted(None, "no answer")
+
+
+def _with_bounds(text: str, content: str, start: int, end: int) -> str:
+    """Take a box for a bound where the bound is the claim: "x is at least" before the box.
+
+    A box in "we need at least \\boxed{5} coins" is the number that was asked for.
+    """
+    before, behind = bounds(text, start, end)
+    stated = (
+        _STATES.search(text[max(0, start - _LONGEST_TAG) : start].rstrip(" $*(\\"))
+        if before
+        else None
+    )
+    return content.join((before if stated else "", behind))
+
+
+def _instead(rest: str) -> Extracted | None:
+    """Read the answer that a reply gives in place of the box before it, which it denies."""
+    rest = with_plain_signs(rest[-_TAIL:])
+    marked = from_marker(rest)
+    found = marked if marked and marked[0] else concluded(rest)
+    return None if found is None else _found(*found)
+
+
+def _from_tag(text: str, *, truncated: bool) -> Extracted | None:
+    """Read what the last pair of tags encloses, or the last tag opens near the end of the reply."""
+    if "<" not in text and "[" not in text:
+        return None
+    tags = list(_TAG.finditer(text))
+    for at in range(len(tags) - 1, -1, -1):
+        if tags[at][1] and at and not tags[at - 1][1]:
+            return _finish(text[tags[at - 1].end() : tags[at].start()], "tag")
+    if tags and not tags[-1][1] and not truncated:
+        rest = text[tags[-1].end() :]
+        return _finish(rest, "tag") if len(rest) < _LONGEST_TAG else None
+    return None
+
+
+# What a sentence says beside a value that the value alone does not: its unit, or its name.
+
+_COMMAND: Final = re.compile(r"\\[A-Za-z]+")
+_LETTER: Final = re.compile(r"[^\W\d_]|[%°$€£¥₹¢]")
+_WRAPPER: Final = re.compile(r"\\(?:text|mathrm|mbox|rm|operatorname)\b|[{}~]|\\[ ,;:!]")
+# Money is signed in front, an angle behind.
+_SIGNED: Final = re.compile(r"\\\$|[€£¥₹¢°]|\\(?:circ|degree)(?![a-z])|\$\s?\d[\d.,]*\Z")
+_POWER: Final = r"(?:\s?\^\s?\{?[23]\}?|[²³]|\s(?:squared|cubed)\b)?"
+_UNIT: Final = re.compile(
+    rf"((?:(?:square|cubic|sq|cu)\.?\s)?([A-Za-z]+){_POWER})"
+    rf"(?:(?:\s?/\s?|\s(?:per|an?|each|every)\s)([A-Za-z]+{_POWER}))?"
+)
+_TIME: Final = re.compile(r"([AaPp])\.?\s?[Mm]\b\.?")
+_BETWEEN: Final = re.compile(
+    r"[\s$*_)}\]]*(?:\\[ ,;:!)]|~)*\s*\$?(?:\\(?:text|mathrm|mbox|rm)\s*\{?\s*)?"
+)
+# Words that are no unit where they stand behind a number: 5 in total, 5 units, 5 percent.
+_NO_UNIT: Final = frozenset({"in", "unit", "percent", "am", "pm"})
+_RATES: Final = frozenset({"mph", "kmh", "mpg"})
+_TEMPERATURE: Final = re.compile(r"degrees?\s+(?:[CF]\b|celsius|fahrenheit)", re.IGNORECASE)
+_NAMED: Final = re.compile(r"\s*\$?\s*([A-Za-z])\s*=[^=]+")
+_NAME_BEFORE: Final = re.compile(r"(?<![\w\\'^}])([A-Za-z])\s*=\s*(?:[^=$\n]{1,60}=\s*)?\Z")
+_VARIABLE: Final = re.compile(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])|(?<=\d)[a-z]")
+# A name or a value of a function: y, f(x), f'(x), f^{-1}(x), dy/dx.
+_FUNCTION: Final = re.compile(
+    r"[A-Za-z](?:_\{?\w\}?)?(?:'|\^\{[^{}]*\})*(?:\s?\([A-Za-z, ]*\))?|\\[dt]?frac\{d.*|\\int.*",
+    re.DOTALL,
+)
+_NEAR: Final = 100
+
+
+def in_context(text: str, answer: str, gold: str) -> str:
+    """Put the unit, the half of the day or the name back that a reply gives its value.
+
+    A value without them is the answer too, so they are read only where the gold has others.
+    """
+    if "=" in gold and len(set(_VARIABLE.findall(_COMMAND.sub("", gold)))) > 1:
+        return _equation(text[-LONGEST_ANSWER:], answer)
+    named, half_day, wanted = _NAMED.fullmatch(gold), _TIME.search(gold), _gold_unit(gold)
+    if not (named or half_day or wanted) or len(answer) > _NEAR:
+        return answer
+    if _LETTER.search(_COMMAND.sub("", answer)) or "\\circ" in answer:
+        return answer
+    text = text[-LONGEST_ANSWER:]
+    places = list(re.finditer(rf"(?<![\w.,]){re.escape(answer)}(?!\w|[.,:/]\d)", text))
+    if not places:
+        return answer
+    start, end = places[-1].span()
+    if named and (name := _NAME_BEFORE.search(text[max(0, start - _NEAR) : start])):
+        return answer if name[1].lower() == named[1].lower() else f"{name[1]} = {answer}"
+    between = _BETWEEN.match(text, end)
+    rest = text[between.end() if between else end :][:_NEAR]
+    if (half := _TIME.match(rest)) and half_day:
+        return f"{answer} {half[1].upper()}M"
+    unit = _unit(rest)
+    if unit is None or wanted is None:
+        return answer
+    if unit.per and wanted.per:
+        return f"{answer} {unit.name}" + (f"/{unit.per}" if unit.per != unit.name else "")
+    # "60 miles an hour" may be the 60 miles asked for; 15 cents each are never 15 dollars.
+    is_told = unit.is_money or not (unit.per or wanted.per)
+    return f"{answer} {unit.name}" if is_told else answer
+
+
+def _equation(text: str, answer: str) -> str:
+    """Give the whole equation of a curve of which only the right side was read.
+
+    x + y = 12 is 12 where a number is asked for, and the line itself where the gold is one.
+    """
+    whole = last_value(text).rstrip(".,")
+    sides = [side.strip() for side in EQUALS.split(whole)]
+    is_curve = len(sides) == 2 and sides[1] == answer and not _FUNCTION.fullmatch(sides[0])
+    return whole if is_curve else answer
+
+
+class _Unit(NamedTuple):
+    name: str
+    per: str = ""
+    """What it is counted by, as in miles an hour."""
+    is_money: bool = False
+
+
+def _unit(rest: str) -> _Unit | None:
+    """Read the unit that a text begins with."""
+    found = _UNIT.match(rest)
+    if found is None or found[2].lower() in _NO_UNIT or _TEMPERATURE.match(rest):
+        return None
+    name = unit_name(found[2])
+    if not is_known(name) or name in _NO_UNIT:
+        return None
+    return _Unit(found[1], found[1] if name in _RATES else found[3] or "", name in MONEY)
+
+
+def _gold_unit(gold: str) -> _Unit | None:
+    if signed := _SIGNED.search(gold):
+        return _Unit(signed[0])
+    for word in re.finditer(r"(?<=[\d\s).])[A-Za-z].*", _WRAPPER.sub(" ", gold[:_NEAR])):
+        if (unit := _unit(word[0])) is not None:
+            return unit
+    return None

@@ -1,1 +1,0 @@
-"""From a reply to its final answer."""

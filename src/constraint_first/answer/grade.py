@@ -1,0 +1,889 @@
+"""Whether two trees say the same. One set of rules for both tiers, which differ only in how they
+compare two scalars: by rational arithmetic, or numerically to many digits.
+
+Every comparison is true, false or None, and None means that this tier cannot tell.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from constraint_first.answer import exact
+from constraint_first.answer.canonical import (
+    absence_verdict,
+    choice_verdict,
+    date_verdict,
+    interpret,
+    plain_words,
+    truth_verdict,
+    words_verdict,
+)
+from constraint_first.answer.extract import extract, in_context
+from constraint_first.answer.marks import asserted
+from constraint_first.answer.syntax import (
+    BRACKETS,
+    INFINITE,
+    UNIT_LETTERS,
+    Measure,
+    Node,
+    Num,
+    Op,
+    Sym,
+    clean,
+    compatible,
+    ratio_of,
+    substitute,
+    symbols,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from constraint_first.answer.workers import Workers
+
+__all__ = [
+    "MAX_LENGTH",
+    "Equivalence",
+    "GradingCase",
+    "Leaf",
+    "Ruling",
+    "Verdict",
+    "asks_percent",
+    "decide",
+    "decide_trees",
+    "grade",
+    "grade_all",
+    "grade_each",
+    "grade_reply",
+    "spell_variables",
+]
+
+
+Leaf: TypeAlias = Callable[[Node, Node], bool | None]
+"""Compares two scalars."""
+
+_ORDERED = frozenset({"()", "[]", "[)", "(]"})
+_UNORDERED = frozenset({"{}", "list", "union"})
+_RELATIONS = frozenset({"=", "<", "<=", "ne"})
+MAX_ITEMS = 64
+_ZERO = Num(Fraction(0))
+_HALF_DAY = 720
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """The rules by which two trees say the same, given a way to compare their scalars."""
+
+    leaf: Leaf
+    relate: Leaf
+    """Compares two equations or inequalities."""
+    percent: bool = False
+    """Whether the problem asks for a percentage."""
+
+    def same(self, pred: Node, gold: Node) -> bool | None:
+        """Decide whether a prediction says what the gold answer says."""
+        if pred == gold:
+            return True
+        if isinstance(pred, Measure) or isinstance(gold, Measure):
+            return self._measures(pred, gold)
+        if _is(pred, "def") or _is(gold, "def"):
+            return self._definitions(pred, gold)
+        kinds = _kind(pred), _kind(gold)
+        if "relation" in kinds:
+            return self.relate(pred, gold) if kinds[0] == kinds[1] else False
+        if kinds == ("scalar", "scalar"):
+            return self._scalars(pred, gold)
+        return self._several(pred, gold, kinds)
+
+    def _measures(self, pred: Node, gold: Node) -> bool | None:
+        if _is_clock(pred) or _is_clock(gold):
+            return _same_time(pred, gold)
+        left, right = (n.unit if isinstance(n, Measure) else "" for n in (pred, gold))
+        first, second = (n.value if isinstance(n, Measure) else n for n in (pred, gold))
+        if {left, right} == {"degree", "radian"}:
+            return self.same(_in_radians(first, left), _in_radians(second, right))
+        if compatible(left, right):
+            same = self.same(first, second)
+            if same is not True and {left, right} == {"degree", ""} and _has_pi(first, second):
+                # 30° is π/6, where the degree sign is given and the other side is in terms of π.
+                return self.same(_in_radians(first, left), _in_radians(second, right))
+            return same
+        ratio = ratio_of(left, right)
+        if ratio is None:
+            return False
+        return self.same(Op("*", (first, Num(ratio))), second)
+
+    def _definitions(self, pred: Node, gold: Node) -> bool | None:
+        left, pred_value = _definition(pred)
+        right, gold_value = _definition(gold)
+        if left and right and left != right:
+            if _at_number(left) or _at_number(right):
+                return False  # f(2) = 5 and f(3) = 5
+            if (bound := _bound(left, right)) is None:
+                return self._as_relation(pred, gold)
+            pred_value = substitute(pred_value, bound[0], Sym(bound[1]))
+        if _kind(pred_value) == "relation" or _kind(gold_value) == "relation":
+            return self._as_relation(pred, gold)
+        return self.same(pred_value, gold_value)
+
+    def _as_relation(self, pred: Node, gold: Node) -> bool | None:
+        """Compare y = 1 - x with x + y = 1; x = 5 and y = 5 are two different statements."""
+        left, right = (_undefined(n) for n in (pred, gold))
+        if left is None or right is None or symbols(left) != symbols(right):
+            return False
+        return self.relate(left, right)
+
+    def _scalars(self, pred: Node, gold: Node) -> bool | None:
+        if _is(pred, "base") and not _is(gold, "base"):
+            pred = _in_ten(pred)
+        elif _is(gold, "base") and not _is(pred, "base"):
+            gold = _in_ten(gold)
+        if _is(pred, "base") or _is(gold, "base"):
+            # The base may be missing where the gold answer names it, like a unit.
+            return isinstance(pred, Num | Sym) and _is(gold, "base") and pred == _args(gold)[0]
+        if _is(pred, "time") or _is(gold, "time"):
+            return _same_time(pred, gold)
+        remainders = _is_remainder(pred) and _is_remainder(gold)
+        if remainders or _is(pred, "residue") or _is(gold, "residue"):
+            return self._residues(pred, gold)
+        if _is(pred, ":") and _is(gold, ":"):
+            return self._ratios(pred, gold)
+        pred, gold = _quotient(pred), _quotient(gold)
+        if _is(pred, "%") != _is(gold, "%"):
+            return self._percent(pred, gold)
+        return self.leaf(pred, gold)
+
+    def _residues(self, pred: Node, gold: Node) -> bool | None:
+        """Compare classes modulo a number; its least member alone stands for a class as well."""
+        if _is_remainder(pred) and _is_remainder(gold):
+            (first, modulus), (second, other) = _args(pred), _args(gold)
+            gap = Op("mod", (Op("+", (first, Op("neg", (second,)))), modulus))
+            return _all((self.leaf(modulus, other), self.leaf(gap, _ZERO)))
+        return self.leaf(_remainder(pred), _remainder(gold))
+
+    def _percent(self, pred: Node, gold: Node) -> bool | None:
+        """10 % is 0.1; it is 10 as well where a percentage is asked for, as a gold with % shows."""
+        value = self.leaf(pred, gold)
+        if value is False and (self.percent or _is(gold, "%")):
+            return self.leaf(_inside(pred), _inside(gold))
+        return value
+
+    def _ratios(self, pred: Node, gold: Node) -> bool | None:
+        left, right = _args(pred), _args(gold)
+        if len(left) != len(right):
+            return False
+        return _all(
+            self.leaf(Op("*", (left[0], b)), Op("*", (a, right[0])))
+            for a, b in zip(left[1:], right[1:], strict=True)
+        )
+
+    def _several(self, pred: Node, gold: Node, kinds: tuple[str, str]) -> bool | None:
+        left, right = _args(pred), _args(gold)
+        if kinds == ("matrix", "matrix"):
+            return self._matrices(left, right)
+        if "matrix" in kinds:
+            return self._vector(pred, gold)
+        if "scalar" in kinds:
+            single = left if kinds[1] == "scalar" else right
+            other = gold if kinds[1] == "scalar" else pred
+            braces = _is(gold if kinds[0] == "scalar" else pred, "{}")
+            return self._pairwise(single, (other,)) if len(single) == 1 and braces else False
+        if kinds == ("ordered", "ordered"):
+            same = _shape(pred) == _shape(gold)
+            return self._pairwise(left, right) if same else False
+        if kinds == ("unordered", "unordered"):
+            return self._unordered(pred, gold)
+        return self._mixed(pred, gold, ordered=pred if kinds[0] == "ordered" else gold)
+
+    def _mixed(self, pred: Node, gold: Node, ordered: Node) -> bool | None:
+        """Compare a tuple with a list: in order, and x = 1, y = 2 in the order of the names."""
+        half_open = _is(ordered, "[)") or _is(ordered, "(]")
+        if half_open or not (_is(pred, "list") or _is(gold, "list")):
+            return False
+        left, right = (_by_name(n) for n in (pred, gold))
+        if _is(gold, "[]") and len(right) == 2:
+            return False  # a closed interval, of which a list gives only the ends
+        if _is(ordered, "[]") and len(left) > 2:
+            return self._matching(left, right)
+        return self._pairwise(left, right)
+
+    def _unordered(self, pred: Node, gold: Node) -> bool | None:
+        left, right = _args(pred), _args(gold)
+        if _is(pred, "{}") or _is(gold, "{}"):
+            left, right = (tuple(dict.fromkeys(items)) for items in (left, right))
+        left, right = _roots(left, right), _roots(right, left)
+        if any(map(_is_sequence, (left, right))):
+            return self._pairwise(left, right)
+        named = [_names(items) for items in (left, right)]
+        # x = 1, y = 2 against 1, 2: without its names a list can only be meant in order.
+        if (len(named[0]) > 1) != (len(named[1]) > 1):
+            return self._pairwise(left, right)
+        return self._matching(left, right)
+
+    def _pairwise(self, left: Sequence[Node], right: Sequence[Node]) -> bool | None:
+        if len(left) != len(right):
+            return False
+        return _all(self.same(a, b) for a, b in zip(left, right, strict=True))
+
+    def _matching(self, left: Sequence[Node], right: Sequence[Node]) -> bool | None:
+        """Pair the items off in any order."""
+        if len(left) != len(right):
+            return False
+        if len(left) > MAX_ITEMS:
+            return None
+        unmatched, unsure = list(right), False
+        for item in left:
+            verdicts = [self.same(item, other) for other in unmatched]
+            if True in verdicts:
+                del unmatched[verdicts.index(True)]
+            elif None in verdicts:
+                unsure = True
+            else:
+                return False
+        return None if unsure else True
+
+    def _matrices(self, left: Sequence[Node], right: Sequence[Node]) -> bool | None:
+        if [len(_args(row)) for row in left] != [len(_args(row)) for row in right]:
+            return False
+        pairs = zip(left, right, strict=True)
+        return _all(self._pairwise(_args(a), _args(b)) for a, b in pairs)
+
+    def _vector(self, pred: Node, gold: Node) -> bool | None:
+        """Compare a row or column with a tuple."""
+        matrix, other = (pred, gold) if _is(pred, "matrix") else (gold, pred)
+        rows = [_args(row) for row in _args(matrix)]
+        if not (isinstance(other, Op) and other.name in ("()", "[]")):
+            return False
+        if len(rows) != 1 and any(len(row) != 1 for row in rows):
+            return False
+        cells = [cell for row in rows for cell in row]
+        return (
+            self._pairwise(cells, other.args)
+            if matrix is pred
+            else self._pairwise(other.args, cells)
+        )
+
+
+def _all(verdicts: Iterable[bool | None]) -> bool | None:
+    result: bool | None = True
+    for verdict in verdicts:
+        if verdict is False:
+            return False
+        if verdict is None:
+            result = None
+    return result
+
+
+def _is(node: Node, name: str) -> bool:
+    return isinstance(node, Op) and node.name == name
+
+
+def _args(node: Node) -> tuple[Node, ...]:
+    return node.args if isinstance(node, Op) else ()
+
+
+def _inside(node: Node) -> Node:
+    return node.args[0] if isinstance(node, Op) and node.name == "%" else node
+
+
+def _kind(node: Node) -> str:
+    if isinstance(node, Op):
+        if node.name in _ORDERED:
+            return "ordered"
+        if node.name in _UNORDERED or node.name in BRACKETS:
+            return "unordered"
+        if node.name in _RELATIONS:
+            return "relation"
+        if node.name == "matrix":
+            return "matrix"
+    return "scalar"
+
+
+def _shape(node: Node) -> str:
+    """Tell open from closed where two things can be an interval; infinity has no closed end."""
+    if not isinstance(node, Op) or len(node.args) != 2:
+        return "tuple"
+    low = "(" if node.args[0] in INFINITE else node.name[0]
+    high = ")" if node.args[1] in INFINITE else node.name[1]
+    return low + high
+
+
+def _in_ten(node: Node) -> Node:
+    """Take the base off digits in base ten, which is no base worth naming beside plain digits."""
+    digits, base = _args(node)
+    return digits if base == Num(Fraction(10)) else node
+
+
+def _is_remainder(node: Node) -> bool:
+    return _is(node, "residue") or _is(node, "mod")
+
+
+def _remainder(node: Node) -> Node:
+    return Op("mod", _args(node)) if _is(node, "residue") else node
+
+
+def _in_radians(node: Node, unit: str) -> Node:
+    if unit != "degree":
+        return node
+    return Op("*", (node, Op("/", (Sym("pi"), Num(Fraction(180))))))
+
+
+def _has_pi(*nodes: Node) -> bool:
+    return any(Sym("pi") in walk(node) for node in nodes)
+
+
+def _is_clock(node: Node) -> bool:
+    """Whether a node is a time of day by its form or its am or pm."""
+    return _is(node, "time") or (isinstance(node, Measure) and node.unit in ("am", "pm"))
+
+
+def _same_time(pred: Node, gold: Node) -> bool:
+    """Compare two times of day; 3:05 may be in either half, 15:05 is in the afternoon."""
+    left, right = _minutes(pred), _minutes(gold)
+    if left is None or right is None:
+        return False
+    (first, half), (second, other) = left, right
+    if bool(half) != bool(other) and "24" not in (half, other):
+        return first % _HALF_DAY == second % _HALF_DAY
+    return first == second
+
+
+def _minutes(node: Node) -> tuple[Fraction, str] | None:
+    """Count the minutes since midnight, and say how the half of the day is known."""
+    half = node.unit if isinstance(node, Measure) else ""
+    inner = node.value if isinstance(node, Measure) else node
+    parts = _args(inner) if _is(inner, "time") or _is(inner, ":") else (inner,)
+    values = [part.value for part in parts if isinstance(part, Num)]
+    if len(values) != len(parts) or len(values) > 2 or half not in ("", "am", "pm"):
+        return None
+    hour, minute = (*values, Fraction(0))[:2]
+    if len(values) == 1 and not half:
+        return None
+    if hour.denominator != 1 or not 0 <= hour < 24 or not 0 <= minute < 60:
+        return None
+    if half and hour <= 12:
+        return (hour % 12 + (12 if half == "pm" else 0)) * 60 + minute, half
+    return hour * 60 + minute, half or ("24" if hour > 12 or not hour else "")
+
+
+def _quotient(node: Node) -> Node:
+    """Read the ratio 3:2 as the fraction where the other side is a number."""
+    if isinstance(node, Op) and node.name == ":" and len(node.args) == 2:
+        return Op("/", node.args)
+    return node
+
+
+def _definition(node: Node) -> tuple[str, Node]:
+    if isinstance(node, Op) and node.name == "def" and isinstance(node.args[0], Sym):
+        return node.args[0].name, node.args[1]
+    return "", node
+
+
+def _undefined(node: Node) -> Node | None:
+    """Turn a definition back into an equation between expressions."""
+    name, value = _definition(node)
+    if not name:
+        return node if _kind(node) == "relation" else None
+    return Op("=", (Sym(name.partition("(")[0]), value)) if _kind(value) == "scalar" else None
+
+
+def _at_number(name: str) -> bool:
+    inside = name.partition("(")[2]
+    return inside.lstrip("-")[:1].isdecimal()
+
+
+def _bound(left: str, right: str) -> tuple[str, str] | None:
+    """Tell whether two names mean one function, and which variable to rename: f(x), f(t), y."""
+    (f, _, x), (g, _, t) = (name.rstrip(")").partition("(") for name in (left, right))
+    same = f == g and (x or t)
+    if not (same or (f == "y" and t) or (g == "y" and x)):
+        return None
+    return (x or t, t or x)
+
+
+def _names(items: Sequence[Node]) -> set[str]:
+    return {name for item in items if (name := _definition(item)[0])}
+
+
+def _roots(items: tuple[Node, ...], others: Sequence[Node]) -> tuple[Node, ...]:
+    """Take the indices off x_1 = 3, x_2 = -2, unless the other side has them too."""
+    names = {_definition(item)[0] for item in items}
+    bases = {name.partition("_")[0] for name in names}
+    indexed = len(bases) == 1 and len(names) == len(items) > 1 and all("_" in n for n in names)
+    if not indexed or any("_" in name for name in _names(others)):
+        return items
+    return tuple(Op("def", (Sym(*bases), _definition(item)[1])) for item in items)
+
+
+def _is_sequence(items: Sequence[Node]) -> bool:
+    """Whether letters repeat, as in H, T, H: a sequence, and no list of things."""
+    letters = [item.name for item in items if isinstance(item, Sym) and item.name.isupper()]
+    return len(letters) == len(items) and len(set(letters)) < len(letters)
+
+
+def _by_name(node: Node) -> tuple[Node, ...]:
+    items = _args(node)
+    if len(_names(items)) == len(items):
+        return tuple(
+            _definition(item)[1] for item in sorted(items, key=lambda i: _definition(i)[0])
+        )
+    return items
+
+
+# The exact tier: decides in this process, without a symbolic library, what it is sure of.
+
+MAX_LENGTH = 3000
+"""An answer longer than this is compared as text alone."""
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_UNIT_LETTER = re.compile(
+    r"\\(?:text[a-z]{0,6}|mathrm|mathit|mbox|operatorname)\s*\{\s*([mgshlL])\s*\}"
+)
+_WORDS = re.compile(r"\\(?:text[a-z]{0,6}|mathrm|mbox)\s*\{[^{}]*\}")
+# A letter alone: not behind a number or a stroke, like a unit, nor as in "it's".
+_VARIABLE = re.compile(
+    r"(?<![A-Za-z\d\\/'’])(?<!\d )(?<!\d~)(?<!\bin )([mgshlL])(?![A-Za-z'’.]\b|[A-Za-z])"
+)
+_LABEL = re.compile("[A-Z]{2,}")
+_CONSTANTS = frozenset({"C", "c", "K", "k", "C_1", "c_1"})
+"""Names of a constant of integration."""
+_PARAMETERS = frozenset({"any of set Z", "any of set N"})
+_COMMA = re.compile(r"-?\d[\d ]*,\d+")
+_DECIMAL = re.compile(r"-?\d+\.\d+")
+_THOUSANDS = re.compile(r"-?[1-9]\d{0,2},\d{3}")
+_PERCENT = re.compile(r"%|\bpercent", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """True or false with the reason; None where this tier cannot tell."""
+
+    same: bool | None
+    why: str
+    readable: bool = True
+    """Whether another tier could still tell."""
+
+
+def asks_percent(problem: str) -> bool:
+    """Whether a problem asks for a percentage."""
+    return bool(_PERCENT.search(problem))
+
+
+def spell_variables(answer: str, gold: str, problem: str) -> str:
+    r"""Write 6\text{h} as 6h where h is a variable of the problem, and so no unit of its answer."""
+    letters = set(_UNIT_LETTER.findall(answer)) if "\\" in answer and problem else set[str]()
+    if not letters.difference(_UNIT_LETTER.findall(gold)):
+        return answer
+    named = set(_VARIABLE.findall(_WORDS.sub(" ", problem))) - set(_UNIT_LETTER.findall(gold))
+    return _UNIT_LETTER.sub(lambda m: f" {m[1]} " if m[1] in named else m[0], answer)
+
+
+def decide(pred: str, gold: str, *, percent: bool = False) -> Ruling:
+    """Compare two answers; the ruling is None where only the symbolic tier can tell."""
+    pred, gold = pred.strip(), gold.strip()
+    if _INTEGER.fullmatch(pred) and _INTEGER.fullmatch(gold):
+        return _ruling(_digits(pred) == _digits(gold), "as integers")
+    if pred == gold:
+        return Ruling(True, "the same text")
+    if "," in pred and _is_decimal(pred, gold):
+        pred = pred.replace(" ", "").replace(",", ".")
+    if max(len(pred), len(gold)) > MAX_LENGTH:
+        return Ruling(None, "too long to be read as mathematics", readable=False)
+    if (verdict := choice_verdict(pred, gold)) is not None:
+        return _ruling(verdict, "as choices")
+    return _decide_content(pred, gold, percent=percent)
+
+
+def _is_decimal(pred: str, gold: str) -> bool:
+    """Whether 3,5 is a decimal, because the gold answer is one; 1,234 is a thousand and more."""
+    if not _COMMA.fullmatch(pred) or _THOUSANDS.fullmatch(pred):
+        return False
+    return _DECIMAL.fullmatch(gold) is not None
+
+
+def _decide_content(pred: str, gold: str, *, percent: bool) -> Ruling:
+    if (verdict := truth_verdict(pred, gold)) is not None:
+        return _ruling(verdict, "as yes or no")
+    if (verdict := absence_verdict(pred, gold)) is not None:
+        return _ruling(verdict, "as words")
+    if (verdict := date_verdict(pred, gold)) is not None:
+        return _ruling(verdict, "as dates")
+    left, right = interpret(pred), interpret(gold)
+    if left and right:
+        same = decide_trees(left, right, Equivalence(exact.leaf, _relate, percent))
+        if same is not None:
+            return _ruling(same, "by exact arithmetic")
+    if (verdict := words_verdict(pred, gold)) is not None and not (left and right):
+        return _ruling(verdict, "as words")
+    if clean(pred).replace(" ", "") == clean(gold).replace(" ", ""):
+        return Ruling(True, "the same text but for spacing")
+    if left and right:
+        return Ruling(None, "not decided by exact arithmetic")
+    if right:
+        return Ruling(False, "the answer cannot be read as mathematics")
+    return Ruling(None, "the gold answer cannot be read as mathematics", readable=False)
+
+
+def decide_trees(
+    left: Sequence[Node], right: Sequence[Node], equivalence: Equivalence
+) -> bool | None:
+    """Compare every tree of one answer with every tree of the other; any match counts."""
+    try:
+        pairs = (_alike(a, b) for b in right for a in left)
+        verdicts = [equivalence.same(a, b) for a, b in pairs]
+    except RecursionError:  # a product of a thousand factors
+        return None
+    return True if True in verdicts else None if None in verdicts else False
+
+
+def _alike(pred: Node, gold: Node) -> tuple[Node, Node]:
+    """Bring two trees to the same names: AB beside A·B is a product, and C beside c a constant."""
+    if isinstance(pred, Num) and isinstance(gold, Num):
+        return pred, gold
+    if isinstance(pred, Measure) != isinstance(gold, Measure):
+        pred, gold = _measured(pred, gold), _measured(gold, pred)
+    names = symbols(pred), symbols(gold)
+    if names[0] == names[1]:
+        return pred, gold
+    labels = [{name for name in side if _LABEL.fullmatch(name)} for side in names]
+    letters = names[0] | names[1]
+    if any(labels):
+        apart = all(labels) and not any(set(label) & letters for side in labels for label in side)
+        pred, gold = (_spelt(node, apart=apart) for node in (pred, gold))
+    elif len(names[0] - names[1]) == len(names[1] - names[0]) == 1:
+        (first,), (second,) = names[0] - names[1], names[1] - names[0]
+        constants = {first, second}
+        if _PARAMETERS & constants and constants - _PARAMETERS <= {"k", "n", "m"}:
+            return pred, substitute(gold, second, Sym(first))
+        if "C" in constants <= _CONSTANTS and _is_added(pred, first) and _is_added(gold, second):
+            pred, gold = (substitute(pred, first, Sym("C")), substitute(gold, second, Sym("C")))
+    return pred, gold
+
+
+def _measured(node: Node, other: Node) -> Node:
+    """Read the letter of "1 m" as a unit where the other side has a unit of its kind."""
+    match node, other:
+        case Op("*", (value, Sym(name=letter))), Measure(unit=unit) if letter in UNIT_LETTERS:
+            unit_of_letter = UNIT_LETTERS[letter]
+            same_kind = ratio_of(unit_of_letter, unit) is not None and not symbols(value)
+            return Measure(value, unit_of_letter) if same_kind else node
+        case _:
+            return node
+
+
+def _spelt(node: Node, *, apart: bool, inside: bool = False) -> Node:
+    """Read the capitals of 2RC as a product, or AB·CD as two segments, whose ends have no order.
+
+    Capitals that are an answer by themselves are a word, unless the other side multiplies them.
+    """
+    if isinstance(node, Sym) and _LABEL.fullmatch(node.name) and (inside or not apart):
+        if apart:
+            return Sym("".join(sorted(node.name)))
+        product: Node = Sym(node.name[0])
+        for letter in node.name[1:]:
+            product = Op("*", (product, Sym(letter)))
+        return product
+    if isinstance(node, Op) and node.name != "base":
+        inside |= node.name in ("+", "*", "/", "^", "neg", "root")
+        kept = node.args[:1] if node.name in ("def", "call") else ()
+        rest = (_spelt(arg, apart=apart, inside=inside) for arg in node.args[len(kept) :])
+        return Op(node.name, (*kept, *rest))
+    return node
+
+
+def _is_added(node: Node, name: str) -> bool:
+    """Whether a name is a constant of integration: one term of a sum, and nowhere else."""
+    if isinstance(node, Op) and node.name == "def":
+        node = node.args[1]
+    terms = node.args if isinstance(node, Op) and node.name == "+" else ()
+    others = [term for term in terms if term != Sym(name)]
+    return len(others) == len(terms) - 1 and all(name not in symbols(term) for term in others)
+
+
+def _relate(pred: Node, gold: Node) -> bool | None:
+    same = isinstance(pred, Op) and isinstance(gold, Op) and pred == gold
+    return True if same else None
+
+
+def _digits(text: str) -> str:
+    # Compared as text: a megabyte of digits must not be converted.
+    digits = text.lstrip("+-0")
+    return f"-{digits}" if text[0] == "-" and digits else digits
+
+
+def _ruling(same: bool, how: str) -> Ruling:
+    return Ruling(same, f"{'equal' if same else 'different'} {how}")
+
+
+# Is it the gold answer? The exact tier first, in this process; the symbolic tier where it must.
+
+# What starts threads and processes is imported where it is used; reading answers needs none of it.
+
+
+_AHEAD = 64
+"""Cases in flight for each worker, so that none waits for the order of the output."""
+_SHORT = 120
+_SHORTEST_WORD = 2
+_VALUE = re.compile(r"\d|\\boxed")
+_APPROXIMATE = re.compile(r"\s*(?:≈|≃|\$?\\approx(?![a-z]))\s*")
+_NOT_THE_THING = (
+    "opposite negation converse contrary inverse contrapositive reverse reciprocal complement "
+    "negative square cube double half root rest former latter other"
+).replace(" ", "|")
+# One thing, said in a sentence without digits: "The limit is infinity."
+_STATEMENT = re.compile(
+    r"(?:yes,\s+)?(?:(?:so|thus|hence|therefore|then|and),?\s+)?"
+    rf"(?:(?:the|its|this|that)\s+(?!(?:{_NOT_THE_THING})\b)[a-z]+(?:\s+of\s+[^.,;]{{1,40}}?)?|it|there)"
+    r"(?:['’]s|\s+(?:is|are|was|were|will\s+be|must\s+be|equals))\s+(?:(?:equal\s+to|exactly)\s+)?"
+    r"(?P<value>[^.,;:!?\n]{1,60})[.!]?",
+    re.IGNORECASE,
+)
+_QUALIFIED = re.compile(
+    r"\b(?:than|times|or|if|unless|when|not|no|never|at|squared|cubed|of|only|if|neither)\b",
+    re.IGNORECASE,
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".replace(" ", "|")
+_DIGITS = "one two three four five six seven eight nine".replace(" ", "|")
+_TEENS = (
+    "zero ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+).replace(" ", "|")
+# A number in words that counts something, alone: not "one of", "two thirds", "three hundred".
+_NUMBER_WORDS = re.compile(
+    rf"(?<![-\w])(?:(?:{_TENS})(?:[- ](?:{_DIGITS}))?|{_TEENS}|{_DIGITS}|half|third|hundred"
+    r"|thousand|million|dozen|once|twice|thrice|halves|thirds|quarters?|fourths?|fifths?|tenths?)(?![-\w])",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+_DOLLAR = re.compile(r"(?<!\\)\$")
+_CLOSING = ' .$*}\n"`\\)'
+_INTRODUCTIONS = ("\n", ":", ":**", "{", '"', "####", " is", " are", "**")
+
+
+@dataclass(frozen=True, slots=True)
+class GradingCase:
+    """An answer and the gold answer that it is compared with."""
+
+    answer: str | None
+    """The bare answer; None where there is none."""
+    gold: str
+    """The gold answer. It may be a whole solution, whose box or #### is then read."""
+    problem: str = ""
+    """The problem's text, where it is known: it tells whether a percentage is asked for,
+    and which letters are variables."""
+
+    @classmethod
+    def from_reply(
+        cls, text: str | None, gold: str, problem: str = "", *, truncated: bool = False
+    ) -> GradingCase:
+        """Read the answer out of a whole reply, or of its part before the budget ran out."""
+        if text is None:
+            return cls(None, gold, problem)
+        if _states(text, gold):
+            return cls(gold, gold, problem)
+        if _APPROXIMATE.match(gold) and _APPROXIMATE.search(text):
+            # Where the gold is a rounded value, so is the answer: not √3, but 1.732 behind it.
+            *_, rough = _APPROXIMATE.finditer(text)
+            text = text[rough.end() :]
+        answer = extract(text, truncated=truncated).answer
+        # "None" is no answer, except to a question whose answer is "none".
+        if answer is None and not truncated:
+            answer = _says_in_words(text, gold)
+        elif answer is not None:
+            answer = in_context(text, answer, gold)
+        return cls(answer, gold, problem)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether an answer is the gold answer, who decided, and why."""
+
+    verdict: Literal["correct", "incorrect", "undecided"]
+    tier: Literal["exact", "symbolic", "instructions"]
+    """How it was found; the last where no answer was compared, but a whole reply was checked."""
+    answer: str | None
+    """The answer that was judged, as the model wrote it."""
+    why: str
+    seconds: float
+
+    @property
+    def correct(self) -> bool:
+        """Whether it counts as correct; undecided does not."""
+        return self.verdict == "correct"
+
+
+def grade(
+    answer: str | None, gold: str, problem: str = "", *, workers: Workers | None = None
+) -> Verdict:
+    """Judge one bare answer against the gold answer."""
+    return _grade(GradingCase(answer, gold, problem), workers)
+
+
+def grade_reply(
+    text: str | None,
+    gold: str,
+    problem: str = "",
+    *,
+    truncated: bool = False,
+    workers: Workers | None = None,
+) -> Verdict:
+    """Judge the answer that a whole reply, or a bare answer, gives."""
+    return _grade(GradingCase.from_reply(text, gold, problem, truncated=truncated), workers)
+
+
+async def grade_all(
+    cases: Sequence[GradingCase], *, workers: Workers | None = None
+) -> list[Verdict]:
+    """Judge many answers without blocking the event loop; verdicts come in the given order."""
+    import asyncio
+
+    async def one(case: GradingCase) -> Verdict:
+        pending = _first_tier(case)
+        if isinstance(pending, Verdict):
+            return pending
+        pool = workers or _shared()
+        nonlocal slots
+        slots = slots or asyncio.Semaphore(pool.count)
+        async with slots:
+            return await asyncio.to_thread(_second_tier, pending, pool)
+
+    slots: asyncio.Semaphore | None = None
+    if len(cases) == 1:  # most callers have one, and it needs no task
+        return [await one(cases[0])]
+    return list(await asyncio.gather(*(one(case) for case in cases)))
+
+
+def grade_each(
+    cases: Iterable[GradingCase], *, workers: Workers | None = None
+) -> Iterator[Verdict]:
+    """Judge a stream of answers on all cores, in order and with bounded memory."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = workers or _shared()
+    with ThreadPoolExecutor(pool.count) as threads:
+        source = iter(cases)
+        window: list[Verdict | Future[Verdict]] = []
+        while True:
+            for case in islice(source, pool.count * _AHEAD - len(window)):
+                pending = _first_tier(case)
+                if not isinstance(pending, Verdict):
+                    pending = threads.submit(_second_tier, pending, pool)
+                window.append(pending)
+            if not window:
+                return
+            first = window.pop(0)
+            yield first if isinstance(first, Verdict) else first.result()
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    answer: str
+    read: str
+    """The answer with the problem's variables told from units."""
+    gold: str
+    percent: bool
+    spent: float
+    """Seconds in the exact tier. Waiting for a worker is nobody's time."""
+
+
+def _grade(case: GradingCase, workers: Workers | None) -> Verdict:
+    pending = _first_tier(case)
+    return pending if isinstance(pending, Verdict) else _second_tier(pending, workers or _shared())
+
+
+def _first_tier(case: GradingCase) -> Verdict | _Pending:
+    started = time.perf_counter()
+    answer, gold = case.answer, _gold(case.gold)
+    if answer is None or not answer.strip():
+        return _verdict(Ruling(False, "no answer"), "exact", None, time.perf_counter() - started)
+    # A gold that is a whole solution speaks of the problem too.
+    percent = asks_percent(case.problem) or (gold != case.gold and asks_percent(case.gold))
+    read = spell_variables(answer, gold, case.problem)
+    ruling = decide(read, gold, percent=percent)
+    if ruling.same is None and ruling.readable:
+        return _Pending(answer, read, gold, percent, time.perf_counter() - started)
+    return _verdict(ruling, "exact", answer, time.perf_counter() - started)
+
+
+def _shared() -> Workers:
+    from constraint_first.answer.workers import shared
+
+    return shared()
+
+
+def _second_tier(pending: _Pending, workers: Workers) -> Verdict:
+    from constraint_first.process import Undecided
+
+    started = time.perf_counter()
+    try:
+        ruling = workers.judge(pending.read, pending.gold, percent=pending.percent)
+    except Undecided as reason:
+        ruling = Ruling(None, str(reason))
+    seconds = pending.spent + time.perf_counter() - started
+    return _verdict(ruling, "symbolic", pending.answer, seconds)
+
+
+def _verdict(
+    ruling: Ruling, tier: Literal["exact", "symbolic"], answer: str | None, seconds: float
+) -> Verdict:
+    word = "undecided" if ruling.same is None else "correct" if ruling.same else "incorrect"
+    return Verdict(word, tier, answer, ruling.why, seconds)
+
+
+def _says_in_words(text: str, gold: str) -> str | None:
+    """Return the words of a reply without any value that are the gold; None without such words."""
+    gold = gold.strip("() ")
+    if gold.isalpha() and len(gold) < _SHORTEST_WORD:
+        return None
+    text = text.strip()
+    in_words = len(text) <= _SHORT and "\n" not in text and not _VALUE.search(text)
+    if in_words and (
+        plain_words(gold) == plain_words(text) != "" or decide(text, gold).same is True
+    ):
+        return text
+    line = text.rpartition("\n")[2].strip()
+    if not _VALUE.search(line) and plain_words(gold) == plain_words(line) != "":
+        return line
+    *before, last = _SENTENCE.split(text[-_SHORT:])
+    if len(text) > _SHORT and not before:
+        return None  # the middle of a sentence
+    numbers = [] if _VALUE.search(last) else _NUMBER_WORDS.findall(last)
+    if len(numbers) == 1 and asserted(last, numbers[0]) == numbers[0]:
+        qualified = _QUALIFIED.search(last.partition(numbers[0])[2])
+        if not qualified and decide(numbers[0], gold).same is True:
+            return numbers[0]
+    stated = _STATEMENT.fullmatch(last) if not _VALUE.search(last) else None
+    if stated is None or _QUALIFIED.search(stated["value"]):
+        return None
+    return stated["value"] if decide(stated["value"], gold).same is True else None
+
+
+def _states(text: str, gold: str) -> bool:
+    """Whether a reply ends in the whole of a gold that is more than a value.
+
+    Some golds are sentences, out of which a value would be read that is not all they say.
+    """
+    said, gold = text.rstrip(_CLOSING), gold.strip()
+    written = json.dumps(gold)[1:-1] if text.endswith("}") else gold
+    forms = [form.rstrip(_CLOSING) for form in (gold, written, _DOLLAR.sub("", gold))]
+    wanted = next(filter(said.endswith, forms), "")
+    if not wanted or wanted.isalnum():
+        return False
+    before = said[: -len(wanted)].rstrip("$ (\\")
+    if before and not before.endswith(_INTRODUCTIONS):
+        return False
+    return "$" in gold.strip("$ ") or extract(gold).answer != gold
+
+
+def _gold(gold: str) -> str:
+    """Read the answer out of a gold that is a whole solution."""
+    if "\\boxed" in gold or "####" in gold:
+        return extract(gold).answer or gold
+    return gold

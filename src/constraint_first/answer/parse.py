@@ -1,0 +1,928 @@
+"""A place in a row of tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+
+from constraint_first.answer.syntax import (
+    MONEY,
+    MULTIPLES,
+    Measure,
+    Node,
+    Num,
+    Op,
+    Sym,
+    Token,
+    Unreadable,
+    is_known,
+    joined,
+    substitute,
+    tokenize,
+    unit_name,
+    walk,
+)
+
+__all__ = [
+    "FENCES",
+    "MAX_DIGITS",
+    "OPENERS",
+    "AtomParser",
+    "BracketParser",
+    "Cursor",
+    "in_base",
+    "literal",
+    "parse",
+    "recurring",
+]
+
+
+MAX_DEPTH = 40
+_END = Token("", "", False)
+_FARTHEST_LOOK = 4
+
+
+class Cursor:
+    """Steps over tokens and counts how deeply they nest."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        # A few tokens of nothing at the end save every look ahead from asking where the end is.
+        self._tokens = [*tokens, *[_END] * _FARTHEST_LOOK]
+        self._at: int = 0
+        self._depth: int = 0
+
+    def more(self) -> bool:
+        """Whether tokens are left."""
+        return self._tokens[self._at] is not _END
+
+    def peek(self, ahead: int = 0) -> str:
+        """Return the text of a coming token, empty past the end."""
+        return self._tokens[self._at + ahead].text
+
+    def attached(self) -> bool:
+        """Whether the coming token touches the one just read."""
+        return not self._tokens[self._at].spaced
+
+    def kind(self) -> str:
+        """Return the kind of the coming token, empty past the end."""
+        return self._tokens[self._at].kind
+
+    def last_kind(self) -> str:
+        """Return the kind of the token just read, empty at the start."""
+        return self._tokens[self._at - 1].kind if self._at else ""
+
+    def next(self) -> str:
+        """Step over a token and return its text."""
+        token = self._tokens[self._at]
+        if token is _END:
+            raise Unreadable("the text ends too early")
+        self._at += 1
+        return token.text
+
+    def expect(self, text: str) -> None:
+        """Step over this token, or give up."""
+        if self.next() != text:
+            raise Unreadable(f"{text!r} is missing")
+
+    def descend(self) -> None:
+        """Count a level of nesting, so that no text can exhaust the stack."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise Unreadable("nested too deeply")
+
+    def ascend(self) -> None:
+        """Leave a level of nesting."""
+        self._depth -= 1
+
+
+# Brackets of every kind: groups, tuples, intervals, sets, absolute values and matrices.
+
+OPENERS = frozenset({"(", "[", r"\{", "{", "langle"})
+FENCES = {"lfloor": ("rfloor", "floor"), "lceil": ("rceil", "ceil")}
+_CLOSERS = frozenset({")", "]", r"\}", "rangle", "}"})
+_MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "Bmatrix", "smallmatrix"})
+MAX_DETERMINANT = 4
+_ZERO = Num(Fraction(0))
+_POSITIVE = Op("()", (_ZERO, Sym("oo")))
+_NEGATIVE = Op("()", (Op("neg", (Sym("oo"),)), _ZERO))
+_PARTS_OF_LINE = {
+    "+": _POSITIVE,
+    "-": _NEGATIVE,
+    "*": Op("union", (_NEGATIVE, _POSITIVE)),
+    ">0": _POSITIVE,
+    "<0": _NEGATIVE,
+}
+_NUMBER_SETS = {"R": Op("()", (Op("neg", (Sym("oo"),)), Sym("oo")))}
+
+
+class BracketParser(Cursor):
+    """Reads what stands between two brackets."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        super().__init__(tokens)
+        self._bars = 0
+        # Of integrals: how many still await their dx, the variables of those that had it, and
+        # whether the innermost integrand has ended with it.
+        self._awaited = 0
+        self._differentials: list[Node] = []
+        self._ended = False
+
+    # Levels that the loose half of the grammar defines.
+
+    def items(self) -> Node:
+        """Read a list."""
+        raise NotImplementedError
+
+    def sum(self) -> Node:
+        """Read a sum."""
+        raise NotImplementedError
+
+    def product(self) -> Node:
+        """Read a product."""
+        raise NotImplementedError
+
+    def script(self) -> str:
+        """Read an index or a unit's power as text."""
+        if self.peek() != "{":
+            return self.next()
+        self.next()
+        parts: list[str] = []
+        while self.peek() != "}":
+            parts.append(self.next())
+        self.next()
+        return "".join(parts)
+
+    def group(self) -> Node:
+        """Read {…} as grouping."""
+        self.expect("{")
+        ended, self._ended = self._ended, False
+        inner = self.items()
+        self._ended |= ended
+        self.expect("}")
+        return inner
+
+    def bracket(self, *, call: bool = False) -> Node:
+        """Read (…), […], {…} or a half-open mixture of them."""
+        opened = self.next()
+        if self.peek() in _CLOSERS:
+            self.next()
+            return Op("{}", ())
+        # In {x | x > 0} the bar is not an absolute value.
+        bars, self._bars = self._bars, int(opened in (r"\{", "{"))
+        ended, self._ended = self._ended, False
+        inner = self.items()
+        self._ended |= ended
+        if self.peek() in ("over", "choose"):
+            name = "/" if self.next() == "over" else "binom"
+            inner = Op(name, (inner, self.items()))
+        elif self.peek() in ("|", ":") and opened in (r"\{", "{"):
+            if not _is_element(inner):
+                raise Unreadable("a set of expressions")  # {2x | x > 0} is not {x | x > 0}
+            self.next()
+            inner = self.items()  # {x | condition}: the condition alone says which set
+        self._bars = bars
+        closed = self.next()
+        return _bracketed(opened, closed, inner, call=call)
+
+    def fence(self, closer: str, name: str) -> Node:
+        """Read ⌊…⌋ or ⌈…⌉."""
+        self.next()
+        inner = self.sum()
+        self.expect(closer)
+        return Op(name, (inner,))
+
+    def bars(self) -> Node:
+        """Read |…| as an absolute value."""
+        self.next()
+        self._bars += 1
+        inner = self.sum()
+        self.expect("|")
+        self._bars -= 1
+        if isinstance(inner, Op) and inner.name == "matrix":
+            return determinant(inner)
+        return Op("abs", (inner,))
+
+    def empty(self) -> Node:
+        """Read ∅."""
+        return Op("{}", ())
+
+    def system(self) -> Node:
+        """Read the equations of a system, one a row."""
+        found = [self.items()]
+        while self.peek() == "newline":
+            self.next()
+            if self.peek() != "end":
+                found.append(self.items())
+        self.expect("end")
+        self.script()
+        return Op("and", tuple(found))
+
+    def numbers(self) -> Node:
+        """Read the name of a number set."""
+        letter = self.script()
+        if letter == "R" and self.peek() in ("^", "_"):
+            at = self._at
+            self.next()
+            part = _PARTS_OF_LINE.get(self.script())
+            if part is not None:
+                return part
+            self._at = at
+        return _NUMBER_SETS.get(letter, Sym(f"set {letter}"))
+
+    def matrix(self) -> Node:
+        """Read a matrix environment, row by row."""
+        kind = self.script()
+        if kind in ("cases", "aligned"):
+            return self.system()
+        if kind.rstrip("*") == "array" and self.peek() == "{":
+            self.script()
+        elif kind not in _MATRICES and kind != "vmatrix":
+            raise Unreadable(f"an environment {kind!r}")
+        rows: list[Node] = []
+        cells: list[Node] = []
+        while self.peek() != "end":
+            mark = self.peek()
+            if mark == "newline":
+                rows.append(Op("row", tuple(cells)))
+                cells = []
+                self.next()
+            elif mark == "&":
+                self.next()
+            else:
+                cells.append(self.sum())
+        self.next()
+        self.script()
+        if cells:
+            rows.append(Op("row", tuple(cells)))
+        whole = Op("matrix", tuple(rows))
+        return determinant(whole) if kind == "vmatrix" else whole
+
+
+def _is_element(node: Node) -> bool:
+    """Whether a set's condition is about a name itself: {x | …}, {x ∈ R : …}, {(x, y) | …}."""
+    match node:
+        case Sym():
+            return True
+        case Op("()", args):
+            return all(isinstance(arg, Sym) for arg in args)
+        case Op("rel", (name, _, Sym(name="in"))):
+            return _is_element(name)
+        case _:
+            return False
+
+
+def determinant(matrix: Op) -> Node:
+    """Expand the determinant of a small square matrix along its first row."""
+    rows = [row.args for row in matrix.args if isinstance(row, Op)]
+    if len(rows) > MAX_DETERMINANT or any(len(row) != len(rows) for row in rows):
+        raise Unreadable("a determinant of no small square matrix")
+    return _expand(rows)
+
+
+def _expand(rows: list[tuple[Node, ...]]) -> Node:
+    if len(rows) == 1:
+        return rows[0][0]
+    terms: list[Node] = []
+    for at, cell in enumerate(rows[0]):
+        minor = _expand([row[:at] + row[at + 1 :] for row in rows[1:]])
+        term = Op("*", (cell, minor))
+        terms.append(Op("neg", (term,)) if at % 2 else term)
+    return Op("+", tuple(terms))
+
+
+def _bracketed(opened: str, closed: str, inner: Node, *, call: bool) -> Node:
+    if closed not in _CLOSERS:
+        raise Unreadable("a bracket is not closed")
+    several = inner.args if isinstance(inner, Op) and inner.name in ("list", "and", "or") else None
+    kind = {"(": "(", "[": "["}.get(opened, "{") + {")": ")", "]": "]"}.get(closed, "}")
+    if kind == "{}" and opened != "langle":
+        if opened == r"\{":
+            return Op("{}", several or (inner,))
+        # Bare braces only group in LaTeX; what they were meant for, a set or a tuple, is open.
+        return Op("list", several) if several else inner
+    if opened == "langle":
+        kind = "()"
+    if several is None:
+        return (
+            Op("[]", (inner,))
+            if kind == "[]" and isinstance(inner, Op) and inner.name == "[]"
+            else inner
+        )
+    if kind not in ("()", "[]", "[)", "(]") or (len(several) != 2 and kind in ("[)", "(]")):
+        raise Unreadable("brackets that do not match")
+    return Op(kind, several) if not call or kind == "()" else Op("()", several)
+
+
+# Numbers as they are written: decimals, recurring decimals, and digits in another base.
+
+MAX_DIGITS = 4000
+"""Python refuses to convert much longer ones, and no answer needs them."""
+
+_BASES = {
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+}
+
+
+def literal(text: str) -> Num:
+    """Turn digits into a number, remembering how many of a decimal's digits are significant."""
+    if text.isdecimal():
+        return Num(Fraction(int(text)))
+    mantissa, _, power = text.lower().partition("e")
+    whole, point, part = mantissa.partition(".")
+    exponent = int(power) if power else 0
+    if abs(exponent) > MAX_DIGITS:
+        raise Unreadable("an exponent of too many digits")
+    value = Fraction(int((whole + part) or "0")) * Fraction(10) ** (exponent - len(part))
+    if not (point and part):
+        return Num(value)
+    return Num(value, len((whole + part).lstrip("0")))
+
+
+def recurring(text: str, period: str) -> Num:
+    """Read the digits of a period behind the digits that come once."""
+    whole, _, part = text.partition(".")
+    once = whole + part
+    if not period or not (once + period).isdecimal():
+        raise Unreadable("a period behind or of something else than digits")
+    if len(period) > MAX_DIGITS:
+        raise Unreadable("a period of too many digits")
+    unit = Fraction(10) ** -len(part)
+    start = Fraction(int(once or "0")) * unit
+    return Num(start + unit * Fraction(int(period), 10 ** len(period) - 1))
+
+
+def in_base(text: str, base: str) -> Node:
+    """Read digits with an index that names their base."""
+    base = base.strip("()")
+    number = _BASES.get(base.lower()) or (int(base) if base.isdecimal() and len(base) < 3 else 0)
+    if number == 10 and not text.isdecimal():
+        return literal(text)
+    if not 2 <= number <= 36 or not text.isdecimal():
+        raise Unreadable("a base that is not one")
+    return Op("base", (Num(Fraction(int(text))), Num(Fraction(number))))
+
+
+# The tight levels of the grammar: powers, functions, fractions, numbers and names.
+
+
+class AtomParser(BracketParser):
+    """The tight levels of the grammar."""
+
+    # Powers and what stands behind an atom.
+
+    def starts_factor(self) -> bool:
+        """Whether the coming token can begin a factor that is multiplied without a sign."""
+        kind, text = self.kind(), self.peek()
+        if kind in ("num", "sym", "fun"):
+            return True
+        if text == "|":
+            return self._bars == 0
+        return (
+            text in OPENERS
+            or text in FENCES
+            or text in ("frac", "sqrt", "binom", "overline", "begin", "digits", "unitvector")
+            or text in _RANGED
+        )
+
+    def factor(self) -> Node:
+        """Read an atom with its powers, factorials, percent and degree signs."""
+        base = self.atom()
+        while True:
+            mark = self.peek()
+            if mark == "^" and self.peek(1) in ("circ", "{") and self.degree():
+                base = Op("deg", (base,))
+            elif mark == "^":
+                self.next()
+                base = Op("^", (base, self.exponent()))
+            elif mark == "!":
+                self.next()
+                double = self.peek() == "!"
+                if double:
+                    self.next()
+                base = Op("!!" if double else "!", (base,))
+            elif mark == "%":
+                self.next()
+                base = Op("%", (base,))
+            else:
+                return base
+
+    def degree(self) -> bool:
+        """Step over ^\\circ or ^{\\circ}, if that is what comes."""
+        ahead = [self.peek(i) for i in range(4)]
+        if ahead[1] == "circ":
+            self._at += 2
+        elif ahead[1:] == ["{", "circ", "}"]:
+            self._at += 4
+        else:
+            return False
+        return True
+
+    def exponent(self) -> Node:
+        """Read what a ^ raises to: a group, or one signed atom that may itself be raised."""
+        negative = False
+        while self.peek() in ("-", "+"):
+            negative ^= self.next() == "-"
+        power = self.raised()
+        if self.peek() == "^":
+            self.next()
+            self.descend()
+            power = Op("^", (power, self.exponent()))
+            self.ascend()
+        return Op("neg", (power,)) if negative else power
+
+    def raised(self) -> Node:
+        """Read a group or one atom; the bracket in e^x(x+1) is a factor behind the power."""
+        if self.peek() == "{":
+            return self.group()
+        alone = self.kind() == "sym" and self.peek(1) == "(" and self.peek() not in ("f", "g", "h")
+        return Sym(self.next()) if alone else self.atom()
+
+    # Atoms.
+
+    def atom(self) -> Node:
+        """Read the smallest thing that has a meaning by itself; all nesting passes through here."""
+        self.descend()
+        node = self._atom()
+        self.ascend()
+        return node
+
+    def _atom(self) -> Node:
+        kind, text = self.kind(), self.peek()
+        if kind == "num":
+            return self.number()
+        if kind == "sym":
+            return self.symbol()
+        if kind == "fun":
+            return self.function(self.next())
+        if text in OPENERS:
+            return self.bracket()
+        if text in FENCES:
+            return self.fence(*FENCES[text])
+        if text == "|":
+            return self.bars()
+        if text not in _READERS:
+            raise Unreadable(f"{text!r} does not begin anything")
+        self.next()
+        return _READERS[text](self)
+
+    def number(self) -> Node:
+        """Read digits, with a repeating part, a base or dots behind them."""
+        text = self.next()
+        if len(text) > MAX_DIGITS:
+            raise Unreadable("a number of too many digits")
+        if self.peek() in ("overline", "dot", "bar") and "." in text:
+            return self.repeating(text)
+        if self.peek() == "ldots" and "." in text and text[-3:] == text[-1] * 3:
+            self.next()
+            return recurring(text.rstrip(text[-1]), text[-1])
+        if self.peek() == "_":
+            self.next()
+            return in_base(text, self.script())
+        return literal(text)
+
+    def repeating(self, text: str) -> Node:
+        """Read the digits under a bar or between dots as repeating for ever."""
+        mark = self.next()
+        period = self.script()
+        if mark == "dot" and (self.kind() == "num" or self.peek() == "dot"):
+            period += self.next() if self.kind() == "num" else ""
+            self.expect("dot")
+            period += self.script()
+        return recurring(text, period)
+
+    def symbol(self) -> Node:
+        """Read a name with its index and primes; f(x) is kept as a call."""
+        if self._awaited and (differential := self.differential()):
+            return differential
+        name = self.next()
+        if self.kind() == "num" and self.attached() and self.peek().isdecimal() and len(name) == 1:
+            name += f"_{self.next()}"  # x1 is an index, and no product
+        elif self.peek() == "_":
+            self.next()
+            index = self.script()
+            both = "," in index and index.replace(",", "").isdecimal()
+            name += "" if both else f"_{index}"  # x_{1,2} = ±3 are two values of x
+        while self.peek() == "'":
+            self.next()
+            name += "'"
+        if self.peek() == "{" and self.peek(1) == "(":  # f{\left(x\right)}, as programs print it
+            return Op("call", (Sym(name), self.group()))
+        if (
+            self.peek() == "("
+            and not self._tokens[self._at].spaced
+            and name not in ("pi", "e", "i")
+        ):
+            arg = self.bracket()
+            if isinstance(arg, Op) and arg.name == "()":
+                return Op("call", (Sym(name), *arg.args))
+            return Op("call", (Sym(name), arg))
+        return Sym(name)
+
+    # Integrals, sums and products over a range.
+
+    def ranged(self, name: str) -> Node:
+        """Read an integral, a sum or a product with its ends and its body."""
+        marks = dict[str, Node]()
+        while (mark := self.peek()) in ("_", "^"):
+            self.next()
+            marks[mark] = self.raised()
+        if marks.keys() != {"_", "^"}:
+            raise Unreadable("a range with an open end")
+        low, high = marks["_"], marks["^"]
+        if name == "int":
+            return Op("int", (*self.integrand(), low, high))
+        match low:
+            case Op("rel", (Sym(name=index), first, Sym(name="="))):
+                variable = Sym(f"index {index}")  # and not the imaginary unit
+                return Op(
+                    name, (substitute(self.product(), index, variable), variable, first, high)
+                )
+            case _:
+                raise Unreadable("a sum over something else than whole numbers")
+
+    def integrand(self) -> tuple[Node, Node]:
+        """Read what is integrated, and the variable that its differential names."""
+        self._awaited += 1
+        ended, self._ended = self._ended, False
+        body = self.sum()
+        self._ended = ended
+        if not self._differentials:
+            raise Unreadable("an integral without a differential")
+        return body, self._differentials.pop(0)
+
+    def differential(self) -> Node | None:
+        """Step over the dx of an integral, which multiplies by one and ends the integrand."""
+        if self.peek() != "d":
+            return None
+        after = self._tokens[self._at + 1]
+        if after.kind != "sym" or after.text in ("e", "i", "pi", "oo"):
+            return None
+        self._at += 2
+        self._awaited -= 1
+        self._differentials.append(Sym(after.text))
+        self._ended = not self._awaited
+        return Num(Fraction(1))
+
+    def digits(self) -> Node:
+        """Read digits of a base above ten, some of them letters."""
+        text = self.script().upper()
+        self.expect("_")
+        return Op("base", (Sym(text), literal(self.script())))
+
+    def triangle(self) -> Node:
+        """Read the name of a triangle as one symbol."""
+        return Sym(f"triangle {self.next()}")
+
+    def function(self, name: str) -> Node:
+        """Read a function: sin^2 x, log_2 8, ln|x|, and sin 2x without parentheses."""
+        base: Node | None = None
+        power: Node | None = None
+        if name == "log" and self.peek() in ("2", "10") and self.attached() and self.peek(1) == "(":
+            base = literal(self.next())  # log2(8), as programs write it
+        while self.peek() in ("^", "_"):
+            if self.next() == "_":
+                base = self.group() if self.peek() == "{" else self.atom()
+            else:
+                power = self.exponent()
+        if power == Num(Fraction(-1)) or power == Op("neg", (Num(Fraction(1)),)):
+            name, power = f"arc{name}", None
+        args = self.arguments()
+        if base is not None:
+            result: Node = Op("log", (base, *args))
+        else:
+            result = Op({"log": "ln", "lg": "log10"}.get(name, name), args)
+        return Op("^", (result, power)) if power is not None else result
+
+    def arguments(self) -> tuple[Node, ...]:
+        """Read what a function applies to."""
+        if self.peek() in ("(", "[", "{"):
+            inner = self.bracket(call=True)
+            return inner.args if isinstance(inner, Op) and inner.name == "()" else (inner,)
+        left = self.factor()
+        while self.starts_factor() and self.kind() != "fun" and self.peek() not in ("(", "["):
+            left = Op("*", (left, self.factor()))
+        if self.peek() == "/":
+            self.next()
+            left = Op("/", (left, self.factor()))
+        return (left,)
+
+    def argument(self) -> Node:
+        """Read an argument of a LaTeX command: a group, one digit, or one atom."""
+        if self.peek() == "{":
+            return self.group()
+        if self.kind() == "num" and len(self.peek()) > 1 and self.peek().isdecimal():
+            token = self._tokens[self._at]
+            self._tokens[self._at : self._at + 1] = [
+                token._replace(text=token.text[0]),
+                Token("num", token.text[1:], False),
+            ]
+        return self.atom()
+
+    def fraction(self) -> Node:
+        """Read the two arguments of a fraction."""
+        return Op("/", (self.argument(), self.argument()))
+
+    def root(self) -> Node:
+        """Read a root and its index."""
+        index: Node = Num(Fraction(2))
+        if self.peek() == "[":
+            self.next()
+            index = self.sum()
+            self.expect("]")
+        if self.peek() == "{":
+            inner = self.group()
+        else:
+            inner = self.bracket() if self.peek() == "(" else self.atom()
+        return Op("root", (inner, index))
+
+    def binomial(self) -> Node:
+        """Read a binomial coefficient, as a command or as a call."""
+        if self.peek() == "(":
+            inner = self.bracket()
+            return Op("binom", inner.args if isinstance(inner, Op) else ())
+        return Op("binom", (self.argument(), self.argument()))
+
+    def angle(self) -> Node:
+        """Read the name of an angle as one symbol."""
+        name = "angle "
+        while self.kind() == "sym":
+            node = self.symbol()
+            name += node.name if isinstance(node, Sym) else "?"
+        return Sym(name)
+
+    def overlined(self) -> Node:
+        """Read a segment's name under its bar."""
+        return Sym(f"segment {self.script()}")
+
+
+_RANGED = frozenset({"int", "sum", "prod"})
+_READERS: dict[str, Callable[[AtomParser], Node]] = {
+    "frac": AtomParser.fraction,
+    "sqrt": AtomParser.root,
+    "binom": AtomParser.binomial,
+    "begin": AtomParser.matrix,
+    "emptyset": AtomParser.empty,
+    "angle": AtomParser.angle,
+    "overline": AtomParser.overlined,
+    "bar": AtomParser.overlined,
+    "digits": AtomParser.digits,
+    "triangle": AtomParser.triangle,
+    "unitvector": lambda parser: Sym(f"unit {parser.script()}"),
+    "int": lambda parser: parser.ranged("int"),
+    "sum": lambda parser: parser.ranged("sum"),
+    "prod": lambda parser: parser.ranged("prod"),
+    "mathbb": AtomParser.numbers,
+}
+
+
+# Tokens into a tree: recursive descent over LaTeX and ASCII mathematics, bounded throughout.
+#
+# From loose to tight: lists, relations, unions, sums, products, powers, atoms.
+
+_RELATIONS = frozenset({"=", "<", ">", "le", "ge", "ne", "approx", "in", "equiv"})
+_BOUND = re.compile(
+    r"\b(?:(?:or|and|at)\s+(?:more|less|fewer|greater|above|below|over|under|higher|lower|up|larger"
+    r"|smaller|older|later|earlier|beyond|least|most|so|counting)|than|not|is|are|was|were|fails"
+    r"|cannot|too|wrong|incorrect|false|invalid|impossible|excluded|except|extraneous)\b",
+    re.IGNORECASE,
+)
+"""Words behind a value that bound or deny it, and are no unit."""
+_SETS = {"cup": "union", "cap": "intersect", "setminus": "minus"}
+_CURRENCY = {"usd": "dollar", "€": "euro", "£": "gbp", "¥": "yen", "₹": "rupee", "¢": "cent"}
+
+
+def parse(text: str) -> Node:
+    """Read cleaned text as mathematics; raise Unreadable where it is not."""
+    parser = Parser(tokenize(text))
+    tree = parser.items()
+    if parser.more():
+        raise Unreadable(f"unexpected {parser.peek()!r}")
+    return tree
+
+
+class Parser(AtomParser):
+    """The loose levels of the grammar."""
+
+    def items(self) -> Node:
+        """Read things separated by commas, semicolons, "and" or "or"."""
+        found = [self.relation()]
+        joint = ""
+        while (mark := self.peek()) in (",", ";", "and", "or"):
+            self.next()
+            if mark in ("and", "or"):
+                joint = mark
+            elif self.peek() in ("and", "or"):
+                joint = self.next()
+            if not self.more():
+                break
+            found.append(self.relation())
+        if len(found) == 1:
+            return found[0]
+        return Op("and" if joint == "and" else "or" if joint else "list", tuple(found))
+
+    def relation(self) -> Node:
+        """Read one thing, or several joined by =, <, ∈ and their kin."""
+        if self.kind() == "text" and (label := self.label()):
+            return Op("rel", (Sym(label), self.relation(), Sym("=")))
+        parts, signs = [self.union()], list[str]()
+        while self.peek() in _RELATIONS:
+            signs.append(self.next())
+            parts.append(self.union())
+        if not signs:
+            return self.ratio(parts[0])
+        return Op("rel", (*parts, *(Sym(sign) for sign in signs)))
+
+    def label(self) -> str:
+        """Step over the words in front of "= 12" or ": 12", which name what the value is."""
+        start, words = self._at, list[str]()
+        while self.kind() == "text" and self.peek() not in ("and", "or"):
+            words.append(self.next())
+        if words and self.peek() in ("=", ":", "approx"):
+            self.next()
+            return " ".join(words).lower()
+        self._at = start
+        return ""
+
+    def ratio(self, first: Node) -> Node:
+        """Read 3:2 and "3 to 2", and the congruence class behind "5 mod 7"."""
+        parts = [first]
+        before = self._tokens[self._at - 1].text
+        name = "time" if before[:1] == "0" and len(before) == 2 else ":"
+        while self.peek() in (":", "to") and not (self._bars and _is_name(first)):
+            self.next()
+            if self.peek()[:1] == "0" and len(self.peek()) == 2:
+                name = "time"  # 12:05 is never a ratio
+            parts.append(self.measured())
+        return Op(name, tuple(parts)) if len(parts) > 1 else first
+
+    def union(self) -> Node:
+        """Read ∪, ∩ and set difference."""
+        left = self.measured()
+        while self.peek() in _SETS:
+            name = _SETS[self.next()]
+            left = Op(name, (left, self.measured()))
+        return left
+
+    def measured(self) -> Node:
+        """Read a sum and the unit behind it or the currency before it."""
+        before = ""
+        if self.peek() in _CURRENCY:
+            before = _CURRENCY[self.next()]
+        elif self.kind() == "text" and (code := unit_name(self.peek())) in MONEY:
+            self.next()
+            before = code
+        value = self.sum()
+        if (residue := self.modulus()) is not None:
+            value = Op("residue", (value, residue))
+        while (word := self.peek().lower()) in MULTIPLES:
+            self.next()
+            value = Op("*", (value, Num(Fraction(MULTIPLES[word]))))
+        unit = self.unit()
+        if unit and isinstance(value, Sym):
+            raise Unreadable("words behind a letter")  # "a circle" is no multiple of a
+        if unit and not is_known(unit) and not any(isinstance(n, Num) for n in walk(value)):
+            raise Unreadable("words behind letters")  # "the limit" is no multiple of the
+        if unit == "percent":
+            return Op("%", (value,))
+        if unit in ("^2", "^3"):  # 12 squared
+            return Op("^", (value, literal(unit[1])))
+        if not (before or unit):
+            return value
+        per = unit if before and unit.startswith("/") else ""
+        measure = Measure(value, before + per if before else unit)
+        if self.kind() == "num":  # 2 hours 30 minutes
+            rest = self.measured()
+            if isinstance(rest, Measure) and (total := joined(measure, rest)):
+                return total
+            raise Unreadable("a number behind a unit")
+        return measure
+
+    def modulus(self) -> Node | None:
+        """Read the modulus of a congruence: \\pmod{13} or (mod 13)."""
+        if self.peek() == "pmod":
+            self.next()
+            return self.argument()
+        if self.peek() == "(" and self.peek(1) in ("mod", "bmod"):
+            self._at += 2
+            inner = self.sum()
+            self.expect(")")
+            return inner
+        return None
+
+    def unit(self) -> str:
+        """Read the words behind a value as one unit."""
+        words: list[str] = []
+        while self.more():
+            word = self.peek()
+            if self.kind() == "text" and word not in ("and", "or", "to"):
+                words.append(self.next())
+            elif word == "a" and words and self._tokens[self._at + 1].kind == "text":
+                self.next()
+                words.append("per")  # 18 dollars a day
+            elif word == "/" and not words and self._tokens[self._at + 1].kind == "text":
+                words.append(self.next())  # $18/day
+            elif word in _CURRENCY and not words:
+                words.append(_CURRENCY[self.next()])
+            elif word == "^" and words:
+                self.next()
+                words.append(f"^{self.script()}")
+            elif words and word == "/":
+                self.next()
+                words.append(word)
+            elif words and self.kind() == "sym" and (len(words[-1]) == 1 or words[-1] == "per"):
+                words.append(self.next())
+            else:
+                break
+        phrase = " ".join(words)
+        if _BOUND.search(phrase):
+            raise Unreadable("a bound and no unit")
+        return unit_name(phrase) if words else ""
+
+    def sum(self) -> Node:
+        """Read terms joined by +, - and ±."""
+        terms: list[Node] = []
+        sign = self.sign()
+        while True:
+            term = self.product()
+            terms.append(_signed(sign, term))
+            if self.peek() not in ("+", "-", "±", "∓") or self._ended:
+                break
+            sign = self.sign()
+        if len(terms) == 1:
+            return terms[0]
+        return Op("+", tuple(terms))
+
+    def sign(self) -> str:
+        """Read a run of signs as one."""
+        sign = "+"
+        while (mark := self.peek()) in ("+", "-", "±", "∓"):
+            self.next()
+            if mark in ("±", "∓"):
+                sign = mark
+            elif mark == "-":
+                sign = {"+": "-", "-": "+"}.get(sign, sign)
+        return sign
+
+    def product(self) -> Node:
+        """Read factors joined by *, / or nothing at all."""
+        left = self.factor()
+        while True:
+            mark = self.peek()
+            if mark in ("*", "/") and self._tokens[self._at + 1].kind != "text":
+                self.next()
+                right = _signed(self.sign(), self.factor())
+                if mark == "/" and isinstance(right, Op) and right.name == "%":
+                    left = Op("%", (Op("/", (left, right.args[0])),))  # 1/4 % is a quarter of 1 %
+                else:
+                    left = Op(mark, (left, right))
+            elif mark in ("mod", "bmod"):
+                self.next()
+                left = Op("mod", (left, self.factor()))
+            elif self.starts_factor() and not (mark == "(" and self.peek(1) in ("mod", "bmod")):
+                left = self.beside(left)
+            else:
+                return left
+
+    def beside(self, left: Node) -> Node:
+        """Multiply by what stands next to it; a proper fraction behind an integer is added."""
+        digits_meet = self.last_kind() == self.kind() == "num"
+        mixed = self.peek() == "frac"
+        counted = self.last_kind() == "num" and self.attached() and self.peek() in ("C", "P")
+        right = self.factor()
+        if counted and isinstance(left, Num) and isinstance(right, Sym):
+            chosen = right.name.partition("_")
+            if chosen[2].isdecimal():  # 10C3
+                return Op("call", (Sym(chosen[0]), left, literal(chosen[2])))
+        if isinstance(right, Num) and self._tokens[self._at - 2].text in ("R", "r"):
+            raise Unreadable("a quotient and a remainder")
+        if digits_meet and isinstance(right, Num):
+            raise Unreadable("two numbers side by side")
+        if mixed and isinstance(left, Num) and left.value.denominator == 1 and left.digits is None:
+            match right:
+                case Op("/", (Num(value=over), Num(value=under))) if 0 < over < under:
+                    return Num(left.value + Fraction(over, under))
+                case Op("%", (Op("/", (Num(value=over), Num(value=under))),)) if 0 < over < under:
+                    return Op("%", (Num(left.value + Fraction(over, under)),))
+                case _:
+                    pass
+        return Op("*", (left, right))
+
+
+def _is_name(node: Node) -> bool:
+    """Whether a colon behind it, in a set, introduces a condition: {x : x > 0}, {(x, y) : …}."""
+    return isinstance(node, Sym) or (isinstance(node, Op) and node.name == "()")
+
+
+def _signed(sign: str, term: Node) -> Node:
+    if sign == "-":
+        return Num(-term.value, term.digits) if isinstance(term, Num) else Op("neg", (term,))
+    return term if sign == "+" else Op(sign, (term,))

@@ -1,0 +1,1 @@
+"""One attempt at a problem: a method driven to its end, journalled, judged."""

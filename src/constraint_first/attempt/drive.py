@@ -1,0 +1,492 @@
+"""The journal of an attempt: its answers in order, so that a replay resumes it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import hashlib
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+
+from constraint_first.file.safe import LONGEST, MOST, storable_count, storable_text
+from constraint_first.model.client import Sampler
+from constraint_first.model.error import EngineError, JournalMismatch, TooExpensive
+from constraint_first.model.wire import SILENT, Decoding, Engine, Watcher
+from constraint_first.protocol import (
+    Answer,
+    Call,
+    Completion,
+    Entry,
+    Exchange,
+    Message,
+    Output,
+    Program,
+    Run,
+    Step,
+    Steps,
+    Usage,
+)
+from constraint_first.sandbox.sandbox import run_program
+from constraint_first.thinking import split_thinking
+
+__all__ = [
+    "MOST_CALLS",
+    "MOST_TOKENS",
+    "Advancing",
+    "Allowance",
+    "AttemptLimit",
+    "Journal",
+    "MemoryJournal",
+    "Outcome",
+    "RunProgram",
+    "Scripted",
+    "collecting_rarely",
+    "digest",
+    "drive",
+    "require_same",
+    "storable_call",
+    "storable_completion",
+    "storable_output",
+    "storable_program",
+    "storable_usage",
+]
+
+
+class Journal(Protocol):
+    """A record of the answers of one attempt, by the place of their steps in it."""
+
+    def recall(self, ordinal: int, step: Step) -> Answer | None:
+        """Return the stored answer to the attempt's nth step, or None if it was not taken."""
+        ...
+
+    async def record(self, ordinal: int, step: Step, answer: Answer) -> None:
+        """Store an answer; the attempt goes on when it is safe."""
+        ...
+
+
+class MemoryJournal:
+    """A journal that lasts as long as the process."""
+
+    def __init__(self) -> None:
+        self._entries: dict[int, tuple[str, Answer]] = {}
+
+    def recall(self, ordinal: int, step: Step) -> Answer | None:
+        """Return what is stored, and refuse to hand it to a step that asks something else."""
+        if ordinal not in self._entries:
+            return None
+        asked, answer = self._entries[ordinal]
+        require_same(ordinal, step, asked)
+        return answer
+
+    async def record(self, ordinal: int, step: Step, answer: Answer) -> None:
+        """Keep the answer."""
+        self._entries[ordinal] = (digest(step), answer)
+
+
+def require_same(ordinal: int, step: Step, stored: str) -> None:
+    """Refuse a step whose digest is not the stored one."""
+    if digest(step) != stored:
+        kind = "program" if isinstance(step, Program) else "call"
+        raise JournalMismatch(
+            f"{kind} {ordinal} ({step.stage}) differs from the stored one: a prompt, budget, model "
+            "or method has changed since; start a new run for the changed method"
+        )
+
+
+def digest(step: Step) -> str:
+    """Name a step by everything it asks: equal steps have equal digests, in every process.
+
+    The name of another model that is to answer stands behind the hash, so that a store says who did
+    and calls that name none have the digests that they always had.
+    """
+    asked = hashlib.sha256(repr(step).encode("utf-8", "surrogatepass")).hexdigest()
+    model = step.model if isinstance(step, Call) else None
+    return asked if model is None else f"{asked}@{model}"
+
+
+def storable_call(call: Call) -> Call:
+    """Return a call that can be sent and stored.
+
+    A method may quote what a model wrote as an escape in JSON: half a surrogate pair, say, which
+    no request can carry. The call keeps the digest of what was asked for.
+    """
+    said = [storable_text(message.content) for message in call.messages]
+    if all(new is message.content for new, message in zip(said, call.messages, strict=True)):
+        return call
+    messages = (Message(old.role, new) for new, old in zip(said, call.messages, strict=True))
+    return replace(call, messages=tuple(messages))
+
+
+def storable_completion(completion: Completion) -> Completion:
+    """Return a completion that reads the same after it was stored; most are that already.
+
+    A method sees it only so: it must decide on the first run as it will on a replay. A reply that
+    is cut for its length counts as one whose budget ran out.
+    """
+    text, reasoning = storable_text(completion.text), storable_text(completion.reasoning)
+    usage = storable_usage(completion.usage)
+    if text is completion.text and reasoning is completion.reasoning and usage is completion.usage:
+        return completion
+    finish = "length" if len(completion.text) > LONGEST else completion.finish
+    return Completion(text, finish, reasoning, usage)
+
+
+def storable_program(program: Program) -> Program:
+    """Return a program that can be stored as it is run."""
+    return replace(program, source=storable_text(program.source))
+
+
+def storable_output(output: Output) -> Output:
+    """Return an output that reads the same after it was stored."""
+    seconds = output.seconds if isfinite(output.seconds) else 0.0
+    return Output(storable_text(output.text), storable_text(output.error), seconds)
+
+
+def storable_usage(usage: Usage) -> Usage:
+    """Return token counts that a database holds; those that cannot be were not really reported."""
+    counts = (usage.input, usage.output, usage.reasoning, usage.cached)
+    if all(type(count) is int and 0 <= count <= MOST for count in counts):
+        return usage
+    return Usage(*map(storable_count, counts), reported=False)
+
+
+# The scripted engine: replies written beforehand, for tests and documentation.
+
+
+class Scripted:
+    """An engine that replies from a list, in order, or by a function, and keeps what was asked.
+
+    It needs no opening, and however it is to be decoded it replies the same.
+    """
+
+    def __init__(
+        self,
+        replies: Iterable[str | Completion] | Callable[[Call], str | Completion],
+        *,
+        name: str = "scripted",
+    ) -> None:
+        self._reply = replies if callable(replies) else _in_order(replies)
+        self._name = name
+        self.asked: list[Call] = []
+
+    @property
+    def model(self) -> str:
+        """The name that stands for a model's."""
+        return self._name
+
+    async def complete(
+        self,
+        call: Call,
+        watcher: Watcher = SILENT,
+        decoding: Decoding | None = None,  # noqa: ARG002
+    ) -> Completion:
+        """Give the next reply."""
+        self.asked.append(call)
+        reply = self._reply(call)
+        completion = reply if isinstance(reply, Completion) else Completion(reply)
+        watcher.wrote(call, completion.text, reasoning=False)
+        return completion
+
+
+def _in_order(replies: Iterable[str | Completion]) -> Callable[[Call], str | Completion]:
+    remaining = iter(replies)
+
+    def reply(call: Call) -> str | Completion:
+        for next_reply in remaining:
+            return next_reply
+        raise EngineError(f"the script has no reply left for a {call.stage} call")
+
+    return reply
+
+
+# The garbage collector, at the pace of many calls at a time.
+
+_OBJECTS_A_COLLECTION: Final = 20_000
+
+
+@contextmanager
+def collecting_rarely(objects: int = _OBJECTS_A_COLLECTION) -> Generator[None]:
+    """Let the garbage collector look less often.
+
+    A call makes hundreds of objects that live until its reply comes. At Python's own pace the
+    collector goes through them again and again and finds nothing: a tenth of all time. The more
+    objects come between two looks, the longer each of them stops everything.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], objects) if before[0] else 0, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+# What one attempt may pay: a bound on its calls and its tokens, whatever its method.
+#
+# A method's options multiply (samples of samples, rounds of revisions), so no check of single
+# options bounds an attempt. Its driver does: it counts every call and refuses the one that goes
+# too far.
+
+MOST_CALLS: Final = 1_024
+MOST_TOKENS: Final = 20_000_000
+_CHARACTERS_A_TOKEN: Final = 4
+"""A low guess of a prompt's tokens: what is refused by it would surely have been too much."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptLimit:
+    """The most calls and tokens of one attempt; in a server, of one request."""
+
+    calls: int = MOST_CALLS
+    tokens: int = MOST_TOKENS
+    """Input and output together. One call may go beyond, never two."""
+
+
+_USUAL: Final = AttemptLimit()
+_NOTHING: Final = Usage()
+
+
+class Allowance:
+    """What is left of a limit. Attempts that share one, such as those of one request, share it."""
+
+    def __init__(self, limit: AttemptLimit | None = None) -> None:
+        self.limit = limit or _USUAL
+        self.calls = 0
+        self.tokens = 0
+        self.usage = _NOTHING
+        """As the endpoint counts; it may count anything."""
+        self._reserved = 0
+        self._freed: asyncio.Event | None = None
+
+    def admit(self, calls: Sequence[Call]) -> None:
+        """Count the calls of a round before any is asked, and refuse the round as a whole."""
+        if self.calls + len(calls) > self.limit.calls:
+            raise TooExpensive(
+                f"the attempt needs more than {self.limit.calls:,} calls and was ended after "
+                f"{self._paid()}; use a smaller method, or allow more with --max-calls"
+            )
+        prompts = sum(map(_prompt_characters, calls)) // _CHARACTERS_A_TOKEN
+        if self.tokens + prompts > self.limit.tokens:
+            raise self._too_many_tokens()
+        self.calls += len(calls)
+
+    async def reserve(self, call: Call) -> int:
+        """Wait until the call fits beside those under way, however long their replies become.
+
+        Returns the tokens to ``release`` once the call is over.
+        """
+        most = _prompt_characters(call) // _CHARACTERS_A_TOKEN + call.max_tokens
+        while self._reserved and self.tokens + self._reserved + most > self.limit.tokens:
+            self._freed = self._freed or asyncio.Event()
+            self._freed.clear()
+            await self._freed.wait()
+        if self.tokens >= self.limit.tokens:
+            raise self._too_many_tokens()
+        self._reserved += most
+        return most
+
+    def release(self, most: int) -> None:
+        """Give back what was reserved for a call."""
+        self._reserved -= most
+        if self._freed:
+            self._freed.set()
+
+    def count(self, call: Call, completion: Completion) -> None:
+        """Count what a call took; no more than it can have taken, whatever the endpoint says."""
+        total = completion.usage.total
+        written = call.max_tokens + len(completion.text) + len(completion.reasoning)
+        if total > written:  # seldom, and only then the prompt's length is of interest
+            total = min(total, written + _prompt_characters(call))
+        self.tokens += total
+        self.usage += completion.usage
+
+    def _too_many_tokens(self) -> TooExpensive:
+        return TooExpensive(
+            f"the attempt needs more than {self.limit.tokens:,} tokens and was ended after "
+            f"{self._paid()}; use a smaller method, or allow more with --max-attempt-tokens"
+        )
+
+    def _paid(self) -> str:
+        return f"{self.calls:,} calls and {self.tokens:,} tokens"
+
+
+def _prompt_characters(call: Call) -> int:
+    characters = 0
+    for message in call.messages:
+        characters += len(message.content)
+    return characters
+
+
+# The driver of a method: performs its calls with an engine, its programs in a sandbox.
+
+T = TypeVar("T")
+R = TypeVar("R", covariant=True)
+
+RunProgram: TypeAlias = Callable[[Program], Awaitable[Output]]
+"""What runs programs: a sandbox, or what stands for one in a test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """A method's result and everything that led to it."""
+
+    result: T
+    transcript: tuple[Entry, ...]
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """The calls and their completions."""
+        return tuple(entry for entry in self.transcript if isinstance(entry, Exchange))
+
+
+class Advancing(Protocol[R]):
+    """A method under way that is run elsewhere: a ``Run`` whose next round is waited for."""
+
+    @property
+    def round(self) -> tuple[Step, ...]:
+        """The steps to perform next."""
+        ...
+
+    @property
+    def transcript(self) -> list[Entry]:
+        """Every step so far with its answer."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Whether the method has returned."""
+        ...
+
+    @property
+    def result(self) -> R:
+        """What it returned."""
+        ...
+
+    async def start(self) -> None:
+        """Find the first round."""
+        ...
+
+    async def advance(self, answers: tuple[Answer, ...]) -> None:
+        """Hand over the answers of a round, and find the next one."""
+        ...
+
+
+async def drive(
+    steps: Steps[T] | Advancing[T],
+    engine: Engine,
+    *,
+    watcher: Watcher = SILENT,
+    journal: Journal | None = None,
+    sandbox: RunProgram = run_program,
+    allowance: Allowance | None = None,
+) -> Outcome[T]:
+    """Run a method to its end. Calls and programs of one round are performed at the same time.
+
+    With a journal, answers it already has are not asked for again, and each new one is stored
+    before the method sees it. Whatever comes from outside passes the gate for storable values
+    first, so that the method sees the same on a replay; thinking inside a reply is set apart there
+    too. An attempt that goes beyond its allowance fails with ``TooExpensive``.
+    """
+    run = Run(steps) if isinstance(steps, Generator) else steps
+    allowed = allowance or Allowance()
+    if not isinstance(run, Run):
+        await run.start()
+    while not run.done:
+        allowed.admit([step for step in run.round if isinstance(step, Call)])
+        first = len(run.transcript)
+        asked = Sampler(engine) if len(run.round) > 1 else engine
+        performed = [
+            _execute(step, first + n, sandbox, watcher, journal)
+            if isinstance(step, Program)
+            else _perform(step, first + n, asked, watcher, journal, allowed)
+            for n, step in enumerate(run.round)
+        ]
+        answers = tuple(_mark_shared(run, await _all(performed)))
+        if isinstance(run, Run):
+            run.advance(answers)
+        else:
+            await run.advance(answers)
+    return Outcome(run.result, tuple(run.transcript))
+
+
+async def _all(performed: Sequence[Coroutine[Any, Any, Answer]]) -> Iterable[Answer]:
+    """Wait for all steps of a round even if one fails: what is paid for is journalled."""
+    if len(performed) == 1:  # the usual round, and no task is needed for it
+        return (await performed[0],)
+    return map(_unless_failed, await asyncio.gather(*performed, return_exceptions=True))
+
+
+def _unless_failed(result: Answer | BaseException) -> Answer:
+    if isinstance(result, BaseException):
+        raise result
+    return result
+
+
+def _mark_shared(run: Run[T] | Advancing[T], answers: Iterable[Answer]) -> Iterator[Answer]:
+    """Count the input of a call that repeats an earlier one of the attempt as shared.
+
+    It follows from the transcript alone, so that it is the same on every engine and on a replay.
+    """
+    exchanges = (entry for entry in run.transcript if isinstance(entry, Exchange))
+    sent = {(exchange.call.model, exchange.call.messages) for exchange in exchanges}
+    for step, answer in zip(run.round, answers, strict=True):
+        if isinstance(step, Program) or not isinstance(answer, Completion):
+            yield answer
+            continue
+        asked = step.model, step.messages
+        shared = answer.usage.input if asked in sent else 0
+        sent.add(asked)
+        if shared == answer.usage.shared:
+            yield answer
+        else:
+            yield replace(answer, usage=replace(answer.usage, shared=shared))
+
+
+async def _perform(
+    call: Call,
+    ordinal: int,
+    engine: Engine,
+    watcher: Watcher,
+    journal: Journal | None,
+    allowed: Allowance,
+) -> Completion:
+    watcher.started(call)
+    completion = journal.recall(ordinal, call) if journal else None
+    if not isinstance(completion, Completion):
+        reserved = await allowed.reserve(call)
+        try:
+            received = await engine.complete(storable_call(call), watcher)
+            completion = storable_completion(_with_thinking_apart(received))
+            allowed.count(call, completion)
+        finally:
+            allowed.release(reserved)
+        if journal:
+            await journal.record(ordinal, call, completion)
+    else:
+        allowed.count(call, completion)
+    watcher.finished(call, completion)
+    return completion
+
+
+async def _execute(
+    program: Program, ordinal: int, sandbox: RunProgram, watcher: Watcher, journal: Journal | None
+) -> Output:
+    watcher.executing(program)
+    output = journal.recall(ordinal, program) if journal else None
+    if not isinstance(output, Output):
+        output = storable_output(await sandbox(storable_program(program)))
+        if journal:
+            await journal.record(ordinal, program, output)
+    watcher.executed(program, output)
+    return output
+
+
+def _with_thinking_apart(completion: Completion) -> Completion:
+    """Move thinking that a model wrote into its reply to where other endpoints return it."""
+    thinking, said = split_thinking(completion.text)
+    if said is completion.text:
+        return completion
+    apart = "\n\n".join(filter(None, (completion.reasoning, thinking)))
+    return replace(completion, text=said, reasoning=apart)

@@ -1,0 +1,1391 @@
+"""Joint tier, digits: a number that its digits and one more condition fix."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, count, pairwise, product
+from math import comb, gcd, isqrt, lcm, prod
+from random import Random
+
+from constraint_first.benchmark.constraintbench.family import (
+    NAMES,
+    Draft,
+    Lures,
+    agree,
+    family,
+    gold,
+    listed,
+    lowest_terms,
+    tell,
+)
+from constraint_first.benchmark.constraintbench.item import Level
+from constraint_first.constraint.predicate import (
+    above,
+    all_of,
+    at_least,
+    at_most,
+    below,
+    between,
+    congruent,
+    digit_sum,
+    divides,
+    divisible,
+    encoded,
+    integer,
+    least_residue,
+    parity,
+)
+
+__all__ = [
+    "FAMILIES",
+]
+
+
+_SWAP = (
+    r"«size:A <size>-digit number» has «sum:digit sum $<s>$»<middle>. Written backwards, it "
+    r"becomes «swap:<more> by $<gap>$». Find the number.",
+    r"<name> types a price of «size:<size> digits» in the wrong order, from back to front, and "
+    r"«swap:gets a number that is <more> by $<gap>$». «sum:The digits of the right price add up "
+    r"to $<s>$»<middle>. What is the right price?",
+    r"Which «size:<size>-digit» number becomes «swap:<more> by $<gap>$» when the order of its "
+    r"digits is reversed, if «sum:the digits add up to $<s>$»<middle>?",
+    r"Reversing the digits of «size:a <size>-digit number» makes it «swap:<more> by $<gap>$». "
+    r"«sum:The sum of its digits is $<s>$»<middle>. What is the number?",
+    r"<name>'s room number has «size:<size> digits» with «sum:the sum $<s>$»<middle>. In a "
+    r"mirror, which turns the order of the digits round, <name> reads a number that is "
+    r"«swap:<more> by $<gap>$». What is the room number?",
+    r"«sum:The digits of a number add up to $<s>$»<middle>. The number has «size:<size> digits», "
+    r"and read from right to left it is «swap:<more> by $<gap>$». Determine the number.",
+    r"Find the «size:<size>-digit» number that is «swap:made <more> by $<gap>$» by reversing it "
+    r"and has «sum:the digit sum $<s>$»<middle>.",
+    r"A bus line has «size:a <size>-digit number» with «sum:digit sum $<s>$»<middle>. <name> "
+    r"remembers it from back to front and «swap:waits for a number that is <more> by $<gap>$». "
+    r"Which number does the line have?",
+)
+
+
+@family("joint", ("bound", "structure"), "a digit sum and what reversing does")
+def digit_swap(rng: Random, level: Level) -> Draft | None:
+    """Ask for a number from its digit sum and the change when it is reversed."""
+    size = 2 if level < 3 else 3
+    digits = rng.sample(range(1, 10), size)
+    number = int("".join(map(str, digits)))
+    gap = int(str(number)[::-1]) - number
+    near = abs(digits[0] - digits[-1]) < 4
+    if (level == 1 and (not near or sum(digits) > 12)) or (level == 2 and near):
+        return None
+    low, high, s = 10 ** (size - 1), 10**size - 1, sum(digits)
+    fits = [
+        n for n in range(low, high + 1)
+        if sum(map(int, str(n))) == s and int(str(n)[::-1]) - n == gap and n % 10
+        and (level < 3 or str(n)[1] == str(digits[1]))
+    ]  # fmt: skip
+    step = gap // (9 if size == 2 else 99)
+    outer = s if size == 2 else s - digits[1]
+    first = (outer - step) // 2
+    answer = agree(fits, [first * low + (digits[1] * 10 if size == 3 else 0) + first + step])[0]
+    rising = gap > 0
+    middle = f", and the digit in the middle is ${digits[1]}$" if level == 3 else ""
+    told = tell(
+        rng, _SWAP, size="two" if size == 2 else "three", s=s, gap=abs(gap), middle=middle,
+        more="larger" if rising else "smaller", name=rng.choice(NAMES),
+    )  # fmt: skip
+    least, most = low + max(-gap, 0), high - max(gap, 0)
+    rules = [
+        gold("structure", f"its digits add up to {s}", digit_sum(s), told.span("sum")),
+        gold(
+            "bound",
+            f"it has {size} digits, and so has what it becomes: it is between {least} and {most}",
+            between(least, most),
+            told.span("swap"),
+        ),
+    ]
+    lures: Lures = [
+        (int(str(number)[::-1]), "misled_by_cue"),
+        (number + 9, "arithmetic"),
+        (number - 9, "arithmetic"),
+        (number + gap // 9, "arithmetic"),
+        (abs(gap), "misled_by_cue"),
+        (number + 1, "arithmetic"),
+        (number - 1, "arithmetic"),
+        (10 * number + 1, "out_of_range"),
+        (s, "out_of_range"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+_RANGED = (
+    r"Which «range:number between $<low>$ and $<high>$» is «mult:a multiple of $<k>$» and has "
+    r"«sum:digit sum $<s>$»?",
+    r"<name>'s raffle ticket carries «range:a number from $<low>$ to $<high>$». It is "
+    r"«mult:divisible by $<k>$», and «sum:its digits add up to $<s>$». What number is on the "
+    r"ticket?",
+    r"Find the only number that is «range:greater than $<low>$ and less than $<high>$», «mult:a "
+    r"multiple of $<k>$», and «sum:has digits with sum $<s>$».",
+    r"«sum:The digits of a page number add up to $<s>$.» The number is «mult:divisible by $<k>$» "
+    r"and lies «range:between $<low>$ and $<high>$». Which page is it?",
+    r"How many coins are in <name>'s chest? Their number is «range:over $<low>$ and under "
+    r"$<high>$», «mult:they fill bags of $<k>$ exactly», and «sum:the digits of the number add up "
+    r"to $<s>$».",
+    r"A year «range:after the year $<low>$ and before the year $<high>$» of some calendar is "
+    r"«mult:a multiple of $<k>$», and «sum:the sum of its digits is $<s>$». Which year is it?",
+    r"«mult:Counting in steps of $<k>$ from $0$», <name> meets exactly one number «range:between "
+    r"$<low>$ and $<high>$» «sum:whose digits add up to $<s>$». Which one is it?",
+    r"What is the whole number «range:larger than $<low>$ and smaller than $<high>$» with "
+    r"«sum:digit sum $<s>$» that «mult:can be divided by $<k>$ without remainder»?",
+)
+
+
+@family("joint", ("modular", "bound", "structure"), "a multiple with a digit sum inside a window")
+def digit_sum_multiple(rng: Random, level: Level) -> Draft | None:
+    """Ask for the one multiple of a window that has a digit sum."""
+    k = rng.choice(((4, 5), (4, 5, 7), (6, 7, 8, 11))[level - 1])
+    number = k * rng.randrange(*((4, 20), (4, 24), (12, 50))[level - 1])
+    width = (13, 4 * k, 7 * k)[level - 1]
+    low = number - rng.randrange(2, width)
+    high = low + width
+    if low < 10:
+        return None
+    s = sum(map(int, str(number)))
+    # The window is counted with its ends, so that nothing depends on how "between" is read.
+    multiples = [n for n in range(low, high + 1) if n % k == 0]
+    fits = [n for n in multiples if sum(map(int, str(n))) == s]
+    sums = [n for n in range(low, high + 1) if sum(map(int, str(n))) == s]
+    far = [n for n in range(k, 1000, k) if sum(map(int, str(n))) == s and n not in fits]
+    if fits != [number] or len(sums) < 2 or not far or number in (low, high):
+        return None
+    answer = agree(number, next(n for n in sums if n % k == 0))
+    told = tell(rng, _RANGED, low=low, high=high, k=k, s=s, name=rng.choice(NAMES))
+    rules = [
+        gold(
+            "bound",
+            f"it lies between {low} and {high}",
+            between(low, high),
+            told.span("range"),
+        ),
+        gold("modular", f"it is a multiple of {k}", divisible(k), told.span("mult")),
+        gold("structure", f"its digits add up to {s}", digit_sum(s), told.span("sum")),
+    ]
+    lures: Lures = [
+        *((n, "broken_condition") for n in sums if n != number),
+        (far[0], "out_of_range"),
+        (far[-1], "out_of_range"),
+        *((n, "arithmetic") for n in multiples[:4] if n != number),
+    ]
+    return Draft(told.text, answer, rules, lures[:10])
+
+
+# Joint tier, factors: a divisor that two more conditions single out.
+
+_DIVISOR = (
+    r"Find the only «parity:<which>» «divisor:divisor of $<n>$» that lies «range:strictly between "
+    r"$<low>$ and $<high>$».",
+    r"Exactly one «divisor:positive divisor of $<n>$» is «parity:<which>», «range:greater than "
+    r"$<low>$ and less than $<high>$». What is it?",
+    r"<name> «divisor:arranges $<n>$ chairs in equal rows». The number of rows is "
+    r"«parity:<which>», and there are «range:more than $<low>$ but fewer than $<high>$» of them. "
+    r"How many rows are there?",
+    r"How many children are there if «divisor:$<n>$ sweets can be shared equally among them with "
+    r"none left», their number is «parity:<which>», and there are «range:more than $<low>$ and "
+    r"fewer than $<high>$» of them?",
+    r"A number «divisor:divides $<n>$». It is «range:larger than $<low>$ and smaller than "
+    r"$<high>$», and it is «parity:<which>». Which number is it?",
+    r"«divisor:A rope of $<n>$ metres is cut into equal pieces, each a whole number of metres "
+    r"long.» The length of a piece in metres is «parity:an <which> number» «range:over $<low>$ "
+    r"and under $<high>$». How many metres long is a piece?",
+    r"<name> packs «divisor:$<n>$ books into boxes, the same number into each». This number is "
+    r"«range:between $<low>$ and $<high>$», neither of the two included, and it is "
+    r"«parity:<which>». How many books go into a box?",
+    r"Which «parity:<which>» number «range:above $<low>$ and below $<high>$» «divisor:goes into "
+    r"$<n>$ without remainder»?",
+)
+
+
+@family("joint", ("parity", "bound", "structure"), "a divisor of one parity inside a window")
+def divisor_window(rng: Random, level: Level) -> Draft | None:
+    """Ask for the one divisor that has a parity and lies in a window."""
+    answer = rng.randrange(*((8, 49), (12, 80), (20, 120))[level - 1])
+    odd = answer % 2 == 1
+    # Many windows are tried for one answer, so that no answer is likelier than another.
+    cases = (_window(rng, level, answer) for _ in range(60))
+    if (case := next(filter(None, cases), None)) is None:
+        return None
+    n, low, high = case
+    divisors = [d for d in range(1, n + 1) if n % d == 0]
+    inside = [d for d in divisors if low < d < high]
+    outside = [d for d in divisors if d % 2 == answer % 2 and d not in inside]
+    misses = [d for d in range(low + 1, high) if n % d and d % 2 == answer % 2]
+    agree(answer, _by_pairs(n, low, high, odd))
+    which = "odd" if odd else "even"
+    told = tell(rng, _DIVISOR, which=which, n=n, low=low, high=high, name=rng.choice(NAMES))
+    rules = [
+        gold("structure", f"the answer divides {n}", divides(n), told.span("divisor")),
+        gold("parity", f"the answer is {which}", parity(which), told.span("parity")),
+        gold(
+            "bound",
+            f"the answer lies strictly between {low} and {high}",
+            between(low + 1, high - 1),
+            told.span("range"),
+        ),
+    ]
+    lures: Lures = [
+        *((d, "ignored_parity") for d in inside if d != answer),
+        *((d, "out_of_range") for d in outside[-2:]),
+        *((d, "arithmetic") for d in misses[:3]),
+        (n // answer, "encoded_form_not_applied"),
+    ]
+    return Draft(told.text, answer, rules, lures[:10])
+
+
+def _window(rng: Random, level: Level, answer: int) -> tuple[int, int, int] | None:
+    """Draw a number and a window in which each of the three conditions rules something out."""
+    factors = ((2, 3, 4, 6, 10), (2, 4, 6, 10, 12), (6, 10, 12, 14, 18))[level - 1]
+    n = answer * rng.choice(factors)
+    reach = (11, 16, 24)[level - 1]
+    low, high = answer - rng.randrange(2, reach), answer + rng.randrange(2, reach)
+    inside = [d for d in range(max(low, 0) + 1, high) if n % d == 0]
+    alike = [d for d in range(low + 1, high) if d % 2 == answer % 2]
+    outside = [d for d in range(1, n + 1) if n % d == 0 and d % 2 == answer % 2 and d not in inside]
+    alone = [d for d in inside if d in alike] == [answer]
+    return (
+        (n, low, high) if low > 0 and alone and inside[1:] and alike[level:] and outside else None
+    )
+
+
+def _by_pairs(n: int, low: int, high: int, odd: bool) -> int:
+    """Find the divisor from the pairs below and above the root of n."""
+    pairs = [(d, n // d) for d in range(1, isqrt(n) + 1) if n % d == 0]
+    found = {d for pair in pairs for d in pair if low < d < high and (d % 2 == 1) == odd}
+    return found.pop() if len(found) == 1 else -1
+
+
+# Joint tier, level 4: remainders, orders and sums of competition size, each with a condition.
+
+_LARGEST = (
+    r"Find the largest «size:four-digit» integer that «one:leaves the remainder $<a>$ on division "
+    r"by $<p>$», «two:the remainder $<b>$ on division by $<q>$», and has «sum:digit sum $<s>$».",
+    r"What is the greatest «size:four-digit» number $n$ with «one:$n \equiv <a> \pmod{<p>}$» and "
+    r"«two:$n \equiv <b> \pmod{<q>}$» «sum:whose digits add up to $<s>$»?",
+    r"<name>'s code is «size:a number of four digits, the first of which is not $0$». «sum:The "
+    r"digits have the sum $<s>$.» «one:Divided by $<p>$ it leaves $<a>$», «two:divided by $<q>$ "
+    r"it leaves $<b>$», and no larger number has all these properties. Find the code.",
+    r"«sum:The digits of an integer add up to $<s>$.» It has «size:exactly four digits», and it "
+    r"is «one:$<a>$ more than a multiple of $<p>$» and «two:$<b>$ more than a multiple of $<q>$». "
+    r"What is the largest value that it can have?",
+    r"Among the «size:integers from $1000$ to $9999$» with «sum:digit sum $<s>$», determine the "
+    r"largest that is «one:congruent to $<a>$ modulo $<p>$» and «two:congruent to $<b>$ modulo "
+    r"$<q>$».",
+    r"A library has «size:at least $1000$ and at most $9999$ books». «one:On shelves of $<p>$, "
+    r"the last shelf gets $<a>$ books»; «two:on shelves of $<q>$, the last one gets $<b>$». "
+    r"«sum:The digits of the number of books add up to $<s>$.» How many books can there be at "
+    r"most?",
+    r"Let $n$ be «size:a four-digit positive integer» such that «one:$n - <a>$ is divisible by "
+    r"$<p>$», «two:$n - <b>$ is divisible by $<q>$», and «sum:the sum of the digits of $n$ is "
+    r"$<s>$». Find the greatest possible $n$.",
+    r"<name> lists all «size:four-digit» numbers with «sum:digit sum $<s>$» and strikes out those "
+    r"that do not «one:leave remainder $<a>$ modulo $<p>$» or do not «two:leave remainder $<b>$ "
+    r"modulo $<q>$». Which is the largest number that is left?",
+)
+
+
+@family(
+    "joint",
+    ("modular", "bound", "structure"),
+    "the largest number with two remainders and a digit sum",
+    levels=(4,),
+)
+def largest_with_digit_sum(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
+    """Ask for the largest four-digit number with two remainders and a digit sum."""
+    p, q = rng.sample((7, 8, 9, 11, 13, 15, 16, 17), 2)
+    number = rng.randrange(1000, 10000)
+    a, b, s = number % p, number % q, _digits(number)
+    if gcd(p, q) > 1 or min(a, b) < 2 or not 9 < s < 28:
+        return None
+    by_descent = next(
+        n for n in range(9999, 999, -1) if n % p == a and n % q == b and _digits(n) == s
+    )
+    first = next(n for n in range(b, p * q, q) if n % p == a)
+    steps = [n for n in range(first, 10000, p * q) if n > 999 and _digits(n) == s]
+    answer = agree(by_descent, steps[-1])
+    if len(steps) < 2:
+        return None
+    told = tell(rng, _LARGEST, p=p, q=q, a=a, b=b, s=s, name=rng.choice(NAMES))
+    rules = [
+        gold("modular", f"it leaves {a} on division by {p}", congruent(a, p), told.span("one")),
+        gold("modular", f"it leaves {b} on division by {q}", congruent(b, q), told.span("two")),
+        gold("structure", f"its digits add up to {s}", digit_sum(s), told.span("sum")),
+        gold("bound", "it has four digits", between(1000, 9999), told.span("size")),
+    ]
+    lures: Lures = [
+        (first + p * q * ((9999 - first) // (p * q)), "broken_condition"),
+        (
+            next(n for n in range(9999, 0, -1) if n % p == a and _digits(n) == s),
+            "broken_condition",
+        ),
+        (
+            next(n for n in range(9999, 0, -1) if n % q == b and _digits(n) == s),
+            "broken_condition",
+        ),
+        (steps[-2], "arithmetic"),
+        (steps[0], "arithmetic"),
+        (first + p * q * (10 + 10000 // (p * q)), "out_of_range"),
+        (next(n for n in range(9999, 0, -1) if _digits(n) == s), "broken_condition"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+def _digits(number: int) -> int:
+    return sum(map(int, str(number)))
+
+
+_ORDER = (
+    r"Find the least integer $n$ «least:greater than $<low>$» that is «mult:a multiple of $<k>$» "
+    r"and for which «one:$<a>^n$ leaves the remainder $1$ on division by $<p>$» and «two:$<b>^n$ "
+    r"leaves the remainder $1$ on division by $<q>$».",
+    r"What is the smallest «mult:multiple $n$ of $<k>$» with «least:$n \ge <next>$», «one:$<a>^n "
+    r"\equiv 1 \pmod{<p>}$» and «two:$<b>^n \equiv 1 \pmod{<q>}$»?",
+    r"«one:The number $<a>^n - 1$ is divisible by $<p>$», and «two:$<b>^n - 1$ is divisible by "
+    r"$<q>$», where $n$ is «mult:divisible by $<k>$» and «least:larger than $<low>$». Determine "
+    r"the smallest such $n$.",
+    r"<name> multiplies by $<a>$ again and again and keeps only the remainder modulo $<p>$, "
+    r"starting with $1$; a friend does the same with $<b>$ modulo $<q>$. They stop after the same "
+    r"number $n$ of multiplications, «least:more than $<low>$ of them». At that moment "
+    r"«one:<name> has $1$» and «two:the friend has $1$», and $n$ is «mult:a multiple of $<k>$». "
+    r"What is the least possible $n$?",
+    r"Let $n$ be «least:an integer above $<low>$» such that «mult:$<k>$ divides $n$», «one:$<p>$ "
+    r"divides $<a>^n - 1$» and «two:$<q>$ divides $<b>^n - 1$». Find the minimum of $n$.",
+    r"Two wheels return to their starting marks: the first «one:after $n$ steps exactly if $<a>^n "
+    r"\equiv 1$ modulo $<p>$», the second «two:exactly if $<b>^n \equiv 1$ modulo $<q>$». <name> "
+    r"looks only at «mult:every $<k>$th step», and only «least:after step $<low>$». At which step "
+    r"does <name> first see both wheels at their marks?",
+    r"For how small an exponent $n$ «least:exceeding $<low>$» and «mult:divisible by $<k>$» do "
+    r"both «one:$<a>^n \equiv 1 \pmod{<p>}$» and «two:$<b>^n \equiv 1 \pmod{<q>}$» hold?",
+    r"Determine the smallest exponent $n$ with these properties: $n$ is «mult:a multiple of "
+    r"$<k>$»; $n$ is «least:greater than $<low>$»; «one:$<p>$ divides $<a>^n - 1$»; «two:$<q>$ "
+    r"divides $<b>^n - 1$».",
+)
+
+
+@family(
+    "joint", ("modular", "bound"), "an exponent for two orders, a multiple and a bound", levels=(4,)
+)
+def common_exponent(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
+    """Ask for the least exponent beyond a bound that fits two orders and a multiple."""
+    p, q = rng.sample((11, 13, 17, 19, 23, 25, 27, 29, 31, 37, 41, 43, 47, 49), 2)
+    a, b, k = rng.randrange(2, 10), rng.randrange(2, 10), rng.randrange(4, 27)
+    low = rng.randrange(150, 5000)
+    if gcd(a, p) > 1 or gcd(b, q) > 1:
+        return None
+    first, second = _order(a, p), _order(b, q)
+    period = lcm(first, second)
+    step = lcm(period, k)
+    if min(first, second) < 4 or step in (period, k) or not 60 < step < 2500 or period < 20:
+        return None
+    by_testing = next(
+        n for n in count(low + 1) if n % k == 0 and pow(a, n, p) == 1 and pow(b, n, q) == 1
+    )
+    answer = agree((low // step + 1) * step, by_testing)
+    told = tell(rng, _ORDER, a=a, b=b, p=p, q=q, k=k, low=low, next=low + 1, name=rng.choice(NAMES))
+    rules = [
+        gold("modular", f"it is a multiple of {k}", divisible(k), told.span("mult")),
+        gold("bound", f"it is greater than {low}", above(low), told.span("least")),
+    ]
+    lures: Lures = [
+        ((low // period + 1) * period, "broken_condition"),
+        ((low // lcm(first, k) + 1) * lcm(first, k), "broken_condition"),
+        ((low // lcm(second, k) + 1) * lcm(second, k), "broken_condition"),
+        (answer - step, "out_of_range"),
+        (answer + step, "arithmetic"),
+        (step, "out_of_range"),
+        (low + 1, "broken_condition"),
+        ((low // k + 1) * k, "broken_condition"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+def _order(base: int, modulus: int) -> int:
+    return next(n for n in count(1) if pow(base, n, modulus) == 1)
+
+
+_FLOOR = (
+    r"Let $S$ be the sum of $\lfloor \sqrt{k} \rfloor$ over all «mult:multiples $k$ of $<m>$» "
+    r"with $1 \le k \le <n>$. «mod:Find the remainder when $S$ is divided by $1000$.»",
+    r"For each positive «mult:multiple of $<m>$» up to $<n>$, <name> writes down the greatest "
+    r"integer whose square does not exceed it. «mod:What remainder does the sum of these integers "
+    r"leave on division by $1000$?»",
+    r"Compute $\sum \lfloor \sqrt{k} \rfloor$, where $k$ runs through the positive integers "
+    r"«mult:divisible by $<m>$» that are at most $<n>$, and «mod:give the last three digits of "
+    r"the result as an integer from $0$ to $999$».",
+    r"«mod:Find, modulo $1000$,» the sum of $\lfloor \sqrt{<m>} \rfloor$, $\lfloor \sqrt{2 \cdot "
+    r"<m>} \rfloor$, $\lfloor \sqrt{3 \cdot <m>} \rfloor$ and so on, «mult:over all multiples of "
+    r"$<m>$» up to $<n>$. Answer with an integer from $0$ to $999$.",
+    r"Squares of whole side length are cut out of sheets: a sheet of area $k$ gives a square of "
+    r"side $\lfloor \sqrt{k} \rfloor$. <name> has one sheet of each area that is «mult:a multiple "
+    r"of $<m>$» and at most $<n>$, and adds up the sides of all squares. «mod:What is the "
+    r"remainder of the sum modulo $1000$?»",
+    r"Define $f(k)$ as the largest integer $r$ with $r^2 \le k$. «mod:Determine the remainder "
+    r"modulo $1000$» of the sum of $f(k)$ over all positive integers $k \le <n>$ that are "
+    r"«mult:divisible by $<m>$».",
+    r"«mod:What is the remainder, on division by $1000$,» of the sum of the integer parts of the "
+    r"square roots of «mult:all positive multiples of $<m>$» that do not exceed $<n>$?",
+    r"Adding up the numbers $\lfloor \sqrt{k} \rfloor$ for «mult:$k = <m>, <m2>, <m3>, \dots$, all "
+    r"multiples of $<m>$» up to and including $<n>$ at most, one gets a number $S$. «mod:Find the "
+    r"remainder when $S$ is divided by $1000$.»",
+)
+
+
+@family(
+    "joint",
+    ("modular", "domain"),
+    "a sum of integer parts over multiples, then a remainder",
+    levels=(4,),
+)
+def floor_root_sum(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
+    """Ask for a sum of integer parts of roots over multiples, reduced."""
+    m, n = rng.randrange(3, 12), rng.randrange(900, 5000)
+    total = sum(isqrt(k) for k in range(m, n + 1, m))
+    by_value = sum(
+        r * (min(n, r * r + 2 * r) // m - (r * r - 1) // m) for r in range(1, isqrt(n) + 1)
+    )
+    answer = agree(total, by_value) % 1000
+    if total < 1000:
+        return None
+    told = tell(rng, _FLOOR, m=m, n=n, m2=2 * m, m3=3 * m, name=rng.choice(NAMES))
+    everything = sum(isqrt(k) for k in range(1, n + 1))
+    rules = [
+        gold("modular", "a remainder on division by 1000", least_residue(1000), told.span("mod")),
+        gold("domain", "integer parts are added, so the answer is an integer", integer()),
+    ]
+    lures: Lures = [
+        (total, "forgot_modular_reduction"),
+        (everything % 1000, "arithmetic"),
+        (everything, "broken_condition"),
+        ((total + isqrt(n)) % 1000, "arithmetic"),
+        (sum(int(k**0.5 + 0.5) for k in range(m, n + 1, m)) % 1000, "arithmetic"),
+        (f"{total}/1000", "not_an_integer"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+_TOWER = (
+    r"Find the smallest integer $x$ «least:not less than $<low>$» such that «one:$<a>x$ leaves "
+    r"the remainder $<r>$ on division by $<p>$» and «two:$x^2$ leaves the remainder $<t>$ on "
+    r"division by $<q>$».",
+    r"What is the least integer «least:$x \ge <low>$» with «one:$<a>x \equiv <r> \pmod{<p>}$» and "
+    r"«two:$x^2 \equiv <t> \pmod{<q>}$»?",
+    r"<name> looks for an integer $x$, «least:at least $<low>$», for which «one:$<a>x - <r>$ is a "
+    r"multiple of $<p>$» and «two:$x^2 - <t>$ is a multiple of $<q>$». Which is the smallest one?",
+    r"«one:When $x$ is multiplied by $<a>$ and divided by $<p>$, the remainder is $<r>$»; "
+    r"«two:when $x$ is squared and divided by $<q>$, the remainder is $<t>$». Find the smallest "
+    r"such integer $x$ that is «least:$<low>$ or more».",
+    r"Determine the minimum of all integers $x$ with «least:$x \ge <low>$», «two:$x^2 \equiv <t>$ "
+    r"modulo $<q>$» and «one:$<a>x \equiv <r>$ modulo $<p>$».",
+    r"A square array of $x$ rows and $x$ columns of seats «two:leaves $<t>$ seats over when the "
+    r"seats are put in blocks of $<q>$»; «one:$<a>$ of its rows leave $<r>$ seats over in blocks "
+    r"of $<p>$». There are «least:at least $<low>$ rows». What is the least possible number of "
+    r"rows?",
+    r"Let $x$ be «least:an integer from $<low>$ on» such that «one:$<p>$ divides $<a>x - <r>$» and "
+    r"«two:$<q>$ divides $x^2 - <t>$». Find the least possible value of $x$.",
+    r"How small can an integer $x$ be if «least:it is at least $<low>$», «one:$<a>x$ is $<r>$ "
+    r"more than a multiple of $<p>$», and «two:its square is $<t>$ more than a multiple of $<q>$»?",
+)
+
+
+@family(
+    "joint", ("modular", "bound"), "a linear and a quadratic congruence beyond a bound", levels=(4,)
+)
+def quadratic_congruence(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
+    """Ask for the least number beyond a bound with a linear and a quadratic congruence."""
+    p, q = rng.sample((11, 13, 17, 19, 23, 29), 2)
+    a, root, residue = rng.randrange(2, 10), rng.randrange(4, q // 2 + 1), rng.randrange(1, p)
+    r, t = a * residue % p, root * root % q
+    low = rng.randrange(200, 900)
+    by_testing = next(x for x in count(low) if a * x % p == r and x * x % q == t)
+    inverse = pow(q, -1, p)
+    both = [(y + q * ((residue - y) * inverse % p)) for y in (root, q - root)]
+    answer = agree(min(x + -(-(low - x) // (p * q)) * p * q for x in both), by_testing)
+    if answer == low or t == root or min(r, t) < 2:
+        return None
+    told = tell(rng, _TOWER, a=a, p=p, q=q, r=r, t=t, low=low, name=rng.choice(NAMES))
+    rules = [
+        gold(
+            "modular",
+            f"it leaves {residue} on division by {p}",
+            congruent(residue, p),
+            told.span("one"),
+        ),
+        gold("bound", f"it is at least {low}", at_least(low), told.span("least")),
+    ]
+    later = next(x for x in count(answer + 1) if a * x % p == r and x * x % q == t)
+    lures: Lures = [
+        (next(x for x in count(low) if a * x % p == r), "broken_condition"),
+        (next(x for x in count(low) if x * x % q == t), "broken_condition"),
+        (next(x for x in count(low) if x % p == r and x * x % q == t), "arithmetic"),
+        (min(both), "out_of_range"),
+        (later, "arithmetic"),
+        (residue, "out_of_range"),
+        (low, "broken_condition"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+# Joint tier, level 4: counting with several conditions at once, checked by counting one by one.
+
+_SUBSETS = (
+    r"Find the number of subsets of $\{1, 2, \dots, <n>\}$ with «size:exactly $<k>$ elements», "
+    r"«gap:no two of them consecutive», whose «sum:sum is divisible by $<m>$».",
+    r"In how many ways can «size:$<k>$ numbers» be chosen from $1, 2, \dots, <n>$ so that «gap:no "
+    r"two of them differ by $1$» and «sum:their sum is a multiple of $<m>$»? The order does not "
+    r"matter.",
+    r"A row has $<n>$ seats, numbered from $1$ to $<n>$. «size:Exactly $<k>$ seats» are taken, "
+    r"«gap:no two of them next to each other», and «sum:the numbers of the taken seats add up to "
+    r"a multiple of $<m>$». How many sets of taken seats are possible?",
+    r"How many sets of «size:$<k>$ positive integers», none above $<n>$, have «sum:a sum that "
+    r"leaves no remainder on division by $<m>$» and «gap:contain no two consecutive integers»?",
+    r"<name> circles «size:$<k>$ of the numbers» from $1$ to $<n>$. «gap:Neighbouring numbers are "
+    r"never both circled», and «sum:the circled numbers have a sum divisible by $<m>$». Find the "
+    r"number of ways to do this.",
+    r"Lamps $1$ to $<n>$ stand in a line. <name> switches on «size:$<k>$ lamps» such that "
+    r"«gap:between any two that are on there is one that is off» and «sum:$<m>$ divides the sum "
+    r"of the numbers of the lamps that are on». In how many ways can this be done?",
+    r"Integers from $1$ to $<n>$ are picked in increasing order, «size:$<k>$ of them», «gap:each "
+    r"at least $2$ more than the one before». Determine the number of picks with «sum:a sum "
+    r"divisible by $<m>$».",
+    r"Of the sets of «size:$<k>$ numbers» from $1$ to $<n>$ «gap:without two neighbours», how "
+    r"many have «sum:a sum that is a multiple of $<m>$»?",
+)
+
+
+@family(
+    "joint", ("domain", "bound"), "sets without neighbours whose sum is a multiple", levels=(4,)
+)
+def spaced_subsets(rng: Random, level: Level) -> Draft:  # noqa: ARG001
+    """Ask for the number of sets without neighbours and with a sum condition."""
+    n, k, m = rng.randrange(14, 21), rng.randrange(4, 7), rng.randrange(3, 12)
+    chosen = [c for c in combinations(range(1, n + 1), k) if sum(c) % m == 0]
+    spaced = [c for c in chosen if all(b - a > 1 for a, b in pairwise(c))]
+    answer = agree(len(spaced), _spaced(n, k, m))
+    told = tell(rng, _SUBSETS, n=n, k=k, m=m, name=rng.choice(NAMES))
+    free = comb(n - k + 1, k)
+    rules = [
+        gold("domain", "a number of sets is an integer", integer()),
+        gold(
+            "bound",
+            f"there are {free} sets of {k} without neighbours at all",
+            between(0, free - 1),
+            told.span("gap"),
+        ),
+    ]
+    lures: Lures = [
+        (free, "broken_condition"),
+        (comb(n, k), "out_of_range"),
+        (len(chosen), "arithmetic"),
+        (Fraction(free, m), "arithmetic"),
+        (Fraction(comb(n, k), m), "arithmetic"),
+        (Fraction(2 * free + 1, 2 * m), "not_an_integer"),
+        (free // m, "arithmetic"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+def _spaced(n: int, k: int, m: int) -> int:
+    """Count the sets number by number: states are how many are taken, the sum, and the last one."""
+    states: dict[tuple[int, int, bool], int] = {(0, 0, False): 1}
+    for number in range(1, n + 1):
+        following: dict[tuple[int, int, bool], int] = {}
+        for (taken, total, last), ways in states.items():
+            key = (taken, total, False)
+            following[key] = following.get(key, 0) + ways
+            if not last and taken < k:
+                key = (taken + 1, (total + number) % m, True)
+                following[key] = following.get(key, 0) + ways
+        states = following
+    return sum(ways for (taken, total, _), ways in states.items() if (taken, total) == (k, 0))
+
+
+_TRIPLES = (
+    r"Find the number of triples of integers $a$, $b$, $c$ with «order:$0$ less than $a$, $a$ "
+    r"less than $b$ and $b$ less than $c$» and «product:$abc = <n>$».",
+    r"In how many ways can $<n>$ be written as «product:a product of three positive integers» "
+    r"that are «order:all different», if the order of the factors does not matter?",
+    r"How many boxes with «order:edges of three different whole lengths» have «product:the volume "
+    r"$<n>$»? Boxes that differ only in the order of their edges count as one.",
+    r"<name> splits $<n>$ into «product:three positive integer factors», «order:no two of them "
+    r"equal». Writing the factors in increasing order, how many different results can <name> get?",
+    r"Determine the number of sets of «order:three distinct positive integers» whose "
+    r"«product:product is $<n>$».",
+    r"Three children have «order:different ages, in whole years», and «product:the product of the "
+    r"ages is $<n>$», however absurd this may be. How many sets of three ages are possible?",
+    r"How many sets $\{a, b, c\}$ of «order:three different positive integers» satisfy "
+    r"«product:$abc = <n>$»?",
+    r"A block of «product:$<n>$ unit cubes is a cuboid» whose «order:length, width and height are "
+    r"all different». How many such cuboids are there, if turning a cuboid does not make a new "
+    r"one?",
+)
+_PRIMES = (2, 3, 5, 7)
+
+
+@family("joint", ("domain", "bound"), "sets of three different factors of a number", levels=(4,))
+def distinct_factors(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
+    """Ask for the number of ways to write a number as a product of three different factors."""
+    exponents = [rng.randrange(1, 9), rng.randrange(1, 6), rng.randrange(0, 4), rng.randrange(0, 3)]
+    n = prod(p**e for p, e in zip(_PRIMES, exponents, strict=True))
+    if not 5000 < n < 2_000_000:
+        return None
+    ordered = prod(comb(e + 2, 2) for e in exponents)
+    pair = prod(e // 2 + 1 for e in exponents)
+    cube = int(all(e % 3 == 0 for e in exponents))
+    divisors = [d for d in range(1, int(n ** (2 / 3)) + 2) if n % d == 0]
+    small = [(a, b) for a, b in combinations(divisors, 2) if n % (a * b) == 0 and n // (a * b) > b]
+    answer = agree((ordered - 3 * pair + 2 * cube) // 6, len(small))
+    told = tell(rng, _TRIPLES, n=n, name=rng.choice(NAMES))
+    rules = [
+        gold("domain", "a number of sets is an integer", integer(), told.span("order")),
+        gold(
+            "bound",
+            f"each set comes from six of the {ordered} ordered triples",
+            at_most(Fraction(ordered, 6)),
+            told.span("product"),
+        ),
+    ]
+    lures: Lures = [
+        (ordered, "out_of_range"),
+        (Fraction(ordered, 6), "arithmetic"),
+        ((ordered + 3 * pair + 2 * cube) // 6, "arithmetic"),
+        (ordered - 3 * pair + 2 * cube, "arithmetic"),
+        (Fraction(2 * ordered + 1, 12), "not_an_integer"),
+        (prod(e + 1 for e in exponents), "arithmetic"),
+        (-(-ordered // 6), "arithmetic"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+_DICE = (
+    r"<name> rolls <c> fair dice with faces numbered from $1$ to $<f>$. The probability that "
+    r"«sum:the sum of the numbers is divisible by $<d>$» is $\frac{m}{n}$, where $m$ and $n$ are "
+    r"relatively prime positive integers. «mod:Find the remainder when $m+n$ is divided by "
+    r"$1000$.»",
+    r"Each of <c> fair spinners shows an integer from $1$ to $<f>$. Let $\frac{m}{n}$, in lowest "
+    r"terms, be the probability that «sum:$<d>$ divides the sum of what they show». «mod:What is "
+    r"the remainder of $m+n$ modulo $1000$?»",
+    r"«mod:What remainder does $m+n$ leave on division by $1000$», if $\frac{m}{n}$, with coprime "
+    r"positive integers $m$ and $n$, is the probability that <c> numbers chosen independently and "
+    r"uniformly from $1$ to $<f>$ have «sum:a sum that is a multiple of $<d>$»?",
+    r"<name> draws a card <c> times from $<f>$ cards numbered from $1$ to $<f>$ and puts it back "
+    r"each time. «sum:The numbers drawn add up to a multiple of $<d>$» with probability "
+    r"$\frac{m}{n}$ in lowest terms. «mod:Find $m+n$ modulo $1000$.»",
+    r"The digits of a code are <c> independent random integers from $1$ to $<f>$, all equally "
+    r"likely. The probability that «sum:their sum leaves no remainder on division by $<d>$» "
+    r"equals $\frac{m}{n}$ with relatively prime positive integers $m$ and $n$. «mod:Compute the "
+    r"remainder of $m+n$ on division by $1000$.»",
+    r"From each of <c> urns with balls numbered from $1$ to $<f>$ one ball is drawn at random. "
+    r"Write the probability that «sum:the numbers drawn have a sum divisible by $<d>$» as "
+    r"$\frac{m}{n}$ in lowest terms. «mod:What is $m+n$ modulo $1000$, as an integer from $0$ to "
+    r"$999$?»",
+    r"A game is won if «sum:the total of <c> fair dice, each with the faces $1$ to $<f>$, is a "
+    r"multiple of $<d>$». The chance of winning is $\frac{m}{n}$, where $m$ and $n$ are coprime "
+    r"positive integers. «mod:Determine the remainder when $m+n$ is divided by $1000$.»",
+    r"Let $\frac{m}{n}$ in lowest terms be the probability that «sum:$<d>$ is a divisor of the "
+    r"sum» of <c> independent random integers, each uniform on $1, 2, \dots, <f>$. «mod:Find the "
+    r"remainder that $m+n$ leaves modulo $1000$.»",
+)
+
+
+@family("joint", ("domain", "modular", "structure"), "m + n of a dice sum, reduced", levels=(4,))
+def dice_sum_code(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
+    """Ask for m + n modulo 1000 of the probability that a sum is a multiple."""
+    dice, d = rng.choice((3, 4)), rng.randrange(3, 20)
+    faces = rng.randrange(6, 23) if dice == 3 else rng.randrange(5, 12)
+    if faces % d == 0 or d > 2 * faces:
+        return None
+    good = sum(sum(roll) % d == 0 for roll in product(range(1, faces + 1), repeat=dice))
+    agree(good, _multiples(faces, dice, d))
+    total = faces**dice
+    value = Fraction(good, total)
+    m, n = agree((value.numerator, value.denominator), lowest_terms(good, total))
+    answer = (m + n) % 1000
+    if m + n < 1000:
+        return None
+    count = {3: "three", 4: "four"}[dice]
+    told = tell(rng, _DICE, c=count, f=faces, d=d, name=rng.choice(NAMES))
+    rules = [
+        gold("modular", "a remainder on division by 1000", least_residue(1000), told.span("mod")),
+        gold("domain", "m and n are integers, and so is the answer", integer()),
+        gold(
+            "structure", "m + n, reduced", encoded("m+n", (m, n), 1000), told.span("sum"), pins=True
+        ),
+    ]
+    lures: Lures = [
+        (m + n, "forgot_modular_reduction"),
+        ((good + total) % 1000, "encoded_form_not_applied"),
+        (good + total, "encoded_form_not_applied"),
+        (value, "encoded_form_not_applied"),
+        (n % 1000, "encoded_form_not_applied"),
+        ((d + 1) % 1000, "arithmetic"),
+        (n, "encoded_form_not_applied"),
+        (m, "encoded_form_not_applied"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+def _multiples(faces: int, dice: int, d: int) -> int:
+    """Count the rolls whose sum is a multiple of d, die by die, by remainders."""
+    ways = [1] + [0] * (d - 1)
+    for _ in range(dice):
+        ways = [sum(ways[(r - face) % d] for face in range(1, faces + 1)) for r in range(d)]
+    return ways[0]
+
+
+_PATHS = (
+    r"A path on a grid goes from $(0, 0)$ to $(<w>, <h>)$ in steps of $1$ to the right or up. "
+    r"«through:It must pass through $(<a>, <b>)$» and «avoid:must not pass through $(<c>, <d>)$». "
+    r"«mod:Find the remainder when the number of such paths is divided by $1000$.»",
+    r"«mod:What is, modulo $1000$, the number of ways» in which <name> can walk from the "
+    r"south-west corner of a town to a crossing $<w>$ blocks east and $<h>$ blocks north, always "
+    r"going east or north, if «through:the way must lead over the crossing $<a>$ blocks east and "
+    r"$<b>$ north of the start» and «avoid:the crossing $<c>$ east and $<d>$ north is closed»? "
+    r"Answer with an integer from $0$ to $999$.",
+    r"A robot moves from $(0, 0)$ to $(<w>, <h>)$ by unit steps, each in the direction of one of "
+    r"the two positive axes. «avoid:It never visits $(<c>, <d>)$», but «through:it does visit "
+    r"$(<a>, <b>)$». If $N$ is the number of its possible paths, «mod:find the remainder of $N$ "
+    r"on division by $1000$».",
+    r"Words are made of $<w>$ letters R and $<h>$ letters U. «through:The first $<ab>$ letters "
+    r"hold exactly $<a>$ letters R», and «avoid:the first $<cd>$ letters do not hold exactly "
+    r"$<c>$ letters R». «mod:What remainder does the number of such words leave on division by "
+    r"$1000$?»",
+    r"Let $N$ be the number of lattice paths from the origin to $(<w>, <h>)$, with steps $(1, 0)$ "
+    r"and $(0, 1)$, that «through:contain the point $(<a>, <b>)$» and «avoid:do not contain the "
+    r"point $(<c>, <d>)$». «mod:Determine the remainder when $N$ is divided by $1000$.»",
+    r"On a chessboard of unlimited size a piece moves one square to the right or one square up at "
+    r"a time. It has to get $<w>$ squares to the right and $<h>$ squares up, «through:by way of "
+    r"the square $<a>$ to the right and $<b>$ up» from the start, «avoid:without touching the "
+    r"square $<c>$ to the right and $<d>$ up». «mod:Find the number of ways modulo $1000$.»",
+    r"Two teams score $<w>$ and $<h>$ goals in a match. «through:At some moment the score was "
+    r"$<a>$ to $<b>$», and «avoid:at no moment was it $<c>$ to $<d>$» (the first team's goals "
+    r"named first). «mod:What is the remainder modulo $1000$ of the number of possible orders of "
+    r"the goals?»",
+    r"<name> stacks $<w>$ red and $<h>$ white bricks into a tower, one upon the other. "
+    r"«through:After $<ab>$ bricks exactly $<a>$ are red», and «avoid:after $<cd>$ bricks the "
+    r"number of red ones is not $<c>$». «mod:Find the remainder when the number of such towers is "
+    r"divided by $1000$.»",
+)
+
+
+@family("joint", ("domain", "modular"), "paths through one point and past another", levels=(4,))
+def detour_paths(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
+    """Ask for the number of lattice paths through one point that avoid another, reduced."""
+    w, h = rng.randrange(7, 14), rng.randrange(7, 14)
+    a, b = rng.randrange(2, w - 2), rng.randrange(2, h - 2)
+    c, d = rng.randrange(a + 1, w), rng.randrange(b + 1, h)
+    through = comb(a + b, a) * comb(w - a + h - b, w - a)
+    bad = comb(a + b, a) * comb(c - a + d - b, c - a) * comb(w - c + h - d, w - c)
+    number = agree(through - bad, _paths((0, 0), (a, b), (c, d)) * _paths((a, b), (w, h), (c, d)))
+    if number < 1000:
+        return None
+    told = tell(
+        rng, _PATHS, w=w, h=h, a=a, b=b, c=c, d=d, ab=a + b, cd=c + d, name=rng.choice(NAMES)
+    )
+    rules = [
+        gold("modular", "a remainder on division by 1000", least_residue(1000), told.span("mod")),
+        gold("domain", "an integer from 0 to 999", all_of(integer(), between(0, 999))),
+    ]
+    lures: Lures = [
+        (number, "forgot_modular_reduction"),
+        (through % 1000, "arithmetic"),
+        (through, "broken_condition"),
+        (bad % 1000, "arithmetic"),
+        ((comb(w + h, w) - bad) % 1000, "arithmetic"),
+        (comb(w + h, w), "broken_condition"),
+    ]
+    return Draft(told.text, number % 1000, rules, lures)
+
+
+def _paths(start: tuple[int, int], end: tuple[int, int], closed: tuple[int, int]) -> int:
+    """Count the paths from point to point by adding up those from the left and from below."""
+    ways = {start: 1}
+    for x in range(start[0], end[0] + 1):
+        for y in range(start[1], end[1] + 1):
+            if (x, y) != start:
+                ways[x, y] = ways.get((x - 1, y), 0) + ways.get((x, y - 1), 0)
+            if (x, y) == closed:
+                ways[x, y] = 0
+    return ways[end]
+
+
+# Joint tier, multiples: a multiple that a bound, a parity or another divisor singles out.
+
+_JOINT_MULTIPLE_LARGEST = (
+    r"Find the largest «parity:<which>» «mult:multiple of $<k>$» that is «bound:less than "
+    r"$<high>$».",
+    r"What is the greatest «parity:<which>» number «bound:below $<high>$» that is «mult:divisible "
+    r"by $<k>$»?",
+    r"<name> wants the biggest possible number that is «parity:<which>», is «mult:a multiple of "
+    r"$<k>$» and is «bound:smaller than $<high>$». Which number is it?",
+    r"A kiosk sells stickers only «mult:in sheets of $<k>$». <name> wants «parity:an <which> "
+    r"number» of stickers, as many as possible but «bound:fewer than $<high>$». How many stickers "
+    r"does <name> buy?",
+    r"Among the numbers «bound:under $<high>$», which is the largest that is both «parity:<which>» "
+    r"and «mult:a multiple of $<k>$»?",
+    r"How many chairs can be set up at most if «mult:they stand in full rows of $<k>$», their "
+    r"number is «parity:<which>», and there are «bound:fewer than $<high>$ of them»?",
+    r"<name> «mult:counts in steps of $<k>$, beginning with $<k>$ itself», and stops at the last "
+    r"«parity:<which>» number «bound:before $<high>$». What number is this?",
+    r"A code is «parity:an <which> number», «bound:less than $<high>$», and «mult:divisible by "
+    r"$<k>$». No larger number has these properties. What is the code?",
+)
+
+
+@family("joint", ("modular", "parity", "bound"), "the largest odd (even) multiple below a bound")
+def largest_multiple(rng: Random, level: Level) -> Draft | None:
+    """Ask for an extreme number under parity, divisibility and a bound."""
+    k = rng.choice(((3, 5, 7), (3, 5, 7, 9, 11), (7, 9, 11, 13))[level - 1])
+    high = rng.randrange(*((18, 100), (80, 180), (181, 330))[level - 1])
+    which = rng.choice(("odd", "even"))
+    odd = which == "odd"
+    top = (high - 1) // k
+    by_quotient = k * (top if (top % 2 == 1) == odd else top - 1)
+    by_descent = next(n for n in range(high - 1, 0, -1) if n % k == 0 and (n % 2 == 1) == odd)
+    answer = agree(by_quotient, by_descent)
+    if by_quotient == k * top:  # parity must cost something, or it would not be a constraint
+        return None
+    told = tell(rng, _JOINT_MULTIPLE_LARGEST, which=which, k=k, high=high, name=rng.choice(NAMES))
+    rules = [
+        gold("parity", f"the answer is {which}", parity(which), told.span("parity")),
+        gold("modular", f"the answer is a multiple of {k}", divisible(k), told.span("mult")),
+        gold("bound", f"the answer is less than {high}", below(high), told.span("bound")),
+    ]
+    lures: Lures = [
+        (k * top, "ignored_parity"),
+        (answer + 2 * k, "out_of_range"),
+        (high - 1 if ((high - 1) % 2 == 1) == odd else high - 2, "broken_condition"),
+        (high - 1, "broken_condition"),
+        (answer - 2 * k, "arithmetic"),
+        (answer - k, "ignored_parity"),
+        (k * (top + 1), "out_of_range"),
+        (top, "encoded_form_not_applied"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+_COMMON = (
+    r"Which number «range:between $<low>$ and $<high>$» is «mult:a multiple of each of the numbers "
+    r"<ks>»?",
+    r"<name>'s marbles can be shared out «mult:equally among <or> friends», with none left over. "
+    r"There are «range:more than $<low>$ and fewer than $<high>$» marbles. How many are there?",
+    r"Find the number «range:greater than $<low>$ and less than $<high>$» that is «mult:divisible "
+    r"by <ks>».",
+    r"How many pupils has a school if they can be put «mult:into classes of <or> with nobody left "
+    r"out», and their number is «range:over $<low>$ but under $<high>$»?",
+    r"Lamps that «mult:blink every <ks> seconds, respectively,» start together at second $0$. At "
+    r"which second «range:after second $<low>$ and before second $<high>$» do all of them blink "
+    r"together?",
+    r"«mult:Packed in boxes of <or>, the tins always fill the last box.» Their number is "
+    r"«range:between $<low>$ and $<high>$». What is it?",
+    r"«range:More than $<low>$ and less than $<high>$ metres» from the start of a road there is a "
+    r"place whose distance from the start, in metres, «mult:is a multiple of each of the numbers "
+    r"<ks>». How many metres from the start is it?",
+    r"<name> is looking for a whole number that «mult:has each of <ks> as a divisor» and lies "
+    r"«range:between $<low>$ and $<high>$». Which number fits?",
+)
+
+
+@family("joint", ("modular", "bound"), "a common multiple inside a window")
+def common_multiple(rng: Random, level: Level) -> Draft | None:
+    """Ask for the one common multiple in a window."""
+    pool = ((2, 3, 4, 5, 6, 8, 9, 10), range(4, 12), (6, 8, 9, 10, 11, 12, 14, 15, 16, 18))
+    ks = sorted(rng.sample(pool[level - 1], 2 if level < 3 else 3))
+    common = lcm(*ks)
+    answer = common * rng.randrange(2, (9, 7, 9)[level - 1])
+    if common > (40, 800, 800)[level - 1]:
+        return None
+    near, far = (3, max(ks) + 3) if level == 1 else (common // 4, common - 1)
+    low, high = answer - rng.randrange(near, far), answer + rng.randrange(near, far)
+    fits = [n for n in range(low + 1, high) if all(n % k == 0 for k in ks)]
+    agree(fits, list(range((low // common + 1) * common, high, common)))
+    rest = [lcm(*(k for k in ks if k != one)) for one in ks]
+    # Without any one of the divisors there would be a second number in the window.
+    needed = all((high - 1) // other - low // other > 1 for other in rest)
+    if fits != [answer] or not needed or low <= max(ks):
+        return None
+    joined = listed(ks)
+    told = tell(
+        rng, _COMMON, ks=joined, low=low, high=high, name=rng.choice(NAMES),
+        **{"or": joined.replace(" and ", " or ")},
+    )  # fmt: skip
+    rules = [
+        gold(
+            "bound",
+            f"the number lies between {low} and {high}",
+            between(low + 1, high - 1),
+            told.span("range"),
+        ),
+        *(gold("modular", f"{k} divides it", divisible(k), told.span("mult")) for k in ks),
+    ]
+    lures: Lures = [
+        (common, "out_of_range"),
+        (answer + common, "out_of_range"),
+        (answer - common, "out_of_range"),
+        *((k * (low // k + 1), "broken_condition") for k in ks),
+        *((k * ((high - 1) // k), "broken_condition") for k in ks),
+        (ks[0] * ks[1], "out_of_range"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+_CHOICE = (
+    r"Exactly one of the numbers <list> is <rules>. Which one?",
+    r"<name>'s locker number is one of <list>. It is <rules>. What is the locker number?",
+    r"Which of the numbers <list> is <rules>?",
+    r"The winning ticket is <rules>, and it is one of those with the numbers <list>. Find the "
+    r"number of the winning ticket.",
+    r"Out of the numbers <list>, <name> must cross out all but the one that is <rules>. Which "
+    r"number remains?",
+    r"A number is <rules>. On the board stand <list>, and one of them is this number. Which?",
+    r"One house in the row with the numbers <list> belongs to <name>. Its number is <rules>. What "
+    r"is the number of the house?",
+    r"Find, among the numbers <list>, the only one that is <rules>.",
+)
+
+
+@family(
+    "joint", ("modular", "parity", "bound"), "the one number of a list that meets all conditions"
+)
+def listed_number(rng: Random, level: Level) -> Draft | None:
+    """Ask for the number of a list that meets all conditions; each rules a number out alone."""
+    top = (120, 170, 500)[level - 1]
+    k = rng.choice(((3, 5), (3, 5, 7), (5, 7, 9, 11))[level - 1])
+    answer = k * rng.randrange(15 // k + 1, top // k)
+    which = "odd" if answer % 2 else "even"
+    bound, m = answer - rng.randrange(2, top // 4), rng.choice((5, 6, 7, 8))
+    if bound < 12 or (m == 6 and k == 9):
+        return None
+    words = [f"«mult:a multiple of ${k}$»", f"«parity:{which}»"]
+    words.append(f"«range:greater than ${bound}$»")
+    r = answer % m if level == 3 else 0
+    if level == 3:
+        words.append(f"«mod:${r}$ more than a multiple of ${m}$»")
+
+    def breaks(n: int) -> list[int]:
+        met = (n % k == 0, (n - answer) % 2 == 0, n > bound, level < 3 or n % m == r)
+        return [place for place, one in enumerate(met) if not one]
+
+    pools = [[n for n in range(10, top) if breaks(n) == [p]] for p in range(len(words))]
+    if not all(pools) or (level == 3 and r == 0):
+        return None
+    rivals = [rng.choice(pool) for pool in pools]
+    others = [n for n in rng.sample(range(10, top), 6 * level) if len(breaks(n)) > 1][
+        : 2 * level - 2
+    ]
+    numbers = [answer, *rivals, *others]
+    by_sieve = set(range(0, top, k)) & set(range(answer % 2, top, 2)) & set(range(bound + 1, top))
+    fits = [n for n in numbers if n in by_sieve and (level < 3 or n in range(r, top, m))]
+    agree(fits, [n for n in numbers if not breaks(n)])
+    rng.shuffle(numbers)
+    rng.shuffle(words)
+    conditions = f"{', '.join(words[:-1])} and {words[-1]}"
+    wordings = [wording.replace("<rules>", conditions) for wording in _CHOICE]
+    told = tell(rng, wordings, list=listed(numbers), name=rng.choice(NAMES))
+    rules = [
+        gold("modular", f"it is a multiple of {k}", divisible(k), told.span("mult")),
+        gold("parity", f"it is {which}", parity(which), told.span("parity")),
+        gold("bound", f"it is greater than {bound}", at_least(bound + 1), told.span("range")),
+        gold("bound", "it is on the list", between(min(numbers), max(numbers))),
+    ]
+    if level == 3:
+        rules.append(
+            gold(
+                "modular",
+                f"it leaves {answer % m} on division by {m}",
+                congruent(answer, m),
+                told.span("mod"),
+            )
+        )
+    lures: Lures = [
+        (rivals[0], "broken_condition"),
+        (rivals[1], "ignored_parity"),
+        (rivals[2], "out_of_range"),
+        *((n, "broken_condition") for n in rivals[3:]),
+        *((n, "arithmetic") for n in others[:4]),
+        (max(numbers) + 2 * k, "out_of_range"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+# Joint tier, rows: one of several numbers that follow each other in equal steps.
+
+_ROW = (
+    r"The sum of $<count>$ «kind:consecutive <kind>» is $<sum>$. What is «which:the <which> of "
+    r"them»?",
+    r"Find «which:the <which>» of $<count>$ «kind:consecutive <kind>» that add up to $<sum>$.",
+    r"<name> writes $<count>$ «kind:consecutive <kind>» on a board. Their sum is $<sum>$. What is "
+    r"«which:the <which> number» on the board?",
+    r"What is «which:the <which> number» in a row of $<count>$ «kind:consecutive <kind>» whose sum "
+    r"is $<sum>$?",
+    r"A row of $<count>$ lockers carries «kind:consecutive <kind>» as numbers. Added up, the "
+    r"numbers give $<sum>$. Find «which:the <which> locker number».",
+    r"Adding $<count>$ «kind:consecutive <kind>», <name> gets $<sum>$. What is «which:the <which> "
+    r"of the numbers» that were added?",
+    r"The tickets of <name>'s family carry $<count>$ «kind:consecutive <kind>», and <name> has the "
+    r"ticket with «which:the <which> number». The sum of the ticket numbers is $<sum>$. What "
+    r"number is on <name>'s ticket?",
+    r"On $<count>$ cards stand «kind:consecutive <kind>», one number on each card. All the numbers "
+    r"together make $<sum>$. What is «which:the <which> number» on a card?",
+)
+
+
+@family("joint", ("modular", "bound"), "one of several consecutive odd numbers or multiples")
+def consecutive_terms(rng: Random, level: Level) -> Draft | None:
+    """Ask for one of several consecutive odd numbers, even numbers or multiples."""
+    step = rng.choice(((2,), (2, 5), (3, 4, 6, 7))[level - 1])
+    count = rng.choice(((3,), (4, 5), (5, 6, 7))[level - 1])
+    odd = step == 2 and rng.choice((True, False))
+    start = step * rng.randrange(*((2, 30), (6, 50), (10, 70))[level - 1]) + odd
+    row = [start + step * place for place in range(count)]
+    total = sum(row)
+    which, place = rng.choice(
+        ((("smallest", 0), ("largest", -1)), (("smallest", 0), ("largest", -1)),
+         (("second smallest", 1), ("second largest", -2)))[level - 1]
+    )  # fmt: skip
+    mean = Fraction(total, count)
+    first = mean - Fraction(step * (count - 1), 2)
+    answer = agree(row[place], int(first) + step * (place % count))
+    kind = f"multiples of ${step}$" if step > 2 else "odd integers" if odd else "even integers"
+    told = tell(rng, _ROW, count=count, kind=kind, sum=total, which=which, name=rng.choice(NAMES))
+    high = place < 0
+    bottom = mean if high else mean - step * count
+    middle = row[count // 2]
+    rules = [
+        gold(
+            "modular",
+            f"the numbers are {kind}",
+            congruent(1 if odd else 0, step),
+            told.span("kind"),
+        ),
+        gold(
+            "bound",
+            f"the {which} number is above {bottom} and below {bottom + step * count} "
+            f"(the mean is {mean})",
+            all_of(integer(), above(bottom), below(bottom + step * count)),
+            told.span("which"),
+        ),
+    ]
+    lures: Lures = [
+        (row[-1 - place], "misled_by_cue"),
+        (row[-1] if high else row[0], "misled_by_cue"),
+        (row[0] if high else row[-1], "misled_by_cue"),
+        (middle, "arithmetic"),
+        (mean, "arithmetic"),
+        (total // count, "arithmetic"),
+        (answer + 1, "arithmetic"),
+        (answer - 1, "arithmetic"),
+        (answer + step, "arithmetic"),
+        (answer - step, "arithmetic"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+# Joint tier, stories: numbers of things that several statements fix together.
+
+# Each wording has a place for two more things that equal the one asked for (level 2), or for one
+# more that equals the two others together (level 3).
+_AGES = (
+    (
+        r"«high:<x> has $<d>$ coins more than <y>», and «low:<y> has $<e>$ coins more than "
+        r"<z>».<extra> All of them together have $<sum>$ coins. How many coins does <y> have?",
+        " <v> and <w> both have as many as <y>.",
+        " <w> has as many as <x> and <z> together.",
+    ),
+    (
+        r"How many pages has the second book of a series? «high:The first has $<d>$ pages more "
+        r"than the second», «low:the third has $<e>$ pages fewer than the second»<extra>, and all "
+        r"the books of the series have $<sum>$ pages together.",
+        ", two more have as many pages each as the second",
+        ", a fourth has as many pages as the first and the third together",
+    ),
+    (
+        r"«high:A blue rope is $<d>$ metres longer than a red one», and «low:a green rope is $<e>$ "
+        r"metres shorter than the red one».<extra> All these ropes together are $<sum>$ metres "
+        r"long. Find the length of the red rope in metres.",
+        " A white rope and a brown rope are both as long as the red one.",
+        " A white rope is as long as the blue and the green one together.",
+    ),
+    (
+        r"Some friends share $<sum>$ marbles. «low:<z> gets $<e>$ fewer than <y>», and «high:<x> "
+        r"gets $<d>$ more than <y>».<extra> Nobody else gets any. How many marbles does <y> get?",
+        " <v> and <w> each get as many as <y>.",
+        " <w> gets as many as <x> and <z> together.",
+    ),
+    (
+        r"«high:The number $a$ is $<d>$ more than $b$», and «low:$c$ is $<e>$ less than "
+        r"$b$».<extra> All these numbers have the sum $<sum>$. What is $b$?",
+        " The numbers $f$ and $g$ are both equal to $b$.",
+        " The number $f$ is equal to $a + c$.",
+    ),
+    (
+        r"«high:On Friday <x> sold $<d>$ tickets more than on Saturday», and «low:on Sunday $<e>$ "
+        r"fewer than on Saturday».<extra> On all these days together <x> sold $<sum>$ tickets. How "
+        r"many were sold on Saturday?",
+        " On Monday and on Tuesday it was as many each day as on Saturday.",
+        " On Monday it was as many as on Friday and Sunday together.",
+    ),
+    (
+        r"«low:A cat is $<e>$ months younger than a dog», and «high:a parrot is $<d>$ months older "
+        r"than the dog».<extra> The ages of all these animals add up to $<sum>$ months. How many "
+        r"months old is the dog?",
+        " A rabbit and a goat are both as old as the dog.",
+        " A rabbit is as old as the cat and the parrot together.",
+    ),
+    (
+        r"What does an iron weight weigh, in grams? «high:A brass weight is $<d>$ grams heavier "
+        r"than the iron one», and «low:a lead weight is $<e>$ grams lighter than the iron "
+        r"one».<extra> All these weights together weigh $<sum>$ grams.",
+        " A zinc weight and a tin weight are both as heavy as the iron one.",
+        " A zinc weight is as heavy as the brass and the lead one together.",
+    ),
+)
+
+
+@family("joint", ("parity", "bound", "monotonic"), "the middle one of several ordered numbers")
+def middle_one(rng: Random, level: Level) -> Draft | None:
+    """Ask for the middle of three numbers by their differences and a sum, which may hold more."""
+    d, e = rng.sample(range(2, (9, 25, 90)[level - 1]), 2)
+    mid = e + rng.randrange(*((4, 30), (20, 90), (60, 400))[level - 1])
+    # The sum is so many times the middle one, and so many times the differences.
+    times, turns = ((3, 1), (5, 1), (5, 2))[level - 1]
+    three = [mid + d, mid, mid - e]
+    total = sum(three) + (0, 2 * mid, three[0] + three[2])[level - 1]
+    by_search = [b for b in range(e + 1, total) if times * b + turns * (d - e) == total]
+    answer = agree([(total - turns * (d - e)) // times], by_search)[0]
+    if turns * (d - e) % times == 0:
+        return None
+    x, y, z, v, w = rng.sample(NAMES, 5)
+    extra = (0, 1, 2)[level - 1]
+    wordings = [one[0].replace("<extra>", one[extra] if extra else "") for one in _AGES]
+    told = tell(rng, wordings, x=x, y=y, z=z, v=v, w=w, sum=total, d=d, e=e)
+    share = Fraction(total, times)
+    rules = [
+        gold(
+            "monotonic",
+            f"the middle one is more than {e}, and twice it and {d} are less than the sum",
+            all_of(above(e), below(Fraction(total - d, 2))),
+            told.span("high"),
+        ),
+        gold(
+            "bound",
+            f"{times} times the middle one is the sum but for the differences {d} and {e}",
+            all_of(integer(), above(share - max(d, e)), below(share + max(d, e))),
+            told.span("low"),
+        ),
+        gold(
+            "parity",
+            f"{times} times the middle one is {total} but for {turns} times {d} and {e}",
+            parity("odd" if (total - turns * (d - e)) % 2 else "even"),
+        ),
+    ]
+    lures: Lures = [
+        (mid + d, "misled_by_cue"),
+        (mid - e, "misled_by_cue"),
+        (share, "not_an_integer"),
+        (Fraction(total - turns * (d + e), times), "arithmetic"),
+        (Fraction(total + turns * (d - e), times), "arithmetic"),
+        (Fraction(total - d + e, 3), "arithmetic"),
+        (Fraction(total - d, 2), "out_of_range"),
+        (total // times, "arithmetic"),
+        (mid + 1, "ignored_parity"),
+        (mid - 1, "ignored_parity"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+_KINDS = (
+    r"<name> buys $<c>$ tickets for $<v>$ dollars. «one:A ticket for adults costs $<p>$ dollars», "
+    r"«two:one for children $<q>$ dollars». How many tickets for adults does <name> buy?",
+    r"How many large boxes are there, if «one:large boxes weigh $<p>$ kilograms each», «two:small "
+    r"ones $<q>$ kilograms each», and $<c>$ boxes weigh $<v>$ kilograms together?",
+    r"In a quiz with $<c>$ questions, «one:each hard question gives $<p>$ points» and «two:each "
+    r"easy one $<q>$ points». All questions together give $<v>$ points. How many hard questions "
+    r"are there?",
+    r"A florist ties $<c>$ bunches from $<v>$ roses. «one:A festive bunch takes $<p>$ roses», "
+    r"«two:a plain one $<q>$». Find the number of festive bunches.",
+    r"«one:A long plank measures $<p>$ decimetres» and «two:a short one $<q>$ decimetres». Laid "
+    r"end to end, $<c>$ planks reach $<v>$ decimetres. How many of them are long?",
+    r"At a camp $<c>$ tents have room for $<v>$ people. «one:Large tents hold $<p>$ people», "
+    r"«two:the others hold $<q>$». What is the number of large tents?",
+    r"<name> reads on $<c>$ days: «one:$<p>$ pages on a free day», «two:$<q>$ pages on a school "
+    r"day», $<v>$ pages altogether. How many of the days were free days?",
+    r"There are $<c>$ stamps worth $<v>$ cents in a drawer. «one:Some are worth $<p>$ cents "
+    r"each», and «two:the other ones $<q>$ cents each». Find the number of stamps worth $<p>$ "
+    r"cents.",
+)
+
+
+@family("joint", ("parity", "bound"), "how many of one kind, from a number and a total")
+def two_kinds(rng: Random, level: Level) -> Draft | None:
+    """Ask how many of one kind there are when a number and a total must both come out."""
+    p = 2 * rng.randrange(*((2, 6), (7, 16), (20, 50))[level - 1]) + 1
+    q = 2 * rng.randrange(*((1, 3), (2, 6), (6, 25))[level - 1])
+    x, y = (rng.randrange(*((2, 26), (15, 90), (100, 400))[level - 1]) for _ in range(2))
+    c, v = x + y, p * x + q * y
+    by_search = [n for n in range(c + 1) if p * n + q * (c - n) == v]
+    answer = agree([(v - q * c) // (p - q)], by_search)[0] if p > q + 1 else 0
+    if not answer or x == y or v // p >= c:
+        return None
+    told = tell(rng, _KINDS, p=p, q=q, c=c, v=v, name=rng.choice(NAMES))
+    which = "odd" if v % 2 else "even"
+    rules = [
+        gold(
+            "parity",
+            f"{q} is even and {p} is odd, so the number has the parity of {v}",
+            parity(which),
+            told.span("two"),
+        ),
+        gold(
+            "bound",
+            f"the total {v} leaves room for {v // p} of them, and if half of the {c} were of this "
+            f"kind, it would be {'less' if x > y else 'more'} than {v}",
+            all_of(integer(), at_most(v // p), (above if x > y else below)(Fraction(c, 2))),
+            told.span("one"),
+        ),
+    ]
+    lures: Lures = [
+        (y, "misled_by_cue"),
+        (Fraction(v, p + q), "arithmetic"),
+        (v - q * c, "out_of_range"),
+        (c, "out_of_range"),
+        (v // p, "arithmetic"),
+        (Fraction(c, 2), "arithmetic"),
+        (answer + 1, "ignored_parity"),
+        (answer - 1, "ignored_parity"),
+        (v - c, "out_of_range"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+# Text, what happens before the sharing from level 2 on, what is shared without and with that.
+_SHARES = (
+    (
+        r"<people> have found $<n>$ marbles.<aside> They share <them> «ratio:in the ratio "
+        r"$<ratio>$». How many marbles does <x> get?",
+        " They lose $<c>$ of them.",
+        ("them", "the rest"),
+    ),
+    (
+        r"How many gold coins does <x> get? A prize of $<n>$ gold coins goes to <people>.<aside> "
+        r"They divide <them> «ratio:in the ratio $<ratio>$».",
+        " They spend $<c>$ of the coins on a party.",
+        ("it", "what is left"),
+    ),
+    (
+        r"<people> pick $<n>$ pears.<aside> «ratio:In the ratio $<ratio>$» they divide <them> "
+        r"among themselves. How many pears are for <x>?",
+        " They give $<c>$ pears to a neighbour.",
+        ("them", "the others"),
+    ),
+    (
+        r"<people> inherit $<n>$ sheep.<aside> They split <them> «ratio:in the ratio $<ratio>$», "
+        r"in the order of their names here. Find the number of sheep that <x> gets.",
+        " They sell $<c>$ of the sheep.",
+        ("the herd", "the rest of the herd"),
+    ),
+    (
+        r"Find the number of stickers that <x> gets when <people> share <them> «ratio:in the ratio "
+        r"$<ratio>$».<aside>",
+        " The pile had $<n>$ stickers, but $<c>$ of them are missing.",
+        ("a pile of $<n>$ stickers", "what is left of a pile of stickers"),
+    ),
+    (
+        r"<people> bake $<n>$ rolls.<aside> They take <them> home «ratio:in the ratio $<ratio>$». "
+        r"How many rolls does <x> take home?",
+        " They sell $<c>$ of the rolls.",
+        ("them", "the other rolls"),
+    ),
+    (
+        r"«ratio:The ratio $<ratio>$» is how <people> agree to split <them>. They win $<n>$ "
+        r"tokens.<aside> How many tokens does <x> get?",
+        " A fee of $<c>$ tokens is taken off before they split.",
+        ("the tokens that they win", "what they keep of the tokens that they win"),
+    ),
+    (
+        r"A job pays $<n>$ silver coins.<aside> <people> did the job and share <them> «ratio:in "
+        r"the ratio $<ratio>$», because they worked for different times. How many silver coins "
+        r"does <x> get?",
+        " Of these, $<c>$ are needed for the tools.",
+        ("the coins", "the remaining coins"),
+    ),
+)
+
+
+@family("joint", ("modular", "bound"), "a share in a ratio, of a whole number of things")
+def shared_in_ratio(rng: Random, level: Level) -> Draft | None:
+    """Ask for the share of the first of several people."""
+    parts = rng.sample(range(2, (11, 12, 14)[level - 1]), level + 1)
+    first, every, count = parts[0], sum(parts), level + 1
+    unit = rng.randrange(*((2, 12), (6, 20), (9, 29))[level - 1])
+    if first < 3 or gcd(*parts) > 1 or first * count == every:
+        return None
+    shared = unit * every
+    c = 0 if level == 1 else rng.randrange(*((11, 40), (21, 80))[level - 2])
+    n = shared + c
+    by_dealing = [0] * count
+    while sum(by_dealing) < shared:
+        by_dealing = [have + part for have, part in zip(by_dealing, parts, strict=True)]
+    answer = agree(shared * first // every, by_dealing[0])
+    people = rng.sample(NAMES, count)
+    wordings = [
+        text.replace("<aside>", aside if c else "").replace("<them>", them[1 if c else 0])
+        for text, aside, them in _SHARES
+    ]
+    told = tell(
+        rng, wordings, people=f"{', '.join(people[:-1])} and {people[-1]}", x=people[0], n=n, c=c,
+        ratio=":".join(map(str, parts)),
+    )  # fmt: skip
+    more = first * count > every
+    equal = Fraction(shared, count)
+    rules = [
+        gold(
+            "modular",
+            f"the ratio is in lowest terms, so this share is a multiple of {first}",
+            divisible(first),
+            told.span("ratio"),
+        ),
+        gold(
+            "bound",
+            f"{first} is {'more' if more else 'less'} than the others of the ratio on average",
+            all_of(integer(), above(equal if more else 0), below(shared if more else equal)),
+        ),
+    ]
+    lures: Lures = [
+        (shared - answer, "misled_by_cue"),
+        (unit * parts[1], "misled_by_cue"),
+        (unit, "encoded_form_not_applied"),
+        (Fraction(n * first, every), "arithmetic"),
+        (equal, "arithmetic"),
+        (shared // first, "arithmetic"),
+        (answer + 1, "arithmetic"),
+        (n, "out_of_range"),
+        (answer + c, "arithmetic"),
+        (every, "encoded_form_not_applied"),
+    ]
+    return Draft(told.text, answer, rules, lures)
+
+
+FAMILIES = (
+    digit_swap,
+    digit_sum_multiple,
+    divisor_window,
+    largest_with_digit_sum,
+    common_exponent,
+    floor_root_sum,
+    quadratic_congruence,
+    spaced_subsets,
+    distinct_factors,
+    dice_sum_code,
+    detour_paths,
+    largest_multiple,
+    common_multiple,
+    listed_number,
+    consecutive_terms,
+    middle_one,
+    two_kinds,
+    shared_in_ratio,
+)

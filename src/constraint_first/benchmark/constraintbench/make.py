@@ -1,0 +1,609 @@
+"""ConstraintBench in the layout of a Hugging Face dataset: a card and files of JSON Lines."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache
+from importlib import resources
+from itertools import chain, count, pairwise, product, zip_longest
+from pathlib import Path
+from typing import Final
+
+from constraint_first.benchmark.constraintbench import explicit, implicit, joint, misleading
+from constraint_first.benchmark.constraintbench.family import NAMES, Family, alike, true_label
+from constraint_first.benchmark.constraintbench.item import (
+    TIERS,
+    USUAL_LEVELS,
+    VERSION,
+    Item,
+    Level,
+    Split,
+    Tier,
+    load,
+)
+from constraint_first.constraint.predicate import parts, truth_of
+from constraint_first.error import CfrError
+from constraint_first.file.rows import BadLine, scan_rows
+from constraint_first.problem import Json
+
+__all__ = [
+    "FAMILIES",
+    "CheckReport",
+    "Fault",
+    "GenerateError",
+    "LevelCheck",
+    "MeasuredLevels",
+    "Shortcut",
+    "check_file",
+    "check_item",
+    "check_items",
+    "check_levels",
+    "choose",
+    "dataset_files",
+    "generate",
+    "measured_levels",
+    "numbers_of",
+    "shortcuts",
+    "text_without_names",
+]
+
+
+_TEXT: Final = {"dtype": "string"}
+_FEATURES: Final[dict[str, dict[str, Json]]] = {
+    **{name: {**_TEXT} for name in ("id", "problem", "answer", "source", "form", "tier")},
+    "kinds": {"sequence": "string"},
+    "level": {"dtype": "int64"},
+    "family": {"dtype": "string"},
+    "seed": {"dtype": "int64"},
+    "index": {"dtype": "int64"},
+    "constraints": {
+        "list": [
+            *({"name": name, **_TEXT} for name in ("kind", "description", "predicate", "span")),
+            {"name": "pins", "dtype": "bool"},
+        ]
+    },
+    "tempting": {"list": [{"name": name, **_TEXT} for name in ("answer", "error")]},
+    "version": {"dtype": "int64"},
+}
+"""The columns, as a dataset's card declares them."""
+
+_BODY: Final = """
+# ConstraintBench
+
+Problems whose mathematics is modest and whose difficulty is what they demand of the answer: a
+remainder, a whole number, a range, m + n instead of m/n, a cue that misleads, several conditions
+that must hold together. Every answer was computed in two independent ways.
+
+| config | split | problems |
+| --- | --- | --: |
+{splits}
+
+```python
+from datasets import load_dataset
+
+problems = load_dataset("FOLDER", split="public")
+```
+
+Every row has the problem's text, its answer, and the gold constraints on that answer: kind,
+description, `predicate` (JSON in a text, because its fields differ from one predicate to the next),
+the `span` of the text that states it (null where it is implied), and whether it `pins` the answer
+(null where that was not recorded, in version 1). A constraint that pins contains the answer: never
+hand it to a solver. `tempting` lists wrong answers that a hurried solver may give, each with the
+error that it would show. `id` is family, level, seed and index, from which the generator of the
+package `constraint-first` draws the problem again (`cfr bench check`).
+
+The problems are under Apache-2.0. All texts were written for this benchmark. To keep measurements
+honest, do not train on `public`, `mini` or `hard`: any number of other problems can be drawn.
+"""
+
+
+def dataset_files(splits: Sequence[Split]) -> Iterator[tuple[Path, bytes]]:
+    """Give the files of a dataset that holds these splits, by their places in its folder."""
+    loaded: dict[Split, Sequence[Item]] = {split: load(split) for split in splits}
+    yield Path("README.md"), _card(loaded).encode()
+    for split, items in loaded.items():
+        lines = (json.dumps(_row(item), ensure_ascii=False) for item in items)
+        yield Path(_place(split)), "".join(f"{line}\n" for line in lines).encode()
+
+
+def _row(item: Item) -> dict[str, Json]:
+    """Give a row whose fields have one type each, in all rows and versions."""
+    constraints: list[Json] = [
+        {
+            "kind": gold.kind,
+            "description": gold.description,
+            "predicate": json.dumps(dict(gold.predicate), ensure_ascii=False),
+            "span": gold.span,
+            "pins": gold.pins if item.version == VERSION else None,
+        }
+        for gold in item.constraints
+    ]
+    row = item.to_json()
+    row["constraints"], row["version"] = constraints, item.version
+    return row
+
+
+def _card(loaded: dict[Split, Sequence[Item]]) -> str:
+    configs: dict[str, list[Split]] = {}
+    for split in loaded:
+        configs.setdefault(_config(split), []).append(split)
+    features: list[Json] = [{"name": name, **kind} for name, kind in _FEATURES.items()]
+    head: dict[str, Json] = {
+        "pretty_name": "ConstraintBench",
+        "license": "apache-2.0",
+        "language": ["en"],
+        "task_categories": ["question-answering"],
+        "tags": ["mathematics", "constraints", "reasoning"],
+        "size_categories": ["n<1K" if sum(map(len, loaded.values())) < 1000 else "1K<n<10K"],
+        "configs": [
+            {
+                "config_name": config,
+                "data_files": [{"split": _kind(one), "path": _place(one)} for one in members],
+            }
+            for config, members in configs.items()
+        ],
+        "dataset_info": [{"config_name": name, "features": features} for name in configs],
+    }
+    # JSON is YAML, so that each line below is what a reader of YAML expects.
+    lines = (f"{name}: {json.dumps(value)}" for name, value in head.items())
+    table = (f"| {_config(one)} | `{_kind(one)}` | {len(own)} |" for one, own in loaded.items())
+    front = "---\n" + "\n".join(lines) + "\n---\n"
+    return front + _BODY.replace("{splits}", "\n".join(table))
+
+
+def _kind(split: Split) -> str:
+    return split.partition("@")[0]
+
+
+def _config(split: Split) -> str:
+    return "version-1" if "@" in split else "default"
+
+
+def _place(split: Split) -> str:
+    return f"data/{split.replace('@', '-version-')}.jsonl"
+
+
+# All families of ConstraintBench.
+
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for module in (explicit, implicit, misleading, joint)
+    for family in module.FAMILIES
+}
+
+
+# Shortcuts: what a set of problems gives away to a solver who does not solve them.
+
+MOST: Final = 0.08
+"""The share of problems that a shortcut may solve."""
+ENOUGH: Final = 300
+"""Fewer problems than this say too little about a share of one in twelve."""
+_MANY: Final = 100
+_DRAWS: Final = 40
+_SEED: Final = 0
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_NAME: Final = re.compile(rf"\b(?:{'|'.join(NAMES)})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """A way to an answer, or to a problem that is known already, and how often it leads there."""
+
+    name: str
+    hits: int
+    of: int
+    most: float = MOST
+
+    @property
+    def open(self) -> bool:
+        """Whether it leads there too often."""
+        return self.of >= ENOUGH and self.hits > self.most * self.of
+
+    def __str__(self) -> str:
+        share = f" ({100 * self.hits / self.of:.1f} %)" if self.of else ""
+        return f"{self.name}: {self.hits} of {self.of}{share}"
+
+
+def shortcuts(items: Sequence[Item]) -> Iterator[Shortcut]:
+    """Try every shortcut on a set of problems."""
+    count = len(items)
+    guesses = _guesses(items)
+    hits = sum(item.answer == guesses[item.family] for item in items)
+    where = "among others drawn" if all(map(_can_be_drawn, items)) else "in this set itself"
+    yield Shortcut(f"guess, the most frequent answer of the family {where}", hits, count)
+    yield from _worst_family(items)
+    read = [(item.answer, _NUMBER.findall(item.text)) for item in items]
+    for name, choose in _POSITIONS.items():
+        hits = sum(bool(numbers) and answer == choose(numbers) for answer, numbers in read)
+        yield Shortcut(f"leak, the answer is the {name} number of the text", hits, count)
+    letters = Counter(item.answer for item in items if item.form == "choice")
+    if letters:
+        hits = max(letters.values())
+        yield Shortcut("leak, the most frequent letter", hits, letters.total(), 0.3)
+    same = count - len({numbers_of(item) for item in items})
+    yield Shortcut(
+        "near-duplicates, the numbers of another problem of the family", same, count, 0.05
+    )
+    same = count - len({text_without_names(item) for item in items})
+    yield Shortcut("near-duplicates, the text of another problem up to names", same, count, 0)
+
+
+def _worst_family(items: Iterable[Item]) -> Iterator[Shortcut]:
+    """Find the family of many problems whose most frequent answer is the most frequent."""
+    answers: dict[str, Counter[str]] = {}
+    for item in items:
+        answers.setdefault(item.family, Counter())[item.answer] += 1
+    many = [
+        Shortcut(f"guess, the most frequent answer of `{name}`", max(own.values()), own.total())
+        for name, own in answers.items()
+        if own.total() >= _MANY
+    ]
+    if many:
+        yield max(many, key=lambda one: one.hits / one.of)
+
+
+def numbers_of(item: Item) -> tuple[str, ...]:
+    """List the numbers of a problem, after its family: all that tells it from its siblings."""
+    return (item.family, *sorted(_NUMBER.findall(item.text)))
+
+
+def text_without_names(item: Item) -> str:
+    """Give a problem's text with every name taken out."""
+    return _NAME.sub("_", item.text)
+
+
+_POSITIONS: Final[Mapping[str, Callable[[list[str]], str]]] = {
+    "first": lambda numbers: numbers[0],
+    "last": lambda numbers: numbers[-1],
+    "smallest": lambda numbers: min(numbers, key=float),
+    "largest": lambda numbers: max(numbers, key=float),
+}
+
+
+def _guesses(items: Iterable[Item]) -> dict[str, str]:
+    """Find the answer that each family gives most often.
+
+    It is learnt from problems of another seed where they can be drawn: in a small set every answer
+    is a frequent one. Families of an earlier version are learnt from the set itself.
+    """
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        groups.setdefault(item.family, []).append(item)
+    return {name: _guess(own) for name, own in groups.items()}
+
+
+def _guess(items: Sequence[Item]) -> str:
+    if not all(map(_can_be_drawn, items)):
+        return _most_frequent(items)
+    return _most_drawn(items[0].family, frozenset(item.level for item in items))
+
+
+@cache
+def _most_drawn(name: str, present: frozenset[Level]) -> str:
+    family = FAMILIES[name]
+    levels: list[Level] = [level for level in family.levels if level in present]
+    places = product(levels, range(_DRAWS))
+    return _most_frequent(family.make(_SEED, level, index) for level, index in places)
+
+
+def _can_be_drawn(item: Item) -> bool:
+    family = FAMILIES.get(item.family)
+    return family is not None and item.level in family.levels and item.version == VERSION
+
+
+def _most_frequent(items: Iterable[Item]) -> str:
+    return Counter(item.answer for item in items).most_common(1)[0][0]
+
+
+# Drawing problems: any number of them from a seed, evenly over families and levels.
+
+# A family that repeats itself this often in a row has (all but) nothing new left to say.
+_MOST_REPEATS = 400
+# One whose numbers have all come up this often in a row may use them again in another wording.
+_MOST_OLD_NUMBERS = 40
+
+
+class GenerateError(CfrError):
+    """A wish for problems that cannot be met."""
+
+    exit_code = 2
+
+
+def generate(
+    seed: int,
+    n: int,
+    *,
+    families: Sequence[Family] = (),
+    levels: Sequence[Level] = USUAL_LEVELS,
+) -> Iterator[Item]:
+    """Draw n problems with different texts; the same arguments always give the same problems.
+
+    Families take turns, tier by tier, and each goes through the levels, so that a prefix of the
+    result is as balanced as the whole. Families that have none of the levels are passed over.
+    """
+    if n < 1:
+        raise GenerateError(f"cannot generate {n} problems; ask for at least 1")
+    asked = families or tuple(FAMILIES.values())
+    chosen = _interleave([family for family in asked if {*family.levels} & {*levels}])
+    if not chosen:
+        raise GenerateError(
+            f"no problems of level {' or '.join(map(str, levels))} in {asked[0].name}; "
+            f"it has level {' and '.join(map(str, asked[0].levels))}"
+        )
+    turns: list[tuple[Family, Level]] = [
+        (family, levels[(place + lap) % len(levels)])
+        for lap in range(len(levels))
+        for place, family in enumerate(chosen)
+        if levels[(place + lap) % len(levels)] in family.levels
+    ]
+    seen = _Seen(set(), set())
+    cells = {turn: _different(seen, seed, *turn) for turn in turns}
+    return (next(cells[turns[place % len(turns)]]) for place in range(n))
+
+
+def choose(names: Sequence[str] = (), tiers: Sequence[Tier] = ()) -> tuple[Family, ...]:
+    """Find families by name and tier; no names or no tiers means all of them."""
+    for name in names:
+        if name not in FAMILIES:
+            near = get_close_matches(name, FAMILIES, n=3, cutoff=0.5)
+            hint = f"did you mean {' or '.join(near)}?" if near else "`cfr bench show` lists them"
+            raise GenerateError(f"no family is called {name!r}; {hint}")
+    wanted = [FAMILIES[name] for name in dict.fromkeys(names)] or list(FAMILIES.values())
+    found = tuple(family for family in wanted if not tiers or family.tier in tiers)
+    if not found:
+        raise GenerateError(
+            f"none of the families {', '.join(names)} is in tier {' or '.join(tiers)}"
+        )
+    return found
+
+
+def _interleave(families: Sequence[Family]) -> list[Family]:
+    """Order families so that tiers alternate."""
+    rows = [[family for family in families if family.tier == tier] for tier in TIERS]
+    return [family for family in chain(*zip_longest(*rows)) if family is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What has been drawn so far."""
+
+    texts: set[str]
+    numbers: set[tuple[str, ...]]
+
+    def has(self, item: Item, *, lenient: bool) -> bool:
+        """Say whether a problem is one that has been drawn, up to the names in it.
+
+        It also is where only its wording is new, unless its family has run out of new numbers.
+        """
+        return text_without_names(item) in self.texts or (
+            not lenient and numbers_of(item) in self.numbers
+        )
+
+    def add(self, item: Item) -> None:
+        """Remember a problem."""
+        self.texts.add(text_without_names(item))
+        self.numbers.add(numbers_of(item))
+
+
+def _different(seen: _Seen, seed: int, family: Family, level: Level) -> Iterator[Item]:
+    """Draw at index 0, 1, 2, … and pass over what has come before, here or elsewhere."""
+    given = repeats = 0
+    lenient = False
+    for index in count():
+        item = family.make(seed, level, index)
+        if not seen.has(item, lenient=lenient):
+            seen.add(item)
+            given, repeats = given + 1, 0
+            yield item
+            continue
+        repeats += 1
+        lenient = lenient or repeats > _MOST_OLD_NUMBERS
+        if repeats > _MOST_REPEATS:
+            raise GenerateError(
+                f"family {family.name} at level {level} has only about {given} different "
+                "problems to give; ask for fewer, or for more families or levels"
+            )
+
+
+# Verifying a file of ConstraintBench problems: every claim that a row makes is tested again.
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something wrong with a file, and the line it stands on."""
+
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """How many problems a file holds, what is wrong with it, and what its problems give away."""
+
+    count: int
+    faults: tuple[Fault, ...]
+    shortcuts: tuple[Shortcut, ...] = ()
+    not_drawn: int = 0
+    """Problems of an earlier version, which this package cannot draw again."""
+    levels: LevelCheck | None = None
+    """None where no family of the file was measured on a model."""
+
+
+def check_file(path: Path) -> CheckReport:
+    """Verify a file; faults are reported, not raised, so that all of them can be named."""
+    faults: list[Fault] = []
+    items: dict[int, Item] = {}
+    count = 0
+    for row in scan_rows(path):
+        if isinstance(row, BadLine):
+            faults.append(Fault(row.number, row.reason))
+            continue
+        count += 1
+        try:
+            items[row.number] = Item.from_json(row.value)
+        except CfrError as error:
+            faults.append(Fault(row.number, str(error)))
+    found = check_items(items)
+    if not count and not faults:
+        faults.append(Fault(1, "no problems in the file"))
+    faults = sorted((*faults, *found.faults), key=lambda fault: fault.line)
+    return replace(found, count=count, faults=tuple(faults))
+
+
+def check_items(items: Mapping[int, Item]) -> CheckReport:
+    """Verify problems, by the number of their line."""
+    faults: list[Fault] = []
+    first_line: dict[str, int] = {}
+    for line, item in items.items():
+        faults.extend(Fault(line, message) for message in _faults(item))
+        earlier = first_line.setdefault(item.text, line)
+        if earlier != line:
+            faults.append(Fault(line, f"the same text as line {earlier}"))
+    tried = tuple(shortcuts([*items.values()]))
+    old = sum(item.version != VERSION for item in items.values())
+    if not old:
+        # What version 1 gives away is known, and the reason for version 2.
+        faults.extend(Fault(1, f"a shortcut: {one}") for one in tried if one.open)
+    levels = check_levels(items.values())
+    if levels and not levels.passed:
+        faults.append(Fault(1, str(levels)))
+    return CheckReport(len(items), tuple(faults), tried, old, levels)
+
+
+def _faults(item: Item) -> list[str]:
+    try:
+        return list(check_item(item))
+    except CfrError as error:
+        return [str(error)]
+
+
+def check_item(item: Item) -> Iterator[str]:
+    """Name everything that is wrong with one problem."""
+    for lure in item.tempting:
+        if alike(lure.answer, item.answer):
+            yield f"the tempting answer {lure.answer} is the answer itself"
+    for gold in item.constraints:
+        if truth_of(gold.predicate, item.answer) != "holds":
+            yield f"the answer {item.answer} does not satisfy {gold.description!r}"
+        if not any(truth_of(gold.predicate, lure.answer) == "violated" for lure in item.tempting):
+            yield f"{gold.description!r} rejects no tempting answer"
+        if gold.span is not None and gold.span not in item.text:
+            yield f"the span {gold.span!r} is not in the text"
+    if item.version == VERSION:
+        for lure in item.tempting:
+            if true_label(lure, item.answer, item.constraints) != lure.error:
+                yield f"the tempting answer {lure.answer} is not {lure.error!r}"
+        yield from _pinned(item)
+        yield from _drawn_again(item)
+
+
+# Predicates that hold a computation, so that they leave one answer alone.
+_PINNING: Final = frozenset({"encoded", "counts", "rounded", "in_unit"})
+
+
+def _pinned(item: Item) -> Iterator[str]:
+    """Test what is said about pinning: whoever knows an unmarked constraint must still solve."""
+    if all(gold.pins for gold in item.constraints):
+        yield "no constraint can be known without solving"
+    for gold in item.constraints:
+        ops = {str(part["op"]) for part in parts(gold.predicate)}
+        if not gold.pins and ops & _PINNING:
+            yield f"{gold.description!r} pins the answer and is not marked"
+        if gold.pins:
+            for lure in item.tempting:
+                if truth_of(gold.predicate, lure.answer) == "holds":
+                    yield f"{gold.description!r} pins the answer and accepts {lure.answer}"
+
+
+def _drawn_again(item: Item) -> Iterator[str]:
+    """Draw the problem again, which also repeats the two computations of its answer."""
+    family = FAMILIES.get(item.family)
+    if family is None:
+        yield f"no family is called {item.family!r}"
+        return
+    again = family.make(item.seed, item.level, item.index).to_json()
+    changed = [name for name, value in item.to_json().items() if again[name] != value]
+    if changed:
+        yield f"the generator draws another {' and '.join(map(repr, changed))} for {item.id}"
+
+
+# How hard the levels are: accuracies that were measured on a model, not declared.
+
+LEAST: Final = 0.9
+"""The share of the families that must be harder at their last level than at their first."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredLevels:
+    """How often a model solved the problems of each family at each level, and which model."""
+
+    model: str
+    method: str
+    date: str
+    attempts: int
+    """Attempts for each family at each level."""
+    correct: Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCheck:
+    """How the families of a set become harder with the level, of those that were measured."""
+
+    measured: MeasuredLevels
+    families: tuple[str, ...]
+
+    @property
+    def harder(self) -> tuple[str, ...]:
+        """The families that are solved less often at their last level than at their first."""
+        return tuple(
+            name for name in self.families if self._counts(name)[0] > self._counts(name)[-1]
+        )
+
+    @property
+    def falling(self) -> tuple[str, ...]:
+        """The families that are solved less often at every level than at the one before."""
+        return tuple(
+            name
+            for name in self.families
+            if all(low > high for low, high in pairwise(self._counts(name)))
+        )
+
+    @property
+    def passed(self) -> bool:
+        """Whether the levels do what they say."""
+        return len(self.harder) >= LEAST * len(self.families)
+
+    def __str__(self) -> str:
+        by = f"{self.measured.method}, {self.measured.model}, {self.measured.date}"
+        of = f"of {len(self.families)} families"
+        return (
+            f"levels, solved less often at the last than at the first: {len(self.harder)} {of}, "
+            f"falling at each: {len(self.falling)} ({by})"
+        )
+
+    def _counts(self, name: str) -> tuple[int, ...]:
+        return self.measured.correct[name]
+
+
+@cache
+def measured_levels() -> MeasuredLevels:
+    """Read what was measured on the split `public`."""
+    path = (
+        resources.files("constraint_first.benchmark.constraintbench") / "data" / "2" / "levels.json"
+    )
+    found = json.loads(path.read_text(encoding="utf-8"))
+    correct = {name: tuple(counts) for name, counts in found.pop("correct").items()}
+    return MeasuredLevels(correct=correct, **found)
+
+
+def check_levels(items: Iterable[Item]) -> LevelCheck | None:
+    """Check the levels of the families that occur; None where none of them was measured."""
+    measured = measured_levels()
+    present = {item.family for item in items if item.version == VERSION}
+    known = tuple(name for name in FAMILIES if name in present and name in measured.correct)
+    return LevelCheck(measured, known) if known else None

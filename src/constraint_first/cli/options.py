@@ -1,0 +1,581 @@
+"""Options that several commands share; a group of them reaches its command as one typed value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import click
+
+from constraint_first.error import InputError
+
+if TYPE_CHECKING:
+    from constraint_first.report.comparison import RightRule
+    from constraint_first.report.exhibit.marks import ErrorRule
+    from constraint_first.report.study import Study
+
+__all__ = [
+    "Command",
+    "Decorator",
+    "ErrorRuleOptions",
+    "StudyPart",
+    "batch_options",
+    "bound_options",
+    "call_options",
+    "call_timeout_option",
+    "client_limit_options",
+    "columns_option",
+    "decoding_options",
+    "error_rule_options",
+    "grouped",
+    "json_option",
+    "limit_options",
+    "load_run_options",
+    "max_attempt_tokens_option",
+    "max_calls_option",
+    "max_reply_bytes_option",
+    "max_tokens_option",
+    "model_options",
+    "number_or_none",
+    "open_part",
+    "part_options",
+    "prompts_option",
+    "ray_options",
+    "runs_argument",
+    "seed",
+    "speed_options",
+    "store_argument",
+    "store_option",
+    "system_option",
+]
+
+
+Command: TypeAlias = Callable[..., None]
+"""A command's function; click calls it with its options by name."""
+Decorator: TypeAlias = Callable[[Command], Command]
+
+
+_SEEDS: Final = click.IntRange(-(2**62), 2**62)
+"""A seed for an endpoint: runs and samples count up from it, and 64 bits must hold them."""
+
+
+def seed(value: str) -> int:
+    """Read a seed; its bounds are too long for a help text, and are said where it is wrong."""
+    return int(_SEEDS(value))
+
+
+def grouped(name: str, load: Callable[[], Callable[..., object]], *options: Decorator) -> Decorator:
+    """Add options to a command, which gets them together under ``name``.
+
+    ``load`` returns the dataclass to make of them, whose fields are named like the options. It is
+    called when the command runs, so that a help text imports nothing.
+    """
+
+    def decorate(command: Command) -> Command:
+        names: set[str] = set()
+
+        @wraps(command)
+        def with_value(**given: Any) -> None:
+            own = {one: given.pop(one) for one in names}
+            command(**given, **{name: load()(**own)})
+
+        before = _names(with_value)
+        for option in reversed(options):
+            option(with_value)
+        names.update(_names(with_value) - before)
+        return with_value
+
+    return decorate
+
+
+def _names(command: Command) -> set[str]:
+    """List the options that a function has been given so far, where click keeps them."""
+    parameters: list[click.Parameter] = getattr(command, "__click_params__", [])
+    return {parameter.name for parameter in parameters if parameter.name}
+
+
+def _model_ref() -> Callable[..., object]:
+    from constraint_first.model.resolve import ModelRef
+
+    return ModelRef  # which takes no address at all as none
+
+
+def _decoding() -> Callable[..., object]:
+    from constraint_first.model.wire import Decoding
+
+    def decode(**given: Any) -> Decoding:
+        sent: dict[str, Any] = {n: None if one == "none" else one for n, one in given.items()}
+        return Decoding(**sent)
+
+    return decode
+
+
+def _bounds() -> Callable[..., object]:
+    from constraint_first.model.transport import Bounds
+
+    return Bounds
+
+
+def number_or_none(least: float, most: float) -> Callable[[Any], float | str]:
+    """Make the type of a setting: a number within a range, or ``none`` where it is not sent."""
+    number = click.FloatRange(least, most)
+
+    def read(value: Any) -> float | str:
+        if value == "none":
+            return "none"
+        found = number.convert(value, None, None)
+        if math.isnan(found):
+            raise ValueError(value)
+        return found
+
+    read.__name__ = "number|none"  # what a help text shows
+    return read
+
+
+max_tokens_option: Final = click.option(
+    "--max-tokens", type=click.IntRange(min=1), help="Most output tokens of any call."
+)
+
+
+model_options: Final = grouped(
+    "ref",
+    _model_ref,
+    click.option("--model", help="A preset, a catalogue name, a .gguf file, or an endpoint's."),
+    click.option(
+        "--base-url",
+        multiple=True,
+        help="An OpenAI-compatible endpoint; repeat for more that serve the same model.  "
+        "[OPENAI_BASE_URL]",
+    ),
+    click.option(
+        "--key-env",
+        "key_name",
+        help="The variable that holds the key.  [OPENAI_API_KEY or the preset's]",
+    ),
+    click.option(
+        "--context",
+        type=click.IntRange(min=256),
+        help="Tokens of context: to serve a local model with, or that an endpoint has.",
+    ),
+)
+"""The options that choose a model, as a ``ModelRef``."""
+
+decoding_options: Final = grouped(
+    "decoding",
+    _decoding,
+    click.option("--temperature", type=number_or_none(0, 2), default=0.7, show_default=True),
+    click.option("--top-p", type=number_or_none(0, 1), default=0.95, show_default=True),
+    click.option(
+        "--seed",
+        type=seed,
+        metavar="INTEGER",
+        help="Sample repeatably, as far as the endpoint can.",
+    ),
+    max_tokens_option,
+)
+"""The options that say how replies are sampled, as a ``Decoding``."""
+
+
+def call_timeout_option(name: str) -> Decorator:
+    """Make the option for the time of a call, under the name that its command has for it."""
+    return click.option(
+        "--call-timeout",
+        name,
+        type=click.FloatRange(min=0, min_open=True),
+        default=3_600.0,
+        show_default=True,
+        help="Seconds for a reply; later than that nothing is asked again.",
+    )
+
+
+def max_reply_bytes_option(name: str) -> Decorator:
+    """Make the option for the size of a reply, under the name that its command has for it."""
+    return click.option(
+        "--max-reply-bytes",
+        name,
+        type=click.IntRange(min=1),
+        default=16_000_000,
+        show_default=True,
+        help="A larger reply is a fault, and not read further.",
+    )
+
+
+bound_options: Final = grouped(
+    "bounds", _bounds, call_timeout_option("seconds"), max_reply_bytes_option("reply_bytes")
+)
+"""The options that bound a single call, as ``Bounds``."""
+
+
+def _limit() -> Callable[..., object]:
+    from constraint_first.attempt.drive import AttemptLimit
+
+    return AttemptLimit
+
+
+def max_calls_option(name: str, most: int = 1_024) -> Decorator:
+    """Make the option that bounds the calls of an attempt."""
+    return click.option(
+        "--max-calls",
+        name,
+        type=click.IntRange(min=1),
+        default=most,
+        show_default=True,
+        help="Calls of one attempt, all samples and rounds together; one that needs more fails.",
+    )
+
+
+def max_attempt_tokens_option(name: str, most: int = 20_000_000) -> Decorator:
+    """Make the option that bounds the tokens of an attempt."""
+    return click.option(
+        "--max-attempt-tokens",
+        name,
+        type=click.IntRange(min=1),
+        default=most,
+        show_default=True,
+        help="Tokens of one attempt, prompts and replies together; one that needs more fails.",
+    )
+
+
+limit_options: Final = grouped(
+    "limit", _limit, max_calls_option("calls"), max_attempt_tokens_option("tokens")
+)
+"""The options that bound an attempt, as an ``AttemptLimit``."""
+client_limit_options: Final = grouped(
+    "limit",
+    _limit,
+    max_calls_option("calls", 256),
+    max_attempt_tokens_option("tokens", 4_000_000),
+)
+"""The same with lower bounds, for attempts that clients ask for."""
+
+prompts_option: Final = click.option(
+    "--prompts",
+    metavar="DIR",
+    help="Own prompts: a folder whose NAME.txt replaces a prompt; 'cfr prompts' lists them.",
+)
+
+
+def _read_system(given: str) -> str:
+    from constraint_first.method.rewording import read_system
+
+    return read_system(given)
+
+
+system_option: Final = click.option(
+    "--system",
+    type=_read_system,
+    metavar="TEXT|@FILE",
+    help="A system message ahead of every call.",
+)
+
+store_option: Final = click.option(
+    "--store",
+    default="runs.db",
+    metavar="RUNS",
+    show_default=True,
+    help="The store: a file, or postgresql://….",
+)
+"""The store of a command that adds to it, or that has no place for RUNS among its arguments."""
+
+
+def _one_store() -> Callable[..., object]:
+    def choose(named: str | None, store: str | None) -> str:
+        if named and store and named != store:
+            raise click.UsageError(f"Name one store: {named!r}, or --store {store!r}.")
+        return named or store or "runs.db"
+
+    return choose
+
+
+store_argument: Final = grouped(
+    "store",
+    _one_store,
+    click.argument("named", metavar="[RUNS]", required=False),
+    click.option(
+        "--store",
+        metavar="RUNS",
+        help="The same as RUNS: a file, or postgresql://….  [default: runs.db]",
+    ),
+)
+"""The one store that a command reads, by its place or by ``--store``."""
+
+
+def _read_columns(_: object, __: object, given: tuple[str, ...]) -> dict[str, str]:
+    """Read ``problem=question,answer=solution`` as a mapping."""
+    pairs = [pair.partition("=") for one in given for pair in one.split(",")]
+    columns = {name.strip().lower(): column.strip() for name, _, column in pairs}
+    if not all(columns) or not all(columns.values()) or len(columns) < len(pairs):
+        raise InputError(
+            f"--columns {','.join(given)!r}: write each field once and the column that holds it, "
+            "as in problem=question,answer=solution"
+        )
+    return columns
+
+
+def columns_option(example: str = "problem=question,answer=solution,id=…") -> Decorator:
+    """Make the option that names the columns of a file of rows, as a mapping."""
+    return click.option(
+        "--columns",
+        multiple=True,
+        metavar="FIELD=COLUMN,…",
+        callback=_read_columns,
+        help=f"Which column of FILE holds what: {example}.",
+    )
+
+
+json_option: Final = click.option(
+    "--json", "as_json", is_flag=True, help="Write JSON for programs."
+)
+
+
+# The options of ``cfr eval`` for batches, which reach it as one value.
+
+
+def _batch_options() -> Callable[..., object]:
+    from constraint_first.run.grid import BatchOptions
+
+    return BatchOptions
+
+
+batch_options: Final = grouped(
+    "batch",
+    _batch_options,
+    click.option(
+        "--batch", is_flag=True, help="Ask through the endpoint's batch API, in waves of requests."
+    ),
+    click.option(
+        "--batch-dir",
+        metavar="DIR",
+        help="Write the requests of each wave to DIR, for 'vllm run-batch', and read its results.",
+    ),
+    click.option(
+        "--batch-poll",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="SECONDS",
+        help="Seconds between two looks at a batch.  [5, growing to 60]",
+    ),
+    click.option(
+        "--batch-file-requests",
+        type=click.IntRange(min=1),
+        default=50_000,
+        show_default=True,
+        help="Most requests in one file.",
+    ),
+    click.option(
+        "--batch-file-bytes",
+        type=click.IntRange(min=1),
+        default=200_000_000,
+        show_default=True,
+        help="Most bytes in one file.",
+    ),
+    click.option(
+        "--batch-price-factor",
+        type=click.FloatRange(min=0),
+        help="What a call costs, as a part of the model's price.  [0.5 with --batch]",
+    ),
+    click.option(
+        "--forget-batches",
+        is_flag=True,
+        help="Give up batches that were not collected; their requests are paid for again.",
+    ),
+)
+
+
+# The options of commands that run attempts: how fast, how long a call, how long a lease.
+
+
+def load_run_options() -> Callable[..., object]:
+    """Load the class that these options make."""
+    from constraint_first.run.grid import RunOptions
+
+    return RunOptions
+
+
+speed_options: Final = (
+    click.option(
+        "--concurrency",
+        type=click.IntRange(min=1),
+        help="Most calls at the same time, at each endpoint.  [adapts, up to 256; 4 for a local "
+        "model]",
+    ),
+    click.option(
+        "--requests-per-minute",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Rate limit on requests to each endpoint.",
+    ),
+    click.option(
+        "--tokens-per-minute",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Rate limit on tokens of each endpoint, estimated before a call.",
+    ),
+)
+"""How fast a run may go."""
+
+call_options: Final = (
+    call_timeout_option("call_timeout"),
+    max_reply_bytes_option("max_reply_bytes"),
+    max_calls_option("max_calls"),
+    max_attempt_tokens_option("max_attempt_tokens"),
+    click.option(
+        "--lease",
+        type=click.FloatRange(min=0.1),
+        default=60.0,
+        show_default=True,
+        help="On PostgreSQL: seconds after which what a dead worker had begun is taken over.",
+    ),
+)
+"""What each call is held to, and each worker."""
+
+
+# The options of commands over stored runs: which runs, which part of them, how to judge them.
+
+
+def _all_runs() -> Callable[..., object]:
+    def join(named: tuple[str, ...], stores: tuple[str, ...]) -> tuple[str, ...]:
+        return named + stores
+
+    return join
+
+
+runs_argument: Final = grouped(
+    "runs",
+    _all_runs,
+    click.argument("named", metavar="[RUNS]...", nargs=-1),
+    click.option(
+        "--store",
+        "stores",
+        metavar="RUNS",
+        multiple=True,
+        help="The same as RUNS: a file, or postgresql://…; repeatable.  [default: runs.db]",
+    ),
+)
+"""The stores and files that a command reads, by their places or by ``--store``."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPart:
+    """The part of a study to look at; nothing named is no limit."""
+
+    benchmarks: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRuleOptions:
+    """When a problem counts as right, and a file of errors that a person classed."""
+
+    rule: RightRule
+    classes: Path | None
+
+    def read(self, study: Study) -> ErrorRule:
+        """Read the file, where there is one."""
+        from constraint_first.report.exhibit.marks import ErrorClasses, ErrorRule, read_classes
+
+        classes = read_classes(self.classes, study) if self.classes else ErrorClasses()
+        return ErrorRule(self.rule, classes)
+
+
+part_options: Final = grouped(
+    "part",
+    lambda: StudyPart,
+    click.option(
+        "--benchmark", "benchmarks", multiple=True, help="Only this benchmark; repeatable."
+    ),
+    click.option("--model", "models", multiple=True, help="Only this model; repeatable."),
+)
+"""The options that narrow a study down, as a ``StudyPart``."""
+
+error_rule_options: Final = grouped(
+    "error_rule",
+    lambda: ErrorRuleOptions,
+    click.option(
+        "--rule",
+        type=click.Choice(["any", "first"]),
+        default="any",
+        show_default=True,
+        help="A problem counts as right if any of its runs is, or if the first is.",
+    ),
+    click.option(
+        "--classes",
+        type=click.Path(path_type=Path),
+        help='Error classes by a person: {"problem", "class"} lines; they take precedence.',
+    ),
+)
+"""The options that say how problems and errors are judged, as ``ErrorRuleOptions``."""
+
+
+def open_part(runs: Sequence[str], part: StudyPart) -> Study:
+    """Read stores and files (``runs.db`` where none is named) as one study."""
+    from constraint_first.report import reader
+    from constraint_first.report.study import StudyError
+
+    study = reader.open_study(runs or ("runs.db",))
+    if not study.arms:
+        raise StudyError(f"{study.source}: no attempts yet; run 'cfr eval' first")
+    return study.only(benchmark=part.benchmarks, model=part.models)
+
+
+# The options of ``cfr eval`` for a Ray cluster, which reach it as one value.
+
+
+def _ray_options() -> Callable[..., object]:
+    from constraint_first.run.grid import RayOptions
+
+    def make(
+        address: str | None, workers: int | None, resources: dict[str, float] | None
+    ) -> RayOptions:
+        if address is None and (workers is not None or resources is not None):
+            name = "--ray-workers" if workers is not None else "--ray-resources"
+            raise click.UsageError(f"{name} goes with --ray: name the cluster, or auto.")
+        if resources is None:
+            return RayOptions(address, workers)
+        return RayOptions(address, workers, resources)
+
+    return make
+
+
+def _read_resources(
+    _context: click.Context, _option: click.Parameter, text: str | None
+) -> dict[str, float] | None:
+    if text is None:
+        return None
+    read: dict[str, float] = {}
+    for part in text.split(","):
+        name, equals, amount = (piece.strip() for piece in part.partition("="))
+        try:
+            if not name or not equals or name in read:
+                raise ValueError(part)
+            read[name] = float(amount)
+        except ValueError:
+            said = f"{text!r} is not a list of resources such as cpus=4,gpus=1."
+            raise click.BadParameter(said) from None
+    return read
+
+
+ray_options: Final = grouped(
+    "ray",
+    _ray_options,
+    click.option(
+        "--ray",
+        "address",
+        metavar="auto|HOST:PORT",
+        help="Have workers on a Ray cluster make the attempts; the store must be PostgreSQL.",
+    ),
+    click.option(
+        "--ray-workers",
+        "workers",
+        type=click.IntRange(min=1),
+        help="How many workers.  [one for each node]",
+    ),
+    click.option(
+        "--ray-resources",
+        "resources",
+        callback=_read_resources,
+        metavar="cpus=N,gpus=N",
+        help="What each worker takes of its node.  [cpus=1]",
+    ),
+)

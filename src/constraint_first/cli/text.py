@@ -1,0 +1,773 @@
+"""``cfr constraints``: what a text demands of any answer or reply; audits and judges files."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
+
+import click
+
+from constraint_first.answer.extract import extract
+from constraint_first.answer.grade import GradingCase, Verdict, grade_each, grade_reply
+from constraint_first.attempt.judge import judge_reply
+from constraint_first.benchmark.source import (
+    GOLD_COLUMNS,
+    ProblemSet,
+    final_part,
+    read_gold,
+    read_instructions,
+    read_problems,
+)
+from constraint_first.cli.console import print_json, print_note, print_text
+from constraint_first.cli.options import columns_option, json_option
+from constraint_first.constraint.kind import read_kind, tell_kind
+from constraint_first.constraint.predicate import Predicate, Truth, parts
+from constraint_first.constraint.reply.conflict import Conflict, find_conflicts, tell_conflict
+from constraint_first.constraint.reply.instruction import instruction_predicate, is_followed
+from constraint_first.constraint.reply.language import can_tell_language
+from constraint_first.constraint.reply.reader import read_demands
+from constraint_first.constraint.reply.request import LONGEST
+from constraint_first.constraint.router import (
+    FAMILIES,
+    PROFILES,
+    Cue,
+    Profile,
+    aime_convention,
+    route,
+)
+from constraint_first.constraint.stage1 import KINDS
+from constraint_first.constraint.stated.read import read_stated
+from constraint_first.constraint.stated.statement import Stated, check_stated
+from constraint_first.error import CfrError
+from constraint_first.file.fields import OBJECT, TEXT, FieldError, read_field, read_objects, within
+from constraint_first.file.rows import BadLine, Columns, ColumnUse, JsonLine, scan_rows
+from constraint_first.file.safe import atomic_file, printable_json
+from constraint_first.problem import Json, Problem
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from constraint_first.answer.workers import Workers
+
+__all__ = [
+    "GoodRows",
+    "ProgramFailed",
+    "RowFields",
+    "Write",
+    "constraints_command",
+    "extract_command",
+    "good_rows",
+    "grade_command",
+    "judge_replies",
+    "program_command",
+    "route_command",
+    "text_field",
+    "with_progress",
+    "writing",
+]
+
+
+_Checked: TypeAlias = tuple[tuple[Stated, Truth], ...]
+_TRUTHS: tuple[Truth, ...] = ("holds", "violated", "undecided")
+
+
+@click.command("constraints")
+@click.argument("source", metavar="TEXT|FILE|-")
+@click.option("--answer", help="An answer, or a whole reply, to check against what TEXT demands.")
+@click.option("--replies", type=click.Path(path_type=Path), help="Judge these replies to FILE.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the verdicts here.")
+@click.option("--loose", is_flag=True, help="Forgive a first or last line and asterisks.")
+@columns_option()
+@json_option
+def constraints_command(
+    source: str,
+    answer: str | None,
+    replies: Path | None,
+    output: Path | None,
+    columns: dict[str, str],
+    *,
+    loose: bool,
+    as_json: bool,
+) -> None:
+    """Show what a text demands of any answer or reply; on a file, audit it or judge replies.
+
+    No model is asked: what is demanded is read from the words, and each demand is shown with the
+    words that prove it. A problem of mathematics says something about its answer, any request may
+    say how the whole reply is to be written. With --answer, each demand is said to hold, to be
+    violated or to be undecided; the exit code is 0 in every case. Demands that contradict each
+    other are named. On a file of problems with gold answers, a constraint that a gold answer breaks
+    is unsound and is listed with the problem's id.
+
+    With --replies, each row of that file ("id" of a request in FILE, "text", perhaps "run") is
+    judged: {"id", "run", "followed": [true, false or null where it cannot be told, …]}, in the
+    order of the request's "instructions" (those of IFEval, {"id", "kwargs"}) where it has them,
+    else of the demands that are read from its text.
+
+    \b
+    cfr constraints "Find the remainder when 7^100 is divided by 13."
+    cfr constraints "How many primes are there below 100?" --answer 25.5
+    cfr constraints "Write about tea in at most 50 words, without commas."
+    cfr constraints problems.jsonl --json
+    cfr constraints problems.csv --columns problem=question,answer=solution
+    cfr constraints requests.jsonl --replies replies.jsonl -o verdicts.jsonl
+    """
+    read = read_problems(source, columns)
+    problems = read.problems
+    if replies is None and (output is not None or loose):
+        raise click.UsageError("-o and --loose go with --replies")
+    if read.taken and answer is not None:
+        raise click.UsageError("--answer goes with one problem; a file brings its own answers")
+    if replies is not None:
+        _judge(read, source, replies, output, loose=loose)
+    elif read.taken:
+        print_note(read.taken)
+        found = [check_stated(read_stated(one.text), _gold(one) or "") for one in problems]
+        audit = _audit(problems, found)
+        print_json(audit) if as_json else _show_audit(source, problems, found, audit)
+    else:
+        _tell(problems[0].text, answer, as_json=as_json)
+
+
+def _tell(text: str, answer: str | None, *, as_json: bool) -> None:
+    """Tell what one text demands, and what of it an answer meets."""
+    if len(text) > LONGEST:
+        print_note(f"demands on the reply are read from {LONGEST:,} characters at most")
+    stated = (*read_stated(text), *read_demands(text))
+    checked = check_stated(stated, answer) if answer is not None else None
+    print_json(_describe(text, stated, checked)) if as_json else _show(text, stated, checked)
+
+
+def _judge(
+    requests: ProblemSet, source: str, replies: Path, output: Path | None, *, loose: bool
+) -> None:
+
+    if not requests.taken:
+        raise click.UsageError("--replies goes with a file of requests, one a row")
+    judge_replies(requests, source, replies, output, loose=loose)
+
+
+def _describe(text: str, stated: Sequence[Stated], checked: _Checked | None) -> list[Json]:
+    rows: list[Json] = []
+    conflicts = find_conflicts(stated)
+    for number, one in enumerate(stated):
+        row: dict[str, Json] = {
+            "kind": one.kind,
+            "predicate": dict(one.predicate),
+            "span": list(one.span),
+            "phrase": text[slice(*one.span)],
+            "sentence": one.sentence,
+        }
+        clashing = [stated.index(other) for pair in conflicts for other in _other(pair, one)]
+        row |= {"conflicts": [*clashing]} if clashing else {}
+        rows.append(row | {"truth": checked[number][1]} if checked else row)
+    return rows
+
+
+def _other(conflict: Conflict, one: Stated) -> tuple[Stated, ...]:
+    """The demand that contradicts another one; none where the conflict is between others."""
+    return tuple(each for each in conflict if each is not one) if one in conflict else ()
+
+
+def _gold(problem: Problem) -> str | None:
+    """The gold answer; gold instructions are none, they are for whole replies."""
+    return None if read_instructions(problem.answer) else problem.answer
+
+
+def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> dict[str, Json]:
+    pairs = [*zip(problems, found, strict=True)]
+    kinds = Counter(kind for checked in found for kind in {one.kind for one, _ in checked})
+    truths = Counter(truth for checked in found for _, truth in checked)
+    unsound = [one.id for one, checked in pairs if any(t == "violated" for _, t in checked)]
+    demands = [sorted({_op(read) for read in read_demands(one.text)}) for one in problems]
+    return {
+        "total": len(problems),
+        "covered": sum(map(bool, found)),
+        "with_answer": sum(_gold(one) is not None for one in problems),
+        "kinds": {kind: kinds[kind] for kind in KINDS},
+        "constraints": {truth: truths[truth] for truth in _TRUTHS},
+        "unsound": [*unsound],
+        "demanding": sum(map(bool, demands)),
+        "demands": dict(Counter(op for ops in demands for op in ops).most_common()),
+    }
+
+
+def _op(demand: Stated) -> str:
+    return str(demand.predicate["op"])
+
+
+def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None:
+    from constraint_first.cli.console import Column, SafeConsole, Table
+    from constraint_first.cli.solve import MARKS
+
+    console = SafeConsole()
+    console.print(_marked(text, [one.span for one in stated]))
+    console.print()
+    console.print(_cell(tell_kind(text), "dim"))
+    if not stated:
+        console.print(
+            "the text states no constraint and makes no demand that can be checked", style="bold"
+        )
+        return
+    table = Table("kind", Column("demand", "prose"), Column("words", "prose"), header=False)
+    for number, one in enumerate(stated):
+        truth = checked[number][1] if checked else None
+        table.add_row(
+            MARKS[truth].copy().append(f" {truth}") if truth else _cell(one.kind, "cyan"),
+            _cell(one.sentence),
+            _cell(f"“{' '.join(text[slice(*one.span)].split())}”", "dim"),
+        )
+    console.print(table)
+    for conflict in find_conflicts(stated):
+        console.print()
+        console.print(_cell(tell_conflict(conflict), "bold yellow"))
+
+
+def _show_audit(
+    source: str,
+    problems: Sequence[Problem],
+    found: Sequence[_Checked],
+    audit: dict[str, Json],
+) -> None:
+    from constraint_first.cli.console import Column, SafeConsole, Table
+
+    console = SafeConsole()
+    counts = Counter(truth for checked in found for _, truth in checked)
+    said = ", ".join(f"{counts[truth]:,} {truth}" for truth in _TRUTHS)
+    console.print(_cell(f"{audit['covered']:,} / {audit['total']:,} problems state a constraint"))
+    console.print(_cell(f"{sum(counts.values()):,} constraints on gold answers: {said}  {source}"))
+    console.print(
+        _cell(f"{audit['demanding']:,} / {audit['total']:,} demand something of the reply")
+    )
+    for title, name in (("constraint", "kinds"), ("demand", "demands")):
+        counted = cast("dict[str, int]", audit[name])
+        if any(counted.values()):
+            table = Table(title, Column("problems"))
+            for kind, count in counted.items():
+                table.add_row(kind, f"{count:,}")
+            console.print()
+            console.print(table)
+    for problem, checked in zip(problems, found, strict=True):
+        for one, truth in checked:
+            if truth == "violated":
+                phrase = " ".join(problem.text[slice(*one.span)].split())
+                words = f"unsound: {problem.id}: “{phrase}”: {one.sentence} Gold: {problem.answer}"
+                console.print(_cell(words, "bold red"))
+
+
+def _marked(text: str, spans: Sequence[tuple[int, int]]) -> Text:
+    shown = _cell(text)
+    for start, end in spans:
+        shown.stylize("bold cyan", start, end)
+    return shown
+
+
+def _cell(words: str, style: str = "") -> Text:
+    from rich.text import Text
+
+    from constraint_first.file.safe import printable
+
+    return Text(printable(words), style=style)
+
+
+# ``cfr route``: what the router sees in a problem, or in a whole file of them.
+
+
+@click.command("route")
+@click.argument("source", metavar="TEXT|FILE|-")
+@click.option(
+    "--profile",
+    type=click.Choice([*PROFILES]),
+    default="reconstructed",
+    show_default=True,
+    help="The patterns: those that give the paper's counts, or those of its pseudocode.",
+)
+@click.option(
+    "--convention",
+    type=click.Choice(["none", "aime"]),
+    default="none",
+    show_default=True,
+    help="Ablation: also route every problem of a file whose name begins with 'aime'.",
+)
+@columns_option()
+@json_option
+def route_command(
+    source: str, profile: str, convention: str, columns: dict[str, str], *, as_json: bool
+) -> None:
+    """Show which restrictive cues a problem has; on a file, count them.
+
+    Also says what --method auto takes the text for, and why.
+
+    \b
+    cfr route "Find the remainder when 7^100 is divided by 13."
+    cfr route problems.jsonl --json
+    cfr route problems.csv --columns problem=question
+    """
+    read = read_problems(source, columns)
+    problems = read.problems
+    found = [route(problem.text, cast("Profile", profile)) for problem in problems]
+    if read.taken:
+        print_note(read.taken)
+        audit = _audit_route(problems, found, aime=convention == "aime")
+        print_json(audit) if as_json else _show_audit_route(source, audit)
+    elif as_json:
+        print_json(_describe_route(problems[0].text, found[0]))
+    else:
+        _show_route(problems[0].text, found[0])
+
+
+def _audit_route(
+    problems: Sequence[Problem], found: Sequence[tuple[Cue, ...]], *, aime: bool
+) -> dict[str, Json]:
+    families = Counter(cue.family for cues in found for cue in cues)
+    cofire = Counter("4+" if len(cues) >= 4 else str(len(cues)) for cues in found)
+    routed = [
+        bool(cues) or (aime and aime_convention(problem.benchmark))
+        for problem, cues in zip(problems, found, strict=True)
+    ]
+    return {
+        "total": len(problems),
+        "routed": sum(routed),
+        "families": {family: families[family] for family in FAMILIES},
+        "cofire": {count: cofire[count] for count in ("0", "1", "2", "3", "4+")},
+    }
+
+
+def _describe_route(text: str, found: tuple[Cue, ...]) -> dict[str, Json]:
+    kind = read_kind(text)
+    return {
+        "kind": kind.what,
+        "why": kind.why,
+        "routed": bool(found),
+        "cues": [
+            {
+                "family": cue.family,
+                "spans": [[start, end] for start, end in cue.spans],
+                "phrases": [*cue.phrases(text)],
+            }
+            for cue in found
+        ],
+    }
+
+
+def _show_route(text: str, found: tuple[Cue, ...]) -> None:
+    from constraint_first.cli import solve as show
+    from constraint_first.cli.console import SafeConsole
+    from constraint_first.file.safe import printable
+
+    console = SafeConsole()
+    console.print(show.highlighted(text, found))
+    console.print()
+    if found:
+        console.print(show.cues(text, found))
+    console.print("routed to CFR" if found else "no restrictive cue: Direct CoT", style="bold")
+    console.print(printable(tell_kind(text)))
+
+
+def _show_audit_route(source: str, audit: dict[str, Json]) -> None:
+    from rich.text import Text
+
+    from constraint_first.cli import solve as show
+    from constraint_first.cli.console import Column, SafeConsole, Table
+
+    total, routed = cast("int", audit["total"]), cast("int", audit["routed"])
+    console = SafeConsole()
+    share = f" routed ({routed / total:.2%})  "
+    console.print(Text.assemble((f"{routed:,} / {total:,}", "bold"), share, (source, "dim")))
+    for title, counts in (("cue family", audit["families"]), ("families fired", audit["cofire"])):
+        table = Table(title, Column("problems"), "")
+        for name, count in cast("dict[str, int]", counts).items():
+            bar = "█" * round(30 * count / total)
+            table.add_row(name, f"{count:,}", bar, style=show.style_of(name))
+        console.print()
+        console.print(table)
+
+
+# What the commands over files of rows share: rows in, rows out, and a sign of life between.
+
+T = TypeVar("T")
+Write: TypeAlias = Callable[[dict[str, Json]], object]
+"""Writes one row."""
+
+_REPLIES: Final = ("reply", "response", "completion", "output", "prediction", "model_answer")
+_USUAL: Final = {
+    "id": ("id",),
+    "run": ("run",),
+    "pred": ("pred", *_REPLIES),
+    "gold": ("gold", *GOLD_COLUMNS),
+    "text": ("text", "pred", *_REPLIES),
+    "problem": ("problem", "question", "prompt", "problem_text"),
+    "truncated": ("truncated",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RowFields:
+    """The fields that a command reads from each row, and those that no row may be without."""
+
+    read: tuple[str, ...]
+    needed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GoodRows:
+    """The rows of a file that have what is needed, and what is to be said of the file."""
+
+    rows: list[JsonLine]
+    """With the fields under their own names, whatever the columns are called."""
+    bad: int
+    """How many others there are."""
+    taken: str
+    """One line: what was taken from which column."""
+
+
+def good_rows(path: Path, fields: RowFields, chosen: Mapping[str, str]) -> GoodRows:
+    """Read the rows that have what is needed, and report the others.
+
+    A row without an "id" goes by its number.
+    """
+    columns = Columns({name: _USUAL[name] for name in fields.read}, chosen)
+    scanned = [*scan_rows(path)]
+    columns.check(path, [row for row in scanned if isinstance(row, JsonLine)], fields.needed)
+    use, rows, bad = ColumnUse(path, "rows"), list[JsonLine](), 0
+    for row in scanned:
+        found = row.reason if isinstance(row, BadLine) else _read(row, fields, columns, use)
+        if isinstance(found, str):
+            bad += 1
+            print_note(f"cfr: {path}, {row.place}: {found}; skipped")
+        else:
+            rows.append(JsonLine(row.number, found, row.unit))
+    return GoodRows(rows, bad, use.describe(len(rows), fields.read))
+
+
+def _read(
+    row: JsonLine, fields: RowFields, columns: Columns, use: ColumnUse
+) -> dict[str, Json] | str:
+    """Read the fields of a row, or say why it is of no use."""
+    found: dict[str, Json] = {"id": row.number}
+    taken: list[tuple[str, str, str]] = []
+    for name in fields.read:
+        column = next(columns.find(row.value, name), None)
+        if column is None:
+            if name in fields.needed:
+                return f"no field {columns.chosen.get(name, name)!r}"
+            continue
+        value, how = row.value[column], ""
+        try:
+            if name == "gold":
+                value, how = _read_gold(value, column)
+            elif name in fields.needed and isinstance(value, bool | list | dict):
+                return f"field {column!r} is a {type(value).__name__}, not text"
+        except FieldError as error:
+            return str(error)
+        found[name] = value
+        taken.append((name, column, how))
+    for one in taken:
+        use.add(*one)
+    return found
+
+
+def _read_gold(value: Json, column: str) -> tuple[str, str]:
+    gold = read_gold(value, column)
+    if gold is None or not gold.strip():
+        raise FieldError(f"field {column!r} is {'null' if gold is None else 'empty'}", column)
+    return final_part(gold)
+
+
+def text_field(row: JsonLine, name: str) -> str | None:
+    """Return a field as text: a number as it is written, None for null and for what is absent."""
+    value = row.value.get(name)
+    return value if isinstance(value, str) or value is None else printable_json(value)
+
+
+@contextmanager
+def writing(path: Path | None) -> Generator[Write]:
+    """Open a file that appears only when it is complete; without a path, standard output."""
+    if path is None:
+        yield print_json
+        return
+    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        yield lambda row: file.write(f"{printable_json(row)}\n")
+
+
+def with_progress(items: Iterable[T], total: int, label: str) -> Iterator[T]:
+    """Pass items on, with a bar on standard error where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.progress import track
+
+    from constraint_first.cli.console import SafeConsole
+
+    console = SafeConsole(stderr=True)
+    yield from track(items, label, total, console=console, transient=True)
+
+
+# Judging a file of replies by what a file of requests demands: ``cfr constraints --replies``.
+
+_FIELDS: Final = RowFields(("id", "run", "text"), ("id", "text"))
+_Demands: TypeAlias = "tuple[Predicate | None, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    """A reply with the demands of its request."""
+
+    row: JsonLine
+    demands: _Demands
+
+
+def judge_replies(
+    requests: ProblemSet, source: str, replies: Path, output: Path | None, *, loose: bool
+) -> None:
+    """Write for each reply, in the order of the file, which demands of its request it follows."""
+    demands = _all_demands(requests, source)
+    read = good_rows(replies, _FIELDS, {})
+    found = [*_with_demands(replies, read.rows, demands)]
+    counts: Counter[bool | None] = Counter()
+    with writing(output) as write:
+        print_note(read.taken)
+        for reply in with_progress(found, len(found), "Judging"):
+            followed = _judge_reply_file(reply, loose=loose)
+            counts.update(followed)
+            value = reply.row.value
+            write({"id": value["id"], "run": value.get("run"), "followed": [*followed]})
+    skipped = len(read.rows) - len(found) + read.bad
+    print_note(
+        f"{len(found):,} replies, {counts.total():,} demands: {counts[True]:,} followed,"
+        f" {counts[False]:,} not, {counts[None]:,} undecided"
+        + (f"; {skipped:,} skipped" if skipped else "")
+    )
+
+
+def _judge_reply_file(reply: _Reply, *, loose: bool) -> list[bool | None]:
+    text = text_field(reply.row, "text") or ""
+    return [None if one is None else is_followed(one, text, loose=loose) for one in reply.demands]
+
+
+def _with_demands(
+    path: Path, rows: Sequence[JsonLine], demands: dict[str, _Demands]
+) -> Iterator[_Reply]:
+    for row in rows:
+        name = str(row.value["id"])
+        if name in demands:
+            yield _Reply(row, demands[name])
+        else:
+            print_note(f"cfr: {path}, {row.place}: no request has the id {name!r}; skipped")
+
+
+def _all_demands(requests: ProblemSet, source: str) -> dict[str, _Demands]:
+    """Read the demands of all requests, and say of which kind nobody can judge."""
+    unknown: Counter[str] = Counter()
+    found: dict[str, _Demands] = {}
+    for row, problem in requests.placed:
+        with within(f"{source}, {row.place}"):
+            found[problem.id] = _demands(row, problem, unknown)
+    for name, count in unknown.items():
+        print_note(
+            f"cfr: {source}: instruction {name!r} ({count:,} times) is not known, or not with these"
+            " arguments; its verdicts are null"
+        )
+    told = (part for one in found.values() for demand in one if demand for part in parts(demand))
+    if any("language" in part for part in told) and not can_tell_language():
+        print_note("cfr: languages are undecided without py3langid: pip install py3langid")
+    return found
+
+
+def _demands(row: JsonLine, problem: Problem, unknown: Counter[str]) -> _Demands:
+    """The demands of a request: its own instructions, or what its text demands."""
+    if row.value.get("instructions") is None:
+        return tuple(one.predicate for one in read_demands(problem.text))
+    named = read_objects(row.value, "instructions", _instruction)
+    unknown.update(name for name, predicate in named if predicate is None)
+    return tuple(predicate for _, predicate in named)
+
+
+def _instruction(value: dict[str, Json]) -> tuple[str, Predicate | None]:
+    name = read_field(value, "id", TEXT)
+    arguments = read_field(value, "kwargs", OBJECT) if "kwargs" in value else {}
+    return name, instruction_predicate(name, arguments)
+
+
+# ``cfr grade``: verdicts for one answer, or for a file of them.
+
+_GRADE_FIELDS: Final = RowFields(("pred", "gold", "problem", "truncated", "id"), ("pred", "gold"))
+
+
+# Unknown options are arguments, so that `cfr grade -3 3` needs no `--`.
+@click.command("grade", context_settings={"ignore_unknown_options": True})
+@click.argument("first", metavar="FILE | PRED")
+@click.argument("second", metavar="[GOLD]", required=False)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the rows here.")
+@click.option("--problem", default="", help="The problem's text, for PRED and GOLD.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes (default: one a core).")
+@columns_option("pred=reply,gold=solution,id=…")
+def grade_command(
+    first: str,
+    second: str | None,
+    output: Path | None,
+    problem: str,
+    workers: int | None,
+    columns: dict[str, str],
+) -> None:
+    """Judge answers against gold answers.
+
+    With PRED and GOLD, print one verdict and why. With FILE (.jsonl, .json, .csv, .tsv, .parquet),
+    judge each row: "pred" (a bare answer or a whole completion) against "gold", perhaps with "id",
+    "problem" (its text tells whether a percentage is asked for) and "truncated". Each line of the
+    output has "id", "verdict" (correct, incorrect or undecided), "tier", "answer" and "seconds",
+    in the order of the input. A row that cannot be read is reported on standard error and does not
+    stop the rest.
+
+    \b
+    Examples:
+      cfr grade predictions.jsonl -o verdicts.jsonl
+      cfr grade table.csv --columns pred=reply,gold=solution
+      cfr grade '\\frac{1}{2}' 0.5
+      cfr grade -- '-oo' '-\\infty'
+    """
+    if second is None:
+        _grade_file(good_rows(Path(first), _GRADE_FIELDS, columns), output, workers)
+    elif output is not None or columns:
+        raise click.UsageError("-o and --columns go with a file, not with PRED and GOLD")
+    else:
+        instructions = read_instructions(second)
+        verdict = (
+            judge_reply(instructions, first)
+            if instructions
+            else grade_reply(first, second, problem)
+        )
+        print_text(f"{verdict.verdict} ({verdict.tier} tier): {verdict.why}")
+
+
+def _grade_file(read: GoodRows, output: Path | None, count: int | None) -> None:
+    from constraint_first.answer.workers import Workers
+
+    rows = read.rows
+    counts: Counter[str] = Counter()
+    with writing(output) as write, Workers(count) as workers:
+        print_note(read.taken)
+        verdicts = _verdicts(rows, workers)
+        for row, verdict in zip(rows, with_progress(verdicts, len(rows), "Grading"), strict=True):
+            counts[verdict.verdict] += 1
+            write(
+                {
+                    "id": row.value["id"],
+                    "verdict": verdict.verdict,
+                    "tier": verdict.tier,
+                    "answer": verdict.answer,
+                    "seconds": round(verdict.seconds, 6),
+                }
+            )
+    words = [f"{counts[word]} {word}" for word in ("correct", "incorrect", "undecided")]
+    print_note(", ".join(words) + (f", {read.bad} skipped" if read.bad else ""))
+
+
+def _verdicts(rows: Sequence[JsonLine], workers: Workers) -> Iterator[Verdict]:
+    """Judge rows in order: by the gold answer, or the whole reply by gold instructions."""
+    asked = [read_instructions(text_field(row, "gold")) for row in rows]
+    answers = (row for row, own in zip(rows, asked, strict=True) if own is None)
+    graded = grade_each(map(_case, answers), workers=workers)
+    for row, own in zip(rows, asked, strict=True):
+        yield next(graded) if own is None else judge_reply(own, text_field(row, "pred") or "")
+
+
+def _case(row: JsonLine) -> GradingCase:
+    return GradingCase.from_reply(
+        text_field(row, "pred"),
+        text_field(row, "gold") or "",
+        text_field(row, "problem") or "",
+        truncated=str(row.value.get("truncated")).lower() == "true",
+    )
+
+
+# ``cfr extract``: the final answers out of a file of replies.
+
+
+@click.command("extract")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the rows here.")
+@columns_option("text=reply,id=…")
+def extract_command(file: Path, output: Path | None, columns: dict[str, str]) -> None:
+    """Read the final answer out of each reply of a file.
+
+    FILE (.jsonl, .json, .csv, .tsv, .parquet) has the field "text" and perhaps "id". Each line of
+    the output has "id", "answer" (null where the reply gives none) and "how", the rule that found
+    it. A row that cannot be read is reported on standard error and does not stop the rest.
+
+    \b
+    Examples:
+      cfr extract replies.jsonl -o answers.jsonl
+      cfr extract replies.jsonl | head
+      cfr extract table.csv --columns text=reply
+    """
+    read = good_rows(file, RowFields(("text", "id"), ("text",)), columns)
+    found = 0
+    with writing(output) as write:
+        print_note(read.taken)
+        for row in with_progress(read.rows, len(read.rows), "Reading"):
+            result = extract(text_field(row, "text") or "")
+            found += result.answer is not None
+            write({"id": row.value["id"], "answer": result.answer, "how": result.how})
+    skipped = f", {read.bad} skipped" if read.bad else ""
+    print_note(f"{len(read.rows)} replies: {found} with an answer{skipped}")
+
+
+# ``cfr program``: one program, run as the programs of a method are.
+
+
+class ProgramFailed(CfrError):
+    """The program did not run to its end."""
+
+
+@click.command("program")
+@click.argument("source", metavar="FILE.py|-")
+@click.option(
+    "--time",
+    "seconds",
+    type=click.FloatRange(0.01, 3_600),
+    default=1.5,
+    show_default=True,
+    help="Seconds that it may take.",
+)
+@click.option(
+    "--memory",
+    type=click.IntRange(1, 768),
+    default=256,
+    show_default=True,
+    help="Megabytes that it may take.",
+)
+@json_option
+def program_command(source: str, seconds: float, memory: int, *, as_json: bool) -> None:
+    """Run a Python program in the sandbox and print what it prints.
+
+    It has no access to files, network, environment or clock, and it is stopped where it takes too
+    long, too much memory or prints too much. One that fails exits with 1, and says why in one line
+    on standard error.
+
+    \b
+    cfr program answer.py
+    echo "print(sum(range(101)))" | cfr program -
+    cfr program answer.py --time 10 --json
+    """
+    from constraint_first.attempt.drive import storable_output, storable_program
+    from constraint_first.benchmark.source import read_stdin
+    from constraint_first.file.rows import read_text
+    from constraint_first.file.safe import expand_user
+    from constraint_first.protocol import Program
+    from constraint_first.sandbox.sandbox import Limits, Sandbox
+
+    text = read_stdin() if source == "-" else read_text(expand_user(source))
+    with Sandbox(Limits(seconds, memory), count=1) as sandbox:
+        output = storable_output(sandbox.run_now(storable_program(Program(text))))
+    if as_json:
+        shown = {"text": output.text, "error": output.error, "seconds": round(output.seconds, 4)}
+        print_json(shown)
+    elif output.text:
+        print_text(output.text.removesuffix("\n"))
+    if output.error:
+        raise ProgramFailed(output.error)

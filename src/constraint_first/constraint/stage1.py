@@ -1,0 +1,556 @@
+"""What Stage 1 returns: the constraints that any valid answer must meet.
+
+Paper: Method, "Stage 1"; appendices "Complete Prompt Templates" and "Constraint Extraction
+Examples". A spec is read leniently, because models vary its keys and the paper's own examples do so
+too (``desc`` for ``description``, ``from`` for ``derived_from``); it is written in one way only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, TypeAlias, cast, get_args
+
+import json_repair
+
+from constraint_first.answer.damaged_json import restore_commands
+from constraint_first.problem import Json, Prompt, load
+from constraint_first.protocol import Call
+from constraint_first.thinking import without_thinking
+
+__all__ = [
+    "DEFERRED",
+    "FEW",
+    "FEWEST_FIELDS",
+    "KINDS",
+    "REPLY_FIELDS",
+    "RUNGS",
+    "WELL_FORMED",
+    "Constraint",
+    "ConstraintSpec",
+    "JsonMode",
+    "Kind",
+    "Limit",
+    "PromptSet",
+    "Propagated",
+    "Recovered",
+    "ReplyStyle",
+    "Rung",
+    "StagePrompts",
+    "extract_constraints",
+    "read_limit",
+    "read_object",
+    "read_reply",
+    "read_spec",
+    "schema_for",
+    "solve_under",
+]
+
+
+Kind: TypeAlias = Literal[
+    "domain", "modular", "parity", "bound", "monotonic", "structure", "dimension", "format"
+]
+"""The eight kinds of the paper's taxonomy."""
+
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+"""All of them, in the paper's order. Others that a model names are kept as written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A constraint read from the problem itself."""
+
+    id: str
+    type: str
+    description: str
+
+    @property
+    def known(self) -> bool:
+        """Whether its type is one of the eight kinds."""
+        return self.type in KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Propagated:
+    """A consequence of other constraints, which it names."""
+
+    id: str
+    derived_from: tuple[str, ...]
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintSpec:
+    """All that Stage 1 says about the answer."""
+
+    problem_summary: str = ""
+    raw_constraints: tuple[Constraint, ...] = ()
+    propagated_constraints: tuple[Propagated, ...] = ()
+    likely_answer_range: str = ""
+    answer_format: str = ""
+    critical_constraints: tuple[str, ...] = ()
+    danger_note: str = ""
+
+    @classmethod
+    def from_mapping(cls, value: Mapping[str, object]) -> ConstraintSpec:
+        """Read a spec from a decoded JSON object, keeping whatever can be understood."""
+        raw = enumerate(_items(value.get("raw_constraints")), start=1)
+        propagated = enumerate(_items(value.get("propagated_constraints")), start=1)
+        return cls(
+            problem_summary=_text(value.get("problem_summary")),
+            raw_constraints=tuple(c for n, item in raw if (c := _constraint(item, f"C{n}"))),
+            propagated_constraints=tuple(
+                p for n, item in propagated if (p := _propagated(item, f"P{n}"))
+            ),
+            likely_answer_range=_text(value.get("likely_answer_range")),
+            answer_format=_text(value.get("answer_format")),
+            critical_constraints=_names(value.get("critical_constraints")),
+            danger_note=_text(value.get("danger_note")),
+        )
+
+    @property
+    def restricting(self) -> tuple[str, ...]:
+        """The fields that say something that could guide a solver; a summary never does.
+
+        Nor does "N/A", or a proof as the form of the answer (paper: Minimal Constraint Set).
+        """
+        form = self.answer_format
+        said = {
+            "raw_constraints": bool(self.raw_constraints),
+            "propagated_constraints": bool(self.propagated_constraints),
+            "likely_answer_range": not _NOTHING.fullmatch(self.likely_answer_range),
+            "answer_format": not _NOTHING.fullmatch(form) and not _PROOF.fullmatch(form),
+            "critical_constraints": bool(self.critical_constraints),
+            "danger_note": not _NOTHING.fullmatch(self.danger_note),
+        }
+        return tuple(name for name, says in said.items() if says)
+
+    @property
+    def restricts(self) -> bool:
+        """Whether it says anything that could guide a solver."""
+        return bool(self.restricting)
+
+    def to_json(self) -> dict[str, Json]:
+        """Write the spec with the paper's field names; fields that say nothing are left out."""
+        fields: dict[str, Json] = {
+            "problem_summary": self.problem_summary,
+            "raw_constraints": [
+                {"id": c.id, "type": c.type, "description": c.description}
+                for c in self.raw_constraints
+            ],
+            "propagated_constraints": [
+                {"id": p.id, "derived_from": [*p.derived_from], "description": p.description}
+                for p in self.propagated_constraints
+            ],
+            "likely_answer_range": self.likely_answer_range,
+            "answer_format": self.answer_format,
+            "critical_constraints": [*self.critical_constraints],
+            "danger_note": self.danger_note,
+        }
+        return {name: value for name, value in fields.items() if value}
+
+    def to_text(self) -> str:
+        """Write the spec as Stage 2 is shown it."""
+        return json.dumps(self.to_json(), ensure_ascii=False, indent=1)
+
+
+def _constraint(item: object, default_id: str) -> Constraint | None:
+    if not isinstance(item, Mapping):
+        description = _text(item)
+        return Constraint(default_id, "", description) if description else None
+    fields = cast("Mapping[str, object]", item)
+    description = _text(_first(fields, "description", "desc", "constraint", "text"))
+    if not description:
+        return None
+    kind = _kind(_text(_first(fields, "type", "kind")))
+    return Constraint(_text(fields.get("id")) or default_id, kind, description)
+
+
+def _propagated(item: object, default_id: str) -> Propagated | None:
+    if not isinstance(item, Mapping):
+        description = _text(item)
+        return Propagated(default_id, (), description) if description else None
+    fields = cast("Mapping[str, object]", item)
+    description = _text(_first(fields, "description", "desc", "constraint", "text"))
+    if not description:
+        return None
+    sources = _names(_first(fields, "derived_from", "from"))
+    return Propagated(_text(fields.get("id")) or default_id, sources, description)
+
+
+def _kind(text: str) -> str:
+    """Read a kind in its other forms too: "Bounds", "bounds_or_extremal", "Domain (integer)"."""
+    written = text.lower()
+    words = re.findall(r"[a-z]+", written)
+    known = (_KIND_WORDS.get(word) or _KIND_WORDS.get(word.removesuffix("s")) for word in words)
+    return next(filter(None, known), written)
+
+
+def _first(fields: Mapping[str, object], *names: str) -> object:
+    return next((fields[name] for name in names if name in fields), None)
+
+
+def _items(value: object) -> list[object]:
+    """Read a list; a lone value is a list of one, an object of objects is its values."""
+    if isinstance(value, list):
+        return cast("list[object]", value)
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, object]", value)
+        alone = any(name in fields for name in ("description", "desc"))
+        return [fields] if alone else list(fields.values())
+    return [value] if isinstance(value, str) else []
+
+
+def _names(value: object) -> tuple[str, ...]:
+    """Read a list of constraint names; models also give the constraints themselves."""
+    names = (
+        _text(_first(cast("Mapping[str, object]", item), "id", "description", "desc"))
+        if isinstance(item, Mapping)
+        else _text(item)
+        for item in _items(value)
+    )
+    return tuple(name for name in names if name)
+
+
+def _text(value: object) -> str:
+    """Read a value as text: numbers, ranges given as lists and small objects are spelled out."""
+    if isinstance(value, str):
+        return restore_commands(value).strip()
+    if value is None or value == [] or value == {}:
+        return ""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+# What a field says that has nothing to say, with or without a remark behind it.
+_NOTHING: Final = re.compile(
+    r"\W*|(?:n/?a|none|null|nil|nothing|unknown|unspecified|not (?:applicable|specified|known)"
+    r"|no (?:(?:specific|particular) )?(?:constraint|restriction|range|format|answer)s?)"
+    r"(?:\s*\(.*\)|\W+(?:proof|for|as|since|because)\b.*)?\W*",
+    re.IGNORECASE | re.DOTALL,
+)
+# The form of an answer that is none: "proof/argument" in the paper's example.
+_PROOF: Final = re.compile(
+    r"(?:(?:an?|the|formal|written|rigorous|complete|mathematical) )*proof"
+    r"(?: ?(?:/|,|or) ?(?:argument|explanation|demonstration|reasoning))*(?: ?\(.*\))?\W*",
+    re.IGNORECASE,
+)
+
+_KIND_WORDS: Final[Mapping[str, str]] = {kind: kind for kind in KINDS} | {
+    "parities": "parity",
+    "monotone": "monotonic",
+    "monotonicity": "monotonic",
+    "structural": "structure",
+    "dimensional": "dimension",
+}
+
+
+# The JSON Schema of a Stage 1 reply, for engines that can enforce one.
+
+
+class Limit(NamedTuple):
+    """The most constraints that Stage 1 may list: of the problem, and derived from those."""
+
+    raw: int
+    propagated: int
+
+
+FEW: Final = Limit(6, 3)
+"""As many as a small model can hold on to. The paper sets no limit: its strongest model lists 7.74
+and 5.12 on average."""
+
+
+def read_limit(text: str) -> Limit | None:
+    """Read a limit as it is written in a method's name: ``6+3``, or ``all`` for none."""
+    if text == "all":
+        return None
+    if not (numbers := re.fullmatch(r"([1-9]\d?)\+(\d\d?)", text)):
+        raise ValueError(f"constraints must be 'all' or two numbers such as '6+3', not {text!r}")
+    return Limit(int(numbers[1]), int(numbers[2]))
+
+
+def schema_for(limit: Limit | None, *, danger_note: bool = True) -> str:
+    """Write the schema of a reply, which names its danger where that is asked for.
+
+    Every string is bounded, and every list unless there is no limit: without bounds a small model
+    that is held to a grammar repeats itself until its budget is spent.
+    """
+    few = 4 if limit else None
+    fields: dict[str, Json] = {
+        "problem_summary": _line(200),
+        "raw_constraints": _list(
+            _object({"id": _line(4), "type": {"enum": [*KINDS]}, "description": _line(200)}),
+            limit.raw if limit else None,
+        ),
+        "propagated_constraints": _list(
+            _object(
+                {"id": _line(4), "derived_from": _list(_line(4), few), "description": _line(200)}
+            ),
+            limit.propagated if limit else None,
+        ),
+        "likely_answer_range": _line(100),
+        "answer_format": _line(100),
+        "critical_constraints": _list(_line(4), few),
+        "danger_note": _line(200),
+    }
+    whole = _object(fields)
+    if not danger_note:
+        whole["required"] = [name for name in fields if name != "danger_note"]
+    return json.dumps(whole)
+
+
+def _line(limit: int) -> dict[str, Json]:
+    return {"type": "string", "maxLength": limit}
+
+
+def _list(item: dict[str, Json], limit: int | None) -> dict[str, Json]:
+    bounded: dict[str, Json] = {"type": "array", "items": item}
+    if limit is not None:
+        bounded["maxItems"] = limit
+    return bounded
+
+
+def _object(fields: dict[str, Json]) -> dict[str, Json]:
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": [*fields],
+        "additionalProperties": False,
+    }
+
+
+# From a Stage 1 reply to a spec, however damaged the reply is.
+#
+# Paper: appendix "JSON Parsing and Error Handling"; "Minimal Constraint Set". The rungs, best
+# first:
+# 1. ``parsed``: the reply is a JSON object, once thinking before it is taken away.
+# 2. ``empty``: it is valid JSON too, but says nothing that could guide a solver: no constraints,
+#    or those of a proof.
+# 3. ``repaired``: it becomes an object once fences and stray text are cut away and a repair
+#    library has mended what is left (missing braces, bad escapes, a reply cut off by its budget).
+# 4. ``fields``: at least two of the three key fields could be picked out of the text.
+# 5. ``fallback``: none of these.
+#
+# A reply that is not JSON as it stands must yield at least two fields that say something, as the
+# paper has it; one is no specification. What is ``empty`` or ``fallback`` defers to Direct CoT.
+# Which rung a reply landed on is recorded with the solution.
+
+Rung: TypeAlias = Literal["parsed", "empty", "repaired", "fields", "fallback"]
+_Object: TypeAlias = dict[str, Json]
+RUNGS: Final[tuple[Rung, ...]] = get_args(Rung)
+WELL_FORMED: Final[tuple[Rung, ...]] = ("parsed", "empty")
+"""Those of replies that were JSON as they stood; the others are what the paper calls malformed.
+Stores that were made before there was ``empty`` count its replies as ``fallback``."""
+DEFERRED: Final[tuple[Rung, ...]] = ("empty", "fallback")
+"""Those of replies that there is no Stage 2 for: the problem is solved by Direct CoT."""
+
+FEWEST_FIELDS: Final = 2
+"""The fields that a reply must yield to be used where it is not JSON as it stands."""
+
+# Repair takes a time that grows with the square of some hostile texts. A Stage 1 reply within its
+# 1,024 tokens is far below both limits; beyond them only the other rungs are tried.
+_LONGEST_REPAIR: Final = 8_192
+_MOST_BRACES: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What could be read from a Stage 1 reply, and on which rung of the ladder."""
+
+    rung: Rung
+    spec: ConstraintSpec
+
+    @property
+    def defers(self) -> bool:
+        """Whether there is nothing to solve under."""
+        return self.rung in DEFERRED
+
+
+def read_spec(reply: str) -> Recovered:
+    """Read a Stage 1 reply down the ladder; it never fails, at worst it falls back."""
+    said = without_thinking(reply)
+    if (value := _parse(reply) or _parse(said)) is not None:
+        spec = _best_spec(_objects(value))
+        return Recovered("parsed" if spec.restricts else "empty", spec)
+    spec = _best_spec(_repair(said))
+    if len(spec.restricting) >= FEWEST_FIELDS:
+        return Recovered("repaired", spec)
+    if spec := _pick_fields(said):
+        return Recovered("fields", spec)
+    return Recovered("fallback", ConstraintSpec())
+
+
+def read_object(reply: str) -> _Object | None:
+    """Read the JSON object in any reply, mended where it must be; None where there is none."""
+    said = without_thinking(reply)
+    return next(iter(_objects(_parse(reply) or _parse(said)) or _repair(said)), None)
+
+
+def _parse(text: str) -> object | None:
+    """Parse a text that is an object or a list; None for all others."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return cast("object", value) if isinstance(value, dict | list) else None
+
+
+def _repair(text: str) -> list[_Object]:
+    """Mend what starts at the first brace; there may be several objects in it."""
+    start = text.find("{")
+    candidate = text[start : start + _LONGEST_REPAIR]
+    if start < 0 or candidate.count("{") > _MOST_BRACES:
+        return []
+    try:
+        return _objects(json_repair.loads(candidate, skip_json_loads=True))
+    except (ValueError, RecursionError):
+        return []
+
+
+def _objects(value: object) -> list[_Object]:
+    """List the JSON objects in a decoded value: itself, or its members if it is a list."""
+    values = cast("list[object]", value) if isinstance(value, list) else [value]
+    return [cast("_Object", item) for item in values if isinstance(item, dict)]
+
+
+def _best_spec(objects: list[_Object]) -> ConstraintSpec:
+    """Choose the spec that says most; an empty one where there are no objects."""
+    specs = (spec for fields in objects for spec in _specs(fields))
+    best = max(specs, key=lambda spec: (len(spec.restricting), len(spec.to_json())), default=None)
+    return best or ConstraintSpec()
+
+
+def _specs(fields: _Object) -> Iterator[ConstraintSpec]:
+    yield ConstraintSpec.from_mapping(fields)
+    if len(fields) == 1:  # some models wrap the object in another: {"constraints": {…}}
+        yield _best_spec(_objects(next(iter(fields.values()))))
+
+
+def _pick_fields(text: str) -> ConstraintSpec | None:
+    """Pick the three key fields out of text that no repair could turn into an object."""
+    found: _Object = {}
+    for name, value in _FIELD.findall(text):
+        cleaned = value.strip().strip("\"'`*,").strip()
+        if cleaned and cleaned.lower() not in ("null", "none", "[]", "{}"):
+            found.setdefault(re.sub(r"[\s_]+", "_", name.lower()), cleaned)
+    if "critical_constraints" in found:
+        found["critical_constraints"] = _split_names(str(found["critical_constraints"]))
+    spec = ConstraintSpec.from_mapping(found)
+    return spec if len(spec.restricting) >= FEWEST_FIELDS else None
+
+
+def _split_names(text: str) -> list[Json]:
+    return [name for part in re.split(r"[,;]", text.strip("[]")) if (name := part.strip(" \"'`"))]
+
+
+_FIELD: Final = re.compile(
+    r"\b(answer[ _]format|likely[ _]answer[ _]range|critical[ _]constraints)\b[\"'`*]{0,4}"
+    r"\s{0,4}[:=]\s{0,4}(\[[^\]\n]*\]?|\"(?:[^\"\\\n]|\\.)*\"?|[^\n]+)",
+    re.IGNORECASE,
+)
+
+
+# The two stages as calls: what is asked in each, and what its reply means.
+#
+# Paper: Method, "Stage 1" and "Stage 2"; appendix "Complete Prompt Templates". A benchmark's answer
+# convention never enters a prompt: both stages see the problem's text and nothing else about it.
+
+ReplyStyle: TypeAlias = Literal["prose", "json"]
+"""``json`` is the paper's reply. ``prose`` lets the reasoning come before the answer, which is
+where a model that does not think beforehand needs it (docs/design/0002-reply-style.md)."""
+
+PromptSet: TypeAlias = Literal["paper", "brief"]
+"""``paper`` demands what the paper's templates demand, all of it and nothing else, in our words.
+``brief`` is our variant for small models: it asks for brevity and a danger note in Stage 1, and
+trusts its list less in Stage 2."""
+
+JsonMode: TypeAlias = Literal["schema", "object", "off"]
+"""How JSON is asked for beside the prompt: by a schema where the engine can enforce one and by JSON
+mode elsewhere; by JSON mode, as in the paper; or not at all."""
+
+REPLY_FIELDS: Final = (
+    "certificate_type",
+    "strategy_tag",
+    "dangerous_step",
+    "final_answer",
+    "confidence",
+    "solution",
+)
+
+_NUMBERS: Final = "no one two three four five six seven eight nine ten eleven twelve".split()
+
+
+@dataclass(frozen=True, slots=True)
+class StagePrompts:
+    """The wording of both stages, in either set and for either style of reply."""
+
+    brief_stage1: Prompt = load("constraint_first.constraint", "stage1")
+    brief_prose: Prompt = load("constraint_first.constraint", "stage2-prose")
+    brief_json: Prompt = load("constraint_first.constraint", "stage2-json")
+    paper_stage1: Prompt = load("constraint_first.constraint", "stage1-paper")
+    paper_prose: Prompt = load("constraint_first.constraint", "stage2-paper-prose")
+    paper_json: Prompt = load("constraint_first.constraint", "stage2-paper-json")
+
+    def stage1(self, prompts: PromptSet) -> Prompt:
+        """Choose the wording of Stage 1."""
+        return self.paper_stage1 if prompts == "paper" else self.brief_stage1
+
+    def stage2(self, prompts: PromptSet, style: ReplyStyle) -> Prompt:
+        """Choose the wording of Stage 2."""
+        if prompts == "paper":
+            return self.paper_json if style == "json" else self.paper_prose
+        return self.brief_json if style == "json" else self.brief_prose
+
+
+_TEMPLATES: Final = StagePrompts()
+
+
+def extract_constraints(
+    problem: str,
+    budget: int,
+    *,
+    prompts: PromptSet = "paper",
+    limit: Limit | None = None,
+    json: JsonMode = "object",
+    templates: StagePrompts = _TEMPLATES,
+) -> Call:
+    """Build the Stage 1 call: what must any valid answer satisfy?"""
+    extent = _extent(prompts, limit)
+    prompt = templates.stage1(prompts).fill(problem=problem, extent=extent)
+    schema = schema_for(limit, danger_note=prompts == "brief") if json == "schema" else ""
+    return Call.user(prompt, stage="stage1", max_tokens=budget, json=json != "off", schema=schema)
+
+
+def _extent(prompts: PromptSet, limit: Limit | None) -> str:
+    """Say how much Stage 1 should write."""
+    if limit is None:
+        brief = ", each in fewer than twenty words" if prompts == "brief" else ""
+        return f"Leave out none that you find{brief}."
+    raw, propagated = (_NUMBERS[n] if n < len(_NUMBERS) else str(n) for n in limit)
+    most = f"at most {raw} constraints and {propagated} combinations"
+    if prompts == "brief":
+        return f"Be brief: {most}, each in fewer than twenty words."
+    return f"List {most}."
+
+
+def solve_under(
+    problem: str,
+    spec: ConstraintSpec,
+    style: ReplyStyle,
+    budget: int,
+    *,
+    prompts: PromptSet = "paper",
+    json: JsonMode = "object",
+    templates: StagePrompts = _TEMPLATES,
+) -> Call:
+    """Build the Stage 2 call: solve, and check against the constraints on the way."""
+    prompt = templates.stage2(prompts, style).fill(problem=problem, constraints=spec.to_text())
+    wanted = style == "json" and json != "off"
+    return Call.user(prompt, stage="stage2", max_tokens=budget, json=wanted)
+
+
+def read_reply(text: str) -> dict[str, Json]:
+    """Read the structured fields of a Stage 2 ``json`` reply, as far as they can be recovered."""
+    reply: Mapping[str, Json] = read_object(text) or {}
+    return {name: reply[name] for name in REPLY_FIELDS if name in reply}

@@ -1,1 +1,0 @@
-"""The sandbox: programs that a model wrote, run without any access to the host."""

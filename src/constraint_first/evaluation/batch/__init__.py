@@ -1,1 +1,0 @@
-"""Evaluation in batches: waves of requests that are sent, waited for and collected."""

@@ -1,1 +1,0 @@
-"""Evaluation on a Ray cluster: it places workers and replaces them; the store remembers."""

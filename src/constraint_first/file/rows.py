@@ -1,0 +1,657 @@
+"""Files of JSON Lines that only grow: a row is added, and on the disk, or it is not."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import difflib
+import gzip
+import importlib
+import io
+import json
+import math
+import os
+import re
+import stat
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NoReturn, cast
+
+from constraint_first.error import InputError, OutputError
+from constraint_first.file.safe import LONGEST, one_line, printable
+from constraint_first.problem import Json
+
+__all__ = [
+    "FORMATS",
+    "MOST_HELD",
+    "MOST_TEXT",
+    "MOST_WHOLE",
+    "BadLine",
+    "ColumnUse",
+    "Columns",
+    "JsonLine",
+    "MemoryBound",
+    "NotJson",
+    "all_rows",
+    "append_row",
+    "count_values",
+    "decode_text",
+    "parse_json",
+    "plain_text",
+    "read_bytes",
+    "read_rows",
+    "read_text",
+    "require_good",
+    "row_format",
+    "row_stem",
+    "rows_in",
+    "scan",
+    "scan_csv",
+    "scan_json",
+    "scan_parquet",
+    "scan_rows",
+    "scan_text",
+    "spreadsheet_text",
+]
+
+
+def append_row(path: Path, value: Json) -> None:
+    """Add a row to a file, and return once it is on the disk."""
+    try:
+        with path.open("ab+") as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                # Whatever was cut off there stays a line of its own, and this one is not lost.
+                file.write(b"" if file.read() == b"\n" else b"\n")
+            file.write(_line(value))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({error.strerror}); name another") from None
+
+
+def _line(value: Json) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:  # a lone surrogate has no UTF-8; its ASCII escape has
+        return json.dumps(value).encode() + b"\n"
+
+
+# JSON Lines files, with the line named whenever one is not what it should be.
+
+MOST_TEXT: Final = 2**26
+"""Bytes of a file that is one text: a prompt, a policy, the settings of an experiment."""
+MOST_WHOLE: Final = 2**28
+"""Bytes of a file of rows that is read at once, as all but JSON Lines are."""
+MOST_HELD: Final = 2**30
+"""Bytes of memory that the rows of one file may take."""
+LONGEST_LINE: Final = 2**26
+_BLOCK: Final = 2**20
+_SURELY_FINE: Final = 2**23
+"""Bytes that a gzip file may unpack to, however small it is."""
+_MOST_RATIO: Final = 100
+"""How many times its size any other may; texts have 3 to 20, and gzip goes up to 1,000."""
+_VALUE: Final = 64
+"""Bytes that a small value takes in Python, beside its text."""
+
+# The longer marks first: that of UTF-32 begins like that of UTF-16.
+_MARKS: Final = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+# What is no text at all, by its first bytes, and what to do about it.
+_FORMATS: Final = {
+    b"PK\x03\x04": "a spreadsheet or an archive, not text; save a spreadsheet as CSV",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet or a document, not text; save it as CSV",
+    b"PAR1": "a Parquet file; end its name in .parquet",
+    b"\x1f\x8b": "packed with gzip; end its name in .gz",
+}
+# Where a shell puts what it was told to read: `cfr grade <(…)`, `… | cfr grade /dev/stdin`.
+_SHELL_INPUT: Final = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLine:
+    """One JSON object and the line it stands on, or the row where a file has no lines."""
+
+    number: int
+    value: dict[str, Json]
+    unit: str = "line"
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for a message."""
+        return f"{self.unit} {self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that is not a JSON object, and what is wrong with it."""
+
+    number: int
+    reason: str
+    unit: str = "line"
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for a message."""
+        return f"{self.unit} {self.number}"
+
+
+def read_text(path: Path, most: int = MOST_TEXT) -> str:
+    """Read a whole UTF-8 file (a leading byte-order mark is dropped); ``.gz`` is unpacked."""
+    return decode_text(read_bytes(path, most), str(path))
+
+
+def read_bytes(path: Path, most: int = MOST_TEXT) -> bytes:
+    """Read a whole file of at most so many bytes; ``.gz`` is unpacked."""
+    return b"".join(_blocks(path, most))
+
+
+def _blocks(path: Path, most: int) -> Iterator[bytes]:
+    """Read a file piece by piece, and refuse one that goes on for longer than ``most`` bytes.
+
+    A gzip file may hold a thousand times its size, so what counts is what comes out of it.
+    """
+    packed, total = path.suffix.lower() == ".gz", 0
+    try:
+        with _open_plain(path) as plain:
+            size = os.fstat(plain.fileno()).st_size
+            if not packed and size > most:
+                raise InputError(_too_large(path, most))
+            file = gzip.GzipFile(fileobj=plain) if packed else plain
+            while block := file.read(_BLOCK):
+                total += len(block)
+                if packed and total > max(_SURELY_FINE, _MOST_RATIO * plain.tell()):
+                    raise InputError(
+                        f"{path}: unpacks to more than {_MOST_RATIO} times its size, as a "
+                        "compression bomb does; if it is not one, unpack it and name the result"
+                    )
+                if total > most:
+                    raise InputError(_too_large(path, most))
+                yield block
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise InputError(f"{path}: not a whole gzip file; fetch or write it again") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: a folder, not a file; name a file in it") from None
+    except (OSError, ValueError) as error:  # a name with a NUL in it is no OSError
+        reason = error.strerror if isinstance(error, OSError) else "no file has such a name"
+        raise InputError(f"{path}: cannot be read ({reason}); check the path") from None
+
+
+def _open_plain(path: Path) -> BinaryIO:
+    mode = path.stat().st_mode
+    plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+    if not plain and not str(path).startswith(_SHELL_INPUT):
+        # One that nobody writes to, or that never ends, would be waited for without end.
+        raise InputError(f"{path}: a pipe or a device, not a file; copy its content into a file")
+    return path.open("rb")
+
+
+def _too_large(path: Path, most: int) -> str:
+    return f"{path}: larger than {most // 2**20} MB, the most that is read; split it"
+
+
+def decode_text(data: bytes, where: str) -> str:
+    """Decode UTF-8; ``where`` it comes from is named where it is something else."""
+    refuse_other_formats(data, where)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _not_utf8(where, line, error.start) from None
+
+
+def refuse_other_formats(data: bytes, where: str) -> None:
+    """Refuse what is no UTF-8 text by its first bytes."""
+    for mark, name in _MARKS.items():
+        if data.startswith(mark):
+            raise InputError(f"{where}: {name} text; save it as UTF-8 and try again")
+    for start, way in _FORMATS.items():
+        if data.startswith(start):
+            raise InputError(f"{where}: {way}")
+
+
+def _not_utf8(where: str, line: int, byte: int) -> InputError:
+    return InputError(
+        f"{where}, line {line}: not UTF-8 text (byte {byte}); save it as UTF-8 and try again"
+    )
+
+
+class MemoryBound:
+    """Adds up what rows of a file take in memory, and refuses the file where that is too much."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._held = 0
+
+    def add(self, length: int, values: int) -> None:
+        """Count a text of some length that holds so many values."""
+        self._held += length + _VALUE * (values + 1)
+        if self._held > MOST_HELD:
+            raise InputError(
+                f"{self._path}: takes more than {MOST_HELD // 2**20} MB of memory, the most that "
+                "the rows of a file may; split it"
+            )
+
+
+def scan(path: Path) -> Iterator[JsonLine | BadLine]:
+    """Read a JSON Lines file; a bad line is yielded, not raised, so that the rest can go on."""
+    bound = MemoryBound(path)
+    for number, line in enumerate(_lines(path), start=1):
+        bound.add(len(line), count_values(line))
+        if line and not line.isspace():
+            yield _parse_line(number, line)
+
+
+def count_values(text: str) -> int:
+    """Count the values of a JSON text, at most: what takes memory beside the text itself."""
+    return text.count(",") + text.count("{") + text.count("[")
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Read the lines of a UTF-8 file one by one; a line without end is not read whole."""
+    number, length, offset, parts = 1, 0, 0, list[bytes]()
+
+    def line(data: bytes) -> str:
+        nonlocal number, offset
+        try:
+            decoded = data.decode()
+        except UnicodeDecodeError as error:
+            raise _not_utf8(str(path), number, offset + error.start) from None
+        number, offset = number + 1, offset + len(data) + 1
+        return decoded
+
+    for block in _blocks(path, MOST_HELD):
+        if not offset and not parts:
+            refuse_other_formats(block, str(path))
+            block = block.removeprefix(codecs.BOM_UTF8)
+        first, *more = block.split(b"\n")
+        parts.append(first)
+        length += len(first)
+        if more:
+            yield line(b"".join(parts))
+            yield from map(line, more[:-1])
+            parts, length = [more[-1]], len(more[-1])
+        if length > LONGEST_LINE:
+            raise InputError(
+                f"{path}, line {number}: longer than {LONGEST_LINE // 2**20} MB; a JSON Lines file "
+                "has one row a line"
+            )
+    yield line(b"".join(parts))
+
+
+def scan_text(text: str) -> Iterator[JsonLine | BadLine]:
+    """Read JSON Lines from a text."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield _parse_line(number, line)
+
+
+def read_rows(path: Path) -> Iterator[JsonLine]:
+    """Read a JSON Lines file in which every line must be a JSON object."""
+    return require_good(path, scan(path))
+
+
+def require_good(path: Path, rows: Iterable[JsonLine | BadLine]) -> Iterator[JsonLine]:
+    """Pass rows on, and refuse the file at the first that is bad."""
+    for row in rows:
+        if isinstance(row, BadLine):
+            way = "" if ";" in row.reason else f"; each {row.unit} must be one JSON object"
+            raise InputError(f"{path}, {row.place}: {row.reason}{way}")
+        yield row
+
+
+class NotJson(Exception):
+    """A text that is not JSON, or that Python reads as JSON and that means nothing certain."""
+
+    def __init__(self, reason: str, line: int = 1) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise NotJson(f"not JSON ({name} is no value there); write null where there is none")
+
+
+def _as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise NotJson(f"the field {twice[:60]!r} is there twice; leave one out")
+    return value
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_as_object)
+
+
+def parse_json(text: str) -> Any:
+    """Parse strict JSON; what is wrong with any other text is raised as ``NotJson``."""
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise NotJson(f"not JSON ({error.msg} at column {error.colno})", error.lineno) from None
+    except RecursionError:
+        raise NotJson("JSON nested too deeply") from None
+    except ValueError as error:  # an integer of more digits than Python converts
+        raise NotJson(f"not JSON that can be read ({str(error).split(';')[0]})") from None
+
+
+def _parse_line(number: int, line: str) -> JsonLine | BadLine:
+    try:
+        value: object = parse_json(line)
+    except NotJson as error:
+        return BadLine(number, str(error))
+    if not isinstance(value, dict):
+        return BadLine(number, f"JSON, but a {type(value).__name__} and not an object")
+    return JsonLine(number, cast("dict[str, Json]", value))
+
+
+# CSV and TSV files: read as the same rows as JSON Lines, written for spreadsheets.
+
+_DELIMITERS: Final = (",", ";", "\t")
+_LONGEST_CELL: Final = 4 * LONGEST
+_FIRST_LINE: Final = re.compile(r"\s*([^\r\n]*)")
+_QUOTED: Final = re.compile(r'"[^"]*"?')
+# What makes a spreadsheet compute a cell instead of showing it (OWASP, CSV Injection), full-width
+# forms included. A mere number is none: it means the same either way. What has an apostrophe there
+# already counts as well, so that one can always be taken away again.
+_FORMULA: Final = re.compile(
+    r"'*(?:[\t\ufffd]|[\s\ufffd]*(?:[=@＝＠]|[+\-＋－](?![0-9][0-9.,]*\Z)))"
+)
+
+
+def scan_csv(path: Path) -> Iterator[JsonLine | BadLine]:
+    """Read a table with a header; each row carries the line that it ends on.
+
+    The header tells what stands between two cells: a comma, a semicolon or a tab.
+    """
+    text, bound = read_text(path, MOST_WHOLE), MemoryBound(path)
+    delimiter = _delimiter(text, "\t" if ".tsv" in map(str.lower, path.suffixes) else ",")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        rows = _filled(reader)
+        first = next(rows, list[str]())
+        if first[:1] == ["sep="]:  # a line of Excel's own, about what stands between cells
+            first = next(rows, list[str]())
+        header = [name.strip() for name in first]
+        names = [name.lower() for name in header]
+        (twice, count), *_ = Counter(filter(None, names)).most_common(1) or [("", 0)]
+        if count > 1:
+            raise InputError(f"{path}: two columns are called {twice!r}; rename one")
+        for cells in rows:
+            bound.add(sum(map(len, cells)), len(cells))
+            yield _by_name(reader.line_num, header, cells)
+    except csv.Error as error:
+        way = "; shorten it or write JSON Lines" if "larger than field limit" in str(error) else ""
+        raise InputError(f"{path}, line {reader.line_num}: not CSV ({error}){way}") from None
+
+
+def _filled(reader: Iterator[list[str]]) -> Iterator[list[str]]:
+    """Pass rows on that are not empty; a reply may be longer than the module's limit for a cell."""
+    while True:
+        before = csv.field_size_limit(_LONGEST_CELL)
+        try:
+            cells = next(reader, None)
+        finally:
+            csv.field_size_limit(before)
+        if cells is None:
+            return
+        if any(cell.strip() for cell in cells):
+            yield cells
+
+
+def _delimiter(text: str, usual: str) -> str:
+    first = _FIRST_LINE.match(text)
+    header = _QUOTED.sub("", first[1] if first else "")
+    return max((usual, *_DELIMITERS), key=header.count)
+
+
+def _by_name(line: int, header: list[str], cells: list[str]) -> JsonLine | BadLine:
+    if len(cells) != len(header):
+        return BadLine(
+            line,
+            f"has {len(cells)} cells where the header has {len(header)}; "
+            "put a text with commas or line breaks in double quotes",
+        )
+    return JsonLine(line, dict(zip(header, cells, strict=True)))
+
+
+def spreadsheet_text(text: str) -> str:
+    """Make a text safe to open in a spreadsheet: an apostrophe stands before a formula."""
+    shown = printable(text.replace("\r\n", "\n"))
+    return f"'{shown}" if _FORMULA.match(shown) else shown
+
+
+def plain_text(cell: str) -> str:
+    """Take away the apostrophe that ``spreadsheet_text`` put before a formula, and no other."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
+
+
+# JSON files that hold rows: a list of objects, one object, or an object with such a list.
+
+# What the list is called in an object that holds it.
+_LISTS: Final = ("data", "rows", "problems", "questions", "examples", "items")
+
+
+def scan_json(path: Path) -> Iterator[JsonLine | BadLine]:
+    """Read the rows of a JSON file, numbered from 1; JSON Lines of that name are read as such."""
+    text = read_text(path, MOST_WHOLE)
+    if not text or text.isspace():
+        return
+    MemoryBound(path).add(len(text), count_values(text))
+    try:
+        value = parse_json(text)
+    except NotJson as error:
+        if "Extra data" not in str(error):
+            raise InputError(f"{path}, line {error.line}: {error}; mend it there") from None
+        yield from scan_text(text)
+        return
+    for number, row in enumerate(rows_in(value), start=1):
+        if isinstance(row, dict):
+            yield JsonLine(number, cast("dict[str, Any]", row), "row")
+        else:
+            reason = f"JSON, but a {type(row).__name__} and not an object"
+            yield BadLine(number, reason, "row")
+
+
+def rows_in(value: object) -> list[Any]:
+    """List the rows of a JSON value: its members, those of the list it holds, or itself alone."""
+    if isinstance(value, list):
+        return cast("list[Any]", value)
+    if isinstance(value, dict):
+        for name in _LISTS:
+            held = cast("dict[str, Any]", value).get(name)
+            if isinstance(held, list) and any(isinstance(one, dict) for one in cast("Any", held)):
+                return cast("list[Any]", held)
+    return [value]
+
+
+# Parquet files, read as the same rows as JSON Lines, with the library ``pyarrow``.
+
+_ROWS_AT_ONCE: Final = 100
+
+
+def scan_parquet(path: Path) -> Iterator[JsonLine]:
+    """Read the rows of a Parquet file, numbered from 1; NaN is no value."""
+    data, bound = read_bytes(path, MOST_WHOLE), MemoryBound(path)
+    try:
+        arrow: Any = importlib.import_module("pyarrow")
+        parquet: Any = importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise InputError(
+            f"{path}: reading Parquet needs pip install 'constraint-first[parquet]'; "
+            ".jsonl, .json, .csv and .tsv need nothing"
+        ) from None
+    try:
+        before = 0
+        for batch in parquet.ParquetFile(arrow.BufferReader(data)).iter_batches(_ROWS_AT_ONCE):
+            # A file of a few bytes may hold one text in a million rows, or rows without a value.
+            bound.add(batch.nbytes, batch.num_rows * (batch.num_columns + 1))
+            for number, row in enumerate(batch.to_pylist(), start=before + 1):
+                plain = {str(name): _plain(value) for name, value in row.items()}
+                yield JsonLine(number, plain, "row")
+            before += batch.num_rows
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        said = one_line(str(error))[:100]
+        raise InputError(f"{path}: not a Parquet file that can be read ({said})") from None
+
+
+def _plain(value: Any) -> Json:
+    """Write a value as JSON has it: Parquet also holds dates, decimals and bytes."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return None if math.isnan(value) else value
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        held = cast("dict[Any, Any]", value)
+        return {str(name): _plain(one) for name, one in held.items()}
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+# Files of rows in all formats that people keep them in: the one reader for every command.
+
+_SCANS: Final[dict[str, Callable[[Path], Iterator[JsonLine | BadLine]]]] = {
+    ".jsonl": scan,
+    ".ndjson": scan,
+    ".json": scan_json,
+    ".csv": scan_csv,
+    ".tsv": scan_csv,
+    ".parquet": scan_parquet,
+}
+FORMATS: Final = tuple(_SCANS)
+"""The endings of files of rows; ``.gz`` may follow any of them."""
+
+
+def scan_rows(path: Path) -> Iterator[JsonLine | BadLine]:
+    """Read a file of rows by its ending, any other as JSON Lines; bad rows are yielded."""
+    return _SCANS.get(row_format(path), scan)(path)
+
+
+def all_rows(path: Path) -> Iterator[JsonLine]:
+    """Read a file of rows, none of which may be bad."""
+    return require_good(path, scan_rows(path))
+
+
+def row_format(path: Path) -> str:
+    """Name the format of a file of rows by its ending; empty where it is no such file."""
+    ending = _unpacked(path).suffix.lower()
+    return ending if ending in _SCANS else ""
+
+
+def row_stem(path: Path) -> str:
+    """Name a file without the endings of its format and packing."""
+    return _unpacked(path).stem
+
+
+def _unpacked(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
+
+
+# Columns of a file of rows: which of them holds which field, found by name or chosen.
+
+_MOST_NAMES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns that hold a command's fields: the usual names, unless one is chosen."""
+
+    usual: Mapping[str, Sequence[str]]
+    """For each field the names that its column may have, the best first; case does not matter."""
+    chosen: Mapping[str, str] = field(default_factory=dict[str, str])
+    """For some fields the one column that holds it."""
+
+    def __post_init__(self) -> None:
+        for name in self.chosen:
+            if name not in self.usual:
+                raise InputError(
+                    f"--columns {name}=…: nothing here is called {name!r}; "
+                    f"choose from {', '.join(self.usual)}"
+                )
+
+    def check(self, path: Path, rows: Sequence[JsonLine], needed: Sequence[str] = ()) -> None:
+        """Refuse a file where no row has a chosen column, or any for a field that is needed."""
+        names = dict.fromkeys(name for row in rows for name in row.value)
+        for name, column in self.chosen.items():
+            if rows and column.lower() not in _by_name_column(tuple(names)):
+                close = difflib.get_close_matches(column, names, n=1)
+                hint = f"did you mean {close[0]!r}? It has" if close else "it has"
+                raise InputError(
+                    f"{path}: no column is called {column!r} (--columns {name}=…); {hint} "
+                    f"{_list(names)}"
+                )
+
+        for name in needed if rows else ():
+            if next(self.find(names, name), None) is None:
+                raise InputError(f"{path}: {self.absent(names, name)}")
+
+    def find(self, row: Mapping[str, object], name: str) -> Iterator[str]:
+        """List the columns of a row that may hold a field, the best first."""
+        wanted = (self.chosen[name],) if name in self.chosen else self.usual[name]
+        there = _by_name_column(tuple(row))
+        others = {one.lower() for field, one in self.chosen.items() if field != name}
+        return (there[one] for one in map(str.lower, wanted) if one in there and one not in others)
+
+    def absent(self, row: Mapping[str, object], name: str) -> str:
+        """Say that a row has nothing for a field, what it has, and the way out."""
+        if name in self.chosen:
+            return f"has no text under {self.chosen[name]!r}"
+        first, *others = self.usual[name]
+        usual = f"{first!r} (or {', '.join(map(repr, others))})"
+        return f"has no text under {usual}; choose one of {_list(row)} with --columns {name}=NAME"
+
+
+@lru_cache(maxsize=64)  # the rows of a file mostly have the same columns
+def _by_name_column(columns: tuple[str, ...]) -> dict[str, str]:
+    return {column.strip().lower(): column for column in reversed(columns)}
+
+
+def _list(names: Mapping[str, object]) -> str:
+    shown = [repr(name[:60]) for name in [*names][:_MOST_NAMES]]
+    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return ", ".join(shown) + more if shown else "none"
+
+
+class ColumnUse:
+    """A count of what was read from which column, told in one line."""
+
+    def __init__(self, path: Path, noun: str) -> None:
+        self._path = path
+        self._noun = noun
+        self._found: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+
+    def add(self, name: str, column: str, how: str = "") -> None:
+        """Count one value, and in which way it was cut out of its cell."""
+        self._found[name][column, how] += 1
+
+    def saw(self, name: str) -> bool:
+        """Tell whether any row has the field."""
+        return name in self._found
+
+    def describe(self, count: int, fields: Sequence[str]) -> str:
+        """Say what was taken from a file of so many rows."""
+        noun = self._noun.removesuffix("s") if count == 1 else self._noun
+        told = [self._field(name, count) for name in fields if self.saw(name)]
+        return f"{self._path}: {count:,} {noun}" + (f"; {', '.join(told)}" if told else "")
+
+    def _field(self, name: str, count: int) -> str:
+        found = self._found[name]
+        columns = " or ".join(repr(one[:60]) for one in dict.fromkeys(one for one, _ in found))
+        hows = Counter[str]()
+        for (_, how), number in found.items():
+            hows[how] += number
+        parts = [f"{number:,} {how or 'as written'}" for how, number in hows.items()]
+        if len(hows) == 1:
+            parts = [how for how in hows if how]
+        if hows.total() < count:
+            parts.append(f"in {hows.total():,} of {count:,}")
+        return f"{name} from {columns}" + (f" ({', '.join(parts)})" if parts else "")

@@ -1,0 +1,265 @@
+"""Direct CoT: ask for a step-by-step solution, once. The baseline of every comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Final, Literal, TypeAlias
+
+from constraint_first.method.method import BUDGET, ask_once, last_answered, noting, solution_from
+from constraint_first.problem import Problem, Prompt, Solution, load
+from constraint_first.protocol import Call, Completion, Message, Steps, ask
+from constraint_first.thinking import without_thinking
+
+__all__ = [
+    "CFR_OUTPUT",
+    "CheckAnswer",
+    "Direct",
+    "ExtendedCoT",
+    "ListFirst",
+    "Mind",
+    "Plain",
+    "PlanAndSolve",
+    "Reminder",
+    "SelfRefine",
+    "whole_reply",
+]
+
+
+_PROMPT: Final = load("constraint_first.method", "direct")
+
+
+@dataclass(frozen=True)
+class Direct:
+    """Direct CoT (paper: Experimental Setup, "Methods compared")."""
+
+    label: ClassVar[str] = "Direct CoT"
+    budget: int = BUDGET
+    prompt: Prompt = field(default=_PROMPT, repr=False)
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask once and read the answer."""
+        return ask_once(self.prompt.fill(problem=problem.text), "direct", self.budget)
+
+
+# Extended CoT (token-matched): is it only the longer reasoning that helps?
+#
+# Paper: Matched Prompting Baselines. The model is told how much to write. Models seldom obey, so
+# the conversation goes on, round by round, until the output tokens that were counted reach the
+# target.
+
+CFR_OUTPUT: Final = 25_338
+"""Mean output tokens of CFR (always-on) on DeepSeek-V4-Pro, as the paper measured them (table
+"Matched prompting and accuracy-cost comparison"). Measure your own model's and set ``tokens``."""
+
+_EXTENDED_PROMPT: Final = load("constraint_first.method", "extended")
+_CONTINUE: Final = load("constraint_first.method", "continue")
+
+
+@dataclass(frozen=True)
+class ExtendedCoT:
+    """Direct CoT that reasons on until its output matches a measured CFR budget.
+
+    The latest reply with a final answer counts. All rounds share one budget. Where the endpoint
+    reports no token counts there is nothing to match, and the first reply stands.
+    """
+
+    label: ClassVar[str] = "Extended CoT (token-matched)"
+    tokens: int = CFR_OUTPUT
+    rounds: int = 3
+    """How often, at most, the model is sent back to its reasoning; 0 leaves it at one call, which
+    is what the paper's input tokens (321 against 305 of Direct CoT) point to."""
+    budget: int = BUDGET
+    prompt: Prompt = field(default=_EXTENDED_PROMPT, repr=False)
+    continuing: Prompt = field(default=_CONTINUE, repr=False)
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask at length, then again and again until enough has been written."""
+        prompt = self.prompt.fill(problem=problem.text, tokens=f"{self.tokens:,}")
+        call = Call.user(prompt, stage="solve", max_tokens=self.budget)
+        reply = yield from ask(call)
+        written, found = reply.usage.output, [solution_from(reply)]
+        while len(found) <= self.rounds and self._goes_on(reply, written):
+            call = self._continued(call, reply, written)
+            reply = yield from ask(call)
+            written += reply.usage.output
+            found.append(solution_from(reply))
+        return noting(last_answered(found), output=written, rounds=len(found) - 1)
+
+    def _goes_on(self, reply: Completion, written: int) -> bool:
+        said = without_thinking(reply.text).strip()
+        short = 0 < written < min(self.tokens, self.budget)
+        return short and reply.usage.reported and not reply.truncated and bool(said)
+
+    def _continued(self, call: Call, reply: Completion, written: int) -> Call:
+        prompt = self.continuing.fill(tokens=f"{self.tokens - written:,}")
+        # Endpoints want earlier turns without their thinking.
+        said = Message("assistant", without_thinking(reply.text).strip())
+        messages = (*call.messages, said, Message("user", prompt))
+        return Call(messages, "continue", self.budget - written)
+
+
+# One call, worded otherwise: the baselines that differ from Direct CoT in their prompt alone.
+#
+# Paper: Matched Prompting Baselines; appendix "Comparison with Alternative Prompting Strategies".
+# Each has the whole output budget of Direct CoT.
+
+_REMINDER: Final = load("constraint_first.method", "reminder")
+_LIST_FIRST: Final = load("constraint_first.method", "list-first")
+_CHECK: Final = load("constraint_first.method", "check")
+_PLAN: Final = load("constraint_first.method", "plan")
+
+
+@dataclass(frozen=True)
+class Reminder:
+    """Reminds the model, before it answers, that the problem restricts the final answer."""
+
+    label: ClassVar[str] = "CoT + final-answer constraint reminder"
+    budget: int = BUDGET
+    prompt: Prompt = field(default=_REMINDER, repr=False)
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask once, with the reminder."""
+        return ask_once(self.prompt.fill(problem=problem.text), "solve", self.budget)
+
+
+@dataclass(frozen=True)
+class ListFirst:
+    """Lists the constraints and solves in the same reply: CFR without its two stages."""
+
+    label: ClassVar[str] = "List-constraints-first"
+    budget: int = BUDGET
+    prompt: Prompt = field(default=_LIST_FIRST, repr=False)
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask once for a list and a solution."""
+        return ask_once(self.prompt.fill(problem=problem.text), "solve", self.budget)
+
+
+@dataclass(frozen=True)
+class CheckAnswer:
+    """Tells the model to check its answer before it gives it."""
+
+    label: ClassVar[str] = "Check your answer"
+    budget: int = BUDGET
+    prompt: Prompt = field(default=_CHECK, repr=False)
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask once, with the request to check."""
+        return ask_once(self.prompt.fill(problem=problem.text), "solve", self.budget)
+
+
+@dataclass(frozen=True)
+class PlanAndSolve:
+    """Plans the work, then carries the plan out, in one reply (after Wang et al., 2023)."""
+
+    label: ClassVar[str] = "Plan-and-Solve"
+    budget: int = BUDGET
+    prompt: Prompt = field(default=_PLAN, repr=False)
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask once for a plan and its execution."""
+        return ask_once(self.prompt.fill(problem=problem.text), "plan", self.budget)
+
+
+# Self-Refine: draft, criticise, write anew (Madaan et al., 2023).
+#
+# Paper: Matched Prompting Baselines. Its mean output there, 33,044 tokens, is more than one
+# budget of 32,768, so the calls do not share one: each has the whole of it.
+
+_DRAFT: Final = load("constraint_first.method", "direct")
+_FEEDBACK: Final = load("constraint_first.method", "feedback")
+_REVISE: Final = load("constraint_first.method", "revise")
+
+
+@dataclass(frozen=True)
+class SelfRefine:
+    """Drafts by Direct CoT, then criticises and revises a fixed number of times.
+
+    A revision that has no final answer leaves the one before it standing. The number of calls does
+    not depend on what the criticism says, so that the cost of a comparison is known beforehand.
+    """
+
+    label: ClassVar[str] = "Self-Refine"
+    iterations: int = 1
+    budget: int = BUDGET
+    draft: Prompt = field(default=_DRAFT, repr=False)
+    feedback: Prompt = field(default=_FEEDBACK, repr=False)
+    revise: Prompt = field(default=_REVISE, repr=False)
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Draft, then refine."""
+        prompt = self.draft.fill(problem=problem.text)
+        drafts = [(yield from ask_once(prompt, "draft", self.budget))]
+        for _ in range(self.iterations):
+            drafts.append((yield from self._refine(problem, last_answered(drafts))))
+        return noting(last_answered(drafts), drafts=[draft.answer for draft in drafts])
+
+    def _refine(self, problem: Problem, draft: Solution) -> Steps[Solution]:
+        proposed = without_thinking(draft.text).strip()
+        prompt = self.feedback.fill(problem=problem.text, solution=proposed)
+        remarks = yield from ask(Call.user(prompt, stage="feedback", max_tokens=self.budget))
+        feedback = without_thinking(remarks.text).strip()
+        prompt = self.revise.fill(problem=problem.text, solution=proposed, feedback=feedback)
+        return (yield from ask_once(prompt, "revise", self.budget))
+
+
+# A plain reply to any request, and two ways to have the model mind what the request demands.
+
+_REPLY: Final = load("constraint_first.method", "reply")
+_PLAIN_REMINDER: Final = load("constraint_first.method", "reply-reminder")
+_LIST: Final = load("constraint_first.method", "reply-list")
+_TOLD: Final = load("constraint_first.method", "reply-told")
+_LIST_BUDGET: Final = 512
+
+Mind: TypeAlias = Literal["nothing", "reminder", "list"]
+"""What is done about demands: nothing; a reminder behind the request; a call that lists them."""
+
+
+@dataclass(frozen=True)
+class Plain:
+    """The request as it stands, and the reply as it stands: what a model does by itself.
+
+    ``mind=reminder`` and ``mind=list`` are what the paper's baselines would be for requests of any
+    kind; the list is written by the model, in a call of its own.
+    """
+
+    label: ClassVar[str] = "Plain reply"
+    mind: Mind = "nothing"
+    budget: int = BUDGET
+    reply: Prompt = field(default=_REPLY, repr=False)
+    reminder: Prompt = field(default=_PLAIN_REMINDER, repr=False)
+    list: Prompt = field(default=_LIST, repr=False)
+    told: Prompt = field(default=_TOLD, repr=False)
+
+    @property
+    def in_use(self) -> tuple[object, ...]:
+        """The prompts that it asks with as it is set."""
+        if self.mind == "list":
+            return (self.list, self.told, self.reply)
+        return (self.reply if self.mind == "nothing" else self.reminder,)
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        """Ask for the reply."""
+        if self.mind == "list":
+            return (yield from self._listed(problem))
+        prompt = self.reply if self.mind == "nothing" else self.reminder
+        return (yield from self._reply(prompt.fill(request=problem.text)))
+
+    def _listed(self, problem: Problem) -> Steps[Solution]:
+        prompt = self.list.fill(request=problem.text)
+        call = Call.user(prompt, stage="list", max_tokens=min(_LIST_BUDGET, self.budget))
+        demands = without_thinking((yield from ask(call)).text).strip()
+        asked = self.reply.fill(request=problem.text)
+        if demands:
+            asked = self.told.fill(request=problem.text, demands=demands)
+        return noting((yield from self._reply(asked)), listed=demands)
+
+    def _reply(self, asked: str) -> Steps[Solution]:
+        call = Call.user(asked, stage="reply", max_tokens=self.budget)
+        return whole_reply((yield from ask(call)))
+
+
+def whole_reply(completion: Completion) -> Solution:
+    """Make the solution whose answer is the whole reply, without thinking ahead of it."""
+    text = without_thinking(completion.text).strip()
+    return Solution(text or None, text, completion.truncated, {"whole": True})

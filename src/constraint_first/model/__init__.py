@@ -1,0 +1,1 @@
+"""Models: one client for every endpoint, the wire format, and models on this machine."""

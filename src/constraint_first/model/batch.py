@@ -1,0 +1,805 @@
+"""Lines of batch files: one request each on the way out, one result each on the way back.
+
+The format is OpenAI's, which vLLM's ``run_batch`` and other providers read and write too. A result
+has a response with its HTTP status, or an error where the request was never performed; vLLM gives
+both where it refused one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Final, Protocol, TypeVar
+from urllib.parse import quote, urlencode
+
+import aiohttp
+import orjson
+
+from constraint_first.error import InputError, OutputError
+from constraint_first.model.client import OpenAI
+from constraint_first.model.connection import Response
+from constraint_first.model.error import (
+    NOTHING_SECRET,
+    BadReply,
+    EngineError,
+    ModelNotFound,
+    Redaction,
+    Rejected,
+    ServerFault,
+    StreamCut,
+    Transient,
+)
+from constraint_first.model.limit import Retry
+from constraint_first.model.resolve import Price
+from constraint_first.model.transport import Bounds, Endpoint, Transport, read_beginning, refusal
+from constraint_first.model.wire import SILENT, Decoding, Watcher, error_message
+from constraint_first.problem import Json
+from constraint_first.protocol import Call, Completion, Usage
+
+__all__ = [
+    "ENDPOINT",
+    "MOST_BYTES",
+    "MOST_REQUESTS",
+    "NOT_PERFORMED",
+    "BadResult",
+    "BatchClient",
+    "BatchModel",
+    "BatchStatus",
+    "CannotList",
+    "Deferred",
+    "FileLimits",
+    "FoundResult",
+    "Place",
+    "PlacedCall",
+    "ReadBatch",
+    "Request",
+    "RequestFile",
+    "RequestId",
+    "Result",
+    "ResultIndex",
+    "Wave",
+    "parse_request_id",
+    "read_result",
+    "read_status",
+    "request_line",
+    "short_digest",
+]
+
+
+ENDPOINT: Final = "/v1/chat/completions"
+"""What every request of a batch is for."""
+NOT_PERFORMED: Final = 0
+"""The status of a request that got no HTTP response: it expired, or its batch failed."""
+_CANCELLED: Final = "batch_cancelled"
+
+
+class BadResult(ValueError):
+    """A line that is no result, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one request."""
+
+    status: int
+    """HTTP's, or ``NOT_PERFORMED``."""
+    body: bytes
+    """The response, or what is said in its place."""
+    cancelled: bool = False
+    """Whether somebody did not want it any more."""
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether there is a reply."""
+        return 200 <= self.status < 300
+
+
+def request_line(custom_id: str, body: bytes) -> bytes:
+    """Write a request as a line of a batch's input file; ``body`` is its JSON text."""
+    line = {
+        "custom_id": custom_id,
+        "method": "POST",
+        "url": ENDPOINT,
+        "body": orjson.Fragment(body),
+    }
+    return orjson.dumps(line) + b"\n"
+
+
+def read_result(line: bytes) -> tuple[str, Result]:
+    """Read a line of an output or error file: whose result it is, and what it is."""
+    try:
+        value: Json = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        raise BadResult("not JSON") from None
+    if not isinstance(value, dict):
+        raise BadResult("not a JSON object")
+    custom_id = value.get("custom_id")
+    if not isinstance(custom_id, str):
+        raise BadResult("no custom_id")
+    return custom_id, _result(value.get("response"), value.get("error"))
+
+
+def _result(response: Json, error: Json) -> Result:
+    if isinstance(response, dict):
+        status = response.get("status_code")
+        if type(status) is not int or not 100 <= status < 600:
+            raise BadResult("no status_code in its response")
+        body = response.get("body")
+        return Result(status, _said(error) if body is None else _written(body))
+    if error is None:
+        raise BadResult("neither a response nor an error")
+    cancelled = isinstance(error, dict) and error.get("code") == _CANCELLED
+    return Result(NOT_PERFORMED, _said(error), cancelled)
+
+
+def _said(error: Json) -> bytes:
+    """Write an error as the body that an endpoint would refuse with."""
+    inner = error.get("error") if isinstance(error, dict) else None
+    return orjson.dumps({"error": inner if inner is not None else error})
+
+
+def _written(body: Json) -> bytes:
+    return body.encode() if isinstance(body, str) else orjson.dumps(body)
+
+
+# The status of a batch, as its provider tells it.
+
+_ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
+_LONGEST_ID: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStatus:
+    """A batch at its provider: how far it is, and where its results are."""
+
+    id: str
+    status: str
+    """validating, failed, in_progress, finalizing, completed, expired, cancelling, cancelled."""
+    input_file: str = ""
+    output_file: str = ""
+    error_file: str = ""
+    done: int = 0
+    failed: int = 0
+    created_at: float = 0.0
+    tag: str = ""
+    """Our own name for it, where the provider keeps what it is told."""
+    reason: str = ""
+    """Why it failed as a whole, where it did."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.status in _ENDED
+
+
+def read_status(value: Json, tag_key: str, redaction: Redaction = NOTHING_SECRET) -> BatchStatus:
+    """Read a batch object; whatever of it makes no sense is left out, but for its name."""
+    if not isinstance(value, dict) or not _text(value, "id") or not _text(value, "status"):
+        raise BadReply("the endpoint's reply is not a batch: it has no id or no status")
+    counts, metadata = value.get("request_counts"), value.get("metadata")
+    return BatchStatus(
+        id=_text(value, "id"),
+        status=_text(value, "status"),
+        input_file=_text(value, "input_file_id"),
+        output_file=_text(value, "output_file_id"),
+        error_file=_text(value, "error_file_id"),
+        done=_count(counts, "completed"),
+        failed=_count(counts, "failed"),
+        created_at=float(_count(value, "created_at")),
+        tag=_text(metadata, tag_key) if isinstance(metadata, dict) else "",
+        reason=redaction.quote(_reason(value.get("errors"))),
+    )
+
+
+def _text(value: dict[str, Json], name: str) -> str:
+    """Read a name; one that cannot be stored or is too long to be one is none."""
+    found = value.get(name)
+    fits = isinstance(found, str) and found.isprintable() and len(found) <= _LONGEST_ID
+    return found if isinstance(found, str) and fits and _encodable(found) else ""
+
+
+def _encodable(text: str) -> bool:
+    return text.encode("utf-8", "replace").decode() == text
+
+
+def _count(value: Json, name: str) -> int:
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if type(found) is int and 0 <= found < 2**53 else 0
+
+
+def _reason(errors: Json) -> str:
+    listed = errors.get("data") if isinstance(errors, dict) else errors
+    first = listed[0] if isinstance(listed, list) and listed else listed
+    if isinstance(first, dict):
+        said = [first.get("code"), first.get("message")]
+        return ": ".join(one for one in said if isinstance(one, str))
+    return first if isinstance(first, str) else ""
+
+
+# The client of a batch API: files up, batches made and looked at, results down.
+#
+# Whatever may be lost on the way can be done again. A file that was uploaded twice costs nothing.
+# A batch is paid for, so before one is made a second time it is looked for among those that are
+# there, by the name that it was given or by its input file.
+
+T = TypeVar("T")
+
+_TAG: Final = "cfr"
+"""The key of a batch's metadata that our own name for it stands under."""
+_WINDOW: Final = "24h"
+_PAGE: Final = 100
+_MOST_PAGES: Final = 10_000
+_CONNECTIONS: Final = 4
+_JSON: Final = {"Content-Type": "application/json"}
+_CLOCKS_APART: Final = 86_400.0
+
+
+class CannotList(ModelNotFound):
+    """An endpoint that does not list its batches."""
+
+
+@dataclass
+class BatchClient:
+    """The batch API of one endpoint: ``async with BatchClient(endpoint) as client``."""
+
+    endpoint: Endpoint
+    bounds: Bounds
+    retry: Retry
+
+    def __post_init__(self) -> None:
+        self._transport = Transport(self.endpoint, self.bounds, _CONNECTIONS)
+
+    async def __aenter__(self) -> BatchClient:
+        self._transport.open()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._transport.close()
+
+    async def upload(self, path: Path, name: str) -> str:
+        """Upload an input file and return its id."""
+
+        async def send() -> str:
+            with path.open("rb") as file:
+                form = aiohttp.FormData()
+                form.add_field("purpose", "batch")
+                form.add_field("file", file, filename=name, content_type="application/jsonl")
+                return self._file_id(await self._json("POST", "files", form, {}))
+
+        return await self._again(send)
+
+    async def create(
+        self, input_file: str, tag: str, since: float, *, made_before: bool
+    ) -> BatchStatus:
+        """Make a batch of an uploaded file, or find it where it was made before.
+
+        ``made_before`` says that this may have been asked for already. A try whose reply was lost
+        is such a case too.
+        """
+        body = {
+            "input_file_id": input_file,
+            "endpoint": ENDPOINT,
+            "completion_window": _WINDOW,
+            "metadata": {_TAG: tag},
+        }
+        headers = {**_JSON, "Idempotency-Key": tag}
+        unsure = made_before
+
+        async def make() -> BatchStatus:
+            nonlocal unsure
+            if unsure and (found := await self.find(input_file, tag, since)):
+                return found
+            unsure = True
+            return self._status(await self._json("POST", "batches", orjson.dumps(body), headers))
+
+        return await self._again(make)
+
+    async def find(self, input_file: str, tag: str, since: float) -> BatchStatus | None:
+        """Look a batch up among those that the endpoint lists, the newest first.
+
+        Where there are two, as when a try that seemed lost came through late, the younger is
+        cancelled. ``since`` is when it can have been made at the earliest.
+        """
+        found = [
+            one
+            async for one in self._listed(since - _CLOCKS_APART)
+            if one.tag == tag or (one.input_file and one.input_file == input_file)
+        ]
+        found.sort(key=lambda one: (one.status == "cancelled", one.created_at))
+        for extra in found[1:]:
+            if not extra.has_ended and extra.status != "cancelling":
+                await self._json("POST", f"batches/{_in_path(extra.id)}/cancel", b"", _JSON)
+        return found[0] if found else None
+
+    async def look(self, batch: str) -> BatchStatus:
+        """Ask how a batch gets on; just once, so that whoever waits can say what is wrong."""
+        return self._status(await self._json("GET", f"batches/{_in_path(batch)}"))
+
+    async def download(self, file: str, path: Path) -> None:
+        """Write the content of a file to the disk."""
+
+        async def fetch() -> None:
+            async with self._exchange("GET", f"files/{_in_path(file)}/content") as response:
+                await self._save(response, path)
+
+        await self._again(fetch)
+
+    async def _save(self, response: Response, path: Path) -> None:
+        """Write a body to the disk as it comes: all of it, or an error."""
+        size = 0
+        with path.open("wb") as file:
+            async for piece in response.pieces():
+                size += len(piece)
+                await asyncio.to_thread(_write, file, piece)
+        packed = "Content-Encoding" in response.headers
+        if not packed and response.content_length not in (None, size):
+            raise StreamCut(f"{self.endpoint.shown}: a file of results was cut")
+
+    async def _listed(self, since: float) -> AsyncGenerator[BatchStatus]:
+        after = ""
+        for _ in range(_MOST_PAGES):
+            query = urlencode({"limit": _PAGE} | ({"after": after} if after else {}))
+            try:
+                page = await self._json("GET", f"batches?{query}")
+            except ModelNotFound as error:
+                raise CannotList(str(error)) from None
+            entries = page.get("data")
+            if not isinstance(entries, list):
+                raise BadReply(f"{self.endpoint.shown}: its list of batches cannot be read")
+            listed = [self._status(entry) for entry in entries]
+            for one in listed:
+                yield one
+            last = listed[-1].id if listed else ""
+            old = bool(listed) and 0 < listed[-1].created_at < since
+            if page.get("has_more") is not True or not last or last == after or old:
+                return
+            after = last
+
+    def _status(self, value: Json) -> BatchStatus:
+        return read_status(value, _TAG, self._transport.redaction)
+
+    def _file_id(self, value: dict[str, Json]) -> str:
+        found = value.get("id")
+        if not isinstance(found, str) or not found or not found.isprintable():
+            raise BadReply(f"{self.endpoint.shown}: its reply to an upload has no id")
+        return found
+
+    async def _again(self, operation: Callable[[], Awaitable[T]]) -> T:
+        return await replace(self.retry).run(operation, lambda _fault, _pause: None)
+
+    async def _json(
+        self,
+        verb: str,
+        path: str,
+        data: bytes | aiohttp.FormData | None = None,
+        headers: Mapping[str, str] = _JSON,
+    ) -> dict[str, Json]:
+        async with self._exchange(verb, path, data, headers) as response:
+            body = await self._body(response)
+        try:
+            value: Json = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            value = None
+        if not isinstance(value, dict):
+            said = self._transport.redaction.quote(body[:200].decode("utf-8", "replace"))
+            raise BadReply(f"{self.endpoint.shown}: its reply is not a JSON object: {said!r}")
+        return value
+
+    async def _body(self, response: Response) -> bytes:
+        body = b""
+        async for piece in response.pieces():
+            body += piece
+            if len(body) > self.bounds.reply_bytes:
+                raise BadReply(f"{self.endpoint.shown}: its reply is far too large")
+        return body
+
+    @asynccontextmanager
+    async def _exchange(
+        self,
+        verb: str,
+        path: str,
+        data: bytes | aiohttp.FormData | None = None,
+        headers: Mapping[str, str] = _JSON,
+    ) -> AsyncGenerator[Response]:
+        async with self._transport.exchange(verb, path, data, headers) as response:
+            if not 200 <= response.status < 300:
+                body = await read_beginning(response)
+                raise refusal(self.endpoint, response.status, response.headers, body)
+            yield response
+
+
+def _write(file: BinaryIO, piece: bytes) -> None:
+    try:
+        file.write(piece)
+    except OSError as error:
+        raise OutputError(
+            f"{file.name}: cannot be written ({error.strerror}); make room there"
+        ) from None
+
+
+def _in_path(name: str) -> str:
+    return quote(name, safe="")
+
+
+# Request files: the input of batches, each within the limits of its provider.
+
+MOST_REQUESTS: Final = 50_000
+"""Requests that OpenAI takes in one file."""
+MOST_BYTES: Final = 200_000_000
+"""Bytes that OpenAI takes in one file."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileLimits:
+    """How large one input file may be."""
+
+    requests: int = MOST_REQUESTS
+    size: int = MOST_BYTES
+
+
+@dataclass(slots=True)
+class RequestFile:
+    """An input file that is being written."""
+
+    path: Path
+    limits: FileLimits = field(default_factory=FileLimits)
+    requests: int = 0
+    size: int = 0
+
+    def has_room(self, line: bytes) -> bool:
+        """Say whether a line would still fit."""
+        fits = self.size + len(line) <= self.limits.size
+        return not self.requests or (self.requests < self.limits.requests and fits)
+
+    def add(self, line: bytes) -> None:
+        """Write one line."""
+        try:
+            with self.path.open("ab", buffering=2**16) as file:
+                file.write(line)
+        except OSError as error:
+            raise OutputError(
+                f"{self.path}: cannot be written ({error.strerror}); make room there"
+            ) from None
+        self.requests += 1
+        self.size += len(line)
+
+
+# Places of calls: which call of which attempt a request is, written into its ``custom_id``.
+#
+# A result that comes back a day later, in any order, says by its ``custom_id`` alone where it
+# belongs and what was asked.
+
+_WRITTEN: Final = re.compile(
+    r"s(\d{1,10})-p(\d{1,10})-r(\d{1,10})-c(\d{1,10})-([0-9a-f]{12})-([0-9a-f]{12})"
+)
+_DIGITS: Final = 12
+"""Hexadecimal digits that tell what was asked: enough for one call of one attempt."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A call within a store: its series, problem, run and number in the attempt."""
+
+    series: int
+    problem: int
+    run: int
+    ordinal: int
+
+    def __str__(self) -> str:
+        return f"s{self.series}-p{self.problem}-r{self.run}-c{self.ordinal}"
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedCall(Call):
+    """A call that knows its place, on its way to a model that is asked in batches."""
+
+    place: Place = Place(0, 0, 0, 0)
+    asked: str = ""
+    """The digest of the call as the journal has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestId:
+    """What a ``custom_id`` says: the place, the call as its method made it, the body as sent."""
+
+    place: Place
+    asked: str
+    body: str
+
+    def __str__(self) -> str:
+        return f"{self.place}-{self.asked}-{self.body}"
+
+    @property
+    def digests(self) -> str:
+        """What was asked, without where."""
+        return f"{self.asked}-{self.body}"
+
+
+def parse_request_id(written: str) -> RequestId | None:
+    """Read a ``custom_id``; None where it is not one of ours."""
+    found = _WRITTEN.fullmatch(written)
+    if found is None:
+        return None
+    *numbers, asked, body = found.groups()
+    return RequestId(Place(*map(int, numbers)), asked, body)
+
+
+def short_digest(data: bytes) -> str:
+    """Name some bytes shortly."""
+    return hashlib.sha256(data).hexdigest()[:_DIGITS]
+
+
+# Result files: output and error files of batches, on the disk, found by the calls' places.
+#
+# A file may have hundreds of megabytes. It is gone through once, line by line, and only where each
+# result stands is remembered; a result is read again when its call is.
+
+_MEGABYTE: Final = 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class FoundResult:
+    """A result and the request that it answers."""
+
+    request: RequestId
+    result: Result
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    request: RequestId
+    path: Path
+    start: int
+    length: int
+
+
+@dataclass(slots=True)
+class ReadBatch:
+    """What the files of one batch brought."""
+
+    failed: list[FoundResult] = field(default_factory=list[FoundResult])
+    """Requests that got something else than a reply."""
+    missing: set[str] = field(default_factory=set[str])
+    """Requests of which there is no line."""
+    answered: int = 0
+    odd: Counter[str] = field(default_factory=Counter[str])
+    """Lines that could not be used, counted by what is wrong with them."""
+
+    def __str__(self) -> str:
+        counts = [f"{count:,} × {what}" for what, count in self.odd.items()]
+        return "; ".join(counts)
+
+
+class ResultIndex:
+    """Where each result stands, by the place of its call.
+
+    ``longest`` is the size of a line beyond which it is not looked at.
+    """
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._lines: dict[Place, _Line] = {}
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def read(self, paths: Iterable[Path], wanted: set[str]) -> ReadBatch:
+        """Go through the files of one batch, whose requests are ``wanted``.
+
+        Of two lines for one request the first counts, and a reply before anything else.
+        """
+        found = ReadBatch(missing=set(wanted))
+        failures: dict[Place, FoundResult] = {}
+        good: set[Place] = set()
+        for path in paths:
+            for start, line in self._scan(path, found):
+                if (read := self._read(line, wanted, found)) is None:
+                    continue
+                place = read.request.place
+                if place in good or (place in failures and not read.result.succeeded):
+                    found.odd["a second line for one request"] += 1
+                    continue
+                if read.result.succeeded:
+                    good.add(place)
+                    failures.pop(place, None)
+                else:
+                    failures[place] = read
+                self._lines[place] = _Line(read.request, path, start, len(line))
+        found.failed, found.answered = list(failures.values()), len(good)
+        return found
+
+    def find(self, place: Place) -> FoundResult | None:
+        """Return the result of a call; None where there is none."""
+        line = self._lines.get(place)
+        if line is None:
+            return None
+        try:
+            with line.path.open("rb") as file:
+                file.seek(line.start)
+                _, result = read_result(file.read(line.length))
+        except (OSError, BadResult):
+            raise InputError(
+                f"{line.path}: changed while it was read; leave it alone and run the same "
+                "command again"
+            ) from None
+        return FoundResult(line.request, result)
+
+    def _read(self, line: bytes, wanted: set[str], found: ReadBatch) -> FoundResult | None:
+        try:
+            custom_id, result = read_result(line)
+        except BadResult as error:
+            found.odd[f"a line that is no result ({error})"] += 1
+            return None
+        request = parse_request_id(custom_id) if custom_id in wanted else None
+        if request is None:
+            found.odd["a result that nobody asked for"] += 1
+            return None
+        found.missing.discard(custom_id)
+        return FoundResult(request, result)
+
+    def _scan(self, path: Path, found: ReadBatch) -> Iterator[tuple[int, bytes]]:
+        try:
+            with path.open("rb") as file:
+                yield from self._lines_of(file, found)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+    def _lines_of(self, file: BinaryIO, found: ReadBatch) -> Iterator[tuple[int, bytes]]:
+        start = 0
+        while line := file.readline(self._longest):
+            size = len(line)
+            if size == self._longest and not line.endswith(b"\n"):
+                found.odd[f"a line larger than {self._longest / _MEGABYTE:g} MB"] += 1
+                while not line.endswith(b"\n") and (line := file.readline(self._longest)):
+                    size += len(line)
+            elif line.strip():
+                yield start, line
+            start += size
+
+
+# A model that is asked in batches: a call has its reply already, or it waits for the next wave.
+#
+# It writes requests and reads replies exactly as the engine for single calls does, refusals and
+# what it does without afterwards included; only the way between is another.
+
+
+class Deferred(BaseException):
+    """A call that has no reply yet: its attempt ends here and is replayed after the next wave.
+
+    Not an error, and so no Exception: whatever handles those must let it pass.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request for the next wave."""
+
+    model: BatchModel
+    name: RequestId
+    body: bytes
+    """The JSON text that is sent."""
+    most: Usage
+    """What it can take at the most."""
+
+
+class Wave(Protocol):
+    """What came back of the last wave, and what is asked in the next."""
+
+    def find(self, name: RequestId) -> Result | None:
+        """Return what became of a request; None where it was not made yet."""
+        ...
+
+    def failed(self, name: RequestId) -> bool:
+        """Count a request that got no reply; whether it may be made again."""
+        ...
+
+    def spent(self, name: RequestId, used: Usage | None, price: Price | None) -> None:
+        """Note what a request took; None for all that it can have taken."""
+        ...
+
+    def ask(self, request: Request) -> None:
+        """Put a request into the next wave."""
+        ...
+
+
+class BatchModel:
+    """A model behind an endpoint or in a folder, asked in waves."""
+
+    def __init__(
+        self, endpoint: Endpoint, where: str, bounds: Bounds, price: Price | None = None
+    ) -> None:
+        self.endpoint = endpoint
+        self.where = where
+        """The address or the folder that its batches go to, as a person may see it."""
+        self.price = price
+        self.wave: Wave | None = None
+        self._writer = _BatchWriter(self, endpoint, bounds)
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return self.endpoint.model
+
+    @property
+    def context(self) -> int | None:
+        """Tokens that a prompt and its reply have together, where that is known."""
+        return self.endpoint.context
+
+    async def complete(
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+    ) -> Completion:
+        """Return the reply of the last wave, or defer the call to the next."""
+        return await self._writer.ask(call, watcher, decoding)
+
+
+class _BatchWriter(OpenAI):
+    """The engine for single calls, whose requests go to a wave in the place of an endpoint."""
+
+    def __init__(self, model: BatchModel, endpoint: Endpoint, bounds: Bounds) -> None:
+        super().__init__(endpoint, bounds=bounds)
+        self._model = model
+
+    async def _post(
+        self,
+        body: dict[str, Json],
+        call: Call,
+        watcher: Watcher,  # noqa: ARG002
+    ) -> Completion:
+        wave = self._model.wave
+        if wave is None or not isinstance(call, PlacedCall):
+            raise RuntimeError("a batch takes calls of an evaluation, between two waves")
+        try:
+            data = orjson.dumps(body)
+        except TypeError as error:  # a lone surrogate
+            raise Rejected(f"the problem cannot be sent: {error}; save it as UTF-8") from None
+        name = RequestId(call.place, short_digest(call.asked.encode()), short_digest(data))
+        if (result := wave.find(name)) is not None:
+            try:
+                return self._taken(wave, name, result, call, body)
+            except Transient:
+                if not wave.failed(name):
+                    raise
+        wave.ask(Request(self._model, name, data, _most(call, body)))
+        raise Deferred
+
+    def _taken(
+        self, wave: Wave, name: RequestId, result: Result, call: Call, body: dict[str, Json]
+    ) -> Completion:
+        """Read a result, and note what it cost."""
+        if not result.succeeded:
+            wave.spent(name, Usage(), self._model.price)
+            raise self._fault(result)
+        try:
+            completion = self._read(result.body, call, body)
+        except Transient:
+            wave.spent(name, None, self._model.price)
+            raise
+        used = completion.usage if completion.usage.reported else None
+        wave.spent(name, used, self._model.price)
+        return completion
+
+    def _fault(self, result: Result) -> EngineError:
+        if result.status != NOT_PERFORMED:
+            return refusal(self.endpoint, result.status, {}, result.body)
+        said = self.endpoint.redaction.quote(error_message(result.body))
+        kind = Rejected if result.cancelled else ServerFault
+        return kind(f"{self._model.where}: the request was not performed ({said})")
+
+
+def _most(call: Call, body: dict[str, Json]) -> Usage:
+    """Say what a request can take at the most: no tokenizer makes more tokens than bytes."""
+    prompt = sum(len(m.content.encode("utf-8", "replace")) for m in call.messages) + 64
+    limit = body.get("max_tokens", body.get("max_completion_tokens"))
+    return Usage(prompt, limit if isinstance(limit, int) else call.max_tokens)

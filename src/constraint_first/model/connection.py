@@ -1,0 +1,404 @@
+"""Connections to one host, kept alive as long as no reply can be taken for another request's.
+
+On an HTTP/1.1 connection nothing but their order ties replies to requests. A server or proxy that
+sends a reply twice therefore shifts every later reply of the connection by one. Four rules guard
+against that, in the order in which they can notice it:
+
+- A connection with unread bytes, or that gets some between two requests, is never used again.
+- A successful reply that begins before its request was sent whole is not its reply.
+- A host is on probation until some of its connections have been silent for a while after a reply;
+  until then only connections that were silent so long are used again.
+- A reply that repeats the id of an earlier one on its connection is refused, if the host gives each
+  reply an id of its own; so is one that repeats a whole body, if no two bodies were alike so far.
+
+A host that was caught gets a new connection for each request from then on, and replies under way on
+connections that were used before are asked for again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import socket
+import time
+import zlib
+from collections.abc import AsyncGenerator, Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import aiohttp
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.connector import Connection
+
+from constraint_first.model.error import StaleReply
+
+if TYPE_CHECKING:
+    from aiohttp.client_reqrep import ConnectionKey
+    from aiohttp.tracing import Trace
+
+__all__ = [
+    "Connections",
+    "Host",
+    "Response",
+    "Tell",
+]
+
+
+try:
+    import fcntl
+    import termios
+except ImportError:  # Windows
+    fcntl = termios = None
+
+
+Tell: TypeAlias = Callable[[str], object]
+"""Says one line to a person."""
+
+_REST: Final = 0.25
+"""Seconds that a connection rests after a reply while its host is on probation."""
+_RESTS: Final = 8
+"""Rests without a stray byte that end the probation."""
+_SPARE: Final = _RESTS
+"""Connections that may be opened beside resting ones; then a request waits for one of those.
+
+As many as it takes to end the probation, so that there is one such wait at the most.
+"""
+_LOOK: Final = 0.02
+_IDLE: Final = 15.0
+"""Seconds after which an idle connection is closed."""
+_ALIKE: Final = 4
+"""Replies, all alike, from which on it is no matter which request gets which."""
+_BODIES: Final = 16
+"""Bodies, no two alike, from which on a body that comes again is suspect."""
+_REMEMBERED: Final = 4_096
+_OVERLAP: Final = 256
+"""Bytes of a piece that are looked at again with the next, in case an id is cut in two."""
+_ID: Final = re.compile(rb'"id"\s*:\s*"([^"\\]{1,200})"')
+_CREATED: Final = re.compile(rb'"created"\s*:\s*([0-9.]{1,32})')
+# A server may say why it ends a connection that was idle for too long (408).
+_FAREWELL: Final = re.compile(rb"\s*(HTTP/1\.\d [345]|$)")
+_UNREAD: Final = termios.FIONREAD if termios else 0
+_UNSENT: Final = termios.TIOCOUTQ if termios else 0
+
+
+class Host:
+    """What the replies of one host have shown so far; all its connections share it."""
+
+    def __init__(self, shown: str) -> None:
+        self.shown = shown
+        self.tell: Tell = lambda _line: None
+        self.repeats = False
+        """Whether it was caught, so that none of its connections is kept alive."""
+        self.spare = _SPARE
+        self.rests = 0
+        self._lines = self._doubts = 0
+        self._ids = _Marks()
+        self._bodies = _Marks()
+
+    @property
+    def on_probation(self) -> bool:
+        """Whether it may still turn out to repeat replies, and that would do harm.
+
+        Where all replies are the same, each may as well be that of another request.
+        """
+        return self.rests < _RESTS and not self._bodies.all_alike
+
+    def may_use(self, rested: float) -> bool:
+        """Say whether a connection that was silent for so many seconds may be used again.
+
+        Two connections show whether replies are told apart by their ids, so the second request
+        goes over one of its own.
+        """
+        return (rested >= _REST or not self.on_probation) and self._lines > 1
+
+    @property
+    def has_own_ids(self) -> bool:
+        """Whether an id that comes again would be a sign."""
+        return self._ids.distinct
+
+    @property
+    def has_own_bodies(self) -> bool:
+        """Whether a body that comes again, or another one, would be a sign."""
+        return self._bodies.distinct or len(self._bodies) == 1
+
+    def number(self) -> int:
+        """Give a new connection its number."""
+        self._lines += 1
+        return self._lines
+
+    def catch(self) -> None:
+        """Keep no more connections alive, and say so once."""
+        if not self.repeats:
+            self.repeats = True
+            self.tell(
+                f"{self.shown}: sends replies twice or unasked, as a faulty proxy does; its "
+                "connections are no longer kept alive, and replies that may be another's are "
+                "asked for again"
+            )
+
+    def check_id(self, found: bytes, created: bytes | None, line: int) -> None:
+        """Refuse a reply with the id of an earlier one on its connection."""
+        if self._ids.repeats(found, line) and len(self._ids) > 1:
+            if self._ids.noted(found) == created:
+                self.catch()
+            else:  # ids drawn at random from a few hundred, as Ollama's are, meet by chance
+                self._ids.distinct = False
+            raise self.stale()
+        self._ids.add(found, line, created)
+
+    def check_body(self, body: tuple[int, int], line: int) -> None:
+        """Refuse a reply with the body of an earlier one on its connection."""
+        if self._bodies.repeats(body, line) and len(self._bodies) >= _BODIES:
+            self._doubts += 1
+            if self._doubts > 1:  # once may be chance
+                self.catch()
+            raise self.stale()
+        self._bodies.add(body, line)
+
+    def stale(self) -> StaleReply:
+        """Build the error for a reply that may belong to another request."""
+        return StaleReply(f"{self.shown}: its reply may belong to an earlier request")
+
+
+class _Marks:
+    """Marks of replies, and whether no two replies of different connections had the same one."""
+
+    def __init__(self) -> None:
+        self.distinct = True
+        self._count = 0
+        self._known: dict[object, tuple[int, bytes | None]] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether all marks were the same, on several connections."""
+        return not self.distinct and len(self._known) == 1 and self._count >= _ALIKE
+
+    def repeats(self, mark: object, line: int) -> bool:
+        """Say whether a mark came before on its connection, and never on another one."""
+        seen = self._known.get(mark)
+        if seen and seen[0] != line:
+            self.distinct = False
+        return self.distinct and seen is not None
+
+    def noted(self, mark: object) -> bytes | None:
+        """Look up what was noted beside a mark."""
+        return self._known[mark][1]
+
+    def add(self, mark: object, line: int, noted: bytes | None = None) -> None:
+        """Note a mark."""
+        self._count += 1
+        self._known[mark] = line, noted
+        if len(self._known) > _REMEMBERED:
+            del self._known[next(iter(self._known))]
+
+
+class Line(ResponseHandler):
+    """One connection, which knows whether bytes that come were asked for."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, host: Host) -> None:
+        super().__init__(loop)
+        self.host = host
+        self.number = host.number()
+        self.uses = 0
+        self.early = False
+        """Whether a reply began before its request was sent whole."""
+        self._asked = self._sent = self._began = False
+        self._descriptor: int | None = None
+        # CPython lets other threads run during an ioctl() with a buffer of up to 1,024 bytes. These
+        # take less than a microsecond, and waiting for the interpreter again takes ten.
+        self._answer = bytearray(1_025)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Note that the connection is open, which it is for a request."""
+        super().connection_made(transport)
+        self.begin()
+
+    def begin(self) -> None:
+        """Note that a request is about to be sent."""
+        self.uses += 1
+        self._asked, self._sent, self._began, self.early = True, False, False, False
+
+    def end(self) -> None:
+        """Note that the reply has come, or is not waited for."""
+        self._asked = False
+
+    def start_timeout(self) -> None:
+        """Note that all of a request was written, which is when aiohttp calls this."""
+        self._sent = True
+        super().start_timeout()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what a request waits for, and close the connection on anything else."""
+        if data and not self._asked:
+            self._stray(data)
+            return
+        if data and not self._began:
+            self._began = True
+            if not self._sent or self._has_unsent():
+                self.early = True
+                self.force_close()
+        super().data_received(data)
+        if len(self._buffer) <= self._asked:
+            return
+        # Several replies in one piece; the first may have been taken, and its request be over.
+        replies = [entry[0].code for entry, _ in self._buffer if entry[0].code >= 200]
+        if len(replies) > self._asked:
+            if min(replies) < 300:
+                self.host.catch()
+            self.force_close()
+            if not self._asked:
+                self.close()
+
+    def is_clean(self) -> bool:
+        """Say whether nothing waits to be read, the event loop's buffer and the system's alike."""
+        transport = self.transport
+        if transport is None or self.should_close:
+            return False
+        if not self._waiting(_UNREAD):
+            return True
+        if transport.get_extra_info("sslcontext") is None:
+            self._stray(_peek(self._file(transport)))
+        return False
+
+    def _has_unsent(self) -> bool:
+        """Say whether the other side has not even received all of the request.
+
+        What it sends in answer acknowledges the request as well, so that nothing is left by then.
+        """
+        transport = self.transport
+        return transport is None or transport.get_write_buffer_size() > 0 or self._waiting(_UNSENT)
+
+    def _waiting(self, buffer: int) -> bool:
+        """Ask the system whether bytes wait in a buffer of the socket."""
+        if fcntl is None or self.transport is None:  # what the event loop reads is all we know
+            return False
+        try:
+            fcntl.ioctl(self._file(self.transport), buffer, self._answer)
+        except OSError:
+            return False
+        return any(self._answer[:4])
+
+    def _file(self, transport: asyncio.Transport) -> int:
+        if self._descriptor is None:
+            self._descriptor = int(transport.get_extra_info("socket").fileno())
+        return self._descriptor
+
+    def _stray(self, data: bytes) -> None:
+        if not _FAREWELL.match(data):
+            self.host.catch()
+        self.close()
+
+
+def _peek(handle: int) -> bytes:
+    try:
+        with socket.socket(fileno=os.dup(handle)) as copy:
+            return copy.recv(64, socket.MSG_PEEK)
+    except OSError:
+        return b""
+
+
+class Connections(aiohttp.TCPConnector):
+    """The connection pool of a host; of idle connections the one that rested longest is used."""
+
+    def __init__(self, host: Host, limit: int) -> None:
+        super().__init__(limit=limit, keepalive_timeout=_IDLE)  # pyright: ignore[reportUnknownMemberType]
+        self._host = host
+        self._factory = partial(Line, loop=self._loop, host=host)
+
+    async def _get(self, key: ConnectionKey, traces: list[Trace]) -> Connection | None:
+        host = self._host
+        while idle := self._conns.get(key):
+            line, since = cast("tuple[Line, float]", idle[0])
+            rested = time.monotonic() - since
+            if host.repeats or rested > _IDLE or not line.is_clean():
+                idle.popleft()
+                line.close()
+            elif host.may_use(rested):
+                host.rests += rested >= _REST
+                line.begin()
+                idle.popleft()
+                self._acquired.add(line)
+                return Connection(self, key, line, self._loop)
+            elif host.spare or rested >= _REST:
+                host.spare = max(0, host.spare - 1)
+                return None
+            else:
+                await asyncio.sleep(min(_REST - rested, _LOOK))
+        return await super()._get(key, traces)
+
+    def _release(
+        self, key: ConnectionKey, protocol: ResponseHandler, *, should_close: bool = False
+    ) -> None:
+        cast("Line", protocol).end()
+        super()._release(key, protocol, should_close=should_close or self._host.repeats)
+
+
+class Response(aiohttp.ClientResponse):
+    """A reply whose pieces are compared with the earlier replies of its connection."""
+
+    compares = False
+    """Whether it is a completion, with an id or a body of its own, and not yet at its end."""
+    _line: Line
+    _used = False
+    _tail: bytes | None = b""
+    _sum = 0
+    _size = 0
+
+    async def start(self, connection: Connection) -> Response:
+        """Wait for the head of the reply; one that came too early is none."""
+        line = self._line = cast("Line", connection.protocol)
+        self._used = line.uses > 1
+        await super().start(connection)
+        if line.early and 200 <= self.status < 300:
+            if self._used:
+                line.host.catch()
+            raise line.host.stale()
+        return self
+
+    def took(self, found: bytes) -> bytes:
+        """Refuse a piece of its content, empty at the end, that may belong to another request."""
+        if self.compares or self._used:
+            try:
+                self._check(found)
+            except StaleReply:
+                # The reply that belongs here may still come, and its connection be idle already.
+                self._line.close()
+                raise
+        return found
+
+    def end(self) -> None:
+        """Note that all of it was taken that matters."""
+        self.took(b"")
+
+    async def pieces(self) -> AsyncGenerator[bytes]:
+        """Take all pieces."""
+        while found := self.took(await self.content.readany()):
+            yield found
+
+    def _check(self, found: bytes) -> None:
+        host, line = self._line.host, self._line.number
+        if self._used and host.repeats:
+            raise host.stale()
+        if not self.compares:
+            return
+        if not found:
+            self.compares = False
+            if host.has_own_bodies:
+                host.check_body((self._size, self._sum), line)
+            return
+        self._size += len(found)
+        if host.has_own_bodies:
+            self._sum = zlib.crc32(found, self._sum)
+        if self._tail is None or not host.has_own_ids:
+            return
+        text = self._tail + found
+        if match := _ID.search(text):
+            created = _CREATED.search(text)
+            self._tail = None
+            host.check_id(match[1], created and created[1], line)
+        else:
+            self._tail = text[-_OVERLAP:]

@@ -1,0 +1,374 @@
+"""Limits on calls to one endpoint: how many at the same time, and how many a minute.
+
+Concurrency grows while replies come and is halved when the endpoint pushes many calls back (429,
+5xx or a time-out), much as TCP does with its window. Where fewer calls at a time are pushed back as
+often, the endpoint fails at that rate whatever is asked of it, and concurrency returns to what it
+was. Requests and tokens a minute are kept below their limits where there are any.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import math
+import random
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeVar, runtime_checkable
+
+from constraint_first.model.error import RateLimited, ServerFault, TimedOut, Transient
+from constraint_first.model.wire import (
+    SILENT,
+    Decoding,
+    Engine,
+    Relay,
+    SampledCall,
+    Served,
+    Watcher,
+    most_samples,
+)
+from constraint_first.protocol import Call, Completion
+
+__all__ = [
+    "Limited",
+    "Limiter",
+    "Once",
+    "Pace",
+    "Retried",
+    "Retry",
+    "Retrying",
+    "parse_retry_after",
+    "replies_to",
+]
+
+
+_PUSHBACK: Final = (RateLimited, ServerFault, TimedOut)
+_SHORTEST_ROUND: Final = 16
+_CROWDED: Final = 0.25
+"""The share of replies in a round that may be push-backs, beyond what is usual there."""
+_HELPED: Final = 1.25
+"""With half the calls at a time this many times as large a share of them must get through."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """What the window was before it was halved, and the share of calls that got through."""
+
+    size: float
+    through: float
+
+
+class Limiter:
+    """A semaphore whose size adapts to what one endpoint can take, and a pace."""
+
+    def __init__(
+        self,
+        most: int,
+        start: int | None = None,
+        *,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+    ) -> None:
+        self.most = most
+        self.requests = Pace(requests_per_minute)
+        self.tokens = Pace(tokens_per_minute)
+        self.size = float(min(start or most, most))
+        self.in_flight = 0
+        self._waiting: deque[tuple[asyncio.Future[None], int]] = deque()
+        self._threshold = float(most)
+        self._replies = self._pushed_back = self._stale = 0
+        self._usual = 1.0
+        self._cut: _Cut | None = None
+
+    def has_room(self, places: int = 1) -> bool:
+        """Say whether places could be taken now: nobody waits, and the window is not full."""
+        return not self._waiting and self._fits(places)
+
+    def take(self, places: int = 1) -> bool:
+        """Take places without waiting, if they are free; whoever does gives them back."""
+        if not self.has_room(places):
+            return False
+        self.in_flight += places
+        return True
+
+    def release(self, places: int) -> None:
+        """Give places back that were taken."""
+        self.in_flight -= places
+        self._wake()
+
+    async def enter(self, places: int = 1) -> None:
+        """Wait for a turn and take places in the window: one for each reply that is asked for."""
+        if self.take(places):
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append((turn, places))
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # the turn came just as we gave up: pass it on
+                self.release(places)
+            raise
+
+    def _fits(self, places: int) -> bool:
+        # A group that is larger than the window has shrunk to meanwhile goes by itself.
+        return not self.in_flight or self.in_flight + places <= int(self.size)
+
+    def succeeded(self) -> None:
+        """Let the window grow: fast until the first push-back, then by one a round."""
+        step = 1.0 if self.size < self._threshold else 1.0 / self.size
+        self.size = min(float(self.most), self.size + step)
+        self._count(pushed_back=False)
+        self._wake()
+
+    def failed(self, fault: Transient, replies: int = 1) -> None:
+        """Count a fault for each reply that was lost; too many push-backs halve the window."""
+        for _ in range(replies):
+            self._count(pushed_back=isinstance(fault, _PUSHBACK))
+
+    def _count(self, *, pushed_back: bool) -> None:
+        if self._stale:
+            self._stale -= 1
+            return
+        self._replies += 1
+        self._pushed_back += pushed_back
+        if self._replies < max(_SHORTEST_ROUND, self.size):
+            return
+        through = 1 - self._pushed_back / self._replies
+        self._replies = self._pushed_back = 0
+        if self._cut and through < _HELPED * self._cut.through:
+            self._usual = through
+            self.size, self._cut = self._cut.size, None
+        elif through < self._usual - _CROWDED:
+            self._cut = _Cut(self.size, through)
+            self.size = self._threshold = max(1.0, self.size / 2)
+            self._stale = self.in_flight  # they were sent before, and tell nothing of the new size
+        else:
+            self._usual, self._cut = max(self._usual, through), None
+
+    def _wake(self) -> None:
+        while self._waiting and self._fits(self._waiting[0][1]):
+            turn, places = self._waiting.popleft()
+            if not turn.done():
+                self.in_flight += places
+                turn.set_result(None)
+
+
+class Pace:
+    """A rate limit of so many units a minute, kept by spacing calls out; None means no limit."""
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._gap = 60.0 / per_minute if per_minute else 0.0
+        self._free_at = 0.0
+
+    @property
+    def limits(self) -> bool:
+        """Whether there is a limit to wait for."""
+        return self._gap > 0
+
+    async def wait(self, units: float = 1.0) -> None:
+        """Wait until that many more units may be used."""
+        if not self.limits:
+            return
+        now = asyncio.get_running_loop().time()
+        turn = max(now, self._free_at)
+        self._free_at = turn + self._gap * units
+        await asyncio.sleep(turn - now)
+
+
+class Limited:
+    """An engine whose calls pass a limiter and keep a pace."""
+
+    def __init__(self, engine: Engine, limiter: Limiter) -> None:
+        self._engine = engine
+        self.limiter = limiter
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        """Perform a call when its turn has come."""
+        places = replies_to(call)
+        await self.limiter.enter(places)
+        try:
+            completion = await self.perform(call, watcher)
+        finally:
+            self.limiter.release(places)
+        self.succeeded(call)
+        return completion
+
+    async def perform(self, call: Call, watcher: Watcher) -> Completion:
+        """Perform a call that has its place in the window, at the pace."""
+        await self.limiter.requests.wait()
+        if self.limiter.tokens.limits:
+            await self.limiter.tokens.wait(_tokens_guessed(call))
+        try:
+            return await self._engine.complete(call, _FaultCounter(watcher, self.limiter))
+        except Transient as fault:
+            self.limiter.failed(fault, replies_to(call))
+            raise
+
+    def succeeded(self, call: Call) -> None:
+        """Count the replies to a call that has left its place."""
+        for _ in range(replies_to(call)):
+            self.limiter.succeeded()
+
+    def most_samples(self, group: SampledCall) -> int:
+        """As many as the engine takes and as may run at the same time."""
+        return min(most_samples(self._engine, group), int(self.limiter.size))
+
+
+class _FaultCounter(Relay):
+    """A watcher that tells the limiter of faults after which an engine asks again by itself."""
+
+    def __init__(self, watcher: Watcher, limiter: Limiter) -> None:
+        super().__init__(watcher)
+        self._limiter = limiter
+
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+        self._limiter.failed(fault, replies_to(call))
+        super().retrying(call, fault, seconds)
+
+
+def replies_to(call: Call) -> int:
+    """Count the replies that a call asks for: its places in a window."""
+    return call.samples if isinstance(call, SampledCall) else 1
+
+
+def _tokens_guessed(call: Call) -> float:
+    # What a reply will be is not known beforehand; a quarter of its budget is a usual one.
+    prompt = sum(len(message.content) for message in call.messages) / 3
+    return prompt + replies_to(call) * call.max_tokens / 4
+
+
+# Retries after a fault that may pass, with pauses that grow or that the endpoint asks for.
+
+T = TypeVar("T")
+
+_GROWTH: Final = 3.0
+_TRIES_OF_A_STRANGER: Final = 6
+
+
+@dataclass(slots=True)
+class Retry:
+    """How often and how patiently an endpoint is asked again. Only transport faults are retried.
+
+    A call that failed while others got through is asked again soon, since the fault was its own.
+    While nothing gets through, and when the endpoint says that it is asked too often, pauses grow.
+    """
+
+    attempts: int = 8
+    first_pause: float = 0.05
+    longest_pause: float = 60.0
+    patience: float = 300.0
+    """An endpoint that asks us to wait longer than this has in effect said no."""
+    seconds: float = math.inf
+    """Once a call has taken as long as this, it is not asked again."""
+    _answered: int = field(default=0, init=False)
+
+    async def run(
+        self, operation: Callable[[], Awaitable[T]], notify: Callable[[Transient, float], None]
+    ) -> T:
+        """Perform an operation until it succeeds; the last fault is raised when all have failed."""
+        started, tries, in_a_row = time.monotonic(), 0, 0
+        while True:
+            answered = self._answered
+            try:
+                result = await operation()
+            except Transient as fault:
+                others_got_through = self._answered > answered
+                forgiven = others_got_through and not isinstance(fault, RateLimited)
+                tries, in_a_row = tries + 1, 1 if forgiven else in_a_row + 1
+                pause = self.pause(in_a_row, fault)
+                late = time.monotonic() - started + pause > self.seconds
+                if tries >= self._most(fault) or pause > self.patience or late:
+                    raise
+                notify(fault, pause)
+                await asyncio.sleep(pause)
+            else:
+                self._answered += 1
+                return result
+
+    def pause(self, in_a_row: int, fault: Transient) -> float:
+        """Choose how long to wait after so many faults in a row."""
+        if fault.retry_after is not None:
+            return fault.retry_after
+        longest = min(self.longest_pause, self.first_pause * _GROWTH ** (in_a_row - 1))
+        # Spread out, so that a thousand calls that failed together do not return together.
+        return longest * random.uniform(0.5, 1.0)  # noqa: S311
+
+    def _most(self, fault: Transient) -> int:
+        """Say how many tries a call has: fewer where no model ever answered at that address."""
+        stranger = not self._answered and not isinstance(fault, RateLimited)
+        return min(self.attempts, _TRIES_OF_A_STRANGER) if stranger else self.attempts
+
+
+@runtime_checkable
+class Retried(Served, Protocol):
+    """A served model that asks again by itself, and can also be asked just once."""
+
+    retry: Retry
+
+    async def ask(
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+    ) -> Completion:
+        """Perform a call without asking again after a fault."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """A served model that does not ask again."""
+
+    served: Retried
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return self.served.model
+
+    async def complete(
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+    ) -> Completion:
+        """Ask once."""
+        return await self.served.ask(call, watcher, decoding)
+
+    def most_samples(self, group: SampledCall) -> int:
+        """As many as the served model takes."""
+        return most_samples(self.served, group)
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """An engine that asks another one again; between two tries it holds nothing of the other."""
+
+    engine: Engine
+    retry: Retry
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        """Perform a call, again and again if need be."""
+        return await self.retry.run(
+            lambda: self.engine.complete(call, watcher),
+            lambda fault, pause: watcher.retrying(call, fault, pause),
+        )
+
+    def most_samples(self, group: SampledCall) -> int:
+        """As many as the other engine takes."""
+        return most_samples(self.engine, group)
+
+
+def parse_retry_after(value: str | None) -> float | None:
+    """Read a Retry-After header: seconds, or a date."""
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = _until(value)
+    return None if math.isnan(seconds) else max(0.0, seconds)
+
+
+def _until(date: str) -> float:
+    """Count the seconds until a date; not a number where it is none."""
+    try:
+        return email.utils.parsedate_to_datetime(date).timestamp() - time.time()
+    except (ValueError, ArithmeticError, TypeError, LookupError):  # its parser takes a lot
+        return math.nan

@@ -1,0 +1,729 @@
+"""One of several endpoints that serve the same model: how busy it is, and whether it rests."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Final
+
+from constraint_first.file.safe import storable_text
+from constraint_first.model.client import OpenAI
+from constraint_first.model.connection import Tell
+from constraint_first.model.error import (
+    EngineError,
+    ModelNotFound,
+    RateLimited,
+    Rejected,
+    TimedOut,
+    Transient,
+    Unreachable,
+)
+from constraint_first.model.limit import Limited, Limiter, Retry, replies_to
+from constraint_first.model.transport import Bounds, Endpoint, Transport
+from constraint_first.model.wire import SILENT, Decoding, SampledCall, Watcher
+from constraint_first.problem import Json
+from constraint_first.protocol import Call, Completion
+
+__all__ = [
+    "Balanced",
+    "Balancer",
+    "Listing",
+    "Replica",
+    "Visit",
+    "common_name",
+    "differences",
+    "is_its_own",
+    "list_models",
+    "misfit",
+    "other_names",
+]
+
+
+_REFUSALS: Final = frozenset({401, 403, 404, 405, 429})
+"""What an endpoint says to all calls: another key, another model, an account that is empty."""
+
+
+def is_its_own(fault: EngineError) -> bool:
+    """Say whether a fault is one endpoint's, so that another may well answer the same call."""
+    return isinstance(fault, Transient) or fault.status in _REFUSALS
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A call's stay at an endpoint, and what was known of the endpoint when it came."""
+
+    replica: Replica
+    places: int
+    rests: int
+    answered: int
+
+
+class Replica:
+    """An endpoint with connections, limits and a rest of its own.
+
+    A rest begins with a fault that is not just one call's: no connection, too many requests, a
+    refusal, or any other while nothing got through. Calls that had come before it began tell
+    nothing new.
+    """
+
+    def __init__(self, endpoint: Endpoint, bounds: Bounds, connections: int) -> None:
+        self.transport = Transport(endpoint, bounds, connections)
+        self.limiter = Limiter(connections)
+        self.asked = 0
+        self.resting: asyncio.Task[None] | None = None
+        self.fault: EngineError | None = None
+        """Why it rests, or why it last did before anything got through again."""
+        self.told = False
+        """Whether somebody was told that it rests."""
+        self.until = 0.0
+        """When the rest ends, on the event loop's clock."""
+        self.in_a_row = 0
+        """Rests since anything got through."""
+        self._rests = 0
+        self._answered = 0
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where it is."""
+        return self.transport.endpoint
+
+    @property
+    def shown(self) -> str:
+        """Its address without anything that could be a secret."""
+        return self.endpoint.shown
+
+    def name_model(self, model: str) -> None:
+        """Take the name of the model that it serves."""
+        self.transport.endpoint = replace(self.endpoint, model=model)
+
+    def visit(self, places: int) -> Visit:
+        """Note that a call comes, which has taken its places already."""
+        self.asked += 1
+        return Visit(self, places, self._rests, self._answered)
+
+    def must_rest(self, visit: Visit, fault: EngineError) -> bool:
+        """Say whether a fault begins a rest."""
+        if visit.rests != self._rests:
+            return False
+        own = isinstance(fault, Unreachable | RateLimited) or not isinstance(fault, Transient)
+        return own or visit.answered == self._answered
+
+    def begin_rest(self, fault: EngineError) -> None:
+        """Note a rest and its reason."""
+        self.fault = fault
+        self.in_a_row += 1
+        self._rests += 1
+
+    def answer(self, visit: Visit) -> bool:
+        """Note a reply; whether it shows that a rest is over."""
+        self._answered += 1
+        if visit.rests != self._rests:
+            return False
+        self.in_a_row, self.fault = 0, None
+        return self.resting is not None
+
+
+# What endpoints list of their models, held against each other: several must serve the same one.
+#
+# A list may be missing, and a model may be served that is on none: servers of llama.cpp list the
+# path of a file and take any name. Only what differs between two endpoints tells that they do not
+# agree.
+
+_MOST_NAMED: Final = 8
+_Entry = dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The models that an endpoint lists, as it describes them."""
+
+    endpoint: Endpoint
+    entries: Sequence[_Entry]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its models."""
+        found = (entry.get("id") for entry in self.entries)
+        return [name for name in found if isinstance(name, str) and name == storable_text(name)]
+
+    @property
+    def shown_names(self) -> str:
+        """The first of the names, for a person."""
+        return self.endpoint.redaction.quote(", ".join(self.names[:_MOST_NAMED])) or "nothing"
+
+    def entry(self, model: str) -> _Entry:
+        """Find what it says of a model; of its only one where that goes by another name."""
+        named = [one for one in self.entries if one.get("id") == model]
+        found = named or (self.entries if len(self.entries) == 1 else [])
+        return found[0] if found else {}
+
+
+def common_name(listings: Sequence[Listing]) -> str:
+    """Find the model's name, which need not be given where each endpoint serves just one."""
+    for one in listings:
+        if len(one.names) != 1:
+            choice = f"it serves {one.shown_names}" if one.names else "it lists none"
+            raise ModelNotFound(f"{one.endpoint.shown}: name a model with --model; {choice}")
+    first = listings[0]
+    if fault := misfit(listings, first.names[0]):
+        raise fault
+    return first.names[0]
+
+
+def misfit(listings: Sequence[Listing], model: str) -> ModelNotFound | None:
+    """Find an endpoint that does not list a model, while another one does."""
+    has = next((one for one in listings if model in one.names), None)
+    lacks = next((one for one in listings if one.names and model not in one.names), None)
+    if has is None or lacks is None:
+        return None
+    return ModelNotFound(
+        f"{lacks.endpoint.shown}: serves {lacks.shown_names}, and {has.endpoint.shown} "
+        f"{has.endpoint.redaction.quote(model)}; endpoints that are given together must serve the "
+        "same model: leave one out, or start it with the other's model"
+    )
+
+
+def other_names(listings: Sequence[Listing]) -> Iterator[str]:
+    """Say which endpoints list other models than the first, where none of them was chosen."""
+    for one in listings[1:]:
+        if set(one.names) != set(listings[0].names):
+            yield (
+                f"{one.endpoint.shown}: serves {one.shown_names}, and {listings[0].endpoint.shown} "
+                f"{listings[0].shown_names}; a request may come to either: name one with --model"
+            )
+
+
+def differences(
+    listings: Sequence[Listing], model: str, *, with_context: bool = True
+) -> Iterator[str]:
+    """Say where endpoints describe a model otherwise than the first that describes it."""
+    for read, words in _COMPARED if with_context else _COMPARED[1:]:
+        told = [(one, value) for one in listings if (value := read(one.entry(model)))]
+        for one, value in told[1:]:
+            first, usual = told[0]
+            if value != usual:
+                own = one.endpoint.redaction.quote(str(value))
+                other = first.endpoint.redaction.quote(str(usual))
+                yield f"{one.endpoint.shown}: {words(own, other, first.endpoint.shown)}"
+
+
+def _meta(entry: _Entry, name: str) -> Json:
+    meta = entry.get("meta")
+    return meta.get(name) if isinstance(meta, dict) else None
+
+
+def _context(entry: _Entry) -> Json:
+    """Read the tokens of context, as vLLM, llama.cpp, or gateways give them."""
+    named = (entry.get(name) for name in ("max_model_len", "context_length", "context_window"))
+    return next(filter(None, (*named, _meta(entry, "n_ctx"))), None)
+
+
+_COMPARED: Final[tuple[tuple[Callable[[_Entry], Json], Callable[[str, str, str], str]], ...]] = (
+    (
+        _context,
+        lambda own, other, first: (
+            f"{own} tokens of context, and {first} has {other}; replies may be cut at one and not "
+            "at the other: --context gives both the same"
+        ),
+    ),
+    (
+        lambda entry: entry.get("root"),
+        lambda own, other, first: f"the model is {own} there, and {other} at {first}",
+    ),
+    (
+        lambda entry: _meta(entry, "n_params"),
+        lambda own, other, first: f"its model has {own} parameters, and that of {first} {other}",
+    ),
+    (
+        lambda entry: _meta(entry, "size"),
+        lambda own, other, first: (
+            f"its model has {own} bytes, and that of {first} {other}: another quantization?"
+        ),
+    ),
+)
+
+
+# A load balancer over endpoints that serve the same model: least busy first.
+#
+# One that fails rests for a while that grows each time, and is looked at before calls go there
+# again. While all of them rest none of them does: what is asked fails or not as with a single
+# endpoint.
+
+_LISTING: Final = 10.0
+_BALANCER_MOST_NAMED: Final = 2
+_LONG: Final = 1.0
+"""Seconds of a rest that are worth a word."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiting:
+    """A call that waits for places at one of the endpoints that it may go to."""
+
+    places: int
+    tried: frozenset[Replica]
+    turn: asyncio.Future[Visit | None]
+
+
+@dataclass(slots=True, eq=False)
+class Balancer:
+    """Endpoints between ``open`` and ``close``, and the turns of calls at them."""
+
+    replicas: tuple[Replica, ...]
+    tell: Tell = lambda _line: None
+    """Is told that an endpoint rests, and that it is back."""
+    pauses: Retry = field(default_factory=Retry)
+    """How long rests are."""
+    listings: dict[Replica, Listing] = field(default_factory=dict[Replica, Listing], init=False)
+    """What endpoints listed when they were last looked at."""
+    _waiting: deque[_Waiting] = field(default_factory=deque[_Waiting], init=False)
+
+    @classmethod
+    def over(cls, endpoints: Iterable[Endpoint], bounds: Bounds, connections: int) -> Balancer:
+        """Make one of endpoints, each with so many connections of its own."""
+        return cls(tuple(Replica(one, bounds, connections) for one in endpoints))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls can be performed now."""
+        return all(one.transport.is_open for one in self.replicas)
+
+    @property
+    def status(self) -> str:
+        """How many endpoints are in use, and which rest, in one line."""
+        resting = [one.shown for one in self.replicas if one.resting]
+        said = f"{len(self.replicas) - len(resting)} of {len(self.replicas)} endpoints in use"
+        if not resting:
+            return said
+        more = (
+            f" and {len(resting) - _BALANCER_MOST_NAMED} more"
+            if len(resting) > _BALANCER_MOST_NAMED
+            else ""
+        )
+        named = ", ".join(resting[:_BALANCER_MOST_NAMED])
+        return f"{said}, {named}{more} {'rests' if len(resting) == 1 else 'rest'}"
+
+    async def open(self) -> None:
+        """Make the connections; nothing is sent yet."""
+        try:
+            for one in self.replicas:
+                one.transport.open()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """End all rests and close all connections."""
+        tasks = [one.resting for one in self.replicas if one.resting]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for one in self.replicas:
+            one.resting = None
+            await one.transport.close()
+
+    def limit(self, make: Callable[[], Limiter]) -> None:
+        """Give every endpoint a limiter of its own."""
+        for one in self.replicas:
+            one.limiter = make()
+
+    # --- Turns.
+
+    async def turn(self, places: int, tried: frozenset[Replica]) -> Visit | None:
+        """Wait for places at the least busy endpoint that was not tried yet; None for none left.
+
+        The places are taken; ``leave`` gives them back.
+        """
+        if not self._waiting and (free := _with_room(self._candidates(tried), places)):
+            return _take(free, places)
+        waiting = _Waiting(places, tried, asyncio.get_running_loop().create_future())
+        if tried:  # it has waited before
+            self._waiting.appendleft(waiting)
+        else:
+            self._waiting.append(waiting)
+        self._serve()
+        try:
+            return await waiting.turn
+        except asyncio.CancelledError:
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+                self._serve()
+            elif not waiting.turn.cancelled() and (visit := waiting.turn.result()):
+                self.leave(visit)  # the turn came just as we gave up: pass it on
+            raise
+
+    def has_other(self, tried: frozenset[Replica]) -> bool:
+        """Say whether a call that failed may go elsewhere."""
+        return bool(self._candidates(tried))
+
+    def leave(self, visit: Visit) -> None:
+        """Give a call's places back."""
+        visit.replica.limiter.release(visit.places)
+        self._serve()
+
+    def _serve(self) -> None:
+        """Give turns in order; nobody overtakes at an endpoint that an earlier call waits for."""
+        served: list[_Waiting] = []
+        blocked: set[Replica] = set()
+        for one in self._waiting:
+            if len(blocked) == len(self.replicas):
+                break
+            candidates = self._candidates(one.tried)
+            free = _with_room([r for r in candidates if r not in blocked], one.places)
+            if candidates and not free:
+                blocked.update(candidates)
+                continue
+            served.append(one)
+            if not one.turn.done():
+                one.turn.set_result(_take(free, one.places) if free else None)
+        for one in served:
+            self._waiting.remove(one)
+
+    def _candidates(self, tried: frozenset[Replica]) -> Sequence[Replica]:
+        """List where a call may go: where it was not yet; while all rest, anywhere, but once."""
+        awake = [one for one in self.replicas if not one.resting and one not in tried]
+        return awake if awake or tried else self.replicas
+
+    # --- Rests.
+
+    def answered(self, visit: Visit) -> None:
+        """Note a reply; it ends a rest at once."""
+        one = visit.replica
+        if one.answer(visit) and one.resting:
+            one.resting.cancel()
+            self._end_rest(one)
+
+    def failed(self, visit: Visit, fault: EngineError) -> None:
+        """Note a fault, and have the endpoint rest unless it was just that call's."""
+        if visit.replica.must_rest(visit, fault):
+            self.rest(visit.replica, fault)
+
+    def rest(self, one: Replica, fault: EngineError) -> None:
+        """Send no calls to an endpoint for a while, and look whether it is back after that."""
+        if one.resting:
+            one.resting.cancel()
+        pause = self._begin_rest(one, fault)
+        one.resting = asyncio.create_task(self._rest(one, pause))
+        self._serve()  # those that waited for it alone have nowhere to go
+
+    def seconds_to_next(self) -> float:
+        """Say in how many seconds the next endpoint may be asked."""
+        now = asyncio.get_running_loop().time()
+        return min(max(0.0, one.until - now) if one.resting else 0.0 for one in self.replicas)
+
+    def _begin_rest(self, one: Replica, fault: EngineError) -> float:
+        """Choose how long an endpoint rests: longer each time, or as long as it asked for."""
+        one.begin_rest(fault)
+        pause = self.pauses.longest_pause
+        if isinstance(fault, Transient):
+            pause = self.pauses.pause(one.in_a_row, fault)
+        one.until = asyncio.get_running_loop().time() + pause
+        return pause
+
+    async def _rest(self, one: Replica, pause: float) -> None:
+        while True:
+            if not one.told and (pause >= _LONG or one.in_a_row > 1):
+                one.told = True
+                self.tell(f"{one.fault}; {self.status}")
+            await asyncio.sleep(pause)
+            if isinstance(one.fault, RateLimited) or not (fault := await self._look(one)):
+                break
+            pause = self._begin_rest(one, fault)
+        self._end_rest(one)
+
+    async def _look(self, one: Replica) -> EngineError | None:
+        """Look what is still wrong with an endpoint; the model of the others must be there."""
+        try:
+            listing = await list_models(one)
+        except Transient as fault:
+            return fault
+        except EngineError:  # it answers, and has no list
+            return None
+        others = [found for other, found in self.listings.items() if other is not one]
+        if fault := misfit([*others, listing], one.endpoint.model):
+            return fault
+        self.listings[one] = listing
+        return None
+
+    def _end_rest(self, one: Replica) -> None:
+        one.resting = None
+        if one.told:
+            one.told = False
+            self.tell(f"{one.shown}: asked again; {self.status}")
+        self._serve()
+
+
+async def list_models(one: Replica) -> Listing:
+    """Ask an endpoint what it serves, once and not for long."""
+    asked = OpenAI(one.endpoint, transport=one.transport)
+    try:
+        async with asyncio.timeout(_LISTING):
+            return Listing(one.endpoint, await asked.models())
+    except TimeoutError:
+        raise TimedOut(f"{one.shown}: did not list its models in time") from None
+
+
+def _with_room(candidates: Iterable[Replica], places: int) -> list[Replica]:
+    return [one for one in candidates if one.limiter.has_room(places)]
+
+
+def _take(free: Sequence[Replica], places: int) -> Visit:
+    """Take places where the fewest are taken; of equals, where the fewest calls went so far."""
+    chosen = min(free, key=lambda one: (one.limiter.in_flight, one.asked))
+    chosen.limiter.take(places)
+    return chosen.visit(places)
+
+
+# One model behind several endpoints, as one engine: a call that fails at one is asked at another.
+#
+# What an endpoint refuses, takes or has as its context is learned by its own engine. The model has
+# one name whatever serves it, so that a run goes on with more endpoints or with fewer.
+
+_SHORTEST_PAUSE: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class _Once:
+    """An endpoint's engine that is asked once, with the decoding of a call."""
+
+    engine: OpenAI
+    decoding: Decoding | None
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        return await self.engine.ask(call, watcher, self.decoding)
+
+
+class Balanced:
+    """An engine for one model behind several endpoints: ``async with Balanced(endpoints)``.
+
+    Over a balancer that is open already it is open too, and whoever opened that closes it.
+    """
+
+    def __init__(
+        self,
+        endpoints: Sequence[Endpoint],
+        decoding: Decoding | None = None,
+        retry: Retry | None = None,
+        *,
+        bounds: Bounds | None = None,
+        connections: int = 256,
+        balancer: Balancer | None = None,
+    ) -> None:
+        self.bounds = bounds or Bounds()
+        self.retry = retry or Retry(seconds=self.bounds.seconds)
+        self.balancer = balancer or Balancer.over(endpoints, self.bounds, connections)
+        self.notes: tuple[str, ...] = ()
+        """What a person should know of endpoints that are not alike, once the engine is open."""
+        self._endpoints = tuple(endpoints)
+        self._decoding = decoding or Decoding()
+        self._engines: dict[Replica, OpenAI] = {}
+        if balancer:
+            self._make_engines()
+
+    async def __aenter__(self) -> Balanced:
+        await self.balancer.open()
+        try:
+            await self._agree()
+            self._make_engines()
+        except BaseException:
+            await self.balancer.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.balancer.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls can be performed now."""
+        return self.balancer.is_open
+
+    @property
+    def model(self) -> str:
+        """The name of the model that is asked."""
+        return self._endpoints[0].model
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Where it is served."""
+        return self._endpoints
+
+    @property
+    def context(self) -> int | None:
+        """Tokens that a prompt and its reply have together at most, where all endpoints tell."""
+        known = [engine.context for engine in self._engines.values()]
+        return max(filter(None, known)) if known and all(known) else None
+
+    @property
+    def decoding(self) -> Decoding:
+        """How replies are sampled; what an endpoint refuses its own engine leaves out."""
+        return self._decoding
+
+    @decoding.setter
+    def decoding(self, decoding: Decoding) -> None:
+        self._decoding = decoding
+        for engine in self._engines.values():
+            engine.decoding = decoding
+
+    def report_to(self, tell: Tell) -> None:
+        """Say to whom it is told that an endpoint's connections are no longer kept alive."""
+        for one in self.balancer.replicas:
+            one.transport.host.tell = tell
+
+    def beside(self, model: str) -> Balanced:
+        """Make the engine of another model of the same endpoints."""
+        endpoints = [replace(one, model=model, context=None) for one in self._endpoints]
+        return Balanced(endpoints, self._decoding, bounds=self.bounds)
+
+    async def complete(
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+    ) -> Completion:
+        """Perform a call, with another decoding than the engine's own if one is given."""
+        return await self.retry.run(
+            lambda: self.ask(call, watcher, decoding),
+            lambda fault, pause: watcher.retrying(call, fault, pause),
+        )
+
+    async def ask(
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+    ) -> Completion:
+        """Perform a call, at each endpoint once at the most until one answers."""
+        began, failed = time.monotonic(), dict[Visit, EngineError]()
+        while visit := await self._turn(call, frozenset(one.replica for one in failed)):
+            if failed:
+                watcher.retrying(call, _as_transient([*failed.values()][-1]), 0.0)
+            try:
+                completion = await self._ask_there(visit, call, watcher, decoding)
+            except EngineError as fault:
+                failed[visit] = fault
+                if not is_its_own(fault) or time.monotonic() - began > self.bounds.seconds:
+                    raise
+            else:
+                for one, fault in failed.items():  # a refusal, too, was that endpoint's own
+                    self.balancer.failed(one, fault)
+                return completion
+        raise self._last([*failed.values()])
+
+    async def models(self) -> list[dict[str, Json]]:
+        """List what an endpoint serves that can be asked now."""
+        order = sorted(self._engines, key=lambda one: one.resting is not None)
+        for one in order[:-1]:
+            with suppress(EngineError):
+                return await self._engines[one].models()
+        return await self._engines[order[-1]].models()
+
+    def most_samples(self, group: SampledCall) -> int:
+        """As many as an endpoint takes and as may run there at the same time."""
+        awake = [one for one in self._engines if not one.resting] or self._engines
+        return max(self._most_samples(one, group) for one in awake)
+
+    # --- Endpoints.
+
+    async def _turn(self, call: Call, tried: frozenset[Replica]) -> Visit | None:
+        """Wait for a turn; samples that belong together go where they are taken together."""
+        places = replies_to(call)
+        if isinstance(call, SampledCall):
+            fewer = {one for one in self._engines if self._most_samples(one, call) < places}
+            if fewer and (visit := await self.balancer.turn(places, tried | fewer)):
+                return visit
+        return await self.balancer.turn(places, tried)
+
+    async def _ask_there(
+        self, visit: Visit, call: Call, watcher: Watcher, decoding: Decoding | None
+    ) -> Completion:
+        """Ask the endpoint where a call has its turn, and note what comes of it."""
+        asked = _Once(self._engines[visit.replica], decoding)
+        limited = Limited(asked, visit.replica.limiter)
+        try:
+            completion = await limited.perform(call, watcher)
+        except EngineError as fault:
+            if isinstance(fault, Transient):
+                self.balancer.failed(visit, fault)
+            elif not is_its_own(fault) and isinstance(fault, Rejected):  # a no is an answer
+                self.balancer.answered(visit)
+            raise
+        else:
+            limited.succeeded(call)
+            self.balancer.answered(visit)
+            return completion
+        finally:
+            self.balancer.leave(visit)
+
+    def _last(self, faults: Sequence[EngineError]) -> EngineError:
+        """Name the fault that is left when no endpoint is, and when the next may be asked."""
+        fault = next((one for one in faults if isinstance(one, Transient)), faults[-1])
+        if isinstance(fault, Transient) and fault.retry_after is not None:
+            soon = max(_SHORTEST_PAUSE, self.balancer.seconds_to_next())
+            fault.retry_after = min(fault.retry_after, soon)
+        return fault
+
+    def _most_samples(self, one: Replica, group: SampledCall) -> int:
+        return min(self._engines[one].most_samples(group), int(one.limiter.size))
+
+    # --- Opening.
+
+    def _make_engines(self) -> None:
+        pairs = zip(self.balancer.replicas, self._endpoints, strict=True)
+        self._engines = {
+            one: OpenAI(endpoint, self._decoding, bounds=self.bounds, transport=one.transport)
+            for one, endpoint in pairs
+        }
+
+    async def _agree(self) -> None:
+        """Find out that all endpoints serve the same model, and its name where none is given."""
+        # Another Retry: a list of models does not show that a model answers.
+        listings = await replace(self.retry).run(
+            lambda: self._look(needed=not self.model), lambda _fault, _pause: None
+        )
+        model = self.model or common_name(listings)
+        if fault := misfit(listings, model):
+            raise fault
+        self.notes = self._differences(listings, model)
+        self._endpoints = tuple(replace(one, model=model) for one in self._endpoints)
+        for one in self.balancer.replicas:
+            one.name_model(model)
+
+    async def survey(self) -> tuple[str, ...]:
+        """Say in lines what is odd about the endpoints; whoever is away or serves another rests."""
+        listings = await self._look(needed=True)
+        fault = misfit(listings, self.model)
+        for one, listing in self.balancer.listings.items():
+            if fault and listing.names and self.model not in listing.names:
+                self.balancer.rest(one, fault)
+        others = () if self.model else other_names(listings)
+        return (*others, *self._differences(listings, self.model))
+
+    def _differences(self, listings: Sequence[Listing], model: str) -> tuple[str, ...]:
+        given = any(one.context for one in self._endpoints)
+        return tuple(differences(listings, model, with_context=not given))
+
+    async def _look(self, *, needed: bool) -> list[Listing]:
+        """Ask all endpoints what they serve; those that are away rest, unless all are."""
+        replicas = self.balancer.replicas
+        found = await asyncio.gather(*map(list_models, replicas), return_exceptions=True)
+        pairs = list(zip(replicas, found, strict=True))
+        self.balancer.listings = {one: got for one, got in pairs if isinstance(got, Listing)}
+        faults = [got for got in found if isinstance(got, BaseException)]
+        for fault in faults:
+            if not isinstance(fault, EngineError):
+                raise fault
+        if needed and not self.balancer.listings:
+            raise faults[0]
+        for one, got in pairs:
+            if isinstance(got, Transient) and self.balancer.listings:
+                self.balancer.rest(one, got)
+        return list(self.balancer.listings.values())
+
+
+def _as_transient(fault: EngineError) -> Transient:
+    """Write a refusal as the fault that it is while others serve the model; it cost nothing."""
+    return fault if isinstance(fault, Transient) else Unreachable(str(fault))

@@ -1,0 +1,675 @@
+"""Prices of models in US dollars, what calls cost at them, and how money is written for people."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from importlib.util import find_spec
+from math import floor, log10
+from pathlib import Path
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
+
+import platformdirs
+
+from constraint_first.error import InputError
+from constraint_first.file.fields import (
+    NUMBER,
+    OBJECT,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    FieldError,
+    FieldType,
+    check_fields,
+    parse_toml,
+    read_field,
+    within,
+)
+from constraint_first.file.rows import read_text
+from constraint_first.file.safe import expand_user
+from constraint_first.method.policy import (
+    PAPER,
+    UNMEASURED,
+    plain_model,
+    runs_programs,
+    shipped_for,
+)
+from constraint_first.method.registry import make
+from constraint_first.model.client import OpenAI
+from constraint_first.model.error import EngineError, ModelNotFound, Transient, Unauthorized
+from constraint_first.model.local import CONTEXT, Local
+from constraint_first.model.pull import (
+    DEFAULT_MODEL,
+    NO_PROGRESS,
+    Progress,
+    catalogue,
+    find_model,
+    pull,
+)
+from constraint_first.model.replicas import Balanced
+from constraint_first.model.transport import Bounds, Endpoint, without_secrets
+from constraint_first.model.wire import (
+    SILENT,
+    Decoding,
+    Engine,
+    Relay,
+    SampledCall,
+    Watcher,
+    most_samples,
+    opened,
+)
+from constraint_first.problem import Json
+from constraint_first.protocol import Call, Completion, Exchange, Usage
+
+__all__ = [
+    "AUTO",
+    "AutoChoice",
+    "Cost",
+    "Dispatch",
+    "ModelRef",
+    "Preset",
+    "Price",
+    "PriceList",
+    "Resolved",
+    "accompanied",
+    "choose_for",
+    "choose_method",
+    "endpoint_addresses",
+    "engine_beside",
+    "find_preset",
+    "find_price",
+    "known_context",
+    "opened_all",
+    "presets",
+    "price_list",
+    "refs_beside",
+    "require_known",
+    "resolve",
+    "runs_here",
+    "serve",
+    "served_name",
+    "stands_alone",
+    "sum_costs",
+    "user_file",
+    "write_dollars",
+]
+
+
+_SMALLEST: Final = 0.000_001
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """A price in US dollars for a million tokens."""
+
+    input: float
+    output: float
+    cached: float | None = None
+    """For input from the endpoint's prompt cache; the full price where none is given."""
+
+    def cost(self, usage: Usage) -> float:
+        """Price what was used, in dollars."""
+        cached = self.input if self.cached is None else self.cached
+        fresh = usage.input - usage.cached
+        spent = fresh * self.input + usage.cached * cached + usage.output * self.output
+        return spent / 1_000_000
+
+    def scaled(self, factor: float) -> Price:
+        """Return the price of a call that costs only a part of it, as in a batch."""
+        cached = None if self.cached is None else factor * self.cached
+        return Price(factor * self.input, factor * self.output, cached)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """An amount of money that calls cost together."""
+
+    dollars: float = 0.0
+    complete: bool = True
+    """False where a part is missing: tokens that nobody counted, a model without a price."""
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.dollars + other.dollars, self.complete and other.complete)
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe it for programs."""
+        return {"dollars": self.dollars, "dollars_complete": self.complete}
+
+    def __str__(self) -> str:
+        return write_dollars(self.dollars) + ("" if self.complete else "+")
+
+
+@dataclass(frozen=True, slots=True)
+class PriceList:
+    """The prices of a model and of those that are asked beside it; None for one without."""
+
+    main: Price | None = None
+    others: Mapping[str, Price | None] = field(default_factory=dict[str, "Price | None"])
+    """By the names that calls have for them."""
+
+    @property
+    def has_prices(self) -> bool:
+        """Whether any of the models has a price; without one nobody speaks of money."""
+        return self.main is not None or any(self.others.values())
+
+    def cost(self, usage: Usage, model: str | None = None) -> Cost:
+        """Price what one model used; the main one where none is named."""
+        price = self.others.get(model) if model else self.main
+        if price is None:
+            return Cost(complete=False)
+        return Cost(price.cost(usage), usage.reported)
+
+    def scaled(self, factor: float) -> PriceList:
+        """Return the prices of calls that cost only a part of them."""
+        others = {name: one and one.scaled(factor) for name, one in self.others.items()}
+        return PriceList(self.main and self.main.scaled(factor), others)
+
+    def total(self, exchanges: Iterable[Exchange]) -> Cost | None:
+        """Price calls, each at the price of the model that answered; None without any price."""
+        if not self.has_prices:
+            return None
+        each = (self.cost(one.completion.usage, one.call.model) for one in exchanges)
+        return sum(each, Cost())
+
+
+def sum_costs(costs: Iterable[Cost | None]) -> Cost | None:
+    """Add up what is known of costs; None where nothing is."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known, Cost()) if known else None
+
+
+def write_dollars(amount: float) -> str:
+    """Write an amount of money: $1.37, $0.05, $0.0042; a small one with two digits that count."""
+    if not amount:
+        return "$0"
+    if abs(amount) < _SMALLEST:
+        return f"under ${_SMALLEST:f}"
+    places = max(2, 1 - floor(log10(abs(amount))))
+    whole, _, part = f"{amount:,.{places}f}".partition(".")
+    return f"${whole}.{part.rstrip('0').ljust(2, '0')}"
+
+
+# Presets of models: where each is served, which key it takes, what it costs.
+#
+# The presets of the package are in ``models.toml`` beside this file, which explains the keys. A
+# user's own ``models.toml`` adds to them and overrides them key by key.
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A model that can be named, and what is known about it."""
+
+    name: str
+    label: str = ""
+    """As the paper prints it."""
+    base_url: str | tuple[str, ...] = ""
+    """Empty for a model that runs on this machine; several where several endpoints serve it."""
+    model: str = ""
+    """Its name at the endpoint, where that is another."""
+    key_env: str | tuple[str, ...] = ""
+    """The environment variable with the key; empty where the endpoint takes none; as many as
+    addresses where each has a key of its own."""
+    context: int | None = None
+    reasons: bool = False
+    price: Price | None = None
+
+    @property
+    def endpoints(self) -> list[tuple[str, str]]:
+        """Its addresses, each with the variable that holds its key."""
+        keys = (self.key_env,) if isinstance(self.key_env, str) else self.key_env
+        addresses = _listed(self.base_url)
+        return list(zip(addresses, keys * (len(addresses) if len(keys) == 1 else 1), strict=True))
+
+    @property
+    def key_names(self) -> list[str]:
+        """The variables that hold its keys, each once."""
+        return list(dict.fromkeys(name for name in _listed(self.key_env) if name))
+
+    @property
+    def shown(self) -> str:
+        """Its addresses without anything that could be a secret."""
+        return ", ".join(map(without_secrets, _listed(self.base_url)))
+
+    @property
+    def served_as(self) -> str:
+        """The name that the endpoint knows it by."""
+        return self.model or self.name
+
+    @property
+    def has_key(self) -> bool | None:
+        """Whether all keys are set; None where none is needed."""
+        names = self.key_names
+        return all(map(os.environ.get, names)) if names else None
+
+
+def presets() -> dict[str, Preset]:
+    """Read all presets, by name: those of the package, then the user's."""
+    text = files("constraint_first.model").joinpath("models.toml").read_text(encoding="utf-8")
+    tables = _tables("the package's models.toml", text)
+    if path := user_file():
+        for name, table in _tables(path, read_text(path)).items():
+            tables[name] = tables.get(name, {}) | table
+    return {name: _check_keys(Preset(name, **table)) for name, table in tables.items()}
+
+
+def find_preset(name: str | None) -> Preset | None:
+    """Look a preset up; None where there is none of that name."""
+    return presets().get(name) if name else None
+
+
+def find_price(name: str | None) -> Price | None:
+    """Look a model's price up, by the name of its preset or by the one that it is served under."""
+    known = presets() if name else {}
+    if name in known:
+        return known[name].price
+    served = (preset.price for preset in known.values() if preset.served_as == name)
+    return next((price for price in served if price), None)
+
+
+def price_list(model: str | None, others: Iterable[str] = ()) -> PriceList:
+    """Look up the prices of a model and of those that a method names beside it."""
+    return PriceList(find_price(model), {name: find_price(name) for name in others})
+
+
+def user_file() -> Path | None:
+    """Return the user's ``models.toml``: the one CFR_MODELS names, else that of the user's folder.
+
+    One that CFR_MODELS names must be there; the other need not.
+    """
+    if chosen := os.environ.get("CFR_MODELS"):
+        path = expand_user(chosen)
+        if not path.is_file():
+            raise InputError(f"CFR_MODELS: there is no file {path}; name another, or unset it")
+        return path
+    path = platformdirs.user_config_path("constraint-first") / "models.toml"
+    return path if path.is_file() else None
+
+
+_Table = dict[str, Any]
+_SCHEMES: Final = ("http://", "https://")
+_DOLLARS: Final[FieldType[float]] = FieldType(
+    "dollars for a million tokens, zero or more", lambda value: NUMBER.fits(value) and value >= 0
+)
+_TEXTS: Final[FieldType[Any]] = FieldType(
+    "a text or a list of texts",
+    lambda value: TEXT.fits(value) or (type(value) is list and value != []),
+)
+_PRICES: Final = {"input": _DOLLARS, "output": _DOLLARS, "cached": _DOLLARS}
+_SETTINGS: Final[dict[str, FieldType[Any]]] = {
+    "label": TEXT,
+    "base_url": _TEXTS,
+    "model": TEXT,
+    "key_env": _TEXTS,
+    "context": FieldType("a whole number of tokens", lambda value: WHOLE.fits(value) and value > 0),
+    "reasons": TRUTH,
+    "price": FieldType("{ input = …, cached = …, output = … }", OBJECT.fits),
+}
+_LISTS: Final = ("base_url", "key_env")
+_TABLE: Final[FieldType[_Table]] = FieldType('a table, headed ["NAME"]', OBJECT.fits)
+
+
+def _tables(where: Path | str, text: str) -> dict[str, _Table]:
+    tables = parse_toml(where, text)
+    with within(where):
+        return {name: _settings(name, read_field(tables, name, _TABLE)) for name in tables}
+
+
+def _settings(name: str, table: _Table) -> _Table:
+    with within(f'["{name}"]'):
+        check_fields(table, _SETTINGS)
+        lists: _Table = {n: tuple(table[n]) for n in _LISTS if type(table.get(n)) is list}
+        # Without what stands there: it may carry a password.
+        if odd := [name for name, value in lists.items() if not all(map(TEXT.fits, value))]:
+            raise FieldError(f"'{odd[0]}' must be a text or a list of texts")
+        if not all(one.startswith(_SCHEMES) for one in _listed(table.get("base_url", ""))):
+            raise FieldError("'base_url' must be an address that begins with http:// or https://")
+        price = {"price": _price(table["price"])} if "price" in table else {}
+        return table | lists | price
+
+
+def _check_keys(preset: Preset) -> Preset:
+    """Refuse keys of which nobody could say where each belongs."""
+    keys, addresses = preset.key_env, _listed(preset.base_url)
+    if isinstance(keys, tuple) and len(keys) != len(addresses):
+        with within(f'["{preset.name}"]'):
+            raise FieldError(
+                f"'key_env' lists {len(keys)}, and 'base_url' {len(addresses)}; name one variable "
+                "for all addresses, or one for each"
+            )
+    return preset
+
+
+def _listed(value: str | Sequence[str]) -> tuple[str, ...]:
+    """Take a text for a list of one, and an empty one for an empty list."""
+    return (*((value,) if value else ()),) if isinstance(value, str) else tuple(value)
+
+
+def _price(table: _Table) -> Price:
+    with within("price"):
+        check_fields(table, _PRICES)
+        spent, made = (read_field(table, name, _DOLLARS) for name in ("input", "output"))
+        return Price(spent, made, table.get("cached"))
+
+
+# The choice of an engine for what a person names: a model, a file or an address.
+
+Resolved: TypeAlias = OpenAI | Balanced | Local
+"""An engine that was chosen: for an endpoint, for several, or for a model on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """A model as somebody names it: what it is called, and where it is served."""
+
+    model: str | None = None
+    """A preset, a name in the catalogue, a GGUF file, or a name that the endpoint knows."""
+    base_url: str | Sequence[str] | None = None
+    """An endpoint's address, or those of several that all serve the model; OPENAI_BASE_URL stands
+    in for it, else the model's preset."""
+    key_name: str | None = None
+    """The environment variable that holds the endpoint's key: OPENAI_API_KEY, or the preset's."""
+    context: int | None = None
+    """Tokens of context to serve a local model with, or to assume of an endpoint."""
+    key: str = field(default="", repr=False)
+    """The endpoint's key itself, where it comes from elsewhere than the environment."""
+
+    def __post_init__(self) -> None:
+        """Keep several addresses in a form that nobody changes, each once."""
+        if self.base_url is not None and not isinstance(self.base_url, str):
+            once = tuple(dict.fromkeys(self.base_url))
+            object.__setattr__(self, "base_url", once if len(once) > 1 else "".join(once) or None)
+
+    def beside(self, name: str) -> ModelRef:
+        """Name another model that is asked beside this one.
+
+        It is what its name would mean by itself; a name that says nothing by itself is one that
+        this model's endpoint knows.
+        """
+        if name == self.model or (name == DEFAULT_MODEL and not self.model and runs_here(self)):
+            return self
+        return ModelRef(name) if stands_alone(name) else replace(self, model=name)
+
+
+def resolve(
+    wanted: ModelRef,
+    decoding: Decoding | None = None,
+    *,
+    bounds: Bounds | None = None,
+    concurrency: int | None = None,
+    progress: Progress = NO_PROGRESS,
+) -> Resolved:
+    """Choose the engine; a model of the catalogue is fetched first if it is not here yet."""
+    slots, context = concurrency or 1, wanted.context
+    if path := _gguf(wanted):
+        return Local(path, decoding, context=context, slots=slots, bounds=bounds)
+    if endpoints := _endpoints(wanted):
+        connections = concurrency or 256
+        if len(endpoints) > 1:
+            return Balanced(endpoints, decoding, bounds=bounds, connections=connections)
+        return OpenAI(endpoints[0], decoding, bounds=bounds, connections=connections)
+    require_known(wanted)
+    name = wanted.model or DEFAULT_MODEL
+    model = find_model(name)
+    path = pull(model, progress)
+    return Local(path, decoding, name=name, context=context, slots=slots, bounds=bounds)
+
+
+def require_known(wanted: ModelRef) -> None:
+    """Refuse a model that nothing is known about, or whose key is missing; nothing is fetched."""
+    name, here = wanted.model or DEFAULT_MODEL, runs_here(wanted)
+    if here and wanted.key:
+        raise EngineError(
+            f"model {name!r}: it runs on this machine and takes no key; leave the key out, or name "
+            "the endpoint that it is for by its address"
+        )
+    if here and not _gguf(wanted) and name not in catalogue():
+        raise EngineError(
+            f"model {name!r}: no .gguf file and not in the catalogue or the presets "
+            f"({', '.join({**catalogue(), **presets()})}); "
+            "name the endpoint that serves it with --base-url or OPENAI_BASE_URL"
+        )
+
+
+def served_name(wanted: ModelRef) -> str:
+    """Say under which name a model would be served, and ask nobody.
+
+    Empty for an endpoint of which only the address is given: it says itself what it serves.
+    """
+    if path := _gguf(wanted):
+        return path.stem
+    if wanted.base_url or _base_url_from_environment(wanted):
+        return wanted.model or ""
+    preset = find_preset(wanted.model)
+    if preset and preset.base_url:
+        return preset.served_as
+    require_known(wanted)
+    return wanted.model or DEFAULT_MODEL
+
+
+def known_context(wanted: ModelRef) -> int | None:
+    """Say how many tokens a prompt and its reply would have together, where that is known."""
+    if wanted.context or _gguf(wanted):
+        return wanted.context or CONTEXT
+    if wanted.base_url or _base_url_from_environment(wanted):
+        return None
+    preset = find_preset(wanted.model)
+    return preset.context if preset and preset.base_url else CONTEXT
+
+
+def endpoint_addresses(wanted: ModelRef) -> tuple[str, ...]:
+    """Return the addresses that were given for a model; none where its name tells where it is."""
+    found = None if _gguf(wanted) else wanted.base_url or _base_url_from_environment(wanted)
+    return (found,) if isinstance(found, str) else tuple(found or ())
+
+
+def stands_alone(name: str) -> bool:
+    """Say whether a name tells by itself where its model is: a file, the catalogue, a preset."""
+    preset = find_preset(name)
+    is_file = name.lower().endswith(".gguf") and expand_user(name).is_file()
+    return is_file or name in catalogue() or bool(preset and preset.base_url)
+
+
+def runs_here(wanted: ModelRef) -> bool:
+    """Say whether a model would run on this machine."""
+    return _gguf(wanted) is not None or not _endpoints(wanted)
+
+
+def _gguf(wanted: ModelRef) -> Path | None:
+    if wanted.model and wanted.model.lower().endswith(".gguf") and not wanted.base_url:
+        return expand_user(wanted.model)
+    return None
+
+
+def _endpoints(wanted: ModelRef) -> list[Endpoint]:
+    """Name the endpoints to ask; none for a model that runs here."""
+    if addresses := endpoint_addresses(wanted):
+        # An address that somebody gives gets the key that goes with it, never that of a preset.
+        key, key_name = _key(wanted, "OPENAI_API_KEY")
+        model = wanted.model or ""
+        return [Endpoint(one, model, key, key_name, wanted.context) for one in addresses]
+    preset = find_preset(wanted.model)
+    found = preset.endpoints if preset else []
+    return [_preset_endpoint(preset, wanted, *one) for one in dict.fromkeys(found) if preset]
+
+
+def _preset_endpoint(preset: Preset, wanted: ModelRef, base_url: str, key_env: str) -> Endpoint:
+    key, key_name = _key(wanted, key_env)
+    if key_name and not key:
+        raise Unauthorized(
+            f"model {preset.name!r}: {without_secrets(base_url)} takes a key, and {key_name} is "
+            f"not set; export {key_name}=…, or name another variable with --key-env"
+        )
+    context = wanted.context or preset.context
+    return Endpoint(base_url, preset.served_as, key, key_name, context)
+
+
+def _key(wanted: ModelRef, usual: str) -> tuple[str, str]:
+    """Find the key of an endpoint, and what messages call the place that it comes from."""
+    if wanted.key:
+        return wanted.key, "the argument key"
+    name = wanted.key_name or usual
+    return os.environ.get(name, "") if name else "", name
+
+
+def _base_url_from_environment(wanted: ModelRef) -> str | None:
+    """Take OPENAI_BASE_URL, unless the model is one that runs here."""
+    return None if wanted.model in catalogue() else os.environ.get("OPENAI_BASE_URL") or None
+
+
+# The method ``auto``: a policy, for every model; what differs is where its evidence comes from.
+#
+# The package has policies for models that were measured here. The paper's four models get
+# Routed-CFR on problems, by the paper's evidence, and any other model Direct CoT. What is no
+# problem goes to the model untouched with each of them.
+
+AUTO: Final = "auto"
+
+# Names that the paper's four models are served under (its Table 1; see also models.toml).
+_PAPER_MODELS: Final = frozenset(
+    "deepseek-chat deepseek-v4-pro qwen3.5-9b qwen3.5-9b-instruct qwen3.5-35b-a3b "
+    "qwen3.5-35b-a3b-instruct justrl-1.5b justrl-deepseek-1.5b".split()
+)
+
+
+class AutoChoice(NamedTuple):
+    """What ``auto`` stands for with one model, and why."""
+
+    method: str
+    """Its name, as on the command line."""
+    why: str
+
+    def __str__(self) -> str:
+        return f"{AUTO} is {self.method}: {self.why}"
+
+
+def choose_for(engine: object) -> AutoChoice:
+    """Choose the method for an engine that is open; one without a model's name has no policy."""
+    return choose_method(str(getattr(engine, "model", "")))
+
+
+def choose_method(model: str) -> AutoChoice:
+    """Choose the method for a model, by the name that it is served under."""
+    if name := shipped_for(model):
+        chosen = f"calibrated(policy={name})"
+        if not runs_programs(make(chosen)) or find_spec("pydantic_monty"):
+            return AutoChoice(chosen, "the policy that comes with the package for this model")
+        return _unmeasured(
+            f"the policy for {name} runs programs, which need pydantic-monty: pip install "
+            "'constraint-first[programs]'"
+        )
+    if plain_model(model) in _PAPER_MODELS:
+        why = "Routed-CFR on problems, as the paper measured it with this model"
+        return AutoChoice(f"calibrated(policy={PAPER})", why)
+    return _unmeasured(
+        f"no policy comes with the package for {model or 'this model'}, so problems go to Direct "
+        "CoT; 'cfr calibrate' learns one from your runs"
+    )
+
+
+def _unmeasured(why: str) -> AutoChoice:
+    return AutoChoice(f"calibrated(policy={UNMEASURED})", why)
+
+
+# Several models behind one engine: a call goes to the one that it names.
+
+E = TypeVar("E", bound=Engine)
+E_co = TypeVar("E_co", bound=Engine, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch(Generic[E_co]):
+    """An engine of several models: those that calls name, and the main one for all other calls."""
+
+    main: E_co
+    others: Mapping[str, E_co] = field(default_factory=dict[str, E_co])
+    """By the names that calls have for them."""
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        """Have a call performed by its model, and by no other."""
+        if call.model is None:
+            return await self.main.complete(call, watcher)
+        if call.model not in self.others:
+            raise ModelNotFound(
+                f"model {call.model!r}: a {call.stage} call is for it, and it is not being served; "
+                "the method must list it in its other_models"
+            )
+        own = replace(call, model=None)  # for its engine it is the only one
+        return await self.others[call.model].complete(own, _AsAsked(watcher, call))
+
+    def most_samples(self, group: SampledCall) -> int:
+        """As many as the model takes that the calls are for."""
+        engine = self.main if group.model is None else self.others.get(group.model)
+        return most_samples(engine, group)
+
+
+class _AsAsked(Relay):
+    """A watcher that hears of a call as it was before it was dispatched."""
+
+    def __init__(self, watcher: Watcher, call: Call) -> None:
+        super().__init__(watcher)
+        self._call = call
+
+    def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:  # noqa: ARG002
+        super().wrote(self._call, piece, reasoning=reasoning)
+
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:  # noqa: ARG002
+        super().retrying(self._call, fault, seconds)
+
+    def adapted(self, call: Call, change: str) -> None:  # noqa: ARG002
+        super().adapted(self._call, change)
+
+
+@asynccontextmanager
+async def opened_all(several: Dispatch[E]) -> AsyncGenerator[Dispatch[E]]:
+    """Open all engines that are not open yet, and close those afterwards."""
+    async with AsyncExitStack() as stack:
+        for engine in (several.main, *several.others.values()):
+            await stack.enter_async_context(opened(engine))
+        yield several
+
+
+def refs_beside(ref: ModelRef, names: Iterable[str]) -> dict[str, ModelRef]:
+    """Find what is meant by each name that a method has for another model than ``ref``.
+
+    One that nobody knows is refused here, before any model is fetched.
+    """
+    found = {name: ref.beside(name) for name in names}
+    for one in (ref, *found.values()):
+        require_known(one)
+    return found
+
+
+def serve(ref: ModelRef, names: Iterable[str], make: Callable[[ModelRef], E]) -> Dispatch[E]:
+    """Make the engines of a model and of those that are named beside it, each once."""
+    refs = refs_beside(ref, names)
+    engines = {one: make(one) for one in dict.fromkeys((ref, *refs.values()))}
+    return Dispatch(engines[ref], {name: engines[one] for name, one in refs.items()})
+
+
+def accompanied(
+    engine: E | Dispatch[E], names: Iterable[str]
+) -> Dispatch[E] | Dispatch[E | Resolved]:
+    """Put the models that methods name beside an engine that somebody made."""
+    given = cast("Dispatch[E]", engine) if isinstance(engine, Dispatch) else Dispatch(engine)
+    missing = [name for name in names if name not in given.others]
+    found = {name: engine_beside(given.main, name) or given.main for name in missing}
+    return Dispatch(given.main, {**given.others, **found})
+
+
+def engine_beside(main: Engine, name: str) -> Resolved | None:
+    """Make the engine of a model that is named beside a given engine; None where it is that one.
+
+    A name that says nothing by itself is asked for at the endpoint of the engine, if it has one.
+    """
+    if name == getattr(main, "model", None):
+        return None
+    decoding = main.decoding if isinstance(main, Resolved) else None
+    if isinstance(main, Balanced) and not stands_alone(name):
+        return main.beside(name)
+    if isinstance(main, OpenAI) and not stands_alone(name):
+        endpoint = replace(main.endpoint, model=name, context=None)
+        return OpenAI(endpoint, decoding, bounds=main.bounds)
+    return resolve(ModelRef(name), decoding)

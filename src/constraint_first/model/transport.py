@@ -1,0 +1,557 @@
+"""Addresses of endpoints: as they may be shown, and whether they can be asked at all."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import copy
+import re
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from types import TracebackType
+from typing import Final, Literal, TypeAlias, cast
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
+
+import aiohttp
+
+from constraint_first.model.connection import Connections, Host, Response
+from constraint_first.model.error import (
+    BadReply,
+    EngineError,
+    ModelNotFound,
+    PromptTooLong,
+    RateLimited,
+    Redaction,
+    Rejected,
+    ServerFault,
+    StreamCut,
+    TimedOut,
+    Unauthorized,
+    Unreachable,
+)
+from constraint_first.model.limit import parse_retry_after
+from constraint_first.model.wire import Decoding, JsonMode, error_message
+
+__all__ = [
+    "CALL_SECONDS",
+    "COMPLETIONS",
+    "REPLY_BYTES",
+    "Bounds",
+    "DecodingRefused",
+    "Endpoint",
+    "Incoming",
+    "ParameterRefused",
+    "Setting",
+    "Transport",
+    "fault_in",
+    "join",
+    "read_beginning",
+    "refusal",
+    "secrets_in",
+    "without_secrets",
+]
+
+
+_SCHEMES: Final = ("http://", "https://")
+_EXAMPLE: Final = "write it as http://HOST:PORT/v1"
+_UNWRITABLE: Final = re.compile(r"[\x00-\x20\x7f-\x9f\ud800-\udfff]")
+_LABEL: Final = re.compile(r"(?!-)[\w-]{1,63}(?<!-)", re.ASCII)
+_LONGEST_HOST: Final = 253
+_SHORTEST_TOKEN: Final = 8
+
+
+def without_secrets(base_url: str) -> str:
+    """Drop what could be a key from an address, well-formed or not: the user's part, the query."""
+    scheme, separator, rest = base_url.partition("://")
+    if not separator:
+        scheme, rest = "", base_url
+    place = re.split(r"[?#]", rest.rpartition("@")[2])[0]
+    return "".join(filter(str.isprintable, f"{scheme}{separator}{place}"))
+
+
+def secrets_in(base_url: str) -> tuple[str, ...]:
+    """List what an address carries that nobody else may see: a password, tokens in its query."""
+    parts = urlsplit(base_url)
+    user, password = (unquote(part or "") for part in (parts.username, parts.password))
+    basic = base64.b64encode(f"{user}:{password}".encode()).decode()
+    others = (user, *(value for _, value in parse_qsl(parts.query)))
+    tokens = (value for value in others if len(value) >= _SHORTEST_TOKEN)
+    return (*((password, basic) if password else ()), *tokens)
+
+
+@lru_cache(maxsize=256)
+def join(base_url: str, path: str) -> str:
+    """Append a path, which may have a query of its own, to an address, ahead of its query."""
+    parts = urlsplit(base_url)
+    path, _, asked = path.partition("?")
+    whole = f"{parts.path.rstrip('/')}/{path}"
+    query = "&".join(filter(None, (parts.query, asked)))
+    return urlunsplit((parts.scheme, parts.netloc, whole, query, ""))
+
+
+def fault_in(base_url: str) -> str:
+    """Say why an address cannot be one, and the way out; empty where it can."""
+    if not base_url.lower().startswith(_SCHEMES):
+        return f"not an address: begin with http:// or https://; {_EXAMPLE}"
+    if _UNWRITABLE.search(base_url):
+        return f"not an address: it holds a space or a control character; {_EXAMPLE}"
+    try:
+        parts = urlsplit(base_url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:  # what it says may quote a password
+        return f"not an address: its host or its port cannot be; {_EXAMPLE}"
+    if not _can_be_host(host) or port == 0:
+        return f"not an address: its host or its port cannot be; {_EXAMPLE}"
+    if parts.path.rstrip("/").endswith("/chat/completions"):
+        return "leave /chat/completions out of the address; it is added to it"
+    return ""
+
+
+def _can_be_host(host: str) -> bool:
+    if ":" in host:  # an IPv6 address, which urlsplit has checked
+        return True
+    try:
+        name = host.encode("idna").decode()
+    except UnicodeError:
+        return False
+    return len(name) <= _LONGEST_HOST and all(
+        _LABEL.fullmatch(label) for label in name.removesuffix(".").split(".")
+    )
+
+
+# An endpoint: where a model is served, under which name, with which key.
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The address of a model that is served elsewhere, and what is known about it."""
+
+    base_url: str
+    model: str
+    """May be empty where the endpoint serves a single model."""
+    key: str = field(default="", repr=False)
+    key_name: str = "OPENAI_API_KEY"
+    """The environment variable that the key comes from; messages name it and never the key."""
+    context: int | None = None
+    """Input and output tokens together, where it is known."""
+    json_mode: JsonMode = "object"
+
+    @property
+    def shown(self) -> str:
+        """The address without anything that could be a secret."""
+        return without_secrets(self.base_url)
+
+    @property
+    def redaction(self) -> Redaction:
+        """All that it is sent and must not repeat to anybody."""
+        return Redaction((*((self.key,) if self.key else ()), *secrets_in(self.base_url)))
+
+    def url(self, path: str) -> str:
+        """Build the address of one of its services."""
+        return join(self.base_url, path)
+
+    def check(self) -> None:
+        """Refuse an address or a key that nothing could be sent with, in a line that shows none."""
+        if fault := fault_in(self.base_url):
+            raise Rejected(f"{self.shown}: {fault}")
+        odd = next((c for c in self.key if not (c.isascii() and c.isprintable())), "")
+        if odd:
+            raise Unauthorized(
+                f"{self.key_name or 'the key'}: the key holds a character that no key can have "
+                f"(U+{ord(odd):04X}); set it again"
+            )
+        if self.key and "@" in self.base_url.partition("://")[2].partition("/")[0]:
+            raise Unauthorized(
+                f"{self.shown}: its address carries a user name, and {self.key_name} holds a key; "
+                "only one of them can be sent, so leave the other out"
+            )
+
+
+# Errors for HTTP statuses that are no success, with what the person at the keyboard can do.
+
+Setting: TypeAlias = Literal["temperature", "top_p", "seed", "max_tokens"]
+"""A setting of a decoding that a model may refuse."""
+
+_TRANSIENT: Final = frozenset({408, 409, 425, 429})
+
+# Parameters that some endpoints do not know and that a call can do without, by how a refusal names
+# them. Settings of the decoding are not among them: leaving one out changes what is compared.
+_DISPENSABLE: Final = {
+    "response_format": re.compile(r"response_format|json_object|json_schema|json mode", re.I),
+    "stream_options": re.compile(r"stream_options|include_usage", re.I),
+    "max_tokens": re.compile(r"max_completion_tokens. instead", re.I),
+}
+# How llama.cpp refuses several samples in one request, in some versions with a 500; how others do.
+_ONE_SAMPLE: Final = re.compile(r"only one completion choice|\bn_cmpl\b", re.I)
+_SAMPLES: Final = re.compile(
+    r"[`'\"]n[`'\"]|\bparameter:? n\b|\bn (?:parameter|value|must|should|is not)\b|\bn ?[=>]"
+    r"|multi-choice|multiple (?:choices|completions)",
+    re.I,
+)
+_UNWANTED: Final = (
+    r"\b(?:not? (?:be )?(?:support|allow|permit|accept|available)|unsupported|cannot|can't|only"
+    r"|unknown|unrecogni[sz]ed|unexpected|deprecated)"
+)
+# Of two settings that exclude each other the first is given up.
+_SAMPLING: Final[dict[Setting, str]] = {
+    "top_p": r"\btop_?p\b",
+    "temperature": r"\btemperature\b",
+    "seed": r"\bseed\b",
+}
+_MOST_OUTPUT: Final = re.compile(
+    r"max_(?:completion_)?tokens.{0,200}?"
+    r"(?:at most|maximum\D{0,40}|less than or equal to|<=|\[ ?\d{1,9} ?,|\d >)[ `'\"]*(\d{1,9})\b",
+    re.I | re.S,
+)
+_CONTEXT_LIMIT: Final = re.compile(r"maximum context length (?:is|of) (\d{1,9})\b", re.I)
+_TOO_LONG: Final = re.compile(
+    r"context.{0,10}(?:length|size|window)|too long|too many tokens", re.I
+)
+_TIME: Final = re.compile(r"per[ _-]?(?:second|minute|hour|day)|(?:retry|again) (?:in|after)", re.I)
+_SECONDS: Final = re.compile(r"(?:retry|again) (?:in|after) (\d{1,6}(?:\.\d+)?) ?s\b", re.I)
+_LOOKED_AT: Final = 2_000
+
+
+class ParameterRefused(Rejected):
+    """A refusal of a parameter that the call can do without."""
+
+    def __init__(self, message: str, parameter: str) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+
+
+class DecodingRefused(Rejected):
+    """A refusal of a setting of the decoding, by a model that can be asked with another."""
+
+    def __init__(self, message: str, model: str, setting: Setting, most: int | None = None) -> None:
+        super().__init__(message)
+        self.model = model
+        self.setting: Setting = setting
+        self.most = most
+        """What the setting may be at the most; None where it must be left out."""
+
+    @property
+    def change(self) -> str:
+        """What is done instead, in words."""
+        if self.most is None:
+            return f"{self.setting} is refused by the model and not sent"
+        return f"{self.setting} is lowered to {self.most}, the most that the model takes"
+
+    def adapt(self, decoding: Decoding) -> Decoding:
+        """Leave the setting out or lower it, once; a decoding that has none of it is unchanged."""
+        if self.setting == "max_tokens" and decoding.max_tokens is not None:
+            return decoding
+        return replace(decoding, **{self.setting: self.most})
+
+
+def refusal(
+    endpoint: Endpoint, status: int, headers: Mapping[str, str], body: bytes
+) -> EngineError:
+    """Turn a refusal into the error to raise."""
+    error = _named(endpoint, status, headers, body)
+    error.status = status
+    return error
+
+
+def _named(endpoint: Endpoint, status: int, headers: Mapping[str, str], body: bytes) -> EngineError:
+    said = error_message(body)[:_LOOKED_AT]
+    reason = endpoint.redaction.quote(said)
+    message = f"{endpoint.shown}: HTTP {status}" + (f" ({reason})" if reason else "")
+    if status in (401, 403):
+        key_name = endpoint.key_name or "a variable and name it with --key-env"
+        return Unauthorized(f"{message}; put a valid key into {key_name}")
+    if status in (404, 405):
+        return ModelNotFound(f"{message}; {_where_to_look(endpoint)}")
+    if 300 <= status < 400:
+        return Rejected(f"{message}; it redirects elsewhere: give the final address")
+    if status in (400, 500) and _ONE_SAMPLE.search(said):
+        return ParameterRefused(message, "n")
+    if status in _TRANSIENT or status < 200 or status >= 500:
+        return _fault(message, said, status, headers.get("Retry-After"))
+    return _bad_request(message, said, endpoint.model)
+
+
+def _where_to_look(endpoint: Endpoint) -> str:
+    if urlsplit(endpoint.base_url).path.strip("/"):
+        return f"check the model name {endpoint.model!r} and the address"
+    return f"most addresses end in /v1: try {endpoint.shown.rstrip('/')}/v1"
+
+
+def _fault(message: str, said: str, status: int, retry_after: str | None) -> EngineError:
+    pause = parse_retry_after(retry_after)
+    if status == 429 and "quota" in said.lower() and pause is None and not _TIME.search(said):
+        return Rejected(f"{message}; the account has nothing left to spend")
+    if pause is None and (told := _SECONDS.search(said)):
+        pause = float(told[1])
+    kind = RateLimited if status == 429 else ServerFault
+    return kind(f"{message}; try again later", pause)
+
+
+def _bad_request(message: str, said: str, model: str) -> Rejected:
+    for parameter, named in _DISPENSABLE.items():
+        if named.search(said):
+            return ParameterRefused(message, parameter)
+    if limit := _CONTEXT_LIMIT.search(said):
+        return PromptTooLong(f"{message}; shorten the problem", int(limit[1]))
+    if (most := _MOST_OUTPUT.search(said)) and int(most[1]):
+        lower = f"{message}; lower it with --max-tokens"
+        return DecodingRefused(lower, model, "max_tokens", int(most[1]))
+    for setting, name in _SAMPLING.items():
+        if re.search(name, said, re.I):
+            return _refused_setting(message, said, model, setting)
+    if _TOO_LONG.search(said):
+        return PromptTooLong(
+            f"{message}; shorten the problem or give the model more context (--context)"
+        )
+    return ParameterRefused(message, "n") if _SAMPLES.search(said) else Rejected(message)
+
+
+def _refused_setting(message: str, said: str, model: str, setting: Setting) -> Rejected:
+    """Tell a refusal of the setting itself from one of its value."""
+    option = f"--{setting.replace('_', '-')}"
+    way_out = "leave --seed out" if setting == "seed" else f"choose another {option}, or none"
+    name = _SAMPLING[setting]
+    if re.search(f"{name}.{{0,80}}{_UNWANTED}|{_UNWANTED}.{{0,80}}{name}", said, re.I | re.S):
+        return DecodingRefused(f"{message}; {way_out}", model, setting)
+    return Rejected(f"{message}; {way_out}")
+
+
+# HTTP requests to one endpoint, within bounds; whatever goes wrong becomes an error of ours.
+#
+# On aiohttp, with one connection pool for all calls: the request and the reply are two small JSON
+# texts, and a general client spends more on its own objects than on the wire.
+
+_MEGABYTE: Final = 10**6
+CALL_SECONDS: Final = 3_600.0
+"""How long a call may take in all, unless told otherwise."""
+REPLY_BYTES: Final = 16 * _MEGABYTE
+"""How large a reply may be, unless told otherwise: a hundred times the longest that is usual."""
+
+# Of an error's body more is not read, and of a reply more is read only one reply at a time: what
+# hundreds of connections hold together stays small even if each is sent a flood.
+_ERROR_BYTES: Final = 2**16
+_SMALL_BYTES: Final = 2**20
+_HEADERS: Final = {"Content-Type": "application/json"}
+COMPLETIONS: Final = "chat/completions"
+"""The path of the service that writes replies."""
+_DOCUMENTS: Final = (b"{", b"[", b"<")
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How long one call may take and how much may come back."""
+
+    silence: float = 600.0
+    """Seconds without a single byte."""
+    seconds: float = CALL_SECONDS
+    """Seconds for the whole of a reply; later than that a call is not asked again."""
+    reply_bytes: int = REPLY_BYTES
+    """The size of a reply after decompression; of a stream, that of its text."""
+
+
+class Incoming:
+    """A reply that is on its way, taken only as far as the bounds allow."""
+
+    def __init__(self, response: Response, most: int, turn: asyncio.Lock) -> None:
+        self._content = response.content
+        self._took = response.took
+        self._head = b""
+        self._most = most
+        self._turn = turn
+        self._size = 0
+        if (response.content_length or 0) > most:
+            raise self.too_large()
+
+    async def is_document(self) -> bool:
+        """Wait for its first bytes and say whether they begin something else than a stream."""
+        while not self._head.strip() and (piece := self._took(await self._content.readany())):
+            self._head = piece.removeprefix(_BYTE_ORDER_MARK)
+        self._size = len(self._head)
+        return self._head.lstrip()[:1] in _DOCUMENTS
+
+    async def read(self) -> bytes:
+        """Take the whole reply."""
+        pieces = [self._head]
+        if not await self._fill(pieces, min(_SMALL_BYTES, self._most)):
+            async with self._turn:
+                if not await self._fill(pieces, self._most):
+                    raise self.too_large()
+        return b"".join(pieces)
+
+    async def lines(self) -> AsyncGenerator[bytes]:
+        """Take it line by line, whichever way the lines end; the last need not."""
+        unfinished: list[bytes] = []
+        piece, size = self._head or self._took(await self._content.readany()), 0
+        while piece:
+            first, *others = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+            unfinished.append(first)
+            size += len(first)
+            if size > self._most:
+                raise self.too_large()
+            for line in others:
+                yield b"".join(unfinished)
+                unfinished, size = [line], len(line)
+            piece = self._took(await self._content.readany())
+        yield b"".join(unfinished)
+
+    def end(self) -> None:
+        """Note that all of it was taken that matters."""
+        self._took(b"")
+
+    def too_large(self) -> BadReply:
+        """Build the error for a reply that is larger than allowed."""
+        return BadReply(
+            f"the endpoint's reply is larger than {self._most / _MEGABYTE:g} MB and was not read "
+            "further; allow more with --max-reply-bytes"
+        )
+
+    async def _fill(self, pieces: list[bytes], most: int) -> bool:
+        """Take pieces until the reply ends or exceeds a size; whether it ended."""
+        while self._size <= most:
+            piece = self._took(await self._content.readany())
+            if not piece:
+                return True
+            pieces.append(piece)
+            self._size += len(piece)
+        return False
+
+
+class Transport:
+    """A connection pool for one endpoint, between ``open`` and ``close``."""
+
+    def __init__(self, endpoint: Endpoint, bounds: Bounds, connections: int) -> None:
+        self.endpoint = endpoint
+        self.bounds = bounds
+        self.redaction = Redaction()
+        self.host = Host(endpoint.shown)
+        self._connections = connections
+        self._session: aiohttp.ClientSession | None = None
+        self._turn = asyncio.Lock()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests can be sent now."""
+        return self._session is not None
+
+    def open(self) -> None:
+        """Make the pool; nothing is sent yet."""
+        self.endpoint.check()
+        self.redaction = self.endpoint.redaction
+        key = self.endpoint.key
+        self._session = aiohttp.ClientSession(
+            connector=Connections(self.host, self._connections),
+            response_class=Response,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            # A long solution is not a fault; silence is. The whole of a call has its own limit.
+            timeout=aiohttp.ClientTimeout(
+                total=None, sock_connect=10, sock_read=self.bounds.silence
+            ),
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+        )
+
+    def lend(self, endpoint: Endpoint) -> Transport:
+        """Make a transport for another model of the endpoint, over the same connections."""
+        lent = copy.copy(self)
+        lent.endpoint = endpoint
+        return lent
+
+    async def close(self) -> None:
+        """Close all connections."""
+        session, self._session = self._session, None
+        if session:
+            await session.close()
+
+    def exchange(
+        self,
+        verb: str,
+        path: str,
+        data: bytes | aiohttp.FormData | None = None,
+        headers: Mapping[str, str] = _HEADERS,
+    ) -> AbstractAsyncContextManager[Response]:
+        """Send a request and give whatever comes back; every fault on the way is raised."""
+        if self._session is None:
+            raise RuntimeError("use the engine inside `async with`")
+        url = self.endpoint.url(path)
+        sent = self._session.request(verb, url, data=data, headers=headers, allow_redirects=False)
+        return _Exchange(self, sent, compares=path == COMPLETIONS)
+
+    async def accept(self, response: Response) -> Incoming:
+        """Take a successful reply; raise what another one refuses."""
+        if not 200 <= response.status < 300:
+            body = await read_beginning(response)
+            raise refusal(self.endpoint, response.status, response.headers, body)
+        return Incoming(response, self.bounds.reply_bytes, self._turn)
+
+    def named(self, error: aiohttp.ClientError | TimeoutError) -> EngineError:
+        """Name a fault of a request in our own words."""
+        where = self.endpoint.shown
+        if isinstance(error, TimeoutError):
+            return TimedOut(f"{where}: nothing came for too long; try again later")
+        if isinstance(error, aiohttp.InvalidURL):
+            return Rejected(f"{where}: not an address; write it as http://HOST:PORT/v1")
+        if isinstance(error, aiohttp.ClientPayloadError | aiohttp.ServerDisconnectedError):
+            return StreamCut(
+                f"{where}: the connection was cut in the middle of a reply, or damaged it"
+            )
+        if isinstance(error, aiohttp.ClientResponseError):
+            return BadReply(
+                f"{where}: its answer cannot be read as HTTP "
+                f"({self.redaction.quote(error.message)}); check the address, its port and "
+                "whether it begins with http:// or https://"
+            )
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return Unreachable(
+                f"{where}: cannot be reached ({reason}); check the address and that it is running"
+            )
+        return StreamCut(f"{where}: the connection was cut ({reason})")
+
+
+class _Exchange:
+    """A request under way and its reply.
+
+    Not an ``asynccontextmanager``: every call goes through here, and a generator costs more.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        sent: AbstractAsyncContextManager[aiohttp.ClientResponse],
+        *,
+        compares: bool,
+    ) -> None:
+        self._transport = transport
+        self._sent = sent
+        self._compares = compares
+
+    async def __aenter__(self) -> Response:
+        try:
+            response = cast("Response", await self._sent.__aenter__())
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise self._transport.named(error) from None
+        response.compares = self._compares
+        return response
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._sent.__aexit__(kind, error, traceback)
+        if isinstance(error, aiohttp.ClientError | TimeoutError):
+            raise self._transport.named(error) from None
+
+
+async def read_beginning(response: aiohttp.ClientResponse) -> bytes:
+    """Read an error's body, in however many pieces it comes and as far as it comes."""
+    body = b""
+    try:
+        while len(body) < _ERROR_BYTES and (piece := await response.content.readany()):
+            body += piece
+    except (aiohttp.ClientError, TimeoutError):  # its status says the most important
+        pass
+    return body[:_ERROR_BYTES]

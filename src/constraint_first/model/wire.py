@@ -1,0 +1,521 @@
+"""The protocol of engines: one call in, one completion out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar, cast, runtime_checkable
+
+import orjson
+
+from constraint_first.model.error import NOTHING_SECRET, BadReply, Redaction, ServerFault, Transient
+from constraint_first.problem import Json
+from constraint_first.protocol import Call, Completion, Finish, Output, Program, Usage
+
+__all__ = [
+    "SEEDS_A_RUN",
+    "SILENT",
+    "Decoded",
+    "Decoding",
+    "Engine",
+    "JsonMode",
+    "Openable",
+    "PairedEvents",
+    "Relay",
+    "SampledCall",
+    "SampledCompletion",
+    "Sampling",
+    "Served",
+    "StreamedReply",
+    "Watcher",
+    "completion_from",
+    "error_message",
+    "most_samples",
+    "opened",
+    "request_for",
+]
+
+
+E = TypeVar("E", bound="Engine")
+
+SEEDS_A_RUN: Final = 1_000
+"""How far the seeds of two runs of one problem are apart, so that samples within a run get seeds of
+their own too, where a seed is fixed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """Sampling settings: the paper's primary ones unless others are given.
+
+    It belongs to the engine and not to a method, so that all methods in a comparison share it.
+    """
+
+    temperature: float | None = 0.7
+    """None where it is not sent: some models refuse it. So with the next."""
+    top_p: float | None = 0.95
+    seed: int | None = None
+    """Endpoints repeat a seeded reply only as far as they promise to; llama.cpp does so exactly
+    only while calls run one at a time."""
+    max_tokens: int | None = None
+    """The most output tokens that any call asks for, whatever its method would."""
+    extra: str = ""
+    """Other fields of a request, such as ``stop`` or ``top_k``: a JSON object as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampledCall(Call):
+    """Several calls in one request: they differ in nothing but their sample, and those follow on.
+
+    An engine that knows nothing of it performs the first of them.
+    """
+
+    samples: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SampledCompletion(Completion):
+    """The replies to a sampled call; in itself the first that is there, with the tokens of all."""
+
+    replies: tuple[Completion | None, ...] = ()
+    """By sample; None for one that did not come or that nobody can read."""
+
+
+class Watcher:
+    """An observer of calls while they are performed. Override what is of interest."""
+
+    streams: bool = True
+    """Whether pieces of replies are wanted; nothing is streamed for a watcher that ignores them."""
+
+    def started(self, call: Call) -> None:
+        """Note that a call is about to be performed."""
+
+    def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
+        """Take the next piece of a reply as it is written."""
+
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+        """Note that a call failed and starts anew after a pause; pieces seen so far are void."""
+
+    def adapted(self, call: Call, change: str) -> None:
+        """Note that the endpoint refused a setting, and what is done instead from now on."""
+
+    def finished(self, call: Call, completion: Completion) -> None:
+        """Note a completion."""
+
+    def executing(self, program: Program) -> None:
+        """Note that a program is about to be run."""
+
+    def executed(self, program: Program, output: Output) -> None:
+        """Note what became of a program."""
+
+
+class Relay(Watcher):
+    """A watcher between an engine and another watcher, which hears all that happens to a call."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self.streams = watcher.streams
+
+    def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
+        """Pass a piece on."""
+        self._watcher.wrote(call, piece, reasoning=reasoning)
+
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+        """Pass a fault on."""
+        self._watcher.retrying(call, fault, seconds)
+
+    def adapted(self, call: Call, change: str) -> None:
+        """Pass a change on."""
+        self._watcher.adapted(call, change)
+
+
+class _Silent(Watcher):
+    streams = False
+
+
+SILENT = _Silent()
+
+
+class Engine(Protocol):
+    """A performer of calls. It decides only how; what is asked comes from the method."""
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        """Perform one call, or raise an EngineError."""
+        ...
+
+
+@runtime_checkable
+class Sampling(Protocol):
+    """An engine that may perform several calls in one request."""
+
+    def most_samples(self, group: SampledCall) -> int:
+        """Say how many of a group's samples it would ask for in one request now; 1 for none."""
+        ...
+
+
+def most_samples(engine: object, group: SampledCall) -> int:
+    """Say how many samples of a group an engine would ask for in one request; 1 for most."""
+    return engine.most_samples(group) if isinstance(engine, Sampling) else 1
+
+
+class Served(Protocol):
+    """A model that is being served, here or elsewhere; it can sample each call differently."""
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        ...
+
+    async def complete(
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+    ) -> Completion:
+        """Perform one call, with another decoding than the engine's own if one is given."""
+        ...
+
+
+@runtime_checkable
+class Openable(Protocol):
+    """An engine that holds connections or a server while it is open: ``async with engine``."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls can be performed now."""
+        ...
+
+    async def __aenter__(self) -> object: ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+
+@asynccontextmanager
+async def opened(engine: E) -> AsyncGenerator[E]:
+    """Open an engine that is not open yet and close it afterwards; leave an open one alone."""
+    if isinstance(engine, Openable) and not engine.is_open:
+        async with engine:
+            yield engine
+    else:
+        yield engine
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A served model as seen by one comparison: always sampled in the same way.
+
+    An engine may adapt its own decoding to what a model takes, but never one that it is handed.
+    """
+
+    served: Served
+    decoding: Decoding
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        """Perform a call with this decoding."""
+        return await self.served.complete(call, watcher, self.decoding)
+
+    def most_samples(self, group: SampledCall) -> int:
+        """As many as the served model takes."""
+        return most_samples(self.served, group)
+
+
+# Repetition in a stream: whether each of its events came twice.
+
+_PAIRS_WITH_COUNT: Final = 2
+_PAIRS_WITHOUT: Final = 8
+
+
+@dataclass(slots=True)
+class PairedEvents:
+    """The events of one stream, as far as they come in equal pairs.
+
+    The format numbers no events, and a model may well write the same piece twice, so that two equal
+    events prove nothing. They do when all events are paired and they are more than the tokens that
+    the endpoint counted; and, where it counted none, when many different pairs follow each other.
+    """
+
+    events: int = 0
+    changes: int = 0
+    """How often a pair differed from the one before it."""
+    broken: bool = False
+    _last: bytes = b""
+
+    def add(self, event: bytes) -> None:
+        """Take the next event."""
+        self.events += 1
+        same = event == self._last
+        if self.events % 2 == 0:
+            self.broken = self.broken or not same
+        else:
+            self.changes += not same
+        self._last = event
+
+    def doubled(self, tokens: int | None) -> bool:
+        """Say whether it is certain that each event came twice."""
+        if self.broken or self.events % 2:
+            return False
+        if tokens is None:
+            return self.changes >= _PAIRS_WITHOUT
+        return self.changes >= _PAIRS_WITH_COUNT and self.events > tokens
+
+
+# OpenAI's chat completion format: requests from calls, completions from replies.
+#
+# Pure translation, no I/O. Endpoints differ in where they put reasoning and token counts; all
+# known places are looked at here and nowhere else. A reply in which nobody answered is a fault,
+# to be asked again, and never an empty answer.
+
+JsonMode: TypeAlias = Literal["schema", "object", "off"]
+"""How a JSON reply is asked for: by its schema, as any object, or in the prompt alone."""
+
+_FINISH: Final[dict[Json, Finish]] = {"stop": "stop", "length": "length", "max_tokens": "length"}
+_OPENINGS: Final = (b"{", b"[", b"<")
+_MOST_TOKENS: Final = 2**31 - 1  # more is no count of one reply, nor a number that is stored
+
+
+def request_for(call: Call, model: str, decoding: Decoding, mode: JsonMode) -> dict[str, Json]:
+    """Build the request body of a call; what a decoding leaves open is not sent."""
+    body: dict[str, Json] = {
+        "model": model,
+        "messages": [{"role": m.role, "content": m.content} for m in call.messages],
+        "max_tokens": min(call.max_tokens, decoding.max_tokens or call.max_tokens),
+    }
+    if decoding.temperature is not None:
+        body["temperature"] = decoding.temperature
+    if decoding.top_p is not None:
+        body["top_p"] = decoding.top_p
+    if decoding.seed is not None:
+        body["seed"] = decoding.seed + call.sample
+    if call.json and mode == "schema" and call.schema:
+        schema: Json = orjson.loads(call.schema)
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": call.stage, "schema": schema, "strict": True},
+        }
+    elif call.json and mode != "off":
+        body["response_format"] = {"type": "json_object"}
+    return orjson.loads(decoding.extra) | body if decoding.extra else body
+
+
+def completion_from(body: bytes, redaction: Redaction = NOTHING_SECRET) -> Completion:
+    """Read a whole reply."""
+    reply = StreamedReply(redaction)
+    reply.add(body, key="message")
+    return reply.completion()
+
+
+def error_message(body: bytes) -> str:
+    """Read what an error body says; empty where it says nothing."""
+    try:
+        value = _parse(body)
+    except (ValueError, RecursionError):
+        return _decode(body)
+    if isinstance(value, dict):
+        value = value.get("error") or value.get("detail") or value
+    return _brief(value, body)
+
+
+_NOT_REPORTED: Final = Usage(reported=False)
+
+
+@dataclass(slots=True)
+class StreamedReply:
+    """A reply that is being received: the events of a stream, or one body, put together."""
+
+    redaction: Redaction = NOTHING_SECRET
+    text: list[str] = field(default_factory=list[str])
+    reasoning: list[str] = field(default_factory=list[str])
+    finish: Finish | None = None
+    usage: Usage = _NOT_REPORTED
+    _pairs: PairedEvents = field(default_factory=PairedEvents)
+    _seen: set[tuple[bytes, int]] = field(default_factory=set[tuple[bytes, int]])
+    _number: bytes = b""
+
+    def add(self, data: bytes, key: str = "delta") -> tuple[str, str]:
+        """Take one event (or a whole body) and return the text and reasoning that it brought."""
+        choices = cast("list[Json]", self.event(data, key)["choices"])
+        if not choices:  # the event at the end of a stream that only brings the token counts
+            return "", ""
+        if key == "delta" and _is_another(self._object(choices[0], data)):
+            return "", ""
+        return self.take(choices[0], data, key)
+
+    def event(self, data: bytes, key: str = "message") -> dict[str, Json]:
+        """Read a body or an event that has a list of choices, and note the tokens it reports."""
+        event = self._object(self._read(data), data)
+        if error := event.get("error"):
+            raise ServerFault(f"the endpoint reported an error: {self._quote(error, data)}")
+        usage = _usage(event)
+        if usage.reported or (usage.total and not self.usage.reported):
+            self.usage = usage
+        choices = event.get("choices")
+        if not isinstance(choices, list) or (not choices and key == "message"):
+            raise BadReply(f"the endpoint's reply has no choices: {self._quote(event, data)}")
+        return event
+
+    def take(self, value: Json, data: bytes, key: str = "message") -> tuple[str, str]:
+        """Take one choice and return the text and reasoning that it brought."""
+        choice = self._object(value, data)
+        text, reasoning = self._contents(choice, key, data)
+        self._note(choice, text or reasoning, data)
+        self.text.append(text)
+        self.reasoning.append(reasoning)
+        return text, reasoning
+
+    def add_line(self, line: bytes) -> tuple[str, str]:
+        """Take one line of a stream; lines that are not data bring nothing."""
+        if line.lstrip()[:1] in _OPENINGS:
+            raise self._unreadable(line, "a stream of events")
+        name, _, value = (part.strip() for part in line.partition(b":"))
+        if name == b"data" and value and not self._comes_again(value):
+            return self.add(value)
+        if name == b"id":
+            self._number = value
+        elif not name and not value:  # a blank line ends an event
+            self._number = b""
+        return "", ""
+
+    def completion(self) -> Completion:
+        """Return what was received as a completion."""
+        if self._pairs.doubled(self.usage.output if self.usage.reported else None):
+            raise BadReply("the endpoint's reply has every event twice, as a faulty proxy sends it")
+        return Completion(
+            text="".join(self.text),
+            finish=self.finish or "other",
+            reasoning="".join(self.reasoning),
+            usage=self.usage,
+        )
+
+    def _comes_again(self, data: bytes) -> bool:
+        """Say whether an event came before; only one with a number can be told from its equals."""
+        if not self._number:
+            return False
+        event = self._number, hash(data)
+        again = event in self._seen
+        self._seen.add(event)
+        return again
+
+    def _contents(self, choice: dict[str, Json], key: str, data: bytes) -> tuple[str, str]:
+        """Read the text and the reasoning of a choice, and refuse one in which nobody speaks."""
+        self._refuse_failure(choice, data)
+        message = choice.get(key)
+        if message is None and key == "message":
+            raise BadReply(f"the endpoint's reply has no message: {self._quote(choice, data)}")
+        message = self._object({} if message is None else message, data)
+        content = message.get("content")
+        if content is None and isinstance(refused := message.get("refusal"), str):
+            content = refused  # what the model says in place of an answer
+        text = _text(content)
+        if text is None:
+            raise BadReply(f"the endpoint's reply has no text: {self._quote(content, data)}")
+        return text, _text(message.get("reasoning_content") or message.get("reasoning")) or ""
+
+    def _refuse_failure(self, choice: dict[str, Json], data: bytes) -> None:
+        error = choice.get("error")
+        if error or choice.get("finish_reason") == "error":
+            told = self._quote(error or cast("Json", choice), data)
+            raise BadReply(f"the endpoint's reply ended in an error: {told}")
+
+    def _note(self, choice: dict[str, Json], written: str, data: bytes) -> None:
+        """Note how far the reply has come; what follows its end belongs to another one."""
+        if written and self.finish is not None:
+            raise BadReply("the endpoint's reply goes on after its end, as if it were sent twice")
+        if written:
+            self._pairs.add(data)
+        reason = choice.get("finish_reason")
+        if reason not in (None, ""):
+            self.finish = _FINISH.get(reason, "other") if isinstance(reason, str) else "other"
+
+    def _read(self, data: bytes) -> Json:
+        try:
+            return _parse(data)
+        except (ValueError, RecursionError, MemoryError):
+            raise self._unreadable(data, "JSON") from None
+
+    def _unreadable(self, data: bytes, wanted: str) -> BadReply:
+        said = self.redaction.quote(_decode(data[:1_000]))
+        if not said:
+            return BadReply("the endpoint's reply is empty")
+        if data.lstrip()[:1] == b"<":
+            return BadReply(f"the endpoint's reply is an HTML page; check the address: {said!r}")
+        return BadReply(f"the endpoint's reply is not {wanted}: {said[:80]!r}")
+
+    def _object(self, value: Json, data: bytes) -> dict[str, Json]:
+        if not isinstance(value, dict):
+            told = self._quote(value, data)
+            raise BadReply(f"the endpoint's reply is not a chat completion: {told}")
+        return value
+
+    def _quote(self, value: Json, data: bytes) -> str:
+        return self.redaction.quote(_brief(value, data))
+
+
+def _parse(data: bytes) -> Json:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        # It refuses half a surrogate pair and a byte order mark, which well-meant replies can have.
+        return json.loads(data)
+
+
+def _decode(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _is_another(choice: dict[str, Json]) -> bool:
+    """Say whether a choice is not the first, and so one that nobody asked for."""
+    index = choice.get("index")
+    return isinstance(index, int) and index > 0
+
+
+def _text(content: Json) -> str | None:
+    """Read a content, which is a string, null or a list of parts; None for anything else."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else [content]
+    texts = [_text_of(part) if part is not content else part for part in parts]
+    if not all(text is None or isinstance(text, str) for text in texts):
+        return None
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _text_of(part: Json) -> Json:
+    return part.get("text") if isinstance(part, dict) else part
+
+
+def _usage(event: dict[str, Json]) -> Usage:
+    """Read the token counts; a count that is missing or cannot be makes them unreported."""
+    usage = event.get("usage")
+    spent, written = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    if spent is None or written is None:
+        return Usage(spent or 0, written or 0, reported=False)
+    cached = _count(usage, "prompt_tokens_details", "cached_tokens") or _count(
+        usage, "prompt_cache_hit_tokens"
+    )
+    reasoning = _count(usage, "completion_tokens_details", "reasoning_tokens")
+    return Usage(spent, written, min(reasoning or 0, written), min(cached or 0, spent))
+
+
+def _count(value: Json, *path: str) -> int | None:
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    if value is None:
+        return None
+    digits = isinstance(value, str) and value.isdecimal() and len(value) <= len(str(_MOST_TOKENS))
+    if digits or (isinstance(value, float) and value.is_integer()):
+        value = int(cast("str | float", value))
+    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None
+
+
+def _brief(value: Json, data: bytes) -> str:
+    """Write a part of a body for a message: its own message, or itself, or else all of the body."""
+    if isinstance(value, dict) and isinstance(message := value.get("message"), str):
+        return message
+    try:
+        return orjson.dumps(value).decode()
+    except (TypeError, RecursionError):  # half a surrogate pair, a huge number, a deep nesting
+        return _decode(data)

@@ -1,0 +1,1 @@
+"""From stored runs to claims: study, statistics, exhibits and the report."""

@@ -1,0 +1,891 @@
+"""A figure as a value: drawn once, then set into a page or kept as files."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import re
+import textwrap
+import threading
+import unicodedata
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
+from xml.etree import ElementTree
+
+from constraint_first.error import CfrError
+from constraint_first.report.notation import require, several
+from constraint_first.report.statistics import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.transforms import Bbox, Transform
+
+__all__ = [
+    "FAINT",
+    "GAIN",
+    "INK",
+    "LOSS",
+    "MUTED",
+    "PALETTE",
+    "SIZE",
+    "SMALL",
+    "UNKNOWN",
+    "WIDTH",
+    "Axes",
+    "Axis",
+    "Band",
+    "Box",
+    "Caption",
+    "Colour",
+    "Estimate",
+    "Figure",
+    "FigureError",
+    "KeyEntry",
+    "NumberColumn",
+    "Room",
+    "Rows",
+    "Sheet",
+    "Spot",
+    "Style",
+    "clean",
+    "contrast",
+    "counts",
+    "draw_bar",
+    "draw_interval",
+    "draw_key",
+    "extent",
+    "finite",
+    "font",
+    "inline",
+    "listed",
+    "load",
+    "place",
+    "save",
+    "series_look",
+    "set_gain_scale",
+    "shade",
+    "sheet",
+    "shortfalls",
+    "wrap",
+]
+
+
+class FigureError(CfrError):
+    """A figure that cannot be drawn or kept."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """Name, title and paper labels of a figure."""
+
+    name: str
+    """A word for files, links and ids: ``gains-by-model``. No two on a page are the same."""
+    title: str
+    paper: tuple[str, ...] = ()
+    """The labels of the paper's figures that this one makes anew: ``fig:applicability``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing for a page of any colour (SVG) and for paper (PNG). Neither shows the title."""
+
+    name: str
+    title: str
+    alt: str
+    """What is to be seen, in words."""
+    paper: tuple[str, ...]
+    svg: str
+    """An element for a page: its text and axes have the page's own colour, its ground none."""
+    png: bytes
+    """On white."""
+    notes: tuple[str, ...] = ()
+    long: bool = False
+    """Whether a page folds it: it is tall, and not what most readers look for."""
+
+
+def save(figure: Figure, folder: Path) -> tuple[Path, Path]:
+    """Write ``NAME.svg`` and ``NAME.png`` into a folder, which is made where it is not there."""
+    svg, png = (folder / f"{figure.name}.{kind}" for kind in ("svg", "png"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        svg.write_text(figure.svg + "\n", encoding="utf-8")
+        png.write_bytes(figure.png)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise FigureError(f"{folder}: {reason}; choose a folder that can be written") from None
+    return svg, png
+
+
+# Colours of figures, told apart with any colour vision, on white pages and near-black ones.
+
+Colour: TypeAlias = str | tuple[str, float]
+"""A hexadecimal colour, or one with its opacity, as matplotlib takes it."""
+
+INK: Final = "#1b1f24"
+"""Text and axes. On paper it is this; in a page it becomes the page's own colour."""
+MUTED: Final = (INK, 0.68)
+FAINT: Final = (INK, 0.16)
+
+# Okabe and Ito's colours, less black and yellow. Orange and sky blue are darkened until they stand
+# out from white at 3:1, as the others do from white and from near-black alike.
+PALETTE: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B87F00", "#3D98CF", "#7F7F7F")
+GAIN: Final = PALETTE[0]
+LOSS: Final = PALETTE[1]
+
+# From amber to blue the lightness falls all the way, so that the order also shows in grey.
+_RAMP: Final = ("#EDB845", "#86AE8C", "#3E8FA3", "#0A5F96")
+
+
+def shade(share: float) -> str:
+    """Return the colour of a share: amber for none, blue for all."""
+    place = min(max(share, 0.0), 1.0) * (len(_RAMP) - 1)
+    first = min(int(place), len(_RAMP) - 2)
+    pairs = zip(_channels(_RAMP[first]), _channels(_RAMP[first + 1]), strict=True)
+    mixed = [round(one + (other - one) * (place - first)) for one, other in pairs]
+    return "#" + "".join(f"{channel:02x}" for channel in mixed)
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast ratio of two colours (WCAG 2), from 1 to 21."""
+    darker, lighter = sorted(_luminance(_channels(colour)) for colour in (one, other))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _channels(colour: str) -> list[int]:
+    return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+
+
+def _luminance(channels: Sequence[int]) -> float:
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+        for c in (channel / 255 for channel in channels)
+    ]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+# Numbers in figures: values with intervals, counts, and notes on what could not be drawn.
+
+
+def finite(value: float | None) -> float | None:
+    """Return a number that can be drawn, or None."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value to draw with its interval, if it has one; either may be not a number."""
+
+    value: float
+    interval: Interval | None = None
+
+    @property
+    def drawable(self) -> bool:
+        """Whether the value is a number."""
+        return finite(self.value) is not None
+
+    @property
+    def ends(self) -> Interval | None:
+        """The interval, where both of its ends are numbers."""
+        low, high = map(finite, self.interval or (None, None))
+        return None if low is None or high is None else (low, high)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The value and the ends of its interval: what a scale must have room for."""
+        return (self.value, *(self.ends or ()))
+
+
+def shortfalls(without: int, undrawn: int, one: str, many: str = "") -> list[str]:
+    """Say how many things have no interval, and how many could not be drawn at all."""
+    said = {"Without an interval": without, "Not drawn, for want of a number": undrawn}
+    return [f"{what}: {several(number, one, many)}." for what, number in said.items() if number]
+
+
+def counts(numbers: Sequence[int | None]) -> tuple[str, ...]:
+    """Write counts for a column; nothing where they are not known, and no column without any."""
+    known = any(number is not None for number in numbers)
+    return tuple("" if n is None else f"{n:,}" for n in numbers) if known else ()
+
+
+# Import of matplotlib, which is optional and slow, and the types that figures use of it.
+
+Style: TypeAlias = dict[str, object]
+"""Properties of a drawn thing by matplotlib's names: ``facecolor``, ``linewidth``."""
+
+
+class Axis(Protocol):
+    """One scale of a pair of axes, as far as figures use it."""
+
+    def set_major_locator(self, _locator: object, /) -> object: ...
+    def set_minor_locator(self, _locator: object, /) -> object: ...
+    def set_major_formatter(self, _formatter: object, /) -> object: ...
+
+
+class Axes(Protocol):
+    """A pair of axes, as far as figures use it; matplotlib's own type leaves styles unknown."""
+
+    xaxis: Axis
+    yaxis: Axis
+    transData: Transform  # noqa: N815
+
+    def add_patch(self, patch: Artist, /) -> object: ...
+    def axvline(self, x: float, /, **style: object) -> object: ...
+    def get_xlim(self) -> tuple[float, float]: ...
+    def plot(self, xs: Sequence[float], ys: Sequence[float], /, **style: object) -> object: ...
+    def scatter(self, xs: Sequence[float], ys: Sequence[float], /, **style: object) -> object: ...
+    def set_xlabel(self, label: str, /, **style: object) -> object: ...
+    def set_ylabel(self, label: str, /, **style: object) -> object: ...
+    def set_xlim(self, left: float, right: float, /) -> object: ...
+    def set_ylim(self, bottom: float, top: float, /) -> object: ...
+    def set_xscale(self, name: str, /) -> object: ...
+    def set_xticks(self, _ticks: Sequence[float], /) -> object: ...
+    def set_yticks(self, _ticks: Sequence[float], /) -> object: ...
+    def set_xticklabels(self, labels: Sequence[str], /) -> object: ...
+
+
+def load(module: str = "") -> Any:
+    """Import matplotlib, or a module of it."""
+    require("matplotlib")
+    return importlib.import_module(f"matplotlib.{module}" if module else "matplotlib")
+
+
+# Text in figures: cleaned, folded and measured.
+#
+# It may come from a model or a file, so none is drawn as it stands.
+
+UNKNOWN: Final = "\N{REPLACEMENT CHARACTER}"
+"""Stands for a character that the font does not have."""
+_LONGEST: Final = 60
+_LINE: Final = 1.25
+
+
+def clean(text: str, longest: int = _LONGEST) -> str:
+    """Make one short line that the font can draw and XML can hold."""
+    known = _known()
+    # Marks that could not be composed are dropped: stacked, they would reach over other words.
+    text = unicodedata.normalize("NFC", text[: 8 * longest])
+    kept = (c for c in text if unicodedata.category(c) not in ("Cf", "Mn", "Me"))
+    spaced = (" " if c.isspace() else c for c in kept)
+    drawn = "".join(c if ord(c) in known and c.isprintable() else UNKNOWN for c in spaced)
+    line = " ".join(drawn.split())
+    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+
+
+def wrap(text: str, width: int, lines: int = 3) -> str:
+    """Clean a text and fold it into a few lines; what does not fit gives way to an ellipsis."""
+    # A name that is longer than a line goes on behind a hyphen, not inside a word.
+    long = re.compile(rf"\S{{{width + 1},}}")
+    parted = long.sub(lambda name: name[0].replace("-", "-\0 "), clean(text))
+    broken = textwrap.wrap(parted, width, max_lines=lines, placeholder="…")
+    return "\n".join(line.replace("\0 ", "").replace("\0", "") for line in broken)
+
+
+@lru_cache(maxsize=4096)
+def extent(text: str, size: float, *, bold: bool = False) -> tuple[float, float]:
+    """Return the width and the height of a text of one or more lines, in inches."""
+    measure = load("textpath").text_to_path.get_text_width_height_descent
+    lines = text.split("\n") or [""]
+    width = max(measure(line, font(size, bold=bold), False)[0] if line else 0.0 for line in lines)
+    return width / 72, len(lines) * size * _LINE / 72
+
+
+def font(size: float, *, bold: bool = False) -> FontProperties:
+    """Return the font of all figures, which matplotlib brings along."""
+    return load("font_manager").FontProperties(fname=_path(bold=bold), size=size)
+
+
+@cache
+def _path(*, bold: bool) -> str:
+    name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
+    return f"{load().get_data_path()}/fonts/ttf/{name}"
+
+
+@cache
+def _known() -> frozenset[int]:
+    """List the characters that both weights of the font can draw."""
+    read = load("font_manager").get_font
+    regular, bold = (read(_path(bold=heavy)).get_charmap() for heavy in (False, True))
+    return frozenset(regular) & frozenset(bold)
+
+
+def listed(texts: Iterable[str], most: int = 6) -> str:
+    """Join texts into a phrase; beyond a few, say only how many more there are."""
+    every = [text for text in texts if text]
+    if len(every) > most:
+        return f"{', '.join(every[:most])} and {len(every) - most} more"
+    return " and ".join(filter(None, [", ".join(every[:-1]), *every[-1:]]))
+
+
+# Conversion of matplotlib's SVG file into an element for a page, whatever else is on it.
+
+_FONTS: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+_NAMESPACE: Final = re.compile(r"^\{[^}]*\}")
+_GIVEN_ID: Final = re.compile(r"[a-z][a-z0-9-]*")
+_LONG_PATH: Final = 1_000
+_AROUND_COMMAND: Final = re.compile(r"\s*([A-Za-z])\s*")
+_LONG_NUMBER: Final = re.compile(r"-?\d+\.\d{2,}")
+_DROPPED: Final = ("metadata", "style")
+
+
+def inline(svg: str, name: str, alt: str) -> str:
+    """Rewrite an SVG file as one element.
+
+    Ids begin with the figure's name, so that two figures on a page do not take each other's; the
+    ink becomes ``currentColor``; styles become attributes, which a strict content policy lets pass
+    and the page's own styles can override.
+    """
+    # The text was written by matplotlib a moment ago, and its declarations are cut off.
+    root = ElementTree.fromstring(svg[svg.index("<svg") :])  # noqa: S314
+    for element in root.iter():
+        _plain(element)
+    for parent in reversed([*root.iter()]):
+        _prune(parent)
+    wanted = {found for element in root.iter() for found in _references(element)}
+    for element in root.iter():
+        _rename(element, name, wanted)
+    box = root.attrib["viewBox"]
+    root.attrib.clear()
+    root.attrib.update(_opening(name, alt, box))
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _opening(name: str, alt: str, box: str) -> dict[str, str]:
+    return {
+        "xmlns": "http://www.w3.org/2000/svg",
+        "id": name,
+        "viewBox": box,
+        "width": "100%",
+        "role": "img",
+        "aria-label": alt,
+        "font-family": _FONTS,
+        "font-weight": "400",
+        "stroke-linejoin": "round",
+        # A page's font may be a little wider than the one that was measured.
+        "overflow": "visible",
+    }
+
+
+def _plain(element: ElementTree.Element) -> None:
+    """Take namespaces off, and turn the style into attributes."""
+    element.tag = _NAMESPACE.sub("", element.tag)
+    found = {_NAMESPACE.sub("", key): value for key, value in element.attrib.items()}
+    found |= dict(_declarations(found.pop("style", "")))
+    found.pop("font-family", None)
+    element.attrib.clear()
+    element.attrib.update((key, _value(key, value)) for key, value in found.items())
+    if not (element.text or "").strip():
+        element.text = None
+    element.tail = None
+
+
+def _declarations(style: str) -> Iterator[tuple[str, str]]:
+    for declaration in filter(None, (part.strip() for part in style.split(";"))):
+        key, _, value = declaration.partition(":")
+        yield key.strip(), value.strip()
+
+
+def _value(key: str, value: str) -> str:
+    """Write a value shortly: a hundredth of a point is finer than any screen."""
+    if value == INK:
+        return "currentColor"
+    # Long paths are the outlines of words, which can do with a tenth.
+    places = 1 if key == "d" and len(value) > _LONG_PATH else 2
+    if key == "d":
+        value = _AROUND_COMMAND.sub(r"\1", value.strip())
+    return _LONG_NUMBER.sub(lambda number: _rounded(number[0], places), value)
+
+
+def _rounded(number: str, places: int) -> str:
+    short = f"{float(number):.{places}f}".rstrip("0").rstrip(".")
+    return "0" if short == "-0" else short
+
+
+def _prune(parent: ElementTree.Element) -> None:
+    """Drop what says nothing: metadata, styles, and groups and definitions with nothing in them."""
+    for child in [*parent]:
+        empty = child.tag in ("g", "defs") and not len(child)
+        if child.tag in _DROPPED or (empty and not _GIVEN_ID.fullmatch(child.get("id", ""))):
+            parent.remove(child)
+
+
+def _references(element: ElementTree.Element) -> Iterator[str]:
+    for key, value in element.attrib.items():
+        if found := _reference(key, value):
+            yield found[2]
+
+
+def _reference(key: str, value: str) -> tuple[str, str, str] | None:
+    """Split a reference to an id into what stands before it, behind it, and itself."""
+    if key == "href" and value.startswith("#"):
+        return "#", "", value[1:]
+    if value.startswith("url(#"):
+        return "url(#", ")", value[5:-1]
+    return None
+
+
+def _rename(element: ElementTree.Element, name: str, wanted: set[str]) -> None:
+    """Put the name before ids and references; drop the ids that matplotlib counts up itself."""
+    own = element.get("id", "")
+    if own in wanted or _GIVEN_ID.fullmatch(own):
+        element.set("id", f"{name}-{own}")
+    elif own:
+        del element.attrib["id"]
+    for key, value in element.attrib.items():
+        if found := _reference(key, value):
+            element.set(key, f"{found[0]}{name}-{found[2]}{found[1]}")
+
+
+# Sheet that every figure is drawn on: its size, its settings, and how it is saved.
+#
+# Measures are in inches from the lower left corner. What reaches over an edge is not cut off: the
+# sheet grows. matplotlib keeps its settings in one place for the whole process, so figures are
+# drawn one at a time.
+
+WIDTH: Final = 6.6
+"""How wide figures are, in inches: on a page of 800 pixels their text is as large as the page's."""
+SIZE: Final = 8.5
+"""Points of text."""
+SMALL: Final = 7.5
+_MARGIN: Final = 0.06
+_DPI: Final = 200
+_DRAWING: Final = threading.Lock()
+"""Held while a figure is drawn: threads that draw wait for each other."""
+_SETTINGS: Final[Style] = {
+    "axes.edgecolor": INK,
+    "axes.facecolor": "none",
+    "axes.labelcolor": INK,
+    "axes.labelsize": SIZE,
+    "axes.linewidth": 0.8,
+    "axes.unicode_minus": True,
+    "figure.dpi": 72,  # a pixel is a point: what is measured is what is drawn
+    "figure.facecolor": "none",
+    "font.family": "DejaVu Sans",
+    "font.size": SIZE,
+    "hatch.linewidth": 0.6,
+    "path.simplify": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "constraint-first",
+    "text.color": INK,
+    "text.parse_math": False,
+    "text.usetex": False,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+}
+
+
+class Sheet:
+    """A sheet while it is being drawn on."""
+
+    def __init__(self, width: float, height: float) -> None:
+        self.width, self.height = width, height
+        self.figure: Any = load("figure").Figure(figsize=(width, height))
+        # By way of the figure's own measure, which follows when the sheet grows.
+        shrink = load("transforms").Affine2D().scale(1 / width, 1 / height)
+        self.inches: Transform = shrink + self.figure.transFigure
+
+    def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
+        """Open axes without a frame; grid lines stand behind what is drawn."""
+        sizes = (left / self.width, bottom / self.height, width / self.width, height / self.height)
+        axes: Any = self.figure.add_axes(sizes)
+        axes.set_axisbelow(True)
+        axes.grid(color=FAINT, linewidth=0.7)
+        axes.tick_params(length=0, pad=4)
+        for side in axes.spines.values():
+            side.set_visible(False)
+        return axes
+
+    def add(self, artist: Artist, gid: str) -> None:
+        """Add a drawn thing in inches, with the id by which it can be found."""
+        artist.set_gid(gid)
+        if not artist.is_transform_set():
+            artist.set_transform(self.inches)
+        artist.set_clip_on(False)
+        self.figure.add_artist(artist)
+
+    def text(self, x: float, y: float, text: str, *, muted: bool = False, **style: object) -> None:
+        """Write at a place in inches."""
+        style = {"transform": self.inches, "va": "center", "linespacing": 1.15, **style}
+        self.figure.text(x, y, text, color=MUTED if muted else INK, **style)
+
+    def line(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        size: float = SMALL,
+        muted: bool = False,
+        **style: object,
+    ) -> None:
+        """Write one line around a height.
+
+        Each centred by itself, words with and without descenders would stand at different heights.
+        """
+        low = y - 0.36 * size / 72
+        self.text(x, low, text, muted=muted, va="baseline", fontsize=size, **style)
+
+    def finish(self, caption: Caption, alt: str, notes: Iterable[str] = ()) -> Figure:
+        """Keep what was drawn, as SVG and as PNG."""
+        box = self._bounds()
+        svg, png = StringIO(), BytesIO()
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        self.figure.savefig(svg, format="svg", bbox_inches=box, metadata=nothing)
+        self.figure.savefig(
+            png,
+            format="png",
+            dpi=_DPI,
+            bbox_inches=box,
+            facecolor="white",
+            metadata={"Software": None},
+        )
+        return Figure(
+            name=caption.name,
+            title=caption.title,
+            alt=alt,
+            paper=caption.paper,
+            svg=inline(svg.getvalue(), caption.name, alt),
+            png=png.getvalue(),
+            notes=tuple(notes),
+        )
+
+    def _bounds(self) -> Bbox:
+        """Find what is drawn on, and at least the sheet itself, so that figures share one scale."""
+        canvas = load("backends.backend_agg").FigureCanvasAgg(self.figure)
+        drawn = self.figure.get_tightbbox(canvas.get_renderer())
+        bbox = load("transforms").Bbox
+        ground = bbox.from_bounds(0, 0, self.width, self.height)
+        return bbox.union([drawn, ground]).padded(_MARGIN)
+
+
+@contextmanager
+def sheet(height: float, width: float = WIDTH) -> Generator[Sheet]:
+    """Open a sheet under settings of its own, and leave matplotlib's as they were."""
+    matplotlib = load()
+    with _DRAWING, matplotlib.rc_context():
+        matplotlib.rcdefaults()  # a person's own settings may be anything
+        matplotlib.rcParams.update(_SETTINGS)
+        yield Sheet(width, height)
+
+
+# Key of a figure: what its colours mean.
+
+_HATCHES: Final = ("", "////", "....", "xxxx", "----")
+_SWATCH: Final = 0.17
+_KEY_LINE: Final = 0.18
+
+
+@dataclass(frozen=True, slots=True)
+class KeyEntry:
+    """An entry of a key: the look of a swatch, and its name."""
+
+    name: str
+    look: Style
+    gid: str
+
+
+def series_look(series: int) -> Style:
+    """Return how a series is filled. Where colours run out, they come again with hatching."""
+    hatch = _HATCHES[series // len(PALETTE) % len(_HATCHES)]
+    colour = PALETTE[series % len(PALETTE)]
+    return {"facecolor": colour, "edgecolor": INK, "linewidth": 0.6, "hatch": hatch or None}
+
+
+def draw_key(page: Sheet, entries: Sequence[KeyEntry], left: float, right: float, y: float) -> None:
+    """Write a key between two edges; it begins above ``y`` where it takes several lines."""
+    places: list[tuple[float, int, str]] = []
+    across, line = left, 0
+    for name in (clean(entry.name, 40) for entry in entries):
+        width = _SWATCH + 0.06 + extent(name, SMALL)[0]
+        if across > left and across + width > right:
+            across, line = left, line + 1
+        places.append((across, line, name))
+        across += width + 0.18
+    for entry, (x, row, name) in zip(entries, places, strict=True):
+        middle = y + _KEY_LINE * (line - row)
+        shape = load("patches").Rectangle((x, middle - 0.05), _SWATCH, 0.1, **entry.look)
+        page.add(shape, entry.gid)
+        page.line(x + _SWATCH + 0.06, middle, name)
+
+
+# Layout of rows: labels, bars or marks on a scale, and columns of numbers on the right.
+
+_LANE: Final = 0.2
+_GAP: Final = 0.12
+_BETWEEN: Final = 0.14
+_LABEL_WIDTH: Final = 25
+_HEIGHT_OF_BAR: Final = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A label, and how many lanes stand beside it."""
+
+    label: str
+    lanes: int = 1
+
+    @property
+    def folded(self) -> str:
+        """The label, safe to draw, in a few short lines."""
+        return wrap(self.label, _LABEL_WIDTH)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberColumn:
+    """A column of numbers on the right: a heading and a text for each lane."""
+
+    heading: str
+    texts: tuple[str, ...]
+    muted: bool = False
+
+    @property
+    def width(self) -> float:
+        """How wide it is, in inches."""
+        return max(extent(text, SMALL)[0] for text in (self.heading, *self.texts))
+
+
+class Rows:
+    """Layout of rows, measured before anything is drawn."""
+
+    def __init__(self, bands: Sequence[Band], columns: Sequence[NumberColumn] = ()) -> None:
+        self._labels = [band.folded for band in bands]
+        self._columns = columns
+        self.centres: list[float] = []
+        """Where the labels are, in inches from the top."""
+        self.lanes: list[float] = []
+        """Where the lanes are, likewise."""
+        below = 0.0
+        for band, label in zip(bands, self._labels, strict=True):
+            tall = max(band.lanes * _LANE, extent(label, SIZE)[1]) + _GAP
+            middle = below + tall / 2
+            self.centres.append(middle)
+            first = middle - (band.lanes - 1) * _LANE / 2
+            self.lanes += [first + lane * _LANE for lane in range(band.lanes)]
+            below += tall
+        self.height = below
+
+    @cached_property
+    def left(self) -> float:
+        """Where the scale begins, in inches."""
+        return max(extent(label, SIZE)[0] for label in self._labels) + 0.12
+
+    @cached_property
+    def right(self) -> float:
+        """Where the scale ends, in inches."""
+        return WIDTH - sum(column.width + _BETWEEN for column in self._columns)
+
+    def draw(self, page: Sheet, panels: int = 1) -> list[Axes]:
+        """Write labels and columns, and open axes whose y is in inches from the top."""
+        between = 0.45
+        width = (self.right - self.left - between * (panels - 1)) / panels
+        lefts = [self.left + panel * (width + between) for panel in range(panels)]
+        every = [page.axes(left, 0, width, self.height) for left in lefts]
+        for axes in every:
+            axes.set_ylim(self.height, 0)
+            axes.set_yticks([])
+        for number, (y, label) in enumerate(zip(self.centres, self._labels, strict=True)):
+            page.text(
+                self.left - 0.1,
+                self.height - y,
+                label,
+                ha="right",
+                fontsize=SIZE,
+                gid=f"label-{number}",
+            )
+        self._draw_columns(page)
+        return every
+
+    def draw_key(self, page: Sheet, names: Sequence[str]) -> None:
+        """Name the series above the rows."""
+        entries = [KeyEntry(name, series_look(at), f"key-{at}") for at, name in enumerate(names)]
+        draw_key(page, entries, self.left, self.right, self.height + 0.1)
+
+    def _draw_columns(self, page: Sheet) -> None:
+        edge = self.right
+        for column in self._columns:
+            edge += column.width + _BETWEEN
+            page.line(edge, self.height + 0.1, column.heading, ha="right", muted=True)
+            for y, text in zip(self.lanes, column.texts, strict=True):
+                page.line(edge, self.height - y, text, ha="right", muted=column.muted)
+
+
+def draw_bar(axes: Axes, length: float, y: float, gid: str, series: int = 0) -> None:
+    """Draw a bar from zero in the look of its series."""
+    patch = load("patches").Rectangle(
+        (min(length, 0.0), y - _HEIGHT_OF_BAR / 2),
+        abs(length),
+        _HEIGHT_OF_BAR,
+        **series_look(series),
+        clip_on=False,
+        gid=gid,
+    )
+    axes.add_patch(patch)
+
+
+def draw_interval(
+    axes: Axes, ends: tuple[float, float], y: float, gid: str, *, colour: Colour = INK
+) -> None:
+    """Draw an interval, wherever it lies beside the value it belongs to."""
+    axes.plot(
+        ends,
+        (y, y),
+        color=colour,
+        linewidth=1.1,
+        marker="|",
+        markersize=5,
+        markeredgewidth=1.1,
+        clip_on=False,
+        gid=gid,
+    )
+
+
+def set_gain_scale(axes: Axes, values: Sequence[float], label: str) -> None:
+    """Give a scale of gains: room for every value, round numbers, and a line at zero."""
+    low, high = min([0.0, *values]), max([0.0, *values])
+    room = 0.05 * (high - low) or 1.0
+    axes.set_xlim(low - room * (low < 0 or high == 0), high + room * (high > 0 or low == 0))
+    ticker = load("ticker")
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(_tick))
+    axes.axvline(0, color=INK, linewidth=1, zorder=1.5, gid="zero")
+    axes.set_xlabel(label, fontsize=SMALL, color=MUTED)
+
+
+def _tick(value: float, _: int) -> str:
+    return f"{value:+g}".replace("-", "−") if abs(value) > 1e-9 else "0"
+
+
+# Placement of labels that overlap neither each other nor what they name.
+
+_DIRECTIONS: Final = (
+    *((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)),
+    *((1, 0.5), (1, -0.5), (-1, 0.5), (-1, -0.5)),
+)
+_DISTANCES: Final = (0.1, 0.17, 0.28, 0.42, 0.6, 0.8, 1.05)
+_WITHOUT_LINE: Final = 0.12
+_PER_LINE: Final = 0.16
+_PER_CROSSING: Final = 0.7
+
+
+class Box(NamedTuple):
+    """A rectangle in inches."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    @classmethod
+    def around(cls, x: float, y: float, wide: float, tall: float) -> Box:
+        """Return the box that reaches so far to each side of a point."""
+        return cls(x - wide, y - tall, x + wide, y + tall)
+
+    @classmethod
+    def between(cls, one: tuple[float, float], other: tuple[float, float]) -> Box:
+        """Return the box that has two points for corners."""
+        (a, b), (c, d) = one, other
+        return cls(min(a, c), min(b, d), max(a, c), max(b, d))
+
+    def meets(self, other: Box) -> bool:
+        """Whether two boxes overlap."""
+        across = self.left < other.right and other.left < self.right
+        return across and self.bottom < other.top and other.bottom < self.top
+
+    def within(self, other: Box) -> bool:
+        """Whether all of it lies in another."""
+        return (
+            self.left >= other.left
+            and self.bottom >= other.bottom
+            and self.right <= other.right
+            and self.top <= other.top
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place for a label."""
+
+    mark: tuple[float, float]
+    """What it names."""
+    box: Box
+    distance: float
+
+    @property
+    def near(self) -> tuple[float, float]:
+        """The place on its edge that is nearest to the mark."""
+        (x, y), (left, bottom, right, top) = self.mark, self.box
+        return min(max(x, left), right), min(max(y, bottom), top)
+
+    def steps(self) -> Iterator[Box]:
+        """Go along the line to the mark, where the label needs one."""
+        if self.distance > _WITHOUT_LINE:
+            (x, y), (to_x, to_y) = self.mark, self.near
+            for part in (step / 12 for step in range(1, 12)):
+                yield Box.around(x + part * (to_x - x), y + part * (to_y - y), 0.01, 0.01)
+
+    def draw(self, page: Sheet, text: str, gid: str, *, bold: bool = False) -> None:
+        """Write the label, with a thin line to a mark that is not beside it."""
+        x, y = (self.box.left + self.box.right) / 2, (self.box.bottom + self.box.top) / 2
+        if self.distance > _WITHOUT_LINE:
+            xs, ys = zip(self.mark, self.near, strict=True)
+            line = load("lines").Line2D(xs, ys, color=MUTED, linewidth=0.5, zorder=0)
+            page.add(line, f"{gid}-line")
+        weight = "bold" if bold else "normal"
+        page.text(x, y, text, ha="center", fontsize=SMALL, weight=weight, gid=gid)
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The space for labels: where they may go, and what they may not cover."""
+
+    inside: Box
+    taken: tuple[Box, ...] = ()
+    """What no label may cover."""
+    crossed: tuple[Box, ...] = ()
+    """What a label may cover where it must: thin lines."""
+
+
+def place(
+    labels: Sequence[tuple[str, tuple[float, float]]], room: Room, size: float
+) -> list[Spot | None]:
+    """Give each label the best free place near its mark, in turn; None where there is none."""
+    full = [*room.taken]
+    spots: list[Spot | None] = []
+    for text, mark in labels:
+        wide, tall = extent(text, size, bold=True)
+        free = [
+            spot
+            for spot in _candidates(mark, wide + 0.04, tall)
+            if spot.box.within(room.inside) and not any(spot.box.meets(other) for other in full)
+        ]
+        found = min(free, key=lambda s: _cost(s, full, room.crossed), default=None)
+        spots.append(found)
+        full += [found.box] if found else []
+    return spots
+
+
+def _candidates(mark: tuple[float, float], wide: float, tall: float) -> Iterator[Spot]:
+    for distance in _DISTANCES:
+        for across, up in _DIRECTIONS:
+            x = mark[0] + across * (distance + wide / 2)
+            y = mark[1] + up * (distance + tall / 2)
+            yield Spot(mark, Box.around(x, y, wide / 2, tall / 2), distance)
+
+
+def _cost(spot: Spot, full: Sequence[Box], crossed: Sequence[Box]) -> float:
+    """Weigh how far a label is against the lines it covers and what its own line runs over."""
+    covers = sum(spot.box.meets(other) for other in crossed)
+    own = Box.around(*spot.mark, 0.01, 0.01)
+    runs_over = sum(
+        any(step.meets(other) for step in spot.steps()) for other in full if not own.meets(other)
+    )
+    return spot.distance + _PER_LINE * covers + _PER_CROSSING * runs_over

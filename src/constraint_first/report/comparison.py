@@ -1,0 +1,755 @@
+"""Scores of arms: accuracy with its interval, pass@k, majority@k, means over benchmarks."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from constraint_first.error import CfrError
+from constraint_first.method.vote import ballot
+from constraint_first.model.resolve import Cost, price_list
+from constraint_first.protocol import Usage
+from constraint_first.report.reader import Source, open_study
+from constraint_first.report.statistics import (
+    FINEST_UNIT,
+    Bootstrap,
+    Differences,
+    Interval,
+    IntervalKind,
+    Test,
+    bootstrap,
+    detectable,
+    differences,
+    drawn,
+    holm,
+    wilson,
+)
+from constraint_first.report.study import (
+    CONSTRAINED,
+    Arm,
+    Attempt,
+    StageCost,
+    Study,
+    benchmark_label,
+    family_named,
+    family_of,
+    find_variant,
+    groups_and_all,
+    groups_of,
+    pooled_label,
+)
+from constraint_first.store.query import mean_share
+
+__all__ = [
+    "BASELINE",
+    "POOLED",
+    "Comparison",
+    "ComparisonError",
+    "Gain",
+    "Key",
+    "MeanPass",
+    "ModelPairs",
+    "Outcomes",
+    "Pair",
+    "Plan",
+    "RightRule",
+    "Score",
+    "StageMean",
+    "TokenRatios",
+    "Tokens",
+    "both_outcomes",
+    "changed_by_chance",
+    "compare",
+    "constrained_method",
+    "divide_tokens",
+    "find_baseline",
+    "find_method",
+    "leads",
+    "left_to_baseline",
+    "majority_at",
+    "mean_accuracy",
+    "mean_cost",
+    "mean_of_all",
+    "mean_pass",
+    "mean_tokens",
+    "outcome",
+    "outcomes",
+    "pair_arms",
+    "pairs_by_model",
+    "pass_at",
+    "score",
+    "score_problems",
+    "stage_means",
+    "token_ratios",
+]
+
+
+_SAME: Final = 1e-11  # shares that add up in another order differ by no more
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Accuracy in per cent: the mean over problems of the share of right runs."""
+
+    accuracy: float
+    interval: Interval
+    problems: int
+    runs: int
+    how: str
+    """How the interval was found: Wilson's, or the percentile one of a bootstrap over problems."""
+
+
+def score(*arms: Arm) -> Score | None:
+    """Score an arm, or the problems of several together; None where nothing was judged."""
+    return score_problems(Counter(found for arm in arms for found in arm.scores.values()))
+
+
+def score_problems(scores: Mapping[tuple[int, int], int]) -> Score | None:
+    """Score problems that are counted by how many of their runs were right, and of how many.
+
+    None where there are none. Every accuracy that is shown anywhere has its interval from here.
+    """
+    mean = mean_share(scores, 100.0)
+    if mean is None:
+        return None
+    counts = sorted(Counter(scores).elements())  # the order decides what a seed draws
+    most = max(runs for _, runs in counts)
+    if most == 1 or len({right / runs for right, runs in scores}) == 1:
+        # Resampling problems that all score alike says nothing; Wilson, by problems, still does.
+        low, high = wilson(mean / 100 * len(counts), len(counts))
+        return Score(mean, (100 * low, 100 * high), len(counts), most, "Wilson")
+    interval = _resampled(counts).interval("percentile")
+    return Score(mean, interval, len(counts), most, "percentile bootstrap")
+
+
+def _resampled(counts: Sequence[tuple[int, int]]) -> Bootstrap:
+    unit = math.lcm(*{runs for _, runs in counts})
+    if unit > FINEST_UNIT:
+        return drawn([100 * right / runs for right, runs in counts], seed=0)
+    return bootstrap([right * unit // runs for right, runs in counts], 100 / unit)
+
+
+def pass_at(arm: Arm, k: int) -> float | None:
+    """Estimate pass@k without bias, in per cent; None where no problem has k runs."""
+    found = [
+        1 - math.comb(runs - right, k) / math.comb(runs, k)
+        for right, runs in arm.scores.values()
+        if runs >= k
+    ]
+    return 100 * sum(found) / len(found) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class MeanPass:
+    """The plain mean of pass@k over benchmarks."""
+
+    k: int
+    """The fewest runs that any problem has."""
+    percent: float | None
+    problems: int
+
+
+def mean_pass(arms: Sequence[Arm]) -> MeanPass:
+    """Average pass@k over arms, each counted alike."""
+    k = min(arm.fewest_runs for arm in arms)
+    mean = mean_of_all([pass_at(arm, k) for arm in arms])
+    return MeanPass(k, mean, sum(len(arm.scores) for arm in arms))
+
+
+def mean_accuracy(arms: Sequence[Arm | None]) -> float | None:
+    """Average accuracy over benchmarks in per cent; None where one of them is missing."""
+    mean = mean_of_all([arm.accuracy if arm else None for arm in arms])
+    return None if mean is None else 100 * mean
+
+
+def leads(arm: Arm, rivals: Iterable[Arm]) -> bool:
+    """Say whether no rival is more accurate than an arm, and at least one is less.
+
+    Accuracies on other problems are not compared: where one has others, none leads.
+    """
+    against = list(rivals)
+    if any(rival.scores.keys() != arm.scores.keys() for rival in against):
+        return False
+    own = arm.accuracy or 0.0
+    ahead = [own - (rival.accuracy or 0.0) for rival in against]
+    return all(lead > -_SAME for lead in ahead) and any(lead > _SAME for lead in ahead)
+
+
+def mean_of_all(values: Sequence[float | None]) -> float | None:
+    """Average values, each counted alike; None where one is missing or there are none."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
+
+
+def majority_at(arm: Arm, k: int) -> float | None:
+    """Return the accuracy of a vote among the first k runs, in per cent.
+
+    A tie goes to the answer that came first, as in Self-Consistency. None where no problem has k
+    runs, or no answers were kept; and for two runs, because between two the first always wins.
+    """
+    if k == 2:
+        return None
+    votes = [
+        judged[:k]
+        for attempts in arm.attempts.values()
+        if len(judged := [a for a in attempts if a.correct is not None]) >= k
+    ]
+    if not votes or not any(attempt.answer for vote in votes for attempt in vote):
+        return None
+    return 100 * sum(map(_elected, votes)) / len(votes)
+
+
+def _elected(attempts: list[Attempt]) -> bool:
+    voting = [attempt for attempt in attempts if attempt.answer]
+    if not voting:
+        return False
+    ((winner, _),) = Counter(ballot(a.answer or "") for a in voting).most_common(1)
+    return any(a.correct for a in voting if ballot(a.answer or "") == winner)
+
+
+# Gain of a method over a baseline on all or some problems: those with a cue or of a kind.
+
+Key: TypeAlias = tuple[str, str]
+"""A benchmark and the name of a problem in it."""
+
+BASELINE: Final = "direct"
+"""What methods are measured against unless another one is named (paper: Evaluation Scope)."""
+
+_Score: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Points that a method has over a baseline: the mean over problems."""
+
+    points: float
+    interval: Interval | None
+    """95 %, by BCa bootstrap over problems; None where all gain alike and say nothing of spread."""
+    n: int
+
+
+@dataclass(frozen=True)
+class ModelPairs:
+    """A baseline and a method with one model: a pair of arms for each benchmark that has both."""
+
+    model: str
+    pairs: tuple[tuple[Arm, Arm], ...]
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """The benchmarks, in order."""
+        return tuple(base.benchmark for base, _ in self.pairs)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The baseline and the method, as tables print them."""
+        base, method = self.pairs[0]
+        return base.name, method.name
+
+    @property
+    def where(self) -> str:
+        """The benchmarks in words."""
+        return ", ".join(map(benchmark_label, self.benchmarks))
+
+    @cached_property
+    def scores(self) -> dict[Key, tuple[_Score, _Score]]:
+        """Right runs and runs before and after, of every problem that was judged on both sides."""
+        return {
+            (base.benchmark, name): (before, method.scores[name])
+            for base, method in self.pairs
+            for name, before in base.scores.items()
+            if name in method.scores
+        }
+
+    def gain(self, within: Collection[Key] | None = None) -> Gain | None:
+        """Measure the gain on some problems, or on all; None where none of them was judged."""
+        chosen = [s for key, s in self.scores.items() if within is None or key in within]
+        if not chosen:
+            return None
+        found = Differences(tuple(chosen))
+        points = found.points
+        alike = len(set(points)) == 1
+        interval = None if alike else found.resampled(seed=0, resamples=0).interval()
+        return Gain(sum(points) / len(points), interval, len(points))
+
+
+def pairs_by_model(study: Study, method: str, baseline: str = BASELINE) -> tuple[ModelPairs, ...]:
+    """Find both methods in the primary decoding of each benchmark and model, by model."""
+    arms = {(arm.benchmark, arm.model, arm.method): arm for arm in study.main_arms()}
+    found: dict[str, list[tuple[Arm, Arm]]] = {}
+    for (benchmark, model, name), arm in arms.items():
+        other = arms.get((benchmark, model, method))
+        if name == baseline != method and other and not arm.scores.keys().isdisjoint(other.scores):
+            found.setdefault(model, []).append((arm, other))
+    return tuple(ModelPairs(model, tuple(pairs)) for model, pairs in found.items())
+
+
+# Tokens of attempts: means, ratios between methods, and what each stage takes.
+#
+# Paper: Matched Prompting Baselines, Token Overhead.
+
+
+class Tokens(NamedTuple):
+    """Mean tokens of an attempt, in and out."""
+
+    input: float
+    output: float
+    shared: float = 0.0
+    """Those of the input that an earlier call of the attempt had sent already."""
+
+    @property
+    def total(self) -> float:
+        """All together; a prompt that several samples share counts every time."""
+        return self.input + self.output
+
+    @property
+    def shared_once(self) -> float:
+        """All together; a prompt that several samples share counts once."""
+        return self.total - self.shared
+
+
+class TokenRatios(NamedTuple):
+    """The tokens of a method in multiples of a baseline's, counted in three ways."""
+
+    output: float | None = None
+    shared_once: float | None = None
+    """Input and output; a prompt that several samples share counts once."""
+    every_time: float | None = None
+    """Input and output; every prompt counts as often as it was sent."""
+
+
+def mean_tokens(arms: Iterable[Arm]) -> Tokens | None:
+    """Average over the judged attempts of arms; None where tokens were not counted."""
+    judged = [a for arm in arms for a in arm.all_attempts() if a.correct is not None]
+    used = [(a.input_tokens, a.output_tokens, a.shared_tokens) for a in judged]
+    sums = [sum(counts) for counts in zip(*used, strict=True)]
+    return Tokens(*(count / len(judged) for count in sums)) if any(sums) else None
+
+
+def mean_cost(arms: Iterable[Arm]) -> Cost | None:
+    """Average what judged attempts cost, each stage at the price of the model that answered it.
+
+    Prices are those of today. None where the arms' models have none, or where stages are not on
+    record.
+    """
+    total, attempts = Cost(), 0
+    for arm in arms:
+        stages = arm.stages.values()
+        prices = price_list(arm.model, {one.answered_by for one in stages if one.answered_by})
+        if not stages or not prices.has_prices:
+            return None
+        attempts += sum(runs for _, runs in arm.scores.values())
+        for one in stages:
+            used = Usage(one.input_tokens, one.output_tokens, cached=one.cached_tokens)
+            total += prices.cost(used, one.answered_by)
+    return Cost(total.dollars / attempts, total.complete) if attempts else None
+
+
+def token_ratios(arms: Iterable[Arm], bases: Iterable[Arm]) -> TokenRatios:
+    """Divide the mean tokens of arms by those of others."""
+    return divide_tokens(mean_tokens(arms), mean_tokens(bases))
+
+
+def divide_tokens(one: Tokens | None, other: Tokens | None) -> TokenRatios:
+    """Divide tokens by others in each way of counting; None where either is not known."""
+    if one is None or other is None:
+        return TokenRatios()
+    counts = [(each.output, each.shared_once, each.total) for each in (one, other)]
+    return TokenRatios(*(mine / base if base else None for mine, base in zip(*counts, strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class StageMean:
+    """Calls and tokens that one stage takes of a judged attempt, on average."""
+
+    stage: str
+    calls: float
+    tokens: Tokens
+    share: float
+    """Of the tokens of all stages, from 0 to 1."""
+
+
+def stage_means(arms: Sequence[Arm]) -> list[StageMean]:
+    """Average over judged attempts; those that did not reach a stage count as zero there."""
+    attempts = sum(runs for arm in arms for _, runs in arm.scores.values())
+    stages: dict[str, StageCost] = {}
+    for arm in arms:
+        for stage, cost in arm.stages.items():
+            stages[stage] = stages.get(stage, StageCost()) + cost
+    everything = sum(cost.tokens for cost in stages.values())
+    if not attempts or not everything:
+        return []
+    return [
+        StageMean(
+            stage,
+            cost.calls / attempts,
+            Tokens(cost.input_tokens / attempts, cost.output_tokens / attempts),
+            cost.tokens / everything,
+        )
+        for stage, cost in stages.items()
+    ]
+
+
+# Paired comparison of methods (paper: Convention-Controlled Paired Statistics).
+
+POOLED: Final = "pooled"
+"""The benchmark of a row that takes the problems of several together."""
+
+
+class ComparisonError(CfrError):
+    """A comparison that the data cannot give."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Options of a comparison: its intervals, its pooling, its family of tests."""
+
+    interval: IntervalKind = "bca"
+    seed: int = 0
+    resamples: int = 0
+    """Random resamples for intervals; 0 for the exact bootstrap distribution."""
+    pool: bool = True
+    """Whether the benchmarks of a group, such as AIME's years, are also taken together."""
+    pool_all: bool = False
+    """Whether all benchmarks are also taken together."""
+    also_tested: tuple[float, ...] = ()
+    """P-values of tests that belong to the same family and are not among these."""
+
+
+_PLAN: Final = Plan()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A method against a baseline on one benchmark, in points of accuracy."""
+
+    baseline: str
+    method: str
+    benchmark: str
+    model: str
+    n: int
+    runs: int
+    """The most runs that a problem has; ``fewest`` is the least."""
+    before: float
+    after: float
+    improved: int
+    tied: int
+    degraded: int
+    ci: Interval
+    ci_percentile: Interval
+    p: float
+    test: Test
+    detectable: float | None
+    """The smallest gain that a set like this detects with 80 % power; None without any spread."""
+    exact: bool = True
+    """Whether the interval is exact; otherwise it was drawn."""
+    fewest: int = 0
+    pooled: tuple[str, ...] = ()
+    """The benchmarks of a row that takes several together."""
+    group: str = ""
+    """The name of the group that these are; empty where they are all benchmarks."""
+    p_holm: float = 1.0
+    left_out: int = 0
+    """Problems that only one of the two has judged."""
+    failed: int = 0
+    """Attempts that failed, on either side."""
+    labels: tuple[str, str] = ("", "")
+    decoding: str = "{}"
+    tokens: TokenRatios = field(default_factory=TokenRatios)
+    """Of the judged attempts at these problems."""
+
+    @property
+    def gain(self) -> float:
+        """Points that the method has over the baseline."""
+        return self.after - self.before
+
+    @property
+    def where(self) -> str:
+        """The benchmark as tables print it; a row that takes several together names them all."""
+        return pooled_label(self.pooled) if self.pooled else benchmark_label(self.benchmark)
+
+    @property
+    def changed(self) -> int:
+        """Problems that differ."""
+        return self.improved + self.degraded
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval, where problems differ in what they gain: otherwise it says nothing."""
+        return self.ci if self.detectable is not None else None
+
+    @property
+    def significant(self) -> bool:
+        """Whether the corrected p-value is below 0.05."""
+        return self.p_holm < 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Pairs that were tested together, corrected as one family."""
+
+    pairs: tuple[Pair, ...]
+    family: int
+    """How many tests the correction is for."""
+    missing: tuple[str, ...] = ()
+    """Methods that share no judged problem with the baseline."""
+    interval: IntervalKind = "bca"
+    """Which interval of the bootstrap the pairs have."""
+
+
+def compare(
+    runs: Source | Sequence[Source],
+    baseline: str = BASELINE,
+    methods: str | Sequence[str] = (),
+    plan: Plan = _PLAN,
+) -> Comparison:
+    """Compare methods with a baseline wherever both were run under the same conditions.
+
+    The runs are a study, or what one can be read from: stores and ``.jsonl`` files. Where no
+    method is named, all are compared.
+    """
+    study = open_study(runs)
+    known = study.names("method")
+    if not known:
+        raise ComparisonError(f"{study.source}: no attempts yet; run 'cfr eval' first")
+    base = find_method(study, baseline)
+    bad = next((p for p in plan.also_tested if not 0 <= p <= 1), None)
+    if bad is not None:
+        raise ComparisonError(f"{bad}: not a p-value; it must be from 0 to 1")
+    wanted = (methods,) if isinstance(methods, str) else methods
+    named = list(dict.fromkeys(find_method(study, name) for name in wanted))
+    others = named or [name for name in known if name != base]
+    if base in others:
+        raise ComparisonError(f"{base}: compared with itself; name another --method")
+    if not others:
+        raise ComparisonError(f"{study.source}: has {base} alone; run another method to compare")
+    pairs = [pair for name in others for pair in _pairs(study, base, name, plan)]
+    if not pairs:
+        raise ComparisonError(
+            f"{study.source}: {base} and {', '.join(others)} have no judged problem in common with "
+            "the same benchmark, model and decoding; run both on the same set"
+        )
+    found = {pair.method for pair in pairs}
+    corrected = holm([*(pair.p for pair in pairs), *plan.also_tested])
+    return Comparison(
+        tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=False)),
+        len(corrected),
+        tuple(name for name in others if name not in found),
+        plan.interval,
+    )
+
+
+def pair_arms(
+    baseline: Sequence[Arm], method: Sequence[Arm], benchmark: str, plan: Plan = _PLAN
+) -> Pair | None:
+    """Compare arms problem by problem; None where no problem was judged on both sides."""
+    found = differences(baseline, method)
+    if found is None:
+        return None
+    before, after = (100 * sum(share) / len(share) for share in zip(*found.shares, strict=True))
+    improved, tied, degraded = found.counts
+    p, test = found.test(plan.seed)
+    spread = found.resampled(plan.seed, plan.resamples)
+    return Pair(
+        baseline=baseline[0].method,
+        method=method[0].method,
+        benchmark=benchmark,
+        model=baseline[0].model,
+        n=len(found.scores),
+        runs=found.runs,
+        before=before,
+        after=after,
+        improved=improved,
+        tied=tied,
+        degraded=degraded,
+        ci=spread.interval(plan.interval),
+        ci_percentile=spread.interval("percentile"),
+        p=p,
+        test=test,
+        detectable=detectable(found.points),
+        exact=spread.exact,
+        fewest=found.fewest_runs,
+        pooled=tuple(arm.benchmark for arm in baseline) if len(baseline) > 1 else (),
+        left_out=found.left_out,
+        failed=found.failed,
+        labels=(baseline[0].name, method[0].name),
+        decoding=baseline[0].decoding,
+        tokens=_tokens(baseline, method),
+    )
+
+
+def _tokens(baseline: Sequence[Arm], method: Sequence[Arm]) -> TokenRatios:
+    """Divide the tokens of arms on the problems that were judged on both sides."""
+    both = list(zip(baseline, method, strict=True))
+    return token_ratios(
+        [_shared_problems(arm, base) for base, arm in both],
+        [_shared_problems(base, arm) for base, arm in both],
+    )
+
+
+def _shared_problems(arm: Arm, other: Arm) -> Arm:
+    return replace(arm, attempts={p: a for p, a in arm.attempts.items() if p in other.scores})
+
+
+def find_method(study: Study, name: str, chosen: Sequence[str] = ()) -> str:
+    """Find a method by the name it was run under, as tables print it, or by its family.
+
+    Where a family has several variants, one of them stands for it (``study.family``).
+    """
+    known = study.names("method")
+    if name in known:
+        return name
+    for arm in study.arms:
+        if name.casefold() == arm.name.casefold():
+            return arm.method
+    if found := find_variant(study, family_named(study, name), chosen):
+        return found
+    raise ComparisonError(f"{study.source}: has no method {name!r}; it has {', '.join(known)}")
+
+
+def find_baseline(study: Study, name: str = "", chosen: Sequence[str] = ()) -> str:
+    """Find the baseline: the one that is named, or Direct CoT, which a study need not have."""
+    if name:
+        return find_method(study, name, chosen)
+    return find_variant(study, BASELINE, chosen) or BASELINE
+
+
+def constrained_method(
+    study: Study, baseline: str, wanted: str = "", chosen: Sequence[str] = ()
+) -> str:
+    """Find the method that is looked at closely: the one wanted, a kind of CFR, or another."""
+    if wanted:
+        found = find_method(study, wanted, chosen)
+        if found == baseline:
+            raise ComparisonError(f"{found}: compared with itself; name another --method")
+        return found
+    others = [name for name in study.names("method") if name != baseline]
+    known = (find_variant(study, family, chosen) for family in CONSTRAINED)
+    return next((name for name in known if name in others), [*others, baseline][0])
+
+
+def _pairs(study: Study, base: str, name: str, plan: Plan) -> Iterator[Pair]:
+    for model in study.names("model"):
+        for decoding in study.names("decoding"):
+            both = [
+                (one, other)
+                for one in study.select(method=base, model=model, decoding=decoding)
+                for other in study.select(
+                    benchmark=one.benchmark, method=name, model=model, decoding=decoding
+                )
+                if not one.scores.keys().isdisjoint(other.scores)
+            ]
+            for one, other in both:
+                yield from filter(None, [pair_arms([one], [other], one.benchmark, plan)])
+            yield from _pools(both, plan)
+
+
+def _pools(both: Sequence[tuple[Arm, Arm]], plan: Plan) -> Iterator[Pair]:
+    """Compare on the problems of several benchmarks together: each group, and if asked for all."""
+    every = tuple(one.benchmark for one, _ in both)
+    groups = groups_of(every) if plan.pool else {}
+    if plan.pool_all and len(every) > 1 and every not in groups.values():
+        groups[""] = every
+    for group, names in groups.items():
+        chosen = [pair for pair in both if pair[0].benchmark in names]
+        found = pair_arms([one for one, _ in chosen], [o for _, o in chosen], POOLED, plan)
+        yield from [replace(found, group=group)] if found else []
+
+
+# Outcomes of problems under two methods (paper: appendix Per-Problem Analysis).
+
+RightRule: TypeAlias = Literal["any", "first"]
+"""When a problem counts as right: where any run is (pass@k), or where its first judged run is."""
+
+
+def outcome(attempts: Sequence[Attempt], rule: RightRule = "any") -> bool | None:
+    """Say whether a problem counts as right; None where none of its runs was judged."""
+    judged = [attempt.correct for attempt in attempts if attempt.correct is not None]
+    if not judged:
+        return None
+    return any(judged) if rule == "any" else judged[0]
+
+
+def both_outcomes(
+    base: Arm, method: Arm, rule: RightRule
+) -> Iterator[tuple[str, tuple[bool, bool]]]:
+    """Go through the problems that were judged on both sides: before and after."""
+    for problem, attempts in base.attempts.items():
+        before = outcome(attempts, rule)
+        after = outcome(method.attempts.get(problem, ()), rule)
+        if before is not None and after is not None:
+            yield problem, (before, after)
+
+
+def left_to_baseline(base: Arm, attempts: Sequence[Attempt]) -> bool:
+    """Say whether a router left all judged attempts to Direct CoT, and that is the baseline.
+
+    Such a problem is solved as the baseline solves it: where the two differ, it is by chance.
+    """
+    judged = [attempt.routed for attempt in attempts if attempt.correct is not None]
+    return family_of(base) == BASELINE and {*judged} == {False}
+
+
+def changed_by_chance(base: Arm, method: Arm, rule: RightRule) -> int:
+    """Count the problems that changed sides although the router left them to the baseline."""
+    return sum(
+        before != after and left_to_baseline(base, method.attempts[problem])
+        for problem, (before, after) in both_outcomes(base, method, rule)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Counts of problems that both methods, one of them or neither has right."""
+
+    model: str
+    benchmark: str | None
+    """None for several together, which ``pooled`` names."""
+    both: int
+    gained: int
+    lost: int
+    neither: int
+    pooled: tuple[str, ...] = ()
+
+    @property
+    def problems(self) -> int:
+        """All of them."""
+        return self.both + self.gained + self.lost + self.neither
+
+
+def outcomes(
+    study: Study, method: str, baseline: str = BASELINE, rule: RightRule = "any"
+) -> tuple[Outcomes, ...]:
+    """Count outcomes by model and benchmark, and over each group of benchmarks and all of them."""
+    found = pairs_by_model(study, method, baseline)
+    return tuple(one for paired in found for one in _outcomes_of(paired, rule))
+
+
+def _outcomes_of(paired: ModelPairs, rule: RightRule) -> Iterator[Outcomes]:
+    counts = {
+        base.benchmark: Counter(ends for _, ends in both_outcomes(base, method, rule))
+        for base, method in paired.pairs
+    }
+    every = tuple(counts)
+    for name in every:
+        yield _counted(paired.model, name, counts[name])
+    for names in groups_and_all(every) if len(every) > 1 else ():
+        total = sum((counts[name] for name in names), Counter[_Ends]())
+        yield _counted(paired.model, None, total, names)
+
+
+_Ends: TypeAlias = tuple[bool, bool]
+
+
+def _counted(
+    model: str, benchmark: str | None, counts: Counter[_Ends], pooled: tuple[str, ...] = ()
+) -> Outcomes:
+    order = ((True, True), (False, True), (True, False), (False, False))
+    both, gained, lost, neither = (counts[ends] for ends in order)
+    return Outcomes(model, benchmark, both, gained, lost, neither, pooled)

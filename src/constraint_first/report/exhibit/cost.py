@@ -1,0 +1,497 @@
+"""Tables of cost: tokens by method, model and stage (paper: Token Overhead)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from constraint_first.file.safe import file_stem
+from constraint_first.report.canvas import (
+    GAIN,
+    INK,
+    MUTED,
+    SMALL,
+    UNKNOWN,
+    WIDTH,
+    Axes,
+    Box,
+    Caption,
+    Estimate,
+    Figure,
+    Room,
+    Sheet,
+    clean,
+    finite,
+    listed,
+    load,
+    place,
+    sheet,
+    shortfalls,
+    wrap,
+)
+from constraint_first.report.comparison import (
+    Comparison,
+    Pair,
+    Score,
+    mean_cost,
+    mean_tokens,
+    score,
+    stage_means,
+    token_ratios,
+)
+from constraint_first.report.exhibit.scores import accuracy_cell
+from constraint_first.report.notation import NONE, decimal, percent, several, times, whole
+from constraint_first.report.study import (
+    Arm,
+    ModelArms,
+    Study,
+    benchmark_label,
+    benchmarks_of,
+    by_model,
+    model_label,
+)
+from constraint_first.report.table import (
+    ACCURACY_INTERVAL,
+    Cell,
+    Column,
+    Row,
+    Table,
+    row,
+    size_note,
+    status_note,
+    tell_apart,
+)
+
+__all__ = [
+    "COUNTED",
+    "COUNTED_NOTE",
+    "FRONTIER",
+    "Frontier",
+    "FrontierPoint",
+    "MethodCost",
+    "draw_frontier",
+    "frontiers",
+    "pareto",
+    "prompting_table",
+    "ratios_table",
+    "stages_table",
+    "tokens_table",
+]
+
+
+_COST_NOTE: Final = (
+    "Costs are US dollars, the mean of an attempt, at the prices that models.toml had when this "
+    "was made; a + marks one that lacks a part, since a model has no price."
+)
+
+
+def prompting_table(
+    study: Study, baseline: str, references: Sequence[str | None], named: str = "CFR"
+) -> Table:
+    """Tabulate all methods side by side: accuracy, and tokens in, out, together and relative.
+
+    The first of ``references`` that a model has is what "vs. CFR" compares with, or what else it is
+    ``named``; None is a family that the study has no method of.
+    """
+    parts = by_model(study)
+    benchmarks = benchmarks_of(parts)
+    costs = {
+        (part.title, m): mean_cost(a.values()) for part in parts for m, a in part.methods.items()
+    }
+    priced = any(costs.values())
+    rows: list[Row] = []
+    for part in parts:
+        rows.append(row(part.title, kind="heading"))
+        beside = next((name for name in references if name in part.methods), None)
+        for method in part.methods:
+            cells = _method_cells(part, method, (baseline, beside), benchmarks)
+            cost = (str(costs[part.title, method] or NONE),) if priced else ()
+            rows.append(row(*cells, *cost))
+    accuracy = [Column(benchmark_label(b) or "all", group="Accuracy [95 %]") for b in benchmarks]
+    known = study.names("method")
+    names = [study.method_name(name) for name in references if name and name in known]
+    tokens = ("Input", "Output", "Total", f"vs. {study.method_name(baseline)}", f"vs. {named}")
+    return Table(
+        "prompting",
+        "All methods side by side: accuracy and mean tokens of an attempt",
+        (
+            Column("Method", "left"),
+            *accuracy,
+            *(Column(title, group="Mean tokens") for title in tokens),
+            *((Column("Cost an attempt"),) if priced else ()),
+        ),
+        tuple(rows),
+        (
+            "Accuracy in per cent; bold is the best of its model. Ratios are of total tokens, on "
+            "the benchmarks that both methods have; "
+            f"{named} is {' or else '.join(names) or 'absent'}.",
+            *((_COST_NOTE,) if priced else ()),
+            ACCURACY_INTERVAL,
+            size_note(parts),
+            status_note(arm for part in parts for arm in part.arms()),
+        ),
+        ("tab:prompting-main", "tab:cost-accounting"),
+    )
+
+
+def _method_cells(
+    part: ModelArms, method: str, references: tuple[str, str | None], benchmarks: Sequence[str]
+) -> tuple[str | Cell, ...]:
+    arms = part.methods[method]
+    cells = [accuracy_cell(part, method, name) for name in benchmarks]
+    tokens = mean_tokens(arms.values())
+    counts = (tokens.input, tokens.output, tokens.total) if tokens else (None, None, None)
+    ratios = (_ratio(part, method, name) for name in references)
+    return part.name(method), *cells, *map(whole, counts), *map(times, ratios)
+
+
+def _ratio(part: ModelArms, method: str, reference: str | None) -> float | None:
+    both = part.paired(reference, method) if reference else []
+    return token_ratios([arm for _, arm in both], [base for base, _ in both]).every_time
+
+
+def tokens_table(study: Study, baseline: str, method: str) -> Table:
+    """Tabulate output tokens by model and benchmark (paper: Per-Model Output-Token Overview)."""
+    parts = [part.keep((baseline, method)) for part in by_model(study)]
+    parts = [part for part in parts if part.methods]
+    benchmarks = benchmarks_of(parts)
+    rows: list[Row] = []
+    for part in parts:
+        base = part.methods.get(baseline, {})
+        for name, arms in part.methods.items():
+            cells = [
+                _output(arms.get(b), base.get(b) if name != baseline else None) for b in benchmarks
+            ]
+            rows.append(row(part.title, part.name(name), *cells))
+    return Table(
+        "tokens-by-model",
+        "Mean output tokens by model and benchmark",
+        (
+            Column("Model", "left"),
+            Column("Method", "left"),
+            *(Column(benchmark_label(name) or "all") for name in benchmarks),
+        ),
+        tuple(rows),
+        ("In brackets the ratio to the baseline. Prompts are not counted here.",),
+        ("tab:token-by-model",),
+    )
+
+
+def _output(arm: Arm | None, base: Arm | None) -> str:
+    used = mean_tokens([arm]) if arm else None
+    if arm is None or used is None:
+        return NONE
+    ratio = token_ratios([arm], [base]).output if base else None
+    return whole(used.output) + (f" ({times(ratio)})" if ratio is not None else "")
+
+
+def stages_table(study: Study) -> Table:
+    """Tabulate where the tokens go: by stage, for an attempt that was judged."""
+    rows: list[Row] = []
+    for part in by_model(study):
+        found = [
+            line
+            for method, arms in part.methods.items()
+            for line in _stage_rows(part.name(method), list(arms.values()))
+        ]
+        rows += [row(part.title, kind="heading"), *found] if found else []
+    titles = ("Calls", "Input", "Output", "Share of all tokens")
+    note = "Attempts that did not reach a stage count as zero there."
+    return Table(
+        "stages",
+        "Tokens by stage: the mean of an attempt",
+        (Column("Method", "left"), Column("Stage", "left"), *map(Column, titles)),
+        tuple(rows),
+        (note if rows else "Calls and tokens by stage are not on record.",),
+        ("tab:cost-accounting",),
+    )
+
+
+def _stage_rows(name: str, arms: Sequence[Arm]) -> list[Row]:
+    return [
+        row(
+            name if at == 0 else "",
+            one.stage,
+            decimal(one.calls, 2),
+            whole(one.tokens.input),
+            whole(one.tokens.output),
+            percent(one.share),
+        )
+        for at, one in enumerate(stage_means(arms))
+    ]
+
+
+# Table of token ratios: what methods cost in multiples of a baseline, counted in three ways.
+
+COUNTED: Final = ("Output", "Prompt once", "Every time")
+"""The three ways to count, as columns are headed."""
+COUNTED_NOTE: Final = (
+    "Output: written tokens alone. The others are input and output together: a prompt that several "
+    "samples of an attempt share counts once, or as often as it was sent."
+)
+_ATTEMPTS: Final = "Means of the judged attempts at the problems that both have judged."
+_NAME: Final = "token-ratios"
+
+
+def ratios_table(comparison: Comparison, *, named: bool = False) -> Table:
+    """Tabulate the tokens of each method relative to the baseline, a row for each benchmark.
+
+    ``named`` gives the table the name of its model, where there is one for each.
+    """
+    pairs = [pair for pair in comparison.pairs if any(pair.tokens)]
+    decodings = tell_apart([pair.decoding for pair in comparison.pairs])
+    rows: list[Row] = []
+    heading = None
+    for pair in pairs:
+        setting = decodings[pair.decoding] if len(decodings) > 1 else ""
+        if heading != (heading := ", ".join(filter(None, (model_label(pair.model), setting)))):
+            rows.append(row(heading or "All attempts", kind="heading"))
+        rows.append(_row(pair))
+    model, baseline = comparison.pairs[0].model, comparison.pairs[0].labels[0]
+    title = f"Tokens relative to {baseline}"
+    return Table(
+        file_stem(_NAME, model) if named else _NAME,
+        f"{title}: {model_label(model)}" if named else title,
+        (Column("Method", "left"), Column("Benchmark", "left"), *map(Column, COUNTED)),
+        tuple(rows),
+        (COUNTED_NOTE, _ATTEMPTS) if rows else ("Tokens are not on record.",),
+    )
+
+
+def _row(pair: Pair) -> Row:
+    return row(pair.labels[1], pair.where or "all", *map(times, pair.tokens))
+
+
+# Accuracy against tokens of every method, by model, and which methods are on the frontier.
+#
+# A method is on the Pareto frontier where no other is at least as accurate for at most as many
+# tokens and better in one of the two (paper: the accuracy-cost trade-off of its main tables).
+
+
+@dataclass(frozen=True, slots=True)
+class MethodCost:
+    """A method's accuracy and what an attempt of it costs."""
+
+    name: str
+    """As tables print it."""
+    tokens: float
+    """Mean tokens of an attempt, read and written; a prompt that samples share counts once."""
+    score: Score
+    on_frontier: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """The methods of one model, on the benchmarks that all of them share."""
+
+    model: str
+    benchmarks: tuple[str, ...]
+    methods: tuple[MethodCost, ...]
+
+
+def frontiers(study: Study) -> Iterator[Frontier]:
+    """Measure accuracy and tokens of every method that has both, model by model."""
+    for part in by_model(study):
+        benchmarks = tuple(part.shared_benchmarks(next(iter(part.methods))))
+        found = [
+            (part.name(method), *both)
+            for method in part.methods
+            if (both := _cost_and_score(part, method, benchmarks))
+        ]
+        best = pareto([(tokens, scored.accuracy) for _, tokens, scored in found])
+        methods = (MethodCost(*one, on) for one, on in zip(found, best, strict=True))
+        yield Frontier(part.model, benchmarks, tuple(methods))
+
+
+def _cost_and_score(
+    part: ModelArms, method: str, benchmarks: Sequence[str]
+) -> tuple[float, Score] | None:
+    """Take the problems of several benchmarks together: one price and one score."""
+    arms = [part.methods[method][name] for name in benchmarks]
+    cost, found = mean_tokens(arms), score(*arms)
+    return None if cost is None or found is None else (cost.shared_once, found)
+
+
+def pareto(points: Sequence[tuple[float, float]]) -> tuple[bool, ...]:
+    """Say which points of cost and value are on the frontier; equal points are on it together."""
+    return tuple(not any(_beats(other, one) for other in points) for one in points)
+
+
+def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one[0] <= other[0] and one[1] >= other[1] and one != other
+
+
+# Scatter plot of accuracy against tokens, with a line along the methods on the frontier.
+#
+# Paper: the accuracy-cost trade-off of its main tables.
+
+FRONTIER: Final = Caption("frontier", "Accuracy against tokens")
+_COST: Final = (
+    "mean tokens of an attempt, read and written; a prompt that samples share counts once"
+)
+_LEFT: Final = 0.55
+_HEIGHT: Final = 3.7
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierPoint:
+    """A method's accuracy and its cost in tokens."""
+
+    label: str
+    tokens: float
+    """Mean tokens of an attempt, read and written; a prompt that samples share counts once."""
+    accuracy: Estimate
+    """In per cent."""
+    on_frontier: bool = False
+
+
+def draw_frontier(points: Sequence[FrontierPoint], caption: Caption = FRONTIER) -> Figure | None:
+    """Draw points with their intervals, and a line along those that are marked."""
+    shown = [p for p in points if finite(p.tokens) is not None and p.accuracy.drawable]
+    if not shown:
+        return None
+    with sheet(_HEIGHT) as page:
+        axes = page.axes(_LEFT, 0, WIDTH - _LEFT, _HEIGHT)
+        _scales(axes, shown)
+        steps = _draw_line(axes, shown)
+        for number, point in enumerate(shown):
+            _draw_point(axes, point, number)
+        unplaced = _draw_labels(page, axes, shown, steps)
+        return page.finish(caption, _alt(shown), _notes(shown, unplaced, len(points)))
+
+
+def _scales(axes: Axes, points: Sequence[FrontierPoint]) -> None:
+    ticker = load("ticker")
+    tokens = [point.tokens for point in points]
+    least, most = min(tokens), max(tokens)
+    if least > 0 and most / least > 10:
+        axes.set_xscale("log")
+        axes.set_xlim(least / 1.35, most * 1.35)
+        subs = (1, 2, 5) if most / least < 1000 else (1,)
+        axes.xaxis.set_major_locator(ticker.LogLocator(subs=subs))
+        axes.xaxis.set_minor_locator(ticker.NullLocator())
+    else:
+        room = 0.12 * (most - least) or max(0.25 * abs(most), 100.0)
+        axes.set_xlim(max(least - room, min(least, 0.0)), most + room)
+        axes.xaxis.set_major_locator(ticker.MaxNLocator(6))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(_tokens))
+    values = [value for point in points for value in point.accuracy.values]
+    room = 0.08 * (max(values) - min(values)) or 5.0
+    axes.set_ylim(min(values) - room, max(values) + room)
+    axes.yaxis.set_major_locator(ticker.MaxNLocator(6))
+    axes.yaxis.set_major_formatter(ticker.FuncFormatter(_percent))
+    axes.set_xlabel(_COST, fontsize=SMALL, color=MUTED)
+    axes.set_ylabel("accuracy", fontsize=SMALL, color=MUTED)
+
+
+def _percent(number: float, _: int) -> str:
+    return f"{number:g} %"
+
+
+def _tokens(number: float, _: int = 0) -> str:
+    """Write tokens shortly: ``800``, ``1.5k``, ``20k``."""
+    if abs(number) < 1000:
+        return f"{number:g}"
+    return f"{number / 1000:,.4g}k" if abs(number) < 1e6 else f"{number / 1e6:,.4g}M"
+
+
+def _draw_line(axes: Axes, points: Sequence[FrontierPoint]) -> list[tuple[float, float]]:
+    """Draw the frontier as steps, the best accuracy for so many tokens; return its corners."""
+    best = sorted({(p.tokens, p.accuracy.value) for p in points if p.on_frontier})
+    if not best:
+        return []
+    corners = [best[0]]
+    for tokens, accuracy in best[1:]:
+        corners += [(tokens, corners[-1][1]), (tokens, accuracy)]
+    corners.append((axes.get_xlim()[1], corners[-1][1]))
+    xs, ys = zip(*corners, strict=True)
+    axes.plot(xs, ys, color=GAIN, linewidth=1.4, alpha=0.7, zorder=2, gid="frontier-line")
+    return corners
+
+
+def _draw_point(axes: Axes, point: FrontierPoint, number: int) -> None:
+    colour = GAIN if point.on_frontier else INK
+    if point.accuracy.ends:
+        axes.plot(
+            [point.tokens] * 2,
+            point.accuracy.ends,
+            color=colour,
+            linewidth=1,
+            alpha=0.8,
+            marker="_",
+            markersize=5,
+            clip_on=False,
+            gid=f"interval-{number}",
+        )
+    axes.scatter(
+        [point.tokens],
+        [point.accuracy.value],
+        s=34,
+        linewidths=1.3,
+        facecolors=GAIN if point.on_frontier else "none",
+        edgecolors=colour,
+        zorder=3,
+        clip_on=False,
+        gid=f"point-{number}",
+    )
+
+
+def _draw_labels(
+    page: Sheet,
+    axes: Axes,
+    points: Sequence[FrontierPoint],
+    steps: Sequence[tuple[float, float]],
+) -> list[str]:
+    """Write each label where nothing else is; return those that found no room."""
+
+    def inches(x: float, y: float) -> tuple[float, float]:
+        across, up = axes.transData.transform((x, y))
+        return across / 72, up / 72
+
+    marks = [inches(point.tokens, point.accuracy.value) for point in points]
+    lines = [
+        Box.between(*(inches(point.tokens, end) for end in point.accuracy.ends))
+        for point in points
+        if point.accuracy.ends
+    ]
+    corners = [inches(*corner) for corner in steps]
+    lines += [Box.between(*pair) for pair in pairwise(corners)]
+    room = Room(
+        inside=Box(_LEFT + 0.02, 0.02, WIDTH, _HEIGHT),
+        taken=tuple(Box.around(x, y, 0.06, 0.06) for x, y in marks),
+        crossed=tuple(lines),
+    )
+    names = [wrap(point.label, 22, 2) or UNKNOWN for point in points]
+    # Those on the frontier choose first: they are what the figure is about.
+    order = sorted(range(len(points)), key=lambda at: not points[at].on_frontier)
+    placed = place([(names[at], marks[at]) for at in order], room, SMALL)
+    for at, spot in zip(order, placed, strict=True):
+        if spot:
+            spot.draw(page, names[at], f"label-{at}", bold=points[at].on_frontier)
+    return [clean(points[at].label) for at, spot in zip(order, placed, strict=True) if not spot]
+
+
+def _alt(points: Sequence[FrontierPoint]) -> str:
+    def said(point: FrontierPoint) -> str:
+        accuracy = percent(point.accuracy.value / 100, 0)
+        return f"{clean(point.label)} ({accuracy}, {_tokens(round(point.tokens))})"
+
+    best = sorted((p for p in points if p.on_frontier), key=lambda p: p.tokens)
+    marked = f" On the frontier: {listed(map(said, best), 8)}." if best else ""
+    return f"Accuracy against mean tokens of {several(len(points), 'method')}.{marked}"
+
+
+def _notes(points: Sequence[FrontierPoint], unplaced: Sequence[str], given: int) -> list[str]:
+    notes: list[str] = []
+    if any(point.on_frontier for point in points):
+        notes.append(
+            "Filled marks are on the frontier: no method is as cheap and more accurate, or as "
+            "accurate and cheaper."
+        )
+    if any(point.accuracy.ends for point in points):
+        notes.append("Vertical lines are intervals.")
+    if unplaced:
+        notes.append(f"Without room for a label: {listed(unplaced, 40)}.")
+    return [*notes, *shortfalls(0, given - len(points), "point")]

@@ -1,0 +1,700 @@
+"""What a set of predicates implies: intervals, congruences and forms, without enumeration.
+
+The reasoning is sound but not complete: "implied" is always right, "not implied" may only mean
+that this file knows too little.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isqrt
+from pathlib import Path
+from random import Random
+from typing import Final, Literal, TypeAlias, TypeVar, cast, get_args
+
+from constraint_first.answer.value import AnswerValue, read_answer
+from constraint_first.benchmark.constraintbench.item import (
+    GoldConstraint,
+    Item,
+    find_item,
+    is_constraintbench,
+)
+from constraint_first.constraint.claim import Claim, names_of_answer, read_claims
+from constraint_first.constraint.predicate import Predicate, holds, parts, to_fraction, truth_of
+from constraint_first.constraint.stage1 import DEFERRED, ConstraintSpec
+from constraint_first.error import InputError
+from constraint_first.file.rows import read_rows
+from constraint_first.problem import Json
+from constraint_first.report.exhibit.stage1 import GoldSample, Quality
+from constraint_first.report.statistics import kappa
+from constraint_first.report.study import Arm, Study
+from constraint_first.store.query import RecordKey
+
+__all__ = [
+    "GOLD",
+    "STATEMENTS",
+    "Agreement",
+    "Audit",
+    "AuditReport",
+    "GoldCounts",
+    "GoldStatus",
+    "Knowledge",
+    "Labelled",
+    "Statement",
+    "StatementCounts",
+    "StatementField",
+    "StatementStatus",
+    "agreement",
+    "audit",
+    "follows",
+    "gold_item",
+    "gold_quality",
+    "know",
+    "read_labelled",
+    "report",
+    "statements",
+]
+
+
+@dataclass(slots=True)
+class Knowledge:
+    """What is known of an answer: an interval, congruences, and facts that stand for themselves."""
+
+    low: Fraction | None = None
+    low_open: bool = False
+    high: Fraction | None = None
+    high_open: bool = False
+    whole: bool = False
+    congruences: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    facts: list[Predicate] = field(default_factory=list[Predicate])
+
+    def learn(self, predicate: Predicate) -> None:
+        """Add what one predicate says, and what follows from it at once."""
+        self.facts.append(predicate)
+        match predicate["op"]:
+            case "between" | "measured":
+                self._raise(predicate.get("low"), is_open=False)
+                self._lower(predicate.get("high"), is_open=False)
+            case "above":
+                self._raise(predicate["value"], is_open=True)
+            case "below":
+                self._lower(predicate["value"], is_open=True)
+            case "least_residue":
+                self._integers(0, int(to_fraction(predicate["modulus"])) - 1)
+            case "divides":
+                self._integers(1, int(to_fraction(predicate["number"])))
+            case "integer" | "digits_ordered" | "digit_sum" | "square":
+                self._integers(None if predicate["op"] == "integer" else 0, None)
+            case "congruent" | "divisible" | "parity":
+                self._integers(None, None)
+                self.congruences.append(_congruence(predicate))
+            case "encoded" | "counts" | "rounded":
+                self._learn_pinned(predicate)
+            case _:
+                pass
+
+    def _learn_pinned(self, predicate: Predicate) -> None:
+        if predicate["op"] == "rounded":
+            if to_fraction(predicate["unit"]) == 1:
+                self._integers(None, None)
+            return
+        modulus = predicate.get("modulus")
+        self._integers(0, int(to_fraction(modulus)) - 1 if modulus else None)
+        if modulus:
+            self.facts.append({"op": "least_residue", "modulus": modulus})
+        if predicate["op"] == "counts":
+            self._lower(cast("int", predicate["high"]) - cast("int", predicate["low"]) + 1)
+        elif not modulus and predicate.get("rule") in ("m+n", "a+b"):
+            self._raise(2)  # both parts are positive integers
+
+    def _integers(self, low: int | None, high: int | None) -> None:
+        self.whole = True
+        self._raise(low)
+        self._lower(high)
+
+    def _raise(self, value: Json, *, is_open: bool = False) -> None:
+        if value is not None:
+            bound = to_fraction(value)
+            if self.low is None or bound > self.low or (bound == self.low and is_open):
+                self.low, self.low_open = bound, is_open
+
+    def _lower(self, value: Json, *, is_open: bool = False) -> None:
+        if value is not None:
+            bound = to_fraction(value)
+            if self.high is None or bound < self.high or (bound == self.high and is_open):
+                self.high, self.high_open = bound, is_open
+
+    def implies(self, predicate: Predicate) -> bool:
+        """Say whether every answer that fits what is known satisfies the predicate."""
+        op = predicate["op"]
+        if op == "all":
+            return all(self.implies(one) for one in parts(predicate))
+        if op == "integer" or (op == "decimals" and self.whole):
+            return self.whole
+        if op == "least_residue":
+            top = to_fraction(predicate["modulus"]) - 1
+            return self.whole and self._from(Fraction(0)) and self._to(top)
+        if op in ("between", "above", "below"):
+            return self._implies_interval(predicate)
+        if op in ("congruent", "divisible", "parity"):
+            residue, modulus = _congruence(predicate)
+            return any(
+                m % modulus == 0 and (r - residue) % modulus == 0 for r, m in self.congruences
+            )
+        return any(_covers(fact, predicate) for fact in self.facts)
+
+    def ends(self) -> tuple[Fraction | None, Fraction | None]:
+        """Give the ends of the interval; None where it is open."""
+        return self.low, self.high
+
+    def states(self, predicate: Predicate) -> bool:
+        """Say whether one of the facts is this very predicate."""
+        return predicate in self.facts
+
+    def _implies_interval(self, predicate: Predicate) -> bool:
+        if predicate["op"] == "above":
+            return self._from(to_fraction(predicate["value"]), strictly=True)
+        if predicate["op"] == "below":
+            return self._to(to_fraction(predicate["value"]), strictly=True)
+        low, high = predicate.get("low"), predicate.get("high")
+        return (low is None or self._from(to_fraction(low))) and (
+            high is None or self._to(to_fraction(high))
+        )
+
+    def _from(self, value: Fraction, *, strictly: bool = False) -> bool:
+        """Whether the answer is known to be at least (strictly: more than) the value."""
+        if self.low is None:
+            return False
+        # A whole number above 4 is at least 5.
+        low = self.low.__floor__() + 1 if self.whole and self.low_open else self.low
+        is_open = self.low_open and not self.whole
+        return low > value or (low == value and (is_open or not strictly))
+
+    def _to(self, value: Fraction, *, strictly: bool = False) -> bool:
+        if self.high is None:
+            return False
+        high = self.high.__ceil__() - 1 if self.whole and self.high_open else self.high
+        is_open = self.high_open and not self.whole
+        return high < value or (high == value and (is_open or not strictly))
+
+
+def know(predicates: Iterable[Predicate]) -> Knowledge:
+    """Gather what several predicates say together."""
+    knowledge = Knowledge()
+    for predicate in predicates:
+        for one in parts(predicate):
+            knowledge.learn(one)
+    return knowledge
+
+
+def _congruence(predicate: Predicate) -> tuple[int, int]:
+    match predicate["op"]:
+        case "parity":
+            return (1 if predicate["parity"] == "odd" else 0), 2
+        case "divisible":
+            return 0, cast("int", predicate["by"])
+        case _:
+            return cast("int", predicate["residue"]), cast("int", predicate["modulus"])
+
+
+# Which arguments two predicates of one op must share to say the same. Free text cannot give the
+# others: a reply that says "rounded to the nearest tenth" says all that there is to say.
+_ESSENTIAL = {"encoded": (), "rounded": ("unit",), "in_unit": ("unit",), "measured": ("unit",)}
+
+
+def _covers(fact: Predicate, predicate: Predicate) -> bool:
+    op, known = predicate["op"], fact["op"]
+    if op == known and isinstance(op, str):
+        essential = _ESSENTIAL.get(op, tuple(predicate))
+        return all(_value(fact, name) == _value(predicate, name) for name in essential)
+    if (op, known) in (("in_unit", "measured"), ("measured", "in_unit")):
+        return fact.get("unit") == predicate.get("unit")
+    # A fraction in lowest terms is part of every m + n; a value written as a fraction is not whole.
+    return (op == "reduced" and known == "encoded") or (
+        op == "not_whole" and fact.get("form") == "fraction"
+    )
+
+
+def _value(predicate: Predicate, name: str) -> Json:
+    value = predicate.get(name)
+    return str(to_fraction(value)) if name == "unit" and predicate["op"] == "rounded" else value
+
+
+# What a set of predicates implies because only a few values satisfy all of it.
+#
+# "An even divisor of 66 between 7 and 27" leaves 22 alone, and "it is a multiple of 11" follows,
+# although no single predicate says so. Only what is finite and small is tried out.
+
+_MOST = 5000
+# Ops that say something about the value itself. Those that pin the answer (encoded, counts, …) are
+# left out: they would make everything follow that happens to be true.
+_PLAIN = frozenset(
+    (
+        "integer", "not_whole", "between", "above", "below", "least_residue", "congruent",
+        "divisible", "parity", "divides", "square", "digit_sum", "digits_ordered", "root",
+        "one_of",
+    )
+)  # fmt: skip
+_QUADRATIC = 3
+
+
+def follows(known: Knowledge, predicate: Predicate) -> bool:
+    """Say whether a predicate is implied, by reasoning or by trying all values that are left."""
+    if known.implies(predicate):
+        return True
+    wanted = list(parts(predicate))
+    if not all(one["op"] in _PLAIN for one in wanted):
+        return False
+    facts = [fact for fact in known.facts if fact["op"] in _PLAIN]
+    left = [value for value in _finite(known, facts) if _satisfies(value, facts)]
+    return bool(left) and all(_satisfies(value, wanted) for value in left)
+
+
+def _satisfies(value: Fraction, predicates: Iterable[Predicate]) -> bool:
+    return all(holds(one, AnswerValue(value)) == "holds" for one in predicates)
+
+
+def _finite(known: Knowledge, facts: Iterable[Predicate]) -> list[Fraction]:
+    """Give all values that may satisfy the facts; none where they are not known to be few."""
+    for fact in facts:
+        if fact["op"] == "root":
+            return _roots(cast("list[int]", fact["coefficients"]))
+        if fact["op"] == "one_of":
+            return [to_fraction(value) for value in cast("list[Json]", fact["values"])]
+    low, high = known.ends()
+    if low is None or high is None:
+        return []
+    if low == high:
+        return [low]
+    if not known.whole or high - low > _MOST:
+        return []
+    return [Fraction(value) for value in range(low.__ceil__(), high.__floor__() + 1)]
+
+
+def _roots(coefficients: list[int]) -> list[Fraction]:
+    """Solve a quadratic equation; none where a root is irrational or the degree another."""
+    if len(coefficients) != _QUADRATIC or not coefficients[0]:
+        return []
+    a, b, c = coefficients
+    square = b * b - 4 * a * c
+    if square < 0 or isqrt(square) ** 2 != square:
+        return []
+    return [Fraction(-b + sign * isqrt(square), 2 * a) for sign in (-1, 1)]
+
+
+# Auditing a Stage 1 reply against the gold constraints of its problem.
+#
+# Completeness: which gold constraints the reply states. Validity: which of its statements the
+# gold constraints imply or contain. Hallucination: which of its statements the true answer
+# violates. What free text leaves open is undecided and counted apart, and so are the range and
+# the format that a reply gives for the answer: they are no constraints. How it works:
+# docs/constraintbench.md.
+
+GoldStatus: TypeAlias = Literal["stated", "not_stated", "undecided"]
+"""Whether a reply states a gold constraint."""
+
+StatementStatus: TypeAlias = Literal["valid", "hallucinated", "unsupported", "undecided"]
+"""What a statement is worth. Unsupported: true of the answer, but the gold does not imply it."""
+
+StatementField: TypeAlias = Literal["constraint", "range", "format"]
+"""The place of a statement in a reply. Range and format speak about the answer by their place."""
+
+GOLD: tuple[GoldStatus, ...] = get_args(GoldStatus)
+STATEMENTS: tuple[StatementStatus, ...] = get_args(StatementStatus)
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What became of each gold constraint and of each statement, in their order."""
+
+    gold: tuple[GoldStatus, ...]
+    constraints: tuple[StatementStatus, ...]
+    """Of the constraints that the reply lists, raw and propagated."""
+    answer_range: StatementStatus | None = None
+    """Of the answer's likely range, which is no constraint; None where the reply gives none."""
+    answer_format: StatementStatus | None = None
+
+    @property
+    def statements(self) -> tuple[StatementStatus, ...]:
+        """Everything that the reply states."""
+        apart = (self.answer_range, self.answer_format)
+        found: tuple[StatementStatus, ...] = tuple(one for one in apart if one)
+        return (*self.constraints, *found)
+
+    @classmethod
+    def of_statements(
+        cls,
+        gold: Iterable[GoldStatus],
+        stated: Sequence[Statement],
+        statuses: Sequence[StatementStatus],
+    ) -> Audit:
+        """Sort what became of each statement by its place in the reply."""
+        found: dict[StatementField, list[StatementStatus]] = defaultdict(list)
+        for one, status in zip(stated, statuses, strict=True):
+            found[one.field].append(status)
+        return cls(
+            tuple(gold),
+            tuple(found["constraint"]),
+            next(iter(found["range"]), None),
+            next(iter(found["format"]), None),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing that a Stage 1 reply states."""
+
+    text: str
+    kind: str = ""
+    field: StatementField = "constraint"
+
+
+def statements(spec: ConstraintSpec) -> tuple[Statement, ...]:
+    """List what a reply states, in its order: constraints, then the answer's range and format."""
+    return tuple(
+        statement
+        for statement in (
+            *(Statement(one.description, one.type) for one in spec.raw_constraints),
+            *(Statement(one.description) for one in spec.propagated_constraints),
+            Statement(spec.likely_answer_range, "bound", "range"),
+            Statement(spec.answer_format, "format", "format"),
+        )
+        if statement.text.strip()
+    )
+
+
+def audit(item: Item, spec: ConstraintSpec) -> Audit:
+    """Compare what one reply states with the gold constraints of its problem."""
+    names = names_of_answer(item.text)
+    gold = know(one.predicate for one in item.constraints)
+    numbers = {number for one in item.constraints for number in _numbers(one.predicate)}
+    stated = statements(spec)
+    read = [_claims(statement, names, gold, numbers) for statement in stated]
+    statuses: tuple[StatementStatus, ...] = tuple(_judge(item, gold, claims) for claims in read)
+    found: list[GoldStatus] = [_found(one, stated, read, statuses) for one in item.constraints]
+    return Audit.of_statements(found, stated, statuses)
+
+
+def _claims(
+    statement: Statement, names: frozenset[str], gold: Knowledge, numbers: set[str]
+) -> list[Claim]:
+    """Read a statement; what it says word for word like the gold speaks about the answer, too."""
+    return [
+        Claim(claim.predicate)
+        if statement.field != "constraint" or _echoes(claim.predicate, gold, numbers)
+        else claim
+        for claim in read_claims(statement.text, names)
+    ]
+
+
+def _echoes(predicate: Predicate, gold: Knowledge, numbers: set[str]) -> bool:
+    """Whether a claim about "n" repeats a gold constraint on the answer, numbers and all."""
+    own = _numbers(predicate)
+    telling = bool(own) or predicate["op"] in ("parity", "square", "digits_ordered")
+    return telling and own <= numbers and own != {"0"} and gold.implies(predicate)
+
+
+def _numbers(predicate: Predicate) -> set[str]:
+    return set(re.findall(r"\d+", " ".join(map(str, predicate.values()))))
+
+
+def _judge(item: Item, gold: Knowledge, claims: list[Claim]) -> StatementStatus:
+    about_answer = [claim.predicate for claim in claims if claim.subject == "answer"]
+    verdicts = [_true_of_answer(item, gold, predicate) for predicate in about_answer]
+    if False in verdicts:
+        return "hallucinated"
+    if len(about_answer) < len(claims) or not claims:
+        return "undecided"
+    if None in verdicts:
+        return "undecided"
+    return "valid" if all(follows(gold, one) for one in about_answer) else "unsupported"
+
+
+def _true_of_answer(item: Item, gold: Knowledge, predicate: Predicate) -> bool | None:
+    """Say whether the true answer satisfies a claim; None where the claim leaves that open."""
+    if predicate["op"] == "least_residue" and not gold.states(predicate):
+        # Small enough for the modulus is not reduced by it. A modulus that the problem never
+        # mentions is made up; one that stands in its text may speak of an inner step.
+        known = {*re.findall(r"\d+", item.text), *map(str, gold.ends())}
+        return None if str(predicate["modulus"]) in known else False
+    if gold.implies(predicate):
+        return True
+    reading = read_answer(item.answer)
+    number = reading.number if reading else None
+    match predicate["op"]:
+        case "encoded":  # which code it is remains unsaid, but every code makes an integer
+            return False if number is None or number.denominator != 1 else None
+        case "rounded":
+            exact = (
+                number is not None and (number / to_fraction(predicate["unit"])).denominator == 1
+            )
+            return None if exact else False
+        case "in_unit":
+            units = [fact["unit"] for fact in gold.facts if fact["op"] == "in_unit"]
+            return False if units else None
+        case "form" if predicate["form"] == "fraction" and reading and reading.form == "decimal":
+            return None
+        case "reduced":
+            return None if reading is None or reading.form != "fraction" else reading.reduced
+        case _:
+            return {"holds": True, "violated": False}.get(truth_of(predicate, item.answer))
+
+
+def _found(
+    gold: GoldConstraint,
+    stated: Sequence[Statement],
+    read: Sequence[list[Claim]],
+    statuses: Sequence[StatementStatus],
+) -> GoldStatus:
+    """Say whether the reply as a whole states a gold constraint."""
+    sound = [one for one, status in zip(read, statuses, strict=True) if status != "hallucinated"]
+    claims = [claim for one in sound for claim in one]
+    on_answer = know(claim.predicate for claim in claims if claim.subject == "answer")
+    if follows(on_answer, gold.predicate) or _counted(gold.predicate, claims):
+        return "stated"
+    if know(claim.predicate for claim in claims).implies(gold.predicate):
+        return "undecided"  # stated, but perhaps of something else
+    unread = {
+        statement.kind
+        for statement, status in zip(stated, statuses, strict=True)
+        if status == "undecided"
+    }
+    perhaps = gold.kind in unread or (_beyond_words(gold) and unread)
+    return "undecided" if perhaps else "not_stated"
+
+
+def _beyond_words(gold: GoldConstraint) -> bool:
+    """Whether no claim of the grammar could state this constraint, however a reply puts it."""
+    op, unit = gold.predicate["op"], gold.predicate.get("unit")
+    inner_step = gold.kind == "structure" and op in ("encoded", "root", "one_of")
+    return inner_step or unit == "things" or (gold.kind == "monotonic" and op == "all")
+
+
+def _counted(predicate: Predicate, claims: list[Claim]) -> bool:
+    """For a count, the conditions are on what is counted, whoever the claims speak about."""
+    if predicate["op"] != "counts":
+        return False
+    known = know(claim.predicate for claim in claims)
+    where = cast("list[dict[str, Json]]", predicate["where"])
+    return all(known.implies(part) for one in where for part in parts(one))
+
+
+# Audits over many replies: the rates that the paper reports, and agreement with an annotator.
+
+W = TypeVar("W", bound=str)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """Counts over many audits, and the rates that the paper reports.
+
+    Range and format of the answer are not constraints and count for themselves. Only completeness
+    looks at all that a reply states.
+    """
+
+    gold: GoldCounts
+    constraints: StatementCounts
+    answer_range: StatementCounts
+    answer_format: StatementCounts
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCounts:
+    """Gold constraints by whether replies state them."""
+
+    counts: Mapping[str, int]
+
+    @property
+    def decided(self) -> int:
+        """How many could be decided."""
+        return sum(self.counts.values()) - self.counts.get("undecided", 0)
+
+    @property
+    def completeness(self) -> float | None:
+        """Stated gold constraints among those that could be decided."""
+        return _rate(self.counts, "stated", self.decided)
+
+
+@dataclass(frozen=True, slots=True)
+class StatementCounts:
+    """Statements of replies by what they are worth."""
+
+    counts: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return sum(self.counts.values())
+
+    @property
+    def decided(self) -> int:
+        """How many could be decided."""
+        return self.total - self.counts.get("undecided", 0)
+
+    @property
+    def validity(self) -> float | None:
+        """Valid statements among those that could be decided."""
+        return _rate(self.counts, "valid", self.decided)
+
+    @property
+    def hallucination(self) -> float | None:
+        """Statements that the answer violates among those that could be decided."""
+        return _rate(self.counts, "hallucinated", self.decided)
+
+    @property
+    def undecided(self) -> float | None:
+        """Statements that could not be decided among all."""
+        return _rate(self.counts, "undecided", self.total)
+
+
+def report(audits: Iterable[Audit]) -> AuditReport:
+    """Count over many audits."""
+    done = list(audits)
+    return AuditReport(
+        GoldCounts(Counter[str](status for one in done for status in one.gold)),
+        StatementCounts(Counter[str](status for one in done for status in one.constraints)),
+        StatementCounts(Counter[str](one.answer_range for one in done if one.answer_range)),
+        StatementCounts(Counter[str](one.answer_format for one in done if one.answer_format)),
+    )
+
+
+def _rate(counts: Mapping[str, int], wanted: str, total: int) -> float | None:
+    return counts.get(wanted, 0) / total if total else None
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A reply with the labels of a person."""
+
+    item: Item
+    reply: ConstraintSpec
+    labels: Audit
+
+
+def read_labelled(path: Path, items: Iterable[Item]) -> Iterator[Labelled]:
+    """Read rows of an ``item_id``, a ``reply``, and ``labels`` under ``gold`` and ``stated``."""
+    by_id = {item.id: item for item in items}
+    for row in read_rows(path):
+        item_id, reply, labels = (row.value.get(name) for name in ("item_id", "reply", "labels"))
+        item = by_id.get(item_id) if isinstance(item_id, str) else None
+        if item is None or not isinstance(reply, dict) or not isinstance(labels, dict):
+            raise InputError(
+                f"{path}, line {row.number}: needs a known 'item_id', a 'reply' and 'labels'"
+            )
+        read = ConstraintSpec.from_mapping(reply)
+        said = statements(read)
+        gold: tuple[GoldStatus, ...] = _labels(labels.get("gold"), GOLD)
+        stated: tuple[StatementStatus, ...] = _labels(labels.get("stated"), STATEMENTS)
+        if len(gold) != len(item.constraints) or len(stated) != len(said):
+            raise InputError(
+                f"{path}, line {row.number}: needs {len(item.constraints)} known gold label(s) and "
+                f"{len(said)} known statement label(s)"
+            )
+        yield Labelled(item, read, Audit.of_statements(gold, said, stated))
+
+
+def _labels(value: Json, known: tuple[W, ...]) -> tuple[W, ...]:
+    """Keep the labels that are known; a missing one shows in the length."""
+    given = value if isinstance(value, list) else []
+    return tuple(label for one in given for label in known if label == one)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How often the audit and a person say the same, and how far beyond chance (Cohen's kappa)."""
+
+    n: int
+    agree: int
+    kappa: float | None
+
+
+def agreement(labelled: Iterable[Labelled]) -> Mapping[str, Agreement]:
+    """Audit replies and compare with a person, for gold constraints and statements apart."""
+    gold: list[tuple[str, str]] = []
+    stated: list[tuple[str, str]] = []
+    for one in labelled:
+        ours = audit(one.item, one.reply)
+        gold.extend(zip(ours.gold, one.labels.gold, strict=True))
+        stated.extend(zip(ours.statements, one.labels.statements, strict=True))
+    return {"gold": _agree(gold), "stated": _agree(stated)}
+
+
+def _agree(pairs: list[tuple[str, str]]) -> Agreement:
+    return Agreement(len(pairs), sum(ours == theirs for ours, theirs in pairs), kappa(pairs))
+
+
+# Stage 1 against the gold constraints of ConstraintBench (paper: Stage 1 Constraint Reliability).
+#
+# Other benchmarks have no gold constraints; there a person has to judge, and hands the rates in.
+
+_SAMPLE: Final = 200
+
+
+def gold_item(study: Study, benchmark: str, problem: str) -> Item | None:
+    """Find the ConstraintBench item that a problem is; None where it is another problem."""
+    item = find_item(problem) if is_constraintbench(benchmark) else None
+    asked = study.problems.get((benchmark, problem))
+    return item if item and (asked is None or asked.text == item.text) else None
+
+
+def gold_quality(
+    study: Study, sample: int = _SAMPLE, seed: int = 0
+) -> dict[tuple[str, str], Quality]:
+    """Audit a sample of the Stage 1 replies to ConstraintBench, by model and method."""
+    wanted: dict[tuple[str, str], list[tuple[RecordKey, Item]]] = {}
+    for arm in study.main_arms():
+        wanted.setdefault((arm.model, arm.method), []).extend(_audited(study, arm))
+    drawn = {group: _draw(found, sample, seed) for group, found in wanted.items() if found}
+    # One look-up for all: in a file every look-up reads the whole of it.
+    said = study.transcripts([key for found in drawn.values() for key, _ in found])
+    return {
+        group: _quality(
+            [
+                audit(item, spec)
+                for key, item in found
+                if key in said and (spec := said[key].constraints)
+            ],
+            len(wanted[group]),
+        )
+        for group, found in drawn.items()
+    }
+
+
+def _audited(study: Study, arm: Arm) -> Iterable[tuple[RecordKey, Item]]:
+    for problem, attempts in arm.attempts.items():
+        if item := gold_item(study, arm.benchmark, problem):
+            for attempt in attempts:
+                if (said := attempt.extraction) and said.rung not in DEFERRED:
+                    yield (*arm.key, problem, attempt.run), item
+
+
+def _draw(
+    found: list[tuple[RecordKey, Item]], sample: int, seed: int
+) -> list[tuple[RecordKey, Item]]:
+    # Dice for a sample, not for secrets.
+    return found if len(found) <= sample else Random(seed).sample(found, sample)  # noqa: S311
+
+
+def _quality(audits: list[Audit], replies: int) -> Quality:
+    found = report(audits)
+    sample = GoldSample(found.constraints.total, len(audits), replies)
+    apart = {"answer range": found.answer_range, "answer format": found.answer_format}
+    return Quality(
+        *_rates(found.constraints),
+        completeness=found.gold.completeness,
+        expected=found.gold.decided,
+        gold=sample,
+        apart={
+            name: Quality(*_rates(one), gold=GoldSample(one.total, one.total, one.total))
+            for name, one in apart.items()
+            if one.total
+        },
+    )
+
+
+def _rates(found: StatementCounts) -> tuple[float | None, float | None, int]:
+    return found.validity, found.hallucination, found.decided

@@ -1,0 +1,1270 @@
+"""Files in which a person judges single problems, a row each."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, cast
+
+import orjson
+
+from constraint_first.answer.value import AnswerValue, read_answer, same
+from constraint_first.answer.workers import shared
+from constraint_first.benchmark.constraintbench.item import ERRORS, ErrorType, Item, Tempting
+from constraint_first.constraint.predicate import Predicate, between, holds, integer, parts
+from constraint_first.constraint.router import aime_convention
+from constraint_first.constraint.stage1 import Constraint, ConstraintSpec, Propagated
+from constraint_first.error import InputError, OutputError
+from constraint_first.file.fields import (
+    FILLED,
+    OBJECT,
+    TEXT,
+    WHOLE,
+    FieldError,
+    FieldType,
+    list_of,
+    one_of,
+    read_field,
+    read_objects,
+)
+from constraint_first.file.rows import all_rows, append_row, read_rows
+from constraint_first.method.former import NAMES, with_current_names
+from constraint_first.problem import Json
+from constraint_first.report.comparison import Key, RightRule
+from constraint_first.report.exhibit.requirement import read_demands
+from constraint_first.report.exhibit.stage1 import Quality
+from constraint_first.report.notation import NONE, decimal, percent, scored, several
+from constraint_first.report.statistics import Interval, kappa, wilson
+from constraint_first.report.study import (
+    Attempt,
+    ProblemText,
+    Study,
+    StudyError,
+    Transcript,
+    model_label,
+)
+from constraint_first.report.table import Cell, Column, Row, Table, row
+from constraint_first.store.query import RecordKey
+
+__all__ = [
+    "ALL",
+    "CONSTRAINT_LABELS",
+    "DEFAULT_RULE",
+    "FIX_LABELS",
+    "MARKS",
+    "MISTAKES",
+    "MISTAKE_LABELS",
+    "Accord",
+    "Demands",
+    "Derivation",
+    "ErrorClasses",
+    "ErrorLabel",
+    "ErrorRule",
+    "Judged",
+    "Label",
+    "Mark",
+    "MarkingTask",
+    "Mistake",
+    "PersonLine",
+    "Rates",
+    "Sample",
+    "Share",
+    "accord_on",
+    "accords",
+    "annotator_table",
+    "append_error_label",
+    "append_label",
+    "begin_labels",
+    "by_attempt",
+    "by_method",
+    "check_annotator",
+    "completeness_of",
+    "draw",
+    "error_accords",
+    "error_annotator_table",
+    "labels_of",
+    "lay_out",
+    "manual_audit_table",
+    "mistake",
+    "name_attempt",
+    "rates",
+    "rates_by_model",
+    "read_classes",
+    "read_error_labels",
+    "read_labels",
+    "read_person_lines",
+    "refuse_mismatch",
+    "resume",
+    "unmarked",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLine:
+    """A line of such a file, and the problem of the study that it is about."""
+
+    where: str
+    """The file and the line, for messages."""
+    key: Key | None
+    """The problem; None where the study does not have it."""
+    value: Mapping[str, Json]
+    number: int
+    """The number of the line in the file."""
+
+
+def read_person_lines(path: Path, study: Study) -> Iterator[PersonLine]:
+    """Read lines that name a ``problem`` and, where names repeat, its ``benchmark``."""
+    known = _places(study)
+    for line in all_rows(path):
+        where = f"{path}, {line.place}"
+        problem, benchmark = line.value.get("problem"), line.value.get("benchmark") or None
+        if not isinstance(problem, str | int) or isinstance(problem, bool) or problem == "":
+            raise InputError(f"{where}: needs 'problem', the name of a problem")
+        if benchmark is not None and not isinstance(benchmark, str):
+            raise InputError(f"{where}: 'benchmark' must be a name, not {benchmark!r}")
+        places = [p for p in known.get(str(problem), ()) if benchmark in (None, p)]
+        if len(places) > 1:
+            raise InputError(
+                f"{where}: problem {problem} is in {' and in '.join(places)}; add its 'benchmark'"
+            )
+        yield PersonLine(
+            where, (places[0], str(problem)) if places else None, line.value, line.number
+        )
+
+
+def _places(study: Study) -> dict[str, list[str]]:
+    """List the benchmarks in which each problem's name stands."""
+    keys = dict.fromkeys(study.problems)
+    for arm in study.arms:
+        keys |= dict.fromkeys((arm.benchmark, problem) for problem in arm.attempts)
+    places: dict[str, list[str]] = {}
+    for benchmark, problem in keys:
+        places.setdefault(problem, []).append(benchmark)
+    return places
+
+
+# What a wrong answer shows, as far as the answer itself can tell (paper: Error Taxonomy).
+#
+# An answer is compared with the right one and with the demands on it. These are predicates,
+# whoever states them: the gold constraints of a ConstraintBench item, or the problem's own text.
+# Nothing here is a guess about reasoning.
+
+Mistake: TypeAlias = ErrorType | Literal["no_answer"]
+"""The classes of ConstraintBench, and answers that are not given."""
+
+MISTAKES: Final[tuple[Mistake, ...]] = (*ERRORS[:-1], "no_answer", "other")
+"""All classes, those that name a constraint first."""
+
+MISTAKE_LABELS: Final[dict[Mistake, str]] = {
+    "forgot_modular_reduction": "Forgot modular reduction",
+    "not_an_integer": "Non-integer answer",
+    "encoded_form_not_applied": "Wrong encoded format",
+    "out_of_range": "Range violation",
+    "ignored_parity": "Ignored parity",
+    "broken_condition": "Stated condition not met",
+    "misled_by_cue": "Misled by a cue",
+    "arithmetic": "Arithmetic error",
+    "no_answer": "No answer",
+    "other": "Other",
+}
+"""The classes as tables print them."""
+
+CONSTRAINT_LABELS: Final[dict[Mistake, str]] = {
+    "forgot_modular_reduction": "Modular",
+    "encoded_form_not_applied": "Format (encoded)",
+    "ignored_parity": "Parity",
+    "out_of_range": "Range or bound",
+    "not_an_integer": "Domain (integer)",
+    "broken_condition": "Stated condition (propagation)",
+}
+"""The constraint that an error breaks, for the classes that name one; the paper's four first."""
+
+FIX_LABELS: Final[dict[Mistake, str]] = {
+    **MISTAKE_LABELS,
+    "forgot_modular_reduction": "Mod reduction",
+    "not_an_integer": "Domain fix",
+    "encoded_form_not_applied": "Format fix",
+    "out_of_range": "Range fix",
+    "ignored_parity": "Parity check",
+    "broken_condition": "Propagation",
+}
+"""What is put right where such an error goes, as the paper's problem-by-problem tables name it.
+
+The paper does not define propagation. Here it is that an answer meets conditions together which
+the other did not: all that the problem states of it, not some.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """The right answer to a problem, and what is demanded of any answer to it."""
+
+    gold: str | None
+    predicates: tuple[Predicate, ...]
+    tempting: tuple[Tempting, ...] = ()
+    """Wrong answers that are known beforehand, each with the error it shows."""
+
+    @classmethod
+    def of_item(cls, item: Item) -> Demands:
+        """Give what the gold constraints of a ConstraintBench item demand."""
+        predicates = (part for one in item.constraints for part in parts(one.predicate))
+        return cls(item.answer, tuple(predicates), item.tempting)
+
+    @classmethod
+    def of_text(cls, text: str, gold: str | None, benchmark: str = "") -> Demands:
+        """Give what a problem's text demands, and what its right answer shows: a whole number."""
+        right = read_answer(gold or "")
+        whole = right is not None and holds(integer(), right) == "holds"
+        aime = (between(0, 999),) if aime_convention(benchmark) else ()
+        return cls(gold, (*((integer(),) if whole else ()), *read_demands(text), *aime))
+
+
+def mistake(answer: str | None, demands: Demands) -> Mistake:
+    """Classify a wrong answer to a problem.
+
+    A tempting answer carries its label. Any other is judged by the demands that the right answer
+    meets: first whether it is the right value before its last step (the reduction, the encoding),
+    then which demand it breaks. An answer that has the right value breaks none. An arithmetic error
+    is known from a label alone: an answer that meets every demand shows no more than that it is
+    wrong.
+    """
+    if answer is None or not answer.strip():
+        return "no_answer"
+    value, gold = read_answer(answer), read_answer(demands.gold or "")
+    if gold is None:
+        return "other"
+    predicates = [one for one in demands.predicates if holds(one, gold) != "violated"]
+    if value is None:
+        return _without_value(answer, predicates, gold)
+    if same(value, gold):
+        return "other"
+    label = _label(demands.tempting, value)
+    if label and label != "forgot_modular_reduction":
+        return label
+    if _unreduced(predicates, value, gold):
+        return "forgot_modular_reduction"
+    if _unencoded(predicates, answer, value, gold):
+        return "encoded_form_not_applied"
+    # A labelled answer that is not the right one modulo what is asked for ignores a congruence or
+    # a divisibility within the problem, as a wrong candidate of a search does.
+    return _broken(predicates, value) or ("broken_condition" if label else "other")
+
+
+def _label(tempting: Sequence[Tempting], value: AnswerValue) -> ErrorType | None:
+    for lure in tempting:
+        known = read_answer(lure.answer)
+        if known is not None and same(value, known):
+            return lure.error
+    return None
+
+
+_CONDITIONS: Final = tuple("congruent divisible divides square digit_sum digits_ordered".split())
+
+# What breaking a predicate says about the error, the most telling first. Predicates that pin the
+# answer to one value (encoded, rounded, in_unit, counts, root) are absent: every wrong answer
+# breaks those.
+_BROKEN: Final[tuple[tuple[str, Mistake], ...]] = (
+    ("integer", "not_an_integer"),
+    ("between", "out_of_range"),
+    ("above", "out_of_range"),
+    ("below", "out_of_range"),
+    ("least_residue", "out_of_range"),
+    ("parity", "ignored_parity"),
+    *((op, "broken_condition") for op in _CONDITIONS),
+    ("form", "encoded_form_not_applied"),
+    ("reduced", "encoded_form_not_applied"),
+    ("not_whole", "misled_by_cue"),
+)
+_REDUCING: Final = ("least_residue", "encoded")
+_INTEGRAL: Final = ("integer", "parity", "least_residue", *_CONDITIONS)
+
+
+def _broken(predicates: Sequence[Predicate], value: AnswerValue) -> Mistake | None:
+    broken = {str(one["op"]) for one in predicates if holds(one, value) == "violated"}
+    for op, error in _BROKEN:
+        if op in broken:
+            # A fraction is no remainder either, but its error is that it is a fraction.
+            return "not_an_integer" if op in _INTEGRAL and not _is_whole(value) else error
+    return None
+
+
+def _is_whole(value: AnswerValue) -> bool:
+    return value.number is not None and value.number.denominator == 1
+
+
+def _unreduced(predicates: Sequence[Predicate], value: AnswerValue, gold: AnswerValue) -> bool:
+    """Say whether an answer is the right one before the reduction that the problem asks for."""
+    if value.number is None or gold.number is None:
+        return False
+    gap = value.number - gold.number
+    moduli = (one.get("modulus") for one in predicates if one["op"] in _REDUCING)
+    return any(gap % modulus == 0 for modulus in moduli if isinstance(modulus, int))
+
+
+def _unencoded(
+    predicates: Sequence[Predicate], answer: str, value: AnswerValue | None, gold: AnswerValue
+) -> bool:
+    """Say whether an answer is a value that was still to be written as a code, such as m + n.
+
+    Where a gold constraint says that it is, any fraction or root will do. A code that the text
+    names may belong to something else, so the parts of the answer must make the right one.
+    """
+    codes = [one for one in predicates if one["op"] == "encoded"]
+    if any("parts" in one for one in codes):
+        return value is None or value.form in ("fraction", "surd")
+    if value is not None and _is_whole(value):
+        return False
+    return any(
+        len(numbers) == len(factors)
+        and sum(f * n for f, n in zip(factors, numbers, strict=True)) == gold.number
+        for one in codes
+        for factors in (cast("list[int]", one["factors"]),)
+        for numbers in _numbers(answer, None if value is None else value.number)
+    )
+
+
+_LONGEST: Final = 200  # no constant that is meant as an answer is written longer
+_WRITTEN: Final = re.compile(
+    r"(?:\\(?:[dt]?frac|sqrt|pi|cdot|left|right|[,;:! ()])|sqrt|[\d\s+\-−*/(){}\[\]√π$])+"
+)
+_INDEX: Final = re.compile(r"\[[^\]]*\]")
+_BARE_ROOT: Final = re.compile(r"(?<![\d\s])\s*(?:\\?sqrt|√)")
+
+
+def _numbers(answer: str, value: Fraction | None) -> Iterator[list[int]]:
+    """List the whole numbers that an answer is made of: 3√5/7 is 3, 5, 7 and 0.75 is 3, 4."""
+    if value is not None:
+        yield [abs(value.numerator), value.denominator]
+    if len(answer) <= _LONGEST and _WRITTEN.fullmatch(answer):
+        plain = _INDEX.sub("", answer)
+        yield [int(digits) for digits in re.findall(r"\d+", plain)]
+        # A root without a factor has the factor 1.
+        yield [int(digits) for digits in re.findall(r"\d+", _BARE_ROOT.sub(r"1\\sqrt", plain))]
+
+
+def _without_value(answer: str, predicates: Sequence[Predicate], gold: AnswerValue) -> Mistake:
+    """Classify an answer such as 1 + √2, of which no more can be told than that it is not whole."""
+    integral = any(one["op"] in _INTEGRAL or "parts" in one for one in predicates)
+    if not integral or len(answer) > _LONGEST or shared().is_whole(answer) is not False:
+        return "other"
+    coded = _unencoded(predicates, answer, None, gold)
+    return "encoded_form_not_applied" if coded else "not_an_integer"
+
+
+# The rule for right problems, and error classes that a person gave (paper: Error Taxonomy).
+
+_About: TypeAlias = tuple[Key, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorClasses:
+    """Error classes that a person gave: by problem, and by method and model where named."""
+
+    given: Mapping[_About, Mistake] = field(default_factory=dict[_About, Mistake])
+    """By problem, method and model; an empty name stands for all."""
+    unknown: int = 0
+    """Lines about problems or models that the study does not have."""
+    disputed: int = 0
+    """Errors on which annotators differ, and none of their classes has the most."""
+
+    def find(self, key: Key, method: str, model: str = "") -> Mistake | None:
+        """Look up a class; a line that names the model wins, then one that names the method.
+
+        A line without a model is about all models.
+        """
+        order = ((method, model), ("", model), (method, ""), ("", ""))
+        return next((self.given[key, *one] for one in order if (key, *one) in self.given), None)
+
+
+def read_classes(path: Path, study: Study) -> ErrorClasses:
+    """Read lines of ``problem`` and ``class``.
+
+    They may have ``benchmark``, ``method``, ``model``, ``annotator`` and ``note``. Two lines that
+    class the same error otherwise are refused, unless annotators gave them: a later line of one
+    replaces an earlier one, and among several the class counts that most of them give. A line
+    without an annotator counts before all that have one.
+    """
+    votes: dict[_About, dict[str, Mistake]] = {}
+    lines: dict[_About, int] = {}
+    unknown, models = 0, set(study.names("model"))
+    for line in read_person_lines(path, study):
+        known = _class_in(line)
+        names = ("method", "model", "annotator")
+        # An annotator's line was written by 'cfr audit', which has given methods other names since.
+        value = with_current_names(line.value) if line.value.get("annotator") else line.value
+        method, model, annotator = (str(value.get(name) or "") for name in names)
+        if line.key is None or (model and model not in models):
+            unknown += 1
+            continue
+        about = (line.key, method, model)
+        given = votes.setdefault(about, {})
+        if not annotator and given.get("", known) != known:
+            raise InputError(
+                f"{line.where}: 'class' is {known}, but line {lines[about]} says {given['']} "
+                "of the same problem, method and model; remove one of them"
+            )
+        given[annotator] = known
+        if not annotator:
+            lines[about] = line.number
+    found: dict[_About, Mistake] = {}
+    for about, given in votes.items():
+        if decided := _decided(given):
+            found[about] = decided
+    return ErrorClasses(found, unknown, len(votes) - len(found))
+
+
+def _decided(given: Mapping[str, Mistake]) -> Mistake | None:
+    """Choose the class that counts; None where annotators differ and none has the most."""
+    if "" in given:
+        return given[""]
+    counts: Counter[Mistake] = Counter(given.values())
+    (first, most), *others = counts.most_common(2)
+    return None if others and others[0][1] == most else first
+
+
+def _class_in(line: PersonLine) -> Mistake:
+    written = line.value.get("class")
+    wanted = str(written).strip().lower().replace(" ", "_").replace("-", "_")
+    known: Mistake | None = next((name for name in MISTAKES if name == wanted), None)
+    if known is None:
+        choices = ", ".join(MISTAKES)
+        raise InputError(f"{line.where}: 'class' is {written!r}; it must be one of {choices}")
+    return known
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRule:
+    """When a problem counts as right, and the error classes that a person gave."""
+
+    right: RightRule = "any"
+    classes: ErrorClasses = field(default_factory=ErrorClasses)
+
+
+DEFAULT_RULE: Final = ErrorRule()
+"""Any run may make a problem right, and nobody classed errors."""
+
+
+# An annotator's marks on the constraints of one attempt, and the file that keeps them.
+#
+# Paper: Stage 1 Constraint Reliability. A file holds one JSON line for each judged attempt. A later
+# line for the same attempt and annotator replaces an earlier one, so a judgement is corrected by
+# adding to the file and never by rewriting it.
+
+Mark: TypeAlias = Literal["entailed", "not_entailed", "vague"]
+Derivation: TypeAlias = Literal["raw", "propagated"]
+
+MARKS: Final[tuple[Mark, ...]] = ("entailed", "not_entailed", "vague")
+"""A constraint follows from the problem; it does not; or that cannot be told."""
+_STAGE: Final[FieldType[Derivation]] = one_of(("raw", "propagated"))
+_MARK: Final = one_of((*MARKS, None))
+_ANNOTATOR: Final = re.compile(r"\w(?:[\w.@ -]{0,38}\w)?")
+_HEXADECIMAL: Final[FieldType[str]] = FieldType(
+    "12 hexadecimal digits in lower case",
+    lambda value: isinstance(value, str) and bool(re.fullmatch("(?:[0-9a-f]{12})?", value)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A constraint and the mark that it was given; None where it has none yet."""
+
+    id: str
+    stage: Derivation
+    mark: Mark | None = None
+    digest: str = ""
+    """A hash of the words that were judged; empty where they are not known."""
+
+    def same(self, other: Judged) -> bool:
+        """Whether both are the same constraint, as far as their words are known."""
+        known = self.digest and other.digest
+        alike = (self.id, self.stage) == (other.id, other.stage)
+        return alike and (not known or self.digest == other.digest)
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the constraint as a line of the file does."""
+        fields: dict[str, Json] = {"id": self.id, "stage": self.stage, "mark": self.mark}
+        return fields | ({"digest": self.digest} if self.digest else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """An annotator's judgement of one attempt."""
+
+    annotator: str
+    key: RecordKey
+    constraints: tuple[Judged, ...]
+    missing: tuple[str, ...] = ()
+    """Constraints that the problem entails and Stage 1 did not list, in the annotator's words."""
+    note: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every constraint has its mark; a label that is not is a draft."""
+        return all(judged.mark for judged in self.constraints)
+
+    @property
+    def begun(self) -> bool:
+        """Whether it says anything yet."""
+        return bool(self.missing or self.note or any(one.mark for one in self.constraints))
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many raw and how many propagated constraints there are."""
+        raw = sum(judged.stage == "raw" for judged in self.constraints)
+        return raw, len(self.constraints) - raw
+
+    def same_constraints(self, other: Label) -> bool:
+        """Whether both are about the same constraints, whatever they say of them."""
+        if len(self.constraints) != len(other.constraints):
+            return False
+        return all(map(Judged.same, self.constraints, other.constraints))
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the label as a line of the file does."""
+        benchmark, method, model, decoding, problem, run = self.key
+        fields: dict[str, Json] = {
+            "annotator": self.annotator,
+            "benchmark": benchmark,
+            "problem": problem,
+            "method": method,
+            "model": model,
+            "decoding": orjson.loads(decoding),
+            "run": run,
+            "constraints": [one.to_json() for one in self.constraints],
+            "missing": [*self.missing],
+            "names": NAMES,
+        }
+        return fields | ({"note": self.note} if self.note else {})
+
+
+def unmarked(annotator: str, key: RecordKey, spec: ConstraintSpec) -> Label:
+    """Make the label that an annotator begins with."""
+    both: tuple[tuple[Derivation, Iterable[Constraint | Propagated]], ...] = (
+        ("raw", spec.raw_constraints),
+        ("propagated", spec.propagated_constraints),
+    )
+    begun = (
+        Judged(one.id, stage, digest=_digest(one.description))
+        for stage, ones in both
+        for one in ones
+    )
+    return Label(annotator, key, tuple(begun))
+
+
+def _digest(words: str) -> str:
+    return hashlib.sha256(words.encode(errors="surrogatepass")).hexdigest()[:12]
+
+
+def name_attempt(key: RecordKey) -> str:
+    """Name an attempt in a message."""
+    benchmark, method, model, _, problem, run = key
+    where = f" of {benchmark}" if benchmark else ""
+    by = f"{method} with {model}" if model else method
+    return f"run {run} of problem {problem}{where} by {by}"
+
+
+def check_annotator(name: str) -> str:
+    """Return an annotator's name, or say what one may be made of."""
+    if not _ANNOTATOR.fullmatch(name):
+        raise InputError(
+            f"annotator {name[:60]!r}: a name has up to 40 letters, digits, spaces and . - _ @, "
+            "and begins and ends with a letter or a digit"
+        )
+    return name
+
+
+def begin_labels(path: Path) -> list[Label]:
+    """Read the labels of a file to add to; one that is not there yet is made, empty."""
+    found = read_labels([path]) if path.exists() else []
+    try:
+        path.open("ab").close()
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({error.strerror}); name another") from None
+    return found
+
+
+def append_label(path: Path, label: Label) -> None:
+    """Add a label to a file, and return once it is on the disk."""
+    append_row(path, label.to_json())
+
+
+def read_labels(paths: Iterable[Path]) -> list[Label]:
+    """Read files of labels, drafts among them; the last line for an attempt and annotator counts.
+
+    No two annotators may have seen different constraints in the same attempt.
+    """
+    found: dict[tuple[str, RecordKey], tuple[str, Label]] = {}
+    for path in paths:
+        for line in read_rows(path):
+            where = f"{path}, line {line.number}"
+            label = _label_label(where, line.value)
+            found[label.annotator, label.key] = (where, label)
+    seen: dict[RecordKey, list[Label]] = {}
+    for where, label in found.values():
+        # With all of them: one whose words are not known is like any other.
+        for other in seen.setdefault(label.key, []):
+            if not label.same_constraints(other):
+                raise InputError(
+                    f"{where}: the constraints of {name_attempt(label.key)} are not those that "
+                    f"{other.annotator} judged; report on labels of different runs apart"
+                )
+        seen[label.key].append(label)
+    return [label for _, label in found.values()]
+
+
+def _label_label(where: str, line: Mapping[str, Json]) -> Label:
+    row = with_current_names(line)
+    try:
+        annotator = check_annotator(read_field(row, "annotator", TEXT))
+        names = [read_field(row, name, TEXT) for name in ("benchmark", "method", "model")]
+        place = (read_field(row, "problem", TEXT), read_field(row, "run", WHOLE))
+        return Label(
+            annotator,
+            cast("RecordKey", (*names, _decoding(row), *place)),
+            read_objects(row, "constraints", _judged),
+            tuple(read_field(row, "missing", list_of(FILLED, "texts that are not blank"))),
+            read_field({"note": "", **row}, "note", TEXT),
+        )
+    except InputError as error:
+        raise InputError(f"{where}: {error}; correct the line or remove it") from None
+
+
+def _decoding(row: Mapping[str, Json]) -> str:
+    """Write a decoding as a store does, so that the two can be compared."""
+    try:
+        return orjson.dumps(read_field(row, "decoding", OBJECT)).decode()
+    except orjson.JSONEncodeError:
+        raise FieldError("'decoding' cannot be read") from None
+
+
+def _judged(row: dict[str, Json]) -> Judged:
+    return Judged(
+        read_field(row, "id", TEXT),
+        read_field(row, "stage", _STAGE),
+        read_field(row, "mark", _MARK),
+        read_field({"digest": "", **row}, "digest", _HEXADECIMAL),
+    )
+
+
+# Rates of the paper's manual audit of Stage 1, and agreement between annotators.
+#
+# Paper: Stage 1 Constraint Reliability; appendix "Constraint Extraction Quality by Model". Here
+# every raw and every propagated constraint is carried into Stage 2, so all of them count:
+# - validity: entailed among all that were marked;
+# - hallucination: not entailed among all that were marked;
+# - vague: neither can be told, among all that were marked;
+# - completeness: entailed raw ones among these and what the annotator found missing.
+#
+# An attempt that several people judged counts once, as the mean of what they say.
+
+ALL: Final = "all"
+"""The model of a row that takes all models together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of a whole; both may be fractions where several people judged the same attempt."""
+
+    part: Fraction
+    whole: Fraction
+
+    @property
+    def value(self) -> float | None:
+        """The share from 0 to 1; None where the whole is zero."""
+        return float(self.part / self.whole) if self.whole else None
+
+    @property
+    def n(self) -> int | float:
+        """The whole as a plain number."""
+        return int(self.whole) if self.whole.denominator == 1 else float(self.whole)
+
+    @property
+    def interval(self) -> Interval | None:
+        """Its 95 % Wilson interval; None where the whole is zero."""
+        return wilson(float(self.part), float(self.whole)) if self.whole else None
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the share for programs."""
+        bounds: list[Json] | None = [*self.interval] if self.interval else None
+        return {"value": self.value, "ci": bounds, "n": self.n}
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Rates that annotators found in the attempts of one model, or of all."""
+
+    model: str
+    attempts: int
+    constraints: int
+    raw: float
+    """Raw constraints of an attempt, on average."""
+    propagated: float
+    validity: Share
+    propagated_validity: Share
+    """Validity of the propagated ones alone."""
+    hallucination: Share
+    vague: Share
+    completeness: Share
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the rates for programs."""
+        return {
+            "model": self.model,
+            "attempts": self.attempts,
+            "constraints": self.constraints,
+            "raw": self.raw,
+            "propagated": self.propagated,
+            "validity": self.validity.to_json(),
+            "propagated_validity": self.propagated_validity.to_json(),
+            "hallucination": self.hallucination.to_json(),
+            "vague": self.vague.to_json(),
+            "completeness": self.completeness.to_json(),
+        }
+
+
+def rates(labels: Iterable[Label]) -> list[Rates]:
+    """Compute the rates of each model, and of all where there are several; drafts do not count."""
+    judged = by_attempt(labels)
+    found = [_rates(model, groups) for model, groups in _by_model(judged).items()]
+    return [*found, _rates(ALL, list(judged.values()))] if len(found) > 1 else found
+
+
+def rates_by_model(labels: Iterable[Label]) -> dict[str, tuple[float, float, int]]:
+    """Return validity, hallucination (both from 0 to 1) and the constraints judged, by model."""
+    return {
+        model: (one.validity.value, one.hallucination.value or 0.0, one.constraints)
+        for model, groups in _by_model(by_attempt(labels)).items()
+        if (one := _rates(model, groups)).validity.value is not None
+    }
+
+
+def labels_of(labels: Iterable[Label], study: Study) -> tuple[list[Label], int]:
+    """Keep the labels of a study's own attempts, and count those of others."""
+    known = {
+        (*arm.key, problem, attempt.run)
+        for arm in study.arms
+        for problem, attempts in arm.attempts.items()
+        for attempt in attempts
+    }
+    every = list(labels)
+    own = [label for label in every if label.key in known]
+    return own, len(every) - len(own)
+
+
+def by_method(labels: Iterable[Label]) -> dict[tuple[str, str], Quality]:
+    """Return the rates that people found, by model and method; drafts do not count."""
+    judged: dict[tuple[str, str], list[_Group]] = defaultdict(list)
+    for key, group in by_attempt(labels).items():
+        judged[key[2], key[1]].append(group)
+    return {
+        names: Quality(
+            *(one.validity.value, one.hallucination.value, one.constraints),
+            completeness=one.completeness.value,
+            expected=one.completeness.n,
+        )
+        for names, groups in sorted(judged.items())
+        if (one := _rates(names[0], groups)).constraints
+    }
+
+
+def completeness_of(labels: Iterable[Label]) -> Share:
+    """Measure how complete Stage 1 is in some attempts, as people judged them, less drafts."""
+    groups = list(by_attempt(labels).values())
+    return _rates(ALL, groups).completeness if groups else Share(Fraction(), Fraction())
+
+
+_Group: TypeAlias = list[Label]
+"""The labels of one attempt, by different people."""
+
+
+def by_attempt(labels: Iterable[Label]) -> dict[RecordKey, _Group]:
+    """Sort complete labels by attempt."""
+    found: dict[RecordKey, _Group] = defaultdict(list)
+    for label in labels:
+        if label.complete:
+            found[label.key].append(label)
+    return found
+
+
+def _by_model(judged: Mapping[RecordKey, _Group]) -> dict[str, list[_Group]]:
+    found: dict[str, list[_Group]] = {model: [] for model in sorted({key[2] for key in judged})}
+    for key, group in judged.items():
+        found[key[2]].append(group)
+    return found
+
+
+def _rates(model: str, groups: Sequence[_Group]) -> Rates:
+    marks: dict[tuple[Derivation, Mark | None], Fraction] = defaultdict(Fraction)
+    missing = Fraction()
+    for group in groups:
+        for label in group:
+            missing += Fraction(len(label.missing), len(group))
+            for one in label.constraints:
+                marks[one.stage, one.mark] += Fraction(1, len(group))
+    marked = sum(marks.values(), Fraction())
+    by_mark = {mark: marks["raw", mark] + marks["propagated", mark] for mark in MARKS}
+    raw, propagated = (sum(group[0].counts[at] for group in groups) for at in (0, 1))
+    return Rates(
+        model=model,
+        attempts=len(groups),
+        constraints=raw + propagated,
+        raw=raw / len(groups),
+        propagated=propagated / len(groups),
+        validity=Share(by_mark["entailed"], marked),
+        propagated_validity=Share(marks["propagated", "entailed"], Fraction(propagated)),
+        hallucination=Share(by_mark["not_entailed"], marked),
+        vague=Share(by_mark["vague"], marked),
+        completeness=Share(marks["raw", "entailed"], marks["raw", "entailed"] + missing),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Accord:
+    """Agreement of two annotators on the constraints that both marked."""
+
+    annotators: tuple[str, str]
+    attempts: int
+    n: int
+    agree: int
+    kappa: float | None
+    """Cohen's; None where it is not defined, for the reason below."""
+    reason: str = ""
+
+    @property
+    def agreement(self) -> float | None:
+        """The share of constraints with the same mark; None without any."""
+        return self.agree / self.n if self.n else None
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the agreement for programs."""
+        return {
+            "annotators": [*self.annotators],
+            "attempts": self.attempts,
+            "n": self.n,
+            "agreement": self.agreement,
+            "kappa": self.kappa,
+            "reason": self.reason or None,
+        }
+
+
+def accords(labels: Iterable[Label]) -> list[Accord]:
+    """Compare every two annotators; drafts do not count."""
+    people: dict[str, dict[RecordKey, Label]] = defaultdict(dict)
+    for label in labels:
+        if label.complete:
+            people[label.annotator][label.key] = label
+    return [_accord((a, b), people[a], people[b]) for a, b in combinations(sorted(people), 2)]
+
+
+def _accord(
+    names: tuple[str, str], ours: Mapping[RecordKey, Label], theirs: Mapping[RecordKey, Label]
+) -> Accord:
+    shared = [(ours[key], theirs[key]) for key in ours if key in theirs]
+    pairs = [
+        (one.mark or "", other.mark or "")
+        for left, right in shared
+        for one, other in zip(left.constraints, right.constraints, strict=True)
+    ]
+    return accord_on(names, len(shared), pairs, "constraint")
+
+
+def accord_on(
+    names: tuple[str, str], attempts: int, pairs: Sequence[tuple[str, str]], noun: str
+) -> Accord:
+    """Measure the agreement of two annotators on what both marked; ``noun`` is what that is."""
+    agree, beyond_chance = sum(one == other for one, other in pairs), kappa(pairs)
+    reason = ""
+    if not pairs:
+        reason = f"no {noun} was marked by both"
+    elif beyond_chance is None:
+        reason = f"both marked every {noun} {pairs[0][0].replace('_', ' ')}"
+    return Accord(names, attempts, len(pairs), agree, beyond_chance, reason)
+
+
+# An annotator's class for one error, the file that keeps such classes, and agreement on them.
+#
+# Paper: Error Taxonomy. A line is one of those that ``--classes`` reads, with the annotator's
+# name. A later line of an annotator on the same error replaces an earlier one.
+
+_CLASS: Final = one_of(MISTAKES)
+ErrorKey: TypeAlias = tuple[str, str, str, str]
+"""Benchmark, problem, method and model: the error of one problem that changed sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorLabel:
+    """An annotator's class for one error."""
+
+    annotator: str
+    benchmark: str
+    problem: str
+    method: str
+    model: str
+    mistake: Mistake
+    note: str = ""
+
+    @property
+    def key(self) -> ErrorKey:
+        """The error that it is about."""
+        return self.benchmark, self.problem, self.method, self.model
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the label as a line of the file does."""
+        fields: dict[str, Json] = {
+            "annotator": self.annotator,
+            "benchmark": self.benchmark,
+            "problem": self.problem,
+            "method": self.method,
+            "model": self.model,
+            "class": self.mistake,
+            "names": NAMES,
+        }
+        return fields | ({"note": self.note} if self.note else {})
+
+
+def append_error_label(path: Path, label: ErrorLabel) -> None:
+    """Add a label to a file, and return once it is on the disk."""
+    append_row(path, label.to_json())
+
+
+def read_error_labels(path: Path) -> list[ErrorLabel]:
+    """Read the labels that annotators gave; lines without one are somebody's last word, not theirs.
+
+    A file that is not there yet has none.
+    """
+    if not path.exists():
+        return []
+    found: dict[tuple[str, ErrorKey], ErrorLabel] = {}
+    for line in read_rows(path):
+        if line.value.get("annotator"):
+            label = _label_error_label(f"{path}, line {line.number}", line.value)
+            found[label.annotator, label.key] = label
+    return [*found.values()]
+
+
+def _label_error_label(where: str, row: Mapping[str, Json]) -> ErrorLabel:
+    try:
+        current = with_current_names(row)
+        named = {"benchmark": "", "method": "", "model": "", "note": "", **current}
+        return ErrorLabel(
+            check_annotator(read_field(named, "annotator", TEXT)),
+            read_field(named, "benchmark", TEXT),
+            read_field(named, "problem", FILLED),
+            read_field(named, "method", TEXT),
+            read_field(named, "model", TEXT),
+            read_field(named, "class", _CLASS),
+            read_field(named, "note", TEXT),
+        )
+    except InputError as error:
+        raise InputError(f"{where}: {error}; correct the line or remove it") from None
+
+
+def error_accords(labels: Iterable[ErrorLabel]) -> list[Accord]:
+    """Compare the classes of every two annotators."""
+    people: dict[str, dict[ErrorKey, ErrorLabel]] = defaultdict(dict)
+    for label in labels:
+        people[label.annotator][label.key] = label
+    return [
+        accord_on((a, b), len(shared), pairs, "error")
+        for a, b in combinations(sorted(people), 2)
+        for shared in [[key for key in people[a] if key in people[b]]]
+        for pairs in [[(people[a][key].mistake, people[b][key].mistake) for key in shared]]
+    ]
+
+
+# Samples of attempts for a person to judge; the same seed draws the same sample again.
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Sampled attempts, in the order in which they are judged."""
+
+    keys: tuple[RecordKey, ...]
+    eligible: int
+    """How many problems, each counted once for each model, it was drawn from."""
+    without: int
+    """How many attempts have a Stage 1 that lists no constraint; they are left out."""
+
+
+def draw(
+    study: Study,
+    *,
+    size: int,
+    seed: int,
+    benchmark: str | None = None,
+    model: str | None = None,
+    method: str | None = None,
+) -> Sample:
+    """Draw attempts that have Stage 1 constraints, at most one for each problem and model.
+
+    Models take turns, so that any beginning of the sample is balanced over them. Attempts are
+    ranked by hashes of the seed and their names, so neither the order of rows nor the size that is
+    asked for changes who comes first.
+    """
+    chosen = study.only(
+        benchmark=[benchmark] if benchmark else [],
+        model=[model] if model else [],
+        method=[method] if method else [],
+    )
+    places: dict[tuple[str, str, str], list[RecordKey]] = defaultdict(list)
+    without = 0
+    for arm in chosen.arms:
+        for problem, attempts in arm.attempts.items():
+            for attempt in attempts:
+                if _lists_any(attempt):
+                    key = (*arm.key, problem, attempt.run)
+                    places[arm.model, arm.benchmark, problem].append(key)
+                else:
+                    without += attempt.extraction is not None
+    if not places:
+        what = [repr(name) for name in (benchmark, model, method) if name]
+        among = f" of {', '.join(what)}" if what else ""
+        raise StudyError(
+            f"{study.source}: no attempt{among} has Stage 1 constraints; "
+            "run 'cfr eval' with the method cfr or routed-cfr first"
+        )
+    return Sample(_in_turn(places, seed)[:size], len(places), without)
+
+
+def _in_turn(
+    places: dict[tuple[str, str, str], list[RecordKey]], seed: int
+) -> tuple[RecordKey, ...]:
+    """Choose an attempt at each place; all models' first places come first, then their second."""
+    turns: dict[str, int] = defaultdict(int)
+    ranked: list[tuple[int, bytes, RecordKey]] = []
+    for lot, place in sorted((_lot(seed, place), place) for place in places):
+        key = min(places[place], key=lambda key: _lot(seed, key))
+        ranked.append((turns[place[0]], lot, key))
+        turns[place[0]] += 1
+    return tuple(key for _, _, key in sorted(ranked))
+
+
+def _lot(seed: int, names: tuple[str | int, ...]) -> bytes:
+    return hashlib.sha256(repr((seed, *names)).encode()).digest()
+
+
+def _lists_any(attempt: Attempt) -> bool:
+    found = attempt.extraction
+    return found is not None and bool(found.kinds or found.propagated)
+
+
+def resume(sample: Sample, labels: Iterable[Label], annotator: str) -> list[RecordKey]:
+    """List the attempts of a sample that an annotator has still to judge, in order."""
+    judged = {label.key for label in labels if label.annotator == annotator and label.complete}
+    return [key for key in sample.keys if key not in judged]
+
+
+def refuse_mismatch(
+    labels: Iterable[Label], transcripts: Mapping[RecordKey, Transcript], source: str
+) -> None:
+    """Refuse labels of attempts that have other constraints now; attempts elsewhere are fine."""
+    for label in labels:
+        if label.key in transcripts:
+            spec = transcripts[label.key].constraints or ConstraintSpec()
+            now = unmarked(label.annotator, label.key, spec)
+            if not label.same_constraints(now):
+                raise InputError(
+                    f"{source}: {name_attempt(label.key)} has {_difference(now, label)}; these are "
+                    "not the runs that were judged: name those, or a new file of labels"
+                )
+
+
+def _difference(now: Label, label: Label) -> str:
+    pairs = list(zip(now.constraints, label.constraints, strict=False))
+    named = all((one.id, one.stage) == (was.id, was.stage) for one, was in pairs)
+    if named and len(now.constraints) == len(label.constraints):
+        names = ", ".join(one.id for one, was in pairs if not one.same(was))
+        return f"other words in {names} than those that {label.annotator} judged"
+    return f"{_say(now)}, but {label.annotator} judged {_say(label)}"
+
+
+def _say(label: Label) -> str:
+    names = ", ".join(one.id for one in label.constraints) or "none"
+    return f"{several(len(label.constraints), 'constraint')} ({names})"
+
+
+# A sampled attempt laid out for a person to mark: its problem, its constraints, marks so far.
+
+
+@dataclass
+class MarkingTask:
+    """An attempt whose constraints are to be marked. Which model it is by is not shown."""
+
+    number: int
+    """Its place in the sample."""
+    asked: ProblemText
+    spec: ConstraintSpec
+    label: Label
+    saved: Label
+    """What is on the disk, or the label without a mark."""
+    at: int = 0
+
+    def mark(self, mark: Mark) -> None:
+        """Mark the constraint in turn."""
+        marked = list(self.label.constraints)
+        marked[self.at] = replace(marked[self.at], mark=mark)
+        self.label = replace(self.label, constraints=tuple(marked))
+        self.at += 1
+
+    @property
+    def current(self) -> Mark | None:
+        """The mark that the constraint in turn has already."""
+        return None if self.finished else self.label.constraints[self.at].mark
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is no constraint left in turn."""
+        return self.at == len(self.label.constraints)
+
+    @property
+    def constraints(self) -> list[tuple[str, str, str]]:
+        """All constraints: the name of each, its kind or its origin, what it says."""
+        raw = ((one.id, one.type, one.description) for one in self.spec.raw_constraints)
+        derived = (
+            (one.id, f"from {', '.join(one.derived_from)}", one.description)
+            if one.derived_from
+            else (one.id, "derived", one.description)
+            for one in self.spec.propagated_constraints
+        )
+        return [*raw, *derived]
+
+    def constraint(self) -> tuple[str, str, str]:
+        """Return the constraint in turn."""
+        return self.constraints[self.at]
+
+
+def lay_out(
+    study: Study,
+    sample: Sample,
+    labels: Iterable[Label],
+    annotator: str,
+    keys: Collection[RecordKey],
+) -> list[MarkingTask]:
+    """Lay out some attempts of a sample for an annotator, with all the text that they need.
+
+    Labels of attempts that have other constraints now are refused.
+    """
+    every = list(labels)
+    transcripts = study.transcripts({*keys, *(label.key for label in every)})
+    refuse_mismatch(every, transcripts, study.source)
+    drafts = {label.key: label for label in every if label.annotator == annotator}
+    missing = ProblemText("(its text is not in these runs)")
+    tasks: list[MarkingTask] = []
+    for key in keys:
+        spec = transcripts[key].constraints or ConstraintSpec()
+        label = drafts.get(key) or unmarked(annotator, key, spec)
+        asked = study.problems.get((key[0], key[4])) or missing
+        open_ones = (n for n, one in enumerate(label.constraints) if one.mark is None)
+        first = next(open_ones, len(label.constraints))
+        tasks.append(MarkingTask(sample.keys.index(key) + 1, asked, spec, label, label, first))
+    return tasks
+
+
+# Tables of the manual audit: rates by model, and agreement between annotators.
+#
+# Paper: Stage 1 Constraint Reliability.
+
+
+def manual_audit_table(labels: Sequence[Label]) -> Table:
+    """Tabulate the rates, a row for each model."""
+    found = rates(labels)
+    return Table(
+        "manual-extraction",
+        "Manual audit of Stage 1 constraints",
+        (
+            Column("Model", "left"),
+            Column("Attempts"),
+            Column("Raw"),
+            Column("Propagated"),
+            Column("Marked"),
+            Column("Validity % [95 %]"),
+            Column("of propagated"),
+            Column("Hallucination"),
+            Column("Vague"),
+            Column("Completeness"),
+            Column("of n"),
+        ),
+        tuple(map(_row, found)),
+        tuple(_notes(labels)),
+        ("tab:extraction-reliability",),
+    )
+
+
+def _row(one: Rates) -> Row:
+    return row(
+        Cell(one.model if one.model == ALL else model_label(one.model), bold=one.model == ALL),
+        str(one.attempts),
+        f"{one.raw:.2f}",
+        f"{one.propagated:.2f}",
+        str(one.constraints),
+        *map(_share, (one.validity, one.propagated_validity, one.hallucination, one.vague)),
+        _share(one.completeness),
+        f"{one.completeness.n:g}",
+    )
+
+
+def _share(share: Share) -> str:
+    if share.value is None or share.interval is None:
+        return NONE
+    low, high = share.interval
+    return scored(100 * share.value, (100 * low, 100 * high))
+
+
+def _notes(labels: Sequence[Label]) -> Iterator[str]:
+    yield (
+        "Raw and propagated are mean numbers of constraints in an attempt, among attempts that "
+        "have any. Validity: entailed among all that were marked, raw and propagated; all of them "
+        "are carried into Stage 2."
+    )
+    yield (
+        "Hallucination: not entailed, of the same. Completeness: entailed raw constraints among "
+        "these and the missing ones. The Wilson intervals take constraints to be independent."
+    )
+    if any(len(group) > 1 for group in by_attempt(labels).values()):
+        yield "An attempt that several people judged counts once, as the mean of their marks."
+    if drafts := sum(not label.complete for label in labels):
+        yield f"Begun, not finished and left out: {several(drafts, 'attempt')}."
+
+
+def annotator_table(labels: Sequence[Label]) -> Table:
+    """Tabulate agreement between annotators of constraints, a row for every two."""
+    columns = (Column("Attempts"), Column("Constraints"))
+    return _accord_table("Agreement between annotators", accords(labels), columns)
+
+
+def error_annotator_table(labels: Sequence[ErrorLabel]) -> Table:
+    """Tabulate agreement between annotators of errors, a row for every two."""
+    return _accord_table(
+        "Agreement on error classes", error_accords(labels), (Column("Errors"),), "error-annotators"
+    )
+
+
+def _accord_table(
+    title: str, found: Sequence[Accord], counted: tuple[Column, ...], name: str = "annotators"
+) -> Table:
+    notes = [
+        f"{' and '.join(a.annotators)}: κ is not defined, {a.reason}." for a in found if a.reason
+    ]
+    if not found:
+        notes = ["Agreement needs two annotators."]
+    return Table(
+        name,
+        title,
+        (Column("Annotators", "left"), *counted, Column("Agreement"), Column("Cohen's κ")),
+        tuple(
+            row(
+                ", ".join(one.annotators),
+                *(str(count) for count in (one.attempts, one.n)[-len(counted) :]),
+                percent(one.agreement),
+                decimal(one.kappa, 2),
+            )
+            for one in found
+        ),
+        tuple(notes),
+    )

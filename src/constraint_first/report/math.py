@@ -1,0 +1,464 @@
+r"""One TeX formula as MathML that cannot do anything: only known elements, only harmless values.
+
+The formula may be a model's. Latex2mathml makes a tree of it, and what is shown is built anew from
+that tree: names and values that are not on the lists below do not get through. ``\href``,
+``\style`` and ``\color`` lose their effect and keep their contents. A formula that latex2mathml
+cannot read, or that lost a digit on the way, stays TeX.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+from xml.etree.ElementTree import Element, tostring
+
+from markupsafe import Markup, escape
+
+from constraint_first.file.safe import printable
+
+__all__ = [
+    "DEEPEST",
+    "LONGEST",
+    "STYLE",
+    "formula_spans",
+    "mathml",
+    "to_html",
+]
+
+
+LONGEST: Final = 2_000
+"""The most characters of a formula that are read; a longer one stays TeX."""
+STYLE: Final = """\
+math .boxed { border: 1px solid; padding: 0.2em 0.3em; }
+math .overline { border-top: 0.06em solid; padding-top: 0.1em; }
+math .underline { border-bottom: 0.06em solid; padding-bottom: 0.1em; }
+math .struck {
+  background: linear-gradient(to top left,
+    transparent 47%, currentColor 48% 52%, transparent 53%);
+}
+mtd[columnalign="left"] { text-align: left; text-align: -webkit-left; }
+mtd[columnalign="right"] { text-align: right; text-align: -webkit-right; }
+"""
+"""The rules that a page needs: browsers draw neither boxes nor bars from MathML alone."""
+DEEPEST: Final = 40
+"""The most levels that a formula may nest: thrice what people write."""
+# Definitions and \sideset, which doubles its argument, can make a short formula as long as they
+# like.
+_REFUSED: Final = re.compile(
+    r"\\(?:def|newcommand|newenvironment|DeclareMathOperator|sideset)(?![a-zA-Z])"
+)
+_TEXT: Final = re.compile(
+    r"\\(?:text(?:bf|it|md|normal|rm|sf|tt|up)?|emph|[fhm]box|tag\*?)\s*"
+    r"\{(?P<said>(?:[^{}]|\{[^{}]*\})*)\}"
+    r"|(?<![\\a-zA-Z])[a-zA-Z]{2,}(?: [a-zA-Z]{2,}(?:'s)?)+"
+)
+_LENGTH: Final = r"\+?(?:0|\d?(?:\.\d+)?(?:em|ex|cm|in|pc)|\d{0,2}(?:\.\d+)?(?:mm|pt|px))"
+_WORDS: Final = r"[a-z -]+"
+_TRUTH: Final = "true|false"
+_VALUES: Final = {
+    name: re.compile(values)
+    for names, values in (
+        ("accent displaystyle fence largeop movablelimits separator stretchy", _TRUTH),
+        ("columnalign columnlines mathvariant rowlines", _WORDS),
+        ("form", "prefix|infix|postfix"),
+        ("scriptlevel", "[0-3]"),
+        ("depth height linethickness lspace maxsize minsize rspace width", _LENGTH),
+        ("columnspacing rowspacing", rf"{_LENGTH}(?: {_LENGTH})*"),
+    )
+    for name in names.split()
+}
+_ELEMENTS: Final = frozenset(
+    (
+        "math menclose mfrac mi mn mo mover mpadded mphantom mroot mrow mspace msqrt mstyle msub "
+        "msubsup msup mtable mtd mtext mtr munder munderover"
+    ).split()
+)
+_PARTS: Final = {
+    **dict.fromkeys(("mfrac", "mover", "mroot", "msub", "msup", "munder"), 2),
+    **dict.fromkeys(("msubsup", "munderover"), 3),
+}
+_ALPHABETS: Final = {
+    "bold": "BOLD",
+    "bold-italic": "BOLD ITALIC",
+    "double-struck": "DOUBLE-STRUCK",
+    "fraktur": "FRAKTUR",
+    "monospace": "MONOSPACE",
+    "sans-serif": "SANS-SERIF",
+    "sans-serif-italic": "SANS-SERIF ITALIC",
+    "script": "SCRIPT",
+}
+_TABLES: Final = {
+    **{name: name for name in ("array", "cases", "displaylines", "smallmatrix", "split")},
+    **{f"{kind}matrix{star}": f"{kind}matrix" for kind in ("", *"pbBvV") for star in ("", "*")},
+    **dict.fromkeys(("align", "align*", "aligned", "aligned*", "eqnarray", "eqnarray*"), "align*"),
+    **dict.fromkeys(("alignat", "alignat*", "alignedat", "flalign", "flalign*"), "align*"),
+    **dict.fromkeys(("gather", "gather*", "gathered", "multline", "multline*"), "displaylines"),
+    **dict.fromkeys(("cases*", "dcases"), "cases"),
+    "tabular": "array",
+}
+"""The environments that can be shown, by the names under which latex2mathml shows them."""
+# What latex2mathml does not know, does not heed, or reads as something else.
+_REWRITTEN: Final = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"(?<!\\)%", r"\\%"),  # models write 50% and mean no comment
+        (r"\\(?:begin|end)\{equation\*?\}|\\label\s*\{[^{}]*\}", ""),
+        (r"\\(?:nonumber|notag|hfill|noindent|ensuremath)(?![a-zA-Z])", ""),
+        (r"(\\begin\{align(?:ed)?at\*?\})\s*\{\d+\}", r"\1"),
+        (r"@\{[^{}]*\}", ""),  # between the columns of an array
+        (r"&(?=\s*\\end)", "&{}"),  # a last row whose last cell is empty would be dropped
+        (r"\\[hv]space\*?\s*\{[^{}]*\}", r"\\quad "),
+        (r"\\\\\s*\[-?[\d.]+\s*[a-z]{2}\]|\\newline(?![a-zA-Z])", r"\\\\ "),
+        (r"\{,\}|,\\!", r"\\text{,}"),
+        (r"\\hdots(?![a-zA-Z])", r"\\ldots "),
+        (r"\\([NZQRC])(?![a-zA-Z])", r"\\mathbb{\1}"),
+        (r"\\(?:over)?arc(?=\s*\{)", r"\\overparen"),
+        (
+            r"\\(arccot|arccsc|arcsec|arg|csch|lcm|rank|sech|sgn|tr|Tr|Var)(?![a-zA-Z])",
+            r"\\operatorname{\1}",
+        ),
+    )
+)
+_LIMITS: Final = re.compile(r"(\\(?:lim|max|min|sup|inf|gcd)(?![a-zA-Z]))\s*_")
+_ENVIRONMENT: Final = re.compile(r"\\(begin|end)\s*\{([a-zA-Z]+\*?)\}")
+
+
+class _Unreadable(Exception):
+    """A formula that is better shown as it was written."""
+
+
+@lru_cache(maxsize=2_048)
+def mathml(tex: str, *, block: bool = False) -> Markup | None:
+    """Write a formula as a ``math`` element, or return None where it is better left as TeX."""
+    from latex2mathml.converter import convert_to_element
+
+    if len(tex) > LONGEST:
+        return None
+    try:
+        tex = _prepared(tex, block)
+        read = convert_to_element(tex, display="block" if block else "inline")
+        shown = Element("math", {"display": "block"} if block else {})
+        shown.extend(_rebuilt(child, 1) for child in read)
+    except Exception:  # the text is hostile and the parser another's: it may raise anything
+        return None
+    if _digits(tex) != _digits("".join(shown.itertext())):
+        return None
+    return Markup(tostring(shown, encoding="unicode"))  # noqa: S704 (built from the lists above)
+
+
+def _digits(text: str) -> list[str]:
+    return sorted(re.findall("[0-9]", unicodedata.normalize("NFKC", text)))
+
+
+def _prepared(tex: str, block: bool) -> str:
+    """Put a formula into the words that latex2mathml knows."""
+    for pattern, replacement in _REWRITTEN:
+        tex = pattern.sub(replacement, tex)
+    tex = _TEXT.sub(_spaced, tex)
+    tex = _ENVIRONMENT.sub(lambda found: rf"\{found[1]}{{{_TABLES[found[2]]}}}", tex)
+    if _REFUSED.search(tex):
+        raise _Unreadable
+    if block:
+        tex = _LIMITS.sub(r"\1\\limits_", tex)
+        if "\\\\" in tex and r"\begin" not in tex:
+            kind = "align*" if "&" in tex else "displaylines"
+            tex = rf"\begin{{{kind}}}{tex}\end{{{kind}}}"
+    return tex
+
+
+def _spaced(found: re.Match[str]) -> str:
+    """Keep the spaces between words, which TeX or latex2mathml drops, and read formulas inside."""
+    if found["said"] is None:
+        words = re.search("[a-zA-Z]{4}", found[0])  # not products such as "ab cd"
+        return rf"\text{{ {found[0]} }}".replace(" ", "\N{NO-BREAK SPACE}") if words else found[0]
+    command = found[0][: found.start("said") - found.start()]
+    parts = re.split(r"(?<!\\)\$|\\[()]", found["said"])
+    if len(parts) % 2 == 0:  # a price, or half a formula
+        parts = [found["said"]]
+    if any("{" in words for words in parts[::2]):
+        raise _Unreadable
+    parts[::2] = [words.replace(" ", "\N{NO-BREAK SPACE}") for words in parts[::2]]
+    wrapped = (f"{{{p}}}" if at % 2 else f"{command}{p}}}" for at, p in enumerate(parts) if p)
+    return "".join(wrapped) or "{}"
+
+
+def _rebuilt(read: Element, depth: int) -> Element:
+    """Build an element anew from what is known to be harmless."""
+    if read.tag not in _ELEMENTS or depth > DEEPEST:
+        raise _Unreadable
+    text = _text(read)
+    shown = Element(read.tag, dict(_attributes(read)))
+    if read.tag in ("mi", "mn", "mo"):
+        _name(shown, text)
+    else:
+        shown.text = text
+    shown.extend(_rebuilt(child, depth + 1) for child in _parts(read))
+    return _drawn(shown, read.get("notation", ""))
+
+
+def _parts(read: Element) -> list[Element]:
+    """Return the children, as many as the element wants."""
+    children, wanted = list(read), _PARTS.get(read.tag, len(read))
+    if len(children) > wanted and children[0].tag in ("mo", "mspace"):
+        # A matrix or binomial with an exponent: latex2mathml leaves its brackets loose.
+        base = Element("mrow")
+        base.extend(children[: 1 - wanted])
+        children = [base, *children[1 - wanted :]]
+    if len(children) != wanted:
+        raise _Unreadable
+    return children
+
+
+def _text(read: Element) -> str:
+    """Return the characters that latex2mathml means."""
+    text = read.text or ""
+    if read.tag == "mtext":
+        text = re.sub(r"\\([%$&_#{} ])", r"\1", text)
+    elif text == "&" or text.startswith("\\"):  # a tab outside a table, an unknown command
+        raise _Unreadable
+    return printable(re.sub(r"&#x([0-9a-fA-F]{1,6});", lambda m: chr(int(m[1], 16)), text))
+
+
+def _attributes(read: Element) -> Iterator[tuple[str, str]]:
+    for name, value in read.attrib.items():
+        if (values := _VALUES.get(name)) and values.fullmatch(value):
+            yield name, value
+
+
+def _name(shown: Element, text: str) -> None:
+    """Write a letter in its alphabet, and give operators the spaces around them."""
+    if alphabet := _ALPHABETS.get(shown.get("mathvariant", "")):
+        text = "".join(_letter(character, alphabet) for character in text)
+        del shown.attrib["mathvariant"]
+    shown.text = text
+    if text in ("∞", "∅"):
+        shown.tag = "mi"
+    elif len(text) == 1 and unicodedata.category(text) == "Sm":
+        shown.tag = "mo"
+    elif len(text) > 1 and text.isascii() and text.isalpha() and text != "mod":
+        shown.tag = "mo"
+        shown.set("lspace", "0.167em")
+        shown.set("rspace", "0.167em")
+
+
+def _letter(character: str, alphabet: str) -> str:
+    """Find a mathematical letter by its name: browsers no longer make them out of plain ones."""
+    name = re.sub("LATIN |GREEK |LETTER ", "", unicodedata.name(character, ""))
+    for family in ("MATHEMATICAL ", ""):  # a few, such as ℝ, are older than their families
+        try:
+            return unicodedata.lookup(f"{family}{alphabet} {name}")
+        except KeyError:
+            continue
+    return character
+
+
+def _drawn(shown: Element, notation: str) -> Element:
+    """Leave boxes, bars and strikes to the page's style."""
+    if shown.tag == "menclose":
+        return _styled("boxed" if notation == "box" else "struck", shown)
+    if shown.tag in ("mover", "munder") and len(shown) == 2 and shown[1].text == "―":
+        return _styled("overline" if shown.tag == "mover" else "underline", shown[0])
+    return shown
+
+
+def _styled(name: str, content: Element) -> Element:
+    row = Element("mrow", {"class": name})
+    if content.tag in ("menclose", "mrow"):
+        row.text = content.text
+        row.extend(content)
+    else:
+        row.append(content)
+    return row
+
+
+# Text with TeX mathematics in it, a problem's or a model's, as HTML that cannot do anything.
+
+# Each alternative ends at the end of the text at the latest, so that nothing is read twice.
+_BLOCK: Final = re.compile(
+    r"""
+      ^[ \t]*```[^\n`]*\n(?P<code>.*?)(?:^[ \t]*```[ \t]*$|\Z)
+    | \[asy\](?P<drawing>.*?)(?:\[/asy\]|\Z)
+    | ^[ ]{0,3}\#{1,6}[ \t]+(?P<heading>[^\n]*)$
+    | \n\s*\n
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+_INLINE: Final = re.compile(
+    r"""
+      `(?P<code>[^`\n]+)`
+    | \\(?P<escaped>[\\$])
+    | (?P<opening>\$\$? | \\\( | \\\[)
+    | \\begin\{(?P<environment>(?:align|aligned|array|cases|eqnarray|equation|gather|gathered
+        |multline|[bBpvV]?matrix)\*?)\}
+    | (?P<boxed>\\boxed)\s*(?=\{)
+    | (?P<bold>\*\*)
+    """,
+    re.VERBOSE,
+)
+_CLOSING: Final = {r"\(": r"\)", r"\[": r"\]", "$$": "$$"}
+_DOLLAR: Final = re.compile(r"(?<!\\)\$")
+_BRACE: Final = re.compile(r"\\.|([{}])", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Formula:
+    """A formula and where it ends in its text."""
+
+    tex: str
+    end: int
+    block: bool = False
+
+
+def to_html(text: str, *, limit: int = 20_000) -> Markup:
+    r"""Write a text as paragraphs, its formulas as MathML, of its first ``limit`` characters.
+
+    Mathematics stands between ``$``, ``$$``, ``\(`` and ``\)`` or ``\[`` and ``\]``. Of Markdown it
+    knows paragraphs, headings, bold, code and fences. Whatever it cannot read is shown as it was
+    written. The page needs ``constraint_first.report.math.STYLE``.
+    """
+    text = printable(text.replace("\r\n", "\n"))
+    html = "".join(_blocks(text[:limit]))
+    if len(text) > limit:
+        html += f"<p>… {len(text) - limit:,} characters left out</p>\n"
+    return Markup(html)  # noqa: S704 (every piece is escaped below)
+
+
+def formula_spans(text: str) -> list[tuple[int, int]]:
+    """Find where formulas stand in a text, their signs included."""
+    ends = [0, *(end for found in _BLOCK.finditer(text) for end in found.span()), len(text)]
+    return [
+        span
+        for start, end in zip(ends[::2], ends[1::2], strict=True)
+        for span in _formulas(text, start, end)
+    ]
+
+
+def _formulas(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    paragraph, at = text[start:end], 0
+    while found := _INLINE.search(paragraph, at):
+        formula = _formula(paragraph, found)
+        at = formula.end if formula else found.end()
+        if formula:
+            yield start + found.start(), start + at
+
+
+def _blocks(text: str) -> Iterator[str]:
+    at = 0
+    for found in _BLOCK.finditer(text):
+        yield _paragraph(_inline(text[at : found.start()].strip()))
+        at = found.end()
+        code = found["code"] if found["drawing"] is None else found["drawing"]
+        if code is not None:
+            yield f"<pre><code>{escape(code)}</code></pre>\n"
+        elif found["heading"]:
+            yield _paragraph(f"<strong>{_inline(found['heading'].strip())}</strong>")
+    yield _paragraph(_inline(text[at:].strip()))
+
+
+def _paragraph(html: str) -> str:
+    return f"<p>{html}</p>\n" if html else ""
+
+
+def _inline(text: str) -> str:
+    line, at = _Line(), 0
+    while found := _INLINE.search(text, at):
+        formula = _formula(text, found)
+        html, before = _shown(formula, found), text[at : found.start()]
+        at = formula.end if formula else found.end()
+        if html.startswith('<math display="block"'):  # it stands on lines of its own as it is
+            before = before.rstrip()
+            at = _after_space(text, at)
+        line.pieces.append(_prose(before))
+        if found["bold"]:
+            line.bold(opens=not text[at : at + 1].isspace(), closes=not before[-1:].isspace())
+        else:
+            line.pieces.append(html)
+    return "".join([*line.pieces, _prose(text[at:])])
+
+
+@dataclass(slots=True)
+class _Line:
+    """The pieces of a paragraph so far, and where in them a bold stretch may begin."""
+
+    pieces: list[str] = field(default_factory=list[str])
+    opened: int | None = None
+
+    def bold(self, *, opens: bool, closes: bool) -> None:
+        """Take in two asterisks: they stay what they are until a second pair follows."""
+        self.pieces.append("**")
+        if self.opened is None:
+            self.opened = len(self.pieces) - 1 if opens else None
+        elif closes and any(self.pieces[self.opened + 1 : -1]):
+            self.pieces[self.opened], self.pieces[-1] = "<strong>", "</strong>"
+            self.opened = None
+
+
+def _prose(text: str) -> str:
+    return escape(text).replace("\n", Markup("<br/>\n"))
+
+
+def _shown(formula: _Formula | None, found: re.Match[str]) -> str:
+    """Write what stands at a place that is not prose."""
+    if formula:
+        written = found.string[found.start() : formula.end]
+        math = mathml(formula.tex, block=formula.block)
+        return math or f'<code class="tex">{escape(written)}</code>'
+    if found["code"]:
+        return f"<code>{escape(found['code'])}</code>"
+    return escape("$" if found["escaped"] == "$" else found[0])
+
+
+def _formula(text: str, found: re.Match[str]) -> _Formula | None:
+    """Read the formula that begins here, if it ends somewhere."""
+    if name := found["environment"]:
+        return _environment(text, found.start(), rf"\end{{{name}}}")
+    if found["boxed"]:
+        return _boxed(text, found.start(), found.end())
+    if found["opening"] == "$":
+        return _dollars(text, found.end())
+    if opening := found["opening"]:
+        return _between(text, found.end(), _CLOSING[opening])
+    return None
+
+
+def _environment(text: str, start: int, closing: str) -> _Formula | None:
+    at = text.find(closing, start)
+    end = at + len(closing)
+    return _Formula(text[start:end], end, block=True) if at >= 0 else None
+
+
+def _between(text: str, start: int, closing: str) -> _Formula | None:
+    end = text.find(closing, start)
+    tex = text[start:end].strip() if end >= 0 else ""
+    return _Formula(tex, end + len(closing), block=closing != r"\)") if tex else None
+
+
+def _dollars(text: str, start: int) -> _Formula | None:
+    """Read up to the next dollar sign, unless the two belong to prices."""
+    closing = _DOLLAR.search(text, start)
+    if not closing:
+        return None
+    tex, after = text[start : closing.start()], text[closing.end() : closing.end() + 1]
+    fits = tex and not tex[0].isspace() and not tex[-1].isspace() and not after.isdigit()
+    return _Formula(tex, closing.end()) if fits else None
+
+
+def _boxed(text: str, start: int, brace: int) -> _Formula | None:
+    depth = 0
+    for found in _BRACE.finditer(text, brace, brace + LONGEST):
+        depth += {"{": 1, "}": -1, None: 0}[found[1]]
+        if depth == 0:
+            return _Formula(text[start : found.end()], found.end())
+        if depth > DEEPEST:
+            break
+    return None
+
+
+def _after_space(text: str, at: int) -> int:
+    while text[at : at + 1].isspace():
+        at += 1
+    return at

@@ -1,0 +1,341 @@
+"""Paired tests over problems, exact (paper: Convention Control and Paired Statistics).
+
+The problem is the unit: its runs are averaged first, and what is tested is the difference within
+each problem. In whole runs these differences are small whole numbers, so all ways to flip their
+signs can be counted by their sums, a number of steps that grows with the problems and not with
+their power set.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constraint_first.report.study import Arm
+
+__all__ = [
+    "FINEST_UNIT",
+    "Bootstrap",
+    "Differences",
+    "Interval",
+    "IntervalKind",
+    "Test",
+    "bootstrap",
+    "detectable",
+    "differences",
+    "drawn",
+    "fewest_changes",
+    "flip_signs",
+    "holm",
+    "kappa",
+    "sample_signs",
+    "wilson",
+]
+
+
+Test: TypeAlias = Literal["exact sign-flip", "exact McNemar", "Monte Carlo sign-flip"]
+"""How a p-value was found. For one run of each problem the sign-flip test is McNemar's, exact."""
+
+_NORMAL: Final = NormalDist()
+# Steps of the count; half a minute on a slow machine. 674 problems × 4 runs take two million.
+_MOST_STEPS: Final = 20_000_000_000
+
+
+def flip_signs(differences: Sequence[int]) -> float | None:
+    """Return the two-sided p-value over all sign flips; None where there are too many to count.
+
+    What is counted is how often the flipped total is at least as far from zero as the observed one.
+    Each step halves and adds positive numbers, so the result is exact up to rounding in the last
+    of a float's digits.
+    """
+    sizes = sorted(abs(value) for value in differences if value)
+    total, observed = sum(sizes), abs(sum(differences))
+    if len(sizes) * total > _MOST_STEPS:
+        return None
+    # shares[t]: how likely it is that the differences which stay positive add up to t.
+    shares = np.zeros(total + 1)
+    shares[0], reached = 1.0, 0
+    for size in sizes:
+        shares[: reached + 1] *= 0.5
+        shares[size : reached + size + 1] += shares[: reached + 1].copy()
+        reached += size
+    sums = 2 * np.arange(total + 1) - total
+    return min(1.0, float(shares[np.abs(sums) >= observed].sum()))
+
+
+def sample_signs(differences: Sequence[float], seed: int, samples: int = 100_000) -> float:
+    """Estimate the p-value of the sign-flip test from random flips; it is never quite zero."""
+    values = np.asarray([value for value in differences if value], dtype=np.float64)
+    generator = np.random.default_rng(seed)
+    observed, extreme = abs(values.sum()) - 1e-12, 0
+    at_once = max(1, 4_000_000 // max(1, len(values)))
+    for start in range(0, samples, at_once):
+        rows = min(at_once, samples - start)
+        signs = generator.integers(0, 2, (rows, len(values))) * 2.0 - 1.0
+        extreme += int((np.abs(signs @ values) >= observed).sum())
+    return (extreme + 1) / (samples + 1)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct the p-values of one family by Holm's method, in their own order."""
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    corrected, reached = [0.0] * len(p_values), 0.0
+    for rank, at in enumerate(order):
+        reached = max(reached, min(1.0, (len(p_values) - rank) * p_values[at]))
+        corrected[at] = reached
+    return corrected
+
+
+def detectable(
+    differences: Sequence[float], power: float = 0.8, alpha: float = 0.05
+) -> float | None:
+    """Return the smallest mean difference that a set like this shows with the given power.
+
+    By the normal approximation, from the spread of the differences; None where they have none.
+    """
+    n = len(differences)
+    mean = sum(differences) / n if n else 0.0
+    spread = sum((value - mean) ** 2 for value in differences)
+    if n < 2 or spread == 0:
+        return None
+    quantiles = _NORMAL.inv_cdf(1 - alpha / 2) + _NORMAL.inv_cdf(power)
+    return quantiles * math.sqrt(spread / (n - 1) / n)
+
+
+def fewest_changes(alpha: float = 0.05) -> int:
+    """Return how many problems must differ before the sign-flip test can reach ``alpha`` at all."""
+    return math.ceil(1 - math.log2(alpha))
+
+
+# Wilson intervals of shares.
+
+Interval: TypeAlias = tuple[float, float]
+"""The lower and the upper end."""
+
+
+def wilson(successes: float, trials: float, z: float = 1.959964) -> Interval:
+    """Return the 95 % Wilson interval of a share."""
+    if not trials:
+        return 0.0, 1.0
+    share, spread = successes / trials, z * z / trials
+    centre = (share + spread / 2) / (1 + spread)
+    half = z * math.sqrt(share * (1 - share) / trials + spread / trials / 4) / (1 + spread)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+# Bootstrap intervals without resampling (paper: Convention Control and Paired Statistics).
+#
+# A resampled total is a sum of n independent draws from the observed values. Where the values are
+# whole numbers, as runs of a problem that were won or lost always are, its distribution is the
+# n-fold convolution of theirs, and can be written down. The intervals below are therefore those
+# that infinitely many resamples would give: no seed can move them. Values that are no whole
+# numbers of a common unit are resampled with a seed.
+
+IntervalKind: TypeAlias = Literal["bca", "percentile"]
+"""A bootstrap interval that is corrected for bias and skewness, or one that is not."""
+_Floats: TypeAlias = NDArray[np.float64]
+
+FINEST_UNIT: Final = 10_000
+"""Parts of a problem beyond which run counts have no useful common unit: they are drawn from."""
+
+
+_MOST_PLACES: Final = 8_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """The distribution of a resampled mean, and what its observed values say of its shape."""
+
+    means: _Floats
+    """What the mean can be, in rising order."""
+    below: _Floats
+    """How likely it is to be each of these or less."""
+    observed: float
+    acceleration: float
+    exact: bool
+
+    def interval(self, kind: IntervalKind = "bca", confidence: float = 0.95) -> Interval:
+        """Cut the tails off; ``bca`` corrects for bias and skewness first."""
+        tails = ((1 - confidence) / 2, (1 + confidence) / 2)
+        low, high = (self._corrected(tail) if kind == "bca" else tail for tail in tails)
+        return self._quantile(low), self._quantile(high)
+
+    def _quantile(self, share: float) -> float:
+        # A share that rounding has put a hair above a step still belongs to that step.
+        at = int(np.searchsorted(self.below, share - 1e-12))
+        return float(self.means[min(at, len(self.means) - 1)])
+
+    def _corrected(self, tail: float) -> float:
+        bias = self._bias()
+        if bias is None:
+            return tail
+        shifted = bias + _NORMAL.inv_cdf(tail)
+        stretched = 1 - self.acceleration * shifted
+        return _NORMAL.cdf(bias + shifted / stretched) if stretched > 0 else tail
+
+    def _bias(self) -> float | None:
+        """Measure how far the observed mean is from the median; None where all is at one point."""
+        step = 1e-9 * max(1.0, abs(self.observed))
+        less = self._share(self.observed - step)
+        share = (less + self._share(self.observed + step)) / 2
+        return _NORMAL.inv_cdf(share) if 0 < share < 1 and len(self.means) > 1 else None
+
+    def _share(self, value: float) -> float:
+        at = int(np.searchsorted(self.means, value, side="right"))
+        return float(self.below[at - 1]) if at else 0.0
+
+
+def bootstrap(values: Sequence[int], unit: float = 1.0) -> Bootstrap:
+    """Write down how the mean of resampled whole numbers is distributed, in units of ``unit``.
+
+    Where that would take hundreds of megabytes (many problems, each with its own number of runs)
+    it is drawn, always with the same seed.
+    """
+    low, n = min(values), len(values)
+    if (max(values) - low) * n > _MOST_PLACES:
+        return drawn([value * unit for value in values], seed=0)
+    numbers = np.asarray(values, dtype=np.int64)
+    probabilities = _convolved(np.bincount(numbers - low) / n, n)
+    totals = np.arange(len(probabilities), dtype=np.float64) + low * n
+    return Bootstrap(
+        np.multiply(totals, unit / n),
+        np.cumsum(probabilities),
+        float(numbers.sum()) * unit / n,
+        _acceleration(numbers.astype(np.float64)),
+        exact=True,
+    )
+
+
+def drawn(values: Sequence[float], seed: int, resamples: int = 10_000) -> Bootstrap:
+    """Resample with a seed: for values without a common unit, or to check the exact way."""
+    numbers = np.asarray(values, dtype=np.float64)
+    generator = np.random.default_rng(seed)
+    means = np.empty(resamples)
+    at_once = max(1, 4_000_000 // len(numbers))
+    for start in range(0, resamples, at_once):
+        rows = min(at_once, resamples - start)
+        picks = generator.integers(0, len(numbers), (rows, len(numbers)))
+        means[start : start + rows] = numbers[picks].mean(axis=1)
+    means.sort()
+    return Bootstrap(
+        means,
+        np.arange(1, resamples + 1) / resamples,
+        float(numbers.mean()),
+        _acceleration(numbers),
+        exact=False,
+    )
+
+
+def _convolved(shares: _Floats, n: int) -> _Floats:
+    """Convolve a distribution with itself n times."""
+    length = (len(shares) - 1) * n + 1
+    size = 1 << (length - 1).bit_length()
+    powers = np.fft.irfft(np.fft.rfft(shares, size) ** n, size)[:length]
+    found = np.clip(powers, 0.0, None)
+    return found / found.sum()
+
+
+def _acceleration(values: _Floats) -> float:
+    """Measure skewness by leaving one value out at a time; for a mean that has a closed form."""
+    deviations = values - values.mean()
+    spread = float((deviations**2).sum())
+    return float((deviations**3).sum()) / (6 * math.pow(spread, 1.5)) if spread > 0 else 0.0
+
+
+# Cohen's kappa: agreement beyond chance.
+
+
+def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
+    """Compute Cohen's kappa; None where one label would be right by chance alone."""
+    n = len(pairs)
+    ours, theirs = Counter(one for one, _ in pairs), Counter(one for _, one in pairs)
+    by_chance = sum(ours[label] * theirs[label] for label in ours)
+    if by_chance == n * n:
+        return None
+    agree = sum(one == other for one, other in pairs)
+    return (agree * n - by_chance) / (n * n - by_chance)
+
+
+# Paired differences of two methods, by problem: the data of every paired statistic.
+
+_Score = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """The scores of the problems that were judged on both sides, and what was left out."""
+
+    scores: tuple[tuple[_Score, _Score], ...]
+    """Right runs and runs, before and after, of each problem."""
+    left_out: int = 0
+    """Problems that were judged on one side alone."""
+    failed: int = 0
+    """Attempts that failed, on either side."""
+
+    @property
+    def shares(self) -> list[tuple[float, float]]:
+        """The share of right runs before and after, for each problem."""
+        return [(a / m, b / n) for (a, m), (b, n) in self.scores]
+
+    @property
+    def points(self) -> list[float]:
+        """The gain on each problem."""
+        return [100 * (after - before) for before, after in self.shares]
+
+    @property
+    def runs(self) -> int:
+        """The most runs that a problem has on either side."""
+        return max(max(m, n) for (_, m), (_, n) in self.scores)
+
+    @property
+    def fewest_runs(self) -> int:
+        """The fewest runs that a problem has on either side."""
+        return min(min(m, n) for (_, m), (_, n) in self.scores)
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many problems improved, tied and degraded."""
+        crossed = [b * m - a * n for (a, m), (b, n) in self.scores]
+        improved, degraded = sum(c > 0 for c in crossed), sum(c < 0 for c in crossed)
+        return improved, len(crossed) - improved - degraded, degraded
+
+    def whole(self) -> tuple[list[int], float] | None:
+        """Return the gains as whole numbers and the points of one; None without a common unit."""
+        unit = math.lcm(*{runs for pair in self.scores for _, runs in pair})
+        if unit > FINEST_UNIT:
+            return None
+        return [b * unit // n - a * unit // m for (a, m), (b, n) in self.scores], 100 / unit
+
+    def test(self, seed: int) -> tuple[float, Test]:
+        """Test whether the gains are more than chance: exactly, unless that is impossible."""
+        whole = self.whole()
+        exact = flip_signs(whole[0]) if whole else None
+        if exact is None:
+            return sample_signs(self.points, seed), "Monte Carlo sign-flip"
+        return exact, "exact McNemar" if self.runs == 1 else "exact sign-flip"
+
+    def resampled(self, seed: int, resamples: int) -> Bootstrap:
+        """Bootstrap the mean gain: exactly, unless resamples are asked for or needed."""
+        whole = self.whole()
+        if whole is None or resamples:
+            return drawn(self.points, seed, resamples or 10_000)
+        return bootstrap(*whole)
+
+
+def differences(baseline: Sequence[Arm], method: Sequence[Arm]) -> Differences | None:
+    """Pair arms problem by problem; None where no problem was judged on both sides."""
+    scores: list[tuple[_Score, _Score]] = []
+    left_out = failed = 0
+    for base, arm in zip(baseline, method, strict=True):
+        shared = [name for name in base.scores if name in arm.scores]
+        scores += [(base.scores[name], arm.scores[name]) for name in shared]
+        left_out += len(base.scores) + len(arm.scores) - 2 * len(shared)
+        failed += sum(one.statuses.get("failed", 0) for one in (base, arm))
+    return Differences(tuple(scores), left_out, failed) if scores else None

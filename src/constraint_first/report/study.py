@@ -1,0 +1,671 @@
+"""Groups of benchmarks, such as AIME's three years: the paper averages and pools these alone."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from itertools import combinations
+from typing import Any, Final, cast
+
+import orjson
+
+from constraint_first.benchmark.constraintbench.item import is_constraintbench
+from constraint_first.benchmark.registry import entries
+from constraint_first.benchmark.source import (
+    GoldInstruction,
+    describe_gold,
+    name_gold,
+    read_instructions,
+)
+from constraint_first.constraint.stage1 import ConstraintSpec
+from constraint_first.error import CfrError
+from constraint_first.method.registry import METHODS
+from constraint_first.model.resolve import presets
+from constraint_first.problem import Json
+from constraint_first.store.query import RecordKey
+
+__all__ = [
+    "CFR",
+    "CFR_BRIEF",
+    "CONSTRAINED",
+    "ROUTED_CFR",
+    "ROUTED_CFR_BRIEF",
+    "SELF_CONSISTENCY",
+    "Arm",
+    "Attempt",
+    "Extraction",
+    "ModelArms",
+    "ProblemText",
+    "StageCost",
+    "Study",
+    "StudyError",
+    "Transcript",
+    "Transcripts",
+    "benchmark_label",
+    "benchmarks_named",
+    "benchmarks_of",
+    "by_model",
+    "check_variants",
+    "count_statuses",
+    "family_label",
+    "family_named",
+    "family_of",
+    "find_variant",
+    "groups_and_all",
+    "groups_of",
+    "model_label",
+    "name_notes",
+    "pooled_label",
+    "read_decoding",
+    "short_method_names",
+    "short_names",
+    "sizes_by_benchmark",
+    "variant_notes",
+    "variants",
+    "with_short_names",
+    "write_decoding",
+]
+
+
+def groups_of(benchmarks: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Sort benchmarks into the groups that several of them belong to, in order."""
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(benchmarks):
+        if group := _group(name):
+            found.setdefault(group, []).append(name)
+    return {group: tuple(names) for group, names in found.items() if len(names) > 1}
+
+
+def groups_and_all(benchmarks: Iterable[str]) -> list[tuple[str, ...]]:
+    """List the sets of benchmarks to take together: each group, then all, where these differ."""
+    every = tuple(dict.fromkeys(benchmarks))
+    sets = [*groups_of(every).values(), every] if every else []
+    return list(dict.fromkeys(sets))
+
+
+def benchmarks_named(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """List the known benchmarks that a name means: those of a group, or the one of that name."""
+    members = tuple(one for one in known if _group(one).casefold() == name.casefold() != "")
+    return members or (name,)
+
+
+def _group(benchmark: str) -> str:
+    entry = entries().get(benchmark)
+    return entry.group if entry else ""
+
+
+# A problem as a study has it: its text, and what replies to it are judged by.
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemText:
+    """A problem's text and gold answer; the text is empty where it is not on record."""
+
+    text: str
+    gold: str | None = None
+    """Gold instructions, where a whole reply is judged, as one text."""
+
+    @property
+    def instructions(self) -> tuple[GoldInstruction, ...]:
+        """The gold instructions; none where there is a gold answer."""
+        return read_instructions(self.gold) or ()
+
+    @property
+    def gold_shown(self) -> str | None:
+        """The gold answer, or the gold instructions in words."""
+        return None if self.gold is None else describe_gold(self.gold)
+
+    @property
+    def gold_name(self) -> str:
+        """What kind of gold it is, in words."""
+        return name_gold(self.gold)
+
+
+# A study as one value: arms (a method on a benchmark with a model) and their attempts.
+
+
+class StudyError(CfrError):
+    """A study that lacks what was asked of it."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The result of Stage 1 in one attempt: its rung on the recovery ladder and what it listed."""
+
+    rung: str
+    kinds: tuple[str, ...] = ()
+    """The kind of each raw constraint, in order."""
+    propagated: int = 0
+    critical: tuple[str, ...] = ()
+    """The kinds of the raw constraints that it calls critical, itself or by what follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One method on one problem in one run."""
+
+    run: int
+    status: str = "ok"
+    correct: bool | None = None
+    """None where there is nothing to judge: the call itself failed."""
+    answer: str | None = None
+    """None also where the whole reply is judged, by gold instructions."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    shared_tokens: int = 0
+    """Those of the input that an earlier call of the attempt had sent already."""
+    seconds: float = 0.0
+    finished_at: float = 0.0
+    """In seconds since 1970; zero where it is not known."""
+    routed: bool | None = None
+    """What the method's router decided; None where it has none."""
+    extraction: Extraction | None = None
+    intervened: bool = False
+    """Whether a check tried to change its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageCost:
+    """Calls and tokens of one stage, and the time from each call to its reply, all together."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    cached_tokens: int = 0
+    """Those of the input that came from the endpoint's prompt cache, where that is on record."""
+    answered_by: str = ""
+    """Another model than the one of the arm, where one answered."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens, in and out."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: StageCost) -> StageCost:
+        counts = ("calls", "input_tokens", "output_tokens", "seconds", "cached_tokens")
+        sums = (getattr(self, name) + getattr(other, name) for name in counts)
+        return StageCost(*sums, answered_by=self.answered_by or other.answered_by)
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One method on one benchmark with one model and one decoding: a row of a table."""
+
+    benchmark: str
+    method: str
+    label: str
+    model: str
+    decoding: str = "{}"
+    """As stored: a JSON object."""
+    attempts: dict[str, list[Attempt]] = field(default_factory=dict[str, list[Attempt]])
+    """By problem; the runs of each in order."""
+    stages: dict[str, StageCost] = field(default_factory=dict[str, StageCost])
+    short_name: str = ""
+
+    @property
+    def name(self) -> str:
+        """The method as a table prints it: a short name, or its label with all its options."""
+        options = self.method.partition("(")[2].removesuffix(")")
+        return self.short_name or (f"{self.label} [{options}]" if options else self.label)
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What tells arms apart."""
+        return self.benchmark, self.method, self.model, self.decoding
+
+    @cached_property
+    def scores(self) -> dict[str, tuple[int, int]]:
+        """By problem: how many runs were right, and how many were judged (at least one)."""
+        judged = {
+            problem: [a.correct for a in attempts if a.correct is not None]
+            for problem, attempts in self.attempts.items()
+        }
+        return {problem: (sum(runs), len(runs)) for problem, runs in judged.items() if runs}
+
+    @cached_property
+    def accuracy(self) -> float | None:
+        """The mean over problems of the share of right runs, from 0 to 1; None without any."""
+        shares = [right / runs for right, runs in self.scores.values()]
+        return sum(shares) / len(shares) if shares else None
+
+    @cached_property
+    def statuses(self) -> dict[str, int]:
+        """How many attempts ended in each way."""
+        counts: dict[str, int] = {}
+        for attempt in self.all_attempts():
+            counts[attempt.status] = counts.get(attempt.status, 0) + 1
+        return counts
+
+    @property
+    def runs(self) -> int:
+        """The most runs that any problem has."""
+        return max((runs for _, runs in self.scores.values()), default=0)
+
+    @property
+    def fewest_runs(self) -> int:
+        """The fewest runs that any judged problem has."""
+        return min((runs for _, runs in self.scores.values()), default=0)
+
+    def all_attempts(self) -> Iterator[Attempt]:
+        """Go through every attempt at every problem."""
+        for attempts in self.attempts.values():
+            yield from attempts
+
+    def rate(self, status: str) -> float:
+        """Return the share of attempts that ended in a way."""
+        total = sum(self.statuses.values())
+        return self.statuses.get(status, 0) / total if total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """The text, answer and details of one attempt."""
+
+    text: str
+    answer: str | None
+    correct: bool | None
+    tokens: int
+    constraints: ConstraintSpec | None = None
+    details: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+Transcripts = Callable[[Collection[RecordKey]], dict[RecordKey, Transcript]]
+
+
+@dataclass(frozen=True)
+class Study:
+    """Everything that one report or comparison is about."""
+
+    source: str
+    """Where it was read from, for people."""
+    arms: tuple[Arm, ...]
+    problems: Mapping[tuple[str, str], ProblemText]
+    """By benchmark and problem."""
+    transcripts: Transcripts
+
+    def select(
+        self,
+        *,
+        benchmark: str | None = None,
+        method: str | None = None,
+        model: str | None = None,
+        decoding: str | None = None,
+    ) -> list[Arm]:
+        """Find arms; what is not given may be anything."""
+        wanted = (benchmark, method, model, decoding)
+        return [
+            arm
+            for arm in self.arms
+            if all(w is None or w == own for w, own in zip(wanted, arm.key, strict=True))
+        ]
+
+    def only(self, **wanted: Sequence[str]) -> Study:
+        """Narrow the study down to some benchmarks or models; nothing named is no limit.
+
+        A group of benchmarks may be named too.
+        """
+        arms = self.arms
+        for what, named in wanted.items():
+            known = self.names(what)
+            grouped = [benchmarks_named(n, known) if what == "benchmark" else (n,) for n in named]
+            names = [name for members in grouped for name in members]
+            for name in names:
+                if name not in known:
+                    listed = ", ".join(known) or "none"
+                    raise StudyError(f"{self.source}: has no {what} {name!r}; it has {listed}")
+            arms = tuple(arm for arm in arms if not names or getattr(arm, what) in names)
+        narrowed = replace(self, arms=arms)
+        attempted = narrowed.attempted
+        kept = {key: posed for key, posed in self.problems.items() if key in attempted}
+        return replace(narrowed, problems=kept)
+
+    @property
+    def attempted(self) -> set[tuple[str, str]]:
+        """The problems that were attempted, by benchmark and name."""
+        return {(arm.benchmark, problem) for arm in self.arms for problem in arm.attempts}
+
+    def all_attempts(self) -> Iterator[Attempt]:
+        """Go through every attempt of every arm."""
+        for arm in self.arms:
+            yield from arm.all_attempts()
+
+    def sizes(self, benchmark: str) -> tuple[int, int]:
+        """Return the fewest and the most problems that an arm has judged of a benchmark."""
+        counts = {len(arm.scores) for arm in self.select(benchmark=benchmark)} - {0} or {0}
+        return min(counts), max(counts)
+
+    def names(self, what: str) -> list[str]:
+        """List the values of ``benchmark``, ``method``, ``model`` or ``decoding``, in order."""
+        return list(dict.fromkeys(getattr(arm, what) for arm in self.arms))
+
+    def method_name(self, method: str) -> str:
+        """Name a method as tables print it."""
+        return next((arm.name for arm in self.arms if arm.method == method), method)
+
+    @cached_property
+    def primary(self) -> dict[tuple[str, str], str]:
+        """The decoding that tables show for a benchmark and a model: that of most attempts."""
+        weight: dict[tuple[str, str], dict[str, int]] = {}
+        for arm in self.arms:
+            counts = weight.setdefault((arm.benchmark, arm.model), {})
+            counts[arm.decoding] = counts.get(arm.decoding, 0) + sum(arm.statuses.values())
+        return {key: max(counts, key=counts.__getitem__) for key, counts in weight.items()}
+
+    def main_arms(self) -> list[Arm]:
+        """Return the arms in their primary decoding."""
+        return [a for a in self.arms if self.primary[a.benchmark, a.model] == a.decoding]
+
+    def primary_only(self) -> Study:
+        """Leave out all arms in another decoding than the primary one."""
+        return replace(self, arms=tuple(self.main_arms()))
+
+
+def benchmark_label(name: str) -> str:
+    """Return a benchmark's name as the paper prints it, or its own."""
+    if is_constraintbench(name):
+        return name.replace("constraintbench", "ConstraintBench")
+    return entries()[name].label if name in entries() else name
+
+
+def pooled_label(names: Sequence[str]) -> str:
+    """Name several benchmarks that are taken together: their group, where they are one, and all."""
+    group = next(
+        (name for name, members in groups_of(names).items() if len(members) == len(names)), ""
+    )
+    return f"{group} pooled ({', '.join(map(benchmark_label, names))})".strip()
+
+
+def model_label(name: str) -> str:
+    """Return a model's name as the paper prints it, or its own."""
+    return _model_labels().get(name) or name
+
+
+@cache
+def _model_labels() -> dict[str, str]:
+    return {name: preset.label for name, preset in presets().items()}
+
+
+# A study by model: each model's arms, by method and by benchmark.
+
+
+@dataclass(frozen=True)
+class ModelArms:
+    """One model's arms in their primary decoding: by method, then by benchmark."""
+
+    model: str
+    methods: dict[str, dict[str, Arm]]
+
+    @property
+    def title(self) -> str:
+        """The model as the paper prints it."""
+        return model_label(self.model) or "All attempts"
+
+    def name(self, method: str) -> str:
+        """Name a method as tables print it."""
+        return next(iter(self.methods[method].values())).name
+
+    def arms(self) -> list[Arm]:
+        """List the arms."""
+        return [arm for arms in self.methods.values() for arm in arms.values()]
+
+    def keep(self, methods: Iterable[str]) -> ModelArms:
+        """Leave out all other methods."""
+        return ModelArms(self.model, {m: self.methods[m] for m in methods if m in self.methods})
+
+    def paired(self, baseline: str, method: str) -> list[tuple[Arm, Arm]]:
+        """Pair the arms of two methods on each benchmark that both have."""
+        others = self.methods.get(method, {})
+        own = self.methods.get(baseline, {})
+        return [(arm, others[name]) for name, arm in own.items() if name in others]
+
+    def shared_benchmarks(self, baseline: str) -> list[str]:
+        """List the benchmarks of a method that all other methods have too."""
+        own = self.methods.get(baseline, {})
+        return [name for name in own if all(name in arms for arms in self.methods.values())]
+
+
+def by_model(study: Study) -> list[ModelArms]:
+    """Sort the judged arms of a study by model."""
+    found: dict[str, dict[str, dict[str, Arm]]] = {}
+    for arm in study.main_arms():
+        if arm.scores:
+            methods = found.setdefault(arm.model, {})
+            methods.setdefault(arm.method, {})[arm.benchmark] = arm
+    return [ModelArms(model, methods) for model, methods in found.items()]
+
+
+def benchmarks_of(parts: Sequence[ModelArms]) -> list[str]:
+    """List the benchmarks of several models, in order."""
+    return list(dict.fromkeys(arm.benchmark for part in parts for arm in part.arms()))
+
+
+def sizes_by_benchmark(parts: Iterable[ModelArms]) -> dict[str, list[tuple[int, int]]]:
+    """List the sizes that arms have on each benchmark: judged problems and most runs."""
+    found: dict[str, set[tuple[int, int]]] = {}
+    for part in parts:
+        for arm in part.arms():
+            found.setdefault(arm.benchmark, set()).add((len(arm.scores), arm.runs))
+    return {name: sorted(sizes) for name, sizes in found.items()}
+
+
+def count_statuses(arms: Iterable[Arm]) -> Counter[str]:
+    """Count how the attempts of arms ended."""
+    counts: Counter[str] = Counter()
+    for arm in arms:
+        counts.update(arm.statuses)
+    return counts
+
+
+# Families of methods: all variants of one method, whatever their options.
+#
+# ``cfr``, ``cfr(reply=json)`` and ``CFR (always-on)`` are one family. Where a table needs one
+# method of a family and a study has several variants, one stands for it: the one that was chosen,
+# otherwise the bare name, otherwise the one with most judged attempts, and of equals the first
+# stored. Where variants stand side by side, their short names have the options that tell them
+# apart.
+
+CFR: Final = "cfr"
+ROUTED_CFR: Final = "routed-cfr"
+CFR_BRIEF: Final = "cfr-brief"
+ROUTED_CFR_BRIEF: Final = "routed-cfr-brief"
+CONSTRAINED: Final = (ROUTED_CFR, CFR, ROUTED_CFR_BRIEF, CFR_BRIEF)
+"""What tables look at closely where nothing is named: the first of these that is there. The
+paper's protocol comes first; our variant is another method and goes by its own name."""
+SELF_CONSISTENCY: Final = "self-consistency"
+_MOST_OPTIONS: Final = 10
+"""Methods with more options than this keep them all in their names."""
+
+
+def family_of(arm: Arm) -> str:
+    """Name the family of an arm's method: the registered name, without options.
+
+    A method that was made in Python, or that another program names by the paper's label, is known
+    by its label.
+    """
+    return _family(arm.method, arm.label)
+
+
+@cache
+def _family(method: str, label: str) -> str:
+    bare = method.partition("(")[0].strip()
+    return bare if bare in METHODS else _by_label().get(label.casefold(), bare)
+
+
+@cache
+def _by_label() -> dict[str, str]:
+    return {family_label(name).casefold(): name for name in METHODS}
+
+
+def family_label(family: str) -> str:
+    """Name a family as the paper prints it."""
+    return METHODS[family]().label if family in METHODS else family
+
+
+def family_named(study: Study, name: str) -> str:
+    """Find the family that a bare name or a label means in a study; empty where there is none."""
+    wanted = name.casefold()
+    found = (
+        family_of(arm) for arm in study.arms if wanted in (family_of(arm), arm.label.casefold())
+    )
+    return next(found, "")
+
+
+def variants(study: Study, family: str) -> list[str]:
+    """List the methods of a family that a study has, in order."""
+    return list(dict.fromkeys(arm.method for arm in study.arms if family_of(arm) == family))
+
+
+def find_variant(study: Study, family: str, chosen: Iterable[str] = ()) -> str | None:
+    """Find the method that stands for a family, by the rule above; None where it has none."""
+    found = variants(study, family)
+    if named := next((name for name in chosen if name in found), None):
+        return named
+    judged = {name: _judged(study, name) for name in found}
+    if judged.get(family):
+        return family
+    return max(judged, key=judged.__getitem__, default=None)  # the first of several that are equal
+
+
+def _judged(study: Study, method: str) -> int:
+    return sum(runs for arm in study.select(method=method) for _, runs in arm.scores.values())
+
+
+def check_variants(study: Study, names: Sequence[str]) -> tuple[str, ...]:
+    """Refuse a choice of variants that the study cannot give: unknown ones, two of a family."""
+    chosen: dict[str, str] = {}
+    families = {arm.method: family_of(arm) for arm in study.arms}
+    for name in names:
+        if name not in families:
+            known = ", ".join(families)
+            raise StudyError(f"{study.source}: has no variant {name!r}; it has {known}")
+        other = chosen.setdefault(families[name], name)
+        if other != name:
+            raise StudyError(f"variants {other} and {name} are of one family; choose one of them")
+    return tuple(chosen.values())
+
+
+def variant_notes(
+    study: Study, methods: Iterable[str | None], option: str = "--variant"
+) -> tuple[str, ...]:
+    """Say which variant is meant wherever a study has others of the same family."""
+    families = {arm.method: family_of(arm) for arm in study.arms}
+    notes: list[str] = []
+    for method in dict.fromkeys(methods):
+        family = families.get(method or "")
+        others = [name for name in variants(study, family) if name != method] if family else []
+        if family and others:
+            notes.append(
+                f"{family_label(family)} is {method} here; in these data are also "
+                f"{', '.join(others)} ({option} chooses)."
+            )
+    return tuple(notes)
+
+
+def with_short_names(study: Study) -> Study:
+    """Give each method of a study the shortest name that tells it from the others."""
+    names = short_names(study)
+    return replace(study, arms=tuple(replace(a, short_name=names[a.method]) for a in study.arms))
+
+
+def short_names(study: Study) -> dict[str, str]:
+    """Name each method by its label, with those options alone that tell it from its variants.
+
+    Of several choices of options that would do, it is the one that takes the least room.
+    """
+    return _short_names({arm.method: arm.label for arm in study.arms})
+
+
+def short_method_names(methods: Iterable[str]) -> dict[str, str]:
+    """Name each method by its registered name, likewise: ``vote [check=off]``.
+
+    A name is left as it is where it would not become shorter.
+    """
+    names = _short_names({method: method.partition("(")[0].strip() for method in methods})
+    return {name: short if len(short) < len(name) else name for name, short in names.items()}
+
+
+def _short_names(labels: Mapping[str, str]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for label in dict.fromkeys(labels.values()):
+        alike = {name: _options(name) for name, own in labels.items() if own == label}
+        told = _told_apart(alike) if len(alike) > 1 else dict.fromkeys(alike, "")
+        names |= {
+            name: f"{label} [{options}]" if options else label for name, options in told.items()
+        }
+    return names
+
+
+def name_notes(study: Study) -> tuple[str, ...]:
+    """Say in full what short names stand for, where they leave options out."""
+    told = {
+        arm.name: arm.method
+        for arm in study.arms
+        if arm.name != replace(arm, short_name="").name.replace(",", ", ")
+    }
+    said = "; ".join(f"{name} is {method}" for name, method in told.items())
+    return (f"Names have the options that tell variants apart. In full: {said}.",) if told else ()
+
+
+def _told_apart(alike: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Write the options that tell methods apart; their full names where options do not."""
+    keys = list(dict.fromkeys(key for options in alike.values() for key in options))
+    choices = (
+        {
+            name: ", ".join(f"{k}={options[k]}" for k in chosen if k in options)
+            for name, options in alike.items()
+        }
+        for size in range(1, len(keys) + 1 if len(keys) <= _MOST_OPTIONS else 1)
+        for chosen in combinations(keys, size)
+    )
+    distinct = (told for told in choices if len({*told.values()}) == len(alike))
+    return min(
+        distinct, key=lambda told: sum(map(len, told.values())), default={n: n for n in alike}
+    )
+
+
+def _options(method: str) -> dict[str, str]:
+    """Split ``name(a=1,b=c(d=2))`` into its own options, in order; inner ones stay whole."""
+    options, depth = [""], 0
+    for character in method.partition("(")[2].removesuffix(")"):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and not depth:
+            options.append("")
+        else:
+            options[-1] += character
+    pairs = (option.strip().partition("=") for option in options if option.strip())
+    return {key: value for key, _, value in pairs}
+
+
+# Decoding settings as stores and outcome files write them: a JSON object in one order.
+
+_ORDER: Final = ("temperature", "top_p", "seed", "system")
+
+
+def read_decoding(decoding: str) -> dict[str, Any]:
+    """Read the settings of an arm; nothing where none are on record."""
+    found: object = json.loads(decoding)
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def write_decoding(value: object) -> str:
+    """Write settings as stores do, in one order of names; an empty object where there are none."""
+    if not isinstance(value, dict):
+        return "{}"
+    given = cast("dict[str, Any]", value)
+    names = [*(name for name in _ORDER if name in given), *sorted(given.keys() - {*_ORDER})]
+    ordered = {name: _as_stored(name, given[name]) for name in names}
+    try:
+        return orjson.dumps(ordered).decode()
+    except TypeError:  # a number that is too large for it
+        return json.dumps(ordered)
+
+
+def _as_stored(name: str, value: Any) -> Any:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if whole and name in ("temperature", "top_p") else value

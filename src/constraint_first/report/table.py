@@ -1,0 +1,532 @@
+"""A table as a value: decided once, then written as text, Markdown, LaTeX or HTML."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, Literal, TypeAlias
+
+from constraint_first.attempt.judge import STATUSES
+from constraint_first.benchmark.registry import entries
+from constraint_first.error import CfrError
+from constraint_first.file.safe import printable
+from constraint_first.problem import Json
+from constraint_first.report.comparison import (
+    BASELINE,
+    Gain,
+    ModelPairs,
+    RightRule,
+    changed_by_chance,
+)
+from constraint_first.report.notation import NONE, interval, percent, points, several
+from constraint_first.report.statistics import Interval
+from constraint_first.report.study import (
+    Arm,
+    ModelArms,
+    benchmark_label,
+    count_statuses,
+    model_label,
+    read_decoding,
+    sizes_by_benchmark,
+)
+
+__all__ = [
+    "ACCURACY_INTERVAL",
+    "GAIN_INTERVAL",
+    "RIGHT_RULES",
+    "Cell",
+    "Column",
+    "PrintedValue",
+    "Published",
+    "PublishedError",
+    "Row",
+    "Table",
+    "Tone",
+    "absent",
+    "delta",
+    "describe_decoding",
+    "gain_cell",
+    "group_spans",
+    "markdown_text",
+    "not_routed",
+    "paper_accuracy",
+    "published",
+    "published_names",
+    "row",
+    "shorten",
+    "size_note",
+    "status_note",
+    "tell_apart",
+    "to_latex",
+    "to_markdown",
+    "unequal_runs",
+]
+
+
+Tone: TypeAlias = Literal["plain", "gain", "loss", "muted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What stands in one place of a table."""
+
+    text: str
+    bold: bool = False
+    tone: Tone = "plain"
+    exact: str = ""
+    """What LaTeX and programs get in its place, where people are told it in fewer digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's heading. Neighbours with the same group share a heading above their own."""
+
+    title: str
+    align: Literal["left", "right"] = "right"
+    group: str = ""
+    rank: int = 0
+    """How soon it goes where a terminal is narrow: the highest first; 0 stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row; a ``heading`` has one cell that spans the table, a ``delta`` row compares."""
+
+    cells: tuple[Cell, ...]
+    kind: Literal["row", "heading", "delta"] = "row"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with its caption and the sentences that belong under it."""
+
+    name: str
+    """A word for files and links: ``main``, ``paired``."""
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    paper: tuple[str, ...] = ()
+    """The labels of the paper's tables that this one makes anew: ``tab:robustness``."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the table for programs; a heading is a row of one cell."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "columns": [f"{c.group} {c.title}".strip() for c in self.columns],
+            "rows": [[cell.exact or cell.text for cell in line.cells] for line in self.rows],
+            "notes": [*self.notes],
+            "paper": [*self.paper],
+        }
+
+
+def row(*cells: Cell | str, kind: Literal["row", "heading", "delta"] = "row") -> Row:
+    """Make a row out of cells or plain texts."""
+    return Row(tuple(c if isinstance(c, Cell) else Cell(c) for c in cells), kind)
+
+
+def to_markdown(table: Table) -> str:
+    """Write a table in GitHub's Markdown, its caption ahead and its notes behind."""
+    lines = [f"**{_inline(table.title)}**", ""]
+    notes = [f"{markdown_text(note)}\n" for note in table.notes]
+    if not table.rows:
+        return "\n".join(lines + notes).rstrip() + "\n"
+    lines.append(_pipes(_heading(column) for column in table.columns))
+    lines.append(_pipes("--:" if c.align == "right" else ":--" for c in table.columns))
+    for line in table.rows:
+        texts = [_markdown_cell(cell) for cell in line.cells]
+        lines.append(_pipes(texts + [""] * (len(table.columns) - len(texts))))
+    return "\n".join([*lines, "", *notes]).rstrip() + "\n"
+
+
+def _heading(column: Column) -> str:
+    return _inline(f"{column.group}: {column.title}" if column.group else column.title)
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = _inline(cell.text)
+    return f"**{text}**" if cell.bold and text else text
+
+
+def markdown_text(text: str) -> str:
+    """Keep text from being read as Markdown or HTML: it may be a model's, or a file's."""
+    # What opens a block only does so at its start.
+    text = re.sub(r"^(#{1,6}(?=\s|$)|>|[-+](?=\s|$))", r"\\\1", _inline(text))
+    return re.sub(r"^(\d+)([.)](?=\s|$))", r"\1\\\2", text)
+
+
+def _inline(text: str) -> str:
+    """Do the same within a line."""
+    text = re.sub(r"([\\`*_|~]|^\[|\](?=[(\[]))", r"\\\1", _one_line(text))
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _pipes(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+_TEX: Final = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "×": r"$\times$",
+    "−": r"$-$",
+    "Δ": r"$\Delta$",
+    "κ": r"$\kappa$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "≈": r"$\approx$",
+    "–": "--",
+    "—": "---",
+    "…": r"\ldots{}",
+    "✓": r"\checkmark{}",
+    "✗": r"$\times$",
+    "\N{NO-BREAK SPACE}": "~",
+    "\N{NARROW NO-BREAK SPACE}": r"\,",
+    "\N{REPLACEMENT CHARACTER}": "?",
+}
+
+
+def to_latex(table: Table) -> str:
+    """Write a table for LaTeX with booktabs; it needs ``\\usepackage{booktabs,amssymb}``."""
+    width = len(table.columns)
+    body = [r"\begin{tabular}{" + "".join(c.align[0] for c in table.columns) + "}", r"\toprule"]
+    body += _latex_groups(table.columns)
+    body.append(_ampersands([rf"\textbf{{{_tex(c.title)}}}" for c in table.columns]))
+    body.append(r"\midrule")
+    for line in table.rows:
+        if line.kind == "heading":
+            text = _tex(line.cells[0].text)
+            body += [r"\midrule", rf"\multicolumn{{{width}}}{{c}}{{\textbf{{{text}}}}} \\"]
+        else:
+            body.append(_ampersands([_latex_cell(cell) for cell in line.cells]))
+    body += [r"\bottomrule", r"\end{tabular}"]
+    caption = " ".join([_sentence(table.title), *table.notes])
+    outer = [r"\begin{table}[t]", r"\centering", *body, rf"\caption{{{_tex(caption)}}}"]
+    return "\n".join([*outer, rf"\label{{tab:{table.name}}}", r"\end{table}"]) + "\n"
+
+
+def _latex_groups(columns: Sequence[Column]) -> list[str]:
+    """Write the line of headings that several columns share, with its rules."""
+    if not any(column.group for column in columns):
+        return []
+    cells: list[str] = []
+    rules: list[str] = []
+    for first, last, group in group_spans(columns):
+        cells.append(rf"\multicolumn{{{last - first + 1}}}{{c}}{{\textbf{{{_tex(group)}}}}}")
+        if group:
+            rules.append(rf"\cmidrule(lr){{{first + 1}-{last + 1}}}")
+    return [_ampersands(cells), "".join(rules)]
+
+
+def group_spans(columns: Sequence[Column]) -> list[tuple[int, int, str]]:
+    """Find the columns that share a heading: the first, the last, and what they share."""
+    spans: list[tuple[int, int, str]] = []
+    for at, column in enumerate(columns):
+        if spans and spans[-1][2] == column.group:
+            spans[-1] = (spans[-1][0], at, column.group)
+        else:
+            spans.append((at, at, column.group))
+    return spans
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = _tex(cell.exact or cell.text)
+    return rf"\textbf{{{text}}}" if cell.bold else text
+
+
+def _ampersands(cells: Iterable[str]) -> str:
+    line = " & ".join(cells)
+    # After the end of a row, [ and * would be read as its options.
+    return ("{}" if line.startswith(("[", "*")) else "") + line + r" \\"
+
+
+def _tex(text: str) -> str:
+    return "".join(_TEX.get(character, character) for character in _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    """Join lines, whatever breaks them; spaces that must not break stay what they are."""
+    return printable(re.sub(r"[^\S\xa0\u202f]+", " ", text)).strip(" ")
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(".") else text + "."
+
+
+# Cells of differences and gains, and the sentence that stands where there is none.
+
+
+def delta(value: float | None, ends: Interval | None = None) -> Cell:
+    """Write a difference; it is coloured only where an interval leaves zero out."""
+    if value is None:
+        return Cell(NONE)
+    text = points(value) + interval(ends)
+    if ends is None or ends[0] <= 0 <= ends[1]:
+        return Cell(text)
+    return Cell(text, tone="gain" if value > 0 else "loss")
+
+
+def gain_cell(gain: Gain | None) -> Cell:
+    """Write a gain with its interval."""
+    return delta(gain.points, gain.interval) if gain else Cell(NONE)
+
+
+def absent(method: str, baseline: str = BASELINE) -> str:
+    """Say that there is nothing to compare."""
+    if method == baseline:
+        return f"There is {baseline} alone: nothing to compare it with."
+    return f"{method} and {baseline} share no judged problem with the same model and decoding."
+
+
+# Sentences that stand under several tables: how right is counted, sizes, what was lost.
+
+ACCURACY_INTERVAL: Final = (
+    "The interval of an accuracy is Wilson's for one run of each problem and where all problems "
+    "score alike, otherwise the percentile interval of a bootstrap over problems."
+)
+"""How the interval beside an accuracy was found."""
+GAIN_INTERVAL: Final = "The interval of a gain is the BCa interval of a bootstrap over problems."
+"""How the interval beside a gain was found."""
+
+RIGHT_RULES: Final[Mapping[RightRule, str]] = {
+    "any": "A problem is right where any of its runs is (pass@k).",
+    "first": "A problem is right where its first judged run is.",
+}
+"""When a problem counts as right, in words."""
+
+
+def unequal_runs(found: Sequence[ModelPairs], rule: RightRule) -> Iterator[str]:
+    """Warn of chances that are not the same: more runs make it easier for any to be right."""
+    pairs = [(one.model, base, arm) for one in found for base, arm in one.pairs]
+    for model, base, arm in pairs if rule == "any" else ():
+        if base.runs != arm.runs:
+            yield (
+                f"{model_label(model)} on {benchmark_label(base.benchmark) or 'this set'}: up "
+                f"to {several(base.runs, 'run')} before and {arm.runs} after, so chances differ."
+            )
+
+
+def not_routed(found: Sequence[ModelPairs], rule: RightRule, how: str) -> Iterator[str]:
+    """Say how many problems changed sides that the method's router left to the baseline."""
+    pairs = [pair for one in found for pair in one.pairs]
+    if count := sum(changed_by_chance(*pair, rule) for pair in pairs):
+        base, method = found[0].names
+        yield (
+            f"{several(count, 'problem')} that changed sides {'was' if count == 1 else 'were'} not "
+            f"routed: {method} solves such a problem as {base} does, so it changed by chance{how}."
+        )
+
+
+def status_note(arms: Iterable[Arm]) -> str:
+    """Say how many attempts gave no answer or failed, for all rows of a table together."""
+    counts = count_statuses(arms)
+    total = counts.total()
+    if not total:
+        return "No attempts."
+    rates = ", ".join(
+        f"{counts[status]:,} {status} ({percent(counts[status] / total)})"
+        for status in STATUSES
+        if status != "ok"
+    )
+    return f"Of {total:,} attempts: {rates}; failed ones are not scored."
+
+
+def size_note(parts: Iterable[ModelArms]) -> str:
+    """Say how many problems and runs each benchmark of a table has."""
+    said = (
+        f"{benchmark_label(name) or 'all'} "
+        + " or ".join(f"{problems:,} × {runs}" for problems, runs in sizes)
+        for name, sizes in sizes_by_benchmark(parts).items()
+    )
+    return f"Problems × runs: {', '.join(said)}."
+
+
+# Decoding settings in words: what tells several apart, and all of one in a sentence.
+
+_LABELS: Final = {
+    "temperature": "Temperature",
+    "top_p": "Top-p",
+    "seed": "Seed",
+    "system": "System prompt",
+}
+_LONGEST_PROMPT: Final = 40
+
+
+def tell_apart(decodings: Sequence[str]) -> dict[str, str]:
+    """Name each decoding by the settings in which they differ: ``Temperature 0.2``."""
+    read = {decoding: read_decoding(decoding) for decoding in decodings}
+    names = dict.fromkeys(name for one in read.values() for name in one)
+    differing = [n for n in names if len({json.dumps(one.get(n)) for one in read.values()}) > 1]
+    return {
+        decoding: ", ".join(_named(n, one[n]) for n in differing if one.get(n) is not None)
+        or ", ".join(_named(n, None) for n in differing)
+        for decoding, one in read.items()
+    }
+
+
+def describe_decoding(decoding: str) -> str:
+    """Name all settings of a decoding, in a sentence."""
+    known = {name: value for name, value in read_decoding(decoding).items() if value is not None}
+    return ", ".join(_named(n, value, lower=True) for n, value in known.items())
+
+
+def shorten(value: object) -> str:
+    """Write a setting; a text is quoted, and cut where it is long."""
+    text = " ".join(str(value).split())
+    if not isinstance(value, str):
+        return text
+    return f"“{text[:_LONGEST_PROMPT]}…”" if len(text) > _LONGEST_PROMPT else f"“{text}”"
+
+
+def _named(name: str, value: object, *, lower: bool = False) -> str:
+    label = _LABELS.get(name, name)
+    if value is None:
+        return f"{'no' if lower else 'No'} {label.lower()}"
+    return f"{label.lower() if lower else label} {shorten(value)}"
+
+
+# Published numbers: each table and figure of the paper as data, and the accuracy of one cell.
+#
+# The files are in ``paper/`` beside this one. Figures stand there as the paper prints them,
+# mistakes included; a file's note says where they contradict each other.
+
+PrintedValue: TypeAlias = int | Decimal | str
+"""A printed figure or word; a decimal keeps the digits that are printed, so 5.00 stays 5.00."""
+
+_DIFFERENCE: Final = "Δ"
+_ACCURACIES: Final = ("main", "additional", "routing-ablation", "prompting", "olympiadbench")
+"""The tables of pass@1 at temperature 0.7; where two contradict each other the earlier counts."""
+
+
+class PublishedError(CfrError):
+    """A table that the paper does not have under this name."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A table or figure of the paper, figure by figure."""
+
+    name: str
+    label: tuple[str, ...]
+    """The paper's labels for it: ``tab:robustness``."""
+    title: str
+    note: str
+    """What has to be known to read it, and where the paper contradicts itself; may be empty."""
+    columns: tuple[str, ...]
+    rows: tuple[tuple[PrintedValue, ...], ...]
+
+    def to_table(self) -> Table:
+        """Lay it out with its figures as the paper prints them."""
+        columns = (
+            Column(title, "right" if any(not isinstance(v, str) for v in values) else "left")
+            for title, values in zip(self.columns, zip(*self.rows, strict=True), strict=True)
+        )
+        return Table(
+            name=f"paper-{self.name}",
+            title=f"{self.title} (paper)",
+            columns=tuple(columns),
+            rows=tuple(self._row(values) for values in self.rows),
+            notes=(self.note,) if self.note else (),
+            paper=self.label,
+        )
+
+    def _row(self, values: tuple[PrintedValue, ...]) -> Row:
+        if _DIFFERENCE in values:
+            return Row(tuple(Cell(_signed(v), tone=_tone(v)) for v in values), "delta")
+        signed = (title.startswith(_DIFFERENCE) for title in self.columns)
+        pairs = zip(values, signed, strict=True)
+        return Row(tuple(Cell(_signed(v) if s else _printed(v)) for v, s in pairs))
+
+
+def published_names() -> tuple[str, ...]:
+    """List the paper's tables and figures that have figures, by our names for them."""
+    return tuple(_texts())
+
+
+@cache
+def published(name: str) -> Published:
+    """Give a table or figure of the paper by its name: ``main``, ``robustness``."""
+    text = _texts().get(name)
+    if text is None:
+        close = difflib.get_close_matches(name, published_names(), n=1)
+        way = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(_texts())}"
+        raise PublishedError(f"table {name!r} of the paper: not known; {way}")
+    fields: dict[str, Any] = tomllib.loads(text, parse_float=Decimal)
+    return Published(
+        name=name,
+        label=tuple(fields["label"]),
+        title=fields["title"],
+        note=fields.get("note", ""),
+        columns=tuple(fields["columns"]),
+        rows=tuple(tuple(row) for row in fields["rows"]),
+    )
+
+
+def paper_accuracy(model_label: str, method_label: str, benchmark_label: str) -> float | None:
+    """Look up a published pass@1 (%, four runs at temperature 0.7); None where there is none."""
+    return _accuracies().get((model_label, method_label, benchmark_label))
+
+
+@cache
+def _texts() -> Mapping[str, str]:
+    folder = files("constraint_first.report").joinpath("paper")
+    found = {f.name.removesuffix(".toml"): f for f in folder.iterdir() if f.name.endswith(".toml")}
+    return {name: found[name].read_text(encoding="utf-8") for name in sorted(found)}
+
+
+@cache
+def _accuracies() -> Mapping[tuple[str, str, str], float]:
+    """Read every accuracy once; backwards, so that an earlier table wins over a later one."""
+    tables = [published(name) for name in reversed(_ACCURACIES)]
+    return {key: value for table in tables for key, value in _cells(table)}
+
+
+def _cells(table: Published) -> Iterable[tuple[tuple[str, str, str], float]]:
+    """Find a table's accuracies: they stand in the columns that are named for a benchmark."""
+    benchmarks = {entry.label for entry in entries().values()}
+    for values in table.rows:
+        row = dict(zip(table.columns, values, strict=True))
+        model, method = str(row["model"]), str(row["method"])
+        for column, value in row.items():
+            known = column in benchmarks and not isinstance(value, str)
+            if known and method != _DIFFERENCE:
+                yield (model, method, column), float(value)
+
+
+def _printed(value: PrintedValue) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:,}".replace("-", "−")
+
+
+def _signed(value: PrintedValue) -> str:
+    """Write a difference: what is gained has a plus, as the paper has it."""
+    plus = "+" if not isinstance(value, str) and value > 0 else ""
+    return plus + _printed(value)
+
+
+def _tone(value: PrintedValue) -> Tone:
+    if isinstance(value, str) or value == 0:
+        return "plain"
+    return "gain" if value > 0 else "loss"

@@ -1,0 +1,589 @@
+"""Observations: the paired gains of all methods over Direct CoT, problem by problem, as arrays."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constraint_first.benchmark.constraintbench.item import is_constraintbench
+from constraint_first.constraint.kind import FEATURES, find_features
+from constraint_first.method.policy import NOT, Evidence, RunsEvidence
+from constraint_first.report.comparison import Key
+from constraint_first.report.statistics import Differences
+from constraint_first.report.study import Arm, ModelArms
+
+__all__ = [
+    "DIRECT",
+    "Bools",
+    "Floats",
+    "Group",
+    "Ints",
+    "LearningPlan",
+    "Learnt",
+    "Observations",
+    "Tree",
+    "TreeOptions",
+    "learn",
+    "observe",
+    "runs_evidence",
+]
+
+
+Floats: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
+Ints: TypeAlias = NDArray[np.int64]
+
+DIRECT: Final = -1
+"""The decision to leave a problem to the baseline; others are the places of methods."""
+
+_Score: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Problems that the baseline was judged on: their features, and what each method did there."""
+
+    methods: tuple[str, ...]
+    """All but the baseline."""
+    keys: tuple[Key, ...]
+    """By benchmark and name."""
+    features: Bools
+    """By problem and feature, in the order of ``FEATURES``."""
+    before: tuple[_Score, ...]
+    """Right runs and runs of the baseline."""
+    after: tuple[tuple[_Score | None, ...], ...]
+    """Likewise by problem and method; None where it was not judged."""
+    base_tokens: Floats
+    """Output tokens of the baseline, on average over its runs."""
+    extra_tokens: Floats
+    """By problem and method: those above the baseline's; 0 where it was not judged."""
+
+    @cached_property
+    def weights(self) -> Floats:
+        """The features, as 1 and 0."""
+        return self.features.astype(np.float64)
+
+    @cached_property
+    def judged(self) -> Floats:
+        """By problem and method: 1 where it was judged, otherwise 0."""
+        return np.array(
+            [[score is not None for score in row] for row in self.after], dtype=np.float64
+        ).reshape(len(self.keys), len(self.methods))
+
+    @cached_property
+    def gains(self) -> Floats:
+        """By problem and method: points above the baseline; 0 where it was not judged."""
+        points = [
+            [100 * (s[0] / s[1] - b[0] / b[1]) if s else 0.0 for s in row]
+            for b, row in zip(self.before, self.after, strict=True)
+        ]
+        return np.array(points, dtype=np.float64).reshape(self.judged.shape)
+
+    @cached_property
+    def benchmarks(self) -> Ints:
+        """The benchmark of each problem, as a number."""
+        return _numbered(benchmark for benchmark, _ in self.keys)
+
+    @cached_property
+    def families(self) -> Ints:
+        """The family of each problem, as a number: ConstraintBench has many, others are one."""
+        return _numbered(map(_family, self.keys))
+
+    @property
+    def tokens_known(self) -> bool:
+        """Whether output tokens were counted."""
+        return bool(self.base_tokens.sum() > 0)
+
+    def measure(self, decisions: Ints, within: Bools | None = None) -> Evidence | None:
+        """Compare decisions with the baseline, on all problems or some; None where none is known.
+
+        A problem that was sent to a method which was not judged on it tells nothing.
+        """
+        rows = np.flatnonzero(np.ones(len(self.keys), bool) if within is None else within)
+        chosen = [(int(row), int(decisions[row])) for row in rows]
+        known = [(row, method) for row, method in chosen if self._is_known(row, method)]
+        if not known:
+            return None
+        pairs = tuple((self.before[i], self._score(i, j)) for i, j in known)
+        base = sum(float(self.base_tokens[i]) for i, _ in known)
+        extra = sum(float(self.extra_tokens[i, j]) for i, j in known if j != DIRECT)
+        return _evidence(pairs, (base + extra) / base if base else None)
+
+    def _is_known(self, row: int, decision: int) -> bool:
+        return decision == DIRECT or self.after[row][decision] is not None
+
+    def _score(self, row: int, decision: int) -> _Score:
+        score = None if decision == DIRECT else self.after[row][decision]
+        return score or self.before[row]
+
+
+def _evidence(pairs: tuple[tuple[_Score, _Score], ...], tokens: float | None) -> Evidence:
+    found = Differences(pairs)
+    before, after = (100 * sum(share) / len(pairs) for share in zip(*found.shares, strict=True))
+    alike = len(set(found.points)) == 1
+    ends = None if alike else found.resampled(seed=0, resamples=0).interval()
+    return Evidence(
+        len(pairs),
+        round(before, 2),
+        round(after, 2),
+        round(after - before, 2),
+        None if ends is None else (round(ends[0], 2), round(ends[1], 2)),
+        None if tokens is None else round(tokens, 3),
+    )
+
+
+def _numbered(names: Iterable[str]) -> Ints:
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
+
+
+def _family(key: Key) -> str:
+    """Name a problem's family: that of ConstraintBench by its id, elsewhere the benchmark."""
+    benchmark, problem = key
+    return problem.rsplit("-", 3)[0] if is_constraintbench(benchmark) else benchmark
+
+
+def observe(
+    arms: ModelArms, texts: Mapping[Key, str], baseline: str, methods: Sequence[str]
+) -> Observations:
+    """Pair methods with the baseline on every problem that has a text."""
+    found = [
+        (base, [arms.methods.get(name, {}).get(base.benchmark) for name in methods], problem)
+        for base in arms.methods.get(baseline, {}).values()
+        for problem in base.scores
+        if texts.get((base.benchmark, problem))
+    ]
+    keys = tuple((base.benchmark, problem) for base, _, problem in found)
+    own = [find_features(texts[key]) for key in keys]
+    tokens = np.array([_tokens(base, problem) for base, _, problem in found], dtype=np.float64)
+    others = [[_tokens(arm, problem) for arm in row] for _, row, problem in found]
+    shape = (len(keys), len(methods))
+    extra = np.array(others, dtype=np.float64).reshape(shape) - tokens[:, None]
+    return Observations(
+        tuple(methods),
+        keys,
+        np.array([[f in having for f in FEATURES] for having in own], dtype=np.bool_).reshape(
+            len(keys), len(FEATURES)
+        ),
+        tuple(base.scores[problem] for base, _, problem in found),
+        tuple(tuple(arm and arm.scores.get(p) for arm in row) for _, row, p in found),
+        tokens,
+        np.nan_to_num(extra),
+    )
+
+
+def _tokens(arm: Arm | None, problem: str) -> float:
+    """Average the output tokens of the judged runs; NaN where there are none."""
+    attempts = arm.attempts.get(problem, ()) if arm else ()
+    used = [attempt.output_tokens for attempt in attempts if attempt.correct is not None]
+    return sum(used) / len(used) if used else float("nan")
+
+
+def runs_evidence(arms: ModelArms) -> tuple[RunsEvidence, ...]:
+    """Describe the runs, benchmark by benchmark."""
+    found: list[RunsEvidence] = []
+    for benchmark in dict.fromkeys(arm.benchmark for arm in arms.arms()):
+        there = [arm for arm in arms.arms() if arm.benchmark == benchmark]
+        lines = sorted(
+            f"{arm.method}\t{problem}\t{a.run}\t{a.correct}\t{a.output_tokens}"
+            for arm in there
+            for problem, attempts in arm.attempts.items()
+            for a in attempts
+        )
+        digest = hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
+        problems = {problem for arm in there for problem in arm.scores}
+        methods = tuple(arm.method for arm in there)
+        found.append(RunsEvidence(benchmark, len(problems), len(lines), methods, digest))
+    return tuple(found)
+
+
+# A shallow tree over features that leaves Direct CoT only on evidence.
+#
+# Every group of problems is one of two halves that a feature cuts a larger group into. Its paired
+# gain is drawn toward that of the larger group, as far as the halves could differ by chance alone
+# (partial pooling). A method is chosen for a group where the lower end of its gain is above zero,
+# before and after that, and above what its tokens cost, and where it was run on most of the
+# group. Every benchmark in the group, and both halves that any other feature would cut it into,
+# should gain by one standard error at least. One that does not takes three times its share off
+# the value of the group, so that cuts which set it apart come first; one that loses by one and a
+# half leaves none. A cut stays only where it certainly gains, or where it ends such doubt.
+
+_WEIGHT_OF_DOUBT: Final = 3.0
+"""Problems whose gain does not count, for each one that may not share it."""
+_LEAST_RUN: Final = 0.75
+"""The share of a group that a method must have been run on."""
+_FEWEST_OF_BENCHMARK: Final = 5
+_LOSES: Final = -1.5
+"""Standard errors below zero at which a part of a group is said to lose."""
+_ENDS_IT: Final = 1e9
+_LEAST_VARIANCE: Final = 1.0  # points², of one problem: few problems that agree are not certain
+
+
+class Group(NamedTuple):
+    """Problems that meet some conditions, and the place of their method."""
+
+    when: tuple[str, ...]
+    decision: int
+
+    def rows(self, features: Bools) -> Bools:
+        """Find the problems, by their features."""
+        found = np.ones(len(features), dtype=np.bool_)
+        for condition in self.when:
+            having = features[:, FEATURES.index(condition.removeprefix(NOT))]
+            found &= ~having if condition.startswith(NOT) else having
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class TreeOptions:
+    """What a tree may choose from, what tokens cost there, and how finely it tells apart."""
+
+    columns: tuple[int, ...]
+    """The places of the methods to choose from."""
+    price: float = 0.0
+    """Points of accuracy that 1,000 more output tokens must bring."""
+    deepest: int = 3
+    """The most conditions of a group."""
+    fewest: int = 20
+    """The fewest problems that say anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Gains:
+    """The gain of each method (in columns) in each of several groups (in rows)."""
+
+    count: Floats
+    mean: Floats
+    variance: Floats
+    """Of the mean."""
+    tokens: Floats
+    """Output tokens above the baseline's, on average."""
+
+
+class _Pooled(NamedTuple):
+    """Gains drawn toward those of a larger group."""
+
+    mean: Floats
+    variance: Floats
+
+    def row(self, at: int) -> _Pooled:
+        """Take one of several groups."""
+        return _Pooled(self.mean[at], self.variance[at])
+
+
+class _Node(NamedTuple):
+    """A group of problems on its way to be cut or kept."""
+
+    rows: Ints
+    pooled: _Pooled
+    decision: int
+    value: float
+    """Points that its decision gains, over all its problems, less the price of their tokens."""
+    doubted: bool = False
+    """Whether a part of it may not share the gain."""
+
+
+class Tree:
+    """Cuts problems into groups, each with its decision."""
+
+    def __init__(self, data: Observations, options: TreeOptions) -> None:
+        columns = list(options.columns)
+        self._data = data
+        self._options = options
+        self._judged, self._points = data.judged[:, columns], data.gains[:, columns]
+        self._extra = data.extra_tokens[:, columns]
+        self._stack = np.hstack([self._judged, self._points, self._points**2, self._extra])
+        # As many methods as there are, so many chances has one to look better than it is.
+        self._z = NormalDist().inv_cdf(1 - 0.025 / max(1, len(data.methods)))
+
+    def grow(self, rows: Ints) -> list[Group]:
+        """Cut some problems into groups; the decisions are places among all methods."""
+        if not len(rows) or not self._options.columns:
+            return []
+        whole = self._gains(rows, np.ones((len(rows), 1)))
+        root = self._node(rows, _Pooled(whole.mean[0], whole.variance[0]))
+        places = (*self._options.columns, DIRECT)  # the last is that of -1
+        return [Group(when, places[decision]) for when, decision in self._grow(root, ())]
+
+    def _grow(self, node: _Node, when: tuple[str, ...]) -> list[Group]:
+        cut = self._best_cut(node) if len(when) < self._options.deepest else None
+        if cut is None:
+            return [Group(when, node.decision)]
+        name, yes, no = cut
+        groups = [*self._grow(yes, (*when, name)), *self._grow(no, (*when, NOT + name))]
+        if len({group.decision for group in groups}) == 1:
+            return [Group(when, groups[0].decision)]
+        return groups
+
+    def _gains(self, rows: Ints, weights: Floats) -> _Gains:
+        """Average over groups of problems, each a column of weights that are 0 or 1."""
+        return _averaged(weights.T @ self._stack[rows])
+
+    def _halves(self, rows: Ints) -> tuple[_Gains, _Gains]:
+        """Average over the problems that have each feature, and over those that lack it."""
+        stack = self._stack[rows]
+        having = self._data.weights[rows].T @ stack
+        return _averaged(having), _averaged(stack.sum(axis=0) - having)
+
+    def _worth(self, found: _Gains, pooled: _Pooled, sizes: Floats) -> Floats:
+        """Value every method in every group: zero where it must not be chosen."""
+        price = self._options.price * found.tokens / 1_000
+        lower = np.minimum(
+            found.mean - self._z * np.sqrt(found.variance),
+            pooled.mean - self._z * np.sqrt(pooled.variance),
+        )
+        enough = (found.count >= self._options.fewest) & (
+            found.count >= _LEAST_RUN * sizes[:, None]
+        )
+        certain = enough & (lower > 0) & (lower > price)
+        return np.where(certain, found.count * (pooled.mean - price), 0.0)
+
+    def _node(self, rows: Ints, pooled: _Pooled) -> _Node:
+        found = self._gains(rows, np.ones((len(rows), 1)))
+        (worth,) = self._worth(found, pooled, np.array([float(len(rows))]))
+        best = _Node(rows, pooled, DIRECT, 0.0)
+        if not (worth > 0).any():
+            return best
+        halves = self._trust_in_halves(rows, pooled)
+        for method in np.argsort(-worth * halves):
+            if worth[method] * halves[method] > best.value:
+                trust = min(float(halves[method]), self._trust_in_benchmarks(rows, int(method)))
+                value = float(worth[method]) * trust
+                if value > best.value:
+                    best = _Node(rows, pooled, int(method), value, doubted=trust < 1)
+        return best
+
+    def _trust_in_halves(self, rows: Ints, pooled: _Pooled) -> Floats:
+        """Trust each method as far as both halves gain, whichever feature cuts a group in two."""
+        sides = self._halves(rows)
+        shares = [
+            np.where(half.count < self._options.fewest, 0.0, half.count * _doubt(*drawn))
+            for half, drawn in zip(sides, _pool_halves(*sides, pooled), strict=True)
+        ]
+        return _trust(np.maximum(*shares).max(axis=0) / len(rows))
+
+    def _trust_in_benchmarks(self, rows: Ints, method: int) -> float:
+        """Trust a method as far as the benchmarks in a group gain by it."""
+        judged = rows[self._judged[rows, method] > 0]
+        numbers = self._data.benchmarks[judged]
+        present, sizes = np.unique(numbers, return_counts=True)
+        present, sizes = (one[sizes >= _FEWEST_OF_BENCHMARK] for one in (present, sizes))
+        if len(present) < 2:
+            return 1.0
+        weights = (numbers[:, None] == present[None, :]).astype(np.float64)
+        found = self._gains(judged, weights)
+        drawn = _pool(found.mean[:, method], found.variance[:, method])
+        return float(_trust((sizes * _doubt(*drawn)).sum() / len(judged)))
+
+    def _best_cut(self, node: _Node) -> tuple[str, _Node, _Node] | None:
+        """Find the feature that cuts a group with most gain; None where none certainly gains."""
+        having = self._data.features[node.rows]
+        sides = self._halves(node.rows)
+        yes_pooled, no_pooled = _pool_halves(*sides, node.pooled)
+        sizes = having.sum(axis=0).astype(np.float64)
+        most = self._worth(sides[0], yes_pooled, sizes).max(axis=1)
+        most += self._worth(sides[1], no_pooled, len(node.rows) - sizes).max(axis=1)
+        most[np.minimum(sizes, len(node.rows) - sizes) < self._options.fewest] = 0.0
+        best: tuple[str, _Node, _Node] | None = None
+        value = node.value
+        for at in map(int, np.argsort(-most, kind="stable")):
+            if most[at] <= value + 1e-9:
+                break
+            yes = self._node(node.rows[having[:, at]], yes_pooled.row(at))
+            no = self._node(node.rows[~having[:, at]], no_pooled.row(at))
+            if yes.value + no.value > value + 1e-9 and self._certainly_gains(node, yes, no):
+                best, value = (FEATURES[at], yes, no), yes.value + no.value
+        return best
+
+    def _certainly_gains(self, node: _Node, *halves: _Node) -> bool:
+        """Say whether a cut is better than none, problem by problem where the method changes."""
+        if node.decision == DIRECT or node.doubted:
+            return True  # each half has shown its gain already
+        changed = [self._change(half, node.decision) for half in halves]
+        differences = np.concatenate(changed)
+        if len(differences) < 2:
+            return False
+        error = np.sqrt(max(differences.var(ddof=1), _LEAST_VARIANCE) / len(differences))
+        return bool(differences.mean() > self._z * error)
+
+    def _change(self, half: _Node, decision: int) -> Floats:
+        if half.decision == decision:
+            return np.empty(0)
+        known = self._judged[half.rows, decision] > 0
+        if half.decision != DIRECT:
+            known &= self._judged[half.rows, half.decision] > 0
+        rows = half.rows[known]
+        return self._net(rows, half.decision) - self._net(rows, decision)
+
+    def _net(self, rows: Ints, decision: int) -> Floats:
+        if decision == DIRECT:
+            return np.zeros(len(rows))
+        cost = self._options.price * self._extra[rows, decision] / 1_000
+        return self._points[rows, decision] - cost
+
+
+def _averaged(sums: Floats) -> _Gains:
+    """Turn sums over problems (judged, points, their squares, tokens) into averages."""
+    count, points, squares, tokens = np.hsplit(sums, 4)
+    some = np.maximum(count, 1)
+    mean = points / some
+    spread = (squares - some * mean**2) / np.maximum(count - 1, 1)
+    variance = np.maximum(spread, _LEAST_VARIANCE) / some
+    variance[count < 2] = np.inf
+    return _Gains(count, mean, variance, tokens / some)
+
+
+def _pool_halves(one: _Gains, other: _Gains, whole: _Pooled) -> tuple[_Pooled, _Pooled]:
+    """Draw the gains of two halves toward that of the group they were cut out of."""
+    apart = (one.mean - other.mean) ** 2 - one.variance - other.variance
+    between = np.maximum(np.nan_to_num(apart, neginf=0.0), 0.0) / 2
+
+    def draw(half: _Gains) -> _Pooled:
+        finite = np.where(np.isfinite(half.variance), half.variance, 1e12)
+        own = between / (between + finite)
+        mean = whole.mean + own * (half.mean - whole.mean)
+        return _Pooled(mean, own * finite + (1 - own) ** 2 * whole.variance)
+
+    return draw(one), draw(other)
+
+
+def _pool(mean: Floats, variance: Floats) -> _Pooled:
+    """Draw the gains of several groups toward their common one (DerSimonian and Laird, 1986)."""
+    weight = 1 / variance
+    common = (weight * mean).sum() / weight.sum()
+    scatter = (weight * (mean - common) ** 2).sum() - (len(mean) - 1)
+    between = max(0.0, scatter / (weight.sum() - (weight**2).sum() / weight.sum()))
+    own = between / (between + variance)
+    return _Pooled(common + own * (mean - common), own * variance + (1 - own) ** 2 / weight.sum())
+
+
+def _doubt(mean: Floats, variance: Floats) -> Floats:
+    """Doubt a part of a group that does not gain by a standard error, wholly one that loses."""
+    error = np.sqrt(variance)
+    return np.where(mean > error, 0.0, np.where(mean < _LOSES * error, _ENDS_IT, 1.0))
+
+
+def _trust(doubted: Floats) -> Floats:
+    """Trust a group the less, the larger the share of it that is in doubt."""
+    return np.maximum(0.0, 1 - _WEIGHT_OF_DOUBT * doubted)
+
+
+# A learner of rules: which methods, for which groups of problems, within a bound on tokens.
+#
+# A policy is best read, and holds best, with one method beside Direct CoT. A second one comes in
+# only where it brings a whole point more.
+
+_SECOND: Final = 1.0
+"""Points of accuracy, on all problems together, that a second method must bring."""
+_MANY: Final = 50
+"""Problems of one benchmark that say enough about its tokens."""
+_PRICES: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 256.0, 512.0, 1e9)
+
+
+@dataclass(frozen=True, slots=True)
+class LearningPlan:
+    """Options of learning: what tokens cost."""
+
+    price: float = 0.0
+    """Points of accuracy that 1,000 more output tokens must bring."""
+    most_tokens: float | None = 1.05
+    """The most output tokens of the policy, for each one of the baseline's, over all problems and
+    on every benchmark with many; None for any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """Groups that no problem is in two of, and what they come to on the problems learnt from."""
+
+    groups: tuple[Group, ...] = ()
+    price: float = 0.0
+    """Of 1,000 tokens: the one that was asked for, or what keeps the tokens within their bound."""
+    points: float = 0.0
+    """The gain over all problems."""
+    tokens: float = 1.0
+    """For each one of the baseline's."""
+
+    def decide(self, features: Bools) -> Ints:
+        """Decide for each problem, by its features."""
+        decisions = np.full(len(features), DIRECT, dtype=np.int64)
+        for group in self.groups:
+            decisions[group.rows(features)] = group.decision
+        return decisions
+
+
+def learn(data: Observations, rows: Ints, plan: LearningPlan) -> Learnt:
+    """Learn from some problems: the best single method, then a second one if it is worth it."""
+    places = range(len(data.methods))
+    best, first = _best(data, rows, plan, ((at,) for at in places))
+    if not first:
+        return best
+    pairs = ((*first, at) for at in places if at not in first)
+    both, _ = _best(data, rows, plan, pairs)
+    return both if both.points >= best.points + _SECOND else best
+
+
+def _best(
+    data: Observations, rows: Ints, plan: LearningPlan, sets: Iterable[tuple[int, ...]]
+) -> tuple[Learnt, tuple[int, ...]]:
+    best, chosen = Learnt(price=plan.price), ()
+    for columns in sets:
+        found = _within_bound(data, rows, plan, columns)
+        if found.points > best.points:
+            best, chosen = found, columns
+    return best, chosen
+
+
+def _within_bound(
+    data: Observations, rows: Ints, plan: LearningPlan, columns: tuple[int, ...]
+) -> Learnt:
+    """Raise the price of tokens until those of the policy are within their bound."""
+
+    def attempt(price: float) -> Learnt:
+        groups = tuple(Tree(data, TreeOptions(columns, price)).grow(rows))
+        decisions = Learnt(groups).decide(data.features[rows])
+        return Learnt(groups, price, *_totals(data, rows, decisions))
+
+    def fits(found: Learnt) -> bool:
+        if plan.most_tokens is None:
+            return True
+        decisions = found.decide(data.features[rows])
+        return found.tokens <= plan.most_tokens >= _worst_tokens(data, rows, decisions)
+
+    found = attempt(plan.price)
+    if fits(found):
+        return found
+    too_low, enough = -1, len(_PRICES) - 1  # at the highest price only what saves tokens is left
+    found = attempt(plan.price + _PRICES[enough])
+    while enough - too_low > 1:
+        between = (too_low + enough) // 2
+        tried = attempt(plan.price + _PRICES[between])
+        if fits(tried):
+            enough, found = between, tried
+        else:
+            too_low = between
+    # A method that saves tokens over all may still take too many on one benchmark.
+    return found if fits(found) else Learnt(price=plan.price)
+
+
+def _worst_tokens(data: Observations, rows: Ints, decisions: Ints) -> float:
+    """Return the tokens on the benchmark where they are most, of those with many problems."""
+    belongs: list[Bools] = [data.benchmarks[rows] == one for one in set(data.benchmarks[rows])]
+    many = [own for own in belongs if own.sum() >= _MANY]
+    return max((_totals(data, rows[own], decisions[own])[1] for own in many), default=0.0)
+
+
+def _totals(data: Observations, rows: Ints, decisions: Ints) -> tuple[float, float]:
+    """Return the mean gain of decisions and their tokens, for each one of the baseline's."""
+    changed = decisions != DIRECT
+    places = rows[changed], decisions[changed]
+    base = float(data.base_tokens[rows].sum())
+    extra = float(data.extra_tokens[places].sum())
+    points = float(data.gains[places].sum()) / max(len(rows), 1)
+    return points, (base + extra) / base if base else 1.0

@@ -1,0 +1,466 @@
+"""One attempt: its calls in the store, its engine, and how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, cast
+
+import sqlalchemy as sa
+
+from constraint_first.attempt.drive import Allowance, AttemptLimit, digest, drive, require_same
+from constraint_first.attempt.judge import Status, judge_attempt
+from constraint_first.error import CfrError
+from constraint_first.file.safe import printable, storable_count, storable_json, storable_text
+from constraint_first.method.checked import assessed
+from constraint_first.method.method import Method
+from constraint_first.model.error import EngineError, JournalMismatch, ModelNotFound, Unauthorized
+from constraint_first.model.resolve import Cost, PriceList
+from constraint_first.model.transport import DecodingRefused
+from constraint_first.model.wire import (
+    SEEDS_A_RUN,
+    SILENT,
+    Engine,
+    SampledCall,
+    Watcher,
+    most_samples,
+)
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import (
+    Answer,
+    Call,
+    Completion,
+    Exchange,
+    Message,
+    Output,
+    Program,
+    Step,
+    Usage,
+)
+from constraint_first.run.budget import BudgetSpent
+from constraint_first.sandbox.sandbox import SandboxMissing
+from constraint_first.store import schema
+from constraint_first.store.database import LeaseLost, StoreError, Unstorable
+from constraint_first.store.store import Series, Store, enter_problem, enter_series, usage_columns
+from constraint_first.store.writer import EXECUTED, RowValues, StoredCall
+
+__all__ = [
+    "Ending",
+    "EngineForRun",
+    "StoredJournal",
+    "Traffic",
+    "TrafficAttempt",
+    "ending_of",
+    "failed",
+    "make_attempt",
+    "raised_at",
+]
+
+
+_ENDS_THE_RUN: Final = (BudgetSpent, DecodingRefused, JournalMismatch, LeaseLost, StoreError)
+# No other attempt will fare better.
+_HOPELESS: Final = (Unauthorized, ModelNotFound, SandboxMissing)
+_LONGEST_REASON: Final = 400
+_NO_PRICES: Final = PriceList()
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How an attempt ended: its status, and all that is stored of it."""
+
+    status: Status
+    usage: Usage
+    answer: str | None = None
+    text: str = ""
+    error: str | None = None
+    verdict: str | None = None
+    tier: str | None = None
+    details: str = "{}"
+    hopeless: bool = False
+    """Whether the endpoint said something that holds for every attempt."""
+
+    def columns(self) -> RowValues:
+        """Spread it over the columns of a row."""
+        return {
+            "status": self.status,
+            "answer": self.answer,
+            "text": self.text,
+            "error": self.error,
+            "verdict": self.verdict,
+            "tier": self.tier,
+            "details": self.details,
+        } | usage_columns(self.usage)
+
+
+def failed(why: str, usage: Usage, *, hopeless: bool = False) -> Ending:
+    """End an attempt without a result."""
+    reason = printable(" ".join(why.split())[:_LONGEST_REASON])
+    return Ending("failed", usage, error=reason, hopeless=hopeless)
+
+
+async def make_attempt(
+    method: Method,
+    problem: Problem,
+    engine: EngineForRun,
+    journal: StoredJournal,
+    limit: AttemptLimit | None = None,
+) -> Ending:
+    """Make an attempt. Whatever goes wrong in it is how it ends, and touches no other.
+
+    Only a spent budget, a refused decoding, a store that cannot be written, a stored call that no
+    longer fits and a lease that was lost are raised. A method that breaks on stored replies would
+    break on them for ever: they are dropped, and asked for anew.
+    """
+    try:
+        outcome = await drive(
+            assessed(method, problem), engine, journal=journal, allowance=Allowance(limit)
+        )
+        return await _judge(ending_of(outcome.result, outcome.exchanges), problem)
+    except _ENDS_THE_RUN:
+        raise
+    except CfrError as error:
+        return failed(str(error), journal.usage, hopeless=isinstance(error, _HOPELESS))
+    except Exception as error:
+        broken = failed(
+            f"{type(error).__name__}: {_said(error)} ({raised_at(error)})", journal.usage
+        )
+    if not journal.replays:
+        return broken
+    await journal.forget()
+    return await make_attempt(method, problem, engine, journal, limit)
+
+
+def ending_of(solution: Solution, exchanges: Iterable[Exchange]) -> Ending:
+    """End an attempt with what its method returned."""
+    return Ending(
+        status=_status(solution),
+        usage=sum((one.completion.usage for one in exchanges), Usage()),
+        answer=None if solution.answer is None else storable_text(solution.answer),
+        text=storable_text(solution.text),
+        details=storable_json(solution.details),
+    )
+
+
+async def _judge(ending: Ending, problem: Problem) -> Ending:
+    """Judge what came of it where there is a gold to judge it by."""
+    verdict = await judge_attempt(problem, ending.answer, ending.text)
+    if verdict is None:
+        return ending
+    return replace(ending, verdict=verdict.verdict, tier=verdict.tier)
+
+
+def _status(solution: Solution) -> Status:
+    if solution.answer is not None:
+        return "ok"
+    return "truncated" if solution.truncated else "unparsed"
+
+
+def _said(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:  # it has no words for itself either
+        return "…"
+
+
+def raised_at(error: Exception) -> str:
+    """Say where an exception was raised, for whoever mends it."""
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    return f"in {frame.f_globals.get('__name__', '?')}, line {line}"
+
+
+class StoredJournal:
+    """The calls and programs of one attempt, in the store."""
+
+    def __init__(
+        self,
+        store: Store,
+        key: dict[str, int],
+        known: dict[int, StoredCall],
+        prices: PriceList = _NO_PRICES,
+    ) -> None:
+        self._store = store
+        self._key = key
+        self._known = known
+        self._prices = prices
+        self._began = time.monotonic()
+        self.usage = Usage()
+        self.cost = Cost()
+
+    @property
+    def replays(self) -> bool:
+        """Whether it has calls of an earlier run."""
+        return bool(self._known)
+
+    async def forget(self) -> None:
+        """Forget the calls of earlier runs, in the store too; only what they cost stays counted."""
+        await self._store.forget_calls(self._key)
+        self._known, self.usage = {}, Usage()
+
+    def recall(self, ordinal: int, step: Step) -> Answer | None:
+        """Return what is stored of an earlier run, if it was asked the same."""
+        if ordinal not in self._known:
+            self._store.require_lease(self._key)
+            self._began = time.monotonic()
+            return None
+        stored = self._known[ordinal]
+        require_same(ordinal, step, stored.digest)
+        self._count(step, stored.answer)
+        return stored.answer
+
+    async def record(self, ordinal: int, step: Step, answer: Answer) -> None:
+        """Store an answer with what was asked."""
+        self._count(step, answer)
+        written = (
+            _execution_columns(step.source, answer)
+            if isinstance(step, Program) and isinstance(answer, Output)
+            else self._exchange_columns(cast("Call", step), cast("Completion", answer))
+        )
+        named = {"ordinal": ordinal, "stage": storable_text(step.stage), "digest": digest(step)}
+        await self._store.write_call(self._key | named | written)
+
+    def _exchange_columns(self, call: Call, completion: Completion) -> RowValues:
+        messages = [{"role": m.role, "content": m.content} for m in call.messages]
+        return {
+            "messages": storable_json(messages),
+            "max_tokens": storable_count(call.max_tokens),
+            "text": completion.text,
+            "reasoning": completion.reasoning,
+            "finish": completion.finish,
+            "reported": completion.usage.reported,
+            "seconds": time.monotonic() - self._began,
+        } | usage_columns(completion.usage)
+
+    def _count(self, step: Step, answer: Answer) -> None:
+        if isinstance(step, Call) and isinstance(answer, Completion):
+            self.usage += answer.usage
+            self.cost += self._prices.cost(answer.usage, step.model)
+
+
+def _execution_columns(source: str, output: Output) -> RowValues:
+    return {
+        "messages": storable_json([{"role": "program", "content": source}]),
+        "max_tokens": 0,
+        "text": output.text,
+        "reasoning": output.error,
+        "finish": EXECUTED,
+        "reported": True,
+        "seconds": output.seconds,
+    } | usage_columns(Usage())
+
+
+class EngineForRun:
+    """An engine for one run of a series: with its system prompt, and seeds of its own."""
+
+    def __init__(self, engine: Engine, run_index: int, system: str) -> None:
+        self._engine = engine
+        self._offset = run_index * SEEDS_A_RUN
+        self._ahead = (Message("system", system),) if system else ()
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        """Perform a call.
+
+        What an engine did not foresee is told by its kind and place alone: its words may hold a
+        key or an address, of which only the engine knows that they are secret.
+        """
+        if self._ahead or self._offset:
+            messages = self._ahead + call.messages
+            call = replace(call, messages=messages, sample=call.sample + self._offset)
+        try:
+            return await self._engine.complete(call, watcher)
+        except CfrError:
+            raise
+        except Exception as error:
+            told = f"the call broke off: {type(error).__name__} {raised_at(error)}"
+            raise EngineError(told) from error
+
+    def most_samples(self, group: SampledCall) -> int:
+        """As many as the engine takes."""
+        return most_samples(self._engine, group)
+
+
+# Attempts that come one by one, as somebody asks for them, entered into a store as they come.
+#
+# An evaluation knows its problems and runs beforehand; a server does not. The same question may
+# come a thousand times: each time it is another run of the same problem, numbered on from the
+# last.
+
+_KEPT: Final = 50_000
+"""Problems whose next run is remembered; the store knows it of all others."""
+_KEPT_SERIES: Final = 1_000
+
+
+@dataclass(slots=True)
+class _Place:
+    """A problem in a series: its number in the store, the next run, and the runs under way."""
+
+    problem: int
+    run: int
+    under_way: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A question on its way into the store, and what becomes of it."""
+
+    series: Series
+    problem: Problem
+    done: asyncio.Future[dict[str, int]]
+
+
+class Traffic:
+    """A store that takes attempts as they come; it must be held exclusively meanwhile."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._numbers: OrderedDict[Series, int] = OrderedDict()
+        self._places: OrderedDict[tuple[int, str], _Place] = OrderedDict()
+        self._pending: list[_Entry] = []
+        self._entering: asyncio.Task[None] | None = None
+
+    async def begin(
+        self, series: Series, problem: Problem, prices: PriceList = _NO_PRICES
+    ) -> TrafficAttempt:
+        """Enter an attempt under a run of its own; those that come together enter together."""
+        entry = _Entry(series, problem, asyncio.get_running_loop().create_future())
+        self._pending.append(entry)
+        if self._entering is None or self._entering.done():
+            # A task of its own: whoever asked may go away, and others wait for it too.
+            self._entering = asyncio.create_task(self._enter())
+        return TrafficAttempt(self, await entry.done, problem, prices)
+
+    async def _enter(self) -> None:
+        while self._pending:
+            batch, self._pending = self._pending, []
+            found: Sequence[tuple[int, _Place] | Exception]
+            try:
+                found = await asyncio.to_thread(self._store.change, partial(self._place_all, batch))
+            except Exception as error:  # whatever it is, nobody must wait for ever
+                found = [error] * len(batch)
+            for entry, place in zip(batch, found, strict=True):
+                self._settle(entry, place)
+            self._forget_old()
+
+    def _settle(self, entry: _Entry, found: tuple[int, _Place] | Exception) -> None:
+        if entry.done.done():  # whoever asked has gone away
+            return
+        if isinstance(found, Exception):
+            entry.done.set_exception(found)
+            return
+        number, place = found
+        self._numbers[entry.series] = number
+        entry.done.set_result(self._next_run(number, place, entry.problem.id))
+
+    def _place_all(
+        self, batch: Sequence[_Entry], connection: sa.Connection
+    ) -> list[tuple[int, _Place] | Exception]:
+        return [self._place(connection, entry) for entry in batch]
+
+    def _place(self, connection: sa.Connection, entry: _Entry) -> tuple[int, _Place] | CfrError:
+        """Find a question's place in the store, or make one."""
+        try:
+            number = self._numbers.get(entry.series)
+            if number is None:
+                number = enter_series(connection, self._store.url, entry.series)
+        except CfrError as error:  # it is refused, and no other
+            return error
+        known = self._places.get((number, entry.problem.id))
+        if known is None:
+            posed = replace(entry.problem, text=storable_text(entry.problem.text))
+            problem = enter_problem(connection, entry.series.benchmark, posed)
+            known = _Place(problem, _next_run(connection, number, problem))
+        return number, known  # remembered once it is safe: a transaction may be done twice
+
+    def _next_run(self, number: int, place: _Place, name: str) -> dict[str, int]:
+        place = self._places.setdefault((number, name), place)
+        self._places.move_to_end((number, name))
+        key = {"series": number, "problem": place.problem, "run": place.run}
+        place.run += 1
+        place.under_way += 1
+        return key
+
+    def _forget_old(self) -> None:
+        while len(self._numbers) > _KEPT_SERIES:
+            self._numbers.popitem(last=False)
+        # What is under way is not in the store yet, which would give its run away again.
+        for key in list(self._places):
+            if len(self._places) <= _KEPT:
+                return
+            if not self._places[key].under_way:
+                del self._places[key]
+
+    def write(self, key: dict[str, int], name: str, row: RowValues) -> asyncio.Future[None]:
+        """Write how an attempt ended; what is returned is done when it is safe."""
+        written = self._store.write_attempt(key | row)
+
+        def release(_: asyncio.Future[None]) -> None:
+            if place := self._places.get((key["series"], name)):
+                place.under_way -= 1
+
+        written.add_done_callback(release)
+        return written
+
+    async def watch(self) -> None:
+        """Wait until nothing can be written any more, and raise that."""
+        await self._store.watch()
+
+    def journal(self, key: dict[str, int], prices: PriceList) -> StoredJournal:
+        """Make the journal of an attempt."""
+        return StoredJournal(self._store, key, {}, prices)
+
+
+class TrafficAttempt:
+    """An attempt under way: its journal, and how it ends."""
+
+    def __init__(
+        self, traffic: Traffic, key: dict[str, int], problem: Problem, prices: PriceList
+    ) -> None:
+        self._traffic = traffic
+        self._key = key
+        self._name = problem.id
+        self._began = time.monotonic()
+        self.journal = traffic.journal(key, prices)
+
+    @property
+    def run(self) -> int:
+        """Which run of its problem it is."""
+        return self._key["run"]
+
+    async def finish(self, ending: Ending) -> None:
+        """Write how it ended, and wait until that is safe."""
+        try:
+            await self._write(ending)
+        except Unstorable as error:
+            await self._write(failed(str(error), ending.usage))
+
+    def abandon(self, why: str) -> None:
+        """Write that it came to nothing, and wait for nothing: nobody is there any more."""
+        self._write(failed(why, self.usage)).add_done_callback(_heed)
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of the calls so far."""
+        return self.journal.usage
+
+    def _write(self, ending: Ending) -> asyncio.Future[None]:
+        row = {"seconds": time.monotonic() - self._began, "finished_at": time.time()}
+        return self._traffic.write(self._key, self._name, row | ending.columns())
+
+
+def _heed(written: asyncio.Future[None]) -> None:
+    """Look at what became of a write, so that nobody complains that nobody did."""
+    if not written.cancelled():
+        written.exception()
+
+
+def _next_run(connection: sa.Connection, series: int, problem: int) -> int:
+    last = -1
+    for table in (schema.attempts, schema.calls):
+        where = (table.c.series == series, table.c.problem == problem)
+        found = connection.scalar(sa.select(sa.func.max(table.c.run)).where(*where))
+        last = max(last, -1 if found is None else cast("int", found))
+    return last + 1

@@ -1,0 +1,743 @@
+"""A wave of requests: what came back of the last one is handed out, the next one is collected."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, TypeAlias
+
+from constraint_first.attempt.drive import collecting_rarely, digest, storable_call
+from constraint_first.error import CfrError, InputError
+from constraint_first.model.batch import (
+    NOT_PERFORMED,
+    BatchClient,
+    BatchModel,
+    Deferred,
+    FileLimits,
+    FoundResult,
+    Place,
+    PlacedCall,
+    ReadBatch,
+    Request,
+    RequestFile,
+    RequestId,
+    Result,
+    ResultIndex,
+    parse_request_id,
+    request_line,
+)
+from constraint_first.model.client import OpenAI
+from constraint_first.model.error import JournalMismatch, Transient
+from constraint_first.model.limit import Limiter, Retry
+from constraint_first.model.replicas import Balanced
+from constraint_first.model.resolve import (
+    Dispatch,
+    ModelRef,
+    Price,
+    PriceList,
+    find_preset,
+    find_price,
+    runs_here,
+)
+from constraint_first.model.transport import DecodingRefused, Endpoint
+from constraint_first.model.wire import SILENT, Engine, SampledCall, Served, Watcher
+from constraint_first.problem import Problem
+from constraint_first.protocol import Answer, Call, Completion, Step, Usage
+from constraint_first.run.attempt import Ending, EngineForRun, StoredJournal, failed, make_attempt
+from constraint_first.run.batch_service import (
+    BatchLog,
+    BatchService,
+    BatchView,
+    Folder,
+    Provider,
+    StoredBatch,
+    WaveProgress,
+    new_batch,
+)
+from constraint_first.run.budget import Budget
+from constraint_first.run.grid import BatchOptions, Experiment, RunOptions
+from constraint_first.run.job import EvaluationWatcher, Job
+from constraint_first.run.model_pool import ModelPool, ServedModel
+from constraint_first.store.database import Unstorable
+from constraint_first.store.store import Store
+from constraint_first.store.writer import AttemptKey, StoredCall
+
+__all__ = [
+    "BatchPool",
+    "Batches",
+    "CollectRequests",
+    "OpenWave",
+    "PlacedEngine",
+    "PlacedJournal",
+    "ResultsAwaited",
+    "WaveMemory",
+    "check_options",
+    "name_in_folder",
+    "open_models",
+    "refuse_local",
+    "replay_attempts",
+    "run_in_batches",
+]
+
+
+_TRIES: Final = 3
+"""How often a request is made in one run of the command, where it gets no reply."""
+_FREE: Final = Price(0.0, 0.0)
+
+CollectRequests: TypeAlias = Callable[[BatchModel, Path, Sequence[RequestId]], None]
+"""What is told of an input file that is complete, ahead of everything that is done with it."""
+
+
+@dataclass(slots=True)
+class WaveMemory:
+    """What is remembered from wave to wave while the command runs."""
+
+    budget: Budget | None = None
+    tries: Counter[Place] = field(default_factory=Counter[Place])
+    prepaid: dict[Place, tuple[Usage, float]] = field(
+        default_factory=dict[Place, "tuple[Usage, float]"]
+    )
+    """What was taken out of the budget for requests under way: the most that each can use."""
+
+
+@dataclass(slots=True)
+class _Part:
+    file: RequestFile
+    names: list[RequestId] = field(default_factory=list[RequestId])
+
+
+@dataclass(slots=True)
+class OpenWave:
+    """The results of one wave and the requests of the next."""
+
+    results: ResultIndex
+    memory: WaveMemory
+    folder: Path
+    limits: FileLimits
+    collect: CollectRequests
+    missing: Mapping[Place, FoundResult] = field(default_factory=dict[Place, FoundResult])
+    """Requests of the last wave of which there is no line, and why."""
+    refused: Mapping[Place, FoundResult] = field(default_factory=dict[Place, FoundResult])
+    """What an earlier run was refused, for the series at hand."""
+    postponed: Request | None = None
+    """A request that the budget had no room for."""
+    requests: int = 0
+    taken: int = 0
+    """Results that were handed out."""
+    _parts: dict[BatchModel, _Part] = field(default_factory=dict[BatchModel, _Part])
+    _files: int = 0
+
+    def find(self, name: RequestId) -> Result | None:
+        """Return what became of a request; None where it was not made yet.
+
+        A reply is that of its place, however its body was written. A refusal is that of a body:
+        the same call without what was refused is another request.
+        """
+        place = name.place
+        found = self.results.find(place) or self.missing.get(place) or self.refused.get(place)
+        if found is None:
+            return None
+        if found.request.asked != name.asked:
+            raise JournalMismatch(
+                f"call {place.ordinal} differs from the one in the batch: a prompt, budget, model "
+                "or method has changed since; start a new run for the changed method"
+            )
+        if not found.result.succeeded and found.request.body != name.body:
+            return None
+        self.taken += 1
+        return found.result
+
+    def failed(self, name: RequestId) -> bool:
+        """Count a request that got no reply; whether it may be made again."""
+        self.memory.tries[name.place] += 1
+        return self.memory.tries[name.place] < _TRIES
+
+    def spent(self, name: RequestId, used: Usage | None, price: Price | None) -> None:
+        """Give back what was taken out of the budget ahead, and take what was used."""
+        if (budget := self.memory.budget) is None:
+            return
+        most, reserved = self.memory.prepaid.pop(name.place, (Usage(), 0.0))
+        taken = most if used is None else used
+        budget.tokens += taken.total - most.total
+        budget.cost += (price or _FREE).cost(taken) - reserved
+
+    def ask(self, request: Request) -> None:
+        """Put a request into an input file, if even its dearest reply can be paid."""
+        if not self._pay(request):
+            self.postponed = request
+            return
+        line = request_line(str(request.name), request.body)
+        part = self._parts.get(request.model)
+        if part is not None and not part.file.has_room(line):
+            self._finish(request.model)
+            part = None
+        if part is None:
+            part = self._parts[request.model] = self._new_part()
+        part.file.add(line)
+        part.names.append(request.name)
+        self.requests += 1
+
+    def finish(self) -> None:
+        """Hand over the input files that are not full."""
+        for model in list(self._parts):
+            self._finish(model)
+
+    def _pay(self, request: Request) -> bool:
+        if (budget := self.memory.budget) is None:
+            return True
+        cost = (request.model.price or _FREE).cost(request.most)
+        if not budget.spend(request.most, cost):
+            return False
+        self.memory.prepaid[request.name.place] = (request.most, cost)
+        return True
+
+    def _new_part(self) -> _Part:
+        self._files += 1
+        return _Part(RequestFile(self.folder / f"requests-{self._files}.jsonl", self.limits))
+
+    def _finish(self, model: BatchModel) -> None:
+        part = self._parts.pop(model)
+        self.collect(model, part.file.path, part.names)
+
+
+# One attempt whose calls go into batches: each is given its place on its way to the model.
+
+
+class PlacedJournal(StoredJournal):
+    """The calls of one attempt, which remembers the places of those that it has no answer to."""
+
+    def __init__(
+        self,
+        store: Store,
+        key: dict[str, int],
+        known: dict[int, StoredCall],
+        prices: PriceList,
+    ) -> None:
+        super().__init__(store, key, known, prices)
+        self._attempt = (key["series"], key["problem"], key["run"])
+        self._asked: dict[Call, deque[tuple[int, str]]] = {}
+
+    def recall(self, ordinal: int, step: Step) -> Answer | None:
+        """Return what is stored; what is not is about to be asked, under this number."""
+        answer = super().recall(ordinal, step)
+        if answer is None and isinstance(step, Call):
+            waiting = self._asked.setdefault(storable_call(step), deque())
+            waiting.append((ordinal, digest(step)))
+        return answer
+
+    def place(self, call: Call) -> PlacedCall:
+        """Give a call its place; equal ones have theirs in the order in which they are asked."""
+        ordinal, asked = self._asked[call].popleft()
+        values = {one.name: getattr(call, one.name) for one in fields(Call)}
+        return PlacedCall(**values, place=Place(*self._attempt, ordinal), asked=asked)
+
+
+class PlacedEngine(EngineForRun):
+    """An engine for one attempt, which tells the model the place of each call."""
+
+    def __init__(self, engine: Engine, journal: PlacedJournal, run_index: int, system: str) -> None:
+        super().__init__(engine, run_index, system)
+        self._journal = journal
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        """Perform a call."""
+        return await super().complete(self._journal.place(call), watcher)
+
+    def most_samples(self, group: SampledCall) -> int:  # noqa: ARG002
+        """One: every sample is a request of its own, with a place of its own."""
+        return 1
+
+
+# A pass over the missing attempts of a series between two waves.
+
+_WIDTH: Final = 64
+"""Attempts at a time: while one waits for the disk, the sandbox or the grader, others go on."""
+
+
+async def replay_attempts(
+    store: Store, job: Job, log: BatchLog, counted: Callable[[], object]
+) -> None:
+    """Let every missing attempt of a series go on until it ends or waits for a wave."""
+    known = await asyncio.to_thread(store.begun, job.registered.series)
+    job.begun.clear()
+    missing = job.missing()
+
+    async def work() -> None:
+        for problem, run_index in missing:
+            number = job.registered.problems[problem.id]
+            calls = known.pop((number, run_index), {})
+            if await _Replay(store, job, log, problem, run_index).make(calls):
+                counted()
+
+    workers = [asyncio.create_task(work()) for _ in range(_WIDTH)]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+
+
+class _Replay:
+    """One attempt that is replayed."""
+
+    def __init__(
+        self, store: Store, job: Job, log: BatchLog, problem: Problem, run_index: int
+    ) -> None:
+        self._store = store
+        self._job = job
+        self._log = log
+        self._problem = problem
+        self._run = run_index
+        number = job.registered.problems[problem.id]
+        self._attempt: AttemptKey = (number, run_index)
+        self._key = {"series": job.registered.series, "problem": number, "run": run_index}
+
+    async def make(self, known: dict[int, StoredCall]) -> bool:
+        """Let it go on; whether it has ended."""
+        started = time.monotonic()
+        ending = await self._ending(known)
+        if ending is None:
+            return False
+        tally = self._job.tally
+        if ending.hopeless and tally.scored == tally.resumed:
+            tally.refused = ending.error or ""
+        row = self._key | {"seconds": time.monotonic() - started, "finished_at": time.time()}
+        try:
+            await self._store.write_attempt(row | ending.columns())
+        except Unstorable as error:
+            ending = failed(str(error), ending.usage)
+            await self._store.write_attempt(row | ending.columns())
+        self._count(ending)
+        return True
+
+    async def _ending(self, known: dict[int, StoredCall]) -> Ending | None:
+        """Find out how it ends; None where it waits for the next wave."""
+        job = self._job
+        if job.tally.refused:
+            return failed(job.tally.refused, Usage())
+        journal = PlacedJournal(self._store, self._key, known, job.prices)
+        engine = PlacedEngine(job.engine, journal, self._run, job.series.system)
+        try:
+            ending = await make_attempt(job.method, self._problem, engine, journal, job.limit)
+        except Deferred:
+            return None
+        if job.tally.cost is not None:
+            job.tally.cost += journal.cost
+        return ending
+
+    def _count(self, ending: Ending) -> None:
+        """Count it; one that failed is not made again before the next command."""
+        tally = self._job.tally
+        tally.add(ending.status, ending.verdict, ending.usage)
+        if ending.error is not None:
+            tally.reasons[ending.error] += 1
+        self._job.finished.add(self._attempt)
+        if ending.status == "failed":
+            self._log.forget_refusals(Place(**self._key, ordinal=0))
+
+
+# An evaluation in waves: all calls that are due go into batches, and attempts go on in between.
+#
+# Nothing of an attempt is kept in memory while a batch takes its day. Between two waves every
+# missing attempt is replayed from the store: what the last wave brought is stored as its calls,
+# its programs are run, and whatever it asks next is a request of the next wave. So a run that was
+# killed goes on as one that was not.
+
+_FIRST_LOOK: Final = 5.0
+_LONGEST_LOOK: Final = 60.0
+_GROWTH: Final = 1.5
+_MOST_FAULTS: Final = 60
+"""Looks in a row that may fail: an hour, at the longest pause."""
+
+
+class ResultsAwaited(CfrError):
+    """Files of requests whose results are not there yet; somebody has to make them."""
+
+    exit_code = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """What a run in batches needs beside its jobs."""
+
+    options: BatchOptions
+    services: Mapping[tuple[str, str], BatchService]
+    """By where batches go, and the model."""
+    models: Sequence[BatchModel]
+    longest: int
+    """The size of a line of results beyond which it is not looked at."""
+    budget: Budget | None
+    watcher: EvaluationWatcher
+
+
+async def run_in_batches(
+    store: Store, jobs: Sequence[Job], batches: Batches, counted: Callable[[], object]
+) -> None:
+    """Make all missing attempts in waves; what earlier runs sent is collected first."""
+    with TemporaryDirectory(prefix="cfr-batch-") as folder, collecting_rarely():
+        waves = _Waves(store, jobs, batches, Path(folder), counted)
+        either = [asyncio.create_task(waves.run()), asyncio.create_task(store.watch())]
+        try:
+            done, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            for ended in done:
+                ended.result()
+        except asyncio.CancelledError:
+            store.hasten()
+            raise
+        finally:
+            for task in either:
+                task.cancel()
+            await asyncio.gather(*either, return_exceptions=True)
+            await asyncio.to_thread(store.flush)
+
+
+class _Waves:
+    """The waves of one run."""
+
+    def __init__(
+        self,
+        store: Store,
+        jobs: Sequence[Job],
+        batches: Batches,
+        folder: Path,
+        counted: Callable[[], object],
+    ) -> None:
+        factor = batches.options.price_factor
+        self._store = store
+        self._jobs = [replace(job, prices=job.prices.scaled(factor)) for job in jobs]
+        self._batches = batches
+        self._folder = folder
+        self._counted = counted
+        self._log = BatchLog(store)
+        self._memory = WaveMemory(batches.budget)
+        self._wave = self._log.next_wave()
+        self._files: dict[str, Path] = {}
+        self._collected: list[StoredBatch] = []
+
+    async def run(self) -> None:
+        """Go from wave to wave until nothing is left to ask."""
+        sent = [one for batch in self._log.open() if (one := await self._recover(batch))]
+        while True:
+            sent = await self._wait(sent)
+            wave = await self._read(sent)
+            refused = await self._replay(wave)
+            for batch in sent:
+                self._log.close(batch.tag)
+            if refused:
+                raise refused
+            if not wave.requests and await self._is_over(wave):
+                return
+            sent = [await self._submit(batch) for batch in self._collected]
+            self._collected, self._wave = [], self._wave + 1
+
+    async def _is_over(self, wave: OpenWave) -> bool:
+        """Say whether all is done; where only the budget stands in the way that is raised."""
+        if wave.postponed is None:
+            return True
+        if not wave.taken and self._memory.budget:
+            most = wave.postponed.most
+            price = wave.postponed.model.price
+            await self._memory.budget.reserve(most, price.cost(most) if price else 0.0)
+        return False
+
+    def _service(self, batch: StoredBatch) -> BatchService | None:
+        return self._batches.services.get((batch.endpoint, batch.model))
+
+    async def _recover(self, batch: StoredBatch) -> StoredBatch | None:
+        """Take up a batch of an earlier run, if it is one of this model."""
+        service = self._service(batch)
+        return await service.recover(batch) if service else None
+
+    async def _submit(self, batch: StoredBatch) -> StoredBatch:
+        service = self._batches.services[batch.endpoint, batch.model]
+        submitted = await service.submit(batch, self._files.pop(batch.tag))
+        view = BatchView(submitted.shown, submitted.status, submitted.requests)
+        self._batches.watcher.batches(WaveProgress(batch.wave, (view,)))
+        return submitted
+
+    async def _wait(self, sent: list[StoredBatch]) -> list[StoredBatch]:
+        """Look at the batches again and again until all have ended."""
+        pause, faults = self._batches.options.batch_poll or _FIRST_LOOK, 0
+        views = {one.tag: BatchView(one.shown, one.status, one.requests) for one in sent}
+        while True:
+            trouble = ""
+            try:
+                for n, batch in enumerate(sent):
+                    service = self._batches.services[batch.endpoint, batch.model]
+                    sent[n], views[batch.tag] = await service.look(batch)
+                faults = 0
+            except Transient as fault:
+                faults, trouble = faults + 1, str(fault)
+                if faults >= _MOST_FAULTS:
+                    raise
+            waiting = [one for one in sent if one.state != "ended"]
+            shown = tuple(views[one.tag] for one in sent)
+            if not waiting:
+                if sent:
+                    self._batches.watcher.batches(WaveProgress(sent[0].wave, shown))
+                return sent
+            self._require_waiting(waiting, shown)
+            progress = WaveProgress(waiting[0].wave, shown, pause, trouble)
+            self._batches.watcher.batches(progress)
+            await asyncio.sleep(pause)
+            if self._batches.options.batch_poll is None:
+                pause = min(_LONGEST_LOOK, _GROWTH * pause)
+
+    def _require_waiting(self, waiting: Sequence[StoredBatch], shown: Sequence[BatchView]) -> None:
+        """End the run where results do not come by themselves, and say who makes them."""
+        commands: list[str] = []
+        for batch in waiting:
+            service = self._service(batch)
+            if isinstance(service, Folder):
+                commands.append(shlex.join(service.command(batch)))
+        if not commands:
+            return
+        self._batches.watcher.batches(WaveProgress(waiting[0].wave, tuple(shown)))
+        for command in commands:
+            self._batches.watcher.noted(command)
+        count = sum(batch.requests for batch in waiting)
+        requests = "1 request" if count == 1 else f"{count:,} requests"
+        files = "1 file" if len(commands) == 1 else f"{len(commands)} files"
+        raise ResultsAwaited(
+            f"wave {waiting[0].wave}: {requests} in {files} without results; make them "
+            f"({commands[0]}), then run the same command again"
+        )
+
+    async def _read(self, sent: Sequence[StoredBatch]) -> OpenWave:
+        """Bring all results here and find out what each request came to."""
+        results = ResultIndex(self._batches.longest)
+        missing: dict[Place, FoundResult] = {}
+        for batch in sent:
+            service = self._batches.services[batch.endpoint, batch.model]
+            paths = await service.fetch(batch, self._folder)
+            wanted = await asyncio.to_thread(self._log.wanted, batch.tag)
+            read = await asyncio.to_thread(results.read, paths, wanted)
+            lost = [_not_performed(batch, name) for name in sorted(read.missing)]
+            missing |= {one.request.place: one for one in lost}
+            await asyncio.to_thread(self._log.fail, batch.tag, [*read.failed, *lost])
+            self._note(batch, read)
+        return OpenWave(
+            results, self._memory, self._folder, self._batches.options.limits, self._collect,
+            missing,
+        )  # fmt: skip
+
+    def _note(self, batch: StoredBatch, read: ReadBatch) -> None:
+        """Tell what is odd about the results of a batch."""
+        said = [f"{batch.reason}"] if batch.reason else []
+        said += [str(read)] if read.odd else []
+        if read.missing and batch.status == "completed":
+            said.append(f"requests without a result, to be made again: {len(read.missing):,}")
+        elif batch.status not in ("completed", "taken away"):
+            said.append(f"requests without a reply: {len(read.missing) + len(read.failed):,}")
+        if said:
+            self._batches.watcher.noted(f"{batch.shown} {batch.status}: {'; '.join(said)}")
+
+    async def _replay(self, wave: OpenWave) -> DecodingRefused | None:
+        """Let every missing attempt go on as far as it comes, and collect what it asks.
+
+        A setting that a model refuses ends its series, and is returned once all others have what
+        the wave brought them.
+        """
+        refused: DecodingRefused | None = None
+        for model in self._batches.models:
+            model.wave = wave
+        try:
+            for job in self._jobs:
+                wave.refused = await asyncio.to_thread(self._log.refusals, job.registered.series)
+                try:
+                    await replay_attempts(self._store, job, self._log, self._counted)
+                except DecodingRefused as error:
+                    refused = refused or error
+        finally:
+            for model in self._batches.models:
+                model.wave = None
+        wave.finish()
+        return refused
+
+    def _collect(self, model: BatchModel, path: Path, names: Sequence[RequestId]) -> None:
+        """Enter a file of requests into the store."""
+        factor = self._batches.options.price_factor
+        batch = new_batch(model.where, model.model, self._wave, len(names), factor)
+        self._files[batch.tag] = path.rename(path.with_name(f"{batch.tag}.jsonl"))
+        self._log.collect(batch, names)
+        self._collected.append(batch)
+
+
+def _not_performed(batch: StoredBatch, name: str) -> FoundResult:
+    """Say of a request without a line why there is none."""
+    request = parse_request_id(name)
+    assert request is not None  # noqa: S101
+    reason = f"the batch was {batch.status}: {batch.reason}" if batch.reason else batch.status
+    said = f"no result; batch {batch.shown} is {reason}"
+    return FoundResult(
+        request, Result(NOT_PERFORMED, said.encode(), cancelled=batch.status == "cancelled")
+    )
+
+
+# The models of an evaluation in batches, and where the batches of each go.
+
+_NO_LIMIT: Final = 2**31
+_LINE_ROOM: Final = 2**20
+"""Bytes that a line of results may have beside its reply."""
+
+
+@dataclass
+class BatchPool:
+    """The models that are asked in batches; those of a provider are closed by ``stack``."""
+
+    options: RunOptions
+    stack: AsyncExitStack
+    models: list[BatchModel] = field(default_factory=list[BatchModel])
+    _clients: dict[tuple[str, str], BatchClient] = field(
+        default_factory=dict[tuple[str, str], BatchClient]
+    )
+
+    @property
+    def longest(self) -> int:
+        """The size of a line of results beyond which it is not looked at."""
+        return self.options.max_reply_bytes + _LINE_ROOM
+
+    @property
+    def places(self) -> list[tuple[str, str]]:
+        """Where batches of this run go, and of which model."""
+        return [(model.where, model.model) for model in self.models]
+
+    async def take(self, models: Iterable[ServedModel]) -> list[ServedModel]:
+        """Have models of endpoints asked through their batch API."""
+        made: dict[int, ServedModel] = {}
+
+        async def convert(one: ServedModel) -> ServedModel:
+            if id(one.served) not in made:
+                made[id(one.served)] = await self._of_endpoint(one)
+            return made[id(one.served)]
+
+        return [
+            replace(
+                await convert(one),
+                others={name: await convert(other) for name, other in one.others.items()},
+            )
+            for one in models
+        ]
+
+    async def _of_endpoint(self, model: ServedModel) -> ServedModel:
+        if isinstance(model.served, Balanced):
+            raise InputError(
+                f"model {model.served.model}: --batch goes to one endpoint, and several are named; "
+                "leave one --base-url"
+            )
+        if not isinstance(model.served, OpenAI):
+            raise _not_an_endpoint(model.served.model)
+        endpoint = model.served.endpoint
+        client = BatchClient(endpoint, self.options.bounds, Retry())
+        self._clients[endpoint.shown, endpoint.model] = client
+        await self.stack.enter_async_context(client)
+        served = self._model(endpoint, endpoint.shown, model)
+        return ServedModel(served, Limiter(_NO_LIMIT), model.price, model.refused)
+
+    def _model(self, endpoint: Endpoint, where: str, model: ServedModel | None) -> BatchModel:
+        price = model.price if model else find_price(endpoint.model)
+        factor = self.options.batch.price_factor
+        made = BatchModel(endpoint, where, self.options.bounds, price and price.scaled(factor))
+        self.models.append(made)
+        return made
+
+    def make_for_folder(
+        self, experiment: Experiment, ref: ModelRef, folder: Path
+    ) -> list[ServedModel]:
+        """Make models that nobody serves yet: their requests are files in a folder."""
+        names = [name or ref.model or "" for name in experiment.models]
+        served = {
+            name: self._of_folder(name, ref, folder)
+            for name in dict.fromkeys((*names, *experiment.other_models()))
+        }
+        others = {name: served[name] for name in experiment.other_models()}
+        return [replace(served[name], others=others) for name in names]
+
+    def _of_folder(self, name: str, ref: ModelRef, folder: Path) -> ServedModel:
+        preset, model = find_preset(name), name_in_folder(name)
+        context = ref.context or (preset.context if preset else None)
+        price = find_price(name)
+        if price is None and self.options.max_cost is not None:
+            raise InputError(
+                f"model {name}: --max-cost needs its price; write it into a models.toml of your "
+                "own and name that in CFR_MODELS"
+            )
+        endpoint = Endpoint(str(folder), model, context=context)
+        made = self._model(endpoint, str(folder), None)
+        return ServedModel(made, Limiter(_NO_LIMIT), price)
+
+    def services(self, log: BatchLog) -> dict[tuple[str, str], BatchService]:
+        """Say where the batches of each model go."""
+        if folder := self.options.batch.folder:
+            return {place: Folder(folder, log, self.longest) for place in self.places}
+        return {place: Provider(client, log) for place, client in self._clients.items()}
+
+
+async def open_models(
+    experiment: Experiment,
+    ref: ModelRef,
+    pool: ModelPool,
+    engine: Served | Dispatch[Served] | None,
+    batches: BatchPool | None,
+) -> list[ServedModel]:
+    """Open the models of a grid, to be asked one call at a time or in batches."""
+    if batches and (folder := batches.options.batch.folder):
+        return batches.make_for_folder(experiment, ref, folder)
+    if batches and engine is None:
+        refuse_local(experiment, ref)
+    if engine is None:
+        models = await pool.open(experiment, ref)
+    else:
+        models = await pool.open_given(experiment, engine)
+    return await batches.take(models) if batches else models
+
+
+def name_in_folder(name: str | None) -> str:
+    """Say what the model of files in a folder is called: as its preset says, or as it is named."""
+    if not name:
+        raise InputError(
+            "--batch-dir: name the model that the files are for with --model, as vLLM knows it"
+        )
+    preset = find_preset(name)
+    return preset.served_as if preset else name
+
+
+def check_options(options: RunOptions) -> None:
+    """Refuse options that do not go together, before anything is opened."""
+    batch: BatchOptions = options.batch
+    if not batch.wanted:
+        return
+    if batch.batch and batch.batch_dir is not None:
+        raise InputError("--batch and --batch-dir: one or the other; leave one out")
+    given = {
+        "--concurrency": options.concurrency,
+        "--requests-per-minute": options.requests_per_minute,
+        "--tokens-per-minute": options.tokens_per_minute,
+    }
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name}: goes with single calls; leave it out with a batch")
+    if (folder := batch.folder) and folder.exists() and not folder.is_dir():
+        raise InputError(f"--batch-dir: {folder} is not a folder; name another")
+
+
+def refuse_local(experiment: Experiment, ref: ModelRef) -> None:
+    """Refuse models that run on this machine, before one is fetched."""
+    for name in experiment.models:
+        if runs_here(replace(ref, model=name or ref.model)):
+            raise _not_an_endpoint(name or ref.model or "the embedded one")
+
+
+def _not_an_endpoint(name: str) -> InputError:
+    return InputError(
+        f"model {name}: --batch needs an endpoint with a batch API; name it with --base-url, or "
+        "write files for vLLM with --batch-dir"
+    )

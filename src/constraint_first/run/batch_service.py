@@ -1,0 +1,480 @@
+"""The journal of batches in the store: what was sent where, before anything of it is paid for.
+
+A batch goes through these states, each written before the step that follows it:
+
+- collected: its requests are known; nothing was sent yet, or the upload's reply was not read
+- uploaded: its input file is there; the batch may have been made, and its reply not been read
+- created: it has an id, and is waited for
+- ended: nothing more will come of it; its results are read, and their calls stored
+- closed: all its results are in the store, or their requests were made again
+- forgotten: somebody gave it up
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Protocol, cast
+from uuid import uuid4
+
+import sqlalchemy as sa
+
+from constraint_first.error import InputError, OutputError
+from constraint_first.file.safe import atomic_file, storable_text
+from constraint_first.model.batch import (
+    BatchClient,
+    BatchStatus,
+    CannotList,
+    FoundResult,
+    Place,
+    RequestId,
+    Result,
+    ResultIndex,
+    parse_request_id,
+)
+from constraint_first.model.error import EngineError, ModelNotFound
+from constraint_first.store.schema import METADATA, batches, requests
+from constraint_first.store.store import Store
+
+__all__ = [
+    "BatchLog",
+    "BatchService",
+    "BatchView",
+    "Folder",
+    "LostBatch",
+    "Provider",
+    "StoredBatch",
+    "WaveProgress",
+    "new_batch",
+    "refuse_in_flight",
+]
+
+
+_OPEN: Final = ("collected", "uploaded", "created", "ended")
+_LONGEST: Final = 2_000
+"""Characters of a refusal that are kept: as many as are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBatch:
+    """A batch as the store knows it."""
+
+    tag: str
+    endpoint: str
+    model: str
+    wave: int
+    requests: int
+    price_factor: float
+    created_at: float
+    state: str = "collected"
+    input_file: str = ""
+    batch: str = ""
+    status: str = ""
+    output_file: str = ""
+    error_file: str = ""
+    reason: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What a person calls it: the provider's name for it, or ours."""
+        return self.batch or self.tag
+
+
+class BatchLog:
+    """The batches of one store, which must be held exclusively."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        store.change(METADATA.create_all)
+
+    def open(self) -> list[StoredBatch]:
+        """List the batches that were not collected to the end, the oldest first."""
+        order = (batches.c.wave, batches.c.created_at, batches.c.tag)
+        query = sa.select(batches).where(batches.c.state.in_(_OPEN)).order_by(*order)
+        return [StoredBatch(**row._mapping) for row in self._store.read(query)]
+
+    def next_wave(self) -> int:
+        """Number the next wave of the store."""
+        ((last,),) = self._store.read(sa.select(sa.func.max(batches.c.wave)))
+        return (last or 0) + 1
+
+    def collect(self, batch: StoredBatch, names: Sequence[RequestId]) -> None:
+        """Enter a batch with all its requests, ahead of everything that is done with it."""
+        rows = [
+            _columns(name.place) | {"tag": batch.tag, "digests": name.digests} for name in names
+        ]
+
+        def work(connection: sa.Connection) -> None:
+            fields = {name: getattr(batch, name) for name in StoredBatch.__slots__}
+            connection.execute(batches.insert(), fields)
+            connection.execute(requests.insert(), rows)
+
+        self._store.change(work)
+
+    def change(self, tag: str, **columns: Any) -> None:
+        """Note what became of a batch."""
+        statement = batches.update().where(batches.c.tag == tag).values(**columns)
+        self._store.change(lambda connection: connection.execute(statement))
+
+    def drop(self, tag: str) -> None:
+        """Take a batch out again of which nothing was paid for."""
+
+        def work(connection: sa.Connection) -> None:
+            connection.execute(requests.delete().where(requests.c.tag == tag))
+            connection.execute(batches.delete().where(batches.c.tag == tag))
+
+        self._store.change(work)
+
+    def wanted(self, tag: str) -> set[str]:
+        """List the ``custom_id`` of every request of a batch."""
+        return {str(_request(row)) for row in self._store.read(_of(tag))}
+
+    def fail(self, tag: str, failed: Iterable[FoundResult]) -> None:
+        """Note the requests that got something else than a reply."""
+        rows = [
+            {
+                **{f"its_{name}": value for name, value in _columns(one.request.place).items()},
+                "status": one.result.status,
+                "said": storable_text(one.result.body[:_LONGEST].decode("utf-8", "replace")),
+            }
+            for one in failed
+        ]
+        if not rows:
+            return
+        where = [requests.c[name] == sa.bindparam(f"its_{name}") for name in _KEY]
+        statement = requests.update().where(requests.c.tag == tag, *where)
+        values = statement.values(status=sa.bindparam("status"), said=sa.bindparam("said"))
+        self._store.change(lambda connection: connection.execute(values, rows))
+
+    def close(self, tag: str) -> None:
+        """Note that all that came of a batch is in its place."""
+        unknown = (requests.c.tag == tag, requests.c.status.is_(None))
+
+        def work(connection: sa.Connection) -> None:
+            connection.execute(requests.update().where(*unknown).values(status=200))
+            connection.execute(batches.update().where(batches.c.tag == tag).values(state="closed"))
+
+        self._store.change(work)
+
+    def refusals(self, series: int) -> dict[Place, FoundResult]:
+        """Return what closed batches say that was refused as it was asked, by place.
+
+        A call that goes on without what was refused need not be refused again after a restart.
+        """
+        query = (
+            sa.select(requests)
+            .join(batches)
+            .where(
+                requests.c.series == series,
+                requests.c.status.between(400, 499),
+                batches.c.state == "closed",
+            )
+            .order_by(batches.c.wave)
+        )
+        found: dict[Place, FoundResult] = {}
+        for row in self._store.read(query):
+            request = _request(row)
+            result = Result(row.status, (row.said or "").encode())
+            found[request.place] = FoundResult(request, result)
+        return found
+
+    def forget_refusals(self, place: Place) -> None:
+        """Drop the refusals of an attempt that failed: whoever makes it again asks again."""
+        named = [requests.c[name] == getattr(place, name) for name in _KEY if name != "ordinal"]
+        statement = requests.delete().where(*named, requests.c.status.between(400, 499))
+        self._store.change(lambda connection: connection.execute(statement))
+
+
+def new_batch(endpoint: str, model: str, wave: int, count: int, factor: float) -> StoredBatch:
+    """Describe a batch that nothing was done with yet, under a name that no other has."""
+    return StoredBatch(uuid4().hex[:16], endpoint, model, wave, count, factor, time.time())
+
+
+def refuse_in_flight(
+    store: Store, series: Sequence[int], here: Sequence[tuple[str, str]] = (), *, forget: bool
+) -> None:
+    """Refuse to ask for what batches elsewhere are asking for; or forget these, if told to.
+
+    ``here`` are the endpoints and models whose batches are collected by this run.
+    """
+    if not store.change(lambda one: sa.inspect(one).has_table(batches.name), "read"):
+        return
+    asked = sa.exists().where(requests.c.tag == batches.c.tag, requests.c.series.in_(series))
+    query = sa.select(batches).where(batches.c.state.in_(_OPEN), asked)
+    found = [StoredBatch(**row._mapping) for row in store.read(query)]
+    others = [one for one in found if (one.endpoint, one.model) not in here]
+    if forget:
+        tags = [one.tag for one in found]
+        given_up = batches.update().where(batches.c.tag.in_(tags)).values(state="forgotten")
+        store.change(lambda connection: connection.execute(given_up))
+    if forget or not others:
+        return
+    first, count = others[0], len(others)
+    several = "1 batch has" if count == 1 else f"{count} batches have"
+    raise InputError(
+        f"{store.url}: {several} not been collected yet, of {first.model} at {first.endpoint}; "
+        "run the command that made them, or pay again with --forget-batches"
+    )
+
+
+_KEY: Final = ("series", "problem", "run", "ordinal")
+
+
+def _of(tag: str) -> sa.Select[Any]:
+    return sa.select(requests).where(requests.c.tag == tag)
+
+
+def _columns(place: Place) -> dict[str, int]:
+    return {name: getattr(place, name) for name in _KEY}
+
+
+def _request(row: sa.Row[Any]) -> RequestId:
+    place = Place(row.series, row.problem, row.run, row.ordinal)
+    return cast("RequestId", parse_request_id(f"{place}-{row.digests}"))
+
+
+# The progress of a wave of batches, as a person is told it.
+
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BatchView:
+    """One batch as it was seen last."""
+
+    name: str
+    status: str
+    requests: int
+    done: int = 0
+    failed: int = 0
+
+    def __str__(self) -> str:
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        return f"{self.name} {self.status} ({self.done:,} of {self.requests:,}{failed})"
+
+
+@dataclass(frozen=True, slots=True)
+class WaveProgress:
+    """How far the batches of one wave are, and what is waited for."""
+
+    wave: int
+    batches: tuple[BatchView, ...] = ()
+    next_look: float | None = None
+    """Seconds until they are looked at again; None where nobody waits."""
+    trouble: str = ""
+    """Why the last look brought nothing."""
+
+    @property
+    def requests(self) -> int:
+        """Requests of all batches together."""
+        return sum(one.requests for one in self.batches)
+
+    @property
+    def done(self) -> int:
+        """Requests that have a reply."""
+        return sum(one.done for one in self.batches)
+
+    @property
+    def failed(self) -> int:
+        """Requests that failed."""
+        return sum(one.failed for one in self.batches)
+
+    def __str__(self) -> str:
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        counted = f"wave {self.wave}: {self.done:,} of {self.requests:,} requests done{failed}"
+        wait = "" if self.next_look is None else f"; next look in {self.next_look:.0f} s"
+        trouble = f"; {self.trouble}" if self.trouble else ""
+        return f"{counted}; {self._named()}{wait}{trouble}"
+
+    def _named(self) -> str:
+        if len(self.batches) <= _MOST_NAMED:
+            return ", ".join(map(str, self.batches))
+        counts = Counter(one.status for one in self.batches)
+        listed = ", ".join(f"{count} {status}" for status, count in counts.items())
+        return f"{len(self.batches)} batches ({listed})"
+
+
+# Where batches go: a provider's batch API, or a folder for vLLM's ``run_batch``.
+#
+# Each step is in the store before the next is taken, so that whoever starts again knows what may
+# have been done and looks for it first.
+
+_ENDED: Final = "ended"
+
+
+class LostBatch(EngineError):
+    """A batch of which nobody can say what became of it."""
+
+
+class BatchService(Protocol):
+    """A place that takes batches and gives their results."""
+
+    async def recover(self, batch: StoredBatch) -> StoredBatch | None:
+        """Find out how far an earlier run came; None where nothing was paid for."""
+        ...
+
+    async def submit(self, batch: StoredBatch, path: Path) -> StoredBatch:
+        """Hand a batch over."""
+        ...
+
+    async def look(self, batch: StoredBatch) -> tuple[StoredBatch, BatchView]:
+        """See how a batch gets on."""
+        ...
+
+    async def fetch(self, batch: StoredBatch, folder: Path) -> list[Path]:
+        """Bring the results of a batch that has ended onto the disk."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """The batch API of an endpoint."""
+
+    client: BatchClient
+    log: BatchLog
+
+    async def recover(self, batch: StoredBatch) -> StoredBatch | None:
+        """Find out how far an earlier run came.
+
+        A file that was uploaded and not heard of costs nothing, so the requests are collected anew.
+        A batch that was asked for and not heard of is looked for before it is made.
+        """
+        if batch.state == "collected":
+            self.log.drop(batch.tag)
+            return None
+        return await self._create(batch, made_before=True) if batch.state == "uploaded" else batch
+
+    async def submit(self, batch: StoredBatch, path: Path) -> StoredBatch:
+        """Upload the input file and make the batch."""
+        file = await self.client.upload(path, f"cfr-{batch.tag}.jsonl")
+        path.unlink()
+        self.log.change(batch.tag, state="uploaded", input_file=file)
+        return await self._create(replace(batch, state="uploaded", input_file=file))
+
+    async def _create(self, batch: StoredBatch, *, made_before: bool = False) -> StoredBatch:
+        try:
+            found = await self.client.create(
+                batch.input_file, batch.tag, batch.created_at, made_before=made_before
+            )
+        except CannotList as error:
+            raise LostBatch(
+                f"{error}; it does not list its batches, so nobody can say whether one was made "
+                f"of file {batch.input_file}; look there, and pass --forget-batches to make it anew"
+            ) from None
+        known = {"state": "created", "batch": found.id, "status": found.status}
+        self.log.change(batch.tag, **known)
+        return replace(batch, **known)
+
+    async def look(self, batch: StoredBatch) -> tuple[StoredBatch, BatchView]:
+        """Ask how a batch gets on, and note when it has ended."""
+        if batch.state == _ENDED:
+            return batch, BatchView(batch.shown, batch.status, batch.requests, batch.requests)
+        try:
+            found = await self.client.look(batch.batch)
+        except ModelNotFound as error:
+            raise LostBatch(
+                f"{error}; batch {batch.batch} is not there any more; pass --forget-batches to "
+                "make its requests again"
+            ) from None
+        return self._noted(batch, found), BatchView(
+            batch.shown, found.status, batch.requests, found.done, found.failed
+        )
+
+    def _noted(self, batch: StoredBatch, found: BatchStatus) -> StoredBatch:
+        if not found.has_ended:
+            return batch
+        known = {
+            "state": _ENDED,
+            "status": found.status,
+            "output_file": found.output_file,
+            "error_file": found.error_file,
+            "reason": found.reason,
+        }
+        self.log.change(batch.tag, **known)
+        return replace(batch, **known)
+
+    async def fetch(self, batch: StoredBatch, folder: Path) -> list[Path]:
+        """Download the output and the error file, as far as there are any."""
+        paths: list[Path] = []
+        for kind, file in (("output", batch.output_file), ("errors", batch.error_file)):
+            if file:
+                path = folder / f"{batch.tag}-{kind}.jsonl"
+                await self.client.download(file, path)
+                paths.append(path)
+        return paths
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder that input files are written to and result files are read from."""
+
+    path: Path
+    log: BatchLog
+    longest: int
+    """The size of a line beyond which it is not looked at."""
+
+    async def recover(self, batch: StoredBatch) -> StoredBatch | None:
+        """See whether the input file was written; it is there whole or not at all."""
+        if batch.state != "collected":
+            return batch
+        if self.input_file(batch).exists():
+            return self._created(batch)
+        self.log.drop(batch.tag)
+        return None
+
+    async def submit(self, batch: StoredBatch, path: Path) -> StoredBatch:
+        """Write the input file."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with atomic_file(self.input_file(batch)) as temporary:
+                shutil.copyfile(path, temporary)
+        except OSError as error:
+            raise OutputError(
+                f"{self.path}: cannot be written ({error.strerror}); name another --batch-dir"
+            ) from None
+        path.unlink()
+        return self._created(batch)
+
+    def _created(self, batch: StoredBatch) -> StoredBatch:
+        self.log.change(batch.tag, state="created", status="waiting")
+        return replace(batch, state="created", status="waiting")
+
+    async def look(self, batch: StoredBatch) -> tuple[StoredBatch, BatchView]:
+        """See whether all results are there, or whether somebody took the input file away."""
+        results = self.result_file(batch)
+        paths = [results] if results.exists() else []
+        read = ResultIndex(self.longest).read(paths, self.log.wanted(batch.tag))
+        failed = len(read.failed)
+        status = "waiting"
+        if not read.missing:
+            status = "completed"
+        elif not self.input_file(batch).exists():
+            status = "taken away"
+        if status != "waiting":
+            self.log.change(batch.tag, state=_ENDED, status=status)
+            batch = replace(batch, state=_ENDED, status=status)
+        return batch, BatchView(
+            self.input_file(batch).name, status, batch.requests, read.answered, failed
+        )
+
+    async def fetch(self, batch: StoredBatch, folder: Path) -> list[Path]:  # noqa: ARG002
+        """Name the result file; it is on the disk already."""
+        results = self.result_file(batch)
+        return [results] if results.exists() else []
+
+    def input_file(self, batch: StoredBatch) -> Path:
+        """The file of requests."""
+        return self.path / f"wave-{batch.wave}-{batch.tag}.jsonl"
+
+    def result_file(self, batch: StoredBatch) -> Path:
+        """The file that results are expected in."""
+        return self.path / f"wave-{batch.wave}-{batch.tag}.results.jsonl"
+
+    def command(self, batch: StoredBatch) -> list[str]:
+        """The command that makes the result file of an input file."""
+        files = ["-i", str(self.input_file(batch)), "-o", str(self.result_file(batch))]
+        return ["vllm", "run-batch", *files, "--model", batch.model]

@@ -1,0 +1,499 @@
+"""Bounds of what an attempt takes, found by playing it through with replies of several kinds.
+
+A method is a generator, so it can be run on replies that nobody asked a model for. What it then
+asks tells how many calls there are, how long their prompts are and how long replies may be.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from math import ceil
+from typing import Any, Final, Literal, NamedTuple, cast
+
+import sqlalchemy as sa
+
+from constraint_first.benchmark.registry import Benchmark
+from constraint_first.method.method import Method
+from constraint_first.model.resolve import (
+    Cost,
+    ModelRef,
+    PriceList,
+    known_context,
+    price_list,
+    served_name,
+)
+from constraint_first.model.wire import Decoding
+from constraint_first.problem import Json, Problem
+from constraint_first.protocol import Call, Completion, Output, Program, Run, Usage
+from constraint_first.run.batch import name_in_folder
+from constraint_first.run.grid import Changes, Experiment, RunOptions
+from constraint_first.store import schema
+from constraint_first.store.database import open_database, patiently, sqlite_path
+from constraint_first.store.query import use_by_model
+from constraint_first.store.store import Series, Store, find_registered, read_row
+
+__all__ = [
+    "Basis",
+    "CallSettings",
+    "Demand",
+    "EarlierRuns",
+    "EarlierUse",
+    "Forecast",
+    "SeriesForecast",
+    "Span",
+    "bound_attempt",
+    "forecast",
+    "needs_more_calls",
+    "read_earlier_runs",
+]
+
+
+_MOST_ROUNDS: Final = 64
+_CHARACTERS_A_TOKEN: Final = 3
+"""As the limiter guesses: few texts have fewer."""
+
+
+class Span(NamedTuple):
+    """A number of which only the least and the most are known; the two are the same where it is."""
+
+    least: float
+    most: float
+
+    def plus(self, other: Span) -> Span:
+        """Add two."""
+        return Span(self.least + other.least, self.most + other.most)
+
+    def times(self, factor: float) -> Span:
+        """Multiply both ends."""
+        return Span(self.least * factor, self.most * factor)
+
+    def around(self, other: Span) -> Span:
+        """Span both."""
+        return Span(min(self.least, other.least), max(self.most, other.most))
+
+
+_NOTHING: Final = Span(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What attempts take: calls, tokens and money."""
+
+    calls: Span = _NOTHING
+    input: Span = _NOTHING
+    output: Span = _NOTHING
+    dollars: Span = _NOTHING
+    complete: bool = True
+    """False where a model has no price, so that the dollars lack what it costs."""
+
+    def plus(self, other: Demand) -> Demand:
+        """Add two."""
+        complete = self.complete and other.complete
+        return Demand(*(one.plus(two) for one, two in self._beside(other)), complete=complete)
+
+    def around(self, other: Demand) -> Demand:
+        """Span both."""
+        complete = self.complete and other.complete
+        return Demand(*(one.around(two) for one, two in self._beside(other)), complete=complete)
+
+    def times(self, factor: float) -> Demand:
+        """Multiply everything."""
+        return Demand(*(one.times(factor) for one in self._spans()), complete=self.complete)
+
+    def _spans(self) -> tuple[Span, ...]:
+        return self.calls, self.input, self.output, self.dollars
+
+    def _beside(self, other: Demand) -> Iterator[tuple[Span, Span]]:
+        return zip(self._spans(), other._spans(), strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class CallSettings:
+    """What calls have in common, whatever their method."""
+
+    decoding: Decoding = field(default_factory=Decoding)
+    system: str = ""
+    prices: PriceList = field(default_factory=PriceList)
+    contexts: Mapping[str | None, int | None] = field(
+        default_factory=dict["str | None", "int | None"]
+    )
+    """Tokens of context of each model, by the name that calls have for it, where they are known."""
+
+    def longest_reply(self, call: Call) -> int:
+        """Say how many tokens a reply may have."""
+        limits = (call.max_tokens, self.decoding.max_tokens, self.contexts.get(call.model))
+        return min(limit for limit in limits if limit)
+
+
+_SPEC: Final = (
+    '{"restrictive": "yes", "raw_constraints": [{"id": "C1", "type": "domain", "description": '
+    '"an integer MARK"}], "answer_format": "integer", "final_answer": "2"}'
+)
+_KINDS: Final[tuple[tuple[Callable[[int], str], Output], ...]] = (
+    (lambda _: _SPEC + "\nMARK \\boxed{2}", Output("2")),
+    (lambda number: f"{_SPEC}\nMARK \\boxed{{{number}}}", Output("2")),
+    (lambda _: "", Output("2")),
+    (lambda number: f"MARK \\boxed{{-{2 * number + 1}/2}}", Output("2")),
+    (lambda _: f"QUESTION: Of what? MARK\n{_SPEC}", Output("2")),
+    (lambda _: "MARK\n```python\nprint(2)\n```", Output("2")),
+    (lambda number: f"MARK\n```python\nprint({number})\n```", Output("", "it broke off")),
+)
+"""What a model may reply: constraints and an answer, always the same or ever another; nothing; an
+answer that breaks a constraint; a question; a program that runs, and one that does not."""
+
+
+def bound_attempt(method: Method, problem: Problem, settings: CallSettings) -> Demand:
+    """Bound what one attempt takes."""
+    played = [_play(method, problem, settings, kind) for kind in range(len(_KINDS))]
+    found = played[0]
+    for one in played[1:]:
+        found = found.around(one)
+    return found
+
+
+_ANY: Final = Problem("What is 1 + 1?")
+_KINDEST: Final = (0, 5)
+"""Replies that let a method end soon: all agree, and programs run."""
+
+
+def needs_more_calls(method: Method, most: int) -> bool:
+    """Say whether a method needs more than so many calls even if all goes well.
+
+    It is played on a problem of no particular kind, so a method that asks more about other problems
+    may pass; it is then ended by its driver, when it has paid.
+    """
+    return not any(_ends_within(method, most, kind) for kind in _KINDEST)
+
+
+def _ends_within(method: Method, most: int, kind: int) -> bool:
+    reply, output = _KINDS[kind]
+    asked = 0
+    try:
+        run = Run(method.solve(_ANY))
+        while not run.done:
+            asked += len(run.calls)
+            if asked > most:
+                return False
+            text = reply(asked).replace("MARK", "")
+            run.advance(
+                tuple(
+                    output if isinstance(step, Program) else Completion(text, usage=Usage(10, 10))
+                    for step in run.round
+                )
+            )
+    except Exception:  # a method that breaks on a reply will say so when it gets one
+        return True
+    return True
+
+
+def _play(method: Method, problem: Problem, settings: CallSettings, kind: int) -> Demand:
+    """Play an attempt through; one that breaks on a reply takes what it took until then."""
+    reply, output = _KINDS[kind]
+    taken, replies = Demand(), dict[str, int]()
+    with suppress(Exception):
+        run = Run(method.solve(problem))
+        for _ in range(_MOST_ROUNDS):
+            if run.done:
+                break
+            answers: list[Completion | Output] = []
+            for step in cast("tuple[object, ...]", run.round):  # a plugin may yield anything
+                if isinstance(step, Program) or not isinstance(step, Call):
+                    answers.append(output)
+                    continue
+                taken = taken.plus(_demand(step, replies, settings))
+                mark = f"mark{len(replies)}x"
+                replies[mark] = settings.longest_reply(step)
+                text = reply(len(replies)).replace("MARK", mark)
+                answers.append(Completion(text, usage=Usage(10, 10)))
+            run.advance(tuple(answers))
+    return taken
+
+
+def _demand(call: Call, replies: Mapping[str, int], settings: CallSettings) -> Demand:
+    """Bound one call; a prompt that quotes earlier replies may be longer by all of them."""
+    said = settings.system + "".join(message.content for message in call.messages)
+    prompt = -(-len(said) // _CHARACTERS_A_TOKEN)
+    longest = prompt + sum(most for mark, most in replies.items() if mark in said)
+    output = settings.longest_reply(call)
+    least = settings.prices.cost(Usage(prompt), call.model)
+    most = settings.prices.cost(Usage(longest, output), call.model)
+    counts = (Span(1, 1), Span(prompt, longest), Span(0, output))
+    return Demand(*counts, Span(least.dollars, most.dollars), most.complete)
+
+
+# Earlier runs of a model in a store: what their attempts took, by method and benchmark.
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierUse:
+    """What attempts took together: seconds, and calls and tokens by the model that answered."""
+
+    attempts: int
+    seconds: float
+    calls: Mapping[str, int]
+    usage: Mapping[str, Usage]
+
+    def plus(self, other: EarlierUse) -> EarlierUse:
+        """Add two."""
+        models = {*self.usage, *other.usage}
+        return EarlierUse(
+            self.attempts + other.attempts,
+            self.seconds + other.seconds,
+            Counter(self.calls) + Counter(other.calls),
+            {m: self.usage.get(m, Usage()) + other.usage.get(m, Usage()) for m in models},
+        )
+
+    def demand(self, prices: PriceList) -> Demand:
+        """Say what an attempt takes on average."""
+        used = sum(self.usage.values(), Usage())
+        cost = sum((prices.cost(usage, model) for model, usage in self.usage.items()), Cost())
+        sums = (sum(self.calls.values()), used.input, used.output, cost.dollars)
+        together = Demand(*(Span(one, one) for one in sums), complete=cost.complete)
+        return together.times(1 / self.attempts)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRuns:
+    """What earlier runs of one model took, by method and benchmark."""
+
+    uses: Mapping[tuple[str, str], EarlierUse] = field(
+        default_factory=dict[tuple[str, str], EarlierUse]
+    )
+    at_a_time: float = 1.0
+    """How many attempts were under way at the same time, on average."""
+
+    def find(self, method: str, benchmark: str | None) -> EarlierUse | None:
+        """Find what a method took on a benchmark, or on all of them; None where nothing did."""
+        found = None
+        for (named, at), use in self.uses.items():
+            if named == method and benchmark in (None, at):
+                found = found.plus(use) if found else use
+        return found
+
+
+def read_earlier_runs(store: Store, model: str) -> EarlierRuns:
+    """Read what finished attempts took; series whose tokens were not all counted tell nothing."""
+    s, a = schema.series, schema.attempts
+    finished = (a.c.status != "failed", s.c.model == model)
+    columns = (s, sa.func.count().label("attempts"), sa.func.sum(a.c.seconds).label("seconds"))
+    query = sa.select(*columns).join(s, a.c.series == s.c.id).where(*finished)
+    rows: list[Any] = list(store.read(query.group_by(*s.c)))
+    numbers = [row.id for row in rows]
+    used = use_by_model(store, a.c.series.in_(numbers), a.c.status != "failed") if rows else {}
+    uses: dict[tuple[str, str], EarlierUse] = {}
+    for row in rows:
+        series = read_row(row._mapping)
+        by_model = used.get(series.id, {})
+        if not by_model or not all(one.usage.reported for one in by_model.values()):
+            continue
+        calls = {name: one.calls for name, one in by_model.items()}
+        usage = {name: one.usage for name, one in by_model.items()}
+        use = EarlierUse(row.attempts, float(row.seconds), calls, usage)
+        at = (series.method, series.benchmark)
+        uses[at] = uses[at].plus(use) if at in uses else use
+    times = sa.select(a.c.finished_at, a.c.seconds).join(s, a.c.series == s.c.id).where(*finished)
+    return EarlierRuns(uses, _at_a_time((end - took, end) for end, took in store.read(times)))
+
+
+def _at_a_time(spans: Iterable[tuple[float, float]]) -> float:
+    """Divide the time of all attempts by the time in which any was under way."""
+    total = busy = 0.0
+    until = float("-inf")
+    for start, end in sorted(spans):
+        total += end - start
+        busy += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return total / busy if busy else 1.0
+
+
+# A forecast of an evaluation: what is missing, and what that would take, before anything is
+# asked.
+#
+# What earlier runs of the same model took tells it; where there are none, bounds do. Nothing is
+# asked and no store is made or changed.
+
+Basis = Literal["same set", "other sets", "bounds"]
+"""What a forecast rests on: earlier attempts at the same set or at others, or what calls allow."""
+
+_MOST_PLAYED: Final = 100
+"""Problems of a benchmark that bounds are worked out from."""
+_SERIES_FIELDS: Final = ("calls", "input_tokens", "output_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesForecast:
+    """What is missing of a series, and what that would take."""
+
+    series: Series
+    problems: int
+    runs: int
+    missing: int
+    demand: Demand
+    basis: Basis
+    has_prices: bool
+    seconds: float | None = None
+    """How long it would take by itself, where earlier runs tell it."""
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe it for programs."""
+        return {
+            "benchmark": self.series.benchmark,
+            "method": self.series.method,
+            "model": self.series.model,
+            "decoding": self.series.settings,
+            "problems": self.problems,
+            "runs": self.runs,
+            "stored": self.problems * self.runs - self.missing,
+            "attempts": self.missing,
+            "basis": self.basis,
+            **_amounts(self.demand, self.seconds, has_prices=self.has_prices),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What an evaluation would take, series by series."""
+
+    series: tuple[SeriesForecast, ...]
+
+    @property
+    def missing(self) -> int:
+        """Attempts that would be made."""
+        return sum(one.missing for one in self.series)
+
+    @property
+    def demand(self) -> Demand:
+        """What all of them would take."""
+        found = Demand()
+        for one in self.series:
+            found = found.plus(one.demand)
+        return found
+
+    @property
+    def has_prices(self) -> bool:
+        """Whether any of the models has a price."""
+        return any(one.has_prices for one in self.series)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it would take; None where nothing earlier tells it of some series."""
+        known = [one.seconds for one in self.series if one.missing]
+        told = [seconds for seconds in known if seconds is not None]
+        return sum(told) if len(told) == len(known) else None
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe it for programs."""
+        total = _amounts(self.demand, self.seconds, has_prices=self.has_prices)
+        return {
+            "series": [one.to_json() for one in self.series],
+            "total": {"attempts": self.missing, **total},
+        }
+
+
+def _amounts(demand: Demand, seconds: float | None, *, has_prices: bool) -> dict[str, Json]:
+    counts = (demand.calls, demand.input, demand.output)
+    found: dict[str, Json] = {
+        name: {"least": ceil(span.least), "most": ceil(span.most)}
+        for name, span in zip(_SERIES_FIELDS, counts, strict=True)
+    }
+    if has_prices:
+        found["dollars"] = {"least": demand.dollars.least, "most": demand.dollars.most}
+        found["dollars_complete"] = demand.complete
+    return found | {"seconds": seconds}
+
+
+def forecast(experiment: Experiment, ref: ModelRef, options: RunOptions) -> Forecast:
+    """Say what a grid would take with the models that it or ``ref`` names."""
+    grid = experiment.changed(Changes(models=(ref.model,) if ref.model else None))
+    benchmarks = grid.load_benchmarks(options.limit)
+    with _existing_store(options.store) or nullcontext() as store:
+        found = (
+            one
+            for model in grid.models
+            for made in [_Forecasting(grid, replace(ref, model=model or None), store, options)]
+            for one in made.all(benchmarks)
+        )
+        return Forecast(tuple(found))
+
+
+def _existing_store(url: str) -> Store | None:
+    """Open the store if it is there, and leave it as it is."""
+    path = sqlite_path(url)
+    if path is not None:
+        return Store(url, existing=True) if path.exists() else None
+    database = open_database(url, existing=True)
+    try:
+        there = patiently(url, "opened", lambda: sa.inspect(database).has_table(schema.store.name))
+    finally:
+        database.dispose()
+    return Store(url, existing=True) if there else None
+
+
+class _Forecasting:
+    """The forecast of one model."""
+
+    def __init__(
+        self, experiment: Experiment, ref: ModelRef, store: Store | None, options: RunOptions
+    ) -> None:
+        self._experiment = experiment
+        self._store = store
+        self._batch = options.batch
+        self._name = served_name(ref) if self._batch.folder is None else name_in_folder(ref.model)
+        others = experiment.other_models()
+        factor = self._batch.price_factor if self._batch.wanted else 1.0
+        self._prices = price_list(ref.model or self._name, others).scaled(factor)
+        self._contexts = {None: known_context(ref)} | {
+            name: known_context(ref.beside(name)) for name in others
+        }
+        earlier = read_earlier_runs(store, self._name) if store else EarlierRuns()
+        self._earlier: EarlierRuns = earlier
+
+    def all(self, benchmarks: Sequence[Benchmark]) -> Iterator[SeriesForecast]:
+        """Forecast every series on these benchmarks."""
+        for benchmark in benchmarks:
+            named = self._experiment.series(benchmark, self._name)
+            for series in dict.fromkeys(named):
+                yield self._one(series, benchmark.problems)
+
+    def _one(self, series: Series, problems: Sequence[Problem]) -> SeriesForecast:
+        wanted = self._missing(series, problems)
+        missing = sum(wanted)
+        sized = (series, len(problems), self._experiment.runs, missing)
+        tried: tuple[tuple[Basis, str | None], ...]
+        tried = (("same set", series.benchmark), ("other sets", None))
+        for basis, benchmark in tried:
+            if (use := self._earlier.find(series.method, benchmark)) is not None:
+                demand = use.demand(self._prices).times(missing)
+                seconds = missing * use.seconds / use.attempts / self._earlier.at_a_time
+                seconds = None if self._batch.wanted else seconds  # a provider takes its day
+                return SeriesForecast(*sized, demand, basis, self._prices.has_prices, seconds)
+        demand = self._bounds(series, problems, wanted)
+        return SeriesForecast(*sized, demand, "bounds", self._prices.has_prices)
+
+    def _missing(self, series: Series, problems: Sequence[Problem]) -> list[int]:
+        """Count the runs that are missing of each problem."""
+        runs, store = self._experiment.runs, self._store
+        if store is None:
+            return [runs] * len(problems)
+        with store.reading(), store.database.connect() as connection:
+            registered = find_registered(connection, store.url, series, problems)
+        if registered is None:
+            return [runs] * len(problems)
+        finished, numbers = store.finished(registered.series), registered.problems
+        return [
+            sum((numbers.get(problem.id, 0), run) not in finished for run in range(runs))
+            for problem in problems
+        ]
+
+    def _bounds(self, series: Series, problems: Sequence[Problem], wanted: Sequence[int]) -> Demand:
+        settings = CallSettings(series.decoding, series.system, self._prices, self._contexts)
+        asked = [(p, runs) for p, runs in zip(problems, wanted, strict=True) if runs]
+        played = asked[:: ceil(len(asked) / _MOST_PLAYED)] if asked else []
+        method, found = series.build(), Demand()
+        for problem, runs in played:
+            found = found.plus(bound_attempt(method, problem, settings).times(runs))
+        share = sum(wanted) / sum(runs for _, runs in played) if played else 0.0
+        return found.times(share)

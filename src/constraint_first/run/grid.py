@@ -1,0 +1,395 @@
+"""A grid of benchmarks, methods, models and decodings, from the command line or a TOML file."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from itertools import product
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from constraint_first.attempt.drive import MOST_CALLS, MOST_TOKENS, AttemptLimit
+from constraint_first.benchmark.registry import Benchmark, load
+from constraint_first.error import CfrError, InputError
+from constraint_first.file.fields import (
+    NUMBER,
+    TEXT,
+    WHOLE,
+    FieldError,
+    FieldType,
+    check_fields,
+    check_text,
+    line_of,
+    list_of,
+    parse_toml,
+)
+from constraint_first.file.rows import read_text
+from constraint_first.file.safe import expand_user
+from constraint_first.method.method import Method, models_of, prompts_of
+from constraint_first.method.registry import make
+from constraint_first.method.rewording import (
+    Wording,
+    check_system,
+    read_system,
+    read_wording,
+    require_used,
+)
+from constraint_first.model.batch import MOST_BYTES, MOST_REQUESTS, FileLimits
+from constraint_first.model.resolve import AUTO, choose_method
+from constraint_first.model.transport import CALL_SECONDS, REPLY_BYTES, Bounds
+from constraint_first.model.wire import Decoding
+from constraint_first.store.store import Series
+from constraint_first.store.writer import LEASE_SECONDS
+
+__all__ = [
+    "BatchOptions",
+    "Changes",
+    "Experiment",
+    "RayOptions",
+    "RunOptions",
+    "Sampling",
+    "read_experiment",
+]
+
+
+Sampling: TypeAlias = float | Literal["none"]
+"""A setting of the sampling: a number, or "none" where it is not to be sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Settings that replace an experiment's own; None and an empty list leave them as they are."""
+
+    benchmarks: tuple[str | Benchmark, ...] | None = None
+    methods: tuple[str | Method, ...] | None = None
+    models: tuple[str, ...] | None = None
+    runs: int | None = None
+    temperatures: tuple[Sampling, ...] | None = None
+    top_p: Sampling | None = None
+    seeds: tuple[int, ...] | None = None
+    max_tokens: int | None = None
+    prompts: str | Path | Wording | None = None
+    system: str | None = None
+
+
+_LARGEST_SEED: Final = 2**62
+"""Runs and samples count up from a seed, and endpoints take 64 bits."""
+_MOST_RUNS: Final = 1_000_000
+_LONGEST_NAME: Final = 500
+_NO_CHANGES: Final = Changes()
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """What is to be compared. The defaults are the paper's protocol: four runs, one decoding."""
+
+    title: str = ""
+    about: str = ""
+    benchmarks: tuple[str | Benchmark, ...] = ("constraintbench",)
+    methods: tuple[str | Method, ...] = ("direct", AUTO)
+    """Names as on the command line, or methods themselves, which go by their ``repr``."""
+    models: tuple[str, ...] = ("",)
+    """Empty for the embedded model, or the only one of an endpoint."""
+    runs: int = 4
+    temperatures: tuple[Sampling, ...] = (0.7,)
+    top_p: Sampling = 0.95
+    seeds: tuple[int | None, ...] = (None,)
+    max_tokens: int | None = None
+    """The most output tokens that any call asks for, for a model that takes no more."""
+    prompts: str | Path | Wording = ""
+    """A folder of own prompts, or what was read from one; empty for the originals."""
+    system: str | None = None
+    """A message ahead of every call, in the place of the benchmark's own; None leaves that."""
+
+    def decodings(self) -> Iterator[Decoding]:
+        """List the ways in which replies are sampled."""
+        for temperature, seed in product(self.temperatures, self.seeds):
+            yield Decoding(_sent(temperature), _sent(self.top_p), seed, self.max_tokens)
+
+    def series(self, benchmark: Benchmark, model: str) -> Iterator[Series]:
+        """List the series of one benchmark on one model."""
+        ahead = benchmark.system_prompt if self.system is None else self.system
+        for decoding, method in product(self.decodings(), self.methods):
+            if isinstance(method, str):
+                name = choose_method(model).method if method == AUTO else method
+                made = Series(benchmark.name, name, model, decoding, ahead)
+            else:
+                made = Series(benchmark.name, repr(method), model, decoding, ahead, method)
+            yield made.reworded(self.prompts) if isinstance(self.prompts, Wording) else made
+
+    def load_benchmarks(self, limit: int | None = None) -> list[Benchmark]:
+        """Load its benchmarks, of each the first so many problems; no two may have one name."""
+        loaded = [load(one) if isinstance(one, str) else one for one in self.benchmarks]
+        names = [benchmark.name for benchmark in loaded]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise InputError(f"benchmark {twice}: two have this name; rename one, or name it once")
+        return [replace(one, problems=one.problems[:limit]) for one in loaded]
+
+    def other_models(self) -> tuple[str, ...]:
+        """List the models that methods name beside the one that they are run with."""
+        return models_of(self._made())
+
+    def _made(self) -> tuple[Method, ...]:
+        """Make the methods, but for ``auto``, which the model decides and which asks no others."""
+        named = (method for method in self.methods if method != AUTO)
+        return tuple(make(method) if isinstance(method, str) else method for method in named)
+
+    def changed(self, changes: Changes) -> Experiment:
+        """Replace settings, and check the whole."""
+        given = {field.name: getattr(changes, field.name) for field in fields(changes)}
+        kept = {name: value for name, value in given.items() if value not in (None, ())}
+        return replace(self, **kept).check()
+
+    def check(self) -> Experiment:
+        """Refuse a grid that cannot be run, before anything is fetched or asked.
+
+        What is named twice is run once: it would otherwise be asked, and paid for, twice.
+        """
+        for name in _SEVERAL:
+            if not getattr(self, name):
+                raise FieldError(f"{name}: none; an experiment needs at least one", name)
+        for name, fault in self._faults():
+            raise FieldError(f"{name}: {fault}", name)
+        for model in self.models:
+            check_text(model, "models", _LONGEST_NAME)
+        for model in self.other_models():
+            check_text(model, "methods", _LONGEST_NAME)
+        once = {name: _once(getattr(self, name)) for name in _SEVERAL}
+        return replace(self, **once, prompts=self._wording(), system=self._checked_system())
+
+    def _checked_system(self) -> str | None:
+        return None if self.system is None else check_system(self.system)
+
+    def _wording(self) -> str | Wording:
+        """Read own prompts, before anything is asked."""
+        if not self.prompts:
+            return ""
+        made, own = self._made(), self.prompts
+        try:
+            if not isinstance(own, Wording):
+                own = read_wording(own, prompts_of(made))
+            if AUTO not in self.methods:
+                require_used(own, made)
+        except InputError as error:
+            raise FieldError(str(error), "prompts") from None
+        return own
+
+    def _faults(self) -> Iterator[tuple[str, str]]:
+        """Name numbers that are out of their range."""
+        if not 1 <= self.runs <= _MOST_RUNS:
+            yield "runs", f"{self.runs} is not between 1 and {_MOST_RUNS:,}"
+        if self.max_tokens is not None and self.max_tokens < 1:
+            yield "max_tokens", f"{self.max_tokens}; a reply needs at least one"
+        if self.top_p != "none" and not 0 < self.top_p <= 1:
+            yield "top_p", f"{self.top_p} is not above 0 and at most 1"
+        for temperature in self.temperatures:
+            if temperature != "none" and not 0 <= temperature <= 2:
+                yield "temperatures", f"{temperature} is not between 0 and 2"
+        for seed in self.seeds:
+            if seed is not None and abs(seed) > _LARGEST_SEED:
+                yield "seeds", f"{seed} is not between -2^62 and 2^62"
+
+
+def _read_system(given: str) -> str:
+    try:
+        return read_system(given)
+    except InputError as error:
+        raise FieldError(str(error), "system") from None
+
+
+def _sent(setting: Sampling) -> float | None:
+    return None if setting == "none" else setting
+
+
+def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+_SAMPLING: Final[FieldType[Sampling]] = FieldType(
+    'a number or "none"', lambda value: NUMBER.fits(value) or value == "none"
+)
+_SEVERAL: Final = {
+    "benchmarks": list_of(TEXT, "texts"),
+    "methods": list_of(TEXT, "texts"),
+    "models": list_of(TEXT, "texts"),
+    "temperatures": list_of(_SAMPLING, 'numbers or "none"'),
+    "seeds": list_of(WHOLE, "whole numbers"),
+}
+_SETTINGS: Final = {
+    "title": TEXT,
+    "about": TEXT,
+    "runs": WHOLE,
+    "top_p": _SAMPLING,
+    "max_tokens": WHOLE,
+    "prompts": TEXT,
+    "system": TEXT,
+    **_SEVERAL,
+}
+
+
+def read_experiment(path: Path, changes: Changes = _NO_CHANGES) -> Experiment:
+    """Read an experiment's file; what the command line says beside it wins."""
+    text = read_text(path)
+    table = parse_toml(path, text)
+    try:
+        check_fields(table, _SETTINGS)
+        lists = {name: tuple(table[name]) for name in table.keys() & _SEVERAL.keys()}
+        if "system" in table:
+            table["system"] = _read_system(table["system"])
+        return replace(Experiment(), **(table | lists)).changed(changes)
+    except CfrError as error:
+        # What is not about a field is about a method that cannot be made.
+        field = error.field if isinstance(error, FieldError) else "methods"
+        raise InputError(f"{path}{line_of(text, field)}: {error}") from None
+
+
+# How an evaluation is asked in batches.
+
+_HALF: Final = 0.5
+"""What providers take for a batch: half of the price."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """How an evaluation is asked in batches, if it is."""
+
+    batch: bool = False
+    """Through the batch API of the endpoint."""
+    batch_dir: str | None = None
+    """Through files in a folder, for vLLM's ``run_batch``."""
+    batch_poll: float | None = None
+    """Seconds between two looks at a batch; without it five, growing to sixty."""
+    batch_file_requests: int = MOST_REQUESTS
+    batch_file_bytes: int = MOST_BYTES
+    batch_price_factor: float | None = None
+    """What a call in a batch costs, as a part of the model's price: half of it at a provider, all
+    of it through a folder, unless told otherwise."""
+    forget_batches: bool = False
+    """Give up batches of earlier runs that have not been collected."""
+
+    @property
+    def wanted(self) -> bool:
+        """Whether calls go into batches at all."""
+        return self.batch or self.batch_dir is not None
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the files, where there is one."""
+        return expand_user(self.batch_dir).absolute() if self.batch_dir is not None else None
+
+    @property
+    def price_factor(self) -> float:
+        """What a call costs, as a part of the model's price."""
+        if self.batch_price_factor is not None:
+            return self.batch_price_factor
+        return _HALF if self.batch else 1.0
+
+    @property
+    def limits(self) -> FileLimits:
+        """How large one input file may be."""
+        return FileLimits(self.batch_file_requests, self.batch_file_bytes)
+
+
+# How an evaluation is run on a Ray cluster.
+
+_ADDRESS: Final = re.compile(r"auto|[^\s:/]+:\d{1,5}|\[[0-9a-fA-F:]+\]:\d{1,5}")
+_RAYS_OWN: Final = ("cpu", "gpu", "memory", "object_store_memory", "node")
+_NAMES: Final = {"cpus": "CPU", "gpus": "GPU"}
+
+
+@dataclass(frozen=True, slots=True)
+class RayOptions:
+    """How an evaluation is run on a Ray cluster, if it is."""
+
+    address: str | None = None
+    """HOST:PORT of the cluster's head, or auto for the cluster that this machine belongs to."""
+    workers: int | None = None
+    """How many workers; without it one for each node that has room for one."""
+    resources: Mapping[str, float] = field(default_factory=lambda: {"cpus": 1.0})
+    """What each worker asks of its node: cpus, gpus, and resources that the cluster names itself.
+    An embedded model runs on as many threads as there are cpus."""
+    patience: float = 600.0
+    """Seconds to wait for a node that can take a worker at all; room on one is waited for."""
+
+    @property
+    def wanted(self) -> bool:
+        """Whether workers run on a cluster at all."""
+        return self.address is not None
+
+    @property
+    def requested(self) -> dict[str, float]:
+        """What each worker asks for, by the names that Ray has for it."""
+        return {_NAMES.get(name, name): amount for name, amount in self.resources.items()}
+
+    def check(self) -> None:
+        """Refuse values that Ray would refuse, or wait for without end."""
+        if self.address is not None and not _ADDRESS.fullmatch(self.address):
+            raise InputError(
+                f"--ray {self.address}: not an address of a cluster; give HOST:PORT of its head, "
+                "as 'ray start --head' says it, or auto"
+            )
+        if self.workers is not None and self.workers < 1:
+            raise InputError(f"--ray-workers {self.workers}: at least one is needed")
+        for name, amount in self.resources.items():
+            _check_resource(name, amount)
+
+
+def _check_resource(name: str, amount: float) -> None:
+    shown = f"--ray-resources {name}={amount:g}"
+    if not name or name.lower().partition(":")[0] in _RAYS_OWN:
+        raise InputError(f"{shown}: name cpus, gpus, or a resource of the cluster's own")
+    if not math.isfinite(amount) or amount < 0 or (amount > 1 and amount % 1):
+        raise InputError(f"{shown}: give a whole number, or a part of one below 1")
+
+
+# How a grid is run: where it is stored, how fast it may go, what it may spend.
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a grid is run: where it is stored, how fast it may go, what it may spend."""
+
+    store: str = "runs.db"
+    """A SQLite file, or the address of a PostgreSQL database."""
+    limit: int | None = None
+    """Only the first so many problems of each benchmark."""
+    concurrency: int | None = None
+    """Most calls at the same time; without it the number grows as far as the endpoint bears."""
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    max_tokens_total: int | None = None
+    """Nothing is asked that could bring all calls together above so many tokens."""
+    max_cost: float | None = None
+    """Likewise in US dollars; needs the model's price."""
+    call_timeout: float = CALL_SECONDS
+    """Seconds that a reply may take; later than that a call is not asked again."""
+    lease: float = LEASE_SECONDS
+    """Where workers share a store: seconds after which what one that is gone had begun is taken
+    over."""
+    max_reply_bytes: int = REPLY_BYTES
+    """The size of a reply beyond which it is a fault and not read further."""
+    max_calls: int = MOST_CALLS
+    """An attempt that needs more calls fails."""
+    max_attempt_tokens: int = MOST_TOKENS
+    """Likewise for tokens, input and output together."""
+    batch: BatchOptions = field(default_factory=BatchOptions)
+    """Whether calls go into batches, and how."""
+    ray: RayOptions = field(default_factory=RayOptions)
+    """Whether workers on a Ray cluster make the attempts, and which."""
+
+    @property
+    def bounds(self) -> Bounds:
+        """What each call is held to."""
+        return Bounds(seconds=self.call_timeout, reply_bytes=self.max_reply_bytes)
+
+    @property
+    def attempt_limit(self) -> AttemptLimit:
+        """What each attempt is held to."""
+        return AttemptLimit(self.max_calls, self.max_attempt_tokens)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there is a limit on what all calls together may spend."""
+        return self.max_tokens_total is not None or self.max_cost is not None

@@ -1,0 +1,1 @@
+"""Run the programs that a model wrote, without any access to the host."""

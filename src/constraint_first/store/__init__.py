@@ -1,0 +1,1 @@
+"""The SQL store of series and attempts: schema, writer, queries."""

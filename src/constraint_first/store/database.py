@@ -1,0 +1,777 @@
+"""What can go wrong with a store: whose fault it is, whether it may pass, and the words for it."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import re
+import sqlite3
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from urllib.parse import quote
+
+import sqlalchemy as sa
+from filelock import FileLock, Timeout
+from sqlalchemy.event import listens_for
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+    SQLAlchemyError,
+    StatementError,
+)
+
+from constraint_first.error import CfrError
+from constraint_first.file.safe import expand_user, printable
+
+__all__ = [
+    "AdvisoryLock",
+    "LeaseLost",
+    "Lock",
+    "LockFile",
+    "StoreError",
+    "StoreFile",
+    "Unstorable",
+    "cannot_be",
+    "is_of_the_row",
+    "is_outage",
+    "open_database",
+    "opening",
+    "patiently",
+    "pauses",
+    "reason",
+    "save_copy",
+    "sqlite_path",
+    "sqlite_tables",
+    "without_password",
+]
+
+
+class StoreError(CfrError):
+    """A store that cannot be opened, is in use, or holds something else than what is run now."""
+
+    exit_code = 5
+
+
+class Unstorable(CfrError):
+    """A row that its database refuses while it takes others."""
+
+    exit_code = 5
+
+
+class LeaseLost(CfrError):
+    """An attempt that another worker has taken over: this one has to leave it."""
+
+    exit_code = 5
+
+
+# Where PostgreSQL names no state of its own (the constants of its manual, appendix A), it is the
+# client that speaks.
+_PASSES: Final = re.compile(r"08...|40...|53300|57P0[123]")
+_ROW: Final = re.compile(r"22...|23502|23514|54...")
+_ROW_OF_SQLITE: Final = ("SQLITE_CONSTRAINT_NOTNULL", "SQLITE_CONSTRAINT_CHECK", "SQLITE_TOOBIG")
+
+# What the database complained about, and what a person can do.
+_WAYS_OUT: Final = (
+    (r"locked|busy", "close the program that holds it"),
+    (r"malformed|not a database|disk I/O|decode", "restore it from a copy, or name another store"),
+    (r"no such (table|column)|does not exist", "name a store that 'cfr eval' made"),
+    (r"read-?only|permission|unable to open", "see that it may be read and written"),
+    (r"full|no space", "make room there"),
+)
+_SERVER: Final = "see that its server runs and that the address is right"
+
+
+def is_outage(error: Exception) -> bool:
+    """Say whether a server could not be reached or broke off, which may pass; SQLite has none."""
+    if not isinstance(error, DBAPIError):
+        return False
+    state = getattr(error.orig, "sqlstate", "none")
+    if state is None:
+        return error.connection_invalidated or isinstance(error, OperationalError)
+    return error.connection_invalidated or bool(_PASSES.fullmatch(state))
+
+
+def is_of_the_row(error: Exception) -> bool:
+    """Say whether it is a row's values that were refused; other rows may fare better."""
+    if not isinstance(error, DBAPIError):  # a value that could not even be sent
+        others = StoreError | SQLAlchemyError
+        return isinstance(error, StatementError) or not isinstance(error, others)
+    orig: Any = error.orig
+    state, code = getattr(orig, "sqlstate", None), getattr(orig, "sqlite_errorname", None)
+    if state or code:
+        return bool(_ROW.fullmatch(state or "")) or code in _ROW_OF_SQLITE
+    refused = DataError | IntegrityError | InterfaceError | ProgrammingError
+    return isinstance(error, refused) and not error.connection_invalidated
+
+
+def cannot_be(done: str, url: str, error: Exception) -> StoreError:
+    """Say in a sentence what cannot be done to a store, why, and what helps."""
+    why = reason(error)
+    found = (way for sign, way in _WAYS_OUT if re.search(sign, why, re.IGNORECASE))
+    way_out = _SERVER if is_outage(error) else next(found, "put that right")
+    return StoreError(f"{url}: cannot be {done} ({why}); {way_out} and run the same command again")
+
+
+def reason(error: Exception) -> str:
+    """Say in a line what a database complained about, without the statement and its values."""
+    orig: Any = error.orig if isinstance(error, DBAPIError) else error
+    said = getattr(getattr(orig, "diag", None), "message_primary", None) or str(orig)
+    return printable(" ".join(str(said).split())[:160])
+
+
+# The database behind a store, opened by its address: a SQLite file or PostgreSQL.
+#
+# One that must be there already is opened without being touched: the file may be somebody else's,
+# or lie on a medium that takes no writes.
+
+T = TypeVar("T")
+
+_OUTAGE: Final = 60.0
+_LONGEST_PAUSE: Final = 2.0
+# A server that is gone without a word must not be waited for as long as TCP would.
+_POSTGRES: Final = {"connect_timeout": "10", "keepalives_idle": "30", "tcp_user_timeout": "60000"}
+
+
+def sqlite_path(url: str) -> Path | None:
+    """Return the file of a SQLite store, its links followed; None where it is PostgreSQL's."""
+    if "://" not in url:
+        path = expand_user(url)
+    elif (parsed := _parsed(url)).get_backend_name() == "sqlite":
+        path = Path(parsed.database or ":memory:")
+    elif parsed.get_backend_name() == "postgresql":
+        return None
+    else:
+        raise StoreError(f"{without_password(url)}: a store is SQLite or PostgreSQL")
+    if path.name == ":memory:":
+        raise StoreError(f"{url}: a store is kept in a file; name one")
+    try:
+        if not path.absolute().parent.is_dir():
+            raise StoreError(f"{url}: there is no folder {path.parent}; make it first")
+        if path.exists() and not path.is_file():
+            raise StoreError(f"{url}: not a file; name a file for the store")
+    except OSError as error:  # a folder that one may not look into, a name too long
+        raise StoreError(f"{url}: cannot be opened ({error.strerror}); name another") from None
+    return Path(os.path.realpath(path))  # SQLite keeps its log beside the file, not beside a link
+
+
+def open_database(url: str, *, existing: bool) -> sa.Engine:
+    """Open the database of a store; whether it is one will show."""
+    path = sqlite_path(url)
+    if path:
+        return _sqlite_reader(path) if existing else _sqlite_writer(path)
+    parsed = _parsed(url)
+    parsed = parsed.set(drivername="postgresql+psycopg", query={**_POSTGRES, **parsed.query})
+    try:
+        # Whoever runs tries again where a connection turns out to be broken, and need not ask first
+        # whether it is; whoever reads may be in the middle of a stream by then.
+        return sa.create_engine(parsed, pool_pre_ping=existing)
+    except ModuleNotFoundError:
+        raise StoreError("PostgreSQL needs: pip install 'constraint-first[postgres]'") from None
+
+
+def sqlite_tables(url: str, path: Path) -> set[str]:
+    """List the tables of a SQLite file without leaving a trace beside it."""
+    # Where there is no log of writes beside it nobody is writing, and SQLite need not make one.
+    mode = "mode=ro" if _log(path).exists() else "immutable=1"
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+    try:
+        address = f"{path.absolute().as_uri()}?{mode}"
+        with closing(sqlite3.connect(address, uri=True, timeout=30)) as connection:
+            return {name for (name,) in connection.execute(query)}
+    except sqlite3.Error as error:
+        raise cannot_be("opened as a store", url, error) from None
+
+
+def save_copy(database: sa.Engine, path: Path) -> tuple[Path, int]:
+    """Copy what SQLite has open, also where its file is gone; return where, and its attempts.
+
+    Beside ``path``, or in the working directory where that folder is gone.
+    """
+    folder = path.parent if path.parent.is_dir() else Path.cwd()
+    copy = next(
+        one
+        for number in count(1)
+        for one in [folder / f"{path.name}.rescued{f'-{number}' * (number > 1)}"]
+        if not one.exists()
+    )
+    try:
+        with closing(sqlite3.connect(copy)) as target:
+            with database.connect() as connection:
+                opened: Any = connection.connection.driver_connection
+                opened.backup(target)
+            target.execute("PRAGMA journal_mode=DELETE")
+            # Missing pages are copied as zeros without an error; only reading them fails.
+            if (said := target.execute("PRAGMA quick_check").fetchone()[0]) != "ok":
+                raise sqlite3.DatabaseError(said)
+            return copy, target.execute("SELECT count(*) FROM attempts").fetchone()[0]
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        raise
+
+
+def without_password(url: str) -> str:
+    """Return an address as it may be shown."""
+    try:
+        return sa.make_url(url).render_as_string() if "://" in url else url
+    except ArgumentError:
+        return url
+
+
+def patiently(
+    url: str, done: str, work: Callable[[], T], hasty: Callable[[], bool] = lambda: False
+) -> T:
+    """Do something with a database, again if its server is away for a short time.
+
+    ``done`` is the word for it where it fails: the store cannot be *read*, or *written*. Whoever is
+    ``hasty`` by then does not wait.
+    """
+    waits = pauses()
+    while True:
+        try:
+            return work()
+        except SQLAlchemyError as error:
+            pause = next(waits, None) if is_outage(error) else None
+            if pause is None or hasty():
+                raise cannot_be(done, url, error) from None
+        time.sleep(pause)
+
+
+def pauses() -> Iterator[float]:
+    """Yield the seconds to wait after each try, for as long as an outage is waited out."""
+    deadline, pause = time.monotonic() + _OUTAGE, 0.05
+    while time.monotonic() < deadline:
+        yield pause
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _parsed(url: str) -> sa.URL:
+    try:
+        return sa.make_url(url)
+    except ArgumentError:
+        raise StoreError(f"{url}: not a store's address; give a file or postgresql://…") from None
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
+
+
+def _sqlite_writer(path: Path) -> sa.Engine:
+    engine = sa.create_engine(sa.URL.create("sqlite", database=str(path)), connect_args=_WAITING)
+
+    @listens_for(engine, "connect")
+    def _pragmas(connection: Any, _record: object) -> None:
+        cursor = connection.cursor()
+        # Readers do not wait for the writer; a commit is on the disk when it returns.
+        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA synchronous=FULL")
+        cursor.close()
+
+    return engine
+
+
+def _sqlite_reader(path: Path) -> sa.Engine:
+    # To read a file that has a log SQLite makes files beside it, and takes them away again. Where
+    # it cannot it must be told that nothing will change.
+    still = not os.access(path.absolute().parent, os.W_OK) and not _log(path).exists()
+    query = {"immutable": "1"} if still else {"mode": "rw"}
+    file = f"file:{quote(str(path.absolute()))}"
+    url = sa.URL.create("sqlite", database=file, query=query | {"uri": "true"})
+    return sa.create_engine(url, connect_args=_WAITING)
+
+
+_WAITING: Final = {"timeout": 30}
+
+
+# The file of a SQLite store itself, whatever name leads to it: its lock, and whether it is there.
+#
+# Closing any descriptor of a file drops all POSIX locks that the process has on that file
+# (fcntl(2)), SQLite's own among them. So a descriptor that was opened here is closed only when
+# this process has no store open on the file.
+
+_Identity: TypeAlias = tuple[int, int]
+"""Device and inode."""
+
+# SQLite locks bytes from 2**30 on and no file reaches this one, so neither sees the other's lock.
+_LOCKED_BYTE: Final = 2**62
+_MAGIC: Final = b"SQLite format 3\0"
+_BESIDE: Final = ("-wal", "-shm")
+
+_guard = threading.Lock()
+_opening = 0
+_in_use: Final = set["StoreFile"]()
+_unused: Final = list[tuple[_Identity, int]]()
+"""Descriptors to close once no store of this process uses their file."""
+
+
+@contextmanager
+def opening() -> Generator[None]:
+    """Close no descriptor while SQLite opens a file that is not counted yet."""
+    global _opening
+    with _guard:
+        _opening += 1
+    try:
+        yield
+    finally:
+        with _guard:
+            _opening -= 1
+            _close_unused()
+
+
+class StoreFile:
+    """The file that SQLite has open under a name; make it within ``opening()``, after SQLite."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor = _open(path)
+        found = path.stat() if self._descriptor is None else os.fstat(self._descriptor)
+        self.identity = _identity(found)
+        self._beside: dict[Path, _Identity] = {}
+        """The log and its index, once they were seen."""
+        self._locked = False
+        with _guard:
+            _in_use.add(self)
+
+    def close(self) -> None:
+        """Give the descriptor up, after SQLite's connections are closed."""
+        with _guard:
+            _in_use.discard(self)
+            if self._descriptor is not None:
+                _unused.append((self.identity, self._descriptor))
+                self._descriptor = None
+            _close_unused()
+
+    def leave_to_parent(self) -> None:
+        """Close the descriptor in a forked child, which would keep the lock of a parent that died.
+
+        Locks of SQLite are the parent's own, and closing it here does nothing to them.
+        """
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def lock(self) -> bool:
+        """Lock the file against every other holder; False where it is locked already.
+
+        Lasts until ``unlock`` or the end of the process. Where the system has no such lock this
+        does nothing.
+        """
+        if self._descriptor is None:
+            return True
+        try:
+            _set_lock(self._descriptor, "F_WRLCK")
+        except OSError as error:
+            # A file system that knows no locks leaves it at the lock beside the file.
+            return error.errno not in (errno.EAGAIN, errno.EACCES)
+        self._locked = True
+        return True
+
+    def unlock(self) -> None:
+        """Let others lock the file."""
+        if self._locked and self._descriptor is not None:
+            self._locked = False
+            with suppress(OSError):
+                _set_lock(self._descriptor, "F_UNLCK")
+
+    @property
+    def has_other_names(self) -> bool:
+        """Whether hard links lead to it; SQLite keeps a log of its own for each name."""
+        return self.path.stat().st_nlink > 1
+
+    def is_locked(self) -> bool:
+        """Say whether the file is locked, here or elsewhere."""
+        return self._locked or (self._descriptor is not None and _is_locked(self._descriptor))
+
+    def find_damage(self) -> str:
+        """Describe the loss where the name no longer leads to the file that was opened."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return "the file was deleted or moved"
+        except OSError as error:
+            return f"the file can no longer be reached ({error.strerror})"
+        if _identity(found) != self.identity:
+            return "the file was replaced by another"
+        if self._descriptor is not None:
+            begins = os.pread(self._descriptor, len(_MAGIC), 0)
+            if begins != _MAGIC:
+                return "the file was overwritten" if begins else "the file was emptied"
+        for path in (self.path.with_name(self.path.name + end) for end in _BESIDE):
+            try:
+                now = _identity(path.stat())
+            except OSError:
+                now = None
+            known = self._beside.get(path)
+            if known is None and now is not None:
+                self._beside[path] = now
+            elif known != now:
+                return f"{path.name}, a part of it, was deleted or replaced"
+        return ""
+
+    def drop_log(self) -> None:
+        """Delete the log that was left under the name of a file that is gone.
+
+        SQLite would replay it into the next file of that name. Call this only once all of it is
+        saved elsewhere.
+        """
+        with suppress(OSError):
+            if _identity(self.path.stat()) == self.identity:
+                return
+        for path, known in self._beside.items():
+            with suppress(OSError):
+                if _identity(path.stat()) == known:
+                    path.unlink()
+
+
+def _identity(found: os.stat_result) -> _Identity:
+    return found.st_dev, found.st_ino
+
+
+def _close_unused() -> None:
+    if _opening:
+        return
+    used = {file.identity for file in _in_use}
+    for identity, descriptor in list(_unused):
+        if identity not in used:
+            _unused.remove((identity, descriptor))
+            os.close(descriptor)
+
+
+def _after_fork() -> None:
+    global _guard, _opening
+    _guard, _opening = threading.Lock(), 0  # another thread of the parent may have had it
+    for file in _in_use:
+        file.leave_to_parent()
+    _in_use.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+# Locks of an open file description: unlike flock() they stay clear of SQLite's locks on every file
+# system, and unlike other fcntl() locks they outlive the closing of other descriptors.
+_FLOCK: Final = struct.Struct("hhqqi4x")
+_fcntl: Any = importlib.import_module("fcntl") if sys.platform == "linux" else None
+
+
+def _open(path: Path) -> int | None:
+    if _fcntl:
+        for mode in (os.O_RDWR, os.O_RDONLY):
+            with suppress(OSError):
+                return os.open(path, mode | os.O_CLOEXEC)
+    return None
+
+
+def _set_lock(descriptor: int, kind: str) -> None:
+    _fcntl.fcntl(descriptor, _fcntl.F_OFD_SETLK, _request(kind))
+
+
+def _is_locked(descriptor: int) -> bool:
+    try:
+        answer = _fcntl.fcntl(descriptor, _fcntl.F_OFD_GETLK, _request("F_WRLCK"))
+    except OSError:
+        return False
+    return _FLOCK.unpack(answer)[0] != _fcntl.F_UNLCK
+
+
+def _request(kind: str) -> bytes:
+    return _FLOCK.pack(getattr(_fcntl, kind), os.SEEK_SET, _LOCKED_BYTE, 1, 0)
+
+
+# The lock on a store: one run has it alone, or workers share it.
+#
+# SQLite: a lock on the file itself, which holds whatever name leads to it, and one on
+# ``NAME.lock`` beside it, which is all there is where a system has no lock of the first kind
+# (only Linux has), and which earlier versions of cfr look at. PostgreSQL: an advisory lock. All
+# end with the process that holds them, however it ends. Workers of a PostgreSQL store share the
+# lock, since leases tell them apart; a file is one run's.
+
+_NUMBER: Final = 0x63_66_72  # "cfr"
+_MOMENT: Final = 0.5
+_LOOK_EVERY: Final = 1.0
+_SHARING: Final = 5.0
+"""Seconds to wait for whoever has it alone, which a worker that comes first has for a moment."""
+_HOLDERS: Final = (
+    "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+    " WHERE locktype = 'advisory' AND granted AND classid = 0 AND objid = :number"
+    " AND datname = current_database()"
+)
+_IS_TAKEN: Final = sa.text(_HOLDERS).bindparams(number=_NUMBER)
+_IS_HELD: Final = sa.text(_HOLDERS + " AND pid = pg_backend_pid()").bindparams(number=_NUMBER)
+
+
+class Lock(Protocol):
+    """A lock on a store."""
+
+    def held(self) -> AbstractContextManager[None]:
+        """Hold it alone, or refuse to where another run has it."""
+        ...
+
+    def shared(self, first: Callable[[], None]) -> AbstractContextManager[None]:
+        """Hold it with others that share it, or refuse to where somebody needs it alone.
+
+        Whoever finds nobody there does what is to be done ``first``.
+        """
+        ...
+
+    def check(self) -> None:
+        """Make sure that it is held still, if it was taken at all; raise where it is not."""
+        ...
+
+    def is_taken(self) -> bool:
+        """Say whether a run has it now, this one or another."""
+        ...
+
+
+class LockFile:
+    """The lock of a SQLite store; while it is held, a file that goes away is noticed."""
+
+    def __init__(self, url: str, file: StoreFile, save: Callable[[Path], str]) -> None:
+        self._url = url
+        self._file = file
+        self._save = save
+        self._path = file.path.with_name(file.path.name + ".lock")
+        self._guard = threading.Lock()
+        self._wanted = False
+        self._lost: StoreError | None = None
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Hold it alone, or refuse to where another run has it."""
+        with self._held_beside():
+            if not self._file.lock():
+                raise _in_use_lock(self._url, _ONE_RUNNER)
+            try:
+                self._wanted = True
+                yield
+                self.check()
+            finally:
+                self._wanted = False
+                self._file.unlock()
+
+    def _held_beside(self) -> AbstractContextManager[object]:
+        try:
+            # Another process that only looks whether it is taken has it for a moment.
+            return FileLock(self._path, timeout=_MOMENT).acquire(poll_interval=_MOMENT / 10)
+        except Timeout:
+            raise _in_use_lock(self._url, _ONE_RUNNER) from None
+        except OSError as error:
+            raise StoreError(
+                f"{self._url}: cannot be locked ({error.strerror}: {self._path}); name a store in "
+                "a folder that you may write to"
+            ) from None
+
+    def shared(self, first: Callable[[], None]) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Hold it alone: nothing tells the attempts of two runs on a file apart."""
+        return self.held()
+
+    def check(self) -> None:
+        """Raise where the file is no longer under its name: what is written there would be lost."""
+        with self._guard:
+            if self._lost is None and self._wanted and (damage := self._file.find_damage()):
+                saved = self._save(self._file.path)
+                self._lost = StoreError(f"{self._url}: {damage} during the run; {saved}")
+            if self._lost:
+                raise self._lost
+
+    def is_taken(self) -> bool:
+        """Say whether a run has it now."""
+        if self._file.is_locked():
+            return True
+        if not self._path.exists():
+            return False
+        try:
+            with FileLock(self._path, timeout=0):
+                return False
+        except Timeout:
+            return True
+        except OSError:  # a place where nobody writes
+            return False
+
+
+class AdvisoryLock:
+    """The lock of a PostgreSQL store, which belongs to a connection and not to a transaction.
+
+    The connection commits by itself: a transaction that is open as long as a run would keep the
+    server from cleaning up, and servers may end those that are idle. They may end the connection
+    too, and the lock with it; so it is looked at before anything is written, and taken again where
+    nobody else took it meanwhile.
+    """
+
+    def __init__(self, url: str, database: sa.Engine) -> None:
+        self._url = url
+        self._database = database
+        self._guard = threading.Lock()
+        self._wanted = self._shared = False
+        self._look_at = 0.0
+        self._connection: sa.Connection | None = None
+        self._lost: StoreError | None = None
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Hold it alone, or refuse to where another run has it."""
+        with self._guard:
+            self._lost, self._shared = None, False
+            if not patiently(self._url, "locked", self._take):
+                raise _in_use_lock(self._url, _WAIT)
+            self._wanted = True
+        with self._until_released():
+            yield
+
+    @contextmanager
+    def shared(self, first: Callable[[], None]) -> Generator[None]:
+        """Hold it with others that share it, or refuse to where somebody needs it alone.
+
+        Whoever finds nobody there has it alone for what is to be done ``first``; others that come
+        meanwhile wait.
+        """
+        deadline = time.monotonic() + _SHARING
+        with self._guard:
+            self._lost = None
+            while not patiently(self._url, "locked", lambda: self._join(first)):
+                if time.monotonic() > deadline:
+                    raise _in_use_lock(self._url, _ALONE)
+                time.sleep(_MOMENT / 10)
+            self._wanted = True
+        with self._until_released():
+            yield
+
+    def _join(self, first: Callable[[], None]) -> bool:
+        self._shared = False
+        if not self._take() or self._connection is None:
+            self._shared = True
+            return self._take()
+        try:
+            first()
+            self._connection.execute(sa.select(sa.func.pg_advisory_lock_shared(_NUMBER)))
+            self._connection.execute(sa.select(sa.func.pg_advisory_unlock(_NUMBER)))
+        except BaseException:
+            self._drop()
+            raise
+        self._shared = True
+        return True
+
+    def _retake(self) -> bool:
+        """Take it again; a worker that comes first has it alone for a moment."""
+        deadline = time.monotonic() + (_SHARING if self._shared else 0.0)
+        while not (taken := self._take()) and time.monotonic() < deadline:
+            time.sleep(_MOMENT / 10)
+        return taken
+
+    def _drop(self) -> None:
+        """End the connection, and whatever it has locked with it."""
+        held, self._connection = self._connection, None
+        if held is not None:
+            held.invalidate()
+            held.close()
+
+    @contextmanager
+    def _until_released(self) -> Generator[None]:
+        try:
+            yield
+        except BaseException:
+            with suppress(StoreError):  # what went wrong first is what is told
+                self._release()
+            raise
+        self._release()
+
+    def check(self) -> None:
+        """Make sure that it is held still, if it was taken at all; raise where it is not."""
+        with self._guard:
+            if self._lost:
+                raise self._lost
+            if self._shared and time.monotonic() < self._look_at:
+                return  # leases guard every row, so the lock need not be seen before each commit
+            self._look_at = time.monotonic() + _LOOK_EVERY
+            if not self._wanted or self._is_held():
+                return
+            if not self._retake():
+                self._lost = self._taken_away("another run took it")
+                raise self._lost
+
+    def is_taken(self) -> bool:
+        """Say whether a run has it now, this one or another."""
+
+        def look() -> bool:
+            with self._database.connect() as connection:
+                return bool(connection.scalar(_IS_TAKEN))
+
+        return patiently(self._url, "read", look)
+
+    def _take(self) -> bool:
+        connection = self._database.connect().execution_options(isolation_level="AUTOCOMMIT")
+        try:
+            taken = connection.scalar(sa.select(self._call("pg_try_advisory_lock")))
+        except BaseException:
+            connection.close()
+            raise
+        if taken:
+            self._connection = connection
+        else:
+            connection.close()
+        return bool(taken)
+
+    def _is_held(self) -> bool:
+        held = self._connection
+        if held is None:
+            return False
+        with suppress(DBAPIError):
+            if held.scalar(_IS_HELD):
+                return True
+        self._drop()
+        return False
+
+    def _release(self) -> None:
+        """Give the lock back; raise where it was lost: another run may have had the store since.
+
+        A connection goes back to its pool and lives on, and so would its lock.
+        """
+        with self._guard:
+            held, self._connection, self._wanted = self._connection, None, False
+        if held is None:
+            raise self._lost or self._taken_away("it was held no longer")
+        lost = "it was held no longer"
+        try:
+            if held.scalar(sa.select(self._call("pg_advisory_unlock"))):
+                return
+        except DBAPIError as error:
+            lost = reason(error)
+        finally:
+            held.close()
+        raise self._taken_away(lost)
+
+    def _call(self, name: str) -> sa.Function[bool]:
+        return getattr(sa.func, name + "_shared" * self._shared)(_NUMBER)
+
+    def _taken_away(self, why: str) -> StoreError:
+        return StoreError(
+            f"{self._url}: the lock on this store was lost during the run ({why}), and another run "
+            "may have used it meanwhile; make sure that none does, and run the same command again"
+        )
+
+
+def _in_use_lock(url: str, way_out: str) -> StoreError:
+    return StoreError(f"{url}: another run is using this store{way_out}")
+
+
+_WAIT: Final = "; wait, or name another"
+_ONE_RUNNER: Final = (
+    ", and a file takes one at a time; wait, name another, or a PostgreSQL database "
+    "(--store postgresql://…), which takes any number"
+)
+_ALONE: Final = (
+    " and needs it alone (cfr merge, cfr serve, cfr eval --batch); wait, or name another"
+)

@@ -1,0 +1,413 @@
+"""The stores that a merge reads: a snapshot of each, and how far its attempts are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice
+from typing import Any, Final, Literal, TypeAlias
+
+import sqlalchemy as sa
+
+from constraint_first.benchmark.source import describe_gold, name_gold
+from constraint_first.file.safe import atomic_file
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError, sqlite_path, without_password
+from constraint_first.store.store import (
+    Store,
+    bring_up_to_date,
+    current_name,
+    marked,
+    read_prompts,
+    read_row,
+    set_old_version_apart,
+    write_prompts,
+)
+from constraint_first.store.writer import AttemptKey, drop_finished
+
+__all__ = [
+    "ROWS_AT_ONCE",
+    "STREAMED",
+    "MergePart",
+    "MergeSource",
+    "Merged",
+    "Prefer",
+    "Progress",
+    "Standing",
+    "merge",
+    "read_standing",
+    "snapshot",
+]
+
+
+ROWS_AT_ONCE: Final = 500
+STREAMED: Final = {"yield_per": ROWS_AT_ONCE}
+"""The options of a query whose rows do not all fit into memory."""
+
+
+class MergeSource:
+    """A store that is read, as it is at one moment."""
+
+    def __init__(self, store: Store, reading: sa.Connection) -> None:
+        self.url = store.url
+        self.reading = reading
+        self._store = store
+        table = schema.series
+        stored = reading.scalars(sa.select(table.c.benchmark).distinct()).all()
+        posed = reading.scalars(sa.select(schema.problems.c.benchmark).distinct()).all()
+        self.names = {name: current_name(reading, name) for name in (*stored, *posed)}
+        """What each of its benchmarks is called today."""
+
+    def rows(self, table: sa.Table, series: int | None = None) -> Iterator[dict[str, Any]]:
+        """Go through a table, or the part of it that belongs to a series."""
+        query = sa.select(table).order_by(*table.primary_key)
+        query = query if series is None else query.where(table.c.series == series)
+        with self._store.reading():
+            for row in self.reading.execute(query, execution_options=STREAMED).mappings():
+                yield dict(row)
+
+    def count_lone(self) -> int:
+        """Count the attempts, begun or ended, whose series or problem is missing."""
+        keys = [
+            sa.select(table.c.series, table.c.problem, table.c.run).where(
+                sa.or_(
+                    table.c.series.not_in(sa.select(schema.series.c.id)),
+                    table.c.problem.not_in(sa.select(schema.problems.c.id)),
+                )
+            )
+            for table in (schema.attempts, schema.calls)
+        ]
+        lone = sa.union(*keys).subquery()
+        return self.reading.execute(sa.select(sa.func.count()).select_from(lone)).scalar_one()
+
+
+@dataclass(frozen=True, slots=True)
+class MergePart:
+    """A series of a source, with the numbers that it and its problems have in the target."""
+
+    row: Mapping[str, Any]
+    number: int
+    problems: Mapping[int, int]
+
+    @property
+    def source(self) -> int:
+        """Its number in the source."""
+        return self.row["id"]
+
+    def key(self, problem: int, run: int) -> AttemptKey:
+        """Name an attempt as the target does."""
+        return self.problems[problem], run
+
+    def move(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Give rows the numbers that they have in the target; leave out those without a problem."""
+        for row in rows:
+            if row["problem"] in self.problems:
+                yield {**row, "series": self.number, "problem": self.problems[row["problem"]]}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Standing:
+    """How far an attempt is: the further one is kept."""
+
+    finished: bool
+    calls: int
+    finished_at: float = 0.0
+
+
+def read_standing(connection: sa.Connection, series: int) -> dict[AttemptKey, Standing]:
+    """Say of each attempt of a series how far it is, also where it has calls alone."""
+    calls, attempts = schema.calls.c, schema.attempts.c
+    key = (calls.problem, calls.run)
+    counted = sa.select(*key, sa.func.count()).where(calls.series == series).group_by(*key)
+    made = {(problem, run): count for problem, run, count in connection.execute(counted)}
+    found = {at: Standing(finished=False, calls=count) for at, count in made.items()}
+    columns = (attempts.problem, attempts.run, attempts.status, attempts.finished_at)
+    for problem, run, status, when in connection.execute(
+        sa.select(*columns).where(attempts.series == series)
+    ):
+        found[problem, run] = Standing(status != "failed", made.get((problem, run), 0), when)
+    return found
+
+
+@contextmanager
+def snapshot(store: Store) -> Generator[sa.Connection]:
+    """Open a connection that sees a store as it is now, whatever a run adds to it meanwhile."""
+    with store.database.connect() as connection:
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("BEGIN")
+            yield connection
+        else:
+            yield connection.execution_options(isolation_level="REPEATABLE READ")
+
+
+# Merging of stores: the series, problems, attempts and calls of several in one, with none lost.
+#
+# All goes into the target in one transaction, and a new file takes its name only when it is
+# complete: a merge that is interrupted leaves things as they were. Whatever two stores both have
+# must be the same. Only an attempt that was not finished gives way, to one that was or that got
+# further.
+
+Prefer: TypeAlias = Literal["first", "last"]
+"""Which of two attempts is kept where they differ: that of the store named first, or last."""
+Progress: TypeAlias = Callable[[int, int], None]
+"""Is told how many rows were gone through, and how many there are."""
+
+_IDENTITY: Final = ("benchmark", "method", "model", "decoding")
+_KEY: Final = ("series", "problem", "run")
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What a store holds after a merge, and how many attempts that changed."""
+
+    series: int
+    problems: int
+    attempts: int
+    failed: int
+    calls: int
+    added: int
+    known: int
+    """Attempts of which the target or an earlier store had the same, or a better one."""
+    replaced: int
+    left_out: tuple[tuple[str, int], ...] = ()
+    """Stores that have attempts without their series or problem, and how many of these."""
+
+
+def merge(
+    sources: Sequence[Store],
+    target: str,
+    prefer: Prefer | None = None,
+    progress: Progress = lambda _done, _total: None,
+) -> Merged:
+    """Join stores in one: a new file, or a store that is there already."""
+    others = [store for store in sources if not _is_at(store, target)]
+    path = sqlite_path(target)
+    if path is None or path.exists():
+        with Store(target) as store, store.exclusively():
+            return _merge_into(store, store.url, others, _Choice(prefer, progress))
+    with atomic_file(path) as temporary:
+        with Store(str(temporary)) as store:
+            merged = _merge_into(store, "", others, _Choice(prefer, progress))
+        if path.exists():
+            raise StoreError(f"{target}: was made by somebody else meanwhile; name another file")
+    return merged
+
+
+def _is_at(store: Store, target: str) -> bool:
+    one, other = sqlite_path(store.url), sqlite_path(target)
+    if one is None or other is None:
+        return store.url == without_password(target)
+    return other.exists() and one.samefile(other)
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    prefer: Prefer | None
+    progress: Progress
+
+
+def _merge_into(target: Store, name: str, sources: Sequence[Store], choice: _Choice) -> Merged:
+    tables = (schema.attempts, schema.calls)
+    total = sum(_count(source.read, table) for source in sources for table in tables)
+
+    def work(connection: sa.Connection) -> Merged:
+        merging = _Merging(connection, choice, total, [name] if name else [])
+        for source in sources:
+            merging.add(source)
+        if target.has_leases:  # what came in is to be made by nobody
+            drop_finished(connection)
+        return merging.result()
+
+    return target.change(work, "merged")
+
+
+def _count(read: Callable[[sa.Select[Any]], Any], table: sa.Table, *where: Any) -> int:
+    ((found,),) = read(sa.select(sa.func.count()).select_from(table).where(*where))
+    return found
+
+
+class _Merging:
+    """A merge under way: one transaction of the target, and the stores that are in it so far."""
+
+    def __init__(
+        self, connection: sa.Connection, choice: _Choice, total: int, before: list[str]
+    ) -> None:
+        self._connection = connection
+        self._choice = choice
+        self._total = total
+        self._before = before
+        self._done = self._added = self._known = self._replaced = 0
+        self._left_out: list[tuple[str, int]] = []
+
+    def add(self, store: Store) -> None:
+        """Add all that a store has."""
+        with snapshot(store) as reading:
+            source = MergeSource(store, reading)
+            for name in source.names.values():
+                set_old_version_apart(self._connection, name)
+            bring_up_to_date(self._connection)
+            problems = self._enter_problems(source)
+            if lone := source.count_lone():
+                self._left_out.append((store.url, lone))
+            for row in map(read_row, source.rows(schema.series)):
+                fingerprint = marked(row.method, row.fingerprint)
+                named = {"benchmark": source.names[row.benchmark], "fingerprint": fingerprint}
+                entered = row._asdict() | named
+                number = self._enter_series(source, entered)
+                self._add_attempts(source, MergePart(entered, number, problems))
+        self._before.append(store.url)
+
+    def result(self) -> Merged:
+        """Count what the target has now."""
+        read, attempts = self._connection.execute, schema.attempts
+        return Merged(
+            series=_count(read, schema.series),
+            problems=_count(read, schema.problems),
+            attempts=_count(read, attempts),
+            failed=_count(read, attempts, attempts.c.status == "failed"),
+            calls=_count(read, schema.calls),
+            added=self._added,
+            known=self._known,
+            replaced=self._replaced,
+            left_out=tuple(self._left_out),
+        )
+
+    def _enter_problems(self, source: MergeSource) -> dict[int, int]:
+        """Find the numbers that a store's problems have in the target."""
+        table = schema.problems
+        known = {(r.benchmark, r.name): r for r in self._connection.execute(sa.select(table))}
+        numbers: dict[int, int] = {}
+        for row in source.rows(table):
+            number = row.pop("id")
+            row["benchmark"] = source.names[row["benchmark"]]
+            same = known.get((row["benchmark"], row["name"]))
+            if same is None:
+                numbers[number] = self._insert(table, row)
+                continue
+            numbers[number] = same.id
+            self._compare_problems(source, row, same)
+        return numbers
+
+    def _compare_problems(
+        self, source: MergeSource, row: Mapping[str, Any], same: sa.Row[Any]
+    ) -> None:
+        named = f"{source.url}: problem {row['name']} of {row['benchmark']}"
+        if row["text"] != same.text:
+            raise StoreError(f"{named} has another text than in {self._earlier}; leave one out")
+        if row["answer"] == same.answer:
+            return
+        if self._choice.prefer is None:
+            raise StoreError(
+                f"{named} has the {name_gold(row['answer'])} {_gold(row['answer'])}, and "
+                f"{_gold(same.answer)} in "
+                f"{self._earlier}; {_PREFER}, and 'cfr runs --regrade' then judges by it"
+            )
+        if self._choice.prefer == "last":
+            table = schema.problems
+            update = table.update().where(table.c.id == same.id).values(answer=row["answer"])
+            self._connection.execute(update)
+
+    def _enter_series(self, source: MergeSource, row: Mapping[str, Any]) -> int:
+        table = schema.series
+        query = sa.select(table).where(*(table.c[name] == row[name] for name in _IDENTITY))
+        same = self._connection.execute(query).first()
+        if same is None:
+            number = self._insert(table, {name: row[name] for name in row if name != "id"})
+            write_prompts(self._connection, number, read_prompts(source.reading, row["id"]))
+            return number
+        if same.fingerprint != row["fingerprint"]:
+            raise StoreError(
+                f"{source.url}: {_named(row)} was run with other prompts or settings than in "
+                f"{self._earlier}; leave one of the stores out, or run that series again in a new "
+                "store with one version of cfr"
+            )
+        return same.id
+
+    def _insert(self, table: sa.Table, row: Mapping[str, Any]) -> int:
+        entered: Any = self._connection.execute(table.insert().values(dict(row)))
+        return entered.inserted_primary_key[0]
+
+    def _add_attempts(self, source: MergeSource, part: MergePart) -> None:
+        """Add the attempts of a series, finished or not, with their calls."""
+        ours = read_standing(self._connection, part.number)
+        standing = read_standing(source.reading, part.source)
+        theirs = {part.key(*at): s for at, s in standing.items() if at[0] in part.problems}
+        both = theirs.keys() & ours.keys()
+        finished = {at for at in both if theirs[at].finished and ours[at].finished}
+        better = {at for at in both - finished if theirs[at] > ours[at]}
+        if finished:
+            better |= self._differing(source, part, finished)
+        self._delete(part.number, better)
+        taken = (theirs.keys() - both) | better
+        for table in (schema.attempts, schema.calls):
+            rows = source.rows(table, part.source)
+            while batch := list(islice(rows, ROWS_AT_ONCE)):
+                moved = part.move(batch)
+                chosen = [row for row in moved if (row["problem"], row["run"]) in taken]
+                if chosen:
+                    self._connection.execute(table.insert(), chosen)
+                self._done += len(batch)
+                self._choice.progress(self._done, self._total)
+        self._added += len(taken) - len(better)
+        self._replaced += len(better)
+        self._known += len(both) - len(better)
+
+    def _differing(
+        self, source: MergeSource, part: MergePart, both: set[AttemptKey]
+    ) -> set[AttemptKey]:
+        """Find the attempts that both finished otherwise, as far as the later ones are wanted."""
+        table = schema.attempts
+        query = sa.select(table).where(table.c.series == part.number)
+        streamed = self._connection.execute(query, execution_options=STREAMED).mappings()
+        found = (((row["problem"], row["run"]), row) for row in streamed)
+        known = {at: _digest(dict(row)) for at, row in found if at in both}
+        differing: set[AttemptKey] = set()
+        for row in part.move(source.rows(table, part.source)):
+            at = (row["problem"], row["run"])
+            if at in known and known[at] != _digest(row):
+                if self._choice.prefer is None:
+                    raise self._conflict(source, part, row)
+                differing.add(at)
+        return differing if self._choice.prefer == "last" else set()
+
+    def _conflict(self, source: MergeSource, part: MergePart, row: Mapping[str, Any]) -> StoreError:
+        table, problems = schema.attempts, schema.problems
+        query = sa.select(table).where(*(table.c[name] == row[name] for name in _KEY))
+        same = self._connection.execute(query).mappings().one()
+        named = sa.select(problems.c.name).where(problems.c.id == row["problem"])
+        problem = self._connection.scalar(named)
+        other = " and ".join([name for name in row if row[name] != same[name]][:3])
+        return StoreError(
+            f"{source.url}: {_named(part.row)}, problem {problem}, run {row['run']} has another "
+            f"{other} than in {self._earlier}; {_PREFER}"
+        )
+
+    def _delete(self, series: int, keys: Iterable[AttemptKey]) -> None:
+        rows = [{"of": series, "at": problem, "nth": run} for problem, run in keys]
+        for table in (schema.attempts, schema.calls):
+            c = table.c
+            where = zip((c.series, c.problem, c.run), ("of", "at", "nth"), strict=True)
+            query = table.delete().where(*(column == sa.bindparam(n) for column, n in where))
+            if rows:
+                self._connection.execute(query, rows)
+
+    @property
+    def _earlier(self) -> str:
+        return ", ".join(self._before)
+
+
+def _digest(row: Mapping[str, Any]) -> bytes:
+    return blake2b(repr(sorted(row.items())).encode("utf-8", "surrogatepass")).digest()
+
+
+def _gold(gold: str | None) -> str:
+    return repr(gold and describe_gold(gold))
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    return f"{row['method']} on {row['benchmark']} with {row['model']}"
+
+
+_PREFER: Final = "--prefer first keeps that one, --prefer last this one"

@@ -1,0 +1,1140 @@
+"""Rows of a store: its attempts for export, for statistics, for the cases of a report."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from itertools import groupby, islice, tee
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+
+import orjson
+import sqlalchemy as sa
+
+from constraint_first.answer.grade import GradingCase, Verdict, grade_each
+from constraint_first.attempt.judge import STATUSES, Status, judge_reply
+from constraint_first.benchmark.source import (
+    INSTRUCTION_MARK,
+    GoldInstruction,
+    describe_gold,
+    name_gold,
+    read_instructions,
+)
+from constraint_first.error import InputError
+from constraint_first.method.former import NAMES
+from constraint_first.method.method import suggest
+from constraint_first.model.resolve import Cost, PriceList, presets, price_list
+from constraint_first.problem import Json
+from constraint_first.protocol import Usage
+from constraint_first.store import schema
+from constraint_first.store.database import patiently
+from constraint_first.store.schema import batches, requests
+from constraint_first.store.store import (
+    ALL_SERIES,
+    MODEL_AT,
+    SERVED,
+    Series,
+    SeriesRow,
+    Store,
+    current,
+    find_rows,
+    read_prompts,
+    read_row,
+    shared_tokens,
+    summed_usage,
+    usage_columns,
+)
+from constraint_first.store.writer import EXECUTED, RowValues
+
+__all__ = [
+    "SHOWN",
+    "AttemptLine",
+    "Failure",
+    "ModelUse",
+    "ProblemLine",
+    "ProblemPage",
+    "ProblemScores",
+    "RecordKey",
+    "SeriesGrowth",
+    "SeriesName",
+    "SeriesResult",
+    "Shown",
+    "StoredAttempt",
+    "StoredSeries",
+    "Summary",
+    "Tally",
+    "UseByModel",
+    "attempt_columns",
+    "attempt_rows",
+    "cost_of",
+    "count_begun",
+    "count_problems",
+    "describe_cost",
+    "explain_ending",
+    "explain_missing",
+    "failures",
+    "find_series",
+    "list_problems",
+    "mean_output",
+    "mean_share",
+    "most_frequent_reason",
+    "outcome_rows",
+    "problem_rows",
+    "problem_scores",
+    "read_attempt",
+    "read_growth",
+    "read_series",
+    "regrade",
+    "saved_by_batches",
+    "series_costs",
+    "stage_rows",
+    "summaries",
+    "transcript_rows",
+    "use_by_model",
+    "without_numbers",
+    "write_seconds",
+]
+
+
+RecordKey: TypeAlias = tuple[str, str, str, str, str, int]
+"""Benchmark, method, model and decoding as stored, problem, run: an attempt in any store."""
+
+_KEY: Final = ("series", "problem", "run")
+_SERIES: Final = SeriesRow._fields[1:]
+_AT_ONCE: Final = 1_000
+_PROBLEMS_AT_ONCE: Final = 200
+_OPTIONAL: Final = ("model", "programs", "cached_tokens")
+_NO_MORE: Final[tuple[None, dict[str, RowValues]]] = (None, {})
+
+
+def _attempts(*left_out: str) -> sa.Select[Any]:
+    s, p, a = schema.series, schema.problems, schema.attempts
+    columns = (
+        *(s.c[name] for name in _SERIES),
+        p.c.name.label("problem"),
+        p.c.text.label("problem_text"),
+        p.c.answer.label("gold"),
+        *(column for column in a.c if column.name not in ("series", "problem")),
+        shared_tokens().label("shared_tokens"),
+    )
+    return (
+        sa.select(*(column for column in columns if column.name not in left_out))
+        .join(s, a.c.series == s.c.id)
+        .join(p, a.c.problem == p.c.id)
+        .order_by(*(a.c[name] for name in _KEY))
+    )
+
+
+def attempt_columns() -> dict[str, type]:
+    """Name what each row of an attempt has, with its type."""
+    columns = _attempts("fingerprint").selected_columns
+    kinds = {column.name: column.type.python_type for column in columns}
+    return kinds | {"names": int, "stages": str}
+
+
+def attempt_rows(store: Store) -> Iterator[RowValues]:
+    """List every attempt with its problem and series, without loading them all at once.
+
+    ``names`` is the version of methods' names: a reader must know which ones these are.
+    ``stages`` says as JSON how many calls, tokens and seconds each stage took, how many programs it
+    ran, and which model answered it where that is not the one of the series.
+    """
+    key = (schema.attempts.c[name].label(f"key_{name}") for name in _KEY)
+    with closing(_stages_by_attempt(store)) as stages:
+        at, found = next(stages, _NO_MORE)
+        for row in map(_named, _stream(store, _attempts().add_columns(*key))):
+            here = tuple(row.pop(f"key_{name}") for name in _KEY)
+            while at is not None and at < here:  # an attempt that was begun and not finished
+                at, found = next(stages, _NO_MORE)
+            yield row | {"stages": orjson.dumps(found if at == here else {}).decode()}
+
+
+def outcome_rows(store: Store) -> Iterator[RowValues]:
+    """List every attempt without its long texts."""
+    return map(_named, _stream(store, _attempts("problem_text", "text", "error")))
+
+
+def problem_rows(store: Store) -> Iterator[RowValues]:
+    """List the problems: benchmark, name, text, answer."""
+    return _stream(store, sa.select(schema.problems).order_by(schema.problems.c.id))
+
+
+def stage_rows(store: Store) -> Iterator[RowValues]:
+    """Add up calls, tokens and seconds for each stage of each series, over judged attempts.
+
+    Programs are left out: they are no calls and cost nothing.
+    """
+    s, a, c = schema.series, schema.attempts, schema.calls
+    names = [s.c[name] for name in _SERIES]
+    same = sa.and_(*(a.c[name] == c.c[name] for name in _KEY), a.c.verdict.is_not(None))
+    query = (
+        sa.select(*names, c.c.stage, *_spent(), _answering_model().label("answered_by"))
+        .join(s, c.c.series == s.c.id)
+        .join(a, same)
+        .where(c.c.finish != EXECUTED)
+        .group_by(*names, c.c.stage)
+    )
+    return map(_named, _stream(store, query))
+
+
+def transcript_rows(
+    store: Store, wanted: Collection[RecordKey]
+) -> Iterator[tuple[RecordKey, RowValues]]:
+    """Find attempts with all that they have, those of many problems of a series at once."""
+    p, a = schema.problems, schema.attempts
+    names = ("benchmark", "method", "model", "decoding")
+    runs: dict[tuple[str, str, str, str], dict[str, set[int]]] = {}
+    for *series, problem, run in wanted:
+        here = runs.setdefault((series[0], series[1], series[2], series[3]), {})
+        here.setdefault(problem, set()).add(run)
+    known = store.read(ALL_SERIES)
+    for series, problems in runs.items():
+        alike = find_rows(known, **dict(zip(names, series, strict=True)))
+        same = a.c.series.in_([row.id for row in alike])
+        left = iter(problems)
+        while some := list(islice(left, _PROBLEMS_AT_ONCE)):
+            numbers = set[int]().union(*(problems[name] for name in some))
+            query = _attempts().where(same, p.c.name.in_(some), a.c.run.in_(numbers))
+            for row in map(_named, _stream(store, query)):
+                if row["run"] in problems[row["problem"]]:
+                    yield (*series, row["problem"], row["run"]), row
+
+
+def _named(row: RowValues) -> RowValues:
+    """Give a row the names that its series has today."""
+    named = read_row({"id": 0, **row})
+    row.pop("fingerprint")
+    return row | {"method": named.method, "label": named.label, "names": NAMES}
+
+
+def _stages_by_attempt(store: Store) -> Generator[tuple[tuple[Any, ...], dict[str, RowValues]]]:
+    c = schema.calls
+    key = [c.c[name] for name in _KEY]
+    model = _answering_model().label("model")
+    ran = sa.func.sum(sa.case((c.c.finish == EXECUTED, 1), else_=0)).label("programs")
+    spent = sa.select(*key, c.c.stage, *_spent(), ran, model)
+    query = spent.group_by(*key, c.c.stage).order_by(*key)
+    with closing(_stream(store, query)) as rows:
+        for at, group in groupby(rows, key=lambda row: tuple(row.pop(name) for name in _KEY)):
+            yield at, {row.pop("stage"): _stage(row) for row in group}
+
+
+def _stage(row: RowValues) -> RowValues:
+    """Tell calls from programs; leave out what is zero, and the series' own model."""
+    row["calls"] -= row["programs"]
+    return {name: value for name, value in row.items() if name not in _OPTIONAL or value}
+
+
+def _spent() -> list[sa.Label[Any]]:
+    c = schema.calls.c
+    names = ("input_tokens", "output_tokens", "cached_tokens", "seconds")
+    return [
+        sa.func.count().label("calls"),
+        *(sa.func.sum(c[name]).label(name) for name in names),
+    ]
+
+
+def _answering_model() -> sa.ColumnElement[str]:
+    """Name another model that answered a stage than the one of the series; empty without one."""
+    return sa.func.max(sa.func.substr(schema.calls.c.digest, MODEL_AT))
+
+
+def _stream(store: Store, query: sa.Select[Any]) -> Generator[RowValues]:
+    with ExitStack() as opened, store.reading():
+
+        def begin() -> sa.CursorResult[Any]:
+            connection = opened.enter_context(store.database.connect())
+            chosen = connection.execution_options(yield_per=_AT_ONCE)
+            # A cursor on the server, which must be closed also if it is not read to its end.
+            return opened.enter_context(chosen.execute(query))
+
+        for row in patiently(store.url, "read", begin).mappings():
+            yield dict(row)
+
+
+# One stored series problem by problem, and how a store has grown; for people who look through it.
+#
+# The database selects and counts: a series may have more attempts than anybody wants to see at
+# once.
+
+Shown: TypeAlias = Literal["all", "right", "mixed", "wrong", "unanswered", "failed"]
+"""Which problems: those with all runs right, some, none; with a run that has no answer, or
+failed."""
+SHOWN: Final[tuple[Shown, ...]] = get_args(Shown)
+_OPENING: Final = 300
+_MOST_POINTS: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSeries:
+    """A series as it is named in its store."""
+
+    id: int
+    benchmark: str
+    method: str
+    label: str
+    model: str
+    decoding: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptLine:
+    """How one run at a problem ended."""
+
+    run: int
+    status: str
+    verdict: str | None
+    answer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemLine:
+    """A problem of a series, with all its runs and what they took together."""
+
+    name: str
+    opening: str
+    """The beginning of its text."""
+    right: int
+    judged: int
+    tokens: int
+    seconds: float
+    attempts: tuple[AttemptLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemPage:
+    """Some problems of a series, and how many there are of their kind."""
+
+    lines: tuple[ProblemLine, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesGrowth:
+    """How a series or a store grew: at each time, attempts so far and how many were right."""
+
+    times: tuple[float, ...]
+    attempts: tuple[int, ...]
+    right: tuple[int, ...]
+
+
+def read_series(store: Store, number: int) -> StoredSeries:
+    """Find a series by its number."""
+    rows = store.read(sa.select(schema.series).where(schema.series.c.id == number))
+    if not rows:
+        raise InputError(f"{store.url}: has no series {number}; 'cfr runs' lists them")
+    row = read_row(rows[0]._mapping)
+    with store.reading():
+        decoding = orjson.loads(row.decoding)
+    return StoredSeries(row.id, row.benchmark, row.method, row.label, row.model, decoding)
+
+
+def find_series(store: Store, benchmark: str, method: str, model: str, decoding: str) -> int:
+    """Find the number of a series by all that names it; ``decoding`` is as it is stored."""
+    wanted = {"benchmark": benchmark, "method": method, "model": model, "decoding": decoding}
+    rows = find_rows(store.read(ALL_SERIES), **wanted)
+    if not rows:
+        raise InputError(f"{store.url}: has no series of {method} on {benchmark} with {model}")
+    return rows[0].id
+
+
+def list_problems(
+    store: Store, series: int, shown: Shown = "all", search: str = "", *, at: int = 0, most: int
+) -> ProblemPage:
+    """List problems of a series from the ``at``-th on, those whose name or text has some words."""
+    a, p = schema.attempts.c, schema.problems.c
+    counted = {
+        "right": _sum(a.verdict == "correct"),
+        "judged": _sum(a.verdict.is_not(None)),
+        "failed": _sum(a.status == "failed"),
+        "unanswered": _sum(a.status.in_(("truncated", "unparsed"))),
+        "tokens": sa.cast(sa.func.sum(a.input_tokens + a.output_tokens), sa.BigInteger),
+        "seconds": sa.func.sum(a.seconds),
+    }
+    found = (
+        sa.select(a.problem, *(column.label(name) for name, column in counted.items()))
+        .where(a.series == series)
+        .group_by(a.problem)
+        .subquery()
+    )
+    query = (
+        sa.select(p.name, sa.func.substr(p.text, 1, _OPENING).label("opening"), found)
+        .join(found, found.c.problem == p.id)
+        .where(_wanted(found, shown))
+    )
+    if search.strip():
+        has = (column.icontains(search.strip(), autoescape=True) for column in (p.name, p.text))
+        query = query.where(sa.or_(*has))
+    (total,) = store.read(sa.select(sa.func.count()).select_from(query.subquery()))[0]
+    rows = store.read(query.order_by(p.id).limit(most).offset(at))
+    return ProblemPage(_lines(store, series, rows), total)
+
+
+def _sum(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+    return sa.func.sum(sa.case((condition, 1), else_=0))
+
+
+def _wanted(found: sa.Subquery, shown: Shown) -> sa.ColumnElement[bool]:
+    right, judged = found.c.right, found.c.judged
+    return {
+        "all": sa.true(),
+        "right": sa.and_(judged > 0, right == judged),
+        "mixed": sa.and_(right > 0, right < judged),
+        "wrong": sa.and_(judged > 0, right == 0),
+        "unanswered": found.c.unanswered > 0,
+        "failed": found.c.failed > 0,
+    }[shown]
+
+
+def _lines(store: Store, series: int, rows: Sequence[Any]) -> tuple[ProblemLine, ...]:
+    a = schema.attempts.c
+    numbers = [row.problem for row in rows]
+    # What was read from a reply that is judged whole is no answer.
+    answer = sa.case((a.tier == "instructions", None), else_=a.answer)
+    query = sa.select(a.problem, a.run, a.status, a.verdict, answer).where(
+        a.series == series, a.problem.in_(numbers)
+    )
+    runs: dict[int, list[AttemptLine]] = {number: [] for number in numbers}
+    for problem, *ended in store.read(query.order_by(a.problem, a.run)):
+        runs[problem].append(AttemptLine(*ended))
+    return tuple(
+        ProblemLine(
+            *(row.name, row.opening, row.right, row.judged, row.tokens, row.seconds),
+            attempts=tuple(runs[row.problem]),
+        )
+        for row in rows
+    )
+
+
+def count_problems(store: Store) -> dict[str, int]:
+    """Count the problems that a store knows of each benchmark."""
+    name = schema.problems.c.benchmark
+    return {row[0]: row[1] for row in store.read(sa.select(name, sa.func.count()).group_by(name))}
+
+
+def count_begun(store: Store) -> dict[int, int]:
+    """Count the attempts of each series that were begun and have not ended."""
+    c, a = schema.calls.c, schema.attempts.c
+    names = ("series", "problem", "run")
+    same = sa.and_(*(a[name] == c[name] for name in names))
+    begun = (
+        sa.select(*(c[name] for name in names))
+        .where(c.ordinal == 0, ~sa.exists().where(same))
+        .subquery()
+    )
+    query = sa.select(begun.c.series, sa.func.count()).group_by(begun.c.series)
+    return {row[0]: row[1] for row in store.read(query)}
+
+
+def read_growth(store: Store, series: int | None = None) -> SeriesGrowth:
+    """Follow how a store grew, or one of its series, in a few hundred steps at most."""
+    a = schema.attempts.c
+    query = sa.select(a.finished_at, a.verdict).order_by(a.finished_at)
+    if series is not None:
+        query = query.where(a.series == series)
+    rows = store.read(query.where(a.status != "failed"))
+    step = max(1, -(-len(rows) // _MOST_POINTS))
+    times, attempts, right, so_far = list[float](), list[int](), list[int](), 0
+    for number, (time, verdict) in enumerate(rows, start=1):
+        so_far += verdict == "correct"
+        if number % step == 0 or number == len(rows):
+            times.append(time)
+            attempts.append(number)
+            right.append(so_far)
+    return SeriesGrowth(tuple(times), tuple(attempts), tuple(right))
+
+
+# One stored attempt in full: its problem, every call and program, and how it ended.
+
+_MOST_NAMED: Final = 8
+_COUNTS: Final = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens")
+_ENDED: Final = ("status", "answer", "verdict", "tier", "error", "text", *_COUNTS)
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesName:
+    """What a person calls a series: its number or its method, where need be with more."""
+
+    name: str
+    benchmark: str | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAttempt:
+    """All that is stored of an attempt; one that was not finished has no ending."""
+
+    series: dict[str, Json]
+    problem: dict[str, Json]
+    run: int
+    ending: dict[str, Json] | None
+    details: dict[str, Json]
+    steps: tuple[dict[str, Json], ...]
+    """Calls, and programs (which have a ``program``), in their order."""
+
+    @property
+    def gold_name(self) -> str:
+        """What kind of gold the problem has, in words."""
+        return name_gold(self._gold)
+
+    @property
+    def gold_shown(self) -> str:
+        """The gold answer, or the gold instructions in words; "none" where there is neither."""
+        return "none" if self._gold is None else describe_gold(self._gold)
+
+    @property
+    def _gold(self) -> str | None:
+        gold = self.problem["gold"]
+        return None if gold is None else str(gold)
+
+    @property
+    def instructions(self) -> tuple[GoldInstruction, ...]:
+        """The gold instructions that its reply is judged by; none where there is an answer."""
+        return read_instructions(self._gold) or ()
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe it for programs."""
+        ended = self.ending or {"status": None}
+        named: dict[str, Json] = {"series": self.series, "problem": self.problem, "run": self.run}
+        said: dict[str, Json] = {"details": self.details, "steps": [*self.steps]}
+        return named | ended | said
+
+
+def read_attempt(store: Store, named: SeriesName, problem: str, run: int) -> StoredAttempt:
+    """Find an attempt; a problem goes by its id, or by its place in the benchmark from 1 on."""
+    series = _find_series(store, named)
+    number, posed = _find_problem(store, series, problem)
+    key = {"series": series.id, "problem": posed.id, "run": run}
+    ended = _rows(store, schema.attempts, key)
+    calls = _rows(store, schema.calls, key)
+    if not ended and not calls:
+        raise InputError(_not_there(store, series, posed, run))
+    with store.reading():
+        found = ended[0] if ended else None
+        ending = {n: found[n] for n in (*_ENDED, "seconds", "finished_at")} if found else None
+        return StoredAttempt(
+            {n: getattr(series, n) for n in ("id", "benchmark", "method", "label", "model")}
+            | {
+                "decoding": orjson.loads(series.decoding),
+                "prompts": _own_prompts(store, series.id),
+            },
+            {"id": posed.name, "number": number, "text": posed.text, "gold": posed.answer},
+            run,
+            ending,
+            orjson.loads(found["details"]) if found else {},
+            tuple(map(_step, calls)),
+        )
+
+
+def _rows(store: Store, table: sa.Table, key: dict[str, int]) -> list[Any]:
+    query = sa.select(table).where(*(table.c[name] == value for name, value in key.items()))
+    return [row._mapping for row in store.read(query.order_by(*table.primary_key))]
+
+
+def _step(row: Any) -> dict[str, Json]:
+    messages = orjson.loads(row["messages"])
+    if row["finish"] == EXECUTED:
+        source = "\n".join(str(message["content"]) for message in messages)
+        done = {"output": row["text"], "error": row["reasoning"], "seconds": row["seconds"]}
+        return {"stage": row["stage"], "program": source} | done
+    answered = row["digest"][MODEL_AT - 1 :]
+    return {
+        "stage": row["stage"],
+        **({"model": answered} if answered else {}),
+        "messages": messages,
+        "max_tokens": row["max_tokens"],
+        "reply": row["text"],
+        "reasoning": row["reasoning"],
+        "finish": row["finish"],
+        **{name: row[name] if row["reported"] else None for name in _COUNTS},
+        "seconds": row["seconds"],
+    }
+
+
+def _own_prompts(store: Store, series: int) -> dict[str, Json]:
+    with store.database.connect() as connection:
+        return {**read_prompts(connection, series)}
+
+
+def _find_series(store: Store, named: SeriesName) -> SeriesRow:
+    rows = find_rows(store.read(ALL_SERIES))
+    for what, wanted in (("benchmark", named.benchmark), ("model", named.model)):
+        known = list(dict.fromkeys(getattr(row, what) for row in rows))
+        if wanted is not None and wanted not in known:
+            raise InputError(f"{store.url}: has no {what} {wanted!r}; {suggest(wanted, known)}")
+        rows = [row for row in rows if wanted in (None, getattr(row, what))]
+    if not rows:
+        raise InputError(f"{store.url}: nothing has been run yet; run 'cfr eval' first")
+    found = _called(rows, named.name)
+    if not found:
+        known = [str(row.id) if named.name.isdecimal() else row.method for row in rows]
+        hint = suggest(named.name, list(dict.fromkeys(known)))
+        raise InputError(
+            f"{store.url}: has no series {named.name!r} ('cfr runs' lists them); {hint}"
+        )
+    if len(found) > 1:
+        listed = ", ".join(f"{r.id} ({r.benchmark}, {r.model})" for r in found[:_MOST_NAMED])
+        more = ", …" if len(found) > _MOST_NAMED else ""
+        raise InputError(
+            f"{store.url}: {named.name!r} is {len(found)} series: {listed}{more}; name one by its "
+            "number, or narrow it down with --benchmark or --model"
+        )
+    return found[0]
+
+
+def _called(rows: Sequence[SeriesRow], name: str) -> list[SeriesRow]:
+    """Find the series of a number, else of a method's name, else of its label or family."""
+    wanted = name.casefold()
+    by_number = [row for row in rows if str(row.id) == name]
+    by_method = [row for row in rows if row.method == name]
+    by_label = [row for row in rows if wanted in (row.label.casefold(), _family(row.method))]
+    return by_number or by_method or by_label
+
+
+def _family(method: str) -> str:
+    return method.partition("(")[0]
+
+
+def _find_problem(store: Store, series: SeriesRow, name: str) -> tuple[int, sa.Row[Any]]:
+    table = schema.problems
+    query = sa.select(table).where(table.c.benchmark == series.benchmark).order_by(table.c.id)
+    rows = list(enumerate(store.read(query), start=1))
+    by_id = [(number, row) for number, row in rows if row.name == name]
+    if found := by_id or [(number, row) for number, row in rows if str(number) == name]:
+        return found[0]
+    names = [row.name for _, row in rows]
+    close = suggest(name, names) if names else ""
+    hint = f"{close} " if close.startswith("did you") else ""
+    raise InputError(
+        f"{store.url}: {series.benchmark} has no problem {name!r}; {hint}"
+        f"give its id (the first is {names[0]!r}) or its number, 1 to {len(names)}"
+    )
+
+
+def _not_there(store: Store, series: SeriesRow, posed: sa.Row[Any], run: int) -> str:
+    where = f"{store.url}: series {series.id} ({series.method})"
+    runs: set[int] = set()
+    for table in (schema.attempts, schema.calls):
+        same = (table.c.series == series.id, table.c.problem == posed.id)
+        runs.update(number for (number,) in store.read(sa.select(table.c.run).where(*same)))
+    if not runs:
+        return f"{where} has no attempt at problem {posed.name} yet; 'cfr eval' makes it"
+    listed = ", ".join(map(str, sorted(runs)[:_MOST_NAMED]))
+    return f"{where} has no run {run} of problem {posed.name}; it has {listed}"
+
+
+def describe_cost(step: Mapping[str, Any]) -> str:
+    """Say what a call took: its tokens, how it finished, its seconds."""
+    if step["input_tokens"] is None:
+        tokens = "tokens not reported"
+    else:
+        thought = f" ({step['reasoning_tokens']:,} of them reasoning)"
+        tokens = f"{step['input_tokens']:,} tokens in, {step['output_tokens']:,} out"
+        tokens += thought if step["reasoning_tokens"] else ""
+    limit = f"of at most {step['max_tokens']:,}, finish {step['finish']}"
+    return f"{tokens} {limit}, {write_seconds(step)}"
+
+
+def write_seconds(step: Mapping[str, Any]) -> str:
+    """Write how long something took."""
+    return f"{step['seconds']:.1f} s"
+
+
+def explain_ending(found: StoredAttempt) -> Iterator[str]:
+    """Say how the attempt ended and why it counts as it does."""
+    if found.ending is None:
+        yield f"not finished; {len(found.steps)} calls are stored, and 'cfr eval' goes on with them"
+        return
+    ending, gold = found.ending, found.gold_shown
+    answer, verdict = ending["answer"], ending["verdict"]
+    if ending["status"] == "failed":
+        yield f"failed: {ending['error']}"
+        yield "'cfr eval' makes it again"
+        return
+    if not found.instructions:
+        yield _without_answer(ending["status"]) if answer is None else f"answer: {answer}"
+    if verdict is None:
+        yield "not judged: the problem has no gold answer"
+    elif found.instructions:
+        yield f"{verdict}: it {judge_reply(found.instructions, str(ending['text'])).why}"
+    elif answer is None:
+        yield f"{verdict}: there is no answer to compare with the gold answer {gold}"
+    else:
+        how = {"correct": "is", "incorrect": "is not"}.get(str(verdict), "may or may not be")
+        yield f"{verdict}: it {how} the gold answer {gold} (compared by the {ending['tier']} tier)"
+    used = f"{ending['input_tokens']:,} tokens in, {ending['output_tokens']:,} out"
+    yield f"{used}, {write_seconds(ending)}"
+
+
+def _without_answer(status: Json) -> str:
+    if status == "truncated":
+        return "no answer: a reply was cut off at its token limit"
+    return "no answer: none could be read in the reply"
+
+
+# Regrading: stored answers judged anew, with the grader as it is now. No model is asked.
+#
+# Memory does not grow with the store. Attempts are read a page at a time, by key and without their
+# texts, and changed verdicts are written a batch at a time. Where gold instructions are checked on
+# whole texts, pages are small. No read is open while anything is written or judged: it would hold a
+# lock on SQLite and a transaction on PostgreSQL.
+
+_REGRADE_KEY: Final = tuple(schema.attempts.primary_key)
+_REGRADE_AT_ONCE: Final = 500
+"""Attempts in a page that is read, and verdicts in a batch that is written."""
+_TEXTS_AT_ONCE: Final = 20
+"""Attempts in a page that is read with their texts, of which each may have millions of letters."""
+_Rows: TypeAlias = Iterator[sa.Row[Any]]
+
+
+def regrade(store: Store) -> int:
+    """Grade every attempt that has a gold answer; return how many verdicts changed.
+
+    An interruption leaves old verdicts beside new ones; regrading again completes the rest.
+    """
+    same = [column == sa.bindparam(f"old_{column.name}") for column in _REGRADE_KEY]
+    update = schema.attempts.update().where(*same)
+    changes, changed = _changes(store), 0
+    while batch := list(islice(changes, _REGRADE_AT_ONCE)):
+        store.change(partial(_execute, update, batch), "regraded")
+        changed += len(batch)
+    return changed
+
+
+def _execute(update: sa.Update, batch: list[RowValues], connection: sa.Connection) -> None:
+    connection.execute(update, batch)
+
+
+def _changes(store: Store) -> Iterator[RowValues]:
+    """Yield the key and the new verdict of each attempt that is judged otherwise than before."""
+    beginning = sa.func.substr(schema.problems.c.answer, 1, len(INSTRUCTION_MARK))
+    instructed = beginning == INSTRUCTION_MARK  # LIKE would not tell capitals on SQLite
+    answers = _rows_regrade(store, ("answer",), sa.not_(instructed), _REGRADE_AT_ONCE)
+    replies = _rows_regrade(store, ("text",), instructed, _TEXTS_AT_ONCE)
+    for row, verdict in _judged(answers, replies):
+        if (row.verdict, row.tier) != (verdict.verdict, verdict.tier):
+            key = {f"old_{column.name}": row[n] for n, column in enumerate(_REGRADE_KEY)}
+            yield key | {"verdict": verdict.verdict, "tier": verdict.tier}
+
+
+def _judged(answers: _Rows, replies: _Rows) -> Iterator[tuple[sa.Row[Any], Verdict]]:
+    ahead, rows = tee(answers)  # the grader reads ahead, by a bounded number of cases
+    yield from zip(rows, _verdicts(ahead), strict=True)
+    for row in replies:
+        yield row, judge_reply(read_instructions(row.gold) or (), row.text)
+
+
+def _verdicts(rows: _Rows) -> Iterator[Verdict]:
+    # An answer that was stored by an earlier version may be a sentence; reading the answer out of
+    # it once more changes nothing in one that was read to its end.
+    return grade_each(GradingCase.from_reply(row.answer, row.gold, row.posed) for row in rows)
+
+
+def _rows_regrade(
+    store: Store, columns: Sequence[str], where: sa.ColumnElement[bool], at_once: int
+) -> _Rows:
+    attempts, problems = schema.attempts, schema.problems
+    query = (
+        sa.select(
+            *_REGRADE_KEY,
+            *(attempts.c[name] for name in (*columns, "verdict", "tier")),
+            problems.c.answer.label("gold"),
+            problems.c.text.label("posed"),
+        )
+        .join(problems, attempts.c.problem == problems.c.id)
+        .where(attempts.c.status != "failed", problems.c.answer.is_not(None), where)
+        .order_by(*_REGRADE_KEY)
+        .limit(at_once)
+    )
+    page = query
+    while True:
+        found = store.read(page)
+        yield from found
+        if len(found) < at_once:
+            return
+        page = query.where(sa.tuple_(*_REGRADE_KEY) > found[-1][: len(_REGRADE_KEY)])
+
+
+# The tally of a series: how its attempts ended, counted while it is run.
+
+ProblemScores: TypeAlias = Counter[tuple[int, int]]
+"""Problems, counted by how many of their runs were right and how many were judged."""
+
+_NUMBERED: Final = re.compile(r"(?<!HTTP )\b[\w.-]*\d[\w.-]*")
+
+
+@dataclass(slots=True)
+class Tally:
+    """How a series stands."""
+
+    total: int
+    ok: int = 0
+    truncated: int = 0
+    unparsed: int = 0
+    failed: int = 0
+    correct: int = 0
+    undecided: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: Cost | None = None
+    """What the calls of its attempts cost; None where no model has a price."""
+    resumed: int = 0
+    """Attempts that were there before this run."""
+    made: int = 0
+    """Attempts that this run made itself and that did not fail."""
+    refused: str = ""
+    """Why the endpoint will have nothing to do with us, where it said so before any success."""
+    left: str = ""
+    """Likewise, where the series was left to other workers."""
+    reasons: Counter[str] = field(default_factory=Counter[str])
+    """Why attempts of this run failed, and how many for each reason."""
+
+    @property
+    def scored(self) -> int:
+        """Attempts that count for the score; failed ones do not."""
+        return self.ok + self.truncated + self.unparsed
+
+    @property
+    def complete(self) -> bool:
+        """Whether every attempt is there and none failed."""
+        return self.scored == self.total
+
+    def add(self, status: Status, verdict: str | None, usage: Usage, count: int = 1) -> None:
+        """Count an attempt, or several that ended alike."""
+        setattr(self, status, getattr(self, status) + count)
+        self.correct += count * (verdict == "correct")
+        self.undecided += count * (verdict == "undecided")
+        self.usage += usage
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesResult:
+    """A series and its counts; those by problem are there when the run has ended."""
+
+    series: Series
+    tally: Tally
+    scores: ProblemScores = field(default_factory=Counter[tuple[int, int]])
+
+    @property
+    def accuracy(self) -> float | None:
+        """The mean over problems of the share of right runs; None where none was judged."""
+        return mean_share(self.scores)
+
+
+def mean_share(scores: Mapping[tuple[int, int], int], whole: float = 1.0) -> float | None:
+    """Average the share of right runs over problems, as parts of ``whole``; None without any."""
+    problems = sum(scores.values())
+    shares = (count * right / runs for (right, runs), count in scores.items())
+    return whole * math.fsum(shares) / problems if problems else None
+
+
+def explain_missing(results: Sequence[SeriesResult]) -> str:
+    """Say how many attempts are missing and why; empty where none is."""
+    failed = sum(one.tally.failed for one in results)
+    total = sum(one.tally.total for one in results)
+    if failed:
+        reason, count = most_frequent_reason(results)
+        said = f"{failed} of {total} attempts failed and are not scored"
+        return f"{said}, {count} of them with: {reason}; run the same command again"
+    if missing := sum(one.tally.total - one.tally.scored for one in results):
+        left = next((one.tally.left for one in results if one.tally.left), "")
+        why = f": {left}" if left else ""
+        return f"{missing} of {total} attempts are left to other workers{why}"
+    return ""
+
+
+def most_frequent_reason(results: Iterable[SeriesResult]) -> tuple[str, int]:
+    """Find out why most of the failed attempts failed, and how many; at least one must have."""
+    together = sum((result.tally.reasons for result in results), Counter[str]())
+    alike: Counter[str] = Counter()
+    for reason, count in together.items():
+        alike[without_numbers(reason)] += count
+    most, count = alike.most_common(1)[0]
+    return next(reason for reason in together if without_numbers(reason) == most), count
+
+
+def without_numbers(reason: str) -> str:
+    """Leave out of a reason what differs from call to call: times, counts, names of requests."""
+    return _NUMBERED.sub("#", reason)
+
+
+# What batches saved: tokens of calls in batches that were not paid for, as far as they were not.
+#
+# A store keeps tokens and no prices, and of a batch what part of the price it was to cost.
+
+_SAVING_KEY = ("series", "problem", "run", "ordinal")
+
+
+def saved_by_batches(store: Store, *where: sa.ColumnElement[bool]) -> dict[tuple[int, str], Usage]:
+    """Add up the tokens that batches saved, by series and model; ``where`` selects attempts."""
+    if not sa.inspect(store.database).has_table(requests.name):
+        return {}
+    c, a = schema.calls.c, schema.attempts
+    answered = sa.func.coalesce(requests.c.status, 200) == 200
+    made = (
+        sa.select(*(requests.c[name] for name in _SAVING_KEY), sa.func.min(batches.c.price_factor))
+        .join(batches)
+        .where(answered, batches.c.state != "forgotten")
+        .group_by(*(requests.c[name] for name in _SAVING_KEY))
+        .subquery()
+    )
+    factor = list(made.c)[-1]
+    by = (c.series, sa.func.substr(c.digest, MODEL_AT))
+    sums = [sa.func.sum(c[name] * (1.0 - factor)) for name in usage_columns(Usage())]
+    query = (
+        sa.select(*by, *sums)
+        .join(made, sa.and_(*(made.c[name] == c[name] for name in _SAVING_KEY)))
+        .join(a, sa.and_(*(a.c[name] == c[name] for name in _SAVING_KEY[:3])))
+        .where(*where)
+        .group_by(*by)
+    )
+    return {
+        (series, model): Usage(*(round(amount) for amount in saved))
+        for series, model, *saved in map(tuple, store.read(query))
+    }
+
+
+# Spending of a store: calls and tokens by the model that answered, and what they cost.
+#
+# A store keeps tokens and no prices. What they cost is worked out when somebody looks, at the
+# prices that ``models.toml`` has then: one that was entered late or put right holds for old runs
+# too.
+
+_NOTHING: Final = Usage()
+
+
+class ModelUse(NamedTuple):
+    """Calls that one model answered, and their tokens."""
+
+    calls: int
+    usage: Usage
+    saved: Usage = _NOTHING
+    """Those of the tokens that batches made free of charge."""
+
+
+UseByModel = Mapping[str, ModelUse]
+"""By the name that the method has for a model; the series' own has an empty one."""
+
+
+def use_by_model(store: Store, *where: sa.ColumnElement[bool]) -> dict[int, UseByModel]:
+    """Add up the calls of attempts by series and model; ``where`` selects the attempts."""
+    c, a = schema.calls.c, schema.attempts
+    same = sa.and_(*(a.c[name] == c[name] for name in ("series", "problem", "run")))
+    by = (c.series, sa.func.substr(c.digest, MODEL_AT))
+    # A sum of integers is a decimal number in PostgreSQL.
+    sums = [sa.cast(sa.func.sum(c[name]), sa.BigInteger) for name in usage_columns(Usage())]
+    counted = sa.func.min(sa.case((c.reported, 1), else_=0))
+    query = (
+        sa.select(*by, sa.func.count(), *sums, counted)
+        .join(a, same)
+        .where(c.finish != EXECUTED, *where)
+        .group_by(*by)
+    )
+    saved = saved_by_batches(store, *where)
+    found: dict[int, dict[str, ModelUse]] = {}
+    for row in store.read(query):
+        series, model, calls, *used, reported = tuple(row)
+        free = saved.get((series, model), _NOTHING)
+        use = ModelUse(calls, Usage(*used, reported=bool(reported)), free)
+        found.setdefault(series, {})[model] = use
+    return dict(found)
+
+
+def cost_of(use: UseByModel, prices: PriceList) -> Cost | None:
+    """Price what models used; None where none of them has a price."""
+    if not prices.has_prices:
+        return None
+    full = sum((prices.cost(one.usage, model) for model, one in use.items()), Cost())
+    saved = sum((prices.cost(one.saved, model).dollars for model, one in use.items()), 0.0)
+    return Cost(full.dollars - saved, full.complete)
+
+
+def series_costs(store: Store, models: Mapping[int, str]) -> dict[int, Cost | None]:
+    """Price each series of a store, of which ``models`` names the model, as things cost today."""
+    if not any(preset.price for preset in presets().values()):
+        return dict.fromkeys(models)
+    used = use_by_model(store)
+    return {
+        number: cost_of(use, price_list(model, filter(None, use)))
+        for number, model in models.items()
+        for use in [used.get(number, {})]
+    }
+
+
+# Summaries of a store: attempts, verdicts and tokens of each series, and why attempts failed.
+
+_AGAIN: Final = "run the same 'cfr eval' command again"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The counts of one series."""
+
+    series: int
+    benchmark: str
+    method: str
+    label: str
+    model: str
+    decoding: dict[str, Json]
+    attempts: int
+    ok: int
+    truncated: int
+    unparsed: int
+    failed: int
+    undecided: int
+    scores: ProblemScores
+    usage: Usage
+    cost: Cost | None = None
+    """At the prices of today; None where no model has a price."""
+
+    @property
+    def correct(self) -> int:
+        """Attempts that were right."""
+        return sum(right * problems for (right, _), problems in self.scores.items())
+
+    @property
+    def accuracy(self) -> float | None:
+        """The mean over problems of the share of right runs; None where none was judged."""
+        return mean_share(self.scores)
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe the series for programs."""
+        cost = self.cost.to_json() if self.cost else {}
+        return {
+            "series": self.series,
+            "benchmark": self.benchmark,
+            "method": self.method,
+            "label": self.label,
+            "model": self.model,
+            "decoding": self.decoding,
+            "attempts": self.attempts,
+            "ok": self.ok,
+            "truncated": self.truncated,
+            "unparsed": self.unparsed,
+            "failed": self.failed,
+            "undecided": self.undecided,
+            "accuracy": self.accuracy,
+            "tokens": self.usage.total,
+            "input_tokens": self.usage.input,
+            "output_tokens": self.usage.output,
+            "shared_tokens": self.usage.shared,
+            **cost,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A reason for which attempts failed, how many did, and the first of them."""
+
+    reason: str
+    count: int
+    benchmark: str
+    method: str
+    model: str
+    problem: str
+    run: int
+
+    @property
+    def way_out(self) -> str:
+        """What a person can do about it: a reason that knows says so after its last semicolon."""
+        if self.benchmark == SERVED:
+            return "nothing is left to do: whoever asked was told"
+        told = self.reason.rpartition("; ")[2]
+        known = told != self.reason and not told.endswith(")")
+        return f"{told}, then {_AGAIN}" if known else _AGAIN
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe it for programs."""
+        return asdict(self) | {"way_out": self.way_out}
+
+
+def summaries(store: Store) -> list[Summary]:
+    """Summarise every series of a store."""
+    s, a = schema.series, schema.attempts
+    scores = problem_scores(store)
+
+    def count(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+        return sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
+
+    statuses = [count(a.c.status == status) for status in STATUSES]
+    query = (
+        sa.select(
+            *(s.c[name] for name in SeriesRow._fields),
+            sa.func.count(a.c.series),
+            *statuses,
+            count(a.c.verdict == "undecided"),
+            *summed_usage(),
+        )
+        .outerjoin(a, a.c.series == s.c.id)
+        .group_by(*s.c)
+        .order_by(s.c.id)
+    )
+    rows = [tuple(row) for row in store.read(query)]
+    found = [_summary(store, row, scores.get(row[0], Counter())) for row in rows]
+    costs = series_costs(store, {one.series: one.model for one in found})
+    return [replace(one, cost=costs[one.series]) for one in found]
+
+
+def problem_scores(store: Store, *where: sa.ColumnElement[bool]) -> dict[int, ProblemScores]:
+    """Count the problems of each series by how many of their runs were right, and of how many.
+
+    The database goes through the attempts; what comes back is a few rows a series.
+    """
+    a = schema.attempts
+    right = sa.func.sum(sa.case((a.c.verdict == "correct", 1), else_=0)).label("right")
+    problems = (
+        sa.select(a.c.series, right, sa.func.count().label("runs"))
+        .where(a.c.verdict.is_not(None), *where)
+        .group_by(a.c.series, a.c.problem)
+        .subquery()
+    )
+    key = (problems.c.series, problems.c.right, problems.c.runs)
+    found: dict[int, ProblemScores] = {}
+    for row in store.read(sa.select(*key, sa.func.count()).group_by(*key)):
+        number, correct, runs, count = tuple(row)
+        found.setdefault(number, Counter())[correct, runs] = count
+    return found
+
+
+def mean_output(store: Store, method: str, model: str) -> float | None:
+    """Average the output tokens of all attempts of a method with a model; None without any."""
+    a = schema.attempts
+    series = [row.id for row in find_rows(store.read(ALL_SERIES), method=method, model=model)]
+    query = sa.select(sa.func.avg(a.c.output_tokens)).where(
+        a.c.series.in_(series), a.c.output_tokens > 0
+    )
+    ((found,),) = (tuple(row) for row in store.read(query))
+    return None if found is None else float(found)
+
+
+def failures(store: Store) -> list[Failure]:
+    """List why attempts failed, the most frequent reason first; numbers in it make no other."""
+    s, p, a = schema.series, schema.problems, schema.attempts
+    query = (
+        sa.select(s, a.c.error, p.c.name, a.c.run)
+        .join(s, a.c.series == s.c.id)
+        .join(p, a.c.problem == p.c.id)
+        .where(a.c.status == "failed")
+        .order_by(a.c.series, a.c.problem, a.c.run)
+    )
+    found: dict[str, Failure] = {}
+    for row in store.read(query):
+        reason, series = row.error or "", read_row(row._mapping)
+        alike = without_numbers(reason)
+        attempt = (series.benchmark, series.method, series.model, row.name, row.run)
+        first = found.get(alike) or Failure(reason, 0, *attempt)
+        found[alike] = replace(first, count=first.count + 1)
+    return sorted(found.values(), key=lambda failure: -failure.count)
+
+
+def _summary(store: Store, row: tuple[Any, ...], scores: ProblemScores) -> Summary:
+    split = len(SeriesRow._fields)
+    one = current(SeriesRow(*row[:split]))
+    *numbers, a, b, c, d, shared = row[split:]
+    with store.reading():
+        settings = orjson.loads(one.decoding)
+    named = (one.id, one.benchmark, one.method, one.label, one.model, settings)
+    return Summary(*named, *numbers, scores=scores, usage=Usage(a, b, c, d, shared=shared))

@@ -1,0 +1,698 @@
+"""The statements that write a store's rows, for SQLite and for PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, cast
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import SQLAlchemyError
+
+from constraint_first.error import CfrError
+from constraint_first.problem import Problem
+from constraint_first.protocol import Answer, Completion, Finish, Output, Usage
+from constraint_first.store import schema
+from constraint_first.store.database import (
+    LeaseLost,
+    StoreError,
+    Unstorable,
+    cannot_be,
+    is_of_the_row,
+    is_outage,
+    patiently,
+    pauses,
+    reason,
+)
+
+__all__ = [
+    "ANALYZE",
+    "CALLS",
+    "CLAIM",
+    "CLAIMED_AT_ONCE",
+    "DROP_FINISHED",
+    "ENQUEUE",
+    "EVERY_RUN",
+    "EXECUTED",
+    "EXPIRE_RESERVED",
+    "FREE_ALL",
+    "FREE_EXPIRED",
+    "GIVE_BACK",
+    "HOLD",
+    "LEASE_SECONDS",
+    "OTHERS",
+    "RELEASE",
+    "RELEASE_BUT",
+    "RELEASE_CREW",
+    "RENEW",
+    "RENEW_RESERVED",
+    "REQUEUE_FAILED",
+    "WAITING",
+    "AttemptKey",
+    "Claimed",
+    "KnownCalls",
+    "LeaseKey",
+    "Leases",
+    "RowValues",
+    "SeriesShare",
+    "Statement",
+    "StoredCall",
+    "Waiting",
+    "WriteStatements",
+    "Writer",
+    "calls_by_attempt",
+    "drop_finished",
+    "enqueue",
+    "free_all",
+    "name_owner",
+    "release_crew",
+    "requeue_failed",
+]
+
+
+class WriteStatements:
+    """How rows are written."""
+
+    def __init__(self, *, is_shared: bool) -> None:
+        dialect = cast("Any", postgresql if is_shared else sqlite)
+        self.put_attempt = _upsert(dialect, schema.attempts)
+        now = sa.extract("epoch", sa.func.clock_timestamp())
+        self.put_attempt_now = self.put_attempt.values(finished_at=now)
+        """By the clock of the server: those of workers may differ."""
+        self.put_call = _upsert(dialect, schema.calls)
+        if is_shared:  # a commit that was made although the server broke off is made once
+            self.put_call = cast("sa.Insert", dialect.insert(schema.calls).on_conflict_do_nothing())
+        same = (schema.calls.c[name] == sa.bindparam(name) for name in ("series", "problem", "run"))
+        self.delete_calls = schema.calls.delete().where(*same)
+
+
+def _upsert(dialect: Any, table: sa.Table) -> sa.Insert:
+    """Insert a row, or replace the one with its key: a failed attempt that was made again."""
+    insert = dialect.insert(table)
+    keys = [column.name for column in table.primary_key]
+    rest = {c.name: insert.excluded[c.name] for c in table.columns if c.name not in keys}
+    return insert.on_conflict_do_update(index_elements=keys, set_=rest)
+
+
+# Stored calls: what an earlier run asked and was answered, as an attempt is replayed with it.
+
+EXECUTED: Final = "executed"
+"""How a row of ``calls`` finished that is a program's: its text is what the program printed, its
+reasoning the error. So programs stand in their place among the calls, in stores of any age."""
+
+AttemptKey = tuple[int, int]
+"""A problem's number in the store and a run's index: an attempt within its series."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCall:
+    """A call or program of an unfinished attempt, with the answer that an earlier run got."""
+
+    digest: str
+    answer: Answer
+
+
+KnownCalls = dict[int, StoredCall]
+"""The stored calls of one attempt, by their place in it."""
+
+
+def calls_by_attempt(rows: Iterable[sa.Row[Any]]) -> dict[AttemptKey, KnownCalls]:
+    """Sort rows of the table of calls by the attempts that they belong to."""
+    found: dict[AttemptKey, KnownCalls] = defaultdict(dict)
+    for row in rows:
+        found[row.problem, row.run][row.ordinal] = StoredCall(row.digest, _answer(row))
+    return dict(found)
+
+
+def _answer(row: sa.Row[Any]) -> Answer:
+    if row.finish == EXECUTED:
+        return Output(row.text, row.reasoning, row.seconds)
+    usage = Usage(
+        row.input_tokens, row.output_tokens, row.reasoning_tokens, row.cached_tokens, row.reported
+    )
+    return Completion(row.text, cast("Finish", row.finish), row.reasoning, usage)
+
+
+# The statements of leases, for PostgreSQL alone. Only the database's clock is asked in them.
+#
+# They are put together from parts that stand here; whatever comes from outside is a parameter.
+
+# ruff: noqa: S608
+
+
+_KEY: Final = "series, problem, run"
+_SHARE: Final = (
+    "series = :series AND run < :runs"
+    " AND (CAST(:problems AS integer[]) IS NULL OR problem = ANY(CAST(:problems AS integer[])))"
+)
+_FREED: Final = "owner = NULL, expires = NULL, begun = TRUE"
+_UNTIL: Final = "clock_timestamp() + make_interval(secs => :seconds)"
+_KEYS: Final = (
+    "unnest(CAST(:all_series AS integer[]), CAST(:all_problems AS integer[]),"
+    " CAST(:all_runs AS integer[])) AS named (series, problem, run)"
+)
+CLAIM: Final = sa.text(
+    f"WITH chosen AS (SELECT {_KEY} FROM leases WHERE {_SHARE} AND owner IS NULL"
+    " ORDER BY run, problem LIMIT :most FOR UPDATE SKIP LOCKED)"
+    f" UPDATE leases SET owner = :owner, expires = {_UNTIL} FROM chosen"
+    " JOIN problems ON problems.id = chosen.problem"
+    " WHERE leases.series = chosen.series AND leases.problem = chosen.problem"
+    " AND leases.run = chosen.run"
+    " RETURNING leases.problem, leases.run, begun, name, text, answer, benchmark"
+)
+RENEW: Final = sa.text(
+    f"UPDATE leases SET expires = {_UNTIL} WHERE owner = :owner RETURNING {_KEY}"
+)
+RENEW_RESERVED: Final = sa.text(f"UPDATE reservations SET expires = {_UNTIL} WHERE owner = :owner")
+# While a server was away nobody could renew anything: after it is back all have time to.
+FREE_EXPIRED: Final = sa.text(
+    f"WITH dead AS (SELECT {_KEY} FROM leases"
+    " WHERE owner IS NOT NULL AND owner <> :owner AND expires < clock_timestamp()"
+    " AND pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => :seconds)"
+    " FOR UPDATE SKIP LOCKED)"
+    f" UPDATE leases SET {_FREED} FROM dead WHERE leases.series = dead.series"
+    " AND leases.problem = dead.problem AND leases.run = dead.run"
+)
+HOLD: Final = sa.text(
+    "WITH wanted AS MATERIALIZED (SELECT * FROM unnest(CAST(:all_series AS integer[]),"
+    " CAST(:all_problems AS integer[]), CAST(:all_runs AS integer[]), CAST(:all_ends AS boolean[]))"
+    f" AS wanted ({_KEY}, ends)),"
+    " ended AS (DELETE FROM leases USING wanted WHERE ends AND owner = :owner"
+    " AND leases.series = wanted.series AND leases.problem = wanted.problem"
+    " AND leases.run = wanted.run RETURNING leases.series, leases.problem, leases.run),"
+    f" held AS (SELECT {_KEY} FROM leases JOIN wanted USING ({_KEY})"
+    " WHERE NOT ends AND owner = :owner FOR UPDATE OF leases)"
+    " SELECT * FROM ended UNION ALL SELECT * FROM held"
+)
+RELEASE: Final = sa.text(f"UPDATE leases SET {_FREED} WHERE owner = :owner")
+RELEASE_CREW: Final = sa.text(f"UPDATE leases SET {_FREED} WHERE starts_with(owner, :crew)")
+GIVE_BACK: Final = sa.text(
+    f"UPDATE leases SET {_FREED} FROM {_KEYS} WHERE owner = :owner"
+    " AND leases.series = named.series AND leases.problem = named.problem"
+    " AND leases.run = named.run"
+)
+RELEASE_BUT: Final = sa.text(
+    f"UPDATE leases SET {_FREED} WHERE owner = :owner"
+    f" AND ({_KEY}) NOT IN (SELECT {_KEY} FROM {_KEYS})"
+)
+WAITING: Final = sa.text(
+    f"SELECT count(*) FILTER (WHERE owner IS NULL), count(*) FROM leases WHERE {_SHARE}"
+)
+OTHERS: Final = sa.text(
+    "SELECT EXISTS (SELECT FROM leases WHERE owner <> :owner AND series = :series"
+    " AND expires > clock_timestamp())"
+)
+ENQUEUE: Final = sa.text(
+    "INSERT INTO leases (series, problem, run, begun)"
+    " SELECT :series, id, nth, EXISTS (SELECT FROM calls WHERE series = :series AND problem = id"
+    " AND run = nth) FROM problems CROSS JOIN generate_series(0, :runs - 1) AS runs (nth)"
+    " WHERE benchmark = :benchmark"
+    " AND (CAST(:problems AS integer[]) IS NULL OR id = ANY(CAST(:problems AS integer[])))"
+    " AND NOT EXISTS (SELECT FROM attempts WHERE series = :series AND problem = id AND run = nth"
+    " AND status <> 'failed') ON CONFLICT DO NOTHING"
+)
+ANALYZE: Final = sa.text("ANALYZE leases")
+REQUEUE_FAILED: Final = sa.text(
+    "INSERT INTO leases (series, problem, run, begun)"
+    " SELECT series, problem, run, TRUE FROM attempts"
+    " JOIN run_settings USING (series) WHERE status = 'failed' ON CONFLICT DO NOTHING"
+)
+DROP_FINISHED: Final = sa.text(
+    "DELETE FROM leases USING attempts WHERE attempts.series = leases.series"
+    " AND attempts.problem = leases.problem AND attempts.run = leases.run"
+    " AND attempts.status <> 'failed'"
+    " AND leases.series = coalesce(CAST(:series AS integer), leases.series)"
+)
+_UP_FOR: Final = "pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => :up)"
+FREE_ALL: Final = sa.text(f"UPDATE leases SET {_FREED} WHERE owner IS NOT NULL AND {_UP_FOR}")
+EXPIRE_RESERVED: Final = sa.text(f"UPDATE reservations SET expires = '-infinity' WHERE {_UP_FOR}")
+CALLS: Final = sa.text(f"SELECT calls.* FROM calls JOIN {_KEYS} USING ({_KEY})")
+
+
+# Leases on attempts: which worker makes which, and until when. The database's clock alone counts.
+#
+# A row of ``leases`` is an attempt that is to be made. A worker claims some, renews them while it
+# lives, and deletes each in the transaction that writes how the attempt ended. What a worker that
+# died had claimed expires, and others take it over. Whatever is written of an attempt is written
+# in a transaction that holds its lease: of two workers that both take it for theirs, one writes.
+
+T = TypeVar("T")
+
+LEASE_SECONDS: Final = 60.0
+"""Seconds after which what a worker that is gone had claimed is taken over."""
+CLAIMED_AT_ONCE: Final = 32
+EVERY_RUN: Final = 2**31 - 1
+"""The number of runs that stands for however many there are."""
+_MANY: Final = 1_000
+"""Attempts entered at once from which on the planner is told."""
+_BEATS: Final = 3
+"""How often a lease is renewed before it would expire."""
+
+LeaseKey: TypeAlias = tuple[int, int, int]
+"""Series, problem and run: an attempt in a store."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesShare:
+    """The attempts of a series that a worker is to make."""
+
+    series: int
+    runs: int
+    problems: tuple[int, ...] | None = None
+    """The numbers of its problems; None for all of them."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What a statement needs to select them."""
+        problems = None if self.problems is None else list(self.problems)
+        return {"series": self.series, "runs": self.runs, "problems": problems}
+
+
+class Claimed(NamedTuple):
+    """An attempt that was claimed: its problem as it is stored, and the calls that are."""
+
+    problem: Problem
+    known: KnownCalls
+
+
+class Waiting(NamedTuple):
+    """Attempts that are still to be made: free to be claimed, and all of them."""
+
+    free: int
+    total: int
+
+
+def name_owner(crew: str = "") -> str:
+    """Make the name of a worker, which no other has: its machine, its process, a random part.
+
+    Workers that a run has started elsewhere have the name of that run before their own.
+    """
+    return (
+        f"{crew}{'/' * bool(crew)}{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
+    )
+
+
+def enqueue(connection: sa.Connection, benchmark: str, share: SeriesShare) -> None:
+    """Note the attempts of a series that are missing, failed ones among them, as to be made.
+
+    One that ends between the look at it and the insertion would be made twice. But then it had
+    ended before its row could be inserted anew, and a second look finds it.
+    """
+    entered = connection.execute(ENQUEUE, share.parameters | {"benchmark": benchmark})
+    drop_finished(connection, share.series)
+    if entered.rowcount > _MANY:
+        # Until the planner knows of them it would sort all that is waiting for every claim.
+        connection.execute(ANALYZE)
+
+
+def requeue_failed(connection: sa.Connection) -> None:
+    """Note all that failed as to be made again, where the store says how."""
+    connection.execute(REQUEUE_FAILED)
+    drop_finished(connection)
+
+
+def drop_finished(connection: sa.Connection, series: int | None = None) -> None:
+    """Take attempts out that were made already, of one series or of all."""
+    connection.execute(DROP_FINISHED, {"series": series})
+
+
+def free_all(connection: sa.Connection, up: float = 0.0) -> None:
+    """Take every lease away: whoever has the store alone knows that nobody else works on it.
+
+    Those who share it know that only of a server that has been up for a while: after a restart it
+    takes workers a moment to be there again.
+    """
+    connection.execute(FREE_ALL, {"up": up})
+    connection.execute(EXPIRE_RESERVED, {"up": up})
+
+
+def release_crew(connection: sa.Connection, crew: str) -> None:
+    """Free what the workers of a run had claimed, once they are gone.
+
+    One that lives on after all writes nothing more: it holds no lease.
+    """
+    connection.execute(RELEASE_CREW, {"crew": f"{crew}/"})
+
+
+class Leases:
+    """The leases of one worker. Its writer renews them, and asks which rows it may write."""
+
+    def __init__(self, url: str, database: sa.Engine, owner: str, seconds: float) -> None:
+        self._url = url
+        self._database = database
+        # A statement that stands alone needs no transaction around it, and fewer ways to and fro.
+        self._single = database.execution_options(isolation_level="AUTOCOMMIT")
+        self._named = {"owner": owner, "seconds": seconds}
+        self._pause = seconds / _BEATS
+        self._due = 0.0
+        self._guard = threading.Lock()
+        self._held: set[LeaseKey] = set()
+        self._lost: set[LeaseKey] = set()
+        self._doubtful = self._hasty = False
+
+    def claim(self, share: SeriesShare, most: int) -> dict[AttemptKey, Claimed]:
+        """Take free attempts of a series, run by run."""
+        claimed = self._patiently("written", lambda: self._claim(share, most))
+        with self._guard:
+            keys = {(share.series, *key) for key in claimed}
+            self._held |= keys
+            self._lost -= keys
+            self._doubtful = False
+        return claimed
+
+    def _claim(self, share: SeriesShare, most: int) -> dict[AttemptKey, Claimed]:
+        with self._single.connect() as connection:
+            if self._doubtful:
+                # A server that breaks off in a commit does not say whether it was made. What is
+                # ours and unknown to us nobody would ever make.
+                connection.execute(RELEASE_BUT, self._named | _columns(self._snapshot()))
+            self._doubtful = True
+            rows = connection.execute(CLAIM, self._named | share.parameters | {"most": most})
+            found = {(row.problem, row.run): row for row in rows}
+            begun = [(share.series, *key) for key, row in found.items() if row.begun]
+            # A statement of its own: it sees all that was written before these leases were free.
+            stored = connection.execute(CALLS, _columns(begun)) if begun else ()
+            known = calls_by_attempt(stored)
+        keys = sorted(found, key=lambda at: at[::-1])
+        return {key: Claimed(_problem(found[key]), known.get(key, {})) for key in keys}
+
+    def waiting(self, shares: Iterable[SeriesShare]) -> dict[int, Waiting]:
+        """Free what expired, and count what is left of each series, whoever has it."""
+
+        def count() -> dict[int, Waiting]:
+            with self._database.begin() as connection:
+                connection.execute(FREE_EXPIRED, self._named)
+                return {
+                    share.series: Waiting(*connection.execute(WAITING, share.parameters).one())
+                    for share in shares
+                }
+
+        return self._patiently("read", count)
+
+    def has_others(self, series: int) -> bool:
+        """Say whether other workers make attempts of a series now."""
+
+        def look() -> bool:
+            with self._database.connect() as connection:
+                return bool(connection.scalar(OTHERS, self._named | {"series": series}))
+
+        return self._patiently("read", look)
+
+    def give_back(self, keys: Collection[LeaseKey]) -> None:
+        """Leave some attempts to others."""
+
+        def work() -> None:
+            with self._database.begin() as connection:
+                connection.execute(GIVE_BACK, self._named | _columns(keys))
+
+        self._patiently("written", work)
+        self.forget(keys)
+
+    def release(self) -> None:
+        """Give back all that is held, for others to take at once; if that fails it expires."""
+        for _ in range(2):  # the first connection may be one that the server has forgotten
+            with suppress(SQLAlchemyError), self._database.begin() as connection:
+                connection.execute(RELEASE, self._named)
+                break
+        with self._guard:
+            self._held.clear()
+
+    def is_lost(self, key: LeaseKey) -> bool:
+        """Say whether another worker is known to have an attempt that was ours."""
+        return key in self._lost
+
+    def renew(self) -> None:
+        """Renew all leases where it is time, free those of the dead, and see which were lost."""
+        now = time.monotonic()
+        if now < self._due:
+            return
+        before = self._snapshot()
+        with self._database.begin() as connection:
+            renewed = {tuple(row) for row in connection.execute(RENEW, self._named)}
+            connection.execute(RENEW_RESERVED, self._named)
+            connection.execute(FREE_EXPIRED, self._named)
+        self._due = now + self._pause
+        with self._guard:
+            self._lost |= (before & self._held) - renewed
+
+    def hold(self, connection: sa.Connection, keys: Mapping[LeaseKey, bool]) -> set[LeaseKey]:
+        """Keep leases from being taken until a transaction ends; return those that are ours.
+
+        The leases of attempts that end with it, for which ``keys`` has True, end with it too.
+        """
+        wanted = self._named | _columns(keys) | {"all_ends": list(keys.values())}
+        return {(row[0], row[1], row[2]) for row in connection.execute(HOLD, wanted)}
+
+    def forget(self, keys: Iterable[LeaseKey]) -> None:
+        """Note that leases are held no longer, once that is safe."""
+        with self._guard:
+            self._held.difference_update(keys)
+
+    def hasten(self) -> None:
+        """Wait for no server any more: somebody wants to leave."""
+        self._hasty = True
+
+    def _patiently(self, done: str, work: Callable[[], T]) -> T:
+        return patiently(self._url, done, work, lambda: self._hasty)
+
+    def _snapshot(self) -> set[LeaseKey]:
+        with self._guard:
+            return set(self._held)
+
+
+def _problem(row: sa.Row[Any]) -> Problem:
+    return Problem(row.text, row.name, row.answer, row.benchmark)
+
+
+def _columns(keys: Iterable[LeaseKey]) -> dict[str, list[int]]:
+    series, problems, runs = zip(*listed, strict=True) if (listed := list(keys)) else ((), (), ())
+    return {"all_series": list(series), "all_problems": list(problems), "all_runs": list(runs)}
+
+
+# The store's writer thread: rows committed many at a time, each acknowledged when it is safe.
+#
+# A commit that waits for the disk takes as long for a thousand rows as for one. So rows queue up
+# while one commit is under way and go into the next together, and whoever waits for a row hears
+# of it once it is committed. Rows that fail together are written in ever smaller parts, until
+# only the bad one is left out. A server that is away for a short time is waited for. Rows of an
+# attempt that another worker has taken over meanwhile are left out too, and whoever waits for
+# them is told.
+
+RowValues: TypeAlias = dict[str, Any]
+"""The values of one row, by column."""
+Statement: TypeAlias = sa.Insert | sa.Delete
+"""What is done with a row."""
+
+# A commit costs the same for one row as for fifty. Beside the time that a model takes to reply this
+# pause is nothing, and it halves the work of writing.
+_LINGER: Final = 0.004
+_LINGER_SHARED: Final = 0.015
+"""Likewise where workers share a server: a commit takes several ways to and fro, of all of them."""
+_HEARTBEAT: Final = 1.0
+"""Seconds after which the lock is looked at where nothing was written meanwhile."""
+
+
+class _Pending(NamedTuple):
+    statement: Statement
+    row: RowValues
+    done: asyncio.Future[None]
+
+    @property
+    def key(self) -> LeaseKey:
+        """The attempt that it belongs to."""
+        return self.row["series"], self.row["problem"], self.row["run"]
+
+
+class Writer:
+    """A queue of rows and the thread that writes them, in the order in which they came.
+
+    ``check`` is called before each commit, and now and then between them; it raises where nothing
+    may be written any more. With ``leases`` only what this worker has a lease on is written.
+    """
+
+    def __init__(self, url: str, database: sa.Engine, check: Callable[[], None]) -> None:
+        self.leases: Leases | None = None
+        self._url = url
+        self._database = database
+        self._check = check
+        self._pending: list[_Pending] = []
+        self._watching: list[asyncio.Future[None]] = []
+        self._changed = threading.Condition()
+        self._busy = False
+        self._hasty = False
+        self._closing = False
+        self._failure: StoreError | None = None
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start the thread; the first row does that too."""
+        with self._changed:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
+                self._thread.start()
+
+    def write(self, statement: Statement, row: RowValues) -> asyncio.Future[None]:
+        """Write a row; what is returned can be awaited, and is done when the row is committed."""
+        if self._thread is None:
+            self.start()
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        with self._changed:
+            self._pending.append(_Pending(statement, row, done))
+            if len(self._pending) == 1:  # the thread waits for the first row alone
+                self._changed.notify_all()
+        return done
+
+    async def watch(self) -> None:
+        """Wait until nothing can be written any more, and raise that."""
+        done = asyncio.get_running_loop().create_future()
+        with self._changed:
+            if self._failure:
+                raise self._failure
+            self._watching.append(done)
+        await done
+
+    def flush(self) -> None:
+        """Wait until everything is committed; a failure of the store meanwhile is raised here."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._pending and not self._busy)
+        if self._failure:
+            raise self._failure
+
+    def hasten(self) -> None:
+        """Wait for no server any more: somebody wants to leave."""
+        with self._changed:
+            self._hasty = True
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Commit what is left and stop."""
+        with self._changed:
+            self._hasty = self._closing = True
+            self._changed.notify_all()
+        if self._thread:
+            self._thread.join()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._pending or self._closing, _HEARTBEAT)
+            time.sleep(_LINGER_SHARED if self.leases else _LINGER)
+            with self._changed:
+                batch, self._pending = self._pending, []
+                if self._closing and not batch:
+                    return
+                self._busy = True
+            self._commit(batch)
+            with self._changed:
+                self._busy = False
+                self._changed.notify_all()
+
+    def _commit(self, batch: list[_Pending]) -> None:
+        """Write rows, and tell whoever waits for them what became of each."""
+        error = self._try(batch)
+        waiting = [one.done for one in batch]
+        if error is None:
+            _settle(waiting, None)
+        elif isinstance(error, _NotOurs):
+            lost = LeaseLost(f"{self._url}: another worker has taken this attempt over")
+            _settle([one.done for one in batch if one.key in error.keys], lost)
+            _settle([one.done for one in batch if one.key not in error.keys], None)
+        elif not batch or not is_of_the_row(error):
+            self._fail(waiting, error)
+        elif len(batch) == 1:
+            _settle(waiting, Unstorable(f"{self._url}: refused to store it ({reason(error)})"))
+        else:
+            half = len(batch) // 2
+            self._commit(batch[:half])
+            self._commit(batch[half:])
+
+    def _try(self, batch: list[_Pending]) -> Exception | None:
+        waits = pauses()
+        while True:
+            try:
+                self._check()
+                if self.leases:
+                    self.leases.renew()
+                self._write(batch)
+            except _NotOurs as lost:
+                return lost
+            # Whatever it is: a thread that dies here would leave everybody waiting for ever.
+            except Exception as error:
+                patient = is_outage(error) and not self._failure
+                pause = next(waits, None) if patient else None
+                if pause is None or self._hasty:
+                    return error
+            else:
+                return None
+            with self._changed:
+                self._changed.wait_for(lambda: self._hasty, pause)
+
+    def _write(self, batch: list[_Pending]) -> None:
+        if not batch:
+            return
+        leases = self.leases
+        if leases is None:
+            with self._database.begin() as connection:
+                _execute(connection, batch)
+            return
+        keys: dict[LeaseKey, bool] = {}
+        for one in batch:
+            keys[one.key] = keys.get(one.key, False) or one.statement.table is schema.attempts
+        with self._database.begin() as connection:
+            ours = leases.hold(connection, keys)
+            _execute(connection, [one for one in batch if one.key in ours])
+        leases.forget(key for key, ends in keys.items() if ends or key not in ours)
+        if lost := keys.keys() - ours:
+            raise _NotOurs(lost)
+
+    def _fail(self, waiting: list[asyncio.Future[None]], error: Exception) -> None:
+        """Note that the store cannot be written, and tell everybody."""
+        failure = error if isinstance(error, StoreError) else cannot_be("written", self._url, error)
+        with self._changed:
+            self._failure = self._failure or failure
+            watching, self._watching = self._watching, []
+        _settle(waiting + watching, failure)
+
+
+class _NotOurs(Exception):
+    """All was written but what belongs to attempts that other workers have."""
+
+    def __init__(self, keys: set[LeaseKey]) -> None:
+        super().__init__()
+        self.keys = keys
+
+
+def _execute(connection: sa.Connection, batch: Iterable[_Pending]) -> None:
+    rows: dict[Statement, list[RowValues]] = {}
+    for statement, row, _ in batch:
+        rows.setdefault(statement, []).append(row)
+    for statement, several in rows.items():
+        connection.execute(statement, several)
+
+
+def _settle(waiting: Iterable[asyncio.Future[None]], failure: CfrError | None) -> None:
+    by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+    for done in waiting:
+        by_loop.setdefault(done.get_loop(), []).append(done)
+    for loop, futures in by_loop.items():
+        with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+            loop.call_soon_threadsafe(_tell, futures, failure)
+
+
+def _tell(waiting: list[asyncio.Future[None]], failure: CfrError | None) -> None:
+    for done in waiting:
+        if done.done():  # whoever waited was cancelled; the row is safe all the same
+            continue
+        if failure:
+            done.set_exception(failure)
+        else:
+            done.set_result(None)
