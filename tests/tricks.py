@@ -54,11 +54,11 @@ _SVG = "svg g path rect circle line polyline polygon text tspan title defs use c
 def _tags_of_templates() -> set[str]:
     """Find all elements that templates make."""
     found: set[str] = set()
-    for package in (
-        "constraint_first.serve.page.templates",
-        "constraint_first.report.page",
+    for package, folder in (
+        ("constraint_first.serve.page", "templates"),
+        ("constraint_first.report", "template"),
     ):
-        for path in files(package).iterdir():
+        for path in files(package).joinpath(folder).iterdir():
             if path.name.endswith(".html"):
                 found.update(re.findall(r"<([a-z][a-z0-9]*)\b", path.read_text(encoding="utf-8")))
     return found

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "CfrError",
-    "InputError",
-    "OutputError",
-]
-
 
 class CfrError(Exception):
     """Something that a person can put right.

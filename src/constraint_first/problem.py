@@ -8,15 +8,6 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Final, TypeAlias
 
-__all__ = [
-    "Json",
-    "Problem",
-    "Prompt",
-    "Solution",
-    "load",
-]
-
-
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value that can be written as JSON."""
 

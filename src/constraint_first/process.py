@@ -23,17 +23,6 @@ from typing import IO, Generic, Protocol, Self, TypeAlias, TypeVar, cast
 
 from constraint_first.problem import Json
 
-__all__ = [
-    "NotStarted",
-    "OnePerProcess",
-    "Pool",
-    "Task",
-    "Undecided",
-    "Worker",
-    "serve",
-]
-
-
 Task: TypeAlias = Callable[..., Json]
 """What a worker can be asked to do, with arguments and a result that JSON can carry."""
 

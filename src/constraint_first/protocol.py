@@ -13,29 +13,6 @@ from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeAlias, TypeVar
 
-__all__ = [
-    "Answer",
-    "Call",
-    "Completion",
-    "Entry",
-    "Exchange",
-    "Execution",
-    "Finish",
-    "Message",
-    "Output",
-    "Program",
-    "Run",
-    "Stage",
-    "Step",
-    "Steps",
-    "Usage",
-    "altered",
-    "ask",
-    "execute",
-    "together",
-]
-
-
 T = TypeVar("T")
 A = TypeVar("A", bound="Completion | Output")
 

@@ -11,13 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = [
-    "ThinkingStream",
-    "split_thinking",
-    "without_thinking",
-]
-
-
 _TAGS: Final = ("think", "thinking", "reasoning", "thought", "reasoning_content")
 _MARKS: Final = (
     *((f"<{tag}>", f"</{tag}>") for tag in _TAGS),

@@ -1,8 +1,14 @@
 import re
 
+import sqlalchemy as sa
+
 from constraint_first.store import writer as lease_statement
 
-STATEMENTS = {name: str(getattr(lease_statement, name)) for name in lease_statement.__all__}
+STATEMENTS = {
+    name: str(value)
+    for name, value in vars(lease_statement).items()
+    if isinstance(value, sa.ClauseElement) and name.isupper()
+}
 
 
 def test_time_is_told_by_the_servers_clock_alone() -> None:

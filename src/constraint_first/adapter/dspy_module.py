@@ -25,13 +25,6 @@ from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Finish, Usage
 from constraint_first.thinking import without_thinking
 
-__all__ = [
-    "ConstraintFirst",
-    "LMEngine",
-    "grade_answer",
-]
-
-
 try:
     dspy: Any = importlib.import_module("dspy")
     lm15: Any = importlib.import_module("dspy.lm15")

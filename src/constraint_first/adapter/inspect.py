@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 import orjson
 from inspect_ai import Task, task
-from inspect_ai._util.error import PrerequisiteError
+from inspect_ai._util.error import PrerequisiteError as PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import transcript
 from inspect_ai.model import (
@@ -55,25 +55,6 @@ from constraint_first.model.wire import SEEDS_A_RUN, SILENT, Decoding, Watcher
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Finish, Message, Output, Program, Usage
 from constraint_first.serve.reply import final_text
-
-__all__ = [
-    "NOTES",
-    "Adaptation",
-    "InspectEngine",
-    "PrerequisiteError",
-    "as_prerequisite",
-    "as_sample_error",
-    "benchmark",
-    "completion_from",
-    "config_for",
-    "grade",
-    "method",
-    "qualify",
-    "score_of",
-    "settings_of",
-    "spell_name",
-]
-
 
 # pyright: ignore[reportPrivateUsage]
 

@@ -29,20 +29,6 @@ from constraint_first.serve.service import announcing, describe_start
 if TYPE_CHECKING:
     from llm.parts import StreamEvent
 
-__all__ = [
-    "AsyncMethodModel",
-    "MethodModel",
-    "Piece",
-    "Question",
-    "Streamed",
-    "check_answer",
-    "iterate",
-    "register_models",
-    "register_tools",
-    "stream_answer",
-]
-
-
 # Everything else of ours is imported where it is used: llm imports its plugins for every command.
 
 

@@ -46,22 +46,6 @@ from constraint_first.serve.reply import final_text
 from constraint_first.serve.service import ChosenMethod, MethodChoice
 from constraint_first.serve.setting import RequestError
 
-__all__ = [
-    "AnswerCheck",
-    "Asked",
-    "CheckedConstraint",
-    "ConstraintsResult",
-    "GradeResult",
-    "SolveResult",
-    "StatedConstraint",
-    "ToolServer",
-    "check_answer",
-    "require_text",
-    "run_http",
-    "run_stdio",
-    "stated_in",
-]
-
 
 class StatedConstraint(BaseModel):
     """A demand that a problem's text makes of any answer."""

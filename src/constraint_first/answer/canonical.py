@@ -30,22 +30,6 @@ from constraint_first.answer.syntax import (
     walk,
 )
 
-__all__ = [
-    "NUMERALS",
-    "SIMPLE",
-    "absence_verdict",
-    "choice_letter",
-    "choice_verdict",
-    "date_verdict",
-    "interpret",
-    "plain_words",
-    "relation",
-    "scalars",
-    "truth_verdict",
-    "words_verdict",
-]
-
-
 Canonical: TypeAlias = Callable[[Node], Node]
 """Brings what stands on one side of a relation to canonical form."""
 

@@ -11,18 +11,6 @@ from typing import Final, cast
 
 from constraint_first.answer.marks import ANSWER_WORDS
 
-__all__ = [
-    "COMMAND_AFTER_N",
-    "COMMAND_AFTER_T",
-    "Field",
-    "begins_command",
-    "find_content",
-    "find_field",
-    "find_object_answer",
-    "restore_commands",
-]
-
-
 _LONGEST: Final = 20_000
 _START: Final = re.compile(r"^[^\S\n]*\{\s*[\"'}]", re.MULTILINE)
 _END: Final = re.compile(r"\}\s*(?:```)?\s*\Z")

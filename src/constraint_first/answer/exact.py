@@ -20,20 +20,6 @@ from constraint_first.answer.syntax import (
     walk,
 )
 
-__all__ = [
-    "ENOUGH_DIGITS",
-    "REALS",
-    "RealSet",
-    "as_real_set",
-    "as_tree",
-    "digits_of",
-    "equal_numbers",
-    "leaf",
-    "nearly",
-    "rational",
-]
-
-
 ENOUGH_DIGITS = 6
 """A decimal with this many significant digits equals the exact value that it rounds."""
 

@@ -42,25 +42,6 @@ from constraint_first.answer.marks import (
 from constraint_first.answer.syntax import MONEY, is_known, unit_name
 from constraint_first.thinking import without_thinking
 
-__all__ = [
-    "JOINING",
-    "Extracted",
-    "abstains",
-    "bare",
-    "concluded",
-    "corrected",
-    "extract",
-    "from_end",
-    "in_context",
-    "is_none",
-    "is_nothing",
-    "with_decimal_points",
-    "with_plain_signs",
-    "without_approximation",
-    "without_check",
-]
-
-
 _NOTHING: Final = frozenset(
     {"", "n/a", "na", "none", "null", "nil", "no answer", "unknown", "not found", "?", "...", "-"}
     | {"i don't know", "i do not know", "idk", "not available", "no final answer", "undetermined"}

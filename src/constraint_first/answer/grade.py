@@ -49,24 +49,6 @@ if TYPE_CHECKING:
 
     from constraint_first.answer.workers import Workers
 
-__all__ = [
-    "MAX_LENGTH",
-    "Equivalence",
-    "GradingCase",
-    "Leaf",
-    "Ruling",
-    "Verdict",
-    "asks_percent",
-    "decide",
-    "decide_trees",
-    "grade",
-    "grade_all",
-    "grade_each",
-    "grade_reply",
-    "spell_variables",
-]
-
-
 Leaf: TypeAlias = Callable[[Node, Node], bool | None]
 """Compares two scalars."""
 

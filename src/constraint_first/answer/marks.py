@@ -12,38 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-__all__ = [
-    "ANSWER_WORDS",
-    "EQUALS",
-    "LONGEST_ANSWER",
-    "TO",
-    "WORD",
-    "Box",
-    "after_equals",
-    "asserted",
-    "bald",
-    "bounds",
-    "find_box",
-    "from_choice",
-    "from_marker",
-    "has_marker",
-    "is_condition",
-    "is_rejected",
-    "is_supposed",
-    "last_match",
-    "last_value",
-    "latex_boxes",
-    "leading_letter",
-    "lone_letter",
-    "quantity",
-    "read_phrase",
-    "trailing_maths",
-    "unmarked",
-    "unnamed",
-    "without_empty_boxes",
-]
-
-
 _NEAR: Final = 80
 """Characters before and after a value that are read."""
 _OPEN: Final = r"(?:[\s$*_(\[}\"“`]|\\[(\[]){0,6}\Z"

@@ -24,20 +24,6 @@ from constraint_first.answer.syntax import (
     walk,
 )
 
-__all__ = [
-    "FENCES",
-    "MAX_DIGITS",
-    "OPENERS",
-    "AtomParser",
-    "BracketParser",
-    "Cursor",
-    "in_base",
-    "literal",
-    "parse",
-    "recurring",
-]
-
-
 MAX_DEPTH = 40
 _END = Token("", "", False)
 _FARTHEST_LOOK = 4

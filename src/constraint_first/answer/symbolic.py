@@ -21,24 +21,6 @@ from constraint_first.answer.syntax import INFINITE, Node, Num, Op, Sym, substit
 from constraint_first.problem import Json
 from constraint_first.process import Task, serve
 
-__all__ = [
-    "CALCULUS_DIGITS",
-    "CONTEXTS",
-    "DIGITS",
-    "FAILURES",
-    "MORE_DIGITS",
-    "TASKS",
-    "Evaluator",
-    "OutOfReach",
-    "Undefined",
-    "is_whole",
-    "judge",
-    "leaf",
-    "main",
-    "relate",
-]
-
-
 # Trees into numbers of many digits, with a bound on every intermediate value.
 
 

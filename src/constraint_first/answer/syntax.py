@@ -9,43 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
-__all__ = [
-    "ALIASES",
-    "ATTACHED",
-    "BINDERS",
-    "BRACKETS",
-    "COMMANDS",
-    "CONSTANTS",
-    "DECORATIONS",
-    "FUNCTIONS",
-    "GREEK",
-    "INFINITE",
-    "MONEY",
-    "MULTIPLES",
-    "UNIT_LETTERS",
-    "Measure",
-    "Node",
-    "Num",
-    "Op",
-    "Sym",
-    "Token",
-    "Unreadable",
-    "clean",
-    "compatible",
-    "fold",
-    "is_known",
-    "is_unit",
-    "joined",
-    "ratio_of",
-    "read_number",
-    "substitute",
-    "symbols",
-    "tokenize",
-    "unit_name",
-    "walk",
-]
-
-
 BRACKETS = frozenset({"()", "[]", "[)", "(]", "{}", "list"})
 """Operators that hold several things side by side; all but the last two can be intervals."""
 

@@ -17,17 +17,6 @@ from constraint_first.answer.canonical import SIMPLE, choice_letter, scalars
 from constraint_first.answer.exact import rational
 from constraint_first.answer.syntax import Node, Num, Op, walk
 
-__all__ = [
-    "FORMS",
-    "AnswerValue",
-    "Form",
-    "decimal",
-    "read_answer",
-    "same",
-    "show",
-]
-
-
 Form: TypeAlias = Literal["integer", "fraction", "decimal", "surd", "choice"]
 """How an answer is written."""
 

@@ -7,8 +7,6 @@ from typing import Final, cast
 from constraint_first.answer.grade import Ruling
 from constraint_first.process import OnePerProcess, Pool, Undecided
 
-__all__ = ["Undecided", "Workers", "shared"]
-
 PROGRAM = ("-m", "constraint_first.answer.symbolic")
 
 

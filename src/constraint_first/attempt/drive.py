@@ -32,28 +32,6 @@ from constraint_first.protocol import (
 from constraint_first.sandbox.sandbox import run_program
 from constraint_first.thinking import split_thinking
 
-__all__ = [
-    "MOST_CALLS",
-    "MOST_TOKENS",
-    "Advancing",
-    "Allowance",
-    "AttemptLimit",
-    "Journal",
-    "MemoryJournal",
-    "Outcome",
-    "RunProgram",
-    "Scripted",
-    "collecting_rarely",
-    "digest",
-    "drive",
-    "require_same",
-    "storable_call",
-    "storable_completion",
-    "storable_output",
-    "storable_program",
-    "storable_usage",
-]
-
 
 class Journal(Protocol):
     """A record of the answers of one attempt, by the place of their steps in it."""

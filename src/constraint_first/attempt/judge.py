@@ -16,14 +16,6 @@ from constraint_first.benchmark.source import GoldInstruction, follow, read_inst
 from constraint_first.problem import Problem
 from constraint_first.thinking import without_thinking
 
-__all__ = [
-    "STATUSES",
-    "Status",
-    "judge",
-    "judge_attempt",
-    "judge_reply",
-]
-
 
 async def judge_attempt(problem: Problem, answer: str | None, text: str) -> Verdict | None:
     """Judge an attempt without blocking the event loop; None where the problem has no gold."""

@@ -52,21 +52,6 @@ from constraint_first.protocol import (
 )
 from constraint_first.thinking import ThinkingStream
 
-__all__ = [
-    "PROGRAM",
-    "OrderedWatcher",
-    "ProgressWatcher",
-    "SolveProgress",
-    "Solved",
-    "TellProgress",
-    "asolve",
-    "preceded",
-    "run_sync",
-    "solve",
-    "stage_title",
-]
-
-
 PROGRAM: Final = "Program"
 _TITLES: Final = {
     "stage1": "Stage 1: constraints",

@@ -33,20 +33,6 @@ from constraint_first.file.rows import FORMATS, JsonLine, row_format, row_stem
 from constraint_first.file.safe import expand_user
 from constraint_first.problem import Json, Problem
 
-__all__ = [
-    "BUILT_IN",
-    "AnswerRule",
-    "Benchmark",
-    "Entry",
-    "Origin",
-    "check",
-    "entries",
-    "fetch",
-    "load",
-    "names",
-]
-
-
 AnswerRule: TypeAlias = Literal["", "integer", "after-hashes"]
 """How a gold answer is cut out of its field."""
 

@@ -55,31 +55,6 @@ from constraint_first.file.rows import (
 from constraint_first.file.safe import expand_user
 from constraint_first.problem import Json, Problem
 
-__all__ = [
-    "GOLD_COLUMNS",
-    "INSTRUCTION_MARK",
-    "LONGEST_ID",
-    "LONGEST_TEXT",
-    "GoldInstruction",
-    "ProblemSet",
-    "describe_gold",
-    "final_part",
-    "follow",
-    "name_gold",
-    "names_file",
-    "names_rows",
-    "parse_instructions",
-    "read_gold",
-    "read_instructions",
-    "read_problem_file",
-    "read_problems",
-    "read_stdin",
-    "unknown_kinds",
-    "unknown_note",
-    "write_instructions",
-]
-
-
 INSTRUCTION_MARK: Final = "gold instructions: "
 """What a gold of instructions begins with."""
 

@@ -50,13 +50,6 @@ from constraint_first.problem import Json
 if TYPE_CHECKING:
     from constraint_first.problem import Prompt
 
-__all__ = [
-    "bench_command",
-    "models_command",
-    "prompts_command",
-]
-
-
 # Fewer problems than this are generated faster than a progress bar is read.
 _WORTH_A_BAR = 2000
 

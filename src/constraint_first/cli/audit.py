@@ -33,15 +33,6 @@ if TYPE_CHECKING:
     from constraint_first.report.study import Study
     from constraint_first.report.table import Table
 
-__all__ = [
-    "Keys",
-    "Marking",
-    "audit_command",
-    "mark_command",
-    "report_command",
-]
-
-
 _MARKS: Final[dict[str, Mark]] = {"e": "entailed", "n": "not_entailed", "v": "vague"}
 _HELP: Final = """\
 e  entailed: the problem's text says it, or it follows from the text

@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from constraint_first.report.study import Study
     from constraint_first.report.tree import LearningPlan
 
-__all__ = [
-    "calibrate_command",
-    "compare_command",
-    "report_command",
-]
-
 
 def _plan() -> Callable[..., object]:
     from constraint_first.report.comparison import Plan

@@ -39,36 +39,6 @@ from constraint_first.file.safe import one_line, printable, printable_json
 from constraint_first.model.pull import Progress as Report
 from constraint_first.protocol import Call, Completion
 
-__all__ = [
-    "GAP",
-    "INTERRUPTED",
-    "Activity",
-    "AnyConsole",
-    "Column",
-    "Folded",
-    "Kind",
-    "Layout",
-    "SafeConsole",
-    "Section",
-    "Stopped",
-    "Table",
-    "TextStream",
-    "bytes_bar",
-    "count_bar",
-    "fit",
-    "fold",
-    "longest_line",
-    "longest_piece",
-    "print_error",
-    "print_json",
-    "print_note",
-    "print_text",
-    "room_of",
-    "run_interruptible",
-    "typed_command",
-]
-
-
 AnyConsole: TypeAlias = console.Console
 """What rich hands to whatever renders itself."""
 

@@ -73,23 +73,6 @@ if TYPE_CHECKING:
     from constraint_first.model.resolve import ModelRef
     from constraint_first.run.grid import BatchOptions, Changes, Experiment, RayOptions
 
-__all__ = [
-    "COST_NOTE",
-    "Incomplete",
-    "LeftBehind",
-    "TerminalWatcher",
-    "eval_command",
-    "print_evaluated",
-    "print_forecast",
-    "progress_table",
-    "ratios",
-    "results",
-    "summary_table",
-    "tell_stopped",
-    "work_command",
-    "write_duration",
-]
-
 
 def _changes() -> Callable[..., object]:
     from constraint_first.run.grid import Changes

@@ -18,42 +18,6 @@ if TYPE_CHECKING:
     from constraint_first.report.exhibit.marks import ErrorRule
     from constraint_first.report.study import Study
 
-__all__ = [
-    "Command",
-    "Decorator",
-    "ErrorRuleOptions",
-    "StudyPart",
-    "batch_options",
-    "bound_options",
-    "call_options",
-    "call_timeout_option",
-    "client_limit_options",
-    "columns_option",
-    "decoding_options",
-    "error_rule_options",
-    "grouped",
-    "json_option",
-    "limit_options",
-    "load_run_options",
-    "max_attempt_tokens_option",
-    "max_calls_option",
-    "max_reply_bytes_option",
-    "max_tokens_option",
-    "model_options",
-    "number_or_none",
-    "open_part",
-    "part_options",
-    "prompts_option",
-    "ray_options",
-    "runs_argument",
-    "seed",
-    "speed_options",
-    "store_argument",
-    "store_option",
-    "system_option",
-]
-
-
 Command: TypeAlias = Callable[..., None]
 """A command's function; click calls it with its options by name."""
 Decorator: TypeAlias = Callable[[Command], Command]

@@ -30,14 +30,6 @@ if TYPE_CHECKING:
     from constraint_first.store.merge import Merged, Prefer
     from constraint_first.store.query import Failure, StoredAttempt, Summary
 
-__all__ = [
-    "PairChoice",
-    "export_command",
-    "merge_command",
-    "runs_command",
-    "show_command",
-]
-
 
 @click.command("runs")
 @store_argument

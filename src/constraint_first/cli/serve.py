@@ -33,12 +33,6 @@ if TYPE_CHECKING:
     from constraint_first.serve.service import Log
     from constraint_first.serve.setting import ServeSettings
 
-__all__ = [
-    "mcp_command",
-    "serve_command",
-]
-
-
 _USUAL_STORE: Final = "runs.db"
 _MORE_THAN_NONE: Final = click.FloatRange(min=0, min_open=True)
 

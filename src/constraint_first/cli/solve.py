@@ -77,29 +77,6 @@ if TYPE_CHECKING:
     from constraint_first.method.policy import Evidence
     from constraint_first.method.rewording import Wording
 
-__all__ = [
-    "EXAMPLES",
-    "MARKS",
-    "CountingWatcher",
-    "Example",
-    "NoAnswer",
-    "ReplyWatcher",
-    "Scoring",
-    "Session",
-    "ToldWatcher",
-    "constraints",
-    "cues",
-    "demo_command",
-    "highlighted",
-    "listing",
-    "output",
-    "print_notes",
-    "print_table",
-    "shown_checks",
-    "solve_command",
-    "tokens",
-]
-
 
 class NoAnswer(CfrError):
     """The model replied, but its reply has no final answer."""

@@ -54,24 +54,6 @@ if TYPE_CHECKING:
 
     from constraint_first.answer.workers import Workers
 
-__all__ = [
-    "GoodRows",
-    "ProgramFailed",
-    "RowFields",
-    "Write",
-    "constraints_command",
-    "extract_command",
-    "good_rows",
-    "grade_command",
-    "judge_replies",
-    "program_command",
-    "route_command",
-    "text_field",
-    "with_progress",
-    "writing",
-]
-
-
 _Checked: TypeAlias = tuple[tuple[Stated, Truth], ...]
 _TRUTHS: tuple[Truth, ...] = ("holds", "violated", "undecided")
 

@@ -36,18 +36,6 @@ from constraint_first.constraint.predicate import (
 )
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "NAME",
-    "Claim",
-    "Subject",
-    "contradicts",
-    "names_of_answer",
-    "plain",
-    "read_claims",
-    "read_predicates",
-]
-
-
 # Long enough for any constraint, short enough to be converted; a modulus is never 0.
 _NUMBER = r"(-?\d{1,18}(?:\.\d{1,18}|/[1-9]\d{0,17})?)"
 _MODULUS = r"([1-9]\d{0,17})"

@@ -19,17 +19,6 @@ from constraint_first.constraint.router import FAMILIES, route
 from constraint_first.constraint.stage1 import KINDS
 from constraint_first.constraint.stated.read import read_stated
 
-__all__ = [
-    "FEATURES",
-    "Kind",
-    "TextKind",
-    "describe",
-    "find_features",
-    "read_kind",
-    "tell_kind",
-]
-
-
 TextKind: TypeAlias = Literal["problem", "demand", "other"]
 
 

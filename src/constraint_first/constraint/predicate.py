@@ -20,56 +20,6 @@ from constraint_first.constraint.reply.check import REPLY
 from constraint_first.error import CfrError
 from constraint_first.problem import Json
 
-__all__ = [
-    "MONTHS",
-    "OPS",
-    "WEEKDAYS",
-    "WRITTEN",
-    "Predicate",
-    "PredicateError",
-    "Truth",
-    "above",
-    "all_of",
-    "at_least",
-    "at_most",
-    "below",
-    "between",
-    "clock",
-    "code",
-    "congruent",
-    "counts",
-    "date",
-    "decimals",
-    "digit_sum",
-    "digits_ordered",
-    "divides",
-    "divisible",
-    "encoded",
-    "form",
-    "holds",
-    "in_unit",
-    "integer",
-    "is_of_text",
-    "least_residue",
-    "listed",
-    "measured",
-    "named",
-    "not_whole",
-    "one_of",
-    "option",
-    "parity",
-    "parts",
-    "prime",
-    "reduced",
-    "root",
-    "rounded",
-    "square",
-    "target",
-    "to_fraction",
-    "truth_of",
-]
-
-
 MONTHS: Final[tuple[str, ...]] = tuple(
     "january february march april may june july august september october november december".split()
 )

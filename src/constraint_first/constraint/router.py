@@ -19,17 +19,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from ahocorasick_rs import AhoCorasick
 
-__all__ = [
-    "FAMILIES",
-    "PROFILES",
-    "Cue",
-    "Profile",
-    "Span",
-    "aime_convention",
-    "route",
-]
-
-
 CueFamily: TypeAlias = Literal[
     "final_integer_or_count",
     "modular_remainder",

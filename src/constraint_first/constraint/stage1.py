@@ -20,35 +20,6 @@ from constraint_first.problem import Json, Prompt, load
 from constraint_first.protocol import Call
 from constraint_first.thinking import without_thinking
 
-__all__ = [
-    "DEFERRED",
-    "FEW",
-    "FEWEST_FIELDS",
-    "KINDS",
-    "REPLY_FIELDS",
-    "RUNGS",
-    "WELL_FORMED",
-    "Constraint",
-    "ConstraintSpec",
-    "JsonMode",
-    "Kind",
-    "Limit",
-    "PromptSet",
-    "Propagated",
-    "Recovered",
-    "ReplyStyle",
-    "Rung",
-    "StagePrompts",
-    "extract_constraints",
-    "read_limit",
-    "read_object",
-    "read_reply",
-    "read_spec",
-    "schema_for",
-    "solve_under",
-]
-
-
 Kind: TypeAlias = Literal[
     "domain", "modular", "parity", "bound", "monotonic", "structure", "dimension", "format"
 ]

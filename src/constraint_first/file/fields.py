@@ -19,27 +19,6 @@ from typing import Any, Final, Generic, TypeVar, cast
 from constraint_first.error import InputError
 from constraint_first.problem import Json
 
-__all__ = [
-    "FILLED",
-    "NUMBER",
-    "OBJECT",
-    "TEXT",
-    "TRUTH",
-    "WHOLE",
-    "FieldError",
-    "FieldType",
-    "check_fields",
-    "check_text",
-    "line_of",
-    "list_of",
-    "one_of",
-    "parse_toml",
-    "read_field",
-    "read_objects",
-    "within",
-]
-
-
 T = TypeVar("T")
 
 

@@ -25,39 +25,6 @@ from constraint_first.error import InputError, OutputError
 from constraint_first.file.safe import LONGEST, one_line, printable
 from constraint_first.problem import Json
 
-__all__ = [
-    "FORMATS",
-    "MOST_HELD",
-    "MOST_TEXT",
-    "MOST_WHOLE",
-    "BadLine",
-    "ColumnUse",
-    "Columns",
-    "JsonLine",
-    "MemoryBound",
-    "NotJson",
-    "all_rows",
-    "append_row",
-    "count_values",
-    "decode_text",
-    "parse_json",
-    "plain_text",
-    "read_bytes",
-    "read_rows",
-    "read_text",
-    "require_good",
-    "row_format",
-    "row_stem",
-    "rows_in",
-    "scan",
-    "scan_csv",
-    "scan_json",
-    "scan_parquet",
-    "scan_rows",
-    "scan_text",
-    "spreadsheet_text",
-]
-
 
 def append_row(path: Path, value: Json) -> None:
     """Add a row to a file, and return once it is on the disk."""

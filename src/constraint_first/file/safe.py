@@ -18,22 +18,6 @@ import orjson
 from constraint_first.error import OutputError
 from constraint_first.problem import Json
 
-__all__ = [
-    "LONGEST",
-    "MOST",
-    "atomic_file",
-    "expand_user",
-    "file_stem",
-    "one_line",
-    "printable",
-    "printable_json",
-    "refuse_overwrite",
-    "storable_count",
-    "storable_json",
-    "storable_text",
-]
-
-
 _LONGEST_LINE: Final = 1_000
 
 _UNPRINTABLE: Final = re.compile(

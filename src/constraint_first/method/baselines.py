@@ -10,21 +10,6 @@ from constraint_first.problem import Problem, Prompt, Solution, load
 from constraint_first.protocol import Call, Completion, Message, Steps, ask
 from constraint_first.thinking import without_thinking
 
-__all__ = [
-    "CFR_OUTPUT",
-    "CheckAnswer",
-    "Direct",
-    "ExtendedCoT",
-    "ListFirst",
-    "Mind",
-    "Plain",
-    "PlanAndSolve",
-    "Reminder",
-    "SelfRefine",
-    "whole_reply",
-]
-
-
 _PROMPT: Final = load("constraint_first.method", "direct")
 
 

@@ -35,14 +35,6 @@ from constraint_first.problem import Json, Problem, Prompt, Solution, load
 from constraint_first.protocol import Call, Message, Steps, altered, ask
 from constraint_first.thinking import without_thinking
 
-__all__ = [
-    "Checked",
-    "assess",
-    "assessed",
-    "confidence_of",
-]
-
-
 _PROBLEM: Final = load("constraint_first.method", "direct")
 _CORRECT: Final = load("constraint_first.method", "correct")
 # Beyond the numbers of a vote's samples, and within those that one run may use.

@@ -42,27 +42,6 @@ from constraint_first.problem import Json, Problem, Prompt, Solution, load
 from constraint_first.protocol import Call, Completion, Exchange, Message, Steps, ask
 from constraint_first.thinking import without_thinking
 
-__all__ = [
-    "BRIEF",
-    "CFR",
-    "EXTRACTION_BUDGET",
-    "MOST_QUESTIONS",
-    "Convention",
-    "FormatOnly",
-    "LLMRouted",
-    "Own",
-    "QuestionPrompts",
-    "Routed",
-    "Routing",
-    "Stage1Budget",
-    "StatedCFR",
-    "label_by_stages",
-    "read_decision",
-    "read_question",
-    "solve_asking",
-]
-
-
 MOST_QUESTIONS: Final = 3
 _LONGEST: Final = 500
 _QUESTION: Final = re.compile(r"\W{0,9}QUESTION\W{1,5}([^\n]+)", re.IGNORECASE)

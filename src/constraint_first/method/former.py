@@ -23,16 +23,6 @@ from constraint_first.method.method import (
 )
 from constraint_first.problem import Json
 
-__all__ = [
-    "NAMES",
-    "changed_meaning",
-    "renamed",
-    "renamed_label",
-    "spelled",
-    "with_current_names",
-]
-
-
 NAMES: Final = 2
 """The version of methods' names in files that are written today."""
 

@@ -29,37 +29,6 @@ from constraint_first.error import CfrError
 from constraint_first.problem import Json, Problem, Prompt, Solution
 from constraint_first.protocol import Call, Completion, Stage, Steps, ask
 
-__all__ = [
-    "BUDGET",
-    "DEEPEST",
-    "GROUP",
-    "UNSAID",
-    "AsksOthers",
-    "ChoosesPrompts",
-    "Method",
-    "MethodError",
-    "Revises",
-    "ask_once",
-    "configuration",
-    "gathering",
-    "last_answered",
-    "load",
-    "may_revise",
-    "models_of",
-    "names",
-    "nesting",
-    "noting",
-    "parts_of",
-    "prompts_of",
-    "read_options",
-    "solution_from",
-    "split_name",
-    "split_options",
-    "suggest",
-    "unquote",
-]
-
-
 BUDGET: Final = 32_768
 """Output tokens for a whole solution (paper: Implementation Details). Engines lower it where the
 model's context is smaller."""

@@ -43,29 +43,6 @@ from constraint_first.method.vote import Prove
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Message, Steps
 
-__all__ = [
-    "NOT",
-    "PAPER",
-    "SCHEMA",
-    "UNMEASURED",
-    "Calibrated",
-    "Chosen",
-    "Evidence",
-    "Policy",
-    "Rule",
-    "RunsEvidence",
-    "calibrate_by",
-    "find_policy",
-    "in_conversation",
-    "parse_policy",
-    "plain_model",
-    "runs_programs",
-    "shipped_for",
-    "shipped_names",
-    "write_policy",
-]
-
-
 SCHEMA: Final = 2
 """The version of a policy's file: from the second on, methods have the names of today."""
 NOT: Final = "not "

@@ -16,19 +16,6 @@ from constraint_first.problem import Json, Problem, Prompt, Solution, load
 from constraint_first.protocol import Call, Completion, Output, Program, Steps, ask, execute
 from constraint_first.thinking import without_thinking
 
-__all__ = [
-    "AVAILABLE",
-    "MODULES",
-    "Modules",
-    "Programmed",
-    "Style",
-    "Tell",
-    "read_output",
-    "read_program",
-    "run_program",
-]
-
-
 MODULES: Final = (
     *("math", "fractions", "itertools", "collections", "functools", "decimal", "datetime"),
     *("calendar", "statistics", "heapq", "bisect", "operator", "string", "re", "random"),

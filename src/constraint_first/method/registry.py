@@ -53,13 +53,6 @@ from constraint_first.method.sound import Retry, Sound
 from constraint_first.method.soundness import Check, Switch
 from constraint_first.method.vote import Prove, Search, SelfConsistency, UntilAgreed, Vote
 
-__all__ = [
-    "METHODS",
-    "make",
-    "names",
-]
-
-
 _EMBEDDED: Final = "qwen2.5-coder-1.5b-instruct"  # its policy comes with the package
 
 

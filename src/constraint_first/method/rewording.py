@@ -21,21 +21,6 @@ from constraint_first.method.method import Method, MethodError, parts_of, prompt
 from constraint_first.method.registry import METHODS, make
 from constraint_first.problem import Prompt
 
-__all__ = [
-    "Wording",
-    "check_system",
-    "original_prompts",
-    "plain_name",
-    "prompt_users",
-    "read_system",
-    "read_wording",
-    "require_used",
-    "reword",
-    "with_wording",
-    "worded_name",
-]
-
-
 M = TypeVar("M")
 
 _CHOOSING: Final = (

@@ -24,12 +24,6 @@ from constraint_first.method.soundness import Switch, broken, intervened, interv
 from constraint_first.problem import Problem, Prompt, Solution, load
 from constraint_first.protocol import Call, Message, Steps, altered, ask
 
-__all__ = [
-    "Retry",
-    "Sound",
-]
-
-
 _REQUEST: Final = load("constraint_first.method", "reply")
 _ADD: Final = load("constraint_first.method", "reply-add")
 _CORRECT: Final = load("constraint_first.method", "reply-correct")

@@ -12,23 +12,6 @@ from constraint_first.constraint.stated.repair import repair
 from constraint_first.constraint.stated.statement import Stated, check_stated
 from constraint_first.problem import Json, Problem, Solution
 
-__all__ = [
-    "Check",
-    "CheckSummary",
-    "CheckedSentence",
-    "Intervention",
-    "Switch",
-    "broken",
-    "intervened",
-    "intervention",
-    "is_sound",
-    "mended",
-    "read_summary",
-    "sentences",
-    "stated_in",
-]
-
-
 Switch: TypeAlias = Literal["on", "off"]
 Check: TypeAlias = Literal["stated", "repair", "off"]
 """How an answer is checked: by the constraints that the text states; by the same, with a repair

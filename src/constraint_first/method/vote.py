@@ -32,23 +32,6 @@ from constraint_first.protocol import (
 )
 from constraint_first.thinking import without_thinking
 
-__all__ = [
-    "Prove",
-    "Sampled",
-    "Search",
-    "SelfConsistency",
-    "UntilAgreed",
-    "Vote",
-    "as_sample",
-    "ballot",
-    "check_samples",
-    "count_samples",
-    "count_sound",
-    "first_with",
-    "value_ballot",
-]
-
-
 # All samples of a vote are asked at once, and each is a full solution.
 _MOST_SAMPLES: Final = 1_000
 _MOST_VOTES: Final = 97

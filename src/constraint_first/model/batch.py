@@ -43,36 +43,6 @@ from constraint_first.model.wire import SILENT, Decoding, Watcher, error_message
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Usage
 
-__all__ = [
-    "ENDPOINT",
-    "MOST_BYTES",
-    "MOST_REQUESTS",
-    "NOT_PERFORMED",
-    "BadResult",
-    "BatchClient",
-    "BatchModel",
-    "BatchStatus",
-    "CannotList",
-    "Deferred",
-    "FileLimits",
-    "FoundResult",
-    "Place",
-    "PlacedCall",
-    "ReadBatch",
-    "Request",
-    "RequestFile",
-    "RequestId",
-    "Result",
-    "ResultIndex",
-    "Wave",
-    "parse_request_id",
-    "read_result",
-    "read_status",
-    "request_line",
-    "short_digest",
-]
-
-
 ENDPOINT: Final = "/v1/chat/completions"
 """What every request of a batch is for."""
 NOT_PERFORMED: Final = 0

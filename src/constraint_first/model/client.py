@@ -59,14 +59,6 @@ from constraint_first.model.wire import (
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Usage
 
-__all__ = [
-    "OpenAI",
-    "Sampler",
-    "divide",
-    "fitting_budget",
-    "sampled_from",
-]
-
 
 def sampled_from(
     body: bytes, group: SampledCall, redaction: Redaction = NOTHING_SECRET

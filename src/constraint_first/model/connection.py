@@ -37,14 +37,6 @@ if TYPE_CHECKING:
     from aiohttp.client_reqrep import ConnectionKey
     from aiohttp.tracing import Trace
 
-__all__ = [
-    "Connections",
-    "Host",
-    "Response",
-    "Tell",
-]
-
-
 try:
     import fcntl
     import termios

@@ -13,28 +13,6 @@ from typing import Final
 from constraint_first.error import CfrError
 from constraint_first.file.safe import one_line
 
-__all__ = [
-    "NOTHING_SECRET",
-    "BadReply",
-    "EngineError",
-    "JournalMismatch",
-    "ModelFileError",
-    "ModelNotFound",
-    "PromptTooLong",
-    "RateLimited",
-    "Redaction",
-    "Rejected",
-    "ServerFault",
-    "StaleReply",
-    "StreamCut",
-    "TimedOut",
-    "TooExpensive",
-    "TookTooLong",
-    "Transient",
-    "Unauthorized",
-    "Unreachable",
-]
-
 
 class EngineError(CfrError):
     """A call that could not be performed."""

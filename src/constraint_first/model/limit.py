@@ -31,19 +31,6 @@ from constraint_first.model.wire import (
 )
 from constraint_first.protocol import Call, Completion
 
-__all__ = [
-    "Limited",
-    "Limiter",
-    "Once",
-    "Pace",
-    "Retried",
-    "Retry",
-    "Retrying",
-    "parse_retry_after",
-    "replies_to",
-]
-
-
 _PUSHBACK: Final = (RateLimited, ServerFault, TimedOut)
 _SHORTEST_ROUND: Final = 16
 _CROWDED: Final = 0.25

@@ -19,14 +19,6 @@ from constraint_first.model.transport import Bounds, Endpoint
 from constraint_first.model.wire import SILENT, Decoding, Watcher
 from constraint_first.protocol import Call, Completion
 
-__all__ = [
-    "CONTEXT",
-    "GGUF",
-    "Local",
-    "inspect",
-]
-
-
 _STRING, _ARRAY = 8, 9
 # Bytes of each scalar type, by its number in the format.
 _WIDTH: Final = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}

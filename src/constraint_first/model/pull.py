@@ -29,21 +29,6 @@ from filelock import FileLock
 from constraint_first.file.safe import atomic_file
 from constraint_first.model.error import ModelFileError
 
-__all__ = [
-    "DEFAULT_MODEL",
-    "NO_PROGRESS",
-    "HuggingFace",
-    "Model",
-    "Part",
-    "Progress",
-    "catalogue",
-    "find_model",
-    "model_folder",
-    "pull",
-    "sha256_of",
-]
-
-
 DEFAULT_MODEL: Final = "qwen2.5-coder-1.5b-instruct"
 
 

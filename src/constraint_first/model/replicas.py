@@ -29,21 +29,6 @@ from constraint_first.model.wire import SILENT, Decoding, SampledCall, Watcher
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion
 
-__all__ = [
-    "Balanced",
-    "Balancer",
-    "Listing",
-    "Replica",
-    "Visit",
-    "common_name",
-    "differences",
-    "is_its_own",
-    "list_models",
-    "misfit",
-    "other_names",
-]
-
-
 _REFUSALS: Final = frozenset({401, 403, 404, 405, 429})
 """What an endpoint says to all calls: another key, another model, an account that is empty."""
 

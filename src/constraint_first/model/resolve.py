@@ -64,40 +64,6 @@ from constraint_first.model.wire import (
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Exchange, Usage
 
-__all__ = [
-    "AUTO",
-    "AutoChoice",
-    "Cost",
-    "Dispatch",
-    "ModelRef",
-    "Preset",
-    "Price",
-    "PriceList",
-    "Resolved",
-    "accompanied",
-    "choose_for",
-    "choose_method",
-    "endpoint_addresses",
-    "engine_beside",
-    "find_preset",
-    "find_price",
-    "known_context",
-    "opened_all",
-    "presets",
-    "price_list",
-    "refs_beside",
-    "require_known",
-    "resolve",
-    "runs_here",
-    "serve",
-    "served_name",
-    "stands_alone",
-    "sum_costs",
-    "user_file",
-    "write_dollars",
-]
-
-
 _SMALLEST: Final = 0.000_001
 
 

@@ -34,26 +34,6 @@ from constraint_first.model.error import (
 from constraint_first.model.limit import parse_retry_after
 from constraint_first.model.wire import Decoding, JsonMode, error_message
 
-__all__ = [
-    "CALL_SECONDS",
-    "COMPLETIONS",
-    "REPLY_BYTES",
-    "Bounds",
-    "DecodingRefused",
-    "Endpoint",
-    "Incoming",
-    "ParameterRefused",
-    "Setting",
-    "Transport",
-    "fault_in",
-    "join",
-    "read_beginning",
-    "refusal",
-    "secrets_in",
-    "without_secrets",
-]
-
-
 _SCHEMES: Final = ("http://", "https://")
 _EXAMPLE: Final = "write it as http://HOST:PORT/v1"
 _UNWRITABLE: Final = re.compile(r"[\x00-\x20\x7f-\x9f\ud800-\udfff]")

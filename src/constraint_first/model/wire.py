@@ -15,30 +15,6 @@ from constraint_first.model.error import NOTHING_SECRET, BadReply, Redaction, Se
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Finish, Output, Program, Usage
 
-__all__ = [
-    "SEEDS_A_RUN",
-    "SILENT",
-    "Decoded",
-    "Decoding",
-    "Engine",
-    "JsonMode",
-    "Openable",
-    "PairedEvents",
-    "Relay",
-    "SampledCall",
-    "SampledCompletion",
-    "Sampling",
-    "Served",
-    "StreamedReply",
-    "Watcher",
-    "completion_from",
-    "error_message",
-    "most_samples",
-    "opened",
-    "request_for",
-]
-
-
 E = TypeVar("E", bound="Engine")
 
 SEEDS_A_RUN: Final = 1_000

@@ -30,21 +30,6 @@ from constraint_first.report.tree import (
     runs_evidence,
 )
 
-__all__ = [
-    "FOLDS",
-    "Calibration",
-    "CalibrationError",
-    "CalibrationPlan",
-    "calibrate",
-    "decide_held_out",
-    "folds_by_family",
-    "folds_by_problem",
-    "say_no",
-    "say_yes",
-    "shown",
-]
-
-
 FOLDS: Final = 5
 """Parts that problems are shared out into; what four of them teach is tried on the fifth."""
 

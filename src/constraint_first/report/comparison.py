@@ -44,50 +44,6 @@ from constraint_first.report.study import (
 )
 from constraint_first.store.query import mean_share
 
-__all__ = [
-    "BASELINE",
-    "POOLED",
-    "Comparison",
-    "ComparisonError",
-    "Gain",
-    "Key",
-    "MeanPass",
-    "ModelPairs",
-    "Outcomes",
-    "Pair",
-    "Plan",
-    "RightRule",
-    "Score",
-    "StageMean",
-    "TokenRatios",
-    "Tokens",
-    "both_outcomes",
-    "changed_by_chance",
-    "compare",
-    "constrained_method",
-    "divide_tokens",
-    "find_baseline",
-    "find_method",
-    "leads",
-    "left_to_baseline",
-    "majority_at",
-    "mean_accuracy",
-    "mean_cost",
-    "mean_of_all",
-    "mean_pass",
-    "mean_tokens",
-    "outcome",
-    "outcomes",
-    "pair_arms",
-    "pairs_by_model",
-    "pass_at",
-    "score",
-    "score_problems",
-    "stage_means",
-    "token_ratios",
-]
-
-
 _SAME: Final = 1e-11  # shares that add up in another order differ by no more
 
 

@@ -20,16 +20,6 @@ from markupsafe import Markup, escape
 
 from constraint_first.file.safe import printable
 
-__all__ = [
-    "DEEPEST",
-    "LONGEST",
-    "STYLE",
-    "formula_spans",
-    "mathml",
-    "to_html",
-]
-
-
 LONGEST: Final = 2_000
 """The most characters of a formula that are read; a longer one stays TeX."""
 STYLE: Final = """\

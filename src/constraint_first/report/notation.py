@@ -7,27 +7,6 @@ from typing import Final
 
 from constraint_first.error import CfrError
 
-__all__ = [
-    "NONE",
-    "REPORT",
-    "MissingExtra",
-    "counted",
-    "decimal",
-    "exact_p",
-    "interval",
-    "p_value",
-    "percent",
-    "points",
-    "require",
-    "scored",
-    "several",
-    "share",
-    "span",
-    "times",
-    "whole",
-]
-
-
 NONE: Final = "–"
 """Stands where there is no number."""
 

@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from constraint_first.report.canvas import Figure
     from constraint_first.report.report import Report
 
-__all__ = [
-    "page_environment",
-    "report_html",
-    "report_style",
-]
-
-
 _PACKAGE: Final = "constraint_first.report.template"
 _LONGEST: Final = 20
 """Rows of a table that is shown at once; a longer one is folded."""

@@ -34,16 +34,6 @@ from constraint_first.report.reader import existing_store, outcome_lines
 from constraint_first.report.study import Transcript
 from constraint_first.store.query import RecordKey, attempt_rows
 
-__all__ = [
-    "PairPrompt",
-    "PairRules",
-    "TrainingPair",
-    "TrainingPairs",
-    "collect_pairs",
-    "pair_rows",
-]
-
-
 PairPrompt: TypeAlias = Literal["stage1", "problem"]
 """What the user says in a pair: Stage 1's own prompt, or the text of the problem alone."""
 

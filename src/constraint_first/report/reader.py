@@ -47,18 +47,6 @@ from constraint_first.store.database import StoreError
 from constraint_first.store.query import RecordKey, attempt_columns
 from constraint_first.store.store import Store
 
-__all__ = [
-    "Source",
-    "existing_store",
-    "open_study",
-    "outcome_lines",
-    "read_export",
-    "read_file",
-    "read_store",
-    "stage_cost",
-]
-
-
 _PACKED: Final = ("decoding", "details", "stages")
 """Columns that hold JSON."""
 _TRUTH: Final = {"true": True, "false": False, "1": True, "0": False}

@@ -128,34 +128,6 @@ from constraint_first.report.table import (
     to_markdown,
 )
 
-__all__ = [
-    "PARTS",
-    "Report",
-    "ReportContext",
-    "ReportOptions",
-    "Section",
-    "about",
-    "applicability_figure",
-    "assemble",
-    "best_supported",
-    "category_figures",
-    "cloud_figure",
-    "filled",
-    "flow_figure",
-    "forest_figure",
-    "frontier_figures",
-    "gains_figure",
-    "grid_figures",
-    "headline_pairs",
-    "left_out",
-    "no_verdict",
-    "report_markdown",
-    "title",
-    "verdict",
-    "verdict_note",
-    "write",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Section:

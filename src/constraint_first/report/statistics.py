@@ -20,26 +20,6 @@ from numpy.typing import NDArray
 
 from constraint_first.report.study import Arm
 
-__all__ = [
-    "FINEST_UNIT",
-    "Bootstrap",
-    "Differences",
-    "Interval",
-    "IntervalKind",
-    "Test",
-    "bootstrap",
-    "detectable",
-    "differences",
-    "drawn",
-    "fewest_changes",
-    "flip_signs",
-    "holm",
-    "kappa",
-    "sample_signs",
-    "wilson",
-]
-
-
 Test: TypeAlias = Literal["exact sign-flip", "exact McNemar", "Monte Carlo sign-flip"]
 """How a p-value was found. For one run of each problem the sign-flip test is McNemar's, exact."""
 

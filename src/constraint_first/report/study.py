@@ -27,48 +27,6 @@ from constraint_first.model.resolve import presets
 from constraint_first.problem import Json
 from constraint_first.store.query import RecordKey
 
-__all__ = [
-    "CFR",
-    "CFR_BRIEF",
-    "CONSTRAINED",
-    "ROUTED_CFR",
-    "ROUTED_CFR_BRIEF",
-    "SELF_CONSISTENCY",
-    "Arm",
-    "Attempt",
-    "Extraction",
-    "ModelArms",
-    "ProblemText",
-    "StageCost",
-    "Study",
-    "StudyError",
-    "Transcript",
-    "Transcripts",
-    "benchmark_label",
-    "benchmarks_named",
-    "benchmarks_of",
-    "by_model",
-    "check_variants",
-    "count_statuses",
-    "family_label",
-    "family_named",
-    "family_of",
-    "find_variant",
-    "groups_and_all",
-    "groups_of",
-    "model_label",
-    "name_notes",
-    "pooled_label",
-    "read_decoding",
-    "short_method_names",
-    "short_names",
-    "sizes_by_benchmark",
-    "variant_notes",
-    "variants",
-    "with_short_names",
-    "write_decoding",
-]
-
 
 def groups_of(benchmarks: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Sort benchmarks into the groups that several of them belong to, in order."""

@@ -37,39 +37,6 @@ from constraint_first.report.study import (
     sizes_by_benchmark,
 )
 
-__all__ = [
-    "ACCURACY_INTERVAL",
-    "GAIN_INTERVAL",
-    "RIGHT_RULES",
-    "Cell",
-    "Column",
-    "PrintedValue",
-    "Published",
-    "PublishedError",
-    "Row",
-    "Table",
-    "Tone",
-    "absent",
-    "delta",
-    "describe_decoding",
-    "gain_cell",
-    "group_spans",
-    "markdown_text",
-    "not_routed",
-    "paper_accuracy",
-    "published",
-    "published_names",
-    "row",
-    "shorten",
-    "size_note",
-    "status_note",
-    "tell_apart",
-    "to_latex",
-    "to_markdown",
-    "unequal_runs",
-]
-
-
 Tone: TypeAlias = Literal["plain", "gain", "loss", "muted"]
 
 

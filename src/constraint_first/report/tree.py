@@ -19,23 +19,6 @@ from constraint_first.report.comparison import Key
 from constraint_first.report.statistics import Differences
 from constraint_first.report.study import Arm, ModelArms
 
-__all__ = [
-    "DIRECT",
-    "Bools",
-    "Floats",
-    "Group",
-    "Ints",
-    "LearningPlan",
-    "Learnt",
-    "Observations",
-    "Tree",
-    "TreeOptions",
-    "learn",
-    "observe",
-    "runs_evidence",
-]
-
-
 Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 Ints: TypeAlias = NDArray[np.int64]

@@ -49,19 +49,6 @@ from constraint_first.store.database import LeaseLost, StoreError, Unstorable
 from constraint_first.store.store import Series, Store, enter_problem, enter_series, usage_columns
 from constraint_first.store.writer import EXECUTED, RowValues, StoredCall
 
-__all__ = [
-    "Ending",
-    "EngineForRun",
-    "StoredJournal",
-    "Traffic",
-    "TrafficAttempt",
-    "ending_of",
-    "failed",
-    "make_attempt",
-    "raised_at",
-]
-
-
 _ENDS_THE_RUN: Final = (BudgetSpent, DecodingRefused, JournalMismatch, LeaseLost, StoreError)
 # No other attempt will fare better.
 _HOPELESS: Final = (Unauthorized, ModelNotFound, SandboxMissing)

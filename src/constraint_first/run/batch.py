@@ -69,24 +69,6 @@ from constraint_first.store.database import Unstorable
 from constraint_first.store.store import Store
 from constraint_first.store.writer import AttemptKey, StoredCall
 
-__all__ = [
-    "BatchPool",
-    "Batches",
-    "CollectRequests",
-    "OpenWave",
-    "PlacedEngine",
-    "PlacedJournal",
-    "ResultsAwaited",
-    "WaveMemory",
-    "check_options",
-    "name_in_folder",
-    "open_models",
-    "refuse_local",
-    "replay_attempts",
-    "run_in_batches",
-]
-
-
 _TRIES: Final = 3
 """How often a request is made in one run of the command, where it gets no reply."""
 _FREE: Final = Price(0.0, 0.0)

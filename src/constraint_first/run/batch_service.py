@@ -40,20 +40,6 @@ from constraint_first.model.error import EngineError, ModelNotFound
 from constraint_first.store.schema import METADATA, batches, requests
 from constraint_first.store.store import Store
 
-__all__ = [
-    "BatchLog",
-    "BatchService",
-    "BatchView",
-    "Folder",
-    "LostBatch",
-    "Provider",
-    "StoredBatch",
-    "WaveProgress",
-    "new_batch",
-    "refuse_in_flight",
-]
-
-
 _OPEN: Final = ("collected", "uploaded", "created", "ended")
 _LONGEST: Final = 2_000
 """Characters of a refusal that are kept: as many as are looked at."""

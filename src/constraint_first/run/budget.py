@@ -24,18 +24,6 @@ from constraint_first.model.resolve import Price, write_dollars
 from constraint_first.model.wire import SILENT, Engine, Relay, SampledCall, Watcher, most_samples
 from constraint_first.protocol import Call, Completion, Usage
 
-__all__ = [
-    "NOTHING",
-    "Amount",
-    "Budget",
-    "BudgetSpent",
-    "Budgeted",
-    "Ledger",
-    "Settlement",
-    "is_within",
-]
-
-
 _ROUNDING: Final = 1e-9
 """Dollars by which a sum may be above a limit: sums of decimal fractions are not exact."""
 

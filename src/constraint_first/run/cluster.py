@@ -27,22 +27,6 @@ from constraint_first.store.database import StoreError, sqlite_path
 from constraint_first.store.store import Store
 from constraint_first.store.writer import release_crew
 
-__all__ = [
-    "DriverEvent",
-    "DriverOrder",
-    "RayFailed",
-    "RayProcess",
-    "RayRun",
-    "Refusal",
-    "WorkerReport",
-    "WorkerSettings",
-    "check_ray",
-    "make_order",
-    "require_ray",
-    "run_on_ray",
-    "start_driver",
-]
-
 
 class WorkerSettings(TypedDict):
     """What a worker is told: its store with the password, its limits, its series."""

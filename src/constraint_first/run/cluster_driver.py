@@ -34,11 +34,6 @@ from constraint_first.run.grid import RunOptions
 from constraint_first.run.job import EvaluationWatcher
 from constraint_first.run.shared import NothingRunnable, awork
 
-__all__ = [
-    "RayWorker",
-    "main",
-]
-
 
 class RayWorker:
     """A worker in a process of its own, with a thread to work and one to be told to stop.

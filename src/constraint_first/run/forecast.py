@@ -35,22 +35,6 @@ from constraint_first.store.database import open_database, patiently, sqlite_pat
 from constraint_first.store.query import use_by_model
 from constraint_first.store.store import Series, Store, find_registered, read_row
 
-__all__ = [
-    "Basis",
-    "CallSettings",
-    "Demand",
-    "EarlierRuns",
-    "EarlierUse",
-    "Forecast",
-    "SeriesForecast",
-    "Span",
-    "bound_attempt",
-    "forecast",
-    "needs_more_calls",
-    "read_earlier_runs",
-]
-
-
 _MOST_ROUNDS: Final = 64
 _CHARACTERS_A_TOKEN: Final = 3
 """As the limiter guesses: few texts have fewer."""

@@ -43,17 +43,6 @@ from constraint_first.model.wire import Decoding
 from constraint_first.store.store import Series
 from constraint_first.store.writer import LEASE_SECONDS
 
-__all__ = [
-    "BatchOptions",
-    "Changes",
-    "Experiment",
-    "RayOptions",
-    "RunOptions",
-    "Sampling",
-    "read_experiment",
-]
-
-
 Sampling: TypeAlias = float | Literal["none"]
 """A setting of the sampling: a number, or "none" where it is not to be sent."""
 

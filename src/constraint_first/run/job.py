@@ -60,29 +60,6 @@ from constraint_first.store.writer import (
     SeriesShare,
 )
 
-__all__ = [
-    "Assigned",
-    "ClaimedAttempts",
-    "EvaluationProgress",
-    "EvaluationWatcher",
-    "Job",
-    "ListedAttempts",
-    "Progress",
-    "Standing",
-    "TellEvaluationProgress",
-    "adopt",
-    "follow",
-    "measure_progress",
-    "prepare",
-    "progress_of",
-    "read_standing",
-    "recount",
-    "result_of",
-    "run",
-    "seconds_left",
-]
-
-
 _NO_PRICES: Final = PriceList()
 
 

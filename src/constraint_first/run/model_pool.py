@@ -57,21 +57,6 @@ from constraint_first.store import schema
 from constraint_first.store.database import patiently
 from constraint_first.store.store import Series, Store, fingerprint, read_prompts, read_row
 
-__all__ = [
-    "ModelPool",
-    "PendingSeries",
-    "SeriesModels",
-    "ServedModel",
-    "SharedBudget",
-    "Unrunnable",
-    "find_budget",
-    "name_budget",
-    "no_price",
-    "open_budget",
-    "pending_series",
-    "write_settings",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:

@@ -54,13 +54,6 @@ from constraint_first.run.model_pool import (
 from constraint_first.store.query import SeriesResult, explain_missing
 from constraint_first.store.store import Store
 
-__all__ = [
-    "Evaluated",
-    "aevaluate",
-    "evaluate",
-]
-
-
 T = TypeVar("T")
 
 _DEFAULTS: Final = RunOptions()

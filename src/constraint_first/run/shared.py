@@ -46,13 +46,6 @@ from constraint_first.store.query import explain_missing
 from constraint_first.store.store import Registered, Store
 from constraint_first.store.writer import EVERY_RUN, name_owner, requeue_failed
 
-__all__ = [
-    "NothingRunnable",
-    "awork",
-    "work",
-]
-
-
 _SILENT: Final = EvaluationWatcher()
 _AS_STORED: Final = ModelRef()
 

@@ -9,13 +9,6 @@ from typing import Final, cast
 from constraint_first.sandbox.prelude import own_name
 from constraint_first.sandbox.syntax import changed_names, inside, name, stored_names
 
-__all__ = [
-    "collecting_function",
-    "lazy_arguments",
-    "lazy_call",
-]
-
-
 _BODY: Final = "_cfr_body"
 _FOUND: Final = "_cfr_found"
 _MOST: Final = "_cfr_most"

@@ -12,11 +12,6 @@ from typing import NamedTuple
 
 from constraint_first.sandbox.syntax import called_name, changed_names, inside, stored_names
 
-__all__ = [
-    "disturbed_generators",
-]
-
-
 _Functions = dict[str, list[ast.FunctionDef]]
 
 

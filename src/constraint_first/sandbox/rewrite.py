@@ -28,14 +28,6 @@ from constraint_first.sandbox.syntax import (
     takes_all,
 )
 
-__all__ = [
-    "LONGEST",
-    "Rewritten",
-    "Unreadable",
-    "rewrite",
-]
-
-
 LONGEST: Final = 100_000
 """Characters of the longest program that is run."""
 

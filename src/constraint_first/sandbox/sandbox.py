@@ -24,17 +24,6 @@ from constraint_first.process import NotStarted, OnePerProcess, Pool, Undecided,
 from constraint_first.protocol import Output, Program
 from constraint_first.sandbox.rewrite import Unreadable, rewrite
 
-__all__ = [
-    "OUTPUT",
-    "Limits",
-    "Sandbox",
-    "SandboxMissing",
-    "main",
-    "run",
-    "run_program",
-]
-
-
 PROGRAM: Final = ("-m", "constraint_first.sandbox.sandbox")
 PATIENCE: Final = 0.6
 """Seconds that a worker has to hand over a program's output when its time is up."""

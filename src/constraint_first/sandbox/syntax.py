@@ -6,22 +6,6 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-__all__ = [
-    "aliases",
-    "assigned",
-    "bound_names",
-    "called_name",
-    "changed_names",
-    "deleted",
-    "inside",
-    "mentions",
-    "name",
-    "refused",
-    "stored_names",
-    "takes_all",
-]
-
-
 _TAKE_ALL: Final = frozenset(
     "Counter deque dict frozenset len list max min set sorted sum tuple extend join update".split()
 )

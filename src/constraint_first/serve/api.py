@@ -39,15 +39,6 @@ from constraint_first.serve.setting import (
     split_model,
 )
 
-__all__ = [
-    "API",
-    "PASSED",
-    "answer_in_stream",
-    "answer_whole",
-    "pass_through",
-]
-
-
 _COMMENT: Final = b": still at work\n\n"
 _FAREWELL: Final = 1.0
 """Seconds that a client has to hear what went wrong."""

@@ -39,18 +39,6 @@ from constraint_first.serve.service import (
 from constraint_first.serve.setting import RequestError
 from constraint_first.store.store import SERVED, Series
 
-__all__ = [
-    "CONTENT",
-    "REASONING",
-    "Outbox",
-    "Question",
-    "StreamWatcher",
-    "Words",
-    "answer",
-    "pose",
-]
-
-
 _SAMPLES_AN_ATTEMPT: Final = 1_000
 _ID: Final = 16
 

@@ -30,23 +30,6 @@ from constraint_first.problem import Json
 from constraint_first.serve.service import Served, stopped
 from constraint_first.serve.setting import RequestError, ServeSettings, is_loopback
 
-__all__ = [
-    "PUBLIC",
-    "TOKEN_COOKIE",
-    "Admission",
-    "Bodies",
-    "Connection",
-    "Connections",
-    "Guard",
-    "LimitedSite",
-    "access_line",
-    "add_headers",
-    "allow_many_files",
-    "describe_access",
-    "parse_json",
-]
-
-
 PUBLIC: Final = frozenset({"/health", "/login", "/static/page.css"})
 """Paths that need no token."""
 TOKEN_COOKIE: Final = "cfr-token"  # noqa: S105

@@ -20,15 +20,6 @@ from constraint_first.protocol import Usage
 from constraint_first.serve.service import describe_checks, describe_work
 from constraint_first.thinking import without_thinking
 
-__all__ = [
-    "DONE",
-    "ReplyHead",
-    "ServedAnswer",
-    "final_text",
-    "usage_json",
-]
-
-
 DONE: Final = b"data: [DONE]\n\n"
 _LONG: Final = 10_000
 """Characters that are searched for an answer while others wait."""

@@ -54,15 +54,6 @@ from constraint_first.serve.setting import ErrorReply, Metrics, ServeSettings, d
 from constraint_first.store.database import StoreError, without_password
 from constraint_first.store.store import Store
 
-__all__ = [
-    "ADMISSION",
-    "ERROR_PAGE",
-    "Serving",
-    "make_application",
-    "serve",
-]
-
-
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 ErrorPage: TypeAlias = Callable[[web.Request, ErrorReply], "web.Response | None"]
 """Tells a person what is wrong; None where a program asked."""

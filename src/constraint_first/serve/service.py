@@ -74,47 +74,6 @@ from constraint_first.run.attempt import Traffic
 from constraint_first.run.forecast import needs_more_calls
 from constraint_first.serve.setting import Metrics, RequestError, ServeSettings, within
 
-__all__ = [
-    "LOCAL",
-    "SERVED",
-    "SERVICES",
-    "SHORT",
-    "CallDone",
-    "ChatRequest",
-    "ChosenMethod",
-    "Fetching",
-    "Fields",
-    "Log",
-    "MethodChoice",
-    "ReadRun",
-    "Readers",
-    "Reading",
-    "RequestDecoding",
-    "RequestEngine",
-    "Served",
-    "Services",
-    "Upstream",
-    "UpstreamOptions",
-    "announcing",
-    "check_length",
-    "describe_checks",
-    "describe_constraints",
-    "describe_output",
-    "describe_start",
-    "describe_work",
-    "fetch_silently",
-    "heading",
-    "is_foreign",
-    "is_held",
-    "is_solving",
-    "main",
-    "opened_upstream",
-    "read_request",
-    "request_decoding",
-    "stopped",
-]
-
-
 K = TypeVar("K")
 T = TypeVar("T")
 

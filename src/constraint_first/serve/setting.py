@@ -37,21 +37,6 @@ from constraint_first.protocol import Answer, Call, Completion, Output, Program,
 from constraint_first.sandbox.sandbox import SandboxMissing
 from constraint_first.store.database import StoreError, Unstorable
 
-__all__ = [
-    "CONTENT_TYPE",
-    "ErrorReply",
-    "Metrics",
-    "ModelName",
-    "RequestError",
-    "ServeSettings",
-    "describe_error",
-    "is_loopback",
-    "rename_model",
-    "split_model",
-    "within",
-]
-
-
 _LOCALHOST: Final = "localhost"
 
 

@@ -36,28 +36,6 @@ from sqlalchemy.exc import (
 from constraint_first.error import CfrError
 from constraint_first.file.safe import expand_user, printable
 
-__all__ = [
-    "AdvisoryLock",
-    "LeaseLost",
-    "Lock",
-    "LockFile",
-    "StoreError",
-    "StoreFile",
-    "Unstorable",
-    "cannot_be",
-    "is_of_the_row",
-    "is_outage",
-    "open_database",
-    "opening",
-    "patiently",
-    "pauses",
-    "reason",
-    "save_copy",
-    "sqlite_path",
-    "sqlite_tables",
-    "without_password",
-]
-
 
 class StoreError(CfrError):
     """A store that cannot be opened, is in use, or holds something else than what is run now."""

@@ -27,21 +27,6 @@ from constraint_first.store.store import (
 )
 from constraint_first.store.writer import AttemptKey, drop_finished
 
-__all__ = [
-    "ROWS_AT_ONCE",
-    "STREAMED",
-    "MergePart",
-    "MergeSource",
-    "Merged",
-    "Prefer",
-    "Progress",
-    "Standing",
-    "merge",
-    "read_standing",
-    "snapshot",
-]
-
-
 ROWS_AT_ONCE: Final = 500
 STREAMED: Final = {"yield_per": ROWS_AT_ONCE}
 """The options of a query whose rows do not all fit into memory."""

@@ -50,56 +50,6 @@ from constraint_first.store.store import (
 )
 from constraint_first.store.writer import EXECUTED, RowValues
 
-__all__ = [
-    "SHOWN",
-    "AttemptLine",
-    "Failure",
-    "ModelUse",
-    "ProblemLine",
-    "ProblemPage",
-    "ProblemScores",
-    "RecordKey",
-    "SeriesGrowth",
-    "SeriesName",
-    "SeriesResult",
-    "Shown",
-    "StoredAttempt",
-    "StoredSeries",
-    "Summary",
-    "Tally",
-    "UseByModel",
-    "attempt_columns",
-    "attempt_rows",
-    "cost_of",
-    "count_begun",
-    "count_problems",
-    "describe_cost",
-    "explain_ending",
-    "explain_missing",
-    "failures",
-    "find_series",
-    "list_problems",
-    "mean_output",
-    "mean_share",
-    "most_frequent_reason",
-    "outcome_rows",
-    "problem_rows",
-    "problem_scores",
-    "read_attempt",
-    "read_growth",
-    "read_series",
-    "regrade",
-    "saved_by_batches",
-    "series_costs",
-    "stage_rows",
-    "summaries",
-    "transcript_rows",
-    "use_by_model",
-    "without_numbers",
-    "write_seconds",
-]
-
-
 RecordKey: TypeAlias = tuple[str, str, str, str, str, int]
 """Benchmark, method, model and decoding as stored, problem, run: an attempt in any store."""
 

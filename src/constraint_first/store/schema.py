@@ -7,27 +7,6 @@ from typing import Final
 
 import sqlalchemy as sa
 
-__all__ = [
-    "METADATA",
-    "ONE_BY_ONE",
-    "SHARED",
-    "VERSION",
-    "attempts",
-    "batches",
-    "budgets",
-    "calls",
-    "leases",
-    "make_tables",
-    "problems",
-    "prompts",
-    "requests",
-    "reservations",
-    "run_settings",
-    "series",
-    "store",
-]
-
-
 VERSION: Final = 1
 METADATA: Final = sa.MetaData()
 

@@ -60,39 +60,6 @@ from constraint_first.store.writer import (
     name_owner,
 )
 
-__all__ = [
-    "ALL_SERIES",
-    "MODEL_AT",
-    "SERVED",
-    "Registered",
-    "Series",
-    "SeriesRow",
-    "Store",
-    "all_probe_calls",
-    "bring_up_to_date",
-    "current",
-    "current_name",
-    "drop_prompts",
-    "enter_problem",
-    "enter_series",
-    "find_registered",
-    "find_rows",
-    "fingerprint",
-    "finished_attempts",
-    "marked",
-    "own_prompts",
-    "probe_calls",
-    "read_prompts",
-    "read_row",
-    "register",
-    "set_old_version_apart",
-    "share_of",
-    "shared_tokens",
-    "summed_usage",
-    "usage_columns",
-    "write_prompts",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Series:

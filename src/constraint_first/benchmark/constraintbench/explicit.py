@@ -38,11 +38,6 @@ from constraint_first.constraint.predicate import (
     parity,
 )
 
-__all__ = [
-    "FAMILIES",
-]
-
-
 _WITHOUT = (
     r"How many integers from $<low>$ to $<high>$ (both included) are «not:not divisible by $<k>$»?",
     r"<name> writes the integers from $<low>$ to $<high>$ on the board and «not:wipes out all "

@@ -25,29 +25,6 @@ from constraint_first.constraint.predicate import Predicate, holds, parts, truth
 from constraint_first.constraint.stage1 import KINDS, Kind
 from constraint_first.error import CfrError
 
-__all__ = [
-    "COUNT_WORDS",
-    "NAMES",
-    "DisagreementError",
-    "Draft",
-    "Family",
-    "FamilyError",
-    "Lures",
-    "Told",
-    "agree",
-    "alike",
-    "all_good",
-    "family",
-    "gold",
-    "listed",
-    "lowest_terms",
-    "plural",
-    "stages",
-    "tell",
-    "true_label",
-]
-
-
 T = TypeVar("T")
 Value: TypeAlias = "int | Fraction | str"
 """An answer before it is written."""

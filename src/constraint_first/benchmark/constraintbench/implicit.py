@@ -27,11 +27,6 @@ from constraint_first.constraint.predicate import (
     least_residue,
 )
 
-__all__ = [
-    "FAMILIES",
-]
-
-
 _MINUTE_ONE = (
     r"A lesson begins at $<start>$ and lasts <times> minutes. At how many minutes past the hour "
     r"does it end?",

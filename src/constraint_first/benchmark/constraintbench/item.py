@@ -27,35 +27,6 @@ from constraint_first.file.fields import (
 )
 from constraint_first.problem import Json, Problem
 
-__all__ = [
-    "ERRORS",
-    "HARD_SIZE",
-    "LEVELS",
-    "PUBLIC_SIZE",
-    "SEED",
-    "SHA256",
-    "SOURCE",
-    "SPLITS",
-    "TIERS",
-    "USUAL_LEVELS",
-    "VERSION",
-    "ErrorType",
-    "GoldConstraint",
-    "Item",
-    "Level",
-    "Split",
-    "SplitError",
-    "Tempting",
-    "Tier",
-    "encode",
-    "find_item",
-    "is_constraintbench",
-    "load",
-    "split_bytes",
-    "split_name",
-]
-
-
 Tier: TypeAlias = Literal["explicit", "implicit", "misleading", "joint"]
 """How the demand reaches the reader; the paper's list of what such a benchmark should hold."""
 

@@ -36,11 +36,6 @@ from constraint_first.constraint.predicate import (
     parity,
 )
 
-__all__ = [
-    "FAMILIES",
-]
-
-
 _SWAP = (
     r"«size:A <size>-digit number» has «sum:digit sum $<s>$»<middle>. Written backwards, it "
     r"becomes «swap:<more> by $<gap>$». Find the number.",

@@ -31,28 +31,6 @@ from constraint_first.error import CfrError
 from constraint_first.file.rows import BadLine, scan_rows
 from constraint_first.problem import Json
 
-__all__ = [
-    "FAMILIES",
-    "CheckReport",
-    "Fault",
-    "GenerateError",
-    "LevelCheck",
-    "MeasuredLevels",
-    "Shortcut",
-    "check_file",
-    "check_item",
-    "check_items",
-    "check_levels",
-    "choose",
-    "dataset_files",
-    "generate",
-    "measured_levels",
-    "numbers_of",
-    "shortcuts",
-    "text_without_names",
-]
-
-
 _TEXT: Final = {"dtype": "string"}
 _FEATURES: Final[dict[str, dict[str, Json]]] = {
     **{name: {**_TEXT} for name in ("id", "problem", "answer", "source", "form", "tier")},

@@ -36,11 +36,6 @@ from constraint_first.constraint.predicate import (
     parity,
 )
 
-__all__ = [
-    "FAMILIES",
-]
-
-
 _SETTINGS = (
     (
         r"A bag holds <things>, and one marble is drawn at random.",

@@ -11,14 +11,6 @@ from typing import Final
 from constraint_first.constraint.reply.number import NUMBER, TIMES, to_number
 from constraint_first.problem import Json
 
-__all__ = [
-    "Amount",
-    "amounts",
-    "both_ends",
-    "counts_of",
-]
-
-
 _MORE: Final = r"(?:more|longer|greater|larger|bigger|higher)\s+than"
 _LESS: Final = r"(?:less|fewer|shorter|smaller|lower)\s+than"
 _IS: Final = r"(?:\s+(?:of|is|being|should\s+be|must\s+be))?\s*[:=]?"

@@ -10,12 +10,6 @@ from constraint_first.constraint.reply.bound import Amount, amounts, both_ends
 from constraint_first.constraint.reply.pattern import either
 from constraint_first.constraint.reply.request import Found, Sentence
 
-__all__ = [
-    "counts_capitals",
-    "read_capital_words",
-]
-
-
 _CAPITALS: Final = (
     r"(?:capital\s+letters|capitals|capitali[sz]ed|capital|caps|upper[\s-]?cased?(?:\s+letters)?)\b"
 )

@@ -31,12 +31,6 @@ from constraint_first.constraint.reply.measure import (
 )
 from constraint_first.problem import Json
 
-__all__ = [
-    "BLANK_LINE",
-    "REPLY",
-]
-
-
 BLANK_LINE: Final = "\n\n"
 """What separates paragraphs unless a request names another mark."""
 

@@ -14,13 +14,6 @@ from constraint_first.constraint.predicate import Predicate, parts
 from constraint_first.constraint.reply.check import REPLY
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "Conflict",
-    "find_conflicts",
-    "tell_conflict",
-]
-
-
 Conflict: TypeAlias = tuple[Stated, Stated]
 
 _MOST: Final = 60

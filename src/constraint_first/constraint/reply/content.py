@@ -17,11 +17,6 @@ from constraint_first.constraint.reply.order import MUST, WISH, is_ordered
 from constraint_first.constraint.reply.pattern import PRODUCT, either
 from constraint_first.constraint.reply.permission import is_permitted
 
-__all__ = [
-    "is_demand",
-]
-
-
 # --- Things that are not wished.
 
 _NO_WISH: Final = re.compile(

@@ -11,15 +11,6 @@ from typing import Final, NamedTuple
 
 from constraint_first.constraint.reply.pattern import either
 
-__all__ = [
-    "VERBS",
-    "Material",
-    "find_material",
-    "is_order",
-    "may_demand",
-]
-
-
 _ADDRESSED: Final = re.compile(
     r"\byour\s+(?:(?:entire|whole|full|complete|final|own|very)\s+)*"
     r"(?:response|answer|reply|output|rewrite|summary|critique|translation|text|completion)\b"

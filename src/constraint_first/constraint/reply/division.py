@@ -12,12 +12,6 @@ from constraint_first.constraint.reply.pattern import SEPARATES, STRESS, either
 from constraint_first.constraint.reply.request import Found, Request, Sentence
 from constraint_first.problem import Json
 
-__all__ = [
-    "read_responses",
-    "read_sections",
-]
-
-
 # --- Sections.
 
 _OPEN: Final = r"[\"'“‘*(]*"

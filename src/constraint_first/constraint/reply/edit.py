@@ -27,13 +27,6 @@ from constraint_first.constraint.reply.protected import find_outside, replace_al
 from constraint_first.constraint.reply.regroup import split_sentences
 from constraint_first.problem import Json
 
-__all__ = [
-    "EDITS",
-    "RECASING",
-    "Edit",
-]
-
-
 _Args: TypeAlias = Mapping[str, Json]
 Edit: TypeAlias = Callable[[_Args, str], Iterator[str]]
 """From the arguments of a demand and a reply that breaks it to replies that may meet it."""

@@ -13,14 +13,6 @@ from constraint_first.constraint.reply.number import NUMBER, ordinal, to_number
 from constraint_first.constraint.reply.pattern import SEPARATES, either
 from constraint_first.constraint.reply.request import QUOTED, Found, Request, Sentence
 
-__all__ = [
-    "read_first_words",
-    "read_paragraphs",
-    "read_sentences",
-    "read_words",
-]
-
-
 _PART: Final = re.compile(
     r"\b(?:"
     + either(

@@ -10,13 +10,6 @@ from constraint_first.constraint.reply.check import BLANK_LINE
 from constraint_first.constraint.reply.protected import keeps
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "can_be_added",
-    "insertions",
-    "join_responses",
-]
-
-
 _GROWING: Final = frozenset(
     "words sentences contains occurrences letters placeholders capital_words highlights".split()
 )

@@ -14,14 +14,6 @@ from constraint_first.constraint.predicate import Predicate, PredicateError, Tru
 from constraint_first.constraint.reply.check import BLANK_LINE
 from constraint_first.problem import Json
 
-__all__ = [
-    "INSTRUCTIONS",
-    "instruction_predicate",
-    "is_followed",
-    "loose_truth",
-]
-
-
 _Args: TypeAlias = Mapping[str, Json]
 
 _OPTIONS: Final = ("My answer is yes.", "My answer is no.", "My answer is maybe.")

@@ -13,11 +13,6 @@ from constraint_first.constraint.reply.polarity import BANNED, PRESENT, is_refus
 from constraint_first.constraint.reply.request import Found, Sentence
 from constraint_first.problem import Json
 
-__all__ = [
-    "read_keywords",
-]
-
-
 _HAVE: Final = either(
     "include(s), including, keep, keeping, use(s), using, contain(s), containing, mention(s),"
     " mentioning, incorporate(s), incorporating, feature(s), featuring, insert, inserting, add,"

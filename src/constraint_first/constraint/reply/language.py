@@ -7,14 +7,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Final, Protocol, cast
 
-__all__ = [
-    "LANGUAGES",
-    "can_tell_language",
-    "is_language",
-    "language_name",
-]
-
-
 LANGUAGES: Final = {
     name: code
     for code, name in (

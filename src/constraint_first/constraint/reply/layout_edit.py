@@ -20,15 +20,6 @@ from constraint_first.constraint.reply.protected import find_outside, replace_al
 from constraint_first.constraint.reply.regroup import group_lines, group_sentences, split_sentences
 from constraint_first.problem import Json
 
-__all__ = [
-    "begin_paragraph",
-    "divide_paragraphs",
-    "head_sections",
-    "highlight",
-    "list_points",
-]
-
-
 _Args: TypeAlias = Mapping[str, Json]
 
 

@@ -13,12 +13,6 @@ from constraint_first.constraint.reply.polarity import is_refused_nearby
 from constraint_first.constraint.reply.request import HIDDEN, Found, Sentence
 from constraint_first.problem import Json
 
-__all__ = [
-    "read_hashtags",
-    "read_letters",
-]
-
-
 _LETTER: Final = re.compile(
     rf"\b(?:letters?|characters?)\s+(?P<letter>\"{HIDDEN}\"|[a-z](?![\w']))"
     rf"|(?<=\s)(?P<plural>\"{HIDDEN}\"|[a-z])'s\b"

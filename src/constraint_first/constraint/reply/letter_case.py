@@ -11,11 +11,6 @@ from constraint_first.constraint.reply.polarity import is_refused_nearby
 from constraint_first.constraint.reply.request import Found, Sentence
 from constraint_first.problem import Json
 
-__all__ = [
-    "read_case",
-]
-
-
 _LOWER: Final = r"(?:lower[\s-]?cased?s?|(?:small|little)\s+letters?)"
 _UPPER: Final = r"(?:upper[\s-]?cased?s?|(?:block\s+)?capitals?|caps|capitali[sz]ed)"
 _LETTERS: Final = r"(?:\s+(?:letters?|characters?|text))?"

@@ -10,15 +10,6 @@ from constraint_first.constraint.reply.bound import amounts, counts_of
 from constraint_first.constraint.reply.pattern import STRESS, either
 from constraint_first.constraint.reply.request import Found, Sentence
 
-__all__ = [
-    "read_bullets",
-    "read_highlights",
-    "read_placeholders",
-    "read_postscript",
-    "read_title",
-]
-
-
 # --- Bullets.
 
 _BULLETS: Final = re.compile(

@@ -10,25 +10,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-__all__ = [
-    "count_bullets",
-    "count_capital_words",
-    "count_highlights",
-    "count_letter",
-    "count_phrase",
-    "count_placeholders",
-    "count_sections",
-    "count_sentences",
-    "count_words",
-    "first_word",
-    "has_title",
-    "has_word",
-    "is_bullet",
-    "split_by",
-    "split_paragraphs",
-]
-
-
 _WORD: Final = re.compile(r"\w+")
 
 

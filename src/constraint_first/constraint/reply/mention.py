@@ -12,13 +12,6 @@ from constraint_first.constraint.reply.directive import VERBS
 from constraint_first.constraint.reply.pattern import either
 from constraint_first.constraint.reply.request import QUOTED, Sentence
 
-__all__ = [
-    "Mention",
-    "find_mentions",
-    "read_frequency",
-]
-
-
 _NO_WORD: Final = either(
     "in, with, that, which, of, you, your, to, for, by, count, counts, counter, limit, limits, per,"
     " should, must, are, is, be, from, on, as, and, or, long, before, after, than, only, each, all,"

@@ -8,14 +8,6 @@ from typing import Final
 
 from constraint_first.constraint.stated.numeral import ORDINALS, WORDS
 
-__all__ = [
-    "NUMBER",
-    "TIMES",
-    "ordinal",
-    "to_number",
-]
-
-
 _TEENS: Final = {
     word: value
     for value, word in enumerate(

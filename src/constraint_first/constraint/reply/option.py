@@ -9,11 +9,6 @@ from typing import Final
 from constraint_first.constraint.reply.pattern import QUOTE_MARKS, either
 from constraint_first.constraint.reply.request import QUOTED, Found, Sentence
 
-__all__ = [
-    "read_options",
-]
-
-
 _ONE_OF: Final = re.compile(
     r"\b"
     + either("one of, one from, from, among, between, either, one, only, just, whichever")

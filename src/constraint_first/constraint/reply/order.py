@@ -14,14 +14,6 @@ from constraint_first.constraint.reply.directive import VERBS
 from constraint_first.constraint.reply.number import NUMBER
 from constraint_first.constraint.reply.pattern import PRODUCT, either
 
-__all__ = [
-    "MUST",
-    "WISH",
-    "After",
-    "is_ordered",
-]
-
-
 After: TypeAlias = Literal["aside", "self", "others", "program"]
 """What a sentence told before: something by the way, of the person who asks, of others, of code."""
 

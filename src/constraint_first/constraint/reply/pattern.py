@@ -5,15 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = [
-    "PRODUCT",
-    "QUOTE_MARKS",
-    "SEPARATES",
-    "STRESS",
-    "either",
-]
-
-
 QUOTE_MARKS: Final = "\"'“”‘’„«»"
 """The marks around a quotation."""
 SEPARATES: Final = re.compile(r"separat|divid|split|delimit|between|apart|break|part(?:ed|ing)")

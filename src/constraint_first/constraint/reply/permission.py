@@ -6,11 +6,6 @@ import re
 from functools import lru_cache
 from typing import Final
 
-__all__ = [
-    "is_permitted",
-]
-
-
 _PERMISSION: Final = re.compile(
     r"\byou\s+(?:can|may|could|might)\b(?!\s+(?:not|only|just))|\bfeel\s+free\b|\boptional"
     r"|\bif\s+(?:you|it|possible|needed)\b|\bdon't\s+(?:mind|care)\b"

@@ -9,11 +9,6 @@ from constraint_first.constraint.predicate import Predicate, parts
 from constraint_first.constraint.reply.check import BLANK_LINE
 from constraint_first.constraint.reply.language import language_name
 
-__all__ = [
-    "describe",
-]
-
-
 _Words: TypeAlias = Callable[[Predicate], str]
 
 

@@ -12,16 +12,6 @@ from typing import Final
 
 from constraint_first.constraint.reply.pattern import either
 
-__all__ = [
-    "BANNED",
-    "PRESENT",
-    "is_refused",
-    "is_refused_nearby",
-    "refused_from",
-    "refused_later",
-]
-
-
 _NO: Final = (
     # No more than three: an amount, and no refusal.
     r"\b(?:no|not)\b(?!\s+(?:(?:a\s+word|one|a\s+single\s+\w+)\s+)?"

@@ -14,14 +14,6 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
-__all__ = [
-    "Span",
-    "find_outside",
-    "keeps",
-    "protected_spans",
-    "replace_all",
-]
-
 
 class Span(NamedTuple):
     """A protected stretch, ``text[start:end]``."""

@@ -10,11 +10,6 @@ from constraint_first.constraint.reply.pattern import either
 from constraint_first.constraint.reply.polarity import is_refused, refused_from, refused_later
 from constraint_first.constraint.reply.request import Found, Sentence
 
-__all__ = [
-    "read_marks",
-]
-
-
 _MARKS: Final = {
     "comma": ",",
     "semicolon": ";",

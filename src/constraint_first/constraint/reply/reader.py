@@ -34,11 +34,6 @@ from constraint_first.constraint.reply.wording import read_beginning, read_end
 from constraint_first.constraint.reply.wrapping import read_json, read_quotes
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_demands",
-]
-
-
 _Rule: TypeAlias = Callable[[Sentence], Iterator[Found]]
 
 _RULES: Final[tuple[_Rule, ...]] = (

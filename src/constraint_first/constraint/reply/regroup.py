@@ -11,13 +11,6 @@ from typing import Final
 from constraint_first.constraint.reply.measure import count_sentences
 from constraint_first.constraint.reply.protected import Span, protected_spans
 
-__all__ = [
-    "group_lines",
-    "group_sentences",
-    "split_sentences",
-]
-
-
 _SENTENCE: Final = re.compile(r"[^\n]*?(?:[.!?…]{1,9}[\"'”’)\]*_]{0,9}(?:\s+|$)|\n+|$)")
 _NUMBER: Final = re.compile(r"\W*\d{0,3}[.)]\s*")
 """A piece that is no sentence by itself: the number of a list item."""

@@ -10,11 +10,6 @@ from constraint_first.constraint.reply.edit import EDITS, RECASING
 from constraint_first.constraint.reply.protected import keeps
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "repair_reply",
-]
-
-
 _LONGEST: Final = 30_000
 """Characters of the longest reply that is repaired."""
 _MOST_EDITS: Final = 12

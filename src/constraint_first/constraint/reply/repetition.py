@@ -9,11 +9,6 @@ from typing import Final
 from constraint_first.constraint.reply.pattern import either
 from constraint_first.constraint.reply.request import QUOTED, Found, Request, Sentence
 
-__all__ = [
-    "read_repetition",
-]
-
-
 _AGAIN: Final = (
     r"\b(?:(?:repeat|copy|copied|echo|quot|recit|restat|reproduc|retyp|parrot)(?:e|es|ing|ying)?\b"
     r"(?:\s+(?:out|back|down))?|writ(?:e|ing)\s+out"

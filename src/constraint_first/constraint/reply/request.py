@@ -18,17 +18,6 @@ from constraint_first.constraint.reply.content import is_demand
 from constraint_first.constraint.reply.directive import Material, find_material, may_demand
 from constraint_first.constraint.reply.polarity import is_refused
 
-__all__ = [
-    "HIDDEN",
-    "LONGEST",
-    "QUOTED",
-    "Found",
-    "Request",
-    "Sentence",
-    "prepare",
-]
-
-
 Found: TypeAlias = tuple[Predicate, int, int]
 """A predicate that a rule read, and where in the request."""
 

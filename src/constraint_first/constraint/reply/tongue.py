@@ -10,11 +10,6 @@ from constraint_first.constraint.reply.language import LANGUAGES
 from constraint_first.constraint.reply.pattern import PRODUCT, either
 from constraint_first.constraint.reply.request import Found, Sentence
 
-__all__ = [
-    "read_language",
-]
-
-
 _NAME: Final = rf"(?:the\s+)?(?P<name>{either(','.join(LANGUAGES))})(?:\s+language)?\b"
 _ONLY: Final = either(
     "only, entirely, completely, solely, exclusively, strictly, purely, fully, just, wholly,"

@@ -9,12 +9,6 @@ from typing import Final
 from constraint_first.constraint.reply.pattern import QUOTE_MARKS, either
 from constraint_first.constraint.reply.request import QUOTED, Found, Sentence
 
-__all__ = [
-    "read_beginning",
-    "read_end",
-]
-
-
 # --- The last words.
 
 _PART: Final = either("each, every, paragraph(s), sentence(s), line(s), stanza, section, bullet")

@@ -9,12 +9,6 @@ from typing import Final
 from constraint_first.constraint.reply.pattern import PRODUCT, either
 from constraint_first.constraint.reply.request import Found, Sentence
 
-__all__ = [
-    "read_json",
-    "read_quotes",
-]
-
-
 _JSON: Final = re.compile(
     r"\b(?:"
     + either(

@@ -12,12 +12,6 @@ from constraint_first.constraint.stated.property import read_properties
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "ANOTHER_BASE",
-    "read_asked",
-]
-
-
 _ADJECTIVE: Final = (
     r"(?:smallest|largest|greatest|least|biggest|highest|lowest|minimum|maximum|only|unique|single"
     rf"|possible|common|next|{'|'.join(ORDINALS)})"

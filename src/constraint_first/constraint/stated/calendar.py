@@ -12,12 +12,6 @@ from constraint_first.constraint.predicate import MONTHS, WEEKDAYS, all_of, betw
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_date",
-    "read_days",
-]
-
-
 _MONTH: Final = "|".join(MONTHS)
 _DATE: Final = re.compile(
     rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})|({_MONTH})\s+(\d{{1,2}})(?:st|nd"

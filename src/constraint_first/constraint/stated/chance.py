@@ -10,14 +10,6 @@ from constraint_first.constraint.predicate import above, all_of, at_most, betwee
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_angle",
-    "read_chance",
-    "read_options",
-    "read_share",
-]
-
-
 _CHANCE: Final = re.compile(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?:exact\s+|total\s+|conditional\s+)?probability\s+(?:that"
     r"|of)\b|\bhow\s+likely\s+is\b"

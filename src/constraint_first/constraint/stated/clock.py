@@ -10,11 +10,6 @@ from constraint_first.constraint.predicate import clock
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_clock",
-]
-
-
 _AUXILIARY: Final = (
     r"(?:is|was|will|would|does|did|do|should|must|can|could|has|had|shall|may|might)\b"
 )

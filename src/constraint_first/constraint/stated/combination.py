@@ -20,12 +20,6 @@ from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 from constraint_first.constraint.stated.unit import read_scale
 
-__all__ = [
-    "DIVIDING",
-    "read_combination",
-]
-
-
 _LONGEST: Final = 1_000
 _UNITS: Final = {
     "minut": {"minut": 1, "hour": 60},

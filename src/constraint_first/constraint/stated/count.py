@@ -10,11 +10,6 @@ from constraint_first.constraint.predicate import all_of, at_least, integer
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_count",
-]
-
-
 # Things of mathematics, and people: none of them is ever given in halves. Apples, hours, dollars
 # and cups are, so they are not here.
 _THINGS: Final = (

@@ -12,11 +12,6 @@ from constraint_first.constraint.stated.quantity import stem
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_draw",
-]
-
-
 _HEAP: Final = re.compile(r"(?<![\w.,])(\d+)\s+([a-z]+)\s+([a-z]+)")
 _ONE: Final = re.compile(
     r"\bone\s+[a-z]+\s+is\s+(?:drawn|taken|picked|chosen)\b|\b(?:picks?|takes?|draws?|strikes"

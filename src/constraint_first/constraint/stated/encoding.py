@@ -10,11 +10,6 @@ from constraint_first.constraint.predicate import code
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_encoding",
-]
-
-
 _TERM: Final = r"(?:\d{1,4}\s*)?[a-z]"
 _ASKED: Final = re.compile(
     rf"\b(?:{ASK}|how\s+much\s+is|express|write|give)\s+(?:(?:the\s+)?(?:value|sum)\s+(?:of\s+)?)?"

@@ -17,12 +17,6 @@ from constraint_first.constraint.stated.property import read_properties
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_counted",
-    "read_entity",
-]
-
-
 _POINTS_BACK: Final = re.compile(
     r"\b(?:which|what)\s*\?|\bhow\s+many\s+[a-z]+\s+from\s+the\s+[a-z]+\s+is\s+it\s*\?"
     r"|\bwhat\s+is\s+(?:it|this|that)\s*\?"

@@ -11,11 +11,6 @@ from constraint_first.constraint.stated.numeral import INTEGER, to_integer, to_i
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_grouping",
-]
-
-
 _L: Final = rf"({INTEGER}(?:\s*,\s*{INTEGER}|\s+(?:and|or)\s+{INTEGER})*)"
 _NONE_LEFT: Final = (
     r"(?:with\s+(?:nobody|none|nothing|no\s+one)\s+left|without\s+(?:any\s+|a\s+)?(?:left"

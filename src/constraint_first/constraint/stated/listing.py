@@ -11,11 +11,6 @@ from constraint_first.constraint.stated.numeral import WORDS
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_listing",
-]
-
-
 _VERB: Final = re.compile(
     r"(?:please\s+|now\s+)?(?:list|write|arrange|order|put|give|enter|express|sort|rank|state|find"
     r"|name|provide|report|type|place|solve|determine)\b"

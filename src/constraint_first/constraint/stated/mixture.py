@@ -26,14 +26,6 @@ from constraint_first.constraint.stated.quantity import FUNCTION_WORDS, stem
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_between_others",
-    "read_kinds",
-    "read_pieces",
-    "read_price",
-]
-
-
 _NUMBER: Final = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
 _MORE: Final = re.compile(
     r"\bhalf\b|\btwice\b|\bpercent|%|\baverage|\bratio\b|[/^*=+]|\bthird\b|\bdouble|-\s*\d"

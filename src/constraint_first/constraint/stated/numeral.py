@@ -5,17 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = [
-    "INTEGER",
-    "LARGE_WORDS",
-    "NUMBERS",
-    "ORDINALS",
-    "WORDS",
-    "to_integer",
-    "to_integers",
-]
-
-
 _ONE: Final = re.compile(r"\d+(?:,\d{3})*(?!\d)")
 WORDS: Final = {
     word: value

@@ -36,12 +36,6 @@ from constraint_first.constraint.stated.numeral import (
 )
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "digits_range",
-    "read_properties",
-]
-
-
 _Found: TypeAlias = Iterator[tuple[Kind, Predicate, str]]
 _Builder: TypeAlias = Callable[[re.Match[str]], _Found]
 

@@ -11,14 +11,6 @@ from typing import Final
 
 from constraint_first.constraint.stated.numeral import WORDS
 
-__all__ = [
-    "FUNCTION_WORDS",
-    "Amount",
-    "Other",
-    "read_amounts",
-    "stem",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Amount:

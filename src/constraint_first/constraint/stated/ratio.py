@@ -11,11 +11,6 @@ from constraint_first.constraint.predicate import divisible
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_ratio",
-]
-
-
 _RATIO: Final = re.compile(
     r"\b(?:in\s+)?the\s+ratio\s+(?:of\s+)?(\d+(?:\s*:\s*\d+)+)(?!\s*[:.]?\d)"
 )

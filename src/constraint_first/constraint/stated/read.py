@@ -50,11 +50,6 @@ from constraint_first.constraint.stated.sequence import (
 )
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_stated",
-]
-
-
 Rule: TypeAlias = Callable[[Reading], Iterator[Stated]]
 _Group: TypeAlias = tuple[str, ...]
 

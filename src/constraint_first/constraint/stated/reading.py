@@ -15,14 +15,6 @@ from typing import Final
 
 from constraint_first.constraint.stated.numeral import LARGE_WORDS
 
-__all__ = [
-    "ASK",
-    "LONGEST",
-    "Reading",
-    "plain_text",
-]
-
-
 LONGEST: Final = 20_000
 """Characters of the longest text that is read; no problem that people pose is longer."""
 

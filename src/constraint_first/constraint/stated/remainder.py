@@ -11,13 +11,6 @@ from constraint_first.constraint.stated.numeral import INTEGER, ORDINALS, WORDS,
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_check",
-    "read_digit",
-    "read_remainder",
-]
-
-
 _ASKED: Final = re.compile(
     rf"\b{ASK}\s+(?:(?:its|the|a)\s+)?(?:(?:positive|non-?negative|least|smallest)\s+)*"
     r"(?:remainder|residue)\b"

@@ -8,10 +8,6 @@ from constraint_first.answer.value import AnswerValue, read_answer
 from constraint_first.constraint.predicate import parts
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "repair",
-]
-
 
 def repair(stated: Iterable[Stated], answer: str) -> str | None:
     """Write an answer that breaks a constraint in the form asked for, where that is certain.

@@ -17,11 +17,6 @@ from constraint_first.constraint.stated.numeral import (
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_reversal",
-]
-
-
 _REVERSED: Final = re.compile(
     r"\bbackwards\b|\brevers(?:e|ed|es|ing)\b|\bback\s+to\s+front\b|\bright\s+to\s+left\b"
     r"|\border\s+of\s+(?:its|the)\s+digits\b|\bthe\s+wrong\s+order\b|\bturned\s+round\b"

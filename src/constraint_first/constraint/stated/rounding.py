@@ -11,11 +11,6 @@ from constraint_first.constraint.stated.numeral import INTEGER, ORDINALS, WORDS,
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_rounding",
-]
-
-
 _PLACES: Final = {
     **dict.fromkeys(("integer", "whole number", "whole", "unit", "dollar", "percent", "degree"), 0),
     "tenth": 1,

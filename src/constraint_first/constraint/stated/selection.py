@@ -12,13 +12,6 @@ from constraint_first.constraint.stated.numeral import INTEGER, NUMBERS, to_inte
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_extremes",
-    "read_pairs",
-    "read_without",
-]
-
-
 _RANGE: Final = re.compile(
     rf"(?:\bfrom\s+(?:page\s+)?)?({INTEGER})\s+to\s+(?:page\s+)?({INTEGER})"
     r"|(?<!\d)(\d+)\s*\\leq?\s*[a-z]\s*\\leq?\s*(\d+)"

@@ -27,14 +27,6 @@ from constraint_first.constraint.stated.numeral import (
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 
-__all__ = [
-    "read_consecutive",
-    "read_mean",
-    "read_multiples",
-    "read_rank",
-]
-
-
 _COUNT: Final = rf"(?:({INTEGER})|({'|'.join(WORDS)}))"
 _RUN: Final = re.compile(
     rf"(?:\b(?P<words>{'|'.join(WORDS)})\s+|(?P<count>{INTEGER})\s+)?\bconsecutive\s+"

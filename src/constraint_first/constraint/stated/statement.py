@@ -17,11 +17,6 @@ from constraint_first.constraint.predicate import (
 )
 from constraint_first.constraint.stage1 import Kind
 
-__all__ = [
-    "Stated",
-    "check_stated",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Stated:

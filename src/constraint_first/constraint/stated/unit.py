@@ -7,10 +7,6 @@ from typing import Final
 
 from constraint_first.constraint.stated.quantity import stem
 
-__all__ = [
-    "read_scale",
-]
-
 
 def _sizes(**units: int) -> Mapping[str, int]:
     """Name the units of a measure, spelled in several ways, each in the smallest of them."""

@@ -64,23 +64,6 @@ from constraint_first.report.table import (
     tell_apart,
 )
 
-__all__ = [
-    "COUNTED",
-    "COUNTED_NOTE",
-    "FRONTIER",
-    "Frontier",
-    "FrontierPoint",
-    "MethodCost",
-    "draw_frontier",
-    "frontiers",
-    "pareto",
-    "prompting_table",
-    "ratios_table",
-    "stages_table",
-    "tokens_table",
-]
-
-
 _COST_NOTE: Final = (
     "Costs are US dollars, the mean of an attempt, at the prices that models.toml had when this "
     "was made; a + marks one that lacks a part, since a model has no price."

@@ -58,32 +58,6 @@ from constraint_first.report.table import (
 )
 from constraint_first.store.query import RecordKey
 
-__all__ = [
-    "NO_KIND",
-    "CaseAttempt",
-    "CaseStudy",
-    "Change",
-    "ChangedProblem",
-    "ErrorCount",
-    "Flip",
-    "FlipTotals",
-    "PerProblem",
-    "ProblemFacts",
-    "ProblemResult",
-    "cases",
-    "changed_problems",
-    "count_errors",
-    "count_flips",
-    "errors_table",
-    "fixes_table",
-    "flips",
-    "flips_between",
-    "open_case",
-    "outcomes_table",
-    "per_problem",
-    "per_problem_tables",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Flip:

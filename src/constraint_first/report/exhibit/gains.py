@@ -79,22 +79,6 @@ from constraint_first.report.table import (
     tell_apart,
 )
 
-__all__ = [
-    "APPLICABILITY",
-    "BY_MODEL",
-    "ForestRow",
-    "GainBar",
-    "benchmarks_table",
-    "comparison_json",
-    "draw_forest",
-    "draw_gains",
-    "exploratory_table",
-    "generalization_table",
-    "pair_notes",
-    "paired_table",
-]
-
-
 BY_MODEL: Final = Caption(
     "gains-by-model", "Gain over Direct CoT by model", ("fig:gains-by-model",)
 )

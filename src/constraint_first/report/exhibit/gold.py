@@ -34,31 +34,6 @@ from constraint_first.report.statistics import kappa
 from constraint_first.report.study import Arm, Study
 from constraint_first.store.query import RecordKey
 
-__all__ = [
-    "GOLD",
-    "STATEMENTS",
-    "Agreement",
-    "Audit",
-    "AuditReport",
-    "GoldCounts",
-    "GoldStatus",
-    "Knowledge",
-    "Labelled",
-    "Statement",
-    "StatementCounts",
-    "StatementField",
-    "StatementStatus",
-    "agreement",
-    "audit",
-    "follows",
-    "gold_item",
-    "gold_quality",
-    "know",
-    "read_labelled",
-    "report",
-    "statements",
-]
-
 
 @dataclass(slots=True)
 class Knowledge:

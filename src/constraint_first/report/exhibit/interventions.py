@@ -31,17 +31,6 @@ from constraint_first.report.study import (
 from constraint_first.report.table import ACCURACY_INTERVAL, Column, Row, Table, delta, row
 from constraint_first.store.query import RecordKey
 
-__all__ = [
-    "Following",
-    "StepCount",
-    "Undone",
-    "follow_instructions",
-    "has_instructions",
-    "instruction_tables",
-    "intervention_tables",
-    "undo_interventions",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class StepCount:

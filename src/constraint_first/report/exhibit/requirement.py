@@ -23,10 +23,6 @@ from constraint_first.constraint.predicate import (
     least_residue,
 )
 
-__all__ = [
-    "read_demands",
-]
-
 
 @lru_cache(4096)
 def read_demands(text: str) -> tuple[Predicate, ...]:

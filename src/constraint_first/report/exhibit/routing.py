@@ -54,43 +54,6 @@ from constraint_first.report.study import (
 )
 from constraint_first.report.table import GAIN_INTERVAL, Column, Row, Table, absent, gain_cell, row
 
-__all__ = [
-    "FAMILY_LABELS",
-    "FRAMEWORK",
-    "ONE_ROUTER",
-    "REGEX_ROUTER",
-    "Activation",
-    "CoFire",
-    "Decisions",
-    "Dominant",
-    "FamilyCount",
-    "FlowCounts",
-    "PhraseCount",
-    "RouterAgreement",
-    "RouterAudit",
-    "RouterRow",
-    "Routers",
-    "activations",
-    "agreement_between",
-    "audit_router",
-    "cofire",
-    "cofire_table",
-    "compare_routers",
-    "convention_table",
-    "count_flow",
-    "dominant_constraint",
-    "draw_flow",
-    "family_counts",
-    "patterns_table",
-    "phrase_counts",
-    "rates_table",
-    "read_decisions",
-    "routed_share",
-    "routers_table",
-    "stored_decisions",
-]
-
-
 FAMILY_LABELS: Final[Mapping[str, str]] = dict(
     zip(
         FAMILIES,

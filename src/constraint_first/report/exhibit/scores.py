@@ -88,25 +88,6 @@ from constraint_first.report.table import (
 )
 from constraint_first.store.store import all_probe_calls
 
-__all__ = [
-    "MOST_PROBLEMS",
-    "RowSettings",
-    "Setting",
-    "SolveRates",
-    "StageRequest",
-    "accuracy_cell",
-    "draw_grid",
-    "main_table",
-    "robustness",
-    "robustness_table",
-    "routing_table",
-    "row_settings",
-    "scores_table",
-    "settings_table",
-    "solve_rates",
-    "stage_requests",
-]
-
 
 def scores_table(study: Study) -> Table:
     """List every arm with all that is known of its score."""

@@ -64,34 +64,6 @@ if TYPE_CHECKING:
     from matplotlib.path import Path
     from matplotlib.transforms import Bbox
 
-__all__ = [
-    "CATEGORIES",
-    "CLOUD",
-    "MOST_WORDS",
-    "NOTHING",
-    "OTHER_KIND",
-    "Category",
-    "CategoryBar",
-    "ConstraintCounts",
-    "GoldSample",
-    "Mean",
-    "Quality",
-    "RecoveryCounts",
-    "Word",
-    "arms_with_stage1",
-    "arrange",
-    "categories",
-    "categories_table",
-    "count_constraints",
-    "count_recovery",
-    "draw_categories",
-    "draw_cloud",
-    "extraction_table",
-    "kinds_named",
-    "parsing_table",
-    "stage1_replies",
-]
-
 
 def arms_with_stage1(study: Study) -> dict[tuple[str, str], list[Arm]]:
     """Group the arms that have a Stage 1 by model and method, in their primary decoding."""

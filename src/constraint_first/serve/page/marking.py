@@ -61,13 +61,6 @@ from constraint_first.serve.page.site import (
 )
 from constraint_first.serve.setting import RequestError
 
-__all__ = [
-    "ROUTES",
-    "Sitting",
-    "Turn",
-]
-
-
 _LARGEST: Final = 100_000
 
 

@@ -33,11 +33,6 @@ from constraint_first.serve.page import (
 from constraint_first.serve.page.site import SITE, Site, SiteOptions, show_error
 from constraint_first.serve.server import ERROR_PAGE
 
-__all__ = [
-    "install_pages",
-]
-
-
 _PAGES: Final = (
     *(asset, login, playground, runs, compare, audit, marking, error_marking),
     *(benchmark, report),

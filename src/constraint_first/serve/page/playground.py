@@ -46,16 +46,6 @@ from constraint_first.serve.service import SERVED, SERVICES, Services, read_requ
 from constraint_first.serve.setting import ModelName, RequestError, describe_error
 from constraint_first.thinking import without_thinking
 
-__all__ = [
-    "ROUTES",
-    "CodeSample",
-    "PageWatcher",
-    "prepare",
-    "stream_answer",
-    "write_samples",
-]
-
-
 Fill: TypeAlias = Callable[..., str]
 """Fills a template by its name, with values."""
 Conclude: TypeAlias = Callable[[ServedAnswer], str]

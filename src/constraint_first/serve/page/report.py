@@ -30,11 +30,6 @@ from constraint_first.serve.page.site import (
 )
 from constraint_first.serve.setting import RequestError
 
-__all__ = [
-    "ROUTES",
-]
-
-
 ROUTES: Final = web.RouteTableDef()
 _PAGE: Final = "report.html"
 _MOST_CASES: Final = 200

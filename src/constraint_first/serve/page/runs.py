@@ -79,14 +79,6 @@ from constraint_first.store.query import (
     summaries,
 )
 
-__all__ = [
-    "ROUTES",
-    "SeriesLine",
-    "StoreView",
-    "line_of",
-    "view_store",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class SeriesLine:

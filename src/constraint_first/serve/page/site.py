@@ -54,37 +54,6 @@ from constraint_first.store import schema
 from constraint_first.store.database import sqlite_path, without_password
 from constraint_first.store.store import Store
 
-__all__ = [
-    "ALL",
-    "CONTENT_POLICY",
-    "FOLDER",
-    "ROUTES",
-    "SITE",
-    "STEPS",
-    "ZIP",
-    "ReportDesk",
-    "ReportJob",
-    "ReportOrder",
-    "RunLibrary",
-    "RunSource",
-    "Site",
-    "SiteOptions",
-    "TextMark",
-    "asset_url",
-    "check_same_origin",
-    "cue_marks",
-    "mark_text",
-    "quote_words",
-    "read_form",
-    "read_number",
-    "render",
-    "show_error",
-    "stated_marks",
-    "write_query",
-    "write_report",
-]
-
-
 ROUTES: Final = web.RouteTableDef()
 
 _TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
