@@ -37,7 +37,7 @@ from constraint_first.model.batch import (
     parse_request_id,
 )
 from constraint_first.model.error import EngineError, ModelNotFound
-from constraint_first.store.schema import METADATA, batches, requests
+from constraint_first.store.schema import BATCHES, batches, requests
 from constraint_first.store.store import Store
 
 _OPEN: Final = ("collected", "uploaded", "created", "ended")
@@ -75,7 +75,7 @@ class BatchLog:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        store.change(METADATA.create_all)
+        store.change(BATCHES.create_all)
 
     def open(self) -> list[StoredBatch]:
         """List the batches that were not collected to the end, the oldest first."""

@@ -198,9 +198,11 @@ def _is_complete(connection: sa.Connection, later: Sequence[sa.Table] = ()) -> b
 # They stand apart from the other tables, so that stores from before there were batches, and those
 # that never have one, stay as they are.
 
+BATCHES: Final = sa.MetaData()
+
 batches = sa.Table(
     "batches",
-    METADATA,
+    BATCHES,
     sa.Column("tag", sa.Text, primary_key=True),
     # The address without anything secret, or the folder.
     sa.Column("endpoint", sa.Text, nullable=False),
@@ -223,7 +225,7 @@ batches = sa.Table(
 # One for each request of a batch; its custom_id is made of these columns (engine/batch/place.py).
 requests = sa.Table(
     "batch_requests",
-    METADATA,
+    BATCHES,
     sa.Column("tag", sa.Text, sa.ForeignKey("batches.tag"), nullable=False),
     sa.Column("series", sa.Integer, nullable=False),
     sa.Column("problem", sa.Integer, nullable=False),

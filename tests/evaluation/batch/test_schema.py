@@ -11,7 +11,7 @@ from constraint_first.store.store import Store
 
 
 def test_the_tables_of_batches_stand_apart(tmp_path: Path) -> None:
-    assert not set(batch_schema.METADATA.tables) & set(schema.METADATA.tables)
+    assert not set(batch_schema.BATCHES.tables) & set(schema.METADATA.tables)
     path = str(tmp_path / "runs.db")
     with Store(path) as store:
         assert not sa.inspect(store.database).has_table("batches")
